@@ -37,8 +37,8 @@ Anchor decode(const json& object) {
     out.engine = object.at("engine").get<std::string>();
     out.height = Height{object.at("height").get<std::uint64_t>()};
     if (out.engine == kCometBft) {
-        out.block = {.height = object.at("trusted_height").get<std::uint64_t>(),
-                     .hash = id_of<Hash256>(object, "trusted_hash")};
+        out.block = {
+            .height = object.at("trusted_height").get<std::uint64_t>(), .hash = id_of<Hash256>(object, "trusted_hash")};
         out.trusting_s = object.value("trusting_s", std::int64_t{0});
         return out;
     }
@@ -73,8 +73,11 @@ std::optional<Anchor> read_anchor(const std::filesystem::path& file) {
 
 void write_anchor(const std::filesystem::path& file, const Anchor& anchor) {
     nlohmann::ordered_json object{
-        {"format", kFormat}, {"chain_id", anchor.chain_id}, {"genesis_hash", to_hex(anchor.genesis.view())},
-        {"engine", anchor.engine}, {"height", anchor.height.value}};
+        {"format", kFormat},
+        {"chain_id", anchor.chain_id},
+        {"genesis_hash", to_hex(anchor.genesis.view())},
+        {"engine", anchor.engine},
+        {"height", anchor.height.value}};
     if (anchor.engine == kCometBft) {
         object["trusted_height"] = anchor.block.height;
         object["trusted_hash"] = to_hex(anchor.block.hash.view());

@@ -26,12 +26,12 @@ class AnchorError : public std::runtime_error {
 
 struct Anchor {
     std::string chain_id;
-    Hash256 genesis;       ///< the app hash of the state before block 1; block 1 carries it
-    std::string engine;    ///< "solo" or "cometbft"
-    AccountId proposer;    ///< solo: the account that signs the blocks
-    Trust::Block block{};  ///< cometbft: a verified block; later ones are verified from it
+    Hash256 genesis;              ///< the app hash of the state before block 1; block 1 carries it
+    std::string engine;           ///< "solo" or "cometbft"
+    AccountId proposer;           ///< solo: the account that signs the blocks
+    Trust::Block block{};         ///< cometbft: a verified block; later ones are verified from it
     std::int64_t trusting_s = 0;  ///< cometbft: the chain's trusting_period_ms in seconds, proven; 0: not known yet
-    Height height;         ///< of the newest verified block; a node that is behind it is refused
+    Height height;                ///< of the newest verified block; a node that is behind it is refused
     bool operator==(const Anchor&) const = default;
 };
 

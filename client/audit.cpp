@@ -31,7 +31,9 @@ class HistoryChain {
             throw Mismatch(name + " is of another task");
         }
         if (record.index != count_) {
-            throw Mismatch(name + " is missing: the node sent record " + std::to_string(record.index) + " in its place");
+            throw Mismatch(
+                name + " is missing: the node sent record " + std::to_string(record.index) + " in its place"
+            );
         }
         if (record.height < last_height_ || record.height > limit_) {
             throw Mismatch(name + " is of height " + std::to_string(record.height.value) + ", which cannot be");
@@ -77,8 +79,10 @@ void fetch_history(RpcClient& rpc, const TaskId& task, std::uint64_t count, Hist
         }
         const json& next = page.at("next_cursor");
         if (chain.count() < count && (next.is_null() || chain.count() == before)) {
-            throw Mismatch("history record " + std::to_string(chain.count()) + " is missing: the chain counts " +
-                           std::to_string(count));
+            throw Mismatch(
+                "history record " + std::to_string(chain.count()) + " is missing: the chain counts " +
+                std::to_string(count)
+            );
         }
         params["cursor"] = next;
     }
@@ -135,7 +139,8 @@ std::string name_first_wrong(
     }
     const bool is_one = after.count == before.count + 1;
     return (is_one ? "history record " + std::to_string(before.count)
-                   : "one of the history records " + std::to_string(before.count) + " to " + std::to_string(after.count - 1)) +
+                   : "one of the history records " + std::to_string(before.count) + " to " +
+                         std::to_string(after.count - 1)) +
            " is not the chain's: after block " + std::to_string(bad.value) + " the chain's history root is " +
            to_hex(after.root.view());
 }
@@ -164,9 +169,7 @@ contracts::Task decode_task(const ProvenSlot& slot, const TaskId& id) {
 
 }  // namespace
 
-AuditResult audit_task(
-    RpcClient& rpc, const contracts::TaskId& task, const Trust& trust
-) {
+AuditResult audit_task(RpcClient& rpc, const contracts::TaskId& task, const Trust& trust) {
     AuditResult result;
     try {
         const ProvenSlot slot = prove_slot(rpc, contracts::keys::task(task));

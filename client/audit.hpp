@@ -17,8 +17,8 @@ namespace assay::client {
 
 struct AuditResult {
     bool verified = false;
-    std::uint64_t records = 0;   ///< number of history records checked
-    std::uint64_t height = 0;    ///< of the state that the proof is for
+    std::uint64_t records = 0;  ///< number of history records checked
+    std::uint64_t height = 0;   ///< of the state that the proof is for
     Hash256 app_hash;
     std::int64_t signed_at_s = 0;  ///< Unix time of the block that carries the app hash
     /// All records if they are verified, else empty.
@@ -30,8 +30,6 @@ struct AuditResult {
 /// the task's whole history and recomputes its history root. If the root differs, proofs against older states find the
 /// first wrong record. `trust` says whose signatures count; without it the node's word is taken. Throws RpcError or
 /// http::NetError; wrong data from the node is reported in the result, not thrown.
-AuditResult audit_task(
-    RpcClient& rpc, const contracts::TaskId& task, const Trust& trust = {}
-);
+AuditResult audit_task(RpcClient& rpc, const contracts::TaskId& task, const Trust& trust = {});
 
 }  // namespace assay::client

@@ -16,7 +16,8 @@ constexpr std::chrono::milliseconds kTimeout{10'000};
 /// The engine's answer, an error included.
 json post(const std::string& url, const std::string& method, const json& params) {
     const json request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
-    const http::HttpResponse response = http::http_post(url, request.dump(), {.timeout = kTimeout, .body_max = 64U << 20U});
+    const http::HttpResponse response =
+        http::http_post(url, request.dump(), {.timeout = kTimeout, .body_max = 64U << 20U});
     json answer = json::parse(response.body, nullptr, false);
     if (!answer.is_object() || (!answer.contains("result") && !answer.contains("error"))) {
         throw std::runtime_error("CometBFT at " + url + " answered " + method + " with something else than JSON-RPC");
@@ -24,9 +25,7 @@ json post(const std::string& url, const std::string& method, const json& params)
     return answer;
 }
 
-std::string error_text(const json& error) {
-    return error.value("message", "error") + ": " + error.value("data", "");
-}
+std::string error_text(const json& error) { return error.value("message", "error") + ": " + error.value("data", ""); }
 
 }  // namespace
 

@@ -73,7 +73,8 @@ std::int64_t days_from_epoch(int year, unsigned month, unsigned day) {
     const std::int64_t y = month <= 2 ? year - 1 : year;
     const std::int64_t era = (y >= 0 ? y : y - 399) / 400;
     const auto year_of_era = static_cast<std::int64_t>(y - era * 400);
-    const std::int64_t day_of_year = (153 * (static_cast<std::int64_t>(month) + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    const std::int64_t day_of_year =
+        (153 * (static_cast<std::int64_t>(month) + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
     const std::int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     return era * 146'097 + day_of_era - 719'468;
 }
@@ -173,7 +174,9 @@ light::LightBlock decode_light_block(const json& commit, const json& validators)
                 refuse("a validator's key is of another type than ed25519");
             }
             out.validators.push_back(
-                {.public_key = base64_of(item.at("pub_key").at("value"), "value"), .power = number_of(item, "voting_power")});
+                {.public_key = base64_of(item.at("pub_key").at("value"), "value"),
+                 .power = number_of(item, "voting_power")}
+            );
         }
         return out;
     } catch (const json::exception& error) {
@@ -188,7 +191,8 @@ light::LightBlock read_light_block(const EngineRpc& rpc, std::uint64_t height) {
     std::uint64_t total = 1;
     for (int page = 1; validators["validators"].size() < total; ++page) {
         const json part = rpc.call(
-            "validators", {{"height", at}, {"page", std::to_string(page)}, {"per_page", std::to_string(kPageSize)}});
+            "validators", {{"height", at}, {"page", std::to_string(page)}, {"per_page", std::to_string(kPageSize)}}
+        );
         total = number_of(part, "total");
         if (part.at("validators").empty()) {
             refuse("the validators end before their number");

@@ -125,9 +125,7 @@ std::string of_unserved(const Penalty& penalty) {
 
 bool is_won(Reason reason) { return reason == Reason::kWonDispute || reason == Reason::kAttestation; }
 
-bool is_unpaid(const Penalty& penalty) {
-    return penalty.burned.grains + penalty.paid.grains < penalty.amount.grains;
-}
+bool is_unpaid(const Penalty& penalty) { return penalty.burned.grains + penalty.paid.grains < penalty.amount.grains; }
 
 /// BCN-8: of the round that a draw of the task waited for. There is no transaction: none came.
 std::vector<Penalty> withheld_in(const HistoryRecord& record) {
@@ -197,10 +195,12 @@ std::string meaning(const Penalty& penalty) {
             return "As the task's solver it did not serve what a replay of " + of_unserved(penalty) +
                    " needs: three committees in a row, drawn from the verifiers, could not fetch it (AVL-5).";
         case Reason::kMissedDeadline:
-            return "As the task's solver it did not complete the training in time, which burns a part of its bond (TASK-8).";
+            return "As the task's solver it did not complete the training in time, which burns a part of its bond "
+                   "(TASK-8).";
         case Reason::kMissedVerdict:
             return "As a verifier drawn for " + segment +
-                   " it missed a phase of the verdicts (VER-5). Where it did not commit, another verifier of the segment had, or a "
+                   " it missed a phase of the verdicts (VER-5). Where it did not commit, another verifier of the "
+                   "segment had, or a "
                    "committee could fetch what a replay needs; until then this part of its bond was held (AVL-8).";
         case Reason::kBrokenCommitment:
             return "As a verifier of " + segment + " it published another verdict than it had committed to (VER-14).";
@@ -222,12 +222,16 @@ std::string meaning(const Penalty& penalty) {
                    "waited for; it lost its seat too (BCN-8).";
         case Reason::kUnserved:
             return penalty.unserved.empty()
-                ? "As the task's solver it shares the fine of a verifier that committed to no verdict while another of its "
-                  "segment did: whose fault that was cannot be seen (AVL-8)."
-                : "As the task's solver it pays for a committee that could fetch what a replay of " + of_unserved(penalty) +
-                      " needs: as much as the verifiers lose that gave no verdict, and a fee for each member that attested (AVL-6).";
+                       ? "As the task's solver it shares the fine of a verifier that committed to no verdict while "
+                         "another of its "
+                         "segment did: whose fault that was cannot be seen (AVL-8)."
+                       : "As the task's solver it pays for a committee that could fetch what a replay of " +
+                             of_unserved(penalty) +
+                             " needs: as much as the verifiers lose that gave no verdict, and a fee for each member "
+                             "that attested (AVL-6).";
         case Reason::kRoom:
-            return "It was drawn as the task's solver, and declined or let the draw lapse. It pays for half of that draw; the "
+            return "It was drawn as the task's solver, and declined or let the draw lapse. It pays for half of that "
+                   "draw; the "
                    "submitter, into whose deposit this went, for the other half (TASK-15).";
         case Reason::kAttestation:
         case Reason::kProfilingFee:
@@ -268,9 +272,7 @@ std::vector<std::string> reproductions(const TaskId& task, const Penalty& penalt
 }
 
 json to_json(const TaskId& task, const Penalty& penalty) {
-    const auto or_null = [](const auto& value, const auto& render) {
-        return value ? json(render(*value)) : json();
-    };
+    const auto or_null = [](const auto& value, const auto& render) { return value ? json(render(*value)) : json(); };
     const auto id_text = [](const auto& id) { return to_hex(id.view()); };
     const auto same = [](std::uint32_t value) { return value; };
     json winners = json::array();

@@ -17,7 +17,7 @@ namespace assay::client {
 struct Penalty {
     std::uint32_t index = 0;  ///< of the record in the task's history
     Height height;
-    Hash256 tx;               ///< zero: caused by a deadline, not by a transaction
+    Hash256 tx;  ///< zero: caused by a deadline, not by a transaction
     contracts::Reason reason = contracts::Reason::kLostDispute;
     AccountId from;
     Amount amount;
@@ -29,8 +29,8 @@ struct Penalty {
     std::vector<Winner> winners;  ///< the accounts that got the rest, the first accuser first (SET-10)
     Amount paid;                  ///< to all winners together
     std::optional<contracts::DisputeId> dispute;
-    bool is_over_verdict = false;  ///< the dispute was about a verifier's verdict, not about the solver's claim
-    std::optional<std::uint32_t> segment;   ///< of the dispute or of the verdict
+    bool is_over_verdict = false;          ///< the dispute was about a verifier's verdict, not about the solver's claim
+    std::optional<std::uint32_t> segment;  ///< of the dispute or of the verdict
     std::vector<std::uint32_t> unserved{};  ///< the segments that the last committee was drawn for
 };
 

@@ -36,8 +36,10 @@ void await_block(RpcClient& rpc, Height height) {
     const Height before{height.value - 1};
     while (rpc.wait_for_block(before, std::chrono::seconds(5)) < height) {
         if (std::chrono::steady_clock::now() > give_up_at) {
-            throw http::NetTimeout("block " + std::to_string(height.value) + ", which will sign the state of height " +
-                                  std::to_string(before.value) + ", is not there yet");
+            throw http::NetTimeout(
+                "block " + std::to_string(height.value) + ", which will sign the state of height " +
+                std::to_string(before.value) + ", is not there yet"
+            );
         }
     }
 }
@@ -68,22 +70,26 @@ solo::Block read_proposers(RpcClient& rpc, Height height, const json& status, co
         throw Mismatch(name + " is not signed by the proposer that it names");
     }
     if (block->header.proposer != signer) {
-        throw Mismatch(name + " is signed by " + crypto::to_address(block->header.proposer) +
-                       ", not by the chain's proposer " + crypto::to_address(signer));
+        throw Mismatch(
+            name + " is signed by " + crypto::to_address(block->header.proposer) + ", not by the chain's proposer " +
+            crypto::to_address(signer)
+        );
     }
     return *std::move(block);
 }
 
 SignedHeader signed_by_proposer(RpcClient& rpc, Height height, const json& status, const Trust& trust) {
     const solo::BlockHeader header = read_proposers(rpc, height, status, trust).header;
-    return {.app_hash = header.app_hash,
-            .time_s = static_cast<std::int64_t>(header.time_ms / 1'000U),
-            .hash = solo::block_hash(header),
-            .txs_hash = Bytes(header.txs_root.data.begin(), header.txs_root.data.end())};
+    return {
+        .app_hash = header.app_hash,
+        .time_s = static_cast<std::int64_t>(header.time_ms / 1'000U),
+        .hash = solo::block_hash(header),
+        .txs_hash = Bytes(header.txs_root.data.begin(), header.txs_root.data.end())};
 }
 
 light::LightBlock light_block(RpcClient& rpc, std::uint64_t height) {
-    auto block = codec::decode<light::LightBlock>(hex_member(rpc.call("chain_light_block", {{"height", height}}), "raw"));
+    auto block =
+        codec::decode<light::LightBlock>(hex_member(rpc.call("chain_light_block", {{"height", height}}), "raw"));
     if (!block) {
         throw Mismatch("light block " + std::to_string(height) + " does not decode");
     }
@@ -91,7 +97,8 @@ light::LightBlock light_block(RpcClient& rpc, std::uint64_t height) {
 }
 
 std::int64_t now_seconds() {
-    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
 }
 
 SignedHeader signed_by_validators(RpcClient& rpc, Height height, const std::string& chain_id, const Trust& trust) {
@@ -99,30 +106,37 @@ SignedHeader signed_by_validators(RpcClient& rpc, Height height, const std::stri
     policy.trusting_seconds = trust.trusting_s.value_or(policy.trusting_seconds);  // LGT-5
     const std::uint64_t from = trust.block ? trust.block->height : height.value;
     if (from > height.value + kMaxBlocksBack) {
-        throw Mismatch("the trusted block " + std::to_string(from) + " is " + std::to_string(from - height.value) +
-                       " blocks later than block " + std::to_string(height.value) + ", and at most " +
-                       std::to_string(kMaxBlocksBack) + " are followed back: trust an earlier one");
+        throw Mismatch(
+            "the trusted block " + std::to_string(from) + " is " + std::to_string(from - height.value) +
+            " blocks later than block " + std::to_string(height.value) + ", and at most " +
+            std::to_string(kMaxBlocksBack) + " are followed back: trust an earlier one"
+        );
     }
     const light::Trusted trusted{light_block(rpc, from)};
     const Hash256 hash = light::header_hash(trusted.block.header);
     if (trusted.block.header.height != from || (trust.block && hash != trust.block->hash)) {
-        throw Mismatch("the node's block " + std::to_string(from) + " has the hash " + to_hex(hash.view()) +
-                       ", not that of the trusted one");
+        throw Mismatch(
+            "the node's block " + std::to_string(from) + " has the hash " + to_hex(hash.view()) +
+            ", not that of the trusted one"
+        );
     }
     if (const auto checked = light::check_block(trusted.block, chain_id); !checked) {
         throw Mismatch("block " + std::to_string(from) + ": " + light::to_string(checked.error()));
     }
     const auto verified = light::verify_height(
-        trusted, height.value, [&rpc](std::uint64_t at) { return light_block(rpc, at); }, policy);
+        trusted, height.value, [&rpc](std::uint64_t at) { return light_block(rpc, at); }, policy
+    );
     if (!verified) {
-        throw Mismatch("block " + std::to_string(verified.error().height) + ": " +
-                       light::to_string(verified.error().error));
+        throw Mismatch(
+            "block " + std::to_string(verified.error().height) + ": " + light::to_string(verified.error().error)
+        );
     }
     const Bytes& app_hash = verified->header.app_hash;
-    SignedHeader out{.app_hash = {},
-                     .time_s = verified->header.time.seconds,
-                     .hash = light::header_hash(verified->header),
-                     .txs_hash = verified->header.data_hash};
+    SignedHeader out{
+        .app_hash = {},
+        .time_s = verified->header.time.seconds,
+        .hash = light::header_hash(verified->header),
+        .txs_hash = verified->header.data_hash};
     if (app_hash.size() != out.app_hash.data.size()) {
         throw Mismatch("block " + std::to_string(height.value) + " carries no app hash");
     }
@@ -183,8 +197,10 @@ ProvenSlot prove_slot(RpcClient& rpc, const Bytes& key, std::optional<Height> he
     slot.height = Height{number_member(answer, "height")};
     slot.app_hash = hash_member(answer, "app_hash");
     if (height && slot.height != *height) {
-        throw Mismatch("the node proved height " + std::to_string(slot.height.value) + " instead of " +
-                       std::to_string(height->value));
+        throw Mismatch(
+            "the node proved height " + std::to_string(slot.height.value) + " instead of " +
+            std::to_string(height->value)
+        );
     }
     if (!member(answer, "value").is_null()) {
         slot.value = hex_member(answer, "value");
@@ -194,8 +210,10 @@ ProvenSlot prove_slot(RpcClient& rpc, const Bytes& key, std::optional<Height> he
         throw Mismatch("the proof of slot " + to_hex(key) + " does not decode");
     }
     if (!merkle::verify_proof(slot.app_hash, key, slot.value, *proof)) {
-        throw Mismatch("the proof of slot " + to_hex(key) + " does not lead to the app hash of height " +
-                       std::to_string(slot.height.value));
+        throw Mismatch(
+            "the proof of slot " + to_hex(key) + " does not lead to the app hash of height " +
+            std::to_string(slot.height.value)
+        );
     }
     return slot;
 }
@@ -210,8 +228,10 @@ SignedHeader read_signed(RpcClient& rpc, Height height, const Trust& trust) {
                                : signed_by_proposer(rpc, height, status, trust);
     const std::int64_t age = now_seconds() - out.time_s;
     if (trust.max_age_s && age > *trust.max_age_s) {
-        throw Mismatch("the state is stale: block " + std::to_string(height.value) + ", which signs it, was made " +
-                       std::to_string(age) + " s ago, and " + std::to_string(*trust.max_age_s) + " s are allowed");
+        throw Mismatch(
+            "the state is stale: block " + std::to_string(height.value) + ", which signs it, was made " +
+            std::to_string(age) + " s ago, and " + std::to_string(*trust.max_age_s) + " s are allowed"
+        );
     }
     return out;
 }
@@ -221,8 +241,10 @@ std::int64_t check_signed(RpcClient& rpc, const ProvenSlot& slot, const Trust& t
     await_block(rpc, next);
     const SignedHeader found = read_signed(rpc, next, trust);
     if (found.app_hash != slot.app_hash) {
-        throw Mismatch("block " + std::to_string(next.value) + " carries the app hash " + to_hex(found.app_hash.view()) +
-                       ", the proof is against " + to_hex(slot.app_hash.view()));
+        throw Mismatch(
+            "block " + std::to_string(next.value) + " carries the app hash " + to_hex(found.app_hash.view()) +
+            ", the proof is against " + to_hex(slot.app_hash.view())
+        );
     }
     return found.time_s;
 }
@@ -231,8 +253,9 @@ bool holds_tx(RpcClient& rpc, Height height, const Hash256& tx, const Trust& tru
     const json status = rpc.call("node_status");
     if (!is_signed_by_many(status, trust)) {
         const solo::Block block = read_proposers(rpc, height, status, trust);
-        return std::any_of(block.txs.begin(), block.txs.end(),
-                           [&](const Bytes& bytes) { return contracts::tx_hash(bytes) == tx; });
+        return std::any_of(block.txs.begin(), block.txs.end(), [&](const Bytes& bytes) {
+            return contracts::tx_hash(bytes) == tx;
+        });
     }
     const SignedHeader header = signed_by_validators(rpc, height, chain_id_of(status, trust), trust);
     std::vector<Bytes> hashes;
@@ -243,8 +266,10 @@ bool holds_tx(RpcClient& rpc, Height height, const Hash256& tx, const Trust& tru
     }
     const Hash256 root = light::rfc6962_root(hashes);
     if (Bytes(root.data.begin(), root.data.end()) != header.txs_hash) {
-        throw Mismatch("the node's list of the transactions of block " + std::to_string(height.value) +
-                       " is not the one that its validators signed");
+        throw Mismatch(
+            "the node's list of the transactions of block " + std::to_string(height.value) +
+            " is not the one that its validators signed"
+        );
     }
     return std::find(hashes.begin(), hashes.end(), wanted) != hashes.end();
 }

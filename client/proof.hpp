@@ -26,7 +26,8 @@ class Mismatch : public std::runtime_error {
 struct Trust {
     /// With the embedded engine: the account that must have signed a block.
     std::optional<AccountId> proposer;
-    /// With CometBFT: a block that the user knows to be of the chain, by height and hash; it must not be too old (trusting_s).
+    /// With CometBFT: a block that the user knows to be of the chain, by height and hash; it must not be too old
+    /// (trusting_s).
     struct Block {
         std::uint64_t height = 0;
         Hash256 hash;

@@ -11,7 +11,6 @@ namespace {
 using nlohmann::json;
 namespace keys = contracts::keys;
 
-
 }  // namespace
 
 ProvenChain::ProvenChain(RpcClient& rpc, std::filesystem::path file, Expected expected)
@@ -26,13 +25,14 @@ Trust ProvenChain::trust() const {
 
 /// The first use of the home: the node's word is taken for what the user has not said.
 void ProvenChain::meet(const json& status) {
-    anchor_ = {.chain_id = text_member(status, "chain_id"),
-               .genesis = hash_member(status, "genesis_hash"),
-               .engine = text_member(status, "engine"),
-               .proposer = {},
-               .block = {},
-               .trusting_s = 0,
-               .height = {}};
+    anchor_ = {
+        .chain_id = text_member(status, "chain_id"),
+        .genesis = hash_member(status, "genesis_hash"),
+        .engine = text_member(status, "engine"),
+        .proposer = {},
+        .block = {},
+        .trusting_s = 0,
+        .height = {}};
     if (anchor_.engine != kCometBft) {
         anchor_.proposer = expected_.trust.proposer ? *expected_.trust.proposer : account_member(status, "proposer");
         return;
@@ -42,16 +42,19 @@ void ProvenChain::meet(const json& status) {
         if (tip.value == 0) {
             throw Mismatch("the chain has no block yet whose validators could be pinned: wait for the first");
         }
-        const SignedHeader header = read_signed(rpc_, tip, {.proposer = {}, .block = {}, .chain_id = anchor_.chain_id,
-                                                            .engine = anchor_.engine});
+        const SignedHeader header = read_signed(
+            rpc_, tip, {.proposer = {}, .block = {}, .chain_id = anchor_.chain_id, .engine = anchor_.engine}
+        );
         anchor_.block = {.height = tip.value, .hash = header.hash};
     }
 }
 
 void ProvenChain::hold_against(const json& status) const {
     const auto refuse = [this](const std::string& what, const std::string& said, const std::string& pinned) {
-        throw Mismatch("the node's chain has the " + what + " " + said + ", and this home is of the one with " + pinned +
-                       "; use another --home for another chain, or delete " + file_.string() + " if this one began anew");
+        throw Mismatch(
+            "the node's chain has the " + what + " " + said + ", and this home is of the one with " + pinned +
+            "; use another --home for another chain, or delete " + file_.string() + " if this one began anew"
+        );
     };
     const std::string chain_id = text_member(status, "chain_id");
     if (chain_id != anchor_.chain_id) {
@@ -75,14 +78,18 @@ void ProvenChain::refresh() {
         throw Mismatch("the chain is " + anchor_.chain_id + ", not " + *expected_.chain_id);
     }
     if (expected_.genesis && *expected_.genesis != anchor_.genesis) {
-        throw Mismatch("the chain's genesis hash is " + to_hex(anchor_.genesis.view()) + ", not " +
-                       to_hex(expected_.genesis->view()));
+        throw Mismatch(
+            "the chain's genesis hash is " + to_hex(anchor_.genesis.view()) + ", not " +
+            to_hex(expected_.genesis->view())
+        );
     }
     hold_against(status);
     const Height tip{number_member(status, "height")};
     if (tip < anchor_.height) {
-        throw Mismatch("the node's chain ends at block " + std::to_string(tip.value) + ", and block " +
-                       std::to_string(anchor_.height.value) + " has been seen: the node is behind, or hides blocks");
+        throw Mismatch(
+            "the node's chain ends at block " + std::to_string(tip.value) + ", and block " +
+            std::to_string(anchor_.height.value) + " has been seen: the node is behind, or hides blocks"
+        );
     }
     Anchor next = anchor_;
     if (tip.value == 0) {
@@ -96,7 +103,8 @@ void ProvenChain::refresh() {
             throw Mismatch("block 1 carries another app hash than the genesis that is pinned");
         }
         next.height = tip;
-        next.block = anchor_.engine == kCometBft ? Trust::Block{.height = tip.value, .hash = header.hash} : Trust::Block{};
+        next.block =
+            anchor_.engine == kCometBft ? Trust::Block{.height = tip.value, .hash = header.hash} : Trust::Block{};
         if (expected_.trust.proposer && anchor_.engine != kCometBft) {
             next.proposer = *expected_.trust.proposer;
         }
@@ -114,8 +122,10 @@ void ProvenChain::refresh() {
 std::optional<Bytes> ProvenChain::slot(const Bytes& key) {
     const ProvenSlot proven = prove_slot(rpc_, key, state_height_);
     if (proven.app_hash != app_hash_) {
-        throw Mismatch("the node's proof is against another state than the one that block " +
-                       std::to_string(state_height_.value + 1) + " carries");
+        throw Mismatch(
+            "the node's proof is against another state than the one that block " +
+            std::to_string(state_height_.value + 1) + " carries"
+        );
     }
     return proven.value;
 }
@@ -128,7 +138,9 @@ std::optional<T> ProvenChain::find(const Bytes& key, const char* what) {
     }
     auto value = codec::decode<T>(*bytes);
     if (!value) {
-        throw Mismatch(std::string("the proven record of ") + what + " does not decode: this program is of another version");
+        throw Mismatch(
+            std::string("the proven record of ") + what + " does not decode: this program is of another version"
+        );
     }
     return *std::move(value);
 }

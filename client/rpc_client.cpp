@@ -126,8 +126,8 @@ bool is_already_known(const RpcError& error) {
     return error.code == kTxRejected && error.data.is_object() && error.data.value("reason", json()) == "already_known";
 }
 
-/// FEE-1, and a half more, so that it is still enough after three full blocks. The fee does not change the size: amounts
-/// are eight bytes.
+/// FEE-1, and a half more, so that it is still enough after three full blocks. The fee does not change the size:
+/// amounts are eight bytes.
 Amount choose_fee(contracts::TxBody body, const SigningBase& base) {
     const contracts::Tx tx{std::move(body), Signature{}};
     const std::uint64_t gas = contracts::gas_of(tx, codec::encode(tx).size(), base.params);
@@ -170,8 +170,10 @@ json RpcClient::call(const std::string& method, const json& params) {
             throw bad_answer(method, "is not a JSON-RPC error");
         }
         const json name = data.is_object() ? data.value("name", json()) : json();
-        throw RpcError(error.at("code").get<int>(), name.is_string() ? name.get<std::string>() : "error",
-                       error.at("message").get<std::string>(), data);
+        throw RpcError(
+            error.at("code").get<int>(), name.is_string() ? name.get<std::string>() : "error",
+            error.at("message").get<std::string>(), data
+        );
     }
     if (!answer.contains("result")) {
         throw bad_answer(method, "has no result");
@@ -240,8 +242,7 @@ std::optional<contracts::Dispute> RpcClient::dispute(const contracts::DisputeId&
 
 std::optional<contracts::ProfileReport> RpcClient::profile(const contracts::TaskId& task, const AccountId& profiler) {
     return unless_missing([&] {
-        const json answer =
-            call("profile_get", {{"task", to_hex(task.view())}, {"profiler", to_hex(profiler.view())}});
+        const json answer = call("profile_get", {{"task", to_hex(task.view())}, {"profiler", to_hex(profiler.view())}});
         return raw_member<contracts::ProfileReport>("profile_get", answer);
     });
 }
@@ -305,8 +306,9 @@ std::optional<TxResult> result_of(const SignedTx& tx, const json& said) {
     result.code = static_cast<std::uint8_t>(number_member("tx_get", said, "code"));
     if (is_nonce_code(result.code)) {
         // A block may hold a transaction twice: the second time it has this error, and the first time it was executed.
-        fail_uncertain(tx, "it had no effect in block " + std::to_string(result.height.value) +
-                               ", and may have had one in another");
+        fail_uncertain(
+            tx, "it had no effect in block " + std::to_string(result.height.value) + ", and may have had one in another"
+        );
     }
     if (result.code != 0) {
         result.error = text_member("tx_get", said, "error");
@@ -338,8 +340,10 @@ contracts::TxBody RpcClient::make_body(
     contracts::TxBody body{base.chain_id, sender, nonce, Amount{}, action};
     body.fee = choose_fee(body, base);
     if (body.fee > fee_max) {
-        throw FeeTooHigh("the fee is " + std::to_string(body.fee.grains) + " grains, and at most " +
-                         std::to_string(fee_max.grains) + " are allowed");
+        throw FeeTooHigh(
+            "the fee is " + std::to_string(body.fee.grains) + " grains, and at most " + std::to_string(fee_max.grains) +
+            " are allowed"
+        );
     }
     return body;
 }
@@ -490,7 +494,9 @@ TxResult RpcClient::answer(
 }
 
 TxResult RpcClient::send(const crypto::SecretKey& key, const contracts::Action& action, milliseconds timeout) {
-    return send(key, action, {.chain_id = chain_id(), .params = params(), .base_fee = base_fee(), .nonce = 0}, kFeeMax, timeout);
+    return send(
+        key, action, {.chain_id = chain_id(), .params = params(), .base_fee = base_fee(), .nonce = 0}, kFeeMax, timeout
+    );
 }
 
 }  // namespace assay::client

@@ -20,7 +20,8 @@
 #include <contracts/state/task.hpp>
 #include <client/http/http.hpp>
 
-/// The JSON-RPC client of the CLI and the workers. Typed reads decode the Borsh bytes that answers contain beside the JSON.
+/// The JSON-RPC client of the CLI and the workers. Typed reads decode the Borsh bytes that answers contain beside the
+/// JSON.
 namespace assay::client {
 
 /// The node answered with an error object. `name` is its stable name ("tx_rejected"); `data` is whatever it contains.
@@ -69,8 +70,8 @@ inline constexpr Amount kFeeMax{100'000'000};
 struct TxResult {
     Hash256 hash;
     Height height;
-    std::uint8_t code = 0;   ///< contracts::TxError; 0 if it was executed
-    std::string error;       ///< to_string(code)
+    std::uint8_t code = 0;  ///< contracts::TxError; 0 if it was executed
+    std::string error;      ///< to_string(code)
 };
 
 /// Ends a listing that a lying node would continue forever. Pages may be empty, because a node looks at a limited
@@ -118,7 +119,9 @@ class RpcClient {
 
     /// Signs `action` with `base`, the account's next nonce (not below base.nonce), and a fee above the minimum by half
     /// of the gas fee (FEE-1). Throws FeeTooHigh if the fee exceeds `fee_max`.
-    SignedTx sign(const crypto::SecretKey& key, const contracts::Action& action, const SigningBase& base, Amount fee_max);
+    SignedTx sign(
+        const crypto::SecretKey& key, const contracts::Action& action, const SigningBase& base, Amount fee_max
+    );
     /// Submits a transaction. Throws RpcError "tx_rejected" if the mempool refuses it; TxUncertain if it does so
     /// because of the nonce: another transaction of the account has that nonce, possibly this very one.
     void submit(const SignedTx& tx);
@@ -126,18 +129,25 @@ class RpcClient {
     /// if the node has lost them. Throws TxUncertain at the timeout, or if the node cannot say what happened to it.
     TxResult await(const SignedTx& tx, std::chrono::milliseconds timeout);
 
-    /// Signs with `base`, submits and waits. Each block that leaves the transaction out doubles the fee, up to `fee_max`, with
-    /// the same nonce: whatever the node says, the account cannot pay twice for it (POOL-2). Throws like these three.
-    TxResult send(const crypto::SecretKey& key, const contracts::Action& action, const SigningBase& base,
-                  Amount fee_max = kFeeMax, std::chrono::milliseconds timeout = std::chrono::seconds(60));
+    /// Signs with `base`, submits and waits. Each block that leaves the transaction out doubles the fee, up to
+    /// `fee_max`, with the same nonce: whatever the node says, the account cannot pay twice for it (POOL-2). Throws
+    /// like these three.
+    TxResult send(
+        const crypto::SecretKey& key, const contracts::Action& action, const SigningBase& base,
+        Amount fee_max = kFeeMax, std::chrono::milliseconds timeout = std::chrono::seconds(60)
+    );
     /// Answers a duty that is due at `due`; this costs no fee (DTY-2). The answer is signed and submitted again after
     /// each block that leaves it out, so that it reaches nodes that did not know the duty yet. Throws RpcError
     /// "tx_rejected" if the duty is not, or no longer, owed; TxUncertain at the timeout.
-    TxResult answer(const crypto::SecretKey& key, const contracts::Action& action, const std::string& chain_id, Height due,
-                    std::chrono::milliseconds timeout = std::chrono::seconds(60));
+    TxResult answer(
+        const crypto::SecretKey& key, const contracts::Action& action, const std::string& chain_id, Height due,
+        std::chrono::milliseconds timeout = std::chrono::seconds(60)
+    );
     /// The same as the first send(), but takes the node's word for chain, parameters and base fee; for one's own node.
-    TxResult send(const crypto::SecretKey& key, const contracts::Action& action,
-                  std::chrono::milliseconds timeout = std::chrono::seconds(60));
+    TxResult send(
+        const crypto::SecretKey& key, const contracts::Action& action,
+        std::chrono::milliseconds timeout = std::chrono::seconds(60)
+    );
 
   private:
     /// Returns the same transaction with a higher fee, or nullopt if the fee must not be raised.

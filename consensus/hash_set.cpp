@@ -15,9 +15,7 @@ constexpr Hash256 kFree{};
 
 }  // namespace
 
-std::size_t HashSet::home_of(const Hash256& digest) const {
-    return SeededHash{}(digest.view()) & (places_.size() - 1);
-}
+std::size_t HashSet::home_of(const Hash256& digest) const { return SeededHash{}(digest.view()) & (places_.size() - 1); }
 
 /// Where it is, or the free place where it would be.
 std::size_t HashSet::place_of(const Hash256& digest) const {
@@ -28,9 +26,7 @@ std::size_t HashSet::place_of(const Hash256& digest) const {
     return at;
 }
 
-bool HashSet::contains(const Hash256& digest) const {
-    return count_ != 0 && places_[place_of(digest)] == digest;
-}
+bool HashSet::contains(const Hash256& digest) const { return count_ != 0 && places_[place_of(digest)] == digest; }
 
 bool HashSet::insert(const Hash256& digest) {
     ASSERT(digest != kFree);

@@ -148,14 +148,16 @@ bool Mempool::is_full(std::uint64_t more_bytes) const {
     return hashes_.size() >= limits_.txs_max || bytes_ + more_bytes > limits_.bytes_max;
 }
 
-/// POOL-2: evicts the last transactions of the sender that pays least, where `waiting` pays more. False: there is no room.
+/// POOL-2: evicts the last transactions of the sender that pays least, where `waiting` pays more. False: there is no
+/// room.
 bool Mempool::make_room(const AccountId& sender, const Waiting& waiting) {
     if (!is_full(waiting.bytes->size())) {
         return true;
     }
     // A transaction is worth no more than the cheapest that has to be executed before it.
     const auto own = senders_.find(sender);
-    const std::uint64_t price = own == senders_.end() ? waiting.price : std::min(waiting.price, own->second.least_price());
+    const std::uint64_t price =
+        own == senders_.end() ? waiting.price : std::min(waiting.price, own->second.least_price());
     auto cheapest = senders_.end();
     for (auto it = senders_.begin(); it != senders_.end(); ++it) {
         if (it->first != sender &&

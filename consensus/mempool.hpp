@@ -19,16 +19,17 @@
 namespace assay::consensus {
 
 struct MempoolLimits {
-    std::uint64_t txs_max = 10'000;         ///< fee-paying transactions; in addition, as many answers to duties (POOL-4)
-    std::uint64_t bytes_max = 64U << 20U;   ///< likewise, in bytes
+    std::uint64_t txs_max = 10'000;        ///< fee-paying transactions; in addition, as many answers to duties (POOL-4)
+    std::uint64_t bytes_max = 64U << 20U;  ///< likewise, in bytes
     std::uint64_t sender_txs_max = 1'000;
-    std::uint64_t blocks_max = 50;         ///< POOL-3: a transaction is evicted after waiting longer than this
-    std::uint64_t turnover_max = 10'000;  ///< POOL-2: how many transactions may be replaced or evicted between two blocks
+    std::uint64_t blocks_max = 50;  ///< POOL-3: a transaction is evicted after waiting longer than this
+    std::uint64_t turnover_max =
+        10'000;  ///< POOL-2: how many transactions may be replaced or evicted between two blocks
 };
 
 enum class [[nodiscard]] RefusalReason : std::uint8_t{
-    kRejected = 1,      ///< by the state machine, or because of nonce or balance; `code` has the TxError
-    kFull = 2,          ///< a limit is reached: the pool's transactions, bytes or turnover, or the sender's transactions
+    kRejected = 1,  ///< by the state machine, or because of nonce or balance; `code` has the TxError
+    kFull = 2,      ///< a limit is reached: the pool's transactions, bytes or turnover, or the sender's transactions
     kAlreadyKnown = 3,  ///< the same transaction is already in the mempool
     kStopping = 4,
 };
@@ -52,9 +53,10 @@ class Mempool {
 
     /// Checks a transaction and adds it. Returns its hash and gas, or why it was refused.
     Result<Admitted, Refusal> add(Bytes tx);
-    /// Returns the candidates for a proposal: up to `bytes_max` of answers to duties, the oldest first; then up to `bytes_max`
-    /// of other transactions, the highest fee per gas first, each sender's in nonce order. The state machine decides how many
-    /// answers fit into a block (DTY-4), so answers that do not fit take no room from other transactions.
+    /// Returns the candidates for a proposal: up to `bytes_max` of answers to duties, the oldest first; then up to
+    /// `bytes_max` of other transactions, the highest fee per gas first, each sender's in nonce order. The state
+    /// machine decides how many answers fit into a block (DTY-4), so answers that do not fit take no room from other
+    /// transactions.
     std::vector<Bytes> candidates(std::uint64_t bytes_max) const;
     /// Call after a commit. Removes the block's transactions and answers that are no longer owed. Evicts all of a
     /// sender's transactions if its lowest-nonce one is invalid; a fee that is only too low now is kept (POOL-3).

@@ -39,7 +39,7 @@ struct CheckResult {
 };
 
 /// Why validators reject a proposal.
-enum class [[nodiscard]] ProposalError : std::uint8_t {
+enum class [[nodiscard]] ProposalError : std::uint8_t{
     kHeight = 1,      ///< CMT-3: it is not the block after the last committed one
     kTooLarge = 2,    ///< BLK-17: its transactions exceed block_size_max
     kTooMuchGas = 3,  ///< GAS-7: its transactions exceed block_gas_max
@@ -48,12 +48,16 @@ enum class [[nodiscard]] ProposalError : std::uint8_t {
 };
 constexpr const char* to_string(ProposalError error) noexcept {
     switch (error) {
-        case ProposalError::kHeight: return "it does not follow the last committed block";
-        case ProposalError::kTooLarge: return "its transactions exceed block_size_max";
-        case ProposalError::kTooMuchGas: return "its transactions exceed block_gas_max";
+        case ProposalError::kHeight:
+            return "it does not follow the last committed block";
+        case ProposalError::kTooLarge:
+            return "its transactions exceed block_size_max";
+        case ProposalError::kTooMuchGas:
+            return "its transactions exceed block_gas_max";
         case ProposalError::kUnpaid:
             return "it holds a transaction that is not valid, not the sender's next one, or not paid for";
-        case ProposalError::kLane: return "its answers to duties exceed duty_gas_max, or the same share of block_size_max";
+        case ProposalError::kLane:
+            return "its answers to duties exceed duty_gas_max, or the same share of block_size_max";
     }
     return "unknown";
 }
@@ -66,7 +70,7 @@ struct FinalizeRequest {
     std::vector<Bytes> txs;
     std::vector<contracts::Misbehaviour> misbehaviour{};  ///< evidence from the engine
     std::vector<contracts::ConsensusAddress> absent{};    ///< validators that did not vote for the previous block
-    std::vector<Hash256> tx_hashes{};  ///< of `txs`, if the engine has them; else empty
+    std::vector<Hash256> tx_hashes{};                     ///< of `txs`, if the engine has them; else empty
 };
 
 struct FinalizeResult {
@@ -76,7 +80,7 @@ struct FinalizeResult {
 };
 
 struct QueryRequest {
-    Bytes key;  ///< a key of the state (contracts::keys)
+    Bytes key;                     ///< a key of the state (contracts::keys)
     std::optional<Height> height;  ///< nullopt: the last committed height
     bool with_neighbours = false;  ///< if the key does not exist, also prove the keys before and after it (JMT-6)
 };
@@ -91,17 +95,22 @@ struct QueryResult {
     Hash256 app_hash;
     std::optional<Bytes> value;
     merkle::JmtProof proof;
-    std::optional<ProvenKey> left{};   ///< the key before it, by SHA-256 of the keys, if asked for; nullopt: there is none
+    std::optional<ProvenKey>
+        left{};  ///< the key before it, by SHA-256 of the keys, if asked for; nullopt: there is none
     std::optional<ProvenKey> right{};  ///< the key after it, likewise
 };
 
-/// The requested height is not available: not committed yet, or already pruned. The message names the available heights.
+/// The requested height is not available: not committed yet, or already pruned. The message names the available
+/// heights.
 class HeightNotKept : public std::out_of_range {
   public:
     HeightNotKept(const char* what, Height asked, Height first, Height last)
-        : std::out_of_range(std::string(what) + " of height " + std::to_string(asked.value) + " is not here: heights " +
-                            std::to_string(first.value) + " to " + std::to_string(last.value) + " are"),
-          first_(first), last_(last) {}
+        : std::out_of_range(
+              std::string(what) + " of height " + std::to_string(asked.value) + " is not here: heights " +
+              std::to_string(first.value) + " to " + std::to_string(last.value) + " are"
+          ),
+          first_(first),
+          last_(last) {}
     Height first() const { return first_; }
     Height last() const { return last_; }
 

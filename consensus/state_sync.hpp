@@ -9,7 +9,8 @@
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 
-/// State sync in the shape of ABCI 2.0: what a consensus engine asks of a node so that new nodes need not execute every block.
+/// State sync in the shape of ABCI 2.0: what a consensus engine asks of a node so that new nodes need not execute every
+/// block.
 namespace assay::consensus {
 
 /// A snapshot of the whole state after one block, in numbered chunks. All nodes make identical snapshots.
@@ -17,7 +18,7 @@ struct SnapshotInfo {
     Height height;
     std::uint32_t format = 0;
     std::uint32_t chunks = 0;
-    Hash256 hash;    ///< SHA-256 of the metadata
+    Hash256 hash;  ///< SHA-256 of the metadata
     Bytes metadata;
     bool operator==(const SnapshotInfo&) const = default;
 };

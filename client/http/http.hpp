@@ -17,7 +17,8 @@
 /// HTTP/1.1 for the node's RPC server, the workers' artifact servers, and their clients (Boost.Beast).
 namespace assay::http {
 
-/// The other side could not be reached, closed the connection, or took too long. It never means that its answer is wrong.
+/// The other side could not be reached, closed the connection, or took too long. It never means that its answer is
+/// wrong.
 class NetError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -56,15 +57,16 @@ struct HttpServerOptions {
     std::string address = "127.0.0.1";
     std::uint16_t port = 0;  ///< 0: any free one
     std::uint64_t body_max = 1U << 20U;
-    /// Also limited to half of the process's file descriptors. A further connection takes the slot of an idle one, or gets 503.
+    /// Also limited to half of the process's file descriptors. A further connection takes the slot of an idle one, or
+    /// gets 503.
     std::uint32_t connections_max = 512;
     /// Per IPv4 address or IPv6 /64. 0: 16, or 256 on a loopback address, where all clients are on this machine.
     std::uint32_t connections_per_address = 0;
-    std::uint64_t memory_max = 64U << 20U;    ///< for bodies and answers of all connections together
-    std::uint32_t threads = 4;                ///< number of threads that run handlers
+    std::uint64_t memory_max = 64U << 20U;  ///< for bodies and answers of all connections together
+    std::uint32_t threads = 4;              ///< number of threads that run handlers
     /// For the head of a request, from its first byte or from the start of the connection.
     std::chrono::seconds header_timeout{5};
-    std::chrono::seconds idle_timeout{60};    ///< between requests, for a body, and for each piece of an answer
+    std::chrono::seconds idle_timeout{60};  ///< between requests, for a body, and for each piece of an answer
     /// The answer if a request's body exceeds body_max.
     HttpResponse too_large{413, "text/plain", "request body too large\n"};
 };
@@ -118,7 +120,7 @@ struct HttpLimits {
     std::optional<std::chrono::milliseconds> connect_timeout = std::nullopt;
     /// Every so many received bytes extend `timeout` by a second; 0: no extension.
     std::uint64_t bytes_per_s = 0;
-    bool public_only = false;  ///< connect to public addresses only
+    bool public_only = false;                 ///< connect to public addresses only
     const std::atomic<bool>* stop = nullptr;  ///< aborts the request when it becomes true
 };
 

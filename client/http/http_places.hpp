@@ -24,7 +24,8 @@ class HttpPlaces {
 
     explicit HttpPlaces(Limits limits) : limits_(limits) {}
 
-    /// Returns true if there is a slot for a connection from `address`, after closing an inactive connection if necessary.
+    /// Returns true if there is a slot for a connection from `address`, after closing an inactive connection if
+    /// necessary.
     bool make_place(const ClientAddress& address);
     /// Closes one inactive connection of any address. Returns false if there is none.
     bool free_any();

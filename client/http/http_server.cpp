@@ -148,8 +148,8 @@ struct HttpServer::Impl final : HttpSessionHost {
     asio::steady_timer pauser{*context};
     HttpPlaces places;
     std::map<const HttpSession*, std::shared_ptr<Exchange>> exchanges;  // the last of each connection
-    std::deque<Job> queue;    // requests that wait for a thread
-    std::uint32_t running = 0;  // handlers
+    std::deque<Job> queue;                                              // requests that wait for a thread
+    std::uint32_t running = 0;                                          // handlers
     bool will_dispatch = false;
 
     asio::thread_pool pool;
@@ -351,15 +351,18 @@ void HttpServer::Impl::execute(Job job) {
     ++running;
     asio::post(pool, [this, job = std::move(job)]() mutable {
         auto response = handle(job.request, job.exchange);
-        asio::post(*context, [this, session = job.session, number = job.number, response = std::move(response)]() mutable {
-            --running;
-            if (response) {
-                session->answer(number, *std::move(response));
-            } else {
-                session->wait(number);
+        asio::post(
+            *context,
+            [this, session = job.session, number = job.number, response = std::move(response)]() mutable {
+                --running;
+                if (response) {
+                    session->answer(number, *std::move(response));
+                } else {
+                    session->wait(number);
+                }
+                dispatch_soon();
             }
-            dispatch_soon();
-        });
+        );
     });
 }
 

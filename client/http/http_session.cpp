@@ -38,7 +38,7 @@ using Stream = asio::generic::stream_protocol::socket;
 
 constexpr std::uint32_t kHeaderMax = 16'384;
 constexpr std::size_t kReadBytes = 8'192;
-constexpr std::size_t kAheadMax = 2 * kHeaderMax;     // of requests that follow one that is being answered
+constexpr std::size_t kAheadMax = 2 * kHeaderMax;  // of requests that follow one that is being answered
 constexpr std::size_t kFilePiece = 256U << 10U;
 constexpr std::chrono::milliseconds kLinger{1'000};
 constexpr std::uint64_t kLingerBytes = 16U << 20U;
@@ -191,10 +191,13 @@ void Session::read() {
         return;
     }
     is_reading_ = true;
-    socket_.async_read_some(asio::buffer(piece_), [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
-        self->is_reading_ = false;
-        self->received(error, size);
-    });
+    socket_.async_read_some(
+        asio::buffer(piece_),
+        [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
+            self->is_reading_ = false;
+            self->received(error, size);
+        }
+    );
 }
 
 void Session::received(const ErrorCode& error, std::size_t size) {
@@ -414,8 +417,7 @@ void Session::send_file() {
 void Session::file_piece() {
     const auto left = static_cast<std::size_t>(file_.size - file_.offset);
     if (left > 0) {
-        const ssize_t count =
-            ::sendfile(socket_.native_handle(), file_.fd, &file_.offset, std::min(left, kFilePiece));
+        const ssize_t count = ::sendfile(socket_.native_handle(), file_.fd, &file_.offset, std::min(left, kFilePiece));
         if (count > 0) {
             enter(State::kSending, host_.options().idle_timeout);
         } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {

@@ -50,11 +50,11 @@ class HttpSession {
     using Time = std::chrono::steady_clock::time_point;
 
     enum class State : std::uint8_t {
-        kIdle,       ///< no byte of a request has arrived
-        kHead,       ///< a part of the head has arrived
-        kBody,       ///< a part of the body has arrived
-        kRunning,    ///< the handler runs or is about to
-        kWaiting,    ///< the handler has returned and will answer later
+        kIdle,     ///< no byte of a request has arrived
+        kHead,     ///< a part of the head has arrived
+        kBody,     ///< a part of the body has arrived
+        kRunning,  ///< the handler runs or is about to
+        kWaiting,  ///< the handler has returned and will answer later
         kSending,
         kLingering,  ///< all is sent: further input is read and dropped, because closing now would destroy the answer
         kClosed,

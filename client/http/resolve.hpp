@@ -25,9 +25,7 @@ using Resolver = std::function<std::vector<SocketAddress>(const std::string& hos
 /// (default: the system's) on a separate thread, which is left running if the deadline passes. Throws NetError;
 /// NetTimeout at the deadline.
 std::vector<SocketAddress> resolve(
-    const std::string& host,
-    const std::string& port,
-    std::chrono::steady_clock::time_point deadline,
+    const std::string& host, const std::string& port, std::chrono::steady_clock::time_point deadline,
     Resolver resolver = {}
 );
 

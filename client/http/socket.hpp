@@ -38,7 +38,8 @@ class Socket {
     // The concepts SyncReadStream and SyncWriteStream.
     template <class Buffers>
     std::size_t read_some(const Buffers& buffers, ErrorCode& error) {
-        for (auto it = boost::asio::buffer_sequence_begin(buffers); it != boost::asio::buffer_sequence_end(buffers); ++it) {
+        for (auto it = boost::asio::buffer_sequence_begin(buffers); it != boost::asio::buffer_sequence_end(buffers);
+             ++it) {
             const boost::asio::mutable_buffer piece = *it;
             if (piece.size() > 0) {
                 return receive(piece.data(), piece.size(), error);

@@ -17,9 +17,7 @@ constexpr const char* kCodespace = "assay";
 constexpr std::uint32_t kQueryFailed = 1;
 constexpr int kAbsent = 1;  // BlockIDFlag
 
-ByteView view_of(const std::string& text) {
-    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
+ByteView view_of(const std::string& text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
 
 Height to_height(std::int64_t height) {
     if (height < 1) {
@@ -73,7 +71,8 @@ consensus::FinalizeRequest to_block(const Message& message) {
     }
     for (const abci::Misbehavior& found : message.misbehavior()) {
         out.misbehaviour.push_back(
-            {.validator = to_address(found.validator().address()), .height = to_height(found.height())});
+            {.validator = to_address(found.validator().address()), .height = to_height(found.height())}
+        );
     }
     return out;
 }
@@ -132,8 +131,12 @@ Handler::Handler(consensus::StateMachine& state, HandlerOptions options)
 abci::Response Handler::handle(const abci::Request& request) {
     abci::Response response;
     switch (request.value_case()) {
-        case abci::Request::kEcho: *response.mutable_echo() = request.echo(); return response;
-        case abci::Request::kFlush: response.mutable_flush(); return response;
+        case abci::Request::kEcho:
+            *response.mutable_echo() = request.echo();
+            return response;
+        case abci::Request::kFlush:
+            response.mutable_flush();
+            return response;
         case abci::Request::kInfo: {
             const consensus::Info info = state_.info();
             abci::ResponseInfo& out = *response.mutable_info();
@@ -144,30 +147,57 @@ abci::Response Handler::handle(const abci::Request& request) {
             out.set_last_block_app_hash(info.height.value == 0 ? std::string() : string_of(info.app_hash));
             return response;
         }
-        case abci::Request::kCheckTx: check_tx(request, response); return response;
-        case abci::Request::kQuery: query(request, response); return response;
-        case abci::Request::kListSnapshots: list_snapshots(response); return response;
-        case abci::Request::kLoadSnapshotChunk: load_chunk(request, response); return response;
-        default: break;
+        case abci::Request::kCheckTx:
+            check_tx(request, response);
+            return response;
+        case abci::Request::kQuery:
+            query(request, response);
+            return response;
+        case abci::Request::kListSnapshots:
+            list_snapshots(response);
+            return response;
+        case abci::Request::kLoadSnapshotChunk:
+            load_chunk(request, response);
+            return response;
+        default:
+            break;
     }
     const std::lock_guard lock(consensus_mutex_);
     switch (request.value_case()) {
-        case abci::Request::kInitChain: init_chain(request, response); return response;
-        case abci::Request::kPrepareProposal: prepare_proposal(request, response); return response;
-        case abci::Request::kProcessProposal: process_proposal(request, response); return response;
-        case abci::Request::kFinalizeBlock: finalize_block(request, response); return response;
-        case abci::Request::kCommit: commit(response); return response;
+        case abci::Request::kInitChain:
+            init_chain(request, response);
+            return response;
+        case abci::Request::kPrepareProposal:
+            prepare_proposal(request, response);
+            return response;
+        case abci::Request::kProcessProposal:
+            process_proposal(request, response);
+            return response;
+        case abci::Request::kFinalizeBlock:
+            finalize_block(request, response);
+            return response;
+        case abci::Request::kCommit:
+            commit(response);
+            return response;
         // CMT-6
-        case abci::Request::kExtendVote: response.mutable_extend_vote(); return response;
+        case abci::Request::kExtendVote:
+            response.mutable_extend_vote();
+            return response;
         case abci::Request::kVerifyVoteExtension: {
             const bool empty = request.verify_vote_extension().vote_extension().empty();
             response.mutable_verify_vote_extension()->set_status(
-                empty ? abci::ResponseVerifyVoteExtension::ACCEPT : abci::ResponseVerifyVoteExtension::REJECT);
+                empty ? abci::ResponseVerifyVoteExtension::ACCEPT : abci::ResponseVerifyVoteExtension::REJECT
+            );
             return response;
         }
-        case abci::Request::kOfferSnapshot: offer_snapshot(request, response); return response;
-        case abci::Request::kApplySnapshotChunk: apply_chunk(request, response); return response;
-        default: break;
+        case abci::Request::kOfferSnapshot:
+            offer_snapshot(request, response);
+            return response;
+        case abci::Request::kApplySnapshotChunk:
+            apply_chunk(request, response);
+            return response;
+        default:
+            break;
     }
     throw ProtocolError("the engine sent a request that ABCI 2.0 does not have; CometBFT v0.38 is what is supported");
 }
@@ -176,11 +206,15 @@ void Handler::init_chain(const abci::Request& request, abci::Response& response)
     // CMT-2
     const abci::RequestInitChain& in = request.init_chain();
     if (in.chain_id() != options_.genesis.chain_id) {
-        throw ProtocolError("the engine's chain is \"" + in.chain_id() + "\", this node's genesis is of \"" +
-                            options_.genesis.chain_id + "\"");
+        throw ProtocolError(
+            "the engine's chain is \"" + in.chain_id() + "\", this node's genesis is of \"" +
+            options_.genesis.chain_id + "\""
+        );
     }
     if (in.initial_height() != 0 && in.initial_height() != 1) {
-        throw ProtocolError("the engine's genesis begins at height " + std::to_string(in.initial_height()) + ", not at 1");
+        throw ProtocolError(
+            "the engine's genesis begins at height " + std::to_string(in.initial_height()) + ", not at 1"
+        );
     }
     abci::ResponseInitChain& out = *response.mutable_init_chain();
     out.set_app_hash(string_of(state_.init(options_.genesis)));
@@ -215,10 +249,15 @@ void Handler::check_tx(const abci::Request& request, abci::Response& response) {
         return;
     }
     switch (admitted.error().reason) {
-        case consensus::RefusalReason::kRejected: refuse(admitted.error().code, name_of(admitted.error().code)); return;
-        case consensus::RefusalReason::kAlreadyKnown: return;  // the engine forgot what waits here
+        case consensus::RefusalReason::kRejected:
+            refuse(admitted.error().code, name_of(admitted.error().code));
+            return;
+        case consensus::RefusalReason::kAlreadyKnown:
+            return;  // the engine forgot what waits here
         case consensus::RefusalReason::kFull:
-        case consensus::RefusalReason::kStopping: refuse(kMempoolFull, "the mempool is full"); return;
+        case consensus::RefusalReason::kStopping:
+            refuse(kMempoolFull, "the mempool is full");
+            return;
     }
 }
 
@@ -281,7 +320,8 @@ void Handler::process_proposal(const abci::Request& request, abci::Response& res
     const consensus::FinalizeRequest proposal = to_block(request.process_proposal());
     const auto acceptable = state_.process(proposal);
     response.mutable_process_proposal()->set_status(
-        acceptable ? abci::ResponseProcessProposal::ACCEPT : abci::ResponseProcessProposal::REJECT);
+        acceptable ? abci::ResponseProcessProposal::ACCEPT : abci::ResponseProcessProposal::REJECT
+    );
     if (!acceptable && options_.on_refusal) {
         options_.on_refusal(proposal, acceptable.error());
     }
@@ -297,8 +337,10 @@ void Handler::finalize_block(const abci::Request& request, abci::Response& respo
     }
     const Height last = state_.info().height;
     if (block.height.value != last.value + 1) {
-        throw ProtocolError("the engine decided block " + std::to_string(block.height.value) + " after block " +
-                            std::to_string(last.value) + " of this node's state");
+        throw ProtocolError(
+            "the engine decided block " + std::to_string(block.height.value) + " after block " +
+            std::to_string(last.value) + " of this node's state"
+        );
     }
     consensus::FinalizeResult result = state_.finalize(block);
     abci::ResponseFinalizeBlock& out = *response.mutable_finalize_block();
@@ -371,10 +413,18 @@ void Handler::offer_snapshot(const abci::Request& request, abci::Response& respo
         .hash = to_hash(in.snapshot().hash()),
         .metadata = to_bytes(in.snapshot().metadata())};
     switch (options_.state_sync->offer(snapshot, to_hash(in.app_hash()))) {
-        case consensus::OfferAnswer::kAccept: out.set_result(abci::ResponseOfferSnapshot::ACCEPT); break;
-        case consensus::OfferAnswer::kAbort: out.set_result(abci::ResponseOfferSnapshot::ABORT); break;
-        case consensus::OfferAnswer::kReject: out.set_result(abci::ResponseOfferSnapshot::REJECT); break;
-        case consensus::OfferAnswer::kRejectFormat: out.set_result(abci::ResponseOfferSnapshot::REJECT_FORMAT); break;
+        case consensus::OfferAnswer::kAccept:
+            out.set_result(abci::ResponseOfferSnapshot::ACCEPT);
+            break;
+        case consensus::OfferAnswer::kAbort:
+            out.set_result(abci::ResponseOfferSnapshot::ABORT);
+            break;
+        case consensus::OfferAnswer::kReject:
+            out.set_result(abci::ResponseOfferSnapshot::REJECT);
+            break;
+        case consensus::OfferAnswer::kRejectFormat:
+            out.set_result(abci::ResponseOfferSnapshot::REJECT_FORMAT);
+            break;
     }
 }
 
@@ -386,8 +436,12 @@ void Handler::apply_chunk(const abci::Request& request, abci::Response& response
         return;
     }
     switch (options_.state_sync->apply_chunk(in.index(), to_bytes(in.chunk()), in.sender())) {
-        case consensus::ApplyAnswer::kAccept: out.set_result(abci::ResponseApplySnapshotChunk::ACCEPT); break;
-        case consensus::ApplyAnswer::kAbort: out.set_result(abci::ResponseApplySnapshotChunk::ABORT); break;
+        case consensus::ApplyAnswer::kAccept:
+            out.set_result(abci::ResponseApplySnapshotChunk::ACCEPT);
+            break;
+        case consensus::ApplyAnswer::kAbort:
+            out.set_result(abci::ResponseApplySnapshotChunk::ABORT);
+            break;
         case consensus::ApplyAnswer::kRetry:
             out.set_result(abci::ResponseApplySnapshotChunk::RETRY);
             out.add_refetch_chunks(in.index());

@@ -48,7 +48,9 @@ Target to_target(const std::string& address) {
     }
     const std::size_t colon = address.rfind(':');
     if (!address.starts_with(kTcp) || colon < kTcp.size()) {
-        throw std::runtime_error("the engine's address \"" + address + "\" is neither tcp://ADDRESS:PORT nor unix://PATH");
+        throw std::runtime_error(
+            "the engine's address \"" + address + "\" is neither tcp://ADDRESS:PORT nor unix://PATH"
+        );
     }
     const auto ip = asio::ip::make_address(address.substr(kTcp.size(), colon - kTcp.size()));
     const auto port = static_cast<unsigned short>(std::stoul(address.substr(colon + 1)));
@@ -89,7 +91,9 @@ Acceptor listen(asio::io_context& context, const Target& target, const std::stri
 
 struct Server::Impl {
     Impl(Handler& to, ServerOptions with)
-        : handler(to), options(std::move(with)), target(to_target(options.address)),
+        : handler(to),
+          options(std::move(with)),
+          target(to_target(options.address)),
           acceptor(listen(context, target, options.address)) {
         accepting = std::thread([this] { accept(); });
     }
@@ -213,8 +217,7 @@ struct Server::Impl {
     std::thread accepting;
 };
 
-Server::Server(Handler& handler, ServerOptions options)
-    : impl_(std::make_unique<Impl>(handler, std::move(options))) {}
+Server::Server(Handler& handler, ServerOptions options) : impl_(std::make_unique<Impl>(handler, std::move(options))) {}
 
 Server::~Server() { stop(); }
 
@@ -225,8 +228,10 @@ std::string Server::address() const {
     const auto endpoint = impl_->acceptor.local_endpoint();
     asio::ip::tcp::endpoint tcp;
     tcp.resize(endpoint.size());
-    std::copy_n(static_cast<const char*>(static_cast<const void*>(endpoint.data())), endpoint.size(),
-                static_cast<char*>(static_cast<void*>(tcp.data())));
+    std::copy_n(
+        static_cast<const char*>(static_cast<const void*>(endpoint.data())), endpoint.size(),
+        static_cast<char*>(static_cast<void*>(tcp.data()))
+    );
     return std::string(kTcp) + tcp.address().to_string() + ":" + std::to_string(tcp.port());
 }
 

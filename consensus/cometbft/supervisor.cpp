@@ -65,7 +65,9 @@ ordered_json read_json(const std::filesystem::path& file) {
 
 std::vector<std::filesystem::path> search_places() {
     std::vector<std::filesystem::path> out;
-    const auto from = [](const char* name) { return std::string(std::getenv(name) == nullptr ? "" : std::getenv(name)); };
+    const auto from = [](const char* name) {
+        return std::string(std::getenv(name) == nullptr ? "" : std::getenv(name));
+    };
     std::istringstream path(from("PATH"));
     for (std::string part; std::getline(path, part, ':');) {
         out.emplace_back(part);
@@ -108,13 +110,16 @@ std::filesystem::path find_engine(const std::string& given) {
     if (program.empty() || ::access(program.c_str(), X_OK) != 0) {
         throw EngineError(
             (given.empty() ? std::string("no cometbft on the PATH, in $GOBIN or in ~/go/bin")
-                           : "there is no program at " + given) + install_hint());
+                           : "there is no program at " + given) +
+            install_hint()
+        );
     }
     const auto lines = run({program.string(), "version"}, "/dev/null");
     const std::string version = lines.empty() ? "" : lines.front();
     if (!is_supported(version)) {
-        throw EngineError(program.string() + " is version \"" + version + "\"; supported is 0.38 from 0.38.21 on" +
-                          install_hint());
+        throw EngineError(
+            program.string() + " is version \"" + version + "\"; supported is 0.38 from 0.38.21 on" + install_hint()
+        );
     }
     return program;
 }
@@ -162,7 +167,8 @@ void write_genesis(
             {{"address", validator.address},
              {"pub_key", {{"type", "tendermint/PubKeyEd25519"}, {"value", validator.public_key}}},
              {"power", std::to_string(validator.power)},
-             {"name", validator.name}});
+             {"name", validator.name}}
+        );
     }
     genesis["app_hash"] = "";
     if (!system::write_file(file, genesis.dump(2) + "\n")) {
@@ -187,10 +193,12 @@ std::vector<std::string> make_command(const EngineSettings& settings) {
         "CMT_MEMPOOL_MAX_TXS_BYTES=" + std::to_string(settings.mempool_bytes),
         "CMT_TX_INDEX_INDEXER=null"};
     if (const auto& sync = settings.state_sync) {
-        command.insert(command.end(), {"CMT_STATESYNC_ENABLE=true", "CMT_STATESYNC_RPC_SERVERS=" + sync->rpc_servers,
-                                       "CMT_STATESYNC_TRUST_HEIGHT=" + std::to_string(sync->trust_height),
-                                       "CMT_STATESYNC_TRUST_HASH=" + sync->trust_hash,
-                                       "CMT_STATESYNC_TRUST_PERIOD=" + std::to_string(sync->trust_period_ms) + "ms"});
+        command.insert(
+            command.end(), {"CMT_STATESYNC_ENABLE=true", "CMT_STATESYNC_RPC_SERVERS=" + sync->rpc_servers,
+                            "CMT_STATESYNC_TRUST_HEIGHT=" + std::to_string(sync->trust_height),
+                            "CMT_STATESYNC_TRUST_HASH=" + sync->trust_hash,
+                            "CMT_STATESYNC_TRUST_PERIOD=" + std::to_string(sync->trust_period_ms) + "ms"}
+        );
     }
     const std::vector<std::string> start{
         settings.program.string(),
@@ -220,7 +228,8 @@ Supervisor::Supervisor(const EngineSettings& settings, const std::filesystem::pa
     auto file = std::make_shared<std::ofstream>(std::move(out));
     try {
         impl_->process = std::make_unique<system::Process>(
-            "cometbft", make_command(settings), log, [file](const std::string& line) { *file << line << std::endl; });
+            "cometbft", make_command(settings), log, [file](const std::string& line) { *file << line << std::endl; }
+        );
     } catch (const std::runtime_error& error) {
         throw EngineError(error.what());
     }

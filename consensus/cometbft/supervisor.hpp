@@ -20,14 +20,14 @@ class EngineError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-inline constexpr const char* kInstallCommand =
-    "go install github.com/cometbft/cometbft/cmd/cometbft@v0.38.25";
+inline constexpr const char* kInstallCommand = "go install github.com/cometbft/cometbft/cmd/cometbft@v0.38.25";
 
 /// Returns true for a supported version: 0.38.21 and later 0.38 releases, which have the light client security fixes.
 bool is_supported(const std::string& version);
 
-/// Returns the program to run: `given` if not empty, else `cometbft` on the PATH, in $GOBIN, in $GOPATH/bin or in ~/go/bin.
-/// Runs it once to read its version. Throws EngineError with the install command if there is none or it is not supported.
+/// Returns the program to run: `given` if not empty, else `cometbft` on the PATH, in $GOBIN, in $GOPATH/bin or in
+/// ~/go/bin. Runs it once to read its version. Throws EngineError with the install command if there is none or it is
+/// not supported.
 std::filesystem::path find_engine(const std::string& given);
 
 /// A validator as CometBFT's genesis file has it.
@@ -56,18 +56,18 @@ void write_genesis(
 struct StateSyncSettings {
     std::string rpc_servers;  ///< of two or more nodes, separated by commas
     std::uint64_t trust_height = 0;
-    std::string trust_hash;   ///< hash of the block at that height, 64 hex digits
+    std::string trust_hash;             ///< hash of the block at that height, 64 hex digits
     std::uint64_t trust_period_ms = 0;  ///< how old that block may be (LGT-5)
 };
 
 struct EngineSettings {
     std::filesystem::path program;
     std::filesystem::path home;
-    std::string application;              ///< Server::address()
+    std::string application;  ///< Server::address()
     std::string rpc_address = "tcp://127.0.0.1:26657";
     std::string p2p_address = "tcp://127.0.0.1:26656";
-    std::vector<std::string> peers;       ///< ID@HOST:PORT
-    bool test_network = false;            ///< allows peers that share an IP address or have private ones
+    std::vector<std::string> peers;  ///< ID@HOST:PORT
+    bool test_network = false;       ///< allows peers that share an IP address or have private ones
     std::uint32_t block_interval_ms = 1'000;
     bool create_empty_blocks = true;
     /// Limits of CometBFT's mempool. It checks them before CheckTx, so the application's limits must be lower (CMT-4).

@@ -117,20 +117,10 @@ Hash256 rfc6962_root(const std::vector<Bytes>& leaves) {
 
 Hash256 header_hash(const Header& h) {
     return rfc6962_root(
-        {Message().number(1, h.block_version).number(2, h.app_version).encoded(),
-         wrap(view_of(h.chain_id)),
-         Message().number(1, h.height).encoded(),
-         encode(h.time),
-         encode(h.last_block_id),
-         wrap(h.last_commit_hash),
-         wrap(h.data_hash),
-         wrap(h.validators_hash),
-         wrap(h.next_validators_hash),
-         wrap(h.consensus_hash),
-         wrap(h.app_hash),
-         wrap(h.last_results_hash),
-         wrap(h.evidence_hash),
-         wrap(h.proposer_address)}
+        {Message().number(1, h.block_version).number(2, h.app_version).encoded(), wrap(view_of(h.chain_id)),
+         Message().number(1, h.height).encoded(), encode(h.time), encode(h.last_block_id), wrap(h.last_commit_hash),
+         wrap(h.data_hash), wrap(h.validators_hash), wrap(h.next_validators_hash), wrap(h.consensus_hash),
+         wrap(h.app_hash), wrap(h.last_results_hash), wrap(h.evidence_hash), wrap(h.proposer_address)}
     );
 }
 

@@ -27,7 +27,8 @@ Wide power_of(const std::vector<Validator>& validators) {
 
 bool has_signed(const Commit& commit, const std::string& chain_id, std::size_t index, const Validator& validator) {
     return crypto::verify_ed25519(
-        validator.public_key, vote_sign_bytes(commit, chain_id, index), commit.signatures[index].signature);
+        validator.public_key, vote_sign_bytes(commit, chain_id, index), commit.signatures[index].signature
+    );
 }
 
 /// LGT-4: the power, by the trusted validators, of those who signed the commit. Addresses tell them apart.
@@ -72,17 +73,28 @@ Result<LightBlock, Failure> verify_before(const Trusted& trusted, std::uint64_t 
 
 const char* to_string(LightError error) noexcept {
     switch (error) {
-        case LightError::kChain: return "the header is of another chain";
-        case LightError::kValidators: return "the validators are not those of the header";
-        case LightError::kCommit: return "the commit is not of this header and its validators";
-        case LightError::kSignature: return "a validator's signature does not verify";
-        case LightError::kPower: return "those who signed have no more than two thirds of the power";
-        case LightError::kOrder: return "the header is not later than the trusted one";
-        case LightError::kNextValidators: return "the validators are not those that the header before names";
-        case LightError::kTrust: return "too few of the trusted validators signed";
-        case LightError::kExpired: return "the trusted header is older than the trusting period";
-        case LightError::kFuture: return "the header is from the future";
-        case LightError::kLink: return "it is not the block that the one after it names";
+        case LightError::kChain:
+            return "the header is of another chain";
+        case LightError::kValidators:
+            return "the validators are not those of the header";
+        case LightError::kCommit:
+            return "the commit is not of this header and its validators";
+        case LightError::kSignature:
+            return "a validator's signature does not verify";
+        case LightError::kPower:
+            return "those who signed have no more than two thirds of the power";
+        case LightError::kOrder:
+            return "the header is not later than the trusted one";
+        case LightError::kNextValidators:
+            return "the validators are not those that the header before names";
+        case LightError::kTrust:
+            return "too few of the trusted validators signed";
+        case LightError::kExpired:
+            return "the trusted header is older than the trusting period";
+        case LightError::kFuture:
+            return "the header is from the future";
+        case LightError::kLink:
+            return "it is not the block that the one after it names";
     }
     return "unknown";
 }
@@ -121,9 +133,9 @@ Result<void, LightError> check_block(const LightBlock& block, const std::string&
 
 Result<void, LightError> verify_next(const Trusted& trusted, const LightBlock& next, const Policy& policy) noexcept {
     const Header& from = trusted.block.header;
-    const bool is_later = next.header.height > from.height &&
-                          std::pair(next.header.time.seconds, next.header.time.nanos) >
-                              std::pair(from.time.seconds, from.time.nanos);
+    const bool is_later =
+        next.header.height > from.height &&
+        std::pair(next.header.time.seconds, next.header.time.nanos) > std::pair(from.time.seconds, from.time.nanos);
     if (!is_later) {
         return Unexpected{LightError::kOrder};  // LGT-3
     }

@@ -21,9 +21,7 @@ Hash256 txs_root(const std::vector<Hash256>& tx_hashes) {
 }
 
 Block sign_block(
-    BlockHeader header,
-    std::vector<Bytes> txs,
-    const crypto::SecretKey& proposer,
+    BlockHeader header, std::vector<Bytes> txs, const crypto::SecretKey& proposer,
     const std::array<std::uint8_t, 32>& aux
 ) {
     const auto hashes = contracts::tx_hashes(txs);
@@ -31,11 +29,8 @@ Block sign_block(
 }
 
 Block sign_block(
-    BlockHeader header,
-    std::vector<Bytes> txs,
-    const std::vector<Hash256>& tx_hashes,
-    const crypto::SecretKey& proposer,
-    const std::array<std::uint8_t, 32>& aux
+    BlockHeader header, std::vector<Bytes> txs, const std::vector<Hash256>& tx_hashes,
+    const crypto::SecretKey& proposer, const std::array<std::uint8_t, 32>& aux
 ) {
     header.proposer = proposer.account();
     header.txs_root = txs_root(tx_hashes);

@@ -43,18 +43,13 @@ Hash256 txs_root(const std::vector<Bytes>& txs);
 Hash256 txs_root(const std::vector<Hash256>& tx_hashes);
 /// Fills in proposer and txs_root, signs, and returns the block. `aux` is BIP-340's auxiliary randomness.
 Block sign_block(
-    BlockHeader header,
-    std::vector<Bytes> txs,
-    const crypto::SecretKey& proposer,
+    BlockHeader header, std::vector<Bytes> txs, const crypto::SecretKey& proposer,
     const std::array<std::uint8_t, 32>& aux = {}
 );
 /// The same for a caller that already has the hashes of the transactions.
 Block sign_block(
-    BlockHeader header,
-    std::vector<Bytes> txs,
-    const std::vector<Hash256>& tx_hashes,
-    const crypto::SecretKey& proposer,
-    const std::array<std::uint8_t, 32>& aux
+    BlockHeader header, std::vector<Bytes> txs, const std::vector<Hash256>& tx_hashes,
+    const crypto::SecretKey& proposer, const std::array<std::uint8_t, 32>& aux
 );
 /// Returns true if signature and txs_root are valid. Does not check what depends on the parent; find_fault() does.
 bool is_authentic(const Block& block);

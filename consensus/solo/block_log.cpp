@@ -109,8 +109,8 @@ struct Framed {
     std::uint64_t size_bytes = 0;  ///< header included
 };
 
-/// The record at `offset` if there is a whole, undamaged one before `end`, where the file ends: nothing is allocated for a
-/// length that the file cannot hold.
+/// The record at `offset` if there is a whole, undamaged one before `end`, where the file ends: nothing is allocated
+/// for a length that the file cannot hold.
 std::optional<Framed> read_record(int fd, std::uint64_t offset, std::uint64_t end, const std::filesystem::path& file) {
     std::array<std::uint8_t, kHeaderBytes> header{};
     if (end - offset < header.size() || read_at(fd, header, offset, file) != header.size()) {
@@ -150,14 +150,16 @@ std::optional<BlockHeader> signed_header(ByteView bytes, const BlockHeader& last
         return std::nullopt;
     }
     auto header = codec::decode<BlockHeader>(bytes.subspan(kHeaderBytes, header_size));
-    const bool may_follow =
-        header && header->height > last_good.height &&
-        (last_good.height.value == 0 || (header->proposer == last_good.proposer && header->chain_id == last_good.chain_id));
+    const bool may_follow = header && header->height > last_good.height &&
+                            (last_good.height.value == 0 ||
+                             (header->proposer == last_good.proposer && header->chain_id == last_good.chain_id));
     if (!may_follow) {
         return std::nullopt;
     }
     Signature signature;
-    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(kHeaderBytes + header_size), kSignatureBytes, signature.data.begin());
+    std::copy_n(
+        bytes.begin() + static_cast<std::ptrdiff_t>(kHeaderBytes + header_size), kSignatureBytes, signature.data.begin()
+    );
     ++signatures;
     if (!crypto::verify_signature(header->proposer, block_hash(*header).view(), signature)) {
         return std::nullopt;
@@ -165,9 +167,10 @@ std::optional<BlockHeader> signed_header(ByteView bytes, const BlockHeader& last
     return *std::move(header);
 }
 
-/// Whether a later block of the same proposer lies behind `offset`: then what is at `offset` was once written whole and has
-/// been damaged since. Its signed header tells: the proposer did not sign bytes of a transaction that look like a record.
-/// Every byte is read once, and a signature verified at most once for as many bytes as a header and its signature have.
+/// Whether a later block of the same proposer lies behind `offset`: then what is at `offset` was once written whole and
+/// has been damaged since. Its signed header tells: the proposer did not sign bytes of a transaction that look like a
+/// record. Every byte is read once, and a signature verified at most once for as many bytes as a header and its
+/// signature have.
 bool has_later_record(
     int fd, std::uint64_t offset, std::uint64_t end, const BlockHeader& last_good, const std::filesystem::path& file,
     ScanCost& cost
@@ -244,9 +247,8 @@ void BlockLog::scan() {
         if (!framed) {
             if (has_later_record(fd_, end_, size, last_good, file_, scan_cost_)) {
                 fail(
-                    file_,
-                    "the record of height " + std::to_string(last_good.height.value + 1) + " at offset " +
-                        std::to_string(end_) + " is damaged and whole records follow it: restore a backup"
+                    file_, "the record of height " + std::to_string(last_good.height.value + 1) + " at offset " +
+                               std::to_string(end_) + " is damaged and whole records follow it: restore a backup"
                 );
             }
             take_torn_tail(end_, size);
@@ -324,9 +326,8 @@ std::optional<LogRecord> BlockLog::read(Height height) const {
     auto framed = read_record(fd_, offset, end, file_);
     if (!framed) {
         fail(
-            file_,
-            "the record of height " + std::to_string(height.value) + " at offset " + std::to_string(offset) +
-                " is damaged: restore a backup"
+            file_, "the record of height " + std::to_string(height.value) + " at offset " + std::to_string(offset) +
+                       " is damaged: restore a backup"
         );
     }
     return std::move(framed->record);

@@ -50,8 +50,9 @@ class BlockLog {
   public:
     enum class Mode : std::uint8_t { kAppend = 1, kReadOnly = 2 };
 
-    /// Opens or creates the log and checks every record. A record cut short by a crash is moved to `<file>.torn` and reported
-    /// by torn_tail(); any other damage throws BlockLogError with the offset. Read-only mode does not change the file.
+    /// Opens or creates the log and checks every record. A record cut short by a crash is moved to `<file>.torn` and
+    /// reported by torn_tail(); any other damage throws BlockLogError with the offset. Read-only mode does not change
+    /// the file.
     explicit BlockLog(std::filesystem::path file, Mode mode = Mode::kAppend);
     ~BlockLog();
     BlockLog(const BlockLog&) = delete;

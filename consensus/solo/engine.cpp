@@ -19,9 +19,7 @@ std::optional<BlockHeader> header_at(const BlockLog& log, Height height) {
 }  // namespace
 
 std::string find_fault(
-    const LogRecord& record,
-    const std::string& chain_id,
-    const std::optional<BlockHeader>& parent,
+    const LogRecord& record, const std::string& chain_id, const std::optional<BlockHeader>& parent,
     const Hash256& app_hash
 ) {
     const BlockHeader& header = record.block.header;
@@ -58,9 +56,7 @@ consensus::FinalizeRequest to_request(const Block& block) {
 }
 
 std::uint64_t replay(
-    consensus::StateMachine& state,
-    const BlockLog& log,
-    const std::string& chain_id,
+    consensus::StateMachine& state, const BlockLog& log, const std::string& chain_id,
     const std::function<void(Height)>& progress
 ) {
     consensus::Info info = state.info();

@@ -24,7 +24,8 @@
 
 namespace assay::solo {
 
-/// Log and state do not belong together, or the log is not valid, or a replay gave another app hash than the one logged.
+/// Log and state do not belong together, or the log is not valid, or a replay gave another app hash than the one
+/// logged.
 class HandshakeError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -55,9 +56,7 @@ struct EngineOptions {
 /// Checks that `record` extends the chain whose last header is `parent` (nullopt: it is block 1) and whose last state
 /// has `app_hash`: BLK-12 to BLK-16. Returns the fault in words, or an empty string if there is none.
 std::string find_fault(
-    const LogRecord& record,
-    const std::string& chain_id,
-    const std::optional<BlockHeader>& parent,
+    const LogRecord& record, const std::string& chain_id, const std::optional<BlockHeader>& parent,
     const Hash256& app_hash
 );
 
@@ -67,9 +66,7 @@ consensus::FinalizeRequest to_request(const Block& block);
 /// number. Throws HandshakeError if the state is ahead of the log or of another chain, or if a block is not valid.
 /// `progress` may be empty.
 std::uint64_t replay(
-    consensus::StateMachine& state,
-    const BlockLog& log,
-    const std::string& chain_id,
+    consensus::StateMachine& state, const BlockLog& log, const std::string& chain_id,
     const std::function<void(Height)>& progress
 );
 

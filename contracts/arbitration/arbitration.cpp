@@ -67,8 +67,9 @@ Result<dispute::Position, TxError> next_position(const Dispute& dispute, const S
 
 /// What every move leaves: its record, its bytes, the mover's clock.
 void note_move(Context& context, Task& task, Dispute& dispute, bool by_responder) {
-    record(context, task, history::DisputeMoved{dispute.id, dispute.position.rounds, dispute.position.level,
-                                                by_responder});
+    record(
+        context, task, history::DisputeMoved{dispute.id, dispute.position.rounds, dispute.position.level, by_responder}
+    );
     const auto used = static_cast<std::uint32_t>(context.height().value - dispute.last_move_at.value);
     std::uint32_t& clock = by_responder ? dispute.responder_clock : dispute.challenger_clock;
     clock = std::max(clock - std::min(clock, used), dispute_extension(context.params, task.spec));  // DSP-33

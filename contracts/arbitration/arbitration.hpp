@@ -62,8 +62,8 @@ struct Measured {
     dispute::Measurement measurement;
     std::uint64_t seed = 0;  ///< seed of the sketches
 };
-/// DSP-45: the claim that the task's distance program outputs this measurement for those states. Fails with kNotMeasured
-/// if `roots` are missing or do not match the states.
+/// DSP-45: the claim that the task's distance program outputs this measurement for those states. Fails with
+/// kNotMeasured if `roots` are missing or do not match the states.
 Result<dispute::Claim, TxError> make_distance_claim(
     const TaskSpec& spec, const Measured& measured, const std::optional<MeasuredRoots>& roots
 );

@@ -35,8 +35,8 @@ std::optional<std::size_t> answering(const Task& task, const Dispute& dispute, A
     return *own;
 }
 
-/// Whether the dispute is one that the task keeps a place for: a verifier's over its segment, or, where verdicts are judged by
-/// distance, the solver's over a verdict on its task, and a verifier's over one that contradicts its own.
+/// Whether the dispute is one that the task keeps a place for: a verifier's over its segment, or, where verdicts are
+/// judged by distance, the solver's over a verdict on its task, and a verifier's over one that contradicts its own.
 bool stands(const Task& task, const Dispute& dispute) {
     const auto own = find_assignment(task, dispute.segment, dispute.challenger);
     if (dispute.profile) {
@@ -72,7 +72,9 @@ bool has_place(const StateView& view, const Task& task, const Dispute& dispute) 
            });
 }
 
-Result<void, TxError> check_place(const StateView& view, const Params& params, const Task& task, const Dispute& dispute) {
+Result<void, TxError> check_place(
+    const StateView& view, const Params& params, const Task& task, const Dispute& dispute
+) {
     // DTY-5, DTY-6
     if (!has_place(view, task, dispute) && !has_room_for_dispute(view, params)) {
         return Unexpected{TxError::kDutiesFull};
@@ -84,7 +86,9 @@ bool answers_on_task(const Task& task, const Dispute& dispute) noexcept {
     return dispute.challenger_role == Role::kSolver && task.solver == dispute.challenger;
 }
 
-Result<void, TxError> check_bond(const StateView& view, const Params& params, const Task& task, const Dispute& dispute) {
+Result<void, TxError> check_bond(
+    const StateView& view, const Params& params, const Task& task, const Dispute& dispute
+) {
     // DSP-46
     const Amount bond = bond_of(params, task);
     return answers_on_task(task, dispute) || answering(task, dispute, bond)

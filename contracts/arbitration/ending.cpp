@@ -47,9 +47,9 @@ bool is_same_subject(const Dispute& one, const Dispute& other) {
     return one.segment == other.segment && one.verdict == other.verdict && one.profile == other.profile;
 }
 
-/// SET-10, DSP-43: who accused the claim that `won` refutes, the earliest first: those who dispute that claim, then those who
-/// dispute others that fall with it. The bookkeeping has disputes in the order in which they were opened; of one block, the
-/// segment's verifiers precede, since they committed before anybody could see what they found.
+/// SET-10, DSP-43: who accused the claim that `won` refutes, the earliest first: those who dispute that claim, then
+/// those who dispute others that fall with it. The bookkeeping has disputes in the order in which they were opened; of
+/// one block, the segment's verifiers precede, since they committed before anybody could see what they found.
 std::vector<AccountId> accusers_of(const StateView& view, const Task& task, const Dispute& won) {
     std::vector<Dispute> disputes;
     for (const DisputeId& id : get_bookkeeping(view, task.id).disputes) {
@@ -82,11 +82,7 @@ PenaltyOutcome drop_profile(
     // PRF-5
     Profile& profile = profile_of(task, profiler);
     const Penalty penalty{
-        .role = Role::kVerifier,
-        .from = profiler,
-        .amount = profile.bond,
-        .reason = reason,
-        .winners = {winner}};
+        .role = Role::kVerifier, .from = profiler, .amount = profile.bond, .reason = reason, .winners = {winner}};
     profile.bond = {};
     profile.status = ProfileStatus::kRefuted;
     return slash(context, task, penalty);
@@ -117,10 +113,7 @@ void refute_verdict(Context& context, Task& task, Assignment& assignment, Refuta
     // DSP-43
     auto& won = refutation.dispute;
     Penalty penalty{
-        .role = Role::kVerifier,
-        .from = assignment.verifier,
-        .amount = assignment.bond,
-        .reason = refutation.reason};
+        .role = Role::kVerifier, .from = assignment.verifier, .amount = assignment.bond, .reason = refutation.reason};
     if (won) {
         penalty.winners = {accusers_of(context.state, task, *won).front()};
         close_dispute(context, *won, DisputeState::kRefuted, refutation.reason);

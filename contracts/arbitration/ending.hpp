@@ -19,9 +19,11 @@ Result<void, TxError> check_bond(const StateView& view, const Params& params, co
 /// DTY-6: whether the task has a free place in the lane of duties for this dispute, which is about to be opened.
 bool has_place(const StateView& view, const Task& task, const Dispute& dispute);
 /// DTY-5: fails with kDutiesFull if the dispute has no place in its task and the lane has no room.
-Result<void, TxError> check_place(const StateView& view, const Params& params, const Task& task, const Dispute& dispute);
-/// DSP-46: takes the challenger's bond from the assignment's reserve or from free stake; takes none if answers_on_task().
-/// The caller stores the task.
+Result<void, TxError> check_place(
+    const StateView& view, const Params& params, const Task& task, const Dispute& dispute
+);
+/// DSP-46: takes the challenger's bond from the assignment's reserve or from free stake; takes none if
+/// answers_on_task(). The caller stores the task.
 void take_bond(Context& context, Task& task, Dispute& dispute);
 /// DSP-46: whether the challenger is the task's solver, whose bond in the task covers the dispute. Nothing is set aside
 /// from it.
@@ -42,8 +44,8 @@ struct Refutation {
     Reason reason = Reason::kLostDispute;
     std::optional<Dispute> dispute;  ///< the dispute that was won, if any
 };
-/// DSP-43: the verdict no longer counts. Its bond is slashed to the benefit of the first challenger of the refuted part,
-/// if any; other disputes about it end as moot. The caller stores the task, which must contain `assignment`.
+/// DSP-43: the verdict no longer counts. Its bond is slashed to the benefit of the first challenger of the refuted
+/// part, if any; other disputes about it end as moot. The caller stores the task, which must contain `assignment`.
 void refute_verdict(Context& context, Task& task, Assignment& assignment, Refutation refutation);
 
 /// DSP-42: called for each dispute that awaited a verdict's disclosure. If the verdict was not a forced error, the game

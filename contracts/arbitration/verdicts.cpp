@@ -19,11 +19,15 @@ DisputedVerdict subject_of(const Assignment& assignment, VerdictPart part) {
 /// DSP-42: from the first challenge on.
 std::uint64_t secret_blocks(const Params& params, const TaskSpec& spec) { return challenge_span(params, spec) / 2; }
 
-/// VER-15: whether the challenger of a disclosed verdict had found its true result, by its seal: it was late for the forced one.
-bool means_forced_result(const Assignment& assignment, const AccountId& sender, const ChallengeVerdict& action) noexcept {
+/// VER-15: whether the challenger of a disclosed verdict had found its true result, by its seal: it was late for the
+/// forced one.
+bool means_forced_result(
+    const Assignment& assignment, const AccountId& sender, const ChallengeVerdict& action
+) noexcept {
     const DisputedVerdict first{.verifier = action.verifier, .is_second = false, .part = VerdictPart::kProbe};
     return assignment.probe_root &&
-           action.seal == challenge_seal(dispute_id(action.task, action.segment, sender, first), *assignment.probe_root);
+           action.seal ==
+               challenge_seal(dispute_id(action.task, action.segment, sender, first), *assignment.probe_root);
 }
 
 }  // namespace

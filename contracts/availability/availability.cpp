@@ -24,10 +24,10 @@ constexpr std::uint32_t kSittings = 3;  ///< AVL-5
 
 /// Position among the members; the end where the account is none.
 std::size_t place_of(const Committee& committee, const AccountId& account) {
-    const auto member = std::find_if(
-        committee.members.begin(), committee.members.end(),
-        [&](const CommitteeMember& each) { return each.account == account; }
-    );
+    const auto member =
+        std::find_if(committee.members.begin(), committee.members.end(), [&](const CommitteeMember& each) {
+            return each.account == account;
+        });
     return static_cast<std::size_t>(std::distance(committee.members.begin(), member));
 }
 
@@ -214,9 +214,10 @@ Result<void, TxError> execute(Context& context, const AttestAvailability& action
     Committee& committee = task.committee.value();
     committee.members[place_of(committee, context.actor)].has_attested = true;
     record(context, task, history::Attested{});
-    const bool have_all = std::all_of(committee.members.begin(), committee.members.end(), [](const CommitteeMember& member) {
-        return member.has_attested;
-    });
+    const bool have_all =
+        std::all_of(committee.members.begin(), committee.members.end(), [](const CommitteeMember& member) {
+            return member.has_attested;
+        });
     if (have_all) {
         conclude_available(context, task);
     } else {

@@ -51,8 +51,9 @@ bool is_due(const Beacon& beacon, const Seat& seat) noexcept {
 }
 
 const Seat* find_seat(const Beacon& beacon, const AccountId& account) noexcept {
-    const auto found = std::find_if(
-        beacon.seats.begin(), beacon.seats.end(), [&](const Seat& seat) { return seat.account == account; });
+    const auto found = std::find_if(beacon.seats.begin(), beacon.seats.end(), [&](const Seat& seat) {
+        return seat.account == account;
+    });
     return found == beacon.seats.end() ? nullptr : &*found;
 }
 
@@ -84,8 +85,7 @@ Result<void, TxError> execute(Context& context, const JoinBeacon& action) noexce
     const Amount bond = context.params.contributor_bond;
     lock_stake(context, Role::kVerifier, context.actor, bond);
     beacon.seats.insert(
-        place_of(beacon.seats, context.actor),
-        {context.actor, action.commitment, context.height(), bond}
+        place_of(beacon.seats, context.actor), {context.actor, action.commitment, context.height(), bond}
     );
     set_beacon(context.state, beacon);
     return {};

@@ -35,8 +35,8 @@ bool is_due(const Beacon& beacon, const Seat& seat) noexcept;
 /// The seat of `account`; nullptr if it has none.
 const Seat* find_seat(const Beacon& beacon, const AccountId& account) noexcept;
 
-/// BCN-8: each contributor that owes a secret loses a tenth of its bond and its seat. Returns what each lost. The caller stores the
-/// beacon.
+/// BCN-8: each contributor that owes a secret loses a tenth of its bond and its seat. Returns what each lost. The
+/// caller stores the beacon.
 std::vector<history::Withheld> dismiss_withholders(Context& context, Beacon& beacon);
 
 /// BCN-5: whether the open round can be closed: nobody owes a secret any more, or the time for secrets is over.

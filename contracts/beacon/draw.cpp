@@ -77,7 +77,8 @@ std::vector<Candidate> read_pool(const StateView& view, Role role) {
         const bool has_machine = role == Role::kSolver || role == Role::kVerifier;
         const Stake stake = get_stake(view, role, account);
         pool.push_back(
-            {account, stake.free.grains, has_machine ? get_terms(view, role, account).terms : Terms{}, stake.locked.grains}
+            {account, stake.free.grains, has_machine ? get_terms(view, role, account).terms : Terms{},
+             stake.locked.grains}
         );
     }
     return pool;

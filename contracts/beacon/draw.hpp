@@ -17,8 +17,19 @@
 namespace assay::contracts {
 
 /// Purpose of a draw. Any two draws of one round use different randomness.
-enum class DrawKind : std::uint8_t { kSolver = 1, kSegment = 2, kVerifier = 3, kProbe = 4, kWatcher = 5,
-                                      kProfiler = 6, kReference = 7, kSketch = 8, kMark = 9, kMember = 10, kTile = 11 };
+enum class DrawKind : std::uint8_t {
+    kSolver = 1,
+    kSegment = 2,
+    kVerifier = 3,
+    kProbe = 4,
+    kWatcher = 5,
+    kProfiler = 6,
+    kReference = 7,
+    kSketch = 8,
+    kMark = 9,
+    kMember = 10,
+    kTile = 11
+};
 constexpr bool is_valid(DrawKind k) { return k >= DrawKind::kSolver && k <= DrawKind::kTile; }
 
 /// Identifies a draw within a round.

@@ -39,7 +39,9 @@ void keep(BlockOutcome& outcome, Traces traces) {
     std::move(traces.history.begin(), traces.history.end(), std::back_inserter(outcome.history));
     outcome.referee_partials += traces.referee_partials;
     outcome.end_gas += traces.end_gas;
-    std::move(traces.validator_updates.begin(), traces.validator_updates.end(), std::back_inserter(outcome.validator_updates));
+    std::move(
+        traces.validator_updates.begin(), traces.validator_updates.end(), std::back_inserter(outcome.validator_updates)
+    );
 }
 
 /// Checks and effects of a transaction that has paid.
@@ -52,8 +54,11 @@ Result<Traces, TxError> apply_action(Run& run, const Tx& tx, const Cause& cause)
     });
 }
 
-/// FEE-3: checks the block's envelopes and takes fees and nonces. Returns what is to be executed; nullopt: has not paid.
-std::vector<std::optional<Tx>> charge_all(Run& run, const std::vector<Bytes>& txs, const std::vector<bool>& known_signed) {
+/// FEE-3: checks the block's envelopes and takes fees and nonces. Returns what is to be executed; nullopt: has not
+/// paid.
+std::vector<std::optional<Tx>> charge_all(
+    Run& run, const std::vector<Bytes>& txs, const std::vector<bool>& known_signed
+) {
     Envelopes envelopes(run.state, run.chain_id, run.params, run.block.height);
     std::vector<std::optional<Tx>> paid(txs.size());
     for (std::size_t i = 0; i < txs.size(); ++i) {
@@ -99,10 +104,11 @@ bool add_validators(Overlay& state, const Genesis& genesis, Supply& supply) {
     std::vector<AccountId> stakers;
     for (const GenesisValidator& validator : genesis.validators) {
         const auto sum = checked_add(supply.genesis, validator.stake);
-        const bool known = find_validator(state, validator.account) ||
-                           find_consensus_account(state, address_of(validator.key));
+        const bool known =
+            find_validator(state, validator.account) || find_consensus_account(state, address_of(validator.key));
         const std::uint64_t power = validator.stake.grains / kGrainsPerPower;
-        if (!sum || known || validator.key.is_zero() || validator.stake < genesis.params.validator_stake_min || power == 0) {
+        if (!sum || known || validator.key.is_zero() || validator.stake < genesis.params.validator_stake_min ||
+            power == 0) {
             return false;
         }
         supply.genesis = *sum;
@@ -110,7 +116,9 @@ bool add_validators(Overlay& state, const Genesis& genesis, Supply& supply) {
         Validator record = find_validator(state, validator.account).value();
         record.power = power;
         set_validator(state, validator.account, record);
-        set_stake(state, Role::kValidator, validator.account, Stake{.free = validator.stake, .locked = {}, .unbonding = {}});
+        set_stake(
+            state, Role::kValidator, validator.account, Stake{.free = validator.stake, .locked = {}, .unbonding = {}}
+        );
         stakers.push_back(validator.account);
     }
     std::sort(stakers.begin(), stakers.end());
@@ -198,8 +206,7 @@ Result<void, TxError> check_tx(
     }
     Overlay state = Overlay::over(view);
     set_account(
-        state, tx.body.sender,
-        Account{.balance = subtract(sender.balance, tx.body.fee), .nonce = sender.nonce + 1}
+        state, tx.body.sender, Account{.balance = subtract(sender.balance, tx.body.fee), .nonce = sender.nonce + 1}
     );
     TRY(check_action_stateful(state, params, tx.body.sender, tx.body.action));
     if (const auto* prove = std::get_if<ProveMove>(&tx.body.action)) {

@@ -40,10 +40,8 @@ struct Genesis {
     }
 };
 
-enum class [[nodiscard]] GenesisError : std::uint8_t {
-    kChainId = 1,
-    kSupplyOverflow = 2,
-    kParams = 3,
+enum class [[nodiscard]] GenesisError : std::uint8_t{
+    kChainId = 1, kSupplyOverflow = 2, kParams = 3,
     kValidators = 4,  ///< VAL-2: duplicate account, duplicate or zero key, too little stake, or too many validators
 };
 
@@ -55,11 +53,12 @@ struct Receipt {
     Hash256 tx;
     /// 0: executed. Otherwise a TxError: nothing changed except that fee and nonce were taken, if the sender could pay.
     std::uint8_t code = 0;
-    std::string action;     ///< action_name; empty if the bytes did not decode
+    std::string action;  ///< action_name; empty if the bytes did not decode
     AccountId sender;
     std::optional<TaskId> task;  ///< the task that the action concerns, if any
     std::uint64_t gas = 0;       ///< GAS-1: independent of the outcome
-    /// TX-8: fee and nonce were taken, or the transaction answered a duty (DTY-3). Happens at most once per transaction.
+    /// TX-8: fee and nonce were taken, or the transaction answered a duty (DTY-3). Happens at most once per
+    /// transaction.
     bool is_charged = false;
     static constexpr auto fields() {
         return Fields<
@@ -69,10 +68,10 @@ struct Receipt {
 };
 
 struct BlockOutcome {
-    Changes changes;                     ///< relative to the given view
-    std::vector<Receipt> receipts;       ///< one per transaction, in order
-    std::vector<HistoryRecord> history;  ///< in order
-    std::vector<DisputeId> disputes;     ///< opened or changed in this block
+    Changes changes;                                 ///< relative to the given view
+    std::vector<Receipt> receipts;                   ///< one per transaction, in order
+    std::vector<HistoryRecord> history;              ///< in order
+    std::vector<DisputeId> disputes;                 ///< opened or changed in this block
     std::vector<ValidatorUpdate> validator_updates;  ///< for the engine
     std::uint64_t referee_partials = 0;  ///< number of partials that the referee recomputed, for timing by the node
     std::uint64_t end_gas = 0;           ///< GAS-10: gas of the deadlines and draws at the end of the block
@@ -95,17 +94,17 @@ bool is_signed(
 ) noexcept;
 
 /// Checks whether `tx` could be executed on `view` now, for mempools; returns the first error. `params` must be the
-/// view's, and `height` is that of the next block. `expected_nonce` allows checking a transaction that follows others of
-/// the same sender.
+/// view's, and `height` is that of the next block. `expected_nonce` allows checking a transaction that follows others
+/// of the same sender.
 Result<void, TxError> check_tx(
     const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce,
     Height height
 ) noexcept;
 
-/// Executes a block: first fees and nonces of all transactions (FEE-3), then each action (checks, effects, invariants; a
-/// failed action is rolled back), then the deadlines that end with this block, then draws. Any bytes get a receipt.
-/// `known_signed` is empty or has an entry per transaction: whether is_signed() is known to hold; it only saves verifying
-/// that signature. `hashes` is empty or has the hash of each transaction.
+/// Executes a block: first fees and nonces of all transactions (FEE-3), then each action (checks, effects, invariants;
+/// a failed action is rolled back), then the deadlines that end with this block, then draws. Any bytes get a receipt.
+/// `known_signed` is empty or has an entry per transaction: whether is_signed() is known to hold; it only saves
+/// verifying that signature. `hashes` is empty or has the hash of each transaction.
 BlockOutcome apply_block(
     const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs,
     const std::vector<bool>& known_signed = {}, const std::vector<Hash256>& hashes = {}

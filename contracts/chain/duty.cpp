@@ -19,8 +19,8 @@ namespace {
 
 /// Whether the action is about one segment's verdict, of which an account may owe several.
 template <class A>
-constexpr bool kIsVerdict = std::is_same_v<A, CommitVerdict> || std::is_same_v<A, PublishVerdict> ||
-                            std::is_same_v<A, DiscloseVerdict>;
+constexpr bool kIsVerdict =
+    std::is_same_v<A, CommitVerdict> || std::is_same_v<A, PublishVerdict> || std::is_same_v<A, DiscloseVerdict>;
 
 /// When the opening of a verdict that was challenged is due (DSP-42); nullopt: it is not challenged.
 std::optional<Height> challenged_until(const StateView& view, const Task& task, const Assignment& assignment) {

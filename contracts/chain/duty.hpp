@@ -13,8 +13,8 @@
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 
-/// Duties: actions that an account must take within a deadline, or be penalised. Transactions that answer duties are free
-/// and have reserved capacity (a lane) in every block (docs/protocol/duties.md).
+/// Duties: actions that an account must take within a deadline, or be penalised. Transactions that answer duties are
+/// free and have reserved capacity (a lane) in every block (docs/protocol/duties.md).
 namespace assay::contracts {
 
 /// Something that an account owes. Each duty is unique.
@@ -28,13 +28,13 @@ struct Duty {
 
 /// DTY-1: whether the transaction claims to answer a duty, which it does by having a fee of zero.
 bool is_answer(const TxBody& body) noexcept;
-/// The duty of `sender` in `view` that `action` would answer; nullopt if there is none. Does not check the action itself,
-/// so `sender` may in fact owe nothing: check_answer() decides.
+/// The duty of `sender` in `view` that `action` would answer; nullopt if there is none. Does not check the action
+/// itself, so `sender` may in fact owe nothing: check_answer() decides.
 std::optional<Duty> find_duty(
     const StateView& view, const Params& params, const AccountId& sender, const Action& action
 ) noexcept;
-/// DTY-2: returns the duty that this transaction of `size_bytes` answers in the state before the block at `height`. Fails
-/// with kFeeTooLow or kTooLarge (DTY-1), with kNotOwed, or with the error of the action's own checks.
+/// DTY-2: returns the duty that this transaction of `size_bytes` answers in the state before the block at `height`.
+/// Fails with kFeeTooLow or kTooLarge (DTY-1), with kNotOwed, or with the error of the action's own checks.
 Result<Duty, TxError> check_answer(
     const StateView& view, const Params& params, const TxBody& body, std::size_t size_bytes, Height height
 ) noexcept;

@@ -31,10 +31,17 @@ bool end_task_deadline(Context& context, const TaskId& id, Height height) {
         return false;
     }
     switch (task.state) {
-        case TaskState::kOpen: lapse_opening(context, task); return true;
-        case TaskState::kDrawn: lapse_acceptance(context, task); return true;
-        case TaskState::kTraining: lapse_training(context, task); return true;
-        default: break;
+        case TaskState::kOpen:
+            lapse_opening(context, task);
+            return true;
+        case TaskState::kDrawn:
+            lapse_acceptance(context, task);
+            return true;
+        case TaskState::kTraining:
+            lapse_training(context, task);
+            return true;
+        default:
+            break;
     }
     if (suspend_deadline(context, task)) {
         set_task(context.state, task);
@@ -51,12 +58,23 @@ bool end_task_deadline(Context& context, const TaskId& id, Height height) {
                 lapse_drawing(context, task);
             }
             return true;
-        case TaskState::kVerifying: lapse_phase(context, task); return true;
-        case TaskState::kChallenge: end_window(context, task); return true;
-        case TaskState::kDisclosure: lapse_disclosure(context, task); return true;
-        case TaskState::kJudged: settle(context, task); return true;
-        case TaskState::kProfiling: lapse_profiling(context, task); return true;
-        default: return true;
+        case TaskState::kVerifying:
+            lapse_phase(context, task);
+            return true;
+        case TaskState::kChallenge:
+            end_window(context, task);
+            return true;
+        case TaskState::kDisclosure:
+            lapse_disclosure(context, task);
+            return true;
+        case TaskState::kJudged:
+            settle(context, task);
+            return true;
+        case TaskState::kProfiling:
+            lapse_profiling(context, task);
+            return true;
+        default:
+            return true;
     }
 }
 
@@ -74,10 +92,16 @@ std::uint64_t end_deadline(Context& context, const Coming& coming) {
     const Due& due = coming.due;
     const auto gas_of = [&](bool has_ended) { return has_ended ? deadline_gas(context.params) : 0; };
     switch (due.kind) {
-        case DueKind::kTask: return gas_of(end_task_deadline(context, retag<TaskId>(due.id), coming.height));
-        case DueKind::kDispute: return gas_of(end_dispute_deadline(context, retag<DisputeId>(due.id), coming.height));
-        case DueKind::kUnbonding: release_unbonded(context, due.role, retag<AccountId>(due.id)); return kGasPerEntry;
-        case DueKind::kDraw: queue_for_draw(context, retag<TaskId>(due.id)); return kGasPerEntry;
+        case DueKind::kTask:
+            return gas_of(end_task_deadline(context, retag<TaskId>(due.id), coming.height));
+        case DueKind::kDispute:
+            return gas_of(end_dispute_deadline(context, retag<DisputeId>(due.id), coming.height));
+        case DueKind::kUnbonding:
+            release_unbonded(context, due.role, retag<AccountId>(due.id));
+            return kGasPerEntry;
+        case DueKind::kDraw:
+            queue_for_draw(context, retag<TaskId>(due.id));
+            return kGasPerEntry;
     }
     return 0;
 }

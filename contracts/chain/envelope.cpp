@@ -105,9 +105,7 @@ Result<void, TxError> check_fee(
     return {};
 }
 
-Amount amount_out(const Action& action, const Params& params) noexcept {
-    return std::visit(AmountOut{params}, action);
-}
+Amount amount_out(const Action& action, const Params& params) noexcept { return std::visit(AmountOut{params}, action); }
 
 Amount reserve_of(const TxBody& body, const Params& params) noexcept {
     return add_or_most(body.fee, amount_out(body.action, params));

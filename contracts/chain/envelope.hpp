@@ -41,7 +41,11 @@ class Envelopes {
   public:
     /// `before`, `chain_id` and `params` must outlive this object.
     Envelopes(const StateView& before, const std::string& chain_id, const Params& params, Height height)
-        : before_(before), chain_id_(chain_id), params_(params), height_(height), base_fee_(get_base_fee(before, params)) {}
+        : before_(before),
+          chain_id_(chain_id),
+          params_(params),
+          height_(height),
+          base_fee_(get_base_fee(before, params)) {}
 
     /// Returns the transaction if it passes TX-1 to TX-5 and TX-7 after those taken so far, or DTY-2 if it answers a
     /// duty; otherwise the first error. Fills in gas, action and sender of `receipt` as far as they are known.

@@ -155,9 +155,12 @@ bool is_cleared(const Task& task) {
     const auto profiles = profiles_of(task);
     return task.escrow.grains == 0 && task.room.grains == 0 && task.lane == 0 && task.solver_bond.grains == 0 &&
            task.open_disputes == 0 && task.deadline.value == 0 &&
-           std::all_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
-               return assignment.bond.grains == 0 && assignment.reserve.grains == 0;
-           }) &&
+           std::all_of(
+               task.assignments.begin(), task.assignments.end(),
+               [](const Assignment& assignment) {
+                   return assignment.bond.grains == 0 && assignment.reserve.grains == 0;
+               }
+           ) &&
            std::all_of(profiles.begin(), profiles.end(), [](const Profile& profile) {
                return profile.bond.grains == 0;
            });
@@ -196,13 +199,16 @@ Result<void, InvariantError> check_slot(
     std::span<const HistoryRecord> history
 ) {
     switch (static_cast<SlotKind>(key.at(0))) {
-        case SlotKind::kParams: return Unexpected{InvariantError::kFixed};  // INV-2
+        case SlotKind::kParams:
+            return Unexpected{InvariantError::kFixed};  // INV-2
         case SlotKind::kSupply: {
             const auto change = change_of<Supply>(before, key, value);
             add_money(totals, change);
             return check_supply(change, history);
         }
-        case SlotKind::kAccount: add_money(totals, change_of<Account>(before, key, value)); return {};
+        case SlotKind::kAccount:
+            add_money(totals, change_of<Account>(before, key, value));
+            return {};
         case SlotKind::kStake: {
             const auto change = change_of<Stake>(before, key, value);
             add_money(totals, change);
@@ -215,10 +221,17 @@ Result<void, InvariantError> check_slot(
             add_holdings(totals, change);
             return check_task(change, history);
         }
-        case SlotKind::kDispute: add_holdings(totals, change_of<Dispute>(before, key, value)); return {};
-        case SlotKind::kLane: add_holdings(totals, change_of<Lane>(before, key, value)); return {};
-        case SlotKind::kBeacon: add_holdings(totals, change_of<Beacon>(before, key, value)); return {};
-        default: return {};
+        case SlotKind::kDispute:
+            add_holdings(totals, change_of<Dispute>(before, key, value));
+            return {};
+        case SlotKind::kLane:
+            add_holdings(totals, change_of<Lane>(before, key, value));
+            return {};
+        case SlotKind::kBeacon:
+            add_holdings(totals, change_of<Beacon>(before, key, value));
+            return {};
+        default:
+            return {};
     }
 }
 
@@ -234,8 +247,9 @@ Result<void, InvariantError> check_invariants(
     if (totals.money != 0) {
         return Unexpected{InvariantError::kSupply};  // INV-1
     }
-    const bool accounted = std::all_of(
-        totals.unaccounted.begin(), totals.unaccounted.end(), [](const auto& entry) { return entry.second == 0; });
+    const bool accounted = std::all_of(totals.unaccounted.begin(), totals.unaccounted.end(), [](const auto& entry) {
+        return entry.second == 0;
+    });
     if (!accounted) {
         return Unexpected{InvariantError::kLocked};  // INV-5
     }

@@ -72,7 +72,8 @@ bool are_jackpots_valid(const Params& params) {
     return !are_won || tenth_of(params.contributor_bond).grains >= assignments_max(params);
 }
 
-/// PAR-8: what a light client trusts has stake that can still be slashed, with a third of the time to show the evidence.
+/// PAR-8: what a light client trusts has stake that can still be slashed, with a third of the time to show the
+/// evidence.
 bool is_trust_bonded(const Params& params) {
     return params.validator_unbonding_ms >= 1 && params.validator_unbonding_ms <= kMaxSpanMs &&
            params.trusting_period_ms >= 1 && params.trusting_period_ms < params.validator_unbonding_ms / 3 * 2;
@@ -100,37 +101,32 @@ bool is_lane_valid(const Params& params) {
 
 bool are_valid(const Params& params) noexcept {
     // PAR-1
-    const std::array spans{params.unbonding_blocks,     params.accept_blocks,
-                           params.commit_blocks,        params.publish_blocks,
-                           params.challenge_blocks,     params.dispute_clock_blocks,
-                           params.dispute_extension_blocks, params.attest_blocks,
-                           params.disclose_blocks,      params.downtime_blocks,
-                           params.jail_blocks,          params.contribute_blocks,
-                           params.decline_blocks,       params.draw_blocks,
-                           params.redraw_blocks};
+    const std::array spans{params.unbonding_blocks,         params.accept_blocks,    params.commit_blocks,
+                           params.publish_blocks,           params.challenge_blocks, params.dispute_clock_blocks,
+                           params.dispute_extension_blocks, params.attest_blocks,    params.disclose_blocks,
+                           params.downtime_blocks,          params.jail_blocks,      params.contribute_blocks,
+                           params.decline_blocks,           params.draw_blocks,      params.redraw_blocks};
     const bool spans_ok =
         std::all_of(spans.begin(), spans.end(), [](std::uint32_t n) { return n >= 1 && n <= kMaxSpanBlocks; });
     const bool sizes_ok = params.tx_size_max >= kMinTxSize && params.tx_size_max <= kMaxTxSize &&
                           params.block_size_max >= params.tx_size_max;
-    const bool gas_ok = are_counts_valid(params) && params.profilers <= kMaxProfilers &&
-                        are_committees_valid(params) && params.block_gas_max >= gas_max(params);  // GAS-8
+    const bool gas_ok = are_counts_valid(params) && params.profilers <= kMaxProfilers && are_committees_valid(params) &&
+                        params.block_gas_max >= gas_max(params);  // GAS-8
     const bool fees_ok = params.gas_price_min.grains >= 1 && params.gas_price_min <= kGasPriceMax;
     const bool bonds_ok = params.solver_bond.grains >= 1 && params.verifier_bond.grains >= 1 &&
                           params.challenger_bond.grains >= 1 &&
                           checked_add(params.verifier_bond, params.challenger_bond).has_value();
-    const bool shares_ok =
-        params.slash_to_winner_bps <= kBasisPoints && params.forced_error_bps <= kBasisPoints &&
-        params.tax_bps <= kBasisPoints && params.profiling_fee_bps <= kBasisPoints &&
-        params.deadline_slash_bps <= kBasisPoints;
+    const bool shares_ok = params.slash_to_winner_bps <= kBasisPoints && params.forced_error_bps <= kBasisPoints &&
+                           params.tax_bps <= kBasisPoints && params.profiling_fee_bps <= kBasisPoints &&
+                           params.deadline_slash_bps <= kBasisPoints;
     const bool validators_ok = params.validator_stake_min.grains >= 1 && params.validators_max >= 1 &&
-                               params.validators_max <= kMaxValidators && params.double_sign_slash_bps <= kBasisPoints &&
-                               is_trust_bonded(params);
+                               params.validators_max <= kMaxValidators &&
+                               params.double_sign_slash_bps <= kBasisPoints && is_trust_bonded(params);
     const bool beacon_ok = params.contributor_bond.grains >= 1 && params.contributors_max <= kMaxContributors &&
                            params.task_value_max.grains >= 1 && awaits_draws(params) && are_jackpots_valid(params);
     return validators_ok && beacon_ok && spans_ok && sizes_ok && fees_ok && gas_ok && bonds_ok && shares_ok &&
-           are_classes_valid(params.hardware_classes) &&
-           params.watchers_per_verdict <= kMaxWatchers && is_profiling_valid(params) && is_waiting_valid(params) &&
-           is_work_valid(params) && is_lane_valid(params);
+           are_classes_valid(params.hardware_classes) && params.watchers_per_verdict <= kMaxWatchers &&
+           is_profiling_valid(params) && is_waiting_valid(params) && is_work_valid(params) && is_lane_valid(params);
 }
 
 }  // namespace assay::contracts

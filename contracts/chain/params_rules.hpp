@@ -6,10 +6,10 @@
 
 namespace assay::contracts {
 
-/// PAR-1: whether a chain can run with these parameters: every duration is at least one block, shares are at most 100 %,
-/// transactions fit the sizes, fees cannot overflow, and a task has at most kMaxAssignments verifiers. PAR-5: there is
-/// time for a draw. PAR-6: jackpots are not zero. PAR-9: the price of waiting cannot overflow. PAR-10: a committee costs
-/// the solver no more than the silent verifier. PAR-11: windows and fees cannot overflow, whatever the work.
+/// PAR-1: whether a chain can run with these parameters: every duration is at least one block, shares are at most 100
+/// %, transactions fit the sizes, fees cannot overflow, and a task has at most kMaxAssignments verifiers. PAR-5: there
+/// is time for a draw. PAR-6: jackpots are not zero. PAR-9: the price of waiting cannot overflow. PAR-10: a committee
+/// costs the solver no more than the silent verifier. PAR-11: windows and fees cannot overflow, whatever the work.
 bool are_valid(const Params& params) noexcept;
 
 inline constexpr std::uint32_t kMaxSpanBlocks = 1U << 30U;

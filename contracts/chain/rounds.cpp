@@ -28,10 +28,13 @@ namespace {
 /// How many candidates a draw of this kind looks at; a solver's at verifiers as well, who have to consent (TRM-3).
 std::size_t count_candidates(const Drawing& drawing, Queue queue) {
     switch (queue) {
-        case Queue::kLottery: return drawing.whistleblowers.size();
-        case Queue::kSolver: return drawing.solvers.size() + drawing.verifiers.size();
+        case Queue::kLottery:
+            return drawing.whistleblowers.size();
+        case Queue::kSolver:
+            return drawing.solvers.size() + drawing.verifiers.size();
         case Queue::kVerifiers:
-        case Queue::kProfilers: return drawing.verifiers.size();
+        case Queue::kProfilers:
+            return drawing.verifiers.size();
     }
     return drawing.verifiers.size();
 }
@@ -76,8 +79,8 @@ class Collector {
         context_.end_gas += gas_;
     }
 
-    /// GAS-10: false when no entry is ready, or when another would be beyond the limit. One draw is always made, however large the
-    /// pools are; entries that are passed over on the way to it are limited by themselves.
+    /// GAS-10: false when no entry is ready, or when another would be beyond the limit. One draw is always made,
+    /// however large the pools are; entries that are passed over on the way to it are limited by themselves.
     bool take_front(Queue queue) {
         if (!is_any_ready(context_, queue)) {
             return false;
@@ -103,7 +106,7 @@ class Collector {
 
     Context& context_;
     Drawing drawing_;
-    std::uint64_t gas_ = 0;  ///< of the pools, of what was looked at, and of the draws to come
+    std::uint64_t gas_ = 0;          ///< of the pools, of what was looked at, and of the draws to come
     std::uint64_t passed_over_ = 0;  ///< of the entries whose tasks wait no more
 };
 
@@ -126,10 +129,15 @@ void fail_draw(Context& context, Task& task, Pause pause) {
 
 std::optional<Pause> draw_of_kind(Context& context, const ClosedRound& round, Queue queue, Task& task) {
     switch (queue) {
-        case Queue::kLottery: draw_lottery(context, task, round); return std::nullopt;
-        case Queue::kVerifiers: return draw_verifiers(context, task, round);
-        case Queue::kProfilers: return draw_profilers(context, task, round);
-        case Queue::kSolver: return draw_solver(context, task, round);
+        case Queue::kLottery:
+            draw_lottery(context, task, round);
+            return std::nullopt;
+        case Queue::kVerifiers:
+            return draw_verifiers(context, task, round);
+        case Queue::kProfilers:
+            return draw_profilers(context, task, round);
+        case Queue::kSolver:
+            return draw_solver(context, task, round);
     }
     return std::nullopt;
 }

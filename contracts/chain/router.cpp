@@ -30,8 +30,7 @@ Result<void, TxError> check_action_stateless(const TxBody& body) noexcept {
 Result<void, TxError> check_action_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const Action& action
 ) noexcept {
-    return std::visit(
-        [&](const auto& concrete) { return check_stateful(view, params, sender, concrete); }, action);
+    return std::visit([&](const auto& concrete) { return check_stateful(view, params, sender, concrete); }, action);
 }
 
 Result<void, TxError> execute_action(Context& context, const Action& action) noexcept {
@@ -55,7 +54,8 @@ std::optional<TaskId> task_of(
                 return std::nullopt;
             }
         },
-        action);
+        action
+    );
     return id && find_task(view, *id) ? id : std::nullopt;
 }
 

@@ -13,7 +13,8 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::uint64_t kMovesBeforeProof = 24;  ///< DSP-4: with the opening and the proof a dispute has at most 26 transactions
+constexpr std::uint64_t kMovesBeforeProof =
+    24;  ///< DSP-4: with the opening and the proof a dispute has at most 26 transactions
 
 /// The gas of the largest answer of this kind.
 template <class A>
@@ -36,18 +37,22 @@ std::uint64_t dispute_gas(const Params& params) {
 
 /// Of one verdict, whatever becomes of it.
 std::uint64_t verdict_gas(const Params& params) {
-    return answer_gas<CommitVerdict>(params) + answer_gas<PublishVerdict>(params) + answer_gas<DiscloseVerdict>(params) +
-           dispute_gas(params);
+    return answer_gas<CommitVerdict>(params) + answer_gas<PublishVerdict>(params) +
+           answer_gas<DiscloseVerdict>(params) + dispute_gas(params);
 }
 
 std::uint64_t verdict_weight(const Params& params) {
     return std::max(
-        {answer_weight<CommitVerdict>(params), answer_weight<PublishVerdict>(params), answer_weight<DiscloseVerdict>(params)});
+        {answer_weight<CommitVerdict>(params), answer_weight<PublishVerdict>(params),
+         answer_weight<DiscloseVerdict>(params)}
+    );
 }
 
 std::uint64_t training_weight(const Params& params) {
-    return std::max({answer_weight<PostCheckpoint>(params), answer_weight<CompleteTask>(params),
-                     answer_weight<DeclareDivergence>(params)});
+    return std::max(
+        {answer_weight<PostCheckpoint>(params), answer_weight<CompleteTask>(params),
+         answer_weight<DeclareDivergence>(params)}
+    );
 }
 
 std::uint64_t profiling_weight(const Params& params) {
@@ -85,9 +90,10 @@ struct ImposedGas {
         const std::uint64_t training =
             (segment_count(spec) + std::uint64_t{1}) * answer_gas<PostCheckpoint>(params) +
             std::max(answer_gas<CompleteTask>(params), answer_gas<DeclareDivergence>(params));
-        const std::uint64_t profiling = spec.mode == Mode::kTolerance
-            ? params.profilers * (answer_gas<CommitProfile>(params) + answer_gas<PublishProfile>(params))
-            : 0;
+        const std::uint64_t profiling =
+            spec.mode == Mode::kTolerance
+                ? params.profilers * (answer_gas<CommitProfile>(params) + answer_gas<PublishProfile>(params))
+                : 0;
         const std::uint64_t verdicts = judged_segments(params, spec) * verifiers_per_segment(params, task_value(spec));
         return training + profiling + verdicts * verdict_gas(params);
     }
@@ -118,33 +124,42 @@ Amount treasury_fee(const Action& action, std::uint64_t gas, const Params& param
 
 std::uint64_t lane_half(const Params& params) noexcept {
     // A block that leaves out an answer, for want of room, lacks less than the heaviest answer of being full.
-    const std::uint64_t filled = params.duty_gas_max - std::min<std::uint64_t>(params.duty_gas_max, dispute_weight(params));
+    const std::uint64_t filled =
+        params.duty_gas_max - std::min<std::uint64_t>(params.duty_gas_max, dispute_weight(params));
     const std::uint64_t whole = filled * params.duty_wait_blocks;
     const std::uint64_t contributions = params.contributors_max * answer_weight<Contribute>(params);
     return (whole - std::min(whole, contributions)) / 2;
 }
 
 std::uint64_t dispute_weight(const Params& params) noexcept {
-    return std::max({answer_weight<RevealMove>(params), answer_weight<SelectMove>(params), answer_weight<ProveMove>(params)});
+    return std::max(
+        {answer_weight<RevealMove>(params), answer_weight<SelectMove>(params), answer_weight<ProveMove>(params)}
+    );
 }
 
 std::uint64_t task_weight(const Params& params, const Task& task) noexcept {
     switch (task.state) {
         case TaskState::kDrawn:
-        case TaskState::kTraining: return training_weight(params);
+        case TaskState::kTraining:
+            return training_weight(params);
         case TaskState::kProfiling:
             return task.tolerance.value().phase == ProfilingPhase::kDraw ? 0 : profiling_weight(params);
-        case TaskState::kCompleted: return is_sitting(task) ? committee_weight(params) : 0;
+        case TaskState::kCompleted:
+            return is_sitting(task) ? committee_weight(params) : 0;
         case TaskState::kVerifying:
         case TaskState::kChallenge:
-        case TaskState::kDisclosure: return judging_weight(params, task.spec);
-        default: return 0;
+        case TaskState::kDisclosure:
+            return judging_weight(params, task.spec);
+        default:
+            return 0;
     }
 }
 
 std::uint64_t task_weight_max(const Params& params) noexcept {
-    return std::max({training_weight(params), profiling_weight(params), committee_weight(params),
-                     judging_weight(params, params.segments_checked_max + 1ULL, params.verifiers_per_segment_max)});
+    return std::max(
+        {training_weight(params), profiling_weight(params), committee_weight(params),
+         judging_weight(params, params.segments_checked_max + 1ULL, params.verifiers_per_segment_max)}
+    );
 }
 
 bool has_room_for_draw(const StateView& view, const Params& params, const Task& task) noexcept {
@@ -154,11 +169,14 @@ bool has_room_for_draw(const StateView& view, const Params& params, const Task& 
             return 0;
         }
         switch (*queue) {
-            case Queue::kSolver: return training_weight(params);
-            case Queue::kProfilers: return profiling_weight(params);
+            case Queue::kSolver:
+                return training_weight(params);
+            case Queue::kProfilers:
+                return profiling_weight(params);
             case Queue::kVerifiers:
                 return needs_committee(task) ? committee_weight(params) : judging_weight(params, task.spec);
-            case Queue::kLottery: return 0;
+            case Queue::kLottery:
+                return 0;
         }
         return 0;
     };

@@ -23,7 +23,8 @@ void set_task_deadline(Context& context, Task& task, Height deadline);
 /// Sets a new deadline within the current state, and ends a suspension of the old one (TASK-11).
 void restart_deadline(Context& context, Task& task, Height deadline);
 
-/// TASK-11: suspends a deadline that passes while disputes are open, until the last of them ends. Returns whether it did.
+/// TASK-11: suspends a deadline that passes while disputes are open, until the last of them ends. Returns whether it
+/// did.
 bool suspend_deadline(Context& context, Task& task);
 /// Called when a dispute ends without ending the task. If it was the last one, a suspended deadline fires in the next
 /// block.

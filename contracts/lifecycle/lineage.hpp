@@ -11,7 +11,7 @@
 /// Tasks that start from the last checkpoint of another task (LIN rules).
 namespace assay::contracts {
 
-inline constexpr std::uint32_t kMaxDepth = 32;          ///< maximum number of ancestors of a task
+inline constexpr std::uint32_t kMaxDepth = 32;  ///< maximum number of ancestors of a task
 
 /// LIN-1: fails with kParentUnfit if `spec` names a parent that cannot be built upon.
 Result<void, TxError> check_parent(const StateView& view, const TaskSpec& spec) noexcept;

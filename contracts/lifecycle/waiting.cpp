@@ -11,10 +11,10 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::uint64_t kRecordBytes = 512;      ///< of a task, around its spec
+constexpr std::uint64_t kRecordBytes = 512;  ///< of a task, around its spec
 constexpr std::uint64_t kBlocksPerPrice = 1'000;
-constexpr std::uint32_t kLongestPause = 8;       ///< doublings
-constexpr std::uint64_t kDrawsOfVerifiers = 2;   ///< they themselves, and the lottery
+constexpr std::uint32_t kLongestPause = 8;      ///< doublings
+constexpr std::uint64_t kDrawsOfVerifiers = 2;  ///< they themselves, and the lottery
 
 /// PAR-9: bytes are below 2^25, blocks at most 2^30 and the price below 2^17, so the result is below 2^63.
 Amount room_for(const Params& params, const TaskSpec& spec, std::uint64_t blocks) {
@@ -40,7 +40,8 @@ void burn_room(Context& context, Task& task, Amount amount) {
 Amount waiting_deposit(const Params& params, const TaskSpec& spec) noexcept {
     return add(
         room_for(params, spec, params.draw_blocks),
-        price_of_draws(params, std::uint64_t{params.draws_max} + kDrawsOfVerifiers));
+        price_of_draws(params, std::uint64_t{params.draws_max} + kDrawsOfVerifiers)
+    );
 }
 
 Amount offer_bond(const Params& params, const TaskSpec& spec) noexcept {
@@ -88,7 +89,9 @@ void refill_room(Context& context, Task& task) {
 
 void pay_room(Context& context, Task& task) {
     const std::uint64_t waited = context.height().value - task.submitted_at.value;
-    burn_room(context, task, room_for(context.params, task.spec, std::min<std::uint64_t>(waited, context.params.draw_blocks)));
+    burn_room(
+        context, task, room_for(context.params, task.spec, std::min<std::uint64_t>(waited, context.params.draw_blocks))
+    );
 }
 
 void return_room(Context& context, Task& task) {

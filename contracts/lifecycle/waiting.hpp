@@ -16,8 +16,8 @@ enum class Pause : std::uint8_t { kDoubled = 1, kShort = 2, kForRoom = 3 };
 /// TASK-17: the deposit that is taken when a task with this spec is submitted.
 Amount waiting_deposit(const Params& params, const TaskSpec& spec) noexcept;
 
-/// TASK-6: the solver stake that is locked from its draw until it accepts or declines: half the price of a draw, at most
-/// its bond.
+/// TASK-6: the solver stake that is locked from its draw until it accepts or declines: half the price of a draw, at
+/// most its bond.
 Amount offer_bond(const Params& params, const TaskSpec& spec) noexcept;
 
 /// BCN-4: queues the task for the next round, but not for one that opens in this block.
@@ -28,8 +28,8 @@ void pause_draw(Context& context, const Task& task, Pause pause = Pause::kDouble
 /// TASK-18: queues the task again after the pause.
 void queue_for_draw(Context& context, const TaskId& id);
 
-/// TASK-17: burns the price of a draw from the deposit. Returns false and takes nothing if the task is open or profiling
-/// and the rest would not pay for the draws of its verifiers. The caller stores the task.
+/// TASK-17: burns the price of a draw from the deposit. Returns false and takes nothing if the task is open or
+/// profiling and the rest would not pay for the draws of its verifiers. The caller stores the task.
 bool pay_draw(Context& context, Task& task);
 /// TASK-15: adds the stake that the solver's draw locked to the deposit, because the solver did not accept. The caller
 /// stores the task, and removes the amount from the stored stake.

@@ -7,7 +7,6 @@
 namespace assay::contracts {
 namespace {
 
-
 Amount bond_for(Amount minimum, std::uint32_t bps, Amount value) {
     // PAR-2
     const auto share = checked_mul_div(value.grains, bps, kBasisPoints);
@@ -52,15 +51,15 @@ std::uint32_t segments_checked(const Params& params, Amount value, std::uint32_t
 }
 
 std::uint32_t verifiers_per_segment(const Params& params, Amount value) noexcept {
-    return count_for(
-        params.verifiers_per_segment, params.value_per_verifier, params.verifiers_per_segment_max, value);
+    return count_for(params.verifiers_per_segment, params.value_per_verifier, params.verifiers_per_segment_max, value);
 }
 
 dispute::ThresholdRule threshold_rule(const Params& params) noexcept {
-    return {.quantile_ppm = params.threshold_quantile_ppm,
-            .confidence_ppm = params.threshold_confidence_ppm,
-            .margin = {params.threshold_margin_thousandths, 1'000},
-            .separation = params.threshold_separation};
+    return {
+        .quantile_ppm = params.threshold_quantile_ppm,
+        .confidence_ppm = params.threshold_confidence_ppm,
+        .margin = {params.threshold_margin_thousandths, 1'000},
+        .separation = params.threshold_separation};
 }
 
 Amount tenth_of(Amount amount) noexcept { return Amount{amount.grains / 10}; }

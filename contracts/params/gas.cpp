@@ -73,9 +73,7 @@ class Price {
     std::uint64_t operator()(const ProveMove&) const { return move() + kPartial + task_end(); }
 
     /// AVL-6: the last that is needed pays the committee.
-    std::uint64_t operator()(const AttestAvailability&) const {
-        return task(2 * (2 + verdicts_) + members_) + hashed_;
-    }
+    std::uint64_t operator()(const AttestAvailability&) const { return task(2 * (2 + verdicts_) + members_) + hashed_; }
 
     std::uint64_t operator()(const JoinBeacon&) const { return seats(3) + kStakeRead * seats_; }
     std::uint64_t operator()(const Contribute&) const { return seats(1); }
@@ -85,7 +83,8 @@ class Price {
     std::uint64_t deadline() const { return task_end() + dispute() + moot(); }
     std::uint64_t draw(Queue queue, std::uint64_t candidates) const {
         const std::uint64_t places = queue == Queue::kSolver ? 1 : queue == Queue::kProfilers ? profiles_ : verdicts_;
-        // BCN-10: who is drawn in the place of another is looked for among all. A committee takes less: it reads no stake.
+        // BCN-10: who is drawn in the place of another is looked for among all. A committee takes less: it reads no
+        // stake.
         const std::uint64_t looks = places + (queue == Queue::kVerifiers ? 1 : 0);  // VER-7: and where the draw fails
         return task(9 + 2 * places) + looks * kStakeRead * candidates;
     }

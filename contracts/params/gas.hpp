@@ -54,7 +54,7 @@ class BlockUse {
     }
     bool fits_size(const Params& params) const noexcept { return bytes_ <= params.block_size_max; }  // BLK-17
     bool fits_gas(const Params& params) const noexcept { return gas_ <= params.block_gas_max; }      // GAS-7
-    bool fits_lane(const Params& params) const noexcept {  // DTY-4
+    bool fits_lane(const Params& params) const noexcept {                                            // DTY-4
         return answer_gas_ <= params.duty_gas_max &&
                answer_bytes_ * params.block_gas_max <= std::uint64_t{params.block_size_max} * params.duty_gas_max;
     }

@@ -35,9 +35,8 @@ bool is_step_size(std::uint32_t nodes) { return nodes >= 2 && nodes <= canonical
 bool is_program(const dispute::ProgramCommitment& program) {
     return program.state_tensors >= 1 && program.state_tensors <= canonical::kMaxStateTensors &&
            is_init_size(program.init_nodes) && is_step_size(program.step_nodes) && program.batch_size >= 1 &&
-           program.batch_size <= canonical::kMaxDimension && program.dataset.rows >= 1 &&
-           program.dataset.width >= 1 && program.dataset.width <= canonical::kMaxRowWidth &&
-           program.initial_tensors <= canonical::kMaxStateTensors &&
+           program.batch_size <= canonical::kMaxDimension && program.dataset.rows >= 1 && program.dataset.width >= 1 &&
+           program.dataset.width <= canonical::kMaxRowWidth && program.initial_tensors <= canonical::kMaxStateTensors &&
            (program.initial_tensors == 0) == program.initial_root.is_zero();
 }
 
@@ -58,9 +57,9 @@ bool has_distance(const TaskSpec& spec) {
 
 /// EVL-1
 bool is_evaluation(const TaskSpec& spec) {
-    return !spec.evaluation || (is_init_size(spec.evaluation->nodes) && !spec.evaluation->holdout.is_zero() &&
-                                is_location(spec.evaluation->data.location) &&
-                                spec.program.state_tensors <= dispute::kMaxEvaluatedTensors);
+    return !spec.evaluation ||
+           (is_init_size(spec.evaluation->nodes) && !spec.evaluation->holdout.is_zero() &&
+            is_location(spec.evaluation->data.location) && spec.program.state_tensors <= dispute::kMaxEvaluatedTensors);
 }
 
 }  // namespace
@@ -74,8 +73,7 @@ std::uint32_t dispute_rounds_max(const TaskSpec& spec) noexcept {
     const std::uint32_t in_segment = rounds_for(steps) + rounds_for(spec.program.step_nodes);
     const std::uint32_t measuring = spec.distance ? rounds_for(spec.distance->nodes) : 0;
     const std::uint32_t evaluating = spec.evaluation ? rounds_for(spec.evaluation->nodes) : 0;
-    const std::uint32_t narrowing =
-        std::max({in_segment, rounds_for(spec.program.init_nodes), measuring, evaluating});
+    const std::uint32_t narrowing = std::max({in_segment, rounds_for(spec.program.init_nodes), measuring, evaluating});
     return narrowing + kRoundsForTiles + kRoundsForPartials;
 }
 
@@ -83,8 +81,8 @@ Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
     // TASK-2
     const bool sound = spec.title.size() <= kMaxTitleBytes && is_printable(spec.title) && is_program(spec.program) &&
                        is_location(spec.program_artifact.location) && is_location(spec.dataset_artifact.location) &&
-                       has_initial_artifact(spec) && has_distance(spec) && is_evaluation(spec) &&
-                       spec.steps >= 1 && spec.checkpoint_interval >= 1 && segment_count(spec) <= kMaxSegments &&
+                       has_initial_artifact(spec) && has_distance(spec) && is_evaluation(spec) && spec.steps >= 1 &&
+                       spec.checkpoint_interval >= 1 && segment_count(spec) <= kMaxSegments &&
                        checked_mul<std::uint64_t>(spec.steps, spec.program.batch_size).has_value() &&
                        dispute_rounds_max(spec) <= dispute::kMaxRounds;
     if (!sound) {

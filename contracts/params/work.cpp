@@ -69,7 +69,8 @@ std::uint64_t replay_blocks(const Params& params, const TaskSpec& spec) noexcept
 
 std::uint64_t training_blocks_min(const Params& params, const TaskSpec& spec) noexcept {
     // TASK-16: half as long again as the work takes, and a block for each checkpoint and for completing.
-    const std::uint64_t worked = blocks_for(params, training_work(spec) * 3 / 2, class_speed(params, spec.hardware_class));
+    const std::uint64_t worked =
+        blocks_for(params, training_work(spec) * 3 / 2, class_speed(params, spec.hardware_class));
     const Wide handed_in = Wide{segment_count(spec)} + 2 + spec.steps / kStepsPerBlock;
     return narrow(handed_in + worked);
 }

@@ -18,8 +18,8 @@ namespace assay::contracts {
 /// the slowest class. check_class must accept the number.
 std::uint64_t class_speed(const Params& params, std::uint32_t number) noexcept;
 
-/// WRK-4: work of the task's largest segment, including the evaluation, plus the work of measuring its distance; 2^64 - 1
-/// on overflow.
+/// WRK-4: work of the task's largest segment, including the evaluation, plus the work of measuring its distance; 2^64 -
+/// 1 on overflow.
 std::uint64_t segment_work(const TaskSpec& spec) noexcept;
 /// WRK-4: whole blocks that the slowest machine of the task's class needs to replay that segment.
 std::uint64_t replay_blocks(const Params& params, const TaskSpec& spec) noexcept;
@@ -28,8 +28,8 @@ std::uint64_t training_blocks_min(const Params& params, const TaskSpec& spec) no
 /// TASK-16: one block is allowed per this many steps, however little work they are.
 inline constexpr std::uint64_t kStepsPerBlock = 1'000;
 
-/// Whether verifiers may be asked for this work, and the work is paid. Fails with kSegmentTooLong (WRK-4), kTimeTooShort
-/// (TASK-16) or kFeeBelowWork (WRK-6).
+/// Whether verifiers may be asked for this work, and the work is paid. Fails with kSegmentTooLong (WRK-4),
+/// kTimeTooShort (TASK-16) or kFeeBelowWork (WRK-6).
 Result<void, TxError> check_work(const Params& params, const TaskSpec& spec) noexcept;
 
 /// WRK-5: durations in blocks, for a task that check_work accepts.
@@ -43,7 +43,8 @@ std::uint32_t dispute_extension(const Params& params, const TaskSpec& spec) noex
 
 /// WRK-6: whether the verification fee pays verifiers, and profilers if any, `price` grains per 10^9 multiply-adds.
 bool pays(const Params& params, const TaskSpec& spec, std::uint64_t price) noexcept;
-/// The minimum verification fee for which pays() holds, with the number of assignments at the spec's current value; 2^64
+/// The minimum verification fee for which pays() holds, with the number of assignments at the spec's current value;
+/// 2^64
 /// - 1 on overflow.
 Amount fee_at(const Params& params, const TaskSpec& spec, std::uint64_t price) noexcept;
 /// TRM-1: the maximum price that a verifier may register, as a multiple of work_price.

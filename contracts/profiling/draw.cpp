@@ -53,7 +53,8 @@ void appoint(Context& context, Task& task, const std::vector<AccountId>& profile
     for (const AccountId& profiler : profilers) {
         lock_stake(context, Role::kVerifier, profiler, bond);
         tolerance.profiles.push_back(
-            {.profiler = profiler, .status = ProfileStatus::kDue, .commitment = {}, .bond = bond});
+            {.profiler = profiler, .status = ProfileStatus::kDue, .commitment = {}, .bond = bond}
+        );
         record(context, task, history::ProfilerDrawn{profiler});
     }
     // PRF-2

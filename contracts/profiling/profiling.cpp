@@ -27,8 +27,9 @@ Result<Task, TxError> require_profiling(const StateView& view, const TaskId& id)
 
 bool has_any(const Task& task, ProfileStatus status) {
     const auto& profiles = task.tolerance.value().profiles;
-    return std::any_of(
-        profiles.begin(), profiles.end(), [&](const Profile& profile) { return profile.status == status; });
+    return std::any_of(profiles.begin(), profiles.end(), [&](const Profile& profile) {
+        return profile.status == status;
+    });
 }
 
 void miss_profile(Context& context, Task& task, Profile& profile) {
@@ -46,8 +47,9 @@ void miss_profile(Context& context, Task& task, Profile& profile) {
 
 std::size_t count_of(const Task& task, ProfileStatus status) {
     const auto& profiles = task.tolerance.value().profiles;
-    return static_cast<std::size_t>(
-        std::count_if(profiles.begin(), profiles.end(), [&](const Profile& profile) { return profile.status == status; }));
+    return static_cast<std::size_t>(std::count_if(profiles.begin(), profiles.end(), [&](const Profile& profile) {
+        return profile.status == status;
+    }));
 }
 
 /// PRF-4: so few have reported that it may have been impossible; nobody is fined. Stores the task.
@@ -142,9 +144,12 @@ Result<void, TxError> check_stateful(
     TRY_ASSIGN(const Task task, require_profiling(view, action.task));
     TRY_ASSIGN(const std::uint32_t place, find_profiler(task, sender));
     switch (task.tolerance->profiles[place].status) {
-        case ProfileStatus::kDue: return {};
-        case ProfileStatus::kMissed: return Unexpected{TxError::kPhase};
-        default: return Unexpected{TxError::kAlreadyCommitted};
+        case ProfileStatus::kDue:
+            return {};
+        case ProfileStatus::kMissed:
+            return Unexpected{TxError::kPhase};
+        default:
+            return Unexpected{TxError::kAlreadyCommitted};
     }
 }
 

@@ -15,9 +15,9 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 
-/// Profiling of tolerance-mode tasks before they are solved: drawn verifiers measure the distance between native training
-/// and the canonical replay on their own hardware; the task's threshold is derived from the unrefuted reports (PRF
-/// rules).
+/// Profiling of tolerance-mode tasks before they are solved: drawn verifiers measure the distance between native
+/// training and the canonical replay on their own hardware; the task's threshold is derived from the unrefuted reports
+/// (PRF rules).
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const CommitProfile& action) noexcept;

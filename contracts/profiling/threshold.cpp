@@ -54,7 +54,7 @@ Result<Bounds, ProfilingOutcome> bounds_from(
         return Unexpected{ProfilingOutcome::kTooFew};
     }
     Bounds bounds;
-    const auto bound = [&](Group group, dispute::Relative Distances::* distance) -> Result<void, ProfilingOutcome> {
+    const auto bound = [&](Group group, dispute::Relative Distances::*distance) -> Result<void, ProfilingOutcome> {
         const dispute::Relative reference = kept_reference(reports, group);
         const auto threshold = dispute::threshold_from(kept_samples(reports, group), reference, rule);
         if (!threshold) {

@@ -29,8 +29,10 @@ void pay(Context& context, Task& task, const AccountId& to, Amount amount, Reaso
 }
 
 /// SET-6: a published verdict earns its share unless it turned out wrong.
-bool has_earned_fee(const Context& context, const Task& task, const Assignment& assignment,
-                    const std::optional<std::uint32_t>& refuted_segment) {
+bool has_earned_fee(
+    const Context& context, const Task& task, const Assignment& assignment,
+    const std::optional<std::uint32_t>& refuted_segment
+) {
     if (assignment.status == VerdictStatus::kAccepted) {
         return refuted_segment != assignment.segment;
     }
@@ -40,8 +42,7 @@ bool has_earned_fee(const Context& context, const Task& task, const Assignment& 
     if (!is_exact(task, assignment.segment)) {
         return true;
     }
-    const auto dispute =
-        find_dispute(context.state, dispute_id(task.id, assignment.segment, assignment.verifier));
+    const auto dispute = find_dispute(context.state, dispute_id(task.id, assignment.segment, assignment.verifier));
     return dispute && dispute->state != DisputeState::kUpheld;
 }
 
@@ -60,8 +61,8 @@ bool is_standing(const Profile& profile) { return profile.status == ProfileStatu
 
 /// SET-9: what of the verification fee is the profilers'.
 Amount profiling_fee(const Context& context, const Task& task) {
-    const bool anybody = task.tolerance && std::any_of(task.tolerance->profiles.begin(), task.tolerance->profiles.end(),
-                                                       is_standing);
+    const bool anybody =
+        task.tolerance && std::any_of(task.tolerance->profiles.begin(), task.tolerance->profiles.end(), is_standing);
     const std::uint64_t fee = task.spec.verification_fee.grains;
     return Amount{anybody ? checked_mul_div(fee, context.params.profiling_fee_bps, kBasisPoints).value() : 0};
 }
@@ -205,7 +206,8 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
     // Where a clock ran out nothing is known of the segment, and only the solver could have shown that it is right.
     const bool is_shown = conviction.reason != Reason::kDisputeTimeout;
     for (Assignment& assignment : task.assignments) {
-        const bool wrong = is_shown && assignment.status == VerdictStatus::kAccepted && conviction.segment == assignment.segment;
+        const bool wrong =
+            is_shown && assignment.status == VerdictStatus::kAccepted && conviction.segment == assignment.segment;
         if (wrong && assignment.bond.grains != 0) {
             const Penalty lost{
                 .role = Role::kVerifier,

@@ -9,12 +9,12 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/state/task.hpp>
 
-/// Ends of tasks and their payments (SET rules). Each of the first three functions closes the task, ends open disputes as
-/// moot, returns the remaining bonds, pays out the escrow and stores the task.
+/// Ends of tasks and their payments (SET rules). Each of the first three functions closes the task, ends open disputes
+/// as moot, returns the remaining bonds, pays out the escrow and stores the task.
 namespace assay::contracts {
 
-/// SET-1: called when every window has ended with nothing open and every verdict is disclosed. While an ancestor has not
-/// ended, only bonds are returned: the task is not closed and nobody is paid (LIN-3).
+/// SET-1: called when every window has ended with nothing open and every verdict is disclosed. While an ancestor has
+/// not ended, only bonds are returned: the task is not closed and nobody is paid (LIN-3).
 void settle(Context& context, Task& task);
 
 /// SET-4: `state` is kCancelled, kExpired or kRefused; escrow and bonds are returned to their owners.
@@ -22,7 +22,7 @@ void end_without_fraud(Context& context, Task& task, TaskState state);
 
 struct Conviction {
     Reason reason = Reason::kLostDispute;
-    std::vector<AccountId> winners{};  ///< SET-10; if empty, everything slashed is burned
+    std::vector<AccountId> winners{};        ///< SET-10; if empty, everything slashed is burned
     std::optional<std::uint32_t> segment{};  ///< the refuted one, if any; verifiers who accepted it lose their bonds
 };
 /// SET-2: convicts a solver that was refuted or did not serve the required data. Returns the outcome for the solver's

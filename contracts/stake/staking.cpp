@@ -29,11 +29,12 @@ Amount won_of(const Params& params, const Penalty& penalty) {
         return Amount{penalty.each->grains * penalty.winners.size()};  // AVL-6: at most the penalty
     }
     return penalty.winners.empty()
-        ? Amount{}
-        : Amount{checked_mul_div(penalty.amount.grains, params.slash_to_winner_bps, kBasisPoints).value()};
+               ? Amount{}
+               : Amount{checked_mul_div(penalty.amount.grains, params.slash_to_winner_bps, kBasisPoints).value()};
 }
 
-/// SET-10: half of what is won goes to the first alone, the other half in equal parts to all; the rest of it to the first.
+/// SET-10: half of what is won goes to the first alone, the other half in equal parts to all; the rest of it to the
+/// first.
 void pay_winners(Context& context, Task& task, const Penalty& penalty, Amount won) {
     if (won.grains == 0) {
         return;
@@ -74,10 +75,14 @@ void put_stake(Context& context, Role role, const AccountId& account, const Stak
 
 Amount least_bond(const Params& params, Role role) noexcept {
     switch (role) {
-        case Role::kSolver: return params.solver_bond;
-        case Role::kVerifier: return params.verifier_bond;
-        case Role::kWhistleblower: return params.challenger_bond;
-        case Role::kValidator: return params.validator_stake_min;
+        case Role::kSolver:
+            return params.solver_bond;
+        case Role::kVerifier:
+            return params.verifier_bond;
+        case Role::kWhistleblower:
+            return params.challenger_bond;
+        case Role::kValidator:
+            return params.validator_stake_min;
     }
     return params.solver_bond;
 }

@@ -61,7 +61,8 @@ struct PenaltyOutcome {
     Amount paid;
     Amount burned;
 };
-/// SET-5, SET-10, AVL-6: slashes the stake, pays the winners, burns the rest, and records both in the history of `task`.
+/// SET-5, SET-10, AVL-6: slashes the stake, pays the winners, burns the rest, and records both in the history of
+/// `task`.
 PenaltyOutcome slash(Context& context, Task& task, const Penalty& penalty);
 
 }  // namespace assay::contracts

@@ -16,9 +16,9 @@ namespace assay::contracts {
 /// A contributor's seat: its commitment, and the bond that is slashed if it does not reveal its secret.
 struct Seat {
     AccountId account;
-    Hash256 commitment;   ///< beacon_commitment(account, secret)
+    Hash256 commitment;  ///< beacon_commitment(account, secret)
     Height committed_at;
-    Amount bond;          ///< still locked
+    Amount bond;  ///< still locked
     bool operator==(const Seat&) const = default;
     static constexpr auto fields() {
         return Fields<&Seat::account, &Seat::commitment, &Seat::committed_at, &Seat::bond>{};
@@ -35,17 +35,15 @@ struct Contribution {
 /// A round that is collecting contributions.
 struct Round {
     Height opened_at;
-    Hash256 block_hash;  ///< hash of the block that opened it
+    Hash256 block_hash;                       ///< hash of the block that opened it
     std::vector<Contribution> contributions;  ///< ordered by account, not by arrival
     bool operator==(const Round&) const = default;
-    static constexpr auto fields() {
-        return Fields<&Round::opened_at, &Round::block_hash, &Round::contributions>{};
-    }
+    static constexpr auto fields() { return Fields<&Round::opened_at, &Round::block_hash, &Round::contributions>{}; }
 };
 
 struct Beacon {
-    std::uint64_t rounds = 0;  ///< number of closed rounds
-    Hash256 seed;              ///< seed of the last closed round; zero before the first
+    std::uint64_t rounds = 0;         ///< number of closed rounds
+    Hash256 seed;                     ///< seed of the last closed round; zero before the first
     std::vector<AccountId> withheld;  ///< accounts that lost their seats in the last closed round (BCN-8)
     std::vector<Seat> seats;          ///< ordered by account
     std::optional<Round> round;       ///< the open round, if any
@@ -60,7 +58,8 @@ struct Candidate {
     AccountId account;
     std::uint64_t weight = 0;
     Terms terms{};  ///< of a solver or a verifier
-    std::uint64_t locked = 0;  ///< stake that is not free: it adds no weight to draws, but counts for the quorum (TRM-3)
+    std::uint64_t locked =
+        0;  ///< stake that is not free: it adds no weight to draws, but counts for the quorum (TRM-3)
     bool operator==(const Candidate&) const = default;
     static constexpr auto fields() {
         return Fields<&Candidate::account, &Candidate::weight, &Candidate::terms, &Candidate::locked>{};

@@ -14,17 +14,14 @@ struct DisputeName {
     AccountId challenger;
     std::optional<DisputedVerdict> verdict;
     static constexpr auto fields() {
-        return Fields<
-            &DisputeName::task, &DisputeName::segment, &DisputeName::challenger, &DisputeName::verdict>{};
+        return Fields<&DisputeName::task, &DisputeName::segment, &DisputeName::challenger, &DisputeName::verdict>{};
     }
 };
 
 struct ProfileDisputeName {
     DisputeName dispute;
     DisputedProfile profile;
-    static constexpr auto fields() {
-        return Fields<&ProfileDisputeName::dispute, &ProfileDisputeName::profile>{};
-    }
+    static constexpr auto fields() { return Fields<&ProfileDisputeName::dispute, &ProfileDisputeName::profile>{}; }
 };
 
 }  // namespace

@@ -15,11 +15,11 @@ namespace assay::contracts {
 
 enum class DisputeState : std::uint8_t {
     kActive = 1,
-    kRefuted = 2,  ///< the responder was wrong
-    kUpheld = 3,   ///< the challenger was wrong
-    kMoot = 4,     ///< the task or verdict ended for another reason; the challenger's bond is returned
-    kAwaiting = 5, ///< waiting for the challenged verdict to be disclosed (DSP-42)
-    kForced = 6,   ///< the verdict was a forced error: the challenger was right, and nobody is slashed
+    kRefuted = 2,   ///< the responder was wrong
+    kUpheld = 3,    ///< the challenger was wrong
+    kMoot = 4,      ///< the task or verdict ended for another reason; the challenger's bond is returned
+    kAwaiting = 5,  ///< waiting for the challenged verdict to be disclosed (DSP-42)
+    kForced = 6,    ///< the verdict was a forced error: the challenger was right, and nobody is slashed
 };
 constexpr bool is_valid(DisputeState s) { return s >= DisputeState::kActive && s <= DisputeState::kForced; }
 constexpr bool is_open(DisputeState s) { return s == DisputeState::kActive || s == DisputeState::kAwaiting; }
@@ -44,8 +44,8 @@ struct DisputedProfile {
     static constexpr auto fields() { return Fields<&DisputedProfile::profiler, &DisputedProfile::part>{}; }
 };
 
-/// A dispute between a responder and a challenger about one segment: about the solver's claim, a verifier's verdict, or a
-/// part of a profile (DSP rules).
+/// A dispute between a responder and a challenger about one segment: about the solver's claim, a verifier's verdict, or
+/// a part of a profile (DSP rules).
 struct Dispute {
     DisputeId id;
     TaskId task;
@@ -60,12 +60,12 @@ struct Dispute {
     dispute::Position position;
     Height opened_at;
     Height ended_at;
-    std::uint32_t responder_clock = 0;   ///< blocks left
+    std::uint32_t responder_clock = 0;  ///< blocks left
     std::uint32_t challenger_clock = 0;
     Height last_move_at;
-    Height deadline;  ///< when the clock of the party to move runs out
+    Height deadline;                  ///< when the clock of the party to move runs out
     std::uint64_t onchain_bytes = 0;  ///< total size of all transactions of this dispute so far
-    Amount slashed;  ///< taken from the loser; `paid` of it went to the winners, `burned` was burned
+    Amount slashed;                   ///< taken from the loser; `paid` of it went to the winners, `burned` was burned
     Amount paid;
     Amount burned;
     /// At most one of `verdict` and `profile` is set; if neither is, the solver's segment is disputed.
@@ -80,8 +80,8 @@ struct Dispute {
             &Dispute::challenger_role, &Dispute::challenger_bond, &Dispute::state, &Dispute::reason, &Dispute::claim,
             &Dispute::position, &Dispute::opened_at, &Dispute::ended_at, &Dispute::responder_clock,
             &Dispute::challenger_clock, &Dispute::last_move_at, &Dispute::deadline, &Dispute::onchain_bytes,
-            &Dispute::slashed, &Dispute::paid, &Dispute::burned, &Dispute::verdict, &Dispute::profile,
-            &Dispute::seal, &Dispute::lane>{};
+            &Dispute::slashed, &Dispute::paid, &Dispute::burned, &Dispute::verdict, &Dispute::profile, &Dispute::seal,
+            &Dispute::lane>{};
     }
 };
 

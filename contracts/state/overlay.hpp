@@ -15,8 +15,8 @@ namespace assay::contracts {
 /// overlay on the committed state, and a transaction's overlay on the block's (STA-3).
 class Overlay final : public StateView {
   public:
-    /// Returns an empty overlay on `base`, which must outlive it. A factory, because a constructor taking another overlay
-    /// would be the copy constructor.
+    /// Returns an empty overlay on `base`, which must outlive it. A factory, because a constructor taking another
+    /// overlay would be the copy constructor.
     static Overlay over(const StateView& base) { return Overlay(&base); }
     Overlay(const Overlay&) = delete;
     Overlay& operator=(const Overlay&) = delete;

@@ -25,24 +25,24 @@ enum class SlotKind : std::uint8_t {
     kCheckpoint = 6,
     kDispute = 7,
     kValidator = 10,
-    kProfile = 9,     ///< per task and profiler index: the published report
-    kStakers = 16,    ///< per role: the stakers that are listed for draws
+    kProfile = 9,            ///< per task and profiler index: the published report
+    kStakers = 16,           ///< per role: the stakers that are listed for draws
     kValidators = 23,        ///< accounts that are registered as validators
     kConsensusAccount = 24,  ///< per consensus address: the account
-    kBookkeeping = 19,     ///< per task: internal data besides its public record
-    kLineage = 20,    ///< per task: links to its children and siblings
-    kTaints = 21,     ///< descendants of convicted tasks that are not marked yet
-    kTerms = 22,   ///< per role and account: registered terms
-    kBanned = 27,     ///< accounts that are banned for double signing
-    kBeacon = 25,     ///< seed, contributors and open round
-    kDrawing = 26,    ///< tasks and candidates of the open round
-    kBaseFee = 28,    ///< FEE-2: absent while it equals gas_price_min
+    kBookkeeping = 19,       ///< per task: internal data besides its public record
+    kLineage = 20,           ///< per task: links to its children and siblings
+    kTaints = 21,            ///< descendants of convicted tasks that are not marked yet
+    kTerms = 22,             ///< per role and account: registered terms
+    kBanned = 27,            ///< accounts that are banned for double signing
+    kBeacon = 25,            ///< seed, contributors and open round
+    kDrawing = 26,           ///< tasks and candidates of the open round
+    kBaseFee = 28,           ///< FEE-2: absent while it equals gas_price_min
     /// BLK-3: per height and number: a deadline that expires with that block; per height alone: the number of such
     /// deadlines.
     kAgenda = 29,
-    kBacklog = 30,    ///< BLK-3: where to continue in the agenda after a block that could not process every due entry
-    kQueue = 31,      ///< BCN-4: per queue and number: a waiting task; per queue alone: the queue's bounds
-    kLane = 32,       ///< DTY-5: capacity reserved in the lane of duties; absent while nothing is reserved
+    kBacklog = 30,  ///< BLK-3: where to continue in the agenda after a block that could not process every due entry
+    kQueue = 31,    ///< BCN-4: per queue and number: a waiting task; per queue alone: the queue's bounds
+    kLane = 32,     ///< DTY-5: capacity reserved in the lane of duties; absent while nothing is reserved
 };
 
 /// BCN-4: what a task is waiting for, in the order in which a round processes its draws.
@@ -70,8 +70,8 @@ constexpr bool is_valid(DueKind k) { return k >= DueKind::kTask && k <= DueKind:
 
 struct Due {
     DueKind kind = DueKind::kTask;
-    Hash256 id;                ///< the task or dispute; for unbonding, the account
-    Role role = Role::kSolver; ///< for unbonding only
+    Hash256 id;                 ///< the task or dispute; for unbonding, the account
+    Role role = Role::kSolver;  ///< for unbonding only
     bool operator==(const Due&) const = default;
     static constexpr auto fields() { return Fields<&Due::kind, &Due::id, &Due::role>{}; }
 };
@@ -104,8 +104,8 @@ struct QueueEnds {
     static constexpr auto fields() { return Fields<&QueueEnds::first, &QueueEnds::end>{}; }
 };
 
-/// DTY-5: capacity reserved in the lane of duties, in gas: for answers that tasks may need, and for disputes that have no
-/// place reserved by a task.
+/// DTY-5: capacity reserved in the lane of duties, in gas: for answers that tasks may need, and for disputes that have
+/// no place reserved by a task.
 struct Lane {
     std::uint64_t tasks = 0;
     std::uint64_t disputes = 0;
@@ -115,14 +115,15 @@ struct Lane {
 
 /// Internal data about a task that has not ended, besides its public record (STA-4).
 struct TaskBookkeeping {
-    std::uint32_t draws = 0;        ///< TASK-18: draws that failed, or whose solver did not accept
-    Height open_until;              ///< TASK-17: deadline for finding a solver; 0 before the task is open
-    bool suspended = false;         ///< whether the task's deadline has passed and is suspended until its open disputes end
-    std::uint32_t stood_still = 0;  ///< DTY-8: number of blocks by which its windows were extended
+    std::uint32_t draws = 0;  ///< TASK-18: draws that failed, or whose solver did not accept
+    Height open_until;        ///< TASK-17: deadline for finding a solver; 0 before the task is open
+    bool suspended = false;   ///< whether the task's deadline has passed and is suspended until its open disputes end
+    std::uint32_t stood_still = 0;    ///< DTY-8: number of blocks by which its windows were extended
     std::vector<DisputeId> disputes;  ///< open disputes, in the order in which they were opened
     static constexpr auto fields() {
         return Fields<
-            &TaskBookkeeping::draws, &TaskBookkeeping::open_until, &TaskBookkeeping::suspended, &TaskBookkeeping::stood_still, &TaskBookkeeping::disputes>{};
+            &TaskBookkeeping::draws, &TaskBookkeeping::open_until, &TaskBookkeeping::suspended,
+            &TaskBookkeeping::stood_still, &TaskBookkeeping::disputes>{};
     }
 };
 
@@ -206,8 +207,8 @@ std::optional<Waiting> front_waiting(const StateView& view, Queue queue);
 /// Removes the front entry. The queue must not be empty.
 void pop_waiting(Overlay& state, Queue queue);
 
-/// BLK-3: schedules `due` for a future height. Entries are never removed early: if the deadline has changed by then, the
-/// entry is ignored when it comes up.
+/// BLK-3: schedules `due` for a future height. Entries are never removed early: if the deadline has changed by then,
+/// the entry is ignored when it comes up.
 void enter_agenda(Overlay& state, const Due& due, Height height);
 /// Sets `deadline` of `due` to `to` and schedules it; height 0 means no deadline.
 void set_deadline(Overlay& state, const Due& due, Height& deadline, Height to);

@@ -28,8 +28,9 @@ struct Stake {
     Amount locked;
     std::vector<Unbonding> unbonding;  ///< at most kMaxUnbondings
     // Solvers only.
-    bool is_unlisted = false;   ///< TASK-6: it let a task lapse, and is not drawn again until it bonds stake or registers
-    Height declined_until{};    ///< TASK-15: until then it is not drawn for tasks of at most `declined_value`
+    bool is_unlisted =
+        false;                ///< TASK-6: it let a task lapse, and is not drawn again until it bonds stake or registers
+    Height declined_until{};  ///< TASK-15: until then it is not drawn for tasks of at most `declined_value`
     Amount declined_value{};
     std::optional<TaskId> offer{};  ///< TASK-19: the last task that it was drawn for
     static constexpr auto fields() {

@@ -61,9 +61,7 @@ std::optional<std::uint32_t> evaluation_segment(const Task& task) noexcept {
     return task.evaluation ? std::optional{segment_count(task) + 1} : std::nullopt;
 }
 
-std::uint32_t last_segment(const Task& task) noexcept {
-    return evaluation_segment(task).value_or(segment_count(task));
-}
+std::uint32_t last_segment(const Task& task) noexcept { return evaluation_segment(task).value_or(segment_count(task)); }
 
 std::uint64_t first_step(const TaskSpec& spec, std::uint32_t segment) noexcept {
     return segment == 0 ? 0 : std::uint64_t{segment - 1} * spec.checkpoint_interval;
@@ -118,12 +116,17 @@ std::vector<std::uint32_t> open_segments(const Task& task) {
 
 std::optional<Queue> queue_of(const Task& task) noexcept {
     switch (task.state) {
-        case TaskState::kOpen: return Queue::kSolver;
-        case TaskState::kCompleted: return is_sitting(task) ? std::nullopt : std::optional{Queue::kVerifiers};
-        case TaskState::kVerifying: return Queue::kLottery;
+        case TaskState::kOpen:
+            return Queue::kSolver;
+        case TaskState::kCompleted:
+            return is_sitting(task) ? std::nullopt : std::optional{Queue::kVerifiers};
+        case TaskState::kVerifying:
+            return Queue::kLottery;
         case TaskState::kProfiling:
-            return task.tolerance.value().phase == ProfilingPhase::kDraw ? std::optional{Queue::kProfilers} : std::nullopt;
-        default: return std::nullopt;
+            return task.tolerance.value().phase == ProfilingPhase::kDraw ? std::optional{Queue::kProfilers}
+                                                                         : std::nullopt;
+        default:
+            return std::nullopt;
     }
 }
 

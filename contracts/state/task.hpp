@@ -21,8 +21,8 @@ namespace assay::contracts {
 /// Other end states: kCancelled, kExpired (no fraud) and kConvicted (the solver was found at fault).
 /// A tolerance-mode task starts in kProfiling; it ends in kRefused if no usable threshold can be derived.
 enum class TaskState : std::uint8_t {
-    kOpen = 1,        ///< waiting for a solver to be drawn, for at most `draw_blocks` blocks (TASK-17)
-    kDrawn = 2,       ///< a solver was drawn and has not accepted yet
+    kOpen = 1,   ///< waiting for a solver to be drawn, for at most `draw_blocks` blocks (TASK-17)
+    kDrawn = 2,  ///< a solver was drawn and has not accepted yet
     kTraining = 3,
     /// Training is finished. The task waits for the next beacon round to draw verifiers or a committee, if enough are
     /// eligible (VER-7), or for the result of a sitting committee (AVL-3).
@@ -56,11 +56,11 @@ enum class VerdictStatus : std::uint8_t {
     kCommitted = 2,
     kAccepted = 3,  ///< published: the verifier's end root equals the solver's, or the distance is within the threshold
     kRejected = 4,  ///< published: the verifier rejects the segment
-    /// Not committed, published or disclosed in time. If the bond is still locked, a committee decides whose fault it was
-    /// (AVL-8).
+    /// Not committed, published or disclosed in time. If the bond is still locked, a committee decides whose fault it
+    /// was (AVL-8).
     kMissed = 5,
-    kBroken = 6,    ///< what was published or disclosed does not match the commitment (VER-14)
-    kRefuted = 7,   ///< challenged, and the dispute was lost (DSP-43)
+    kBroken = 6,        ///< what was published or disclosed does not match the commitment (VER-14)
+    kRefuted = 7,       ///< challenged, and the dispute was lost (DSP-43)
     kContradicted = 8,  ///< conflicts with another verdict on the segment, and nobody disputed either (VER-20)
 };
 constexpr bool is_valid(VerdictStatus s) { return s >= VerdictStatus::kDue && s <= VerdictStatus::kContradicted; }
@@ -71,28 +71,31 @@ struct Assignment {
     AccountId verifier;
     VerdictStatus status = VerdictStatus::kDue;
     Hash256 commitment;
-    Hash256 end_root;  ///< as published; zero before publication
-    Amount bond;       ///< still locked
-    std::uint32_t offset = 0;           ///< VER-9: offset of the marks, in steps
-    std::uint32_t probe = 0;            ///< VER-10: the mark chosen by the lottery, as a number of steps; 0 if there is none
+    Hash256 end_root;          ///< as published; zero before publication
+    Amount bond;               ///< still locked
+    std::uint32_t offset = 0;  ///< VER-9: offset of the marks, in steps
+    std::uint32_t probe = 0;   ///< VER-10: the mark chosen by the lottery, as a number of steps; 0 if there is none
     std::optional<Hash256> probe_root;  ///< as published; replaced by the true root after disclosure
     std::optional<bool> forced;         ///< VER-11: whether the verdict is a forced error; nullopt until disclosed
     std::vector<AccountId> watchers;    ///< VER-12: whistleblowers drawn to check this verdict
-    std::optional<dispute::Measurement> measurement;   ///< VER-17: as published
+    std::optional<dispute::Measurement> measurement;  ///< VER-17: as published
     std::optional<std::uint32_t> diverged_after;
     Amount reserve;  ///< DSP-46: stake locked in addition to the bond; pays for the disputes that the verifier opens
     static constexpr auto fields() {
         return Fields<
             &Assignment::segment, &Assignment::verifier, &Assignment::status, &Assignment::commitment,
-            &Assignment::end_root, &Assignment::bond, &Assignment::offset, &Assignment::probe, &Assignment::probe_root, &Assignment::forced,
-            &Assignment::watchers, &Assignment::measurement, &Assignment::diverged_after, &Assignment::reserve>{};
+            &Assignment::end_root, &Assignment::bond, &Assignment::offset, &Assignment::probe, &Assignment::probe_root,
+            &Assignment::forced, &Assignment::watchers, &Assignment::measurement, &Assignment::diverged_after,
+            &Assignment::reserve>{};
     }
 };
 constexpr bool is_published(const Assignment& assignment) {
     return assignment.status == VerdictStatus::kAccepted || assignment.status == VerdictStatus::kRejected;
 }
 /// VER-22: whether the verdict is published, its windows have ended and its bond was returned.
-constexpr bool is_released(const Assignment& assignment) { return is_published(assignment) && assignment.bond.grains == 0; }
+constexpr bool is_released(const Assignment& assignment) {
+    return is_published(assignment) && assignment.bond.grains == 0;
+}
 /// Whether the verdict is published but its commitment is not opened yet.
 constexpr bool is_secret(const Assignment& assignment) { return is_published(assignment) && !assignment.forced; }
 
@@ -116,7 +119,7 @@ struct CommitteeMember {
 
 /// Verifiers drawn to decide whether the data for replaying the segments without a verdict was available (AVL rules).
 struct Committee {
-    std::vector<std::uint32_t> segments;  ///< in ascending order
+    std::vector<std::uint32_t> segments;   ///< in ascending order
     std::vector<CommitteeMember> members;  ///< in the order in which each member was first drawn
     CommitteeState state = CommitteeState::kSitting;
     std::uint32_t sitting = 1;  ///< AVL-5: number of committees in a row so far, including this one
@@ -169,7 +172,8 @@ struct Tolerance {
     std::uint64_t profile_seed = 0;    ///< seed of the sketches in the profilers' measurements
     std::optional<Distances> threshold;
     std::optional<Distances> reference;  ///< d_ref: the distance between runs with different seeds
-    std::uint64_t sketch_seed = 0;     ///< VER-17: seed of the sketches in the verdicts' measurements; drawn with the verifiers
+    std::uint64_t sketch_seed =
+        0;  ///< VER-17: seed of the sketches in the verdicts' measurements; drawn with the verifiers
     static constexpr auto fields() {
         return Fields<
             &Tolerance::phase, &Tolerance::profiles, &Tolerance::reference_seed, &Tolerance::profile_seed,
@@ -185,8 +189,8 @@ struct Task {
     Height submitted_at;
     Height deadline;  ///< of the current state; 0 if there is none
     std::optional<AccountId> solver;
-    Amount escrow;       ///< reward and verification fee that are not paid out yet
-    Amount solver_bond;  ///< the solver's stake that is locked for this task
+    Amount escrow;                  ///< reward and verification fee that are not paid out yet
+    Amount solver_bond;             ///< the solver's stake that is locked for this task
     std::uint32_t checkpoints = 0;  ///< number of checkpoints posted
     /// TASK-13: the step that diverged, if any. The last checkpoint is then the state after that step.
     std::optional<std::uint64_t> diverged_at;
@@ -198,29 +202,28 @@ struct Task {
     Hash256 lottery;
     /// VER-15: whether the challenge window is, or was, the second one, for the true results of forced verdicts.
     bool second_window = false;
-    std::uint32_t depth = 0;           ///< number of ancestors (LIN-1)
-    std::optional<TaskId> tainted_by;  ///< LIN-4: a convicted ancestor from whose state this task descends
+    std::uint32_t depth = 0;             ///< number of ancestors (LIN-1)
+    std::optional<TaskId> tainted_by;    ///< LIN-4: a convicted ancestor from whose state this task descends
     std::optional<Tolerance> tolerance;  ///< present only in tolerance mode
     /// EVL-4; present if the task is completed, asks for an evaluation and did not diverge.
     std::optional<Evaluation> evaluation;
-    Amount room;  ///< TASK-17: remainder of the deposit that pays for waiting and draws
-    std::uint32_t redraws = 0;  ///< AVL-7: how many times replacement verifiers were drawn
+    Amount room;                         ///< TASK-17: remainder of the deposit that pays for waiting and draws
+    std::uint32_t redraws = 0;           ///< AVL-7: how many times replacement verifiers were drawn
     std::optional<Committee> committee;  ///< AVL-1: the latest committee
     std::uint64_t lane = 0;  ///< DTY-5: gas reserved in the lane of duties for the answers that the task may need
     static constexpr auto fields() {
         return Fields<
             &Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at, &Task::deadline, &Task::solver,
             &Task::escrow, &Task::solver_bond, &Task::checkpoints, &Task::diverged_at, &Task::assignments,
-            &Task::open_disputes, &Task::history_count, &Task::history_root, &Task::lottery,
-            &Task::second_window, &Task::depth, &Task::tainted_by, &Task::tolerance, &Task::evaluation, &Task::room,
-            &Task::redraws, &Task::committee, &Task::lane>{};
+            &Task::open_disputes, &Task::history_count, &Task::history_root, &Task::lottery, &Task::second_window,
+            &Task::depth, &Task::tainted_by, &Task::tolerance, &Task::evaluation, &Task::room, &Task::redraws,
+            &Task::committee, &Task::lane>{};
     }
 };
 
 /// AVL-2: whether the task is waiting for its committee's result.
 inline bool is_sitting(const Task& task) {
-    return task.state == TaskState::kCompleted && task.committee &&
-           task.committee->state == CommitteeState::kSitting;
+    return task.state == TaskState::kCompleted && task.committee && task.committee->state == CommitteeState::kSitting;
 }
 /// The first segment that is executed: 0 (the initialisation), or 1 if the initial state comes from a parent (LIN-2).
 std::uint32_t first_segment(const TaskSpec& spec) noexcept;
@@ -246,37 +249,38 @@ Amount earned_reward(const Task& task) noexcept;
 /// VER-17: whether verdicts on the segment are judged by equality. In exact mode this holds for every segment; in
 /// tolerance mode only for the initialisation, the evaluation and a segment that diverged.
 bool is_exact(const Task& task, std::uint32_t segment) noexcept;
-/// PAR-2: reward plus verification fee; bonds and checks scale with it. The spec has passed submission, so the sum cannot
-/// overflow.
+/// PAR-2: reward plus verification fee; bonds and checks scale with it. The spec has passed submission, so the sum
+/// cannot overflow.
 Amount task_value(const TaskSpec& spec) noexcept;
 
 // --- history -------------------------------------------------------------------------------------------------
 
 /// Why money left an escrow, a bond or the treasury (SET rules).
 enum class Reason : std::uint8_t {
-    kReward = 1,             ///< from escrow to the solver
-    kVerificationFee = 2,    ///< from escrow to a verifier
-    kRefund = 3,             ///< from escrow back to the submitter
-    kWonDispute = 4,         ///< share of a slashed bond, to a winner of the dispute
-    kLostDispute = 5,        ///< slashed from the responder: the referee refuted its claim
-    kFalseAccusation = 6,    ///< slashed from the challenger: the referee confirmed the disputed claim
-    kDisputeTimeout = 7,     ///< slashed: the party's clock ran out
-    kUnavailable = 8,        ///< slashed from the solver: three committees in a row could not fetch the data for a replay
-    kMissedDeadline = 9,     ///< slashed from the solver: training was not completed by the deadline
-    kMissedVerdict = 10,     ///< slashed from a verifier or profiler that missed a phase (commit, publish or disclose)
-    kWrongVerdict = 11,      ///< slashed from a verifier: it accepted a segment that was refuted
-    kAttestation = 12,       ///< share of a solver's slashed bond, to a committee member that attested
-    kMoot = 13,              ///< only the bond was returned: the task ended while the dispute was open
-    kTax = 14,               ///< from escrow to the treasury; the recorded recipient is zero
-    kJackpot = 15,           ///< from the treasury to a watcher that challenged a forced verdict
-    kForcedError = 16,       ///< only the bond was returned: the disputed verdict was a forced error
+    kReward = 1,           ///< from escrow to the solver
+    kVerificationFee = 2,  ///< from escrow to a verifier
+    kRefund = 3,           ///< from escrow back to the submitter
+    kWonDispute = 4,       ///< share of a slashed bond, to a winner of the dispute
+    kLostDispute = 5,      ///< slashed from the responder: the referee refuted its claim
+    kFalseAccusation = 6,  ///< slashed from the challenger: the referee confirmed the disputed claim
+    kDisputeTimeout = 7,   ///< slashed: the party's clock ran out
+    kUnavailable = 8,      ///< slashed from the solver: three committees in a row could not fetch the data for a replay
+    kMissedDeadline = 9,   ///< slashed from the solver: training was not completed by the deadline
+    kMissedVerdict = 10,   ///< slashed from a verifier or profiler that missed a phase (commit, publish or disclose)
+    kWrongVerdict = 11,    ///< slashed from a verifier: it accepted a segment that was refuted
+    kAttestation = 12,     ///< share of a solver's slashed bond, to a committee member that attested
+    kMoot = 13,            ///< only the bond was returned: the task ended while the dispute was open
+    kTax = 14,             ///< from escrow to the treasury; the recorded recipient is zero
+    kJackpot = 15,         ///< from the treasury to a watcher that challenged a forced verdict
+    kForcedError = 16,     ///< only the bond was returned: the disputed verdict was a forced error
     kBrokenCommitment = 17,  ///< slashed from a verifier: its verdict does not match its commitment
     kUndisclosed = 18,       ///< slashed from a verifier: it did not disclose a challenged verdict in time
-    kContradiction = 19,     ///< slashed from verifiers: contradicting verdicts on one segment, and nobody disputed them
-    kBeyondTolerance = 20,   ///< slashed from the solver: the checkpoint's distance from the replay exceeds the threshold
-    kBeyondBudget = 21,      ///< slashed from the solver: the drift accumulated over the run is too large (TOL-7)
-    kProfilingFee = 22,      ///< from escrow to a profiler
-    kWithheldSecret = 23,    ///< slashed from a beacon contributor: it did not reveal its secret
+    kContradiction = 19,  ///< slashed from verifiers: contradicting verdicts on one segment, and nobody disputed them
+    kBeyondTolerance =
+        20,                ///< slashed from the solver: the checkpoint's distance from the replay exceeds the threshold
+    kBeyondBudget = 21,    ///< slashed from the solver: the drift accumulated over the run is too large (TOL-7)
+    kProfilingFee = 22,    ///< from escrow to a profiler
+    kWithheldSecret = 23,  ///< slashed from a beacon contributor: it did not reveal its secret
     /// Deposit for waiting: refunded to the submitter, or burned (recipient zero). As a slash: what a solver that was
     /// drawn and did not accept pays into the deposit (TASK-15).
     kRoom = 24,
@@ -299,8 +303,14 @@ struct Submitted {
     Amount room;  ///< TASK-17: the deposit for waiting
     static constexpr auto fields() { return Fields<&Submitted::escrow, &Submitted::room>{}; }
 };
-struct SolverDrawn { AccountId solver; static constexpr auto fields() { return Fields<&SolverDrawn::solver>{}; } };
-struct Accepted { Amount bond; static constexpr auto fields() { return Fields<&Accepted::bond>{}; } };
+struct SolverDrawn {
+    AccountId solver;
+    static constexpr auto fields() { return Fields<&SolverDrawn::solver>{}; }
+};
+struct Accepted {
+    Amount bond;
+    static constexpr auto fields() { return Fields<&Accepted::bond>{}; }
+};
 struct CheckpointPosted {
     std::uint32_t index = 0;
     Hash256 state_root;
@@ -309,7 +319,9 @@ struct CheckpointPosted {
         return Fields<&CheckpointPosted::index, &CheckpointPosted::state_root, &CheckpointPosted::artifact>{};
     }
 };
-struct Completed { static constexpr auto fields() { return Fields<>{}; } };
+struct Completed {
+    static constexpr auto fields() { return Fields<>{}; }
+};
 struct VerifierDrawn {
     std::uint32_t segment = 0;
     AccountId verifier;
@@ -362,7 +374,9 @@ struct CommitteeEnded {
     bool is_available = false;
     static constexpr auto fields() { return Fields<&CommitteeEnded::is_available>{}; }
 };
-struct Attested { static constexpr auto fields() { return Fields<>{}; } };
+struct Attested {
+    static constexpr auto fields() { return Fields<>{}; }
+};
 struct Paid {
     AccountId to;
     Amount amount;
@@ -426,7 +440,9 @@ struct ProfilerDrawn {
     AccountId profiler;
     static constexpr auto fields() { return Fields<&ProfilerDrawn::profiler>{}; }
 };
-struct ProfileCommitted { static constexpr auto fields() { return Fields<>{}; } };
+struct ProfileCommitted {
+    static constexpr auto fields() { return Fields<>{}; }
+};
 struct ProfilePublished {
     ProfileReport report;
     static constexpr auto fields() { return Fields<&ProfilePublished::report>{}; }
@@ -450,7 +466,7 @@ struct ProfilingEnded {
         return Fields<&ProfilingEnded::outcome, &ProfilingEnded::threshold, &ProfilingEnded::reference>{};
     }
 };
-struct Scored {  // at settlement: the final state's score on the hold-out set
+struct Scored {               // at settlement: the final state's score on the hold-out set
     std::uint32_t score = 0;  ///< bits of an f32
     static constexpr auto fields() { return Fields<&Scored::score>{}; }
 };
@@ -465,8 +481,7 @@ struct RoundClosed {  // the beacon round that provides the seed of the draws th
     std::uint32_t contributors = 0;  ///< number of secrets in the seed
     std::vector<Withheld> withheld;
     static constexpr auto fields() {
-        return Fields<
-            &RoundClosed::round, &RoundClosed::seed, &RoundClosed::contributors, &RoundClosed::withheld>{};
+        return Fields<&RoundClosed::round, &RoundClosed::seed, &RoundClosed::contributors, &RoundClosed::withheld>{};
     }
 };
 struct StateChanged {
@@ -478,10 +493,9 @@ struct StateChanged {
 using HistoryEvent = std::variant<
     history::Submitted, history::SolverDrawn, history::Accepted, history::CheckpointPosted, history::Completed,
     history::VerifierDrawn, history::VerdictCommitted, history::VerdictPublished, history::DisputeOpened,
-    history::DisputeMoved, history::DisputeEnded, history::CommitteeDrawn, history::CommitteeEnded,
-    history::Paid, history::Slashed, history::StateChanged, history::Diverged, history::LotteryDrawn,
-    history::WatcherDrawn, history::VerdictDisclosed, history::VerdictChallenged,
-    history::Tainted, history::ProfilerDrawn,
+    history::DisputeMoved, history::DisputeEnded, history::CommitteeDrawn, history::CommitteeEnded, history::Paid,
+    history::Slashed, history::StateChanged, history::Diverged, history::LotteryDrawn, history::WatcherDrawn,
+    history::VerdictDisclosed, history::VerdictChallenged, history::Tainted, history::ProfilerDrawn,
     history::ProfileCommitted, history::ProfilePublished, history::ProfileChallenged, history::ProfilingEnded,
     history::Scored, history::RoundClosed, history::Attested>;
 const char* event_name(const HistoryEvent& event) noexcept;

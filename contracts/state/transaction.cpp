@@ -21,8 +21,7 @@ struct VerdictName {
     AccountId verifier;
     VerdictOpening opening;
     static constexpr auto fields() {
-        return Fields<
-            &VerdictName::task, &VerdictName::segment, &VerdictName::verifier, &VerdictName::opening>{};
+        return Fields<&VerdictName::task, &VerdictName::segment, &VerdictName::verifier, &VerdictName::opening>{};
     }
 };
 

@@ -79,26 +79,26 @@ struct Evaluation {
     static constexpr auto fields() { return Fields<&Evaluation::tensors_root, &Evaluation::score>{}; }
 };
 
-/// A task as its submitter specifies it. Segment 0 is the initialisation; each segment i > 0 covers `checkpoint_interval`
-/// steps, the last one the remaining steps.
+/// A task as its submitter specifies it. Segment 0 is the initialisation; each segment i > 0 covers
+/// `checkpoint_interval` steps, the last one the remaining steps.
 struct TaskSpec {
     std::string title;  ///< printable ASCII, at most 64 bytes
     dispute::ProgramCommitment program;
     ArtifactRef program_artifact;  ///< Borsh(program::Program)
     Hash256 dataset_root;
     ArtifactRef dataset_artifact;  ///< safetensors with one i32 tensor "rows" [rows, width]
-    /// Safetensors with the program's initial tensors by name. Present if and only if the program has initial tensors and
-    /// the task has no parent.
+    /// Safetensors with the program's initial tensors by name. Present if and only if the program has initial tensors
+    /// and the task has no parent.
     std::optional<ArtifactRef> initial_artifact;
     std::uint64_t seed = 0;
     std::uint64_t steps = 0;
     std::uint32_t checkpoint_interval = 0;
-    Amount reward;            ///< to the solver
-    Amount verification_fee;  ///< shared by the verifiers that earned it (SET-6)
+    Amount reward;                      ///< to the solver
+    Amount verification_fee;            ///< shared by the verifiers that earned it (SET-6)
     std::uint32_t training_blocks = 0;  ///< TASK-8: the solver must complete within this many blocks after accepting
     /// LIN-1: training starts from that task's last checkpoint instead of an initialisation.
     std::optional<TaskId> parent;
-    std::uint32_t hardware_class = 0;   ///< HW-3: required of the solver; 0: any
+    std::uint32_t hardware_class = 0;  ///< HW-3: required of the solver; 0: any
     Mode mode = Mode::kExact;
     std::optional<DistanceCommitment> distance;  ///< present if and only if the mode is kTolerance
     std::optional<EvaluationCommitment> evaluation;
@@ -172,8 +172,8 @@ struct CommitVerdict {  // verification
 /// A verifier's result for a segment that it replayed.
 struct Verdict {
     Hash256 end_root;  ///< the state root after the segment
-    /// The state root at the assignment's probe (VER-9). Absent if the assignment has no probe, or if the verdict rejects
-    /// the segment without a measurement.
+    /// The state root at the assignment's probe (VER-9). Absent if the assignment has no probe, or if the verdict
+    /// rejects the segment without a measurement.
     std::optional<Hash256> probe_root;
     /// For a segment that is judged by distance (VER-17): either the distance between the solver's checkpoint and
     /// end_root, or the number of steps after which the canonical replay diverged.
@@ -181,16 +181,16 @@ struct Verdict {
     std::optional<std::uint32_t> diverged_after = std::nullopt;
     bool operator==(const Verdict&) const = default;
     static constexpr auto fields() {
-        return Fields<
-            &Verdict::end_root, &Verdict::probe_root, &Verdict::measurement, &Verdict::diverged_after>{};
+        return Fields<&Verdict::end_root, &Verdict::probe_root, &Verdict::measurement, &Verdict::diverged_after>{};
     }
 };
-struct PublishVerdict {  // if the end root differs from the solver's, a dispute is opened in the same transaction (VER-6)
+struct PublishVerdict {  // if the end root differs from the solver's, a dispute is opened in the same transaction
+                         // (VER-6)
     TaskId task;
     std::uint32_t segment = 0;
     Verdict verdict;  ///< the true one; in a forced error (VER-11) the decoy root replaces the probe root
-    /// VER-17: present if and only if `diverged_after` is set: a tile of the end root's state that contains a non-finite
-    /// value.
+    /// VER-17: present if and only if `diverged_after` is set: a tile of the end root's state that contains a
+    /// non-finite value.
     std::optional<dispute::StateOpening> divergence = std::nullopt;
     static constexpr auto fields() {
         return Fields<
@@ -201,17 +201,13 @@ struct OpenDispute {  // arbitration; needs free verifier or whistleblower stake
     TaskId task;
     std::uint32_t segment = 0;
     Role role = Role::kWhistleblower;  ///< role whose stake is locked as the challenger's bond
-    static constexpr auto fields() {
-        return Fields<&OpenDispute::task, &OpenDispute::segment, &OpenDispute::role>{};
-    }
+    static constexpr auto fields() { return Fields<&OpenDispute::task, &OpenDispute::segment, &OpenDispute::role>{}; }
 };
 struct RevealMove {
     DisputeId dispute;
     std::uint32_t round = 0;  ///< must equal position.rounds; a move for another round is refused
     std::vector<Hash256> children;
-    static constexpr auto fields() {
-        return Fields<&RevealMove::dispute, &RevealMove::round, &RevealMove::children>{};
-    }
+    static constexpr auto fields() { return Fields<&RevealMove::dispute, &RevealMove::round, &RevealMove::children>{}; }
 };
 struct SelectMove {
     DisputeId dispute;
@@ -236,9 +232,9 @@ struct AttestAvailability {
 
 struct DeclareDivergence {  // tasks; by the solver: a step of the next segment diverged (NUM-6), which ends training
     TaskId task;
-    std::uint64_t step = 0;       ///< global step number; 0 for the initialisation
-    Hash256 state_root;           ///< state root after that step
-    ArtifactRef artifact;         ///< safetensors of that state
+    std::uint64_t step = 0;         ///< global step number; 0 for the initialisation
+    Hash256 state_root;             ///< state root after that step
+    ArtifactRef artifact;           ///< safetensors of that state
     dispute::StateOpening opening;  ///< a tile of that state that contains a non-finite value
     static constexpr auto fields() {
         return Fields<
@@ -249,8 +245,9 @@ struct DeclareDivergence {  // tasks; by the solver: a step of the next segment 
 
 /// The preimage of a verdict's commitment (VER-2).
 struct VerdictOpening {
-    Verdict verdict;     ///< the true one, without a probe root: the probe is not known yet when this is committed
-    std::vector<Hash256> marks;  ///< VER-9: the state roots at the assignment's marks; empty for a verdict without a probe
+    Verdict verdict;  ///< the true one, without a probe root: the probe is not known yet when this is committed
+    std::vector<Hash256>
+        marks;           ///< VER-9: the state roots at the assignment's marks; empty for a verdict without a probe
     Hash256 decoy_root;  ///< random; published instead of the probe root if the verdict is a forced error
     Hash256 salt;
     bool operator==(const VerdictOpening&) const = default;
@@ -308,8 +305,8 @@ struct ProfileSegment {
 struct ProfileReport {
     Hash256 start_root;  ///< state root before the first training step
     std::vector<ProfileSegment> segments;
-    Hash256 reference_root;         ///< state root after segment 1, replayed canonically with another seed
-    dispute::Measurement reference;   ///< distance of that state from the one replayed with the task's seed
+    Hash256 reference_root;          ///< state root after segment 1, replayed canonically with another seed
+    dispute::Measurement reference;  ///< distance of that state from the one replayed with the task's seed
     bool operator==(const ProfileReport&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -335,8 +332,8 @@ struct PublishProfile {
 /// The part of a profile that is disputed.
 enum class ProfilePart : std::uint8_t {
     kStart = 1,
-    kReplayed = 2,              ///< per segment
-    kMeasurement = 3,           ///< per segment
+    kReplayed = 2,     ///< per segment
+    kMeasurement = 3,  ///< per segment
     kReference = 4,
     kReferenceMeasurement = 5,
 };
@@ -375,9 +372,10 @@ struct Unjail {  // validators; returns to the validator set after being jailed
 struct Terms {
     std::uint32_t hardware_class = 0;  ///< 0: no class
     // Verifiers only.
-    std::uint64_t price = 0;          ///< lowest accepted price, in grains per 10^9 multiply-adds; 0: the chain's
-    std::uint64_t memory = 0;         ///< largest accepted memory need of a program, in bytes; 0: the chain's default
-    std::uint32_t replay_blocks = 0;  ///< longest accepted replay time of a segment on its class; 0: whatever the chain allows
+    std::uint64_t price = 0;   ///< lowest accepted price, in grains per 10^9 multiply-adds; 0: the chain's
+    std::uint64_t memory = 0;  ///< largest accepted memory need of a program, in bytes; 0: the chain's default
+    std::uint32_t replay_blocks =
+        0;  ///< longest accepted replay time of a segment on its class; 0: whatever the chain allows
     bool operator==(const Terms&) const = default;
     static constexpr auto fields() {
         return Fields<&Terms::hardware_class, &Terms::price, &Terms::memory, &Terms::replay_blocks>{};
@@ -393,7 +391,7 @@ struct RegisterTerms {
     }
 };
 
-struct JoinBeacon {  // beacon; takes a contributor's seat
+struct JoinBeacon {      // beacon; takes a contributor's seat
     Hash256 commitment;  ///< beacon_commitment(...) to the secret for the next round
     static constexpr auto fields() { return Fields<&JoinBeacon::commitment>{}; }
 };
@@ -408,10 +406,9 @@ struct LeaveBeacon {  // by a contributor that owes no secret at the moment; ret
 
 using Action = std::variant<
     Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
-    PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, AttestAvailability,
-    DeclareDivergence, DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail,
-    RegisterTerms, CommitProfile, PublishProfile, ChallengeProfile,
-    JoinBeacon, Contribute, LeaveBeacon, DeclineTask>;
+    PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, AttestAvailability, DeclareDivergence,
+    DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail, RegisterTerms, CommitProfile, PublishProfile,
+    ChallengeProfile, JoinBeacon, Contribute, LeaveBeacon, DeclineTask>;
 /// Name of the action in RPC and CLI, such as "transfer" or "submit_task".
 const char* action_name(const Action& action) noexcept;
 

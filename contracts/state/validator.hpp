@@ -19,7 +19,8 @@ using ConsensusAddress = FixedBytes<struct ConsensusAddressTag, 20>;
 ConsensusAddress address_of(const ConsensusKey& key) noexcept;
 /// An Ed25519 signature by a consensus key.
 using ConsensusSignature = FixedBytes<struct ConsensusSignatureTag, 64>;
-/// VAL-1: what a consensus key signs so that `account` may register it: "assay/validator" over Borsh(chain id, account).
+/// VAL-1: what a consensus key signs so that `account` may register it: "assay/validator" over Borsh(chain id,
+/// account).
 Hash256 consensus_key_claim(const std::string& chain_id, const AccountId& account);
 
 /// An account's validator record; it is kept when the account is no longer listed (VAL-1, VAL-5).

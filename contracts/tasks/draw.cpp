@@ -16,8 +16,8 @@ namespace assay::contracts {
 
 namespace {
 
-/// TASK-6, TASK-15: whether the account may be drawn: its free stake covers the task's bond, it is listed, and it has not
-/// declined such a task of late.
+/// TASK-6, TASK-15: whether the account may be drawn: its free stake covers the task's bond, it is listed, and it has
+/// not declined such a task of late.
 bool is_able(const Context& context, const Task& task, const Stake& stake) {
     const Amount value = task_value(task.spec);
     const bool has_declined = stake.declined_until > context.height() && value <= stake.declined_value;
@@ -30,7 +30,8 @@ bool is_asked(const Context& context, const Task& task, const AccountId& account
         return false;
     }
     const Task offer = find_task(context.state, *stake.offer).value();
-    return offer.state == TaskState::kDrawn && offer.solver == account && task_value(task.spec) <= task_value(offer.spec);
+    return offer.state == TaskState::kDrawn && offer.solver == account &&
+           task_value(task.spec) <= task_value(offer.spec);
 }
 
 }  // namespace

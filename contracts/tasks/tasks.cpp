@@ -21,8 +21,8 @@ namespace {
 /// A task that was there when the checks ran is there when the effects do.
 Task checked_task(const Context& context, const TaskId& id) { return find_task(context.state, id).value(); }
 
-/// TASK-15: the drawn solver's stake, which pays for half of the draw and for a while is not drawn for tasks of this one's
-/// value or less.
+/// TASK-15: the drawn solver's stake, which pays for half of the draw and for a while is not drawn for tasks of this
+/// one's value or less.
 void put_declined(Context& context, Task& task, Stake stake) {
     stake.locked = subtract(stake.locked, task.solver_bond);
     const bool lasts = stake.declined_until > context.height();

@@ -215,8 +215,8 @@ void note_absence(Context& context) {
     const auto& absent = context.block.absent;
     for (const AccountId& account : get_validators(context.state)) {
         Validator record = find_validator(context.state, account).value();
-        const bool missed = record.power != 0 &&
-                            std::find(absent.begin(), absent.end(), address_of(record.key)) != absent.end();
+        const bool missed =
+            record.power != 0 && std::find(absent.begin(), absent.end(), address_of(record.key)) != absent.end();
         const std::uint32_t now = missed ? record.missed + 1 : 0;
         if (now == record.missed) {
             continue;
@@ -237,7 +237,8 @@ void update_validators(Context& context) {
         return;  // VAL-4
     }
     for (const AccountId& account : registered) {
-        const auto found = std::find_if(next.begin(), next.end(), [&](const Ranked& r) { return r.account == account; });
+        const auto found =
+            std::find_if(next.begin(), next.end(), [&](const Ranked& r) { return r.account == account; });
         const Validator record = find_validator(context.state, account).value();
         set_power(context, account, record, found == next.end() ? 0 : found->power);
         if (record.is_banned) {

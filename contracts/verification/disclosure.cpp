@@ -29,7 +29,9 @@ bool needs_second_window(const Task& task) {
 void conclude(Context& context, Task& task) {
     if (needs_second_window(task)) {
         task.second_window = true;
-        enter_state(context, task, TaskState::kChallenge, context.height_after(challenge_span(context.params, task.spec)));
+        enter_state(
+            context, task, TaskState::kChallenge, context.height_after(challenge_span(context.params, task.spec))
+        );
         set_task(context.state, task);
     } else {
         decide(context, task);
@@ -52,8 +54,8 @@ std::vector<Dispute> awaiting_disputes(const StateView& view, const Task& task, 
     return disputes;
 }
 
-/// VER-16: the watchers among those who challenged whose seal is of the true probe root, but none who may have seen that
-/// in the disclosure before it was in a block.
+/// VER-16: the watchers among those who challenged whose seal is of the true probe root, but none who may have seen
+/// that in the disclosure before it was in a block.
 std::vector<AccountId> jackpot_winners(
     const Params& params, const Task& task, const Assignment& assignment, const std::vector<Dispute>& challenges
 ) {

@@ -27,8 +27,8 @@ std::uint32_t checked_segments(const Context& context, const Task& task) {
     return segments_checked(context.params, task_value(task.spec), executed_segments(task));
 }
 
-/// VER-1: distinct segments of those that were executed, in ascending order; EVL-5: and the evaluation. AVL-7: of a task
-/// that had verifiers before, those that have no accepting verdict.
+/// VER-1: distinct segments of those that were executed, in ascending order; EVL-5: and the evaluation. AVL-7: of a
+/// task that had verifiers before, those that have no accepting verdict.
 std::vector<std::uint32_t> draw_segments(const Context& context, const Task& task, const Hash256& seed) {
     if (!task.assignments.empty()) {
         return open_segments(task);
@@ -86,8 +86,8 @@ std::vector<Candidate> eligible_for(const VerifierDraw& draw, std::uint32_t segm
     return candidates;
 }
 
-/// VER-1: one verifier for a segment; after a committee one who has attested, and where none of these can be drawn one of the
-/// others (AVL-7).
+/// VER-1: one verifier for a segment; after a committee one who has attested, and where none of these can be drawn one
+/// of the others (AVL-7).
 std::optional<AccountId> draw_verifier(const VerifierDraw& draw, const DrawName& name) {
     const auto draw_among = [&](std::vector<Candidate> candidates) {
         return draw_able(std::move(candidates), draw.round.seed, name, [&](const AccountId& account) {
@@ -116,7 +116,8 @@ std::uint64_t stake_without_duties(const Context& context, const Beacon& beacon,
     return subtract(add(stake.free, stake.locked), seat == beacon.seats.end() ? Amount{} : seat->bond).grains;
 }
 
-/// VER-7: what verifiers are needed for: segments that are open (AVL-7), or as many as the first draw will choose, whichever.
+/// VER-7: what verifiers are needed for: segments that are open (AVL-7), or as many as the first draw will choose,
+/// whichever.
 std::vector<std::uint32_t> segments_to_judge(const Context& context, const Task& task) {
     if (!task.assignments.empty()) {
         return open_segments(task);
@@ -141,9 +142,9 @@ std::optional<AccountId> draw_watcher(
     const Amount bond = challenger_bond(context.params, task_value(task.spec));
     for (Candidate& candidate : candidates) {
         const auto& drawn = assignment.watchers;
-        if (std::find(drawn.begin(), drawn.end(), candidate.account) != drawn.end() ||
-            candidate.weight < bond.grains || candidate.account == task.submitter ||
-            candidate.account == task.solver || candidate.account == assignment.verifier) {
+        if (std::find(drawn.begin(), drawn.end(), candidate.account) != drawn.end() || candidate.weight < bond.grains ||
+            candidate.account == task.submitter || candidate.account == task.solver ||
+            candidate.account == assignment.verifier) {
             candidate.weight = 0;
         }
     }
@@ -250,7 +251,8 @@ bool waits_on(const Context& context, const Task& task) {
         }
     }
     return !for_committee && std::all_of(places.begin(), places.end(), [&](std::uint64_t count) {
-        return count >= segments.size();  // so that they can take one place of each, however they are drawn for the others
+        return count >=
+               segments.size();  // so that they can take one place of each, however they are drawn for the others
     });
 }
 

@@ -75,8 +75,8 @@ bool is_beyond_budget(const Params& params, const Task& task) {
     return std::max(dispute::growth(parameters), dispute::growth(other)) > params.growth_max_thousandths;
 }
 
-/// AVL-1, AVL-7: the segments without an accepting verdict get a committee, and other verifiers, `redraws_max` times at most;
-/// then the task expires.
+/// AVL-1, AVL-7: the segments without an accepting verdict get a committee, and other verifiers, `redraws_max` times at
+/// most; then the task expires.
 void draw_anew(Context& context, Task& task) {
     if (task.redraws >= context.params.redraws_max) {
         end_without_fraud(context, task, TaskState::kExpired);

@@ -48,9 +48,7 @@ std::vector<std::uint32_t> marks_of(const Task& task, const Assignment& assignme
     return {marks.begin(), marks.end()};
 }
 
-Verdict published_verdict(
-    const Task& task, const Assignment& assignment, const VerdictOpening& opening, bool forced
-) {
+Verdict published_verdict(const Task& task, const Assignment& assignment, const VerdictOpening& opening, bool forced) {
     Verdict published = opening.verdict;
     published.probe_root.reset();
     const std::vector<std::uint32_t> marks = marks_of(task, assignment);

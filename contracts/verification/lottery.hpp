@@ -26,9 +26,7 @@ bool is_forced(
 ) noexcept;
 
 /// VER-11: the verdict that must be published for `opening`, after the lottery drew the assignment's probe.
-Verdict published_verdict(
-    const Task& task, const Assignment& assignment, const VerdictOpening& opening, bool forced
-);
+Verdict published_verdict(const Task& task, const Assignment& assignment, const VerdictOpening& opening, bool forced);
 
 /// VER-12: whether `account` is one of the verdict's watchers.
 bool is_watcher(const Assignment& assignment, const AccountId& account) noexcept;

@@ -37,7 +37,9 @@ void advance_phase(Context& context, Task& task, bool was_commit_phase) {
         return;
     }
     if (!awaits_publication(task)) {
-        enter_state(context, task, TaskState::kChallenge, context.height_after(challenge_span(context.params, task.spec)));
+        enter_state(
+            context, task, TaskState::kChallenge, context.height_after(challenge_span(context.params, task.spec))
+        );
     } else if (was_commit_phase) {
         // VER-10
         await_draw(context, task);
@@ -53,7 +55,9 @@ bool is_rejection(const StateView& view, const Task& task, const PublishVerdict&
 }
 
 /// VER-9, VER-17: whether the verdict has the parts that its assignment asks for.
-Result<void, TxError> check_parts(const Task& task, const Assignment& assignment, const Verdict& verdict, bool rejects) {
+Result<void, TxError> check_parts(
+    const Task& task, const Assignment& assignment, const Verdict& verdict, bool rejects
+) {
     const bool exact = is_exact(task, assignment.segment);
     const bool measured = verdict.measurement.has_value();
     const bool diverged = verdict.diverged_after.has_value();
@@ -100,10 +104,11 @@ void share_miss(Context& context, Task& task) {
 /// VER-17: a replay that diverged is shown by its end root's state. So nobody says so of a state that is finite.
 Result<void, TxError> check_divergence(const Task& task, const PublishVerdict& action) {
     if (!action.verdict.diverged_after) {
-        return action.divergence ? Result<void, TxError>(Unexpected{TxError::kMeasurementMismatch}) : Result<void, TxError>();
+        return action.divergence ? Result<void, TxError>(Unexpected{TxError::kMeasurementMismatch})
+                                 : Result<void, TxError>();
     }
-    if (!action.divergence || !dispute::shows_divergence(
-                                  *action.divergence, action.verdict.end_root, task.spec.program.state_tensors)) {
+    if (!action.divergence ||
+        !dispute::shows_divergence(*action.divergence, action.verdict.end_root, task.spec.program.state_tensors)) {
         return Unexpected{TxError::kNoDivergence};
     }
     return {};
@@ -154,9 +159,12 @@ Result<void, TxError> check_stateful(
     TRY(require_state(task, TaskState::kVerifying, TaskState::kVerifying));
     TRY_ASSIGN(const std::size_t index, find_assignment(task, action.segment, sender));
     switch (task.assignments[index].status) {
-        case VerdictStatus::kDue: return {};
-        case VerdictStatus::kMissed: return Unexpected{TxError::kPhase};  // VER-3
-        default: return Unexpected{TxError::kAlreadyCommitted};           // VER-3
+        case VerdictStatus::kDue:
+            return {};
+        case VerdictStatus::kMissed:
+            return Unexpected{TxError::kPhase};  // VER-3
+        default:
+            return Unexpected{TxError::kAlreadyCommitted};  // VER-3
     }
 }
 

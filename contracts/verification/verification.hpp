@@ -37,8 +37,8 @@ Result<void, TxError> check_disclosed_at(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) noexcept;
 
-/// VER-1, AVL-7: draws segments and verifiers, or a committee (AVL-2), for a task that waits for them. If the draw fails,
-/// returns the pause until the next one.
+/// VER-1, AVL-7: draws segments and verifiers, or a committee (AVL-2), for a task that waits for them. If the draw
+/// fails, returns the pause until the next one.
 std::optional<Pause> draw_verifiers(Context& context, Task& task, const ClosedRound& round);
 /// VER-7: whether a completed task keeps waiting for a draw after its deadline: the draw would succeed if no stake were
 /// locked for other tasks.

@@ -11,10 +11,10 @@
 /// Amounts of money as text.
 namespace assay {
 
-enum class [[nodiscard]] AmountError : std::uint8_t {
-    kUnit = 1,       ///< does not end in "ASY" or "grains", so the unit is ambiguous
-    kNumber = 2,     ///< not a number, has a sign, or has a fraction of a grain
-    kTooLarge = 3,   ///< more than 2^64-1 grains
+enum class [[nodiscard]] AmountError : std::uint8_t{
+    kUnit = 1,      ///< does not end in "ASY" or "grains", so the unit is ambiguous
+    kNumber = 2,    ///< not a number, has a sign, or has a fraction of a grain
+    kTooLarge = 3,  ///< more than 2^64-1 grains
 };
 const char* to_string(AmountError error) noexcept;
 

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-enum class [[nodiscard]] ArithmeticError : std::uint8_t {
+enum class [[nodiscard]] ArithmeticError : std::uint8_t{
     kOverflow = 1,
     kDivisionByZero = 2,
 };

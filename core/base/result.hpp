@@ -33,11 +33,13 @@ class [[nodiscard]] Result {
     constexpr Result() requires std::is_void_v<T> : storage_(std::in_place_index<0>) {}
 
     template <class U = Stored>
-        requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U &&> &&
-                 !std::is_same_v<std::remove_cvref_t<U>, Result> && !std::is_same_v<std::remove_cvref_t<U>, Unexpected<E>>)
-    constexpr Result(U&& value) : storage_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT: implicit by design
+    requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Result> && !std::is_same_v<std::remove_cvref_t<U>, Unexpected<E>>) constexpr Result(
+        U&& value
+    )
+        : storage_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT: implicit by design
 
-    constexpr Result(Unexpected<E> error) : storage_(std::in_place_index<1>, error.error()) {}  // NOLINT: implicit by design
+    constexpr Result(Unexpected<E> error)
+        : storage_(std::in_place_index<1>, error.error()) {}  // NOLINT: implicit by design
 
     constexpr bool has_value() const noexcept { return storage_.index() == 0; }
     constexpr explicit operator bool() const noexcept { return has_value(); }
@@ -74,11 +76,11 @@ class [[nodiscard]] Result {
 #define ASSAY_CONCAT(a, b) ASSAY_CONCAT_INNER(a, b)
 
 /// Returns the error of `expression` (a Result) from the enclosing function, or continues.
-#define TRY(expression)                                             \
-    do {                                                            \
-        if (auto try_result = (expression); !try_result) {          \
-            return ::assay::Unexpected{try_result.error()};         \
-        }                                                           \
+#define TRY(expression)                                     \
+    do {                                                    \
+        if (auto try_result = (expression); !try_result) {  \
+            return ::assay::Unexpected{try_result.error()}; \
+        }                                                   \
     } while (false)
 
 /// `TRY_ASSIGN(auto x, f());` returns f's error from the enclosing function, or initialises x with its value.

@@ -57,7 +57,9 @@ struct ExecutorWorkspace {
     Block out;
 };
 
-const Block* fetch(ExecutorWorkspace& space, std::size_t slot, const TileRef& ref, std::span<const Tensor* const> inputs) {
+const Block* fetch(
+    ExecutorWorkspace& space, std::size_t slot, const TileRef& ref, std::span<const Tensor* const> inputs
+) {
     if (space.held[slot] != ref) {
         load(*inputs[ref.input], ref.tile, space.operands[slot]);
         space.held[slot] = ref;

@@ -21,7 +21,7 @@ class RowSource {
 };
 
 /// NUM-6: a step diverges if a tensor of its next state or its loss is not finite; then there is no next state.
-enum class [[nodiscard]] StepError : std::uint8_t { kDiverged = 1 };
+enum class [[nodiscard]] StepError : std::uint8_t{kDiverged = 1};
 
 /// Executes one node by its definition: every tile, every partial. `inputs` are the tensors of node.inputs, in order.
 Tensor execute_node(

@@ -60,8 +60,7 @@ void close_chunk(const Work& work, State& state, std::size_t chunk, bool is_firs
 void run_quantise(const Work& work, Block& out) noexcept {
     const auto [precision, chunk] = work.node.attributes;
     const Shape e_shape = work.node.inputs[1].shape;
-    const std::size_t e_col =
-        e_shape.cols == 1 ? 0 : std::uint64_t{work.col_tile()} * kTileDim / chunk % kTileDim;
+    const std::size_t e_col = e_shape.cols == 1 ? 0 : std::uint64_t{work.col_tile()} * kTileDim / chunk % kTileDim;
     // With 7 bits the values are those of an int8.
     const double limit = precision == 7 ? 127.0 : power_of_two(precision);
     const std::size_t rows = work.rows();

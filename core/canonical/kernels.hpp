@@ -120,9 +120,7 @@ inline float as_f32(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 inline std::int32_t as_i32(std::uint32_t bits) { return std::bit_cast<std::int32_t>(bits); }
 inline constexpr std::uint32_t kCanonicalNan = 0x7fc00000;
 /// NUM-7: bits of an f32 result in canonical form: a single NaN, no negative zero.
-inline std::uint32_t canonical_bits(float x) {
-    return x != x ? kCanonicalNan : std::bit_cast<std::uint32_t>(x + 0.0F);
-}
+inline std::uint32_t canonical_bits(float x) { return x != x ? kCanonicalNan : std::bit_cast<std::uint32_t>(x + 0.0F); }
 
 /// NUM-10: 2^k, built from its bits; k is clamped to -1000..1000.
 inline double power_of_two(std::int64_t k) {

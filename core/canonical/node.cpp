@@ -355,9 +355,7 @@ Check check_op(const Node& node) {
 }
 
 // PRG-5: whether what `input` says of itself is what it refers to.
-bool is_consistent(
-    const Input& input, std::size_t position, const Graph& graph, const std::vector<TensorType>& state
-) {
+bool is_consistent(const Input& input, std::size_t position, const Graph& graph, const std::vector<TensorType>& state) {
     const TensorType type{input.dtype, input.shape};
     if (input.source == Source::kState) {
         return input.index < state.size() && state[input.index] == type;
@@ -435,50 +433,94 @@ Result<void, GraphError> check_graph(
 
 const char* to_string(Op op) noexcept {
     switch (op) {
-        case Op::kBatchRows: return "batch_rows";
-        case Op::kUniform: return "uniform";
-        case Op::kFill: return "fill";
-        case Op::kBernoulli: return "bernoulli";
-        case Op::kStepCount: return "step_count";
-        case Op::kView: return "view";
-        case Op::kGatherRows: return "gather_rows";
-        case Op::kScatterAddRows: return "scatter_add_rows";
-        case Op::kOneHot: return "one_hot";
-        case Op::kFromBits: return "from_bits";
-        case Op::kToFloat: return "to_float";
-        case Op::kToInt: return "to_int";
-        case Op::kAdd: return "add";
-        case Op::kSub: return "sub";
-        case Op::kMul: return "mul";
-        case Op::kDiv: return "div";
-        case Op::kSqrt: return "sqrt";
-        case Op::kScale: return "scale";
-        case Op::kAddConst: return "add_const";
-        case Op::kRelu: return "relu";
-        case Op::kReluGrad: return "relu_grad";
-        case Op::kExp: return "exp";
-        case Op::kLog: return "log";
-        case Op::kTanh: return "tanh";
-        case Op::kErf: return "erf";
-        case Op::kSin: return "sin";
-        case Op::kCos: return "cos";
-        case Op::kAbs: return "abs";
-        case Op::kFloor: return "floor";
-        case Op::kRint: return "rint";
-        case Op::kMax: return "max";
-        case Op::kMin: return "min";
-        case Op::kLess: return "less";
-        case Op::kEqual: return "equal";
-        case Op::kSelect: return "select";
-        case Op::kCausalMask: return "causal_mask";
-        case Op::kRowMax: return "row_max";
-        case Op::kRowExponent: return "row_exponent";
-        case Op::kRowSum: return "row_sum";
-        case Op::kRowArgMax: return "row_arg_max";
-        case Op::kQuantise: return "quantise";
-        case Op::kDequantise: return "dequantise";
-        case Op::kContract: return "contract";
-        case Op::kCommit: return "commit";
+        case Op::kBatchRows:
+            return "batch_rows";
+        case Op::kUniform:
+            return "uniform";
+        case Op::kFill:
+            return "fill";
+        case Op::kBernoulli:
+            return "bernoulli";
+        case Op::kStepCount:
+            return "step_count";
+        case Op::kView:
+            return "view";
+        case Op::kGatherRows:
+            return "gather_rows";
+        case Op::kScatterAddRows:
+            return "scatter_add_rows";
+        case Op::kOneHot:
+            return "one_hot";
+        case Op::kFromBits:
+            return "from_bits";
+        case Op::kToFloat:
+            return "to_float";
+        case Op::kToInt:
+            return "to_int";
+        case Op::kAdd:
+            return "add";
+        case Op::kSub:
+            return "sub";
+        case Op::kMul:
+            return "mul";
+        case Op::kDiv:
+            return "div";
+        case Op::kSqrt:
+            return "sqrt";
+        case Op::kScale:
+            return "scale";
+        case Op::kAddConst:
+            return "add_const";
+        case Op::kRelu:
+            return "relu";
+        case Op::kReluGrad:
+            return "relu_grad";
+        case Op::kExp:
+            return "exp";
+        case Op::kLog:
+            return "log";
+        case Op::kTanh:
+            return "tanh";
+        case Op::kErf:
+            return "erf";
+        case Op::kSin:
+            return "sin";
+        case Op::kCos:
+            return "cos";
+        case Op::kAbs:
+            return "abs";
+        case Op::kFloor:
+            return "floor";
+        case Op::kRint:
+            return "rint";
+        case Op::kMax:
+            return "max";
+        case Op::kMin:
+            return "min";
+        case Op::kLess:
+            return "less";
+        case Op::kEqual:
+            return "equal";
+        case Op::kSelect:
+            return "select";
+        case Op::kCausalMask:
+            return "causal_mask";
+        case Op::kRowMax:
+            return "row_max";
+        case Op::kRowExponent:
+            return "row_exponent";
+        case Op::kRowSum:
+            return "row_sum";
+        case Op::kRowArgMax:
+            return "row_arg_max";
+        case Op::kQuantise:
+            return "quantise";
+        case Op::kDequantise:
+            return "dequantise";
+        case Op::kContract:
+            return "contract";
+        case Op::kCommit:
+            return "commit";
     }
     return "unknown";
 }

@@ -9,8 +9,9 @@
 #include <core/base/fields.hpp>
 #include <core/base/result.hpp>
 
-/// The computation graph of a training step: a list of nodes in canonical (topological) order, each a primitive with one
-/// output tensor. A node is self-contained, including the types of its inputs, so that a referee can judge it alone.
+/// The computation graph of a training step: a list of nodes in canonical (topological) order, each a primitive with
+/// one output tensor. A node is self-contained, including the types of its inputs, so that a referee can judge it
+/// alone.
 namespace assay::canonical {
 
 enum class DType : std::uint8_t { kF32 = 1, kI32 = 2, kI64 = 3 };
@@ -36,9 +37,7 @@ struct Input {
     DType dtype = DType::kF32;
     Shape shape;
     bool operator==(const Input&) const = default;
-    static constexpr auto fields() {
-        return Fields<&Input::source, &Input::index, &Input::dtype, &Input::shape>{};
-    }
+    static constexpr auto fields() { return Fields<&Input::source, &Input::index, &Input::dtype, &Input::shape>{}; }
 };
 
 /// One axis of a view's input: coordinate = (offset + sum over the output's axes of stride * index) / divisor.
@@ -55,8 +54,8 @@ struct ViewAxis {
 
 /// For each element of a kView, the input element that it copies (NUM-34). Both matrices are read as row-major arrays
 /// with the sizes `dims` (output) and the axes' sizes (input). If a coordinate is negative, fractional or not below its
-/// axis' size, the element is the node's fill value. This one map covers reshape, transpose, permutation, slice, padding,
-/// expansion, the windows of a convolution, and the adjoint of each.
+/// axis' size, the element is the node's fill value. This one map covers reshape, transpose, permutation, slice,
+/// padding, expansion, the windows of a convolution, and the adjoint of each.
 struct View {
     std::vector<std::uint32_t> dims{};
     std::vector<ViewAxis> axes{};
@@ -71,16 +70,16 @@ inline constexpr std::uint32_t kMaxViewSize = 1U << 28U;
 /// `a`, `b` are the node's attributes, 0 if unused.
 enum class Op : std::uint8_t {
     // Sources: no tensor inputs.
-    kBatchRows = 1,   ///< i32 [B,W]: dataset row feistel(step*B + r) for each r; W is the dataset's row width
-    kUniform = 2,     ///< f32 [M,N]: uniform in [-bound, bound); a = bits of bound (f32), b = tensor id for Philox
-    kFill = 3,        ///< f32 [M,N]: every element is the f32 whose bits are a
-    kBernoulli = 4,   ///< f32 [M,N]: 1 where the element's Philox word is below a, else 0; b = tensor id
-    kStepCount = 5,   ///< f32 [1,1]: floor(step / a), then modulo b unless b is 0; a >= 1
+    kBatchRows = 1,  ///< i32 [B,W]: dataset row feistel(step*B + r) for each r; W is the dataset's row width
+    kUniform = 2,    ///< f32 [M,N]: uniform in [-bound, bound); a = bits of bound (f32), b = tensor id for Philox
+    kFill = 3,       ///< f32 [M,N]: every element is the f32 whose bits are a
+    kBernoulli = 4,  ///< f32 [M,N]: 1 where the element's Philox word is below a, else 0; b = tensor id
+    kStepCount = 5,  ///< f32 [1,1]: floor(step / a), then modulo b unless b is 0; a >= 1
     // Data movement.
-    kView = 10,           ///< (x) -> [M,N] by Node::view; f32, i32, i64; a = bits of the fill (0 for i64)
-    kGatherRows = 12,     ///< (table f32 [V,D], index i32 [B,C]) -> f32 [B,C*D]; D % 32 == 0
-    kScatterAddRows = 13, ///< (q i32 [B,C*D], index i32 [B,C]) -> i64 [V,D], exact sums; D % 32 == 0
-    kOneHot = 14,         ///< (index i32 [B,1]) -> f32 [B,V]: 1.0 where column == index, else +0.0
+    kView = 10,            ///< (x) -> [M,N] by Node::view; f32, i32, i64; a = bits of the fill (0 for i64)
+    kGatherRows = 12,      ///< (table f32 [V,D], index i32 [B,C]) -> f32 [B,C*D]; D % 32 == 0
+    kScatterAddRows = 13,  ///< (q i32 [B,C*D], index i32 [B,C]) -> i64 [V,D], exact sums; D % 32 == 0
+    kOneHot = 14,          ///< (index i32 [B,1]) -> f32 [B,V]: 1.0 where column == index, else +0.0
     // Elementwise conversions.
     kFromBits = 15,  ///< (i32) -> f32: the f32 with these bits, made canonical (NUM-7)
     kToFloat = 16,   ///< (i32) -> f32: the nearest f32
@@ -104,9 +103,9 @@ enum class Op : std::uint8_t {
     kCos = 34,       ///< canonical cos (NUM-27)
     kAbs = 35,
     kFloor = 36,
-    kRint = 37,      ///< to the nearest integer, ties to even
-    kMax = 38,       ///< (x, y) -> x > y ? x : y
-    kMin = 39,       ///< (x, y) -> x < y ? x : y
+    kRint = 37,  ///< to the nearest integer, ties to even
+    kMax = 38,   ///< (x, y) -> x > y ? x : y
+    kMin = 39,   ///< (x, y) -> x < y ? x : y
     // Row reductions, chained over column tiles.
     kRowMax = 40,       ///< f32 or i32 [M,N] -> [M,1]
     kRowExponent = 41,  ///< f32 [M,K] -> i32 [M, ceil(K/a)]: frexp exponent of the largest magnitude of each chunk of a
@@ -116,7 +115,8 @@ enum class Op : std::uint8_t {
     // Fixed point.
     kQuantise = 50,    ///< (x f32 [M,K], e i32 [M,nC], [1,1] or [M,1]) -> i32: rint(x * 2^(a-e)), half even; b = chunk
     kDequantise = 51,  ///< (q i64 [M,N], e i32 [M,1] or [1,1]) -> f32: RN32(RN64(q) * 2^(e-a))
-    /// (qa i32 [G*M,K], ea i32 [G*M,nC], qb i32 [G*N,K], eb i32 [G*N,nC]) -> f32 [G*M,N]: for each group of M rows of qa
+    /// (qa i32 [G*M,K], ea i32 [G*M,nC], qb i32 [G*N,K], eb i32 [G*N,nC]) -> f32 [G*M,N]: for each group of M rows of
+    /// qa
     /// and N rows of qb, XG(p=a, Kc=b) of the first and the transpose of the second. G is qb's rows divided by N; if it
     /// is not 1, M and N are multiples of 32.
     kContract = 52,
@@ -165,13 +165,13 @@ struct DatasetShape {
 inline constexpr std::uint32_t kMaxRowWidth = 4096;
 
 /// Why a node cannot be executed (PRG rules).
-enum class [[nodiscard]] NodeError : std::uint8_t {
-    kInputCount = 1,     ///< PRG-2
-    kInputType = 2,      ///< PRG-2
-    kInputShape = 3,     ///< PRG-2
-    kOutputShape = 4,    ///< PRG-2
-    kAttribute = 5,      ///< PRG-3: an attribute is out of range, or the contraction would not be exact
-    kTooLarge = 6,       ///< PRG-4: a dimension is 0 or exceeds kMaxDimension
+enum class [[nodiscard]] NodeError : std::uint8_t{
+    kInputCount = 1,        ///< PRG-2
+    kInputType = 2,         ///< PRG-2
+    kInputShape = 3,        ///< PRG-2
+    kOutputShape = 4,       ///< PRG-2
+    kAttribute = 5,         ///< PRG-3: an attribute is out of range, or the contraction would not be exact
+    kTooLarge = 6,          ///< PRG-4: a dimension is 0 or exceeds kMaxDimension
     kForwardReference = 7,  ///< PRG-5: an input is not an earlier node, or has another type than that node's output
 };
 

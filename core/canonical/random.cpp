@@ -19,9 +19,8 @@ std::uint64_t feistel(std::uint64_t x, std::uint32_t half, std::uint64_t seed, s
     std::uint64_t left = (x >> half) & mask;
     std::uint64_t right = x & mask;
     for (std::uint32_t round = 0; round < kFeistelRounds; ++round) {
-        const auto words = philox4x32(
-            {low(right), round, low(epoch), high(epoch)}, {low(seed) ^ kOrderLow, high(seed) ^ kOrderHigh}
-        );
+        const auto words =
+            philox4x32({low(right), round, low(epoch), high(epoch)}, {low(seed) ^ kOrderLow, high(seed) ^ kOrderHigh});
         const std::uint64_t next = left ^ (words[0] & mask);
         left = right;
         right = next;

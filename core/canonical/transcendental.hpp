@@ -43,18 +43,18 @@ inline constexpr double kThird = 0x1.5555555555555p-2;
 inline constexpr double kErfLimit = 4.0;
 /// erf(sqrt(u)) / sqrt(u) over 0 <= u <= 16 as a polynomial in z = u / 8 - 1, with a relative error below 2^-41.
 inline constexpr std::array<double, 23> kErfTerms{
-    0x1.99998a5c917c1p-20,  -0x1.33fa49e9ee9b1p-18, 0x1.465d0dbfebee8p-18,  -0x1.a77aba462325dp-17,
-    0x1.abdee84424152p-15,  -0x1.0958b34b5e98ep-13, 0x1.1da9fde26ad63p-12,  -0x1.3d19cf9d714f6p-11,
-    0x1.53603b08b5002p-10,  -0x1.5291244c4f336p-9,  0x1.3e06b4eb1096bp-8,   -0x1.19f278d228511p-7,
-    0x1.d6372c79e2aaep-7,   -0x1.7036ee74abbd7p-6,  0x1.0ed5153179f5fp-5,   -0x1.76e83ebf92ec5p-5,
-    0x1.ea97f3acee70bp-5,   -0x1.3215da4dbe7f0p-4,  0x1.717efc67db63ap-4,   -0x1.b92e95b1dbde1p-4,
-    0x1.0dabaf0640271p-3,   -0x1.69a0ccda54eb0p-3,  0x1.6a040781a4860p-2,
+    0x1.99998a5c917c1p-20, -0x1.33fa49e9ee9b1p-18, 0x1.465d0dbfebee8p-18, -0x1.a77aba462325dp-17,
+    0x1.abdee84424152p-15, -0x1.0958b34b5e98ep-13, 0x1.1da9fde26ad63p-12, -0x1.3d19cf9d714f6p-11,
+    0x1.53603b08b5002p-10, -0x1.5291244c4f336p-9,  0x1.3e06b4eb1096bp-8,  -0x1.19f278d228511p-7,
+    0x1.d6372c79e2aaep-7,  -0x1.7036ee74abbd7p-6,  0x1.0ed5153179f5fp-5,  -0x1.76e83ebf92ec5p-5,
+    0x1.ea97f3acee70bp-5,  -0x1.3215da4dbe7f0p-4,  0x1.717efc67db63ap-4,  -0x1.b92e95b1dbde1p-4,
+    0x1.0dabaf0640271p-3,  -0x1.69a0ccda54eb0p-3,  0x1.6a040781a4860p-2,
 };
 
 /// sin(x), cos(x), |x| <= kTrigLimit: k = rint(x * kTwoOverPi); r = ((x - k * kHalfPi[0]) - k * kHalfPi[1]) - k *
 /// kHalfPi[2]; z = r * r; p = kSinTerms[0]; for each next term t: p = p * z + t; s = r * p; c is computed like p with
-/// kCosTerms, without the multiplication by r. With q = k for sin and q = k + 1 for cos: s if q is even, else c, negated
-/// if q modulo 4 is 2 or 3.
+/// kCosTerms, without the multiplication by r. With q = k for sin and q = k + 1 for cos: s if q is even, else c,
+/// negated if q modulo 4 is 2 or 3.
 inline constexpr double kTrigLimit = 0x1.0p30;
 inline constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
 /// pi / 2 in three parts; the first two have 23 bits, so their products with k are exact.

@@ -12,12 +12,13 @@
 /// The index map of a kView (NUM-34), for all executors.
 namespace assay::canonical {
 
-/// The flat (row-major) index of the input element that flat output element `n` copies; nullopt if `n` is a fill element.
-/// This is the definition; ViewCursor computes the same faster for many elements. `view` must belong to a well-formed
-/// node.
+/// The flat (row-major) index of the input element that flat output element `n` copies; nullopt if `n` is a fill
+/// element. This is the definition; ViewCursor computes the same faster for many elements. `view` must belong to a
+/// well-formed node.
 std::optional<std::uint64_t> flat_source(const View& view, std::uint64_t n) noexcept;
 
-/// `count` consecutive output elements that are all fill, or whose sources are source, source + step, source + 2 * step,
+/// `count` consecutive output elements that are all fill, or whose sources are source, source + step, source + 2 *
+/// step,
 /// ... The step of a single element is 0.
 struct ViewRun {
     std::uint64_t count = 0;
@@ -26,9 +27,9 @@ struct ViewRun {
     std::int64_t step = 0;
 };
 
-/// Iterates over the output's elements in flat order, one run at a time. A run ends at the end of the last axis of `dims`
-/// that is longer than 1, where a coordinate enters or leaves its axis, and after one element if a divisor does not
-/// divide that axis' stride.
+/// Iterates over the output's elements in flat order, one run at a time. A run ends at the end of the last axis of
+/// `dims` that is longer than 1, where a coordinate enters or leaves its axis, and after one element if a divisor does
+/// not divide that axis' stride.
 class ViewCursor {
   public:
     /// `view` must belong to a well-formed node and outlive the cursor.
@@ -45,8 +46,8 @@ class ViewCursor {
         std::int64_t stride = 0;     // of the output axis that runs follow
         std::int64_t divisor = 1;
         std::int64_t size = 1;
-        std::uint64_t weight = 1;    // of one step along this axis in the flat input
-        bool is_linear = true;       // the divisor divides the stride
+        std::uint64_t weight = 1;  // of one step along this axis in the flat input
+        bool is_linear = true;     // the divisor divides the stride
     };
 
     ViewRun run_at(std::uint64_t most) const noexcept;

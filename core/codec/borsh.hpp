@@ -27,7 +27,7 @@
 namespace assay::codec {
 
 /// Why bytes are not the encoding of a value (COD rules).
-enum class [[nodiscard]] DecodeError : std::uint8_t {
+enum class [[nodiscard]] DecodeError : std::uint8_t{
     kTruncated = 1,      ///< COD-1: the input ends inside a value
     kTrailingBytes = 2,  ///< COD-2: bytes are left after the value
     kBadTag = 3,         ///< COD-3: enum number, variant index or option tag out of range

@@ -21,7 +21,9 @@ bool is_utf8(ByteView text) noexcept;
 namespace detail {
 
 template <class T>
-concept HasFields = requires { T::fields(); };
+concept HasFields = requires {
+    T::fields();
+};
 template <class T>
 concept ByteEnum = std::is_enum_v<T> && std::is_same_v<std::underlying_type_t<T>, std::uint8_t>;
 template <class T>
@@ -248,8 +250,7 @@ bool get_vector(Reader& in, T& out) {
 
 template <class T>
 bool get_map(Reader& in, T& out) {
-    constexpr std::size_t kMinSize =
-        shape<typename T::key_type>().min_size + shape<typename T::mapped_type>().min_size;
+    constexpr std::size_t kMinSize = shape<typename T::key_type>().min_size + shape<typename T::mapped_type>().min_size;
     static_assert(kMinSize > 0);
     std::uint32_t count = 0;
     if (!in.length(count, kMinSize)) {

@@ -10,12 +10,8 @@
 
 namespace assay::crypto {
 
-enum class [[nodiscard]] AddressError : std::uint8_t {
-    kBadCharacter = 1,
-    kMixedCase = 2,
-    kBadLength = 3,
-    kBadChecksum = 4,
-    kWrongPrefix = 5,
+enum class [[nodiscard]] AddressError : std::uint8_t{
+    kBadCharacter = 1, kMixedCase = 2, kBadLength = 3, kBadChecksum = 4, kWrongPrefix = 5,
 };
 
 /// ENC-3: bech32m (BIP-350) of the account under the prefix "assay": `assay1...`.

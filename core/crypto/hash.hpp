@@ -27,8 +27,8 @@ class Sha256 {
     std::unique_ptr<Impl> impl_;
 };
 
-/// BIP-340's tagged hash: SHA256(SHA256(tag) || SHA256(tag) || parts...). The protocol's hashes are tagged, with the four
-/// exceptions that ENC-1 lists, so that different kinds of objects cannot share a digest.
+/// BIP-340's tagged hash: SHA256(SHA256(tag) || SHA256(tag) || parts...). The protocol's hashes are tagged, with the
+/// four exceptions that ENC-1 lists, so that different kinds of objects cannot share a digest.
 class TaggedHash {
   public:
     /// `tag` is hashed once here: keep a TaggedHash constant and reuse it.

@@ -93,9 +93,7 @@ std::optional<PublicKey> PublicKey::of(const AccountId& account) noexcept {
 
 bool PublicKey::verifies(ByteView message, const Signature& signature) const noexcept {
     const auto point = std::bit_cast<secp256k1_xonly_pubkey>(point_);
-    return secp256k1_schnorrsig_verify(
-               context(), signature.data.data(), message.data(), message.size(), &point
-           ) == 1;
+    return secp256k1_schnorrsig_verify(context(), signature.data.data(), message.data(), message.size(), &point) == 1;
 }
 
 bool verify_signature(const AccountId& signer, ByteView message, const Signature& signature) noexcept {

@@ -10,7 +10,7 @@
 
 namespace assay::crypto {
 
-enum class [[nodiscard]] KeyError : std::uint8_t {
+enum class [[nodiscard]] KeyError : std::uint8_t{
     kSecretOutOfRange = 1,  ///< zero, or not below the group order
 };
 

@@ -20,8 +20,8 @@ namespace assay::dispute {
 Hash256 tile_leaf(const canonical::Tile& tile) noexcept;
 /// TRC-2: "assay/tensor" over Borsh(TensorType) and the Merkle root of the tensor's tiles.
 Hash256 tensor_commitment(const canonical::TensorType& type, const Hash256& tile_root) noexcept;
-/// The commitment of a whole tensor. For a tensor without elements: 32 zero bytes, the mark of an empty place in a state
-/// (TRC-3).
+/// The commitment of a whole tensor. For a tensor without elements: 32 zero bytes, the mark of an empty place in a
+/// state (TRC-3).
 Hash256 commit_tensor(const canonical::Tensor& tensor);
 merkle::Tree tile_tree(const canonical::Tensor& tensor);
 /// TRC-3: "assay/state" over the number of tensors (u32) and the Merkle root of their commitments, in state order.

@@ -12,7 +12,8 @@ namespace assay::dispute {
 /// (EVL-2).
 inline constexpr std::uint32_t kMaxEvaluatedTensors = 512;
 
-/// EVL-2: number of tensors that the evaluation of a state with `tensors` tensors (1 to 512) reads, including empty ones.
+/// EVL-2: number of tensors that the evaluation of a state with `tensors` tensors (1 to 512) reads, including empty
+/// ones.
 std::uint32_t evaluated_tensors(std::uint32_t tensors) noexcept;
 /// EVL-2: the state root of the evaluation's input, computed from the Merkle root of the state's tensor commitments and
 /// the commitment of the hold-out set.

@@ -110,9 +110,7 @@ bool is_program_node(const Claim& claim, std::uint32_t index, const NodeOpening&
     return root == expected && fits_program(claim, index, opening.node);
 }
 
-Result<void, MoveError> select_node(
-    const Claim& claim, Position& p, const Selection& selection, const Split& s
-) {
+Result<void, MoveError> select_node(const Claim& claim, Position& p, const Selection& selection, const Split& s) {
     p.node_claim = p.pending[selection.child];
     p.first_node += selection.child << s.child_height;
     p.node_height = s.child_height;
@@ -247,9 +245,7 @@ Result<Position, MoveError> reveal(
     return next;
 }
 
-Result<Position, MoveError> select(
-    const Claim& claim, const Position& position, const Selection& selection
-) noexcept {
+Result<Position, MoveError> select(const Claim& claim, const Position& position, const Selection& selection) noexcept {
     if (position.level == Level::kProof || position.pending.empty()) {
         return Unexpected{MoveError::kNotYourMove};
     }

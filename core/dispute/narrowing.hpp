@@ -17,8 +17,8 @@
 ///
 /// The responder claims that a program leads from one state root to another. At each level it *reveals* intermediate
 /// commitments, and the challenger *selects* the first one that it considers wrong; everything before it is thereby
-/// agreed. At the bottom either party *proves*: it opens the inputs of the one disputed partial, and the referee executes
-/// it.
+/// agreed. At the bottom either party *proves*: it opens the inputs of the one disputed partial, and the referee
+/// executes it.
 ///
 ///     steps -> nodes of one step -> tiles of one node -> partials of one tile -> proof
 ///
@@ -26,17 +26,19 @@
 /// state take the place of tiles, each with a single partial.
 namespace assay::dispute {
 
-/// The disputed claim, with all its fixed parameters. The chain builds it from the task; the parties cannot influence it.
+/// The disputed claim, with all its fixed parameters. The chain builds it from the task; the parties cannot influence
+/// it.
 struct Claim {
     ProgramCommitment program;
     Hash256 dataset_root;
     std::uint64_t seed = 0;
-    bool initialisation = false;     ///< the init graph produces `after` from the initial tensors; one step with number 0
-    std::uint64_t first_step = 0;    ///< global number of the first step
+    bool initialisation = false;   ///< the init graph produces `after` from the initial tensors; one step with number 0
+    std::uint64_t first_step = 0;  ///< global number of the first step
     std::uint32_t step_count = 1;
     Hash256 before;  ///< state root before the first step; for an initialisation the program's initial_root
     Hash256 after;   ///< claimed state root after the last step
-    bool diverges = false;  ///< the claim states that the last step diverges (NUM-6), so `after` contains a non-finite value
+    bool diverges =
+        false;  ///< the claim states that the last step diverges (NUM-6), so `after` contains a non-finite value
     static constexpr auto fields() {
         return Fields<
             &Claim::program, &Claim::dataset_root, &Claim::seed, &Claim::initialisation, &Claim::first_step,
@@ -48,8 +50,8 @@ enum class Level : std::uint8_t { kSteps = 1, kNodes = 2, kTiles = 3, kPartials 
 constexpr bool is_valid(Level level) { return level >= Level::kSteps && level <= Level::kProof; }
 const char* to_string(Level level) noexcept;
 
-/// Maximum number of children in one reveal (DSP-3). A task is refused if its disputes need more than kMaxRounds rounds,
-/// counting three for the tiles of a node (DSP-4).
+/// Maximum number of children in one reveal (DSP-3). A task is refused if its disputes need more than kMaxRounds
+/// rounds, counting three for the tiles of a node (DSP-4).
 inline constexpr std::uint32_t kMaxChildren = 256;
 inline constexpr std::uint32_t kMaxRounds = 8;
 
@@ -82,7 +84,8 @@ struct Position {
     // kTiles, kPartials: likewise, for tiles. For kCommit, tensors of the state take the place of tiles.
     std::uint64_t first_tile = 0;
     std::uint32_t tile_height = 0;
-    Hash256 tile_claim;  ///< claimed root of that subtree of tiles; for a single tile: its leaf; for a tensor: its commitment
+    Hash256 tile_claim;  ///< claimed root of that subtree of tiles; for a single tile: its leaf; for a tensor: its
+                         ///< commitment
     std::uint32_t first_partial = 0;
     std::uint32_t partial_count = 0;
     Hash256 accumulator_before;  ///< accumulator_hash claimed before first_partial; zero if that is partial 0
@@ -113,20 +116,21 @@ struct Selection {
     static constexpr auto fields() { return Fields<&Selection::child, &Selection::node>{}; }
 };
 
-enum class [[nodiscard]] MoveError : std::uint8_t {
-    kNotYourMove = 1,      ///< DSP-2: a reveal while children are pending, a selection while none are, or any move at kProof
-    kWrongCount = 2,       ///< DSP-3: the number of children differs from split()
-    kWrongResult = 3,      ///< DSP-5: the last child differs from the claimed result
-    kWrongRoot = 4,        ///< DSP-6: the children do not hash to the claim that they refine
-    kChildOutOfRange = 5,  ///< DSP-7
-    kNodeMissing = 6,      ///< DSP-8: a node opening is missing, or present where none is allowed
-    kNodeNotInProgram = 7, ///< DSP-8: the path does not lead to the program's root, or the node is not well-formed
+enum class [[nodiscard]] MoveError : std::uint8_t{
+    kNotYourMove =
+        1,            ///< DSP-2: a reveal while children are pending, a selection while none are, or any move at kProof
+    kWrongCount = 2,  ///< DSP-3: the number of children differs from split()
+    kWrongResult = 3,       ///< DSP-5: the last child differs from the claimed result
+    kWrongRoot = 4,         ///< DSP-6: the children do not hash to the claim that they refine
+    kChildOutOfRange = 5,   ///< DSP-7
+    kNodeMissing = 6,       ///< DSP-8: a node opening is missing, or present where none is allowed
+    kNodeNotInProgram = 7,  ///< DSP-8: the path does not lead to the program's root, or the node is not well-formed
 };
 
 /// The initial position of a dispute of `claim`.
 Position start_position(const Claim& claim) noexcept;
-/// How the next reveal must split the position's level. Empty at kProof, and for a position that no moves lead to (moves
-/// and referee refuse such positions too).
+/// How the next reveal must split the position's level. Empty at kProof, and for a position that no moves lead to
+/// (moves and referee refuse such positions too).
 Split split(const Claim& claim, const Position& position) noexcept;
 /// The responder's move: the position after revealing `children`, or why the move is illegal.
 Result<Position, MoveError> reveal(

@@ -13,8 +13,8 @@
 /// Tiles with Merkle paths to the roots that commit to them.
 namespace assay::dispute {
 
-/// A tile, its path to the tensor's tile root, and the tensor's path to the root that commits to it: a step's trace root
-/// (if the tensor is a node's output) or a state root.
+/// A tile, its path to the tensor's tile root, and the tensor's path to the root that commits to it: a step's trace
+/// root (if the tensor is a node's output) or a state root.
 struct TileOpening {
     canonical::Tile tile;
     std::vector<Hash256> tile_path;
@@ -37,8 +37,8 @@ struct StateOpening {
 
 /// Whether tile and type are valid for some tensor. The functions below require it unless they check it themselves.
 bool is_well_formed(const StateOpening& opening) noexcept;
-/// The state root (TRC-3) that the opening leads to, in a state of `tensors` tensors; nullopt if the tensor or tile does
-/// not exist or a path has the wrong length.
+/// The state root (TRC-3) that the opening leads to, in a state of `tensors` tensors; nullopt if the tensor or tile
+/// does not exist or a path has the wrong length.
 std::optional<Hash256> state_root_of(const StateOpening& opening, std::uint32_t tensors) noexcept;
 /// NUM-6: whether the tile contains an f32 infinity or NaN inside the tensor's shape.
 bool has_diverged(const StateOpening& opening) noexcept;

@@ -215,8 +215,8 @@ class ProofMaker {
             proof.tiles.push_back(open_tile(reads.refs[i], std::move(reads.input.tiles[i])));
         }
         if (reads.row) {
-            proof.row = RowOpening{
-                .row = *std::move(reads.input.dataset_row), .path = replay_.rows_tree().path(*reads.row)};
+            proof.row =
+                RowOpening{.row = *std::move(reads.input.dataset_row), .path = replay_.rows_tree().path(*reads.row)};
         }
         return proof;
     }
@@ -341,9 +341,7 @@ std::optional<Proof> make_divergence_proof(const Claim& claim, const Position& p
     return proof.divergence ? std::optional(std::move(proof)) : std::nullopt;
 }
 
-Proof make_proof(
-    const Claim& claim, const Position& position, Replay& replay, std::span<const NodeReveal> reveals
-) {
+Proof make_proof(const Claim& claim, const Position& position, Replay& replay, std::span<const NodeReveal> reveals) {
     return ProofMaker(claim, position, replay, reveals).make();
 }
 

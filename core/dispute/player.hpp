@@ -15,8 +15,8 @@
 /// The parties' side of a dispute: computing moves from one's own replay of the claim.
 namespace assay::dispute {
 
-/// One party's execution of the disputed claim. Implementations replay on demand and may cache. The results may be wrong
-/// (those of a dishonest party are) but must be self-consistent.
+/// One party's execution of the disputed claim. Implementations replay on demand and may cache. The results may be
+/// wrong (those of a dishonest party are) but must be self-consistent.
 class Replay {
   public:
     virtual ~Replay() = default;
@@ -27,8 +27,8 @@ class Replay {
     virtual const std::vector<canonical::Tensor>& state_before(std::uint64_t step) = 0;
     /// Outputs of all nodes of `step` except kCommit, in order.
     virtual const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) = 0;
-    /// The first step of the claim that diverges (NUM-6), if any. For later steps only state roots may be requested, and
-    /// any value will do.
+    /// The first step of the claim that diverges (NUM-6), if any. For later steps only state roots may be requested,
+    /// and any value will do.
     virtual std::optional<std::uint64_t> diverged_at() = 0;
     /// The disputed graph (init or step), and the dataset.
     virtual const canonical::Graph& graph() = 0;
@@ -39,12 +39,13 @@ class Replay {
 /// The entries of a step: the commitment of each node's output, then the state root (TRC-8).
 std::vector<Hash256> step_entries(Replay& replay, std::uint64_t step);
 
-/// The responder's children for the position, which must have none pending and not be at kProof. The last child is always
-/// the claimed result, even if the replay disagrees.
+/// The responder's children for the position, which must have none pending and not be at kProof. The last child is
+/// always the claimed result, even if the replay disagrees.
 std::vector<Hash256> make_reveal(const Claim& claim, const Position& position, Replay& replay);
 
 /// The challenger's selection from `position.pending`: the first child that its replay contradicts, or that contains a
-/// diverging step which the claim does not admit; if there is none, the last child, because the claimed result is wrong.
+/// diverging step which the claim does not admit; if there is none, the last child, because the claimed result is
+/// wrong.
 Selection make_selection(const Claim& claim, const Position& position, Replay& replay);
 
 /// An earlier reveal at level kNodes of the dispute, taken from the chain's history: proofs need it for their paths.
@@ -54,14 +55,12 @@ struct NodeReveal {
     std::vector<Hash256> children;
 };
 
-/// The proof for a position at kProof. Either party can make it, since the inputs are agreed. `reveals` are the dispute's
-/// reveals at level kNodes, in order.
-Proof make_proof(
-    const Claim& claim, const Position& position, Replay& replay, std::span<const NodeReveal> reveals
-);
+/// The proof for a position at kProof. Either party can make it, since the inputs are agreed. `reveals` are the
+/// dispute's reveals at level kNodes, in order.
+Proof make_proof(const Claim& claim, const Position& position, Replay& replay, std::span<const NodeReveal> reveals);
 
-/// DSP-27: the proof that the disputed step diverged although the claim has a state after it. nullopt if the replay found
-/// no such divergence, or if its state differs from the claimed one.
+/// DSP-27: the proof that the disputed step diverged although the claim has a state after it. nullopt if the replay
+/// found no such divergence, or if its state differs from the claimed one.
 std::optional<Proof> make_divergence_proof(const Claim& claim, const Position& position, Replay& replay);
 
 /// Opens tile `tile` of tensor `tensor` of `state`; both must exist.

@@ -16,8 +16,7 @@ using canonical::TileRef;
 /// DSP-21, DSP-23: whether `commitment` is what the responder claimed for `input`: an entry of the step that comes
 /// before the disputed node, or a tensor of the state before the step.
 bool is_claimed(
-    const Claim& claim, const Position& p, const Input& input, const Hash256& commitment,
-    std::span<const Hash256> path
+    const Claim& claim, const Position& p, const Input& input, const Hash256& commitment, std::span<const Hash256> path
 ) {
     if (input.source == Source::kNode) {
         return input.index < p.first_node &&
@@ -85,9 +84,9 @@ Result<void, ProofError> take_row(
         return {};
     }
     const bool right_length = proof.row->row.size() == std::size_t{4} * claim.program.dataset.width;
-    if (!right_length || merkle::root_from_path(
-                             row_leaf(proof.row->row), *row, claim.program.dataset.rows, proof.row->path
-                         ) != claim.dataset_root) {
+    if (!right_length ||
+        merkle::root_from_path(row_leaf(proof.row->row), *row, claim.program.dataset.rows, proof.row->path) !=
+            claim.dataset_root) {
         return Unexpected{ProofError::kBadRow};
     }
     input.dataset_row = proof.row->row;

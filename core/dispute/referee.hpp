@@ -40,15 +40,15 @@ struct Proof {
     }
 };
 
-enum class [[nodiscard]] ProofError : std::uint8_t {
-    kNotAtProof = 1,        ///< DSP-2
-    kBadAccumulator = 2,    ///< DSP-20: does not match the revealed hash, is missing, or must not be present
-    kBadTile = 3,           ///< DSP-20: wrong size or type of a tile, or wrong number of tiles
-    kBadTilePath = 4,       ///< DSP-21: the path does not lead to a claimed tensor
-    kBadRow = 5,            ///< DSP-22: not the dataset row that the batch order selects
-    kBadEntry = 6,          ///< DSP-23: missing, or differs from the input's claimed commitment
-    kSuperfluous = 7,       ///< DSP-24: contains parts that the node does not read
-    kNoDivergence = 8,      ///< DSP-27: not from the claimed state, finite, or already admitted by the claim
+enum class [[nodiscard]] ProofError : std::uint8_t{
+    kNotAtProof = 1,      ///< DSP-2
+    kBadAccumulator = 2,  ///< DSP-20: does not match the revealed hash, is missing, or must not be present
+    kBadTile = 3,         ///< DSP-20: wrong size or type of a tile, or wrong number of tiles
+    kBadTilePath = 4,     ///< DSP-21: the path does not lead to a claimed tensor
+    kBadRow = 5,          ///< DSP-22: not the dataset row that the batch order selects
+    kBadEntry = 6,        ///< DSP-23: missing, or differs from the input's claimed commitment
+    kSuperfluous = 7,     ///< DSP-24: contains parts that the node does not read
+    kNoDivergence = 8,    ///< DSP-27: not from the claimed state, finite, or already admitted by the claim
 };
 
 enum class Ruling : std::uint8_t {
@@ -59,8 +59,8 @@ constexpr bool is_valid(Ruling r) { return r == Ruling::kClaimHolds || r == Ruli
 
 /// Executes the disputed partial on the opened inputs (DSP-26); the claim is refuted if and only if the output differs
 /// from the claimed one (DSP-10). Alternatively, once a single step is disputed, checks an opened tile of the claimed
-/// state after it for a non-finite value (DSP-27). Fails with a ProofError if the proof is refused, which decides nothing
-/// (DSP-25). Total on any input; takes well under a millisecond.
+/// state after it for a non-finite value (DSP-27). Fails with a ProofError if the proof is refused, which decides
+/// nothing (DSP-25). Total on any input; takes well under a millisecond.
 Result<Ruling, ProofError> judge(const Claim& claim, const Position& position, const Proof& proof) noexcept;
 
 }  // namespace assay::dispute

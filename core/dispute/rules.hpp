@@ -38,13 +38,13 @@ std::uint64_t tile_total(const canonical::Node& node) noexcept;
 /// Number of partials of tile `tile` of `node`; 1 for kCommit.
 std::uint32_t partial_total(const canonical::Node& node, std::uint64_t tile) noexcept;
 
-/// DSP-8: whether `node` can be at `index` of the claim's graph, judging by the node and the program's commitment: it is
-/// well-formed, reads only what exists before it, is kCommit if and only if it is the last, and a batch has the task's
-/// shape.
+/// DSP-8: whether `node` can be at `index` of the claim's graph, judging by the node and the program's commitment: it
+/// is well-formed, reads only what exists before it, is kCommit if and only if it is the last, and a batch has the
+/// task's shape.
 bool fits_program(const Claim& claim, std::uint32_t index, const canonical::Node& node) noexcept;
 
-/// Whether moves of a dispute of `claim` can lead to a position with these sizes. The moves and the referee check it; the
-/// functions that they call require it.
+/// Whether moves of a dispute of `claim` can lead to a position with these sizes. The moves and the referee check it;
+/// the functions that they call require it.
 bool is_possible(const Claim& claim, const Position& position) noexcept;
 
 }  // namespace assay::dispute

@@ -75,8 +75,16 @@ GroupMeasurement group_at(const canonical::Tile& tile, std::uint32_t row) {
     const auto at = [&](std::uint32_t column) {
         return load_u32(tile.data.data() + (std::size_t{row} * canonical::kTileDim + column) * 4);
     };
-    GroupMeasurement g{.drift2 = at(0), .update2 = at(1), .claimed2 = at(2), .dot = at(3), .drift_max = at(4),
-                       .update_max = at(5), .not_finite = at(6), .integers = at(7), .sketch = {}};
+    GroupMeasurement g{
+        .drift2 = at(0),
+        .update2 = at(1),
+        .claimed2 = at(2),
+        .dot = at(3),
+        .drift_max = at(4),
+        .update_max = at(5),
+        .not_finite = at(6),
+        .integers = at(7),
+        .sketch = {}};
     for (std::uint32_t k = 0; k < canonical::kSketches; ++k) {
         g.sketch[k] = at(8 + k);
     }
@@ -100,8 +108,8 @@ bool is_possible(const GroupMeasurement& g) {
     const bool is_all_finite = std::all_of(numbers.begin(), numbers.end(), is_finite) &&
                                std::all_of(g.sketch.begin(), g.sketch.end(), is_finite);
     return is_all_finite && std::none_of(numbers.begin(), numbers.end(), [&](const std::uint32_t& bits) {
-        return &bits != &numbers[static_cast<std::size_t>(canonical::MeasuredColumn::kDot)] && is_negative(bits);
-    });
+               return &bits != &numbers[static_cast<std::size_t>(canonical::MeasuredColumn::kDot)] && is_negative(bits);
+           });
 }
 
 bool is_broken(const GroupMeasurement& g) {

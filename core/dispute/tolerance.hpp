@@ -83,14 +83,15 @@ Relative relative_drift(const GroupMeasurement& group) noexcept;
 /// The same for the claimed update, sqrt(claimed2 / update2): small if the checkpoint hardly moved.
 Relative relative_update(const GroupMeasurement& group) noexcept;
 
-/// TOL-7: the squared length of the summed drift over the sum of the squared lengths, in thousandths, estimated from the
-/// segments' sketches under one seed. Independent drifts give about 1000 for any number of segments; identical drift in n
-/// segments gives 1000 n. 0 without any drift; at most 2^32. At most 2^20 segments.
+/// TOL-7: the squared length of the summed drift over the sum of the squared lengths, in thousandths, estimated from
+/// the segments' sketches under one seed. Independent drifts give about 1000 for any number of segments; identical
+/// drift in n segments gives 1000 n. 0 without any drift; at most 2^32. At most 2^20 segments.
 std::uint64_t growth(std::span<const GroupMeasurement> segments) noexcept;
 
 /// Parameters for deriving a task's threshold from profiling (TOL-8).
 struct ThresholdRule {
-    std::uint32_t quantile_ppm = 990'000;    ///< at least this share of honest segments is to lie below the largest sample
+    std::uint32_t quantile_ppm =
+        990'000;  ///< at least this share of honest segments is to lie below the largest sample
     std::uint32_t confidence_ppm = 950'000;  ///< confidence of that statement
     Ratio margin{3, 1};                      ///< minimum ratio of the threshold to the largest sample; at least 1
     std::uint32_t separation = 10;           ///< ratio of d_ref to the threshold; at least 1
@@ -101,15 +102,15 @@ struct ThresholdRule {
             &ThresholdRule::separation>{};
     }
 };
-enum class [[nodiscard]] ThresholdError : std::uint8_t {
-    kRule = 1,          ///< a quantile or confidence that is not between 0 and 1, a margin below 1, or a separation of 0
-    kTooFew = 2,        ///< TOL-8: fewer samples than quantile and confidence require
+enum class [[nodiscard]] ThresholdError : std::uint8_t{
+    kRule = 1,    ///< a quantile or confidence that is not between 0 and 1, a margin below 1, or a separation of 0
+    kTooFew = 2,  ///< TOL-8: fewer samples than quantile and confidence require
     kNotSeparated = 3,  ///< TOL-8: the hardware drift is too close to the distance between seeds
 };
 /// The smallest number n of samples for which 1 - quantile^n reaches the confidence; nullopt if it exceeds 2^20.
 std::optional<std::uint32_t> samples_needed(const ThresholdRule& rule) noexcept;
-/// TOL-8: returns d_ref, counted as at most 1, divided by the separation; fails with a ThresholdError. `reference` is d_ref,
-/// a measured distance between segments of different seeds (PRF-6). Samples and reference are relative drifts.
+/// TOL-8: returns d_ref, counted as at most 1, divided by the separation; fails with a ThresholdError. `reference` is
+/// d_ref, a measured distance between segments of different seeds (PRF-6). Samples and reference are relative drifts.
 Result<Relative, ThresholdError> threshold_from(
     std::span<const Relative> samples, Relative reference, const ThresholdRule& rule
 ) noexcept;

@@ -7,8 +7,6 @@
 
 #include <unistd.h>
 
-
-
 namespace assay::crypto {
 namespace {
 

@@ -61,9 +61,12 @@ SealedKey decode_members(const json& object) {
 
 const char* describe(KeystoreError error) {
     switch (error) {
-        case KeystoreError::kWrongPassword: return "wrong password, or the file was altered";
-        case KeystoreError::kMalformed: return "the sealed key is malformed";
-        case KeystoreError::kCostTooHigh: return "its scrypt cost is higher than this program accepts";
+        case KeystoreError::kWrongPassword:
+            return "wrong password, or the file was altered";
+        case KeystoreError::kMalformed:
+            return "the sealed key is malformed";
+        case KeystoreError::kCostTooHigh:
+            return "its scrypt cost is higher than this program accepts";
     }
     return "the sealed key cannot be opened";
 }
@@ -117,7 +120,9 @@ SecretText read_secret(const std::filesystem::path& file) {
     return *std::move(text);
 }
 
-SecretKey read_hex_key(const std::filesystem::path& file) { return decode_hex_key(read_secret(file).view(), file.string()); }
+SecretKey read_hex_key(const std::filesystem::path& file) {
+    return decode_hex_key(read_secret(file).view(), file.string());
+}
 
 SecretKey read_sealed_key(const std::filesystem::path& file, std::string_view password) {
     const auto key = open_key(decode_key_json(read_secret(file).view(), file.string()), password);

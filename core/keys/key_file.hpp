@@ -35,8 +35,8 @@ SecretKey read_hex_key(const std::filesystem::path& file);
 /// The same for a file with a sealed key. Throws KeyFileError, also for a wrong password.
 SecretKey read_sealed_key(const std::filesystem::path& file, std::string_view password);
 
-/// Creates `file` with mode 0600 and content `text`, and syncs both to disk before it returns. Throws KeyFileError, also
-/// if the file exists.
+/// Creates `file` with mode 0600 and content `text`, and syncs both to disk before it returns. Throws KeyFileError,
+/// also if the file exists.
 void write_private_file(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace assay::crypto

@@ -11,10 +11,10 @@
 
 namespace assay::crypto {
 
-enum class [[nodiscard]] KeystoreError : std::uint8_t {
+enum class [[nodiscard]] KeystoreError : std::uint8_t{
     kWrongPassword = 1,  ///< the authentication tag does not match: wrong password or modified file
     kMalformed = 2,
-    kCostTooHigh = 3,    ///< scrypt parameters exceed what this build accepts (protects against memory exhaustion)
+    kCostTooHigh = 3,  ///< scrypt parameters exceed what this build accepts (protects against memory exhaustion)
 };
 
 /// Cost of scrypt. The default (n = 2^17, r = 8, p = 1: 128 MiB) is for real use; tests use less. A key file stores its

@@ -10,7 +10,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-
 namespace assay::crypto {
 namespace {
 
@@ -22,7 +21,10 @@ class QuietTerminal {
   public:
     QuietTerminal() : fd_(::open("/dev/tty", O_RDWR | O_CLOEXEC)) {
         if (fd_ < 0 || ::tcgetattr(fd_, &before_) != 0) {
-            throw PasswordError(PasswordError::Reason::kNoTerminal, "there is no terminal to ask for a password: give --password-file FILE or set ASSAY_PASSWORD");
+            throw PasswordError(
+                PasswordError::Reason::kNoTerminal,
+                "there is no terminal to ask for a password: give --password-file FILE or set ASSAY_PASSWORD"
+            );
         }
         caught_signal = 0;
         struct ::sigaction action {};

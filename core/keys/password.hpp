@@ -32,8 +32,8 @@ class PasswordError : public std::runtime_error {
     Reason reason;
 };
 
-/// Reads the password. Throws PasswordError if there is none, if the two typed passwords differ, after Ctrl-C, or if the
-/// file cannot be read or others can read it. The environment variable is overwritten and removed in this process.
+/// Reads the password. Throws PasswordError if there is none, if the two typed passwords differ, after Ctrl-C, or if
+/// the file cannot be read or others can read it. The environment variable is overwritten and removed in this process.
 SecretText read_password(const PasswordSource& source);
 
 }  // namespace assay::crypto

@@ -107,10 +107,13 @@ Result<SecretText, PrivateFileError> read_private_file(const std::filesystem::pa
 
 std::string describe(PrivateFileError error, const std::filesystem::path& file) {
     switch (error) {
-        case PrivateFileError::kUnreadable: return "cannot read " + file.string();
+        case PrivateFileError::kUnreadable:
+            return "cannot read " + file.string();
         case PrivateFileError::kOpenToOthers:
-            return file.string() + " can be read by others: chmod 600 " + file.string() + ", and change the secret if they did";
-        case PrivateFileError::kTooLong: return file.string() + " is too long to be a key or a password";
+            return file.string() + " can be read by others: chmod 600 " + file.string() +
+                   ", and change the secret if they did";
+        case PrivateFileError::kTooLong:
+            return file.string() + " is too long to be a key or a password";
     }
     return file.string();
 }

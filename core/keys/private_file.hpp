@@ -33,7 +33,7 @@ class SecretText {
     std::string text_;
 };
 
-enum class [[nodiscard]] PrivateFileError : std::uint8_t {
+enum class [[nodiscard]] PrivateFileError : std::uint8_t{
     kUnreadable = 1,
     kOpenToOthers = 2,  ///< its mode lets others read or write it
     kTooLong = 3,       ///< larger than 64 KiB: cannot be a secret

@@ -175,8 +175,7 @@ class Updater {
     Child collapse(KeptNode& work) {
         const Child* only = nullptr;
         for (const Child& child : work.node.children) {
-            if (std::holds_alternative<InnerRef>(child) ||
-                (only != nullptr && !std::holds_alternative<Empty>(child))) {
+            if (std::holds_alternative<InnerRef>(child) || (only != nullptr && !std::holds_alternative<Empty>(child))) {
                 return InnerRef{version_, write(work)};
             }
             if (std::holds_alternative<Leaf>(child)) {
@@ -231,11 +230,8 @@ const Hash256& empty_tree_root() noexcept {
 }
 
 TreeUpdate update_tree(
-    const NodeReader& reader,
-    std::optional<std::uint64_t> base_version,
-    std::uint64_t version,
-    const std::map<Bytes, std::optional<Bytes>>& changes,
-    NodeCache* cache
+    const NodeReader& reader, std::optional<std::uint64_t> base_version, std::uint64_t version,
+    const std::map<Bytes, std::optional<Bytes>>& changes, NodeCache* cache
 ) {
     std::vector<LeafChange> hashed;
     hashed.reserve(changes.size());
@@ -249,11 +245,8 @@ TreeUpdate update_tree(
 }
 
 TreeUpdate update_leaves(
-    const NodeReader& reader,
-    std::optional<std::uint64_t> base_version,
-    std::uint64_t version,
-    const std::vector<LeafChange>& changes,
-    NodeCache* cache
+    const NodeReader& reader, std::optional<std::uint64_t> base_version, std::uint64_t version,
+    const std::vector<LeafChange>& changes, NodeCache* cache
 ) {
     ASSERT(!base_version || *base_version < version);
     std::vector<Change> versioned;
@@ -319,7 +312,7 @@ JmtProof prove_hash(const NodeReader& reader, std::uint64_t version, const Hash2
 }
 
 Neighbours find_neighbours(const NodeReader& reader, std::uint64_t version, const Hash256& key_hash) {
-    Slot left;   // the nearest that was passed on either side
+    Slot left;  // the nearest that was passed on either side
     Slot right;
     Node node = read_root(reader, version);
     Bytes path;
@@ -372,9 +365,7 @@ std::optional<std::uint64_t> leaf_version(const NodeReader& reader, std::uint64_
     }
 }
 
-Hash256 root_at(const NodeReader& reader, std::uint64_t version) {
-    return hash_of(read_root(reader, version));
-}
+Hash256 root_at(const NodeReader& reader, std::uint64_t version) { return hash_of(read_root(reader, version)); }
 
 Result<void, ProofError> verify_proof(
     const Hash256& root, ByteView key, const std::optional<Bytes>& value, const JmtProof& proof

@@ -14,12 +14,12 @@
 #include <core/base/result.hpp>
 
 /// Jellyfish Merkle Tree with SHA-256 over all key-value pairs of the state (JMT rules; hashes as in penumbra-zone/jmt
-/// 0.12, whose test vectors are checked). Purely functional: it reads old nodes through NodeReader and returns the nodes
-/// to write. Versions are block heights; old versions remain provable until pruned.
+/// 0.12, whose test vectors are checked). Purely functional: it reads old nodes through NodeReader and returns the
+/// nodes to write. Versions are block heights; old versions remain provable until pruned.
 namespace assay::merkle {
 
-/// Storage key of a node: the version that wrote it, and its nibble path. `to_key` puts the version first, big-endian, so
-/// that a log-structured store appends.
+/// Storage key of a node: the version that wrote it, and its nibble path. `to_key` puts the version first, big-endian,
+/// so that a log-structured store appends.
 struct NodeKey {
     std::uint64_t version = 0;
     Bytes nibbles;  ///< one nibble (0..15) per byte, at most 64
@@ -67,8 +67,9 @@ struct NodeCache {
     NodeCache(const NodeCache&) = delete;
     NodeCache& operator=(const NodeCache&) = delete;
 
-    const std::size_t nodes_max;  ///< an update first empties the cache if `made` has reached this; a node takes about 2.5 kB
-    std::size_t made = 0;         ///< nodes added since the cache was last empty; an upper bound of its size
+    const std::size_t
+        nodes_max;         ///< an update first empties the cache if `made` has reached this; a node takes about 2.5 kB
+    std::size_t made = 0;  ///< nodes added since the cache was last empty; an upper bound of its size
     std::unique_ptr<KeptNode> root;
 };
 
@@ -78,23 +79,17 @@ struct LeafChange {
     std::optional<Hash256> value_hash;
 };
 
-/// Applies `changes` (raw key -> new value, nullopt deletes) to the tree of `base_version` (nullopt: the empty tree) and
-/// returns the tree of `version` (> base_version). Without changes the root node is copied to `version`. Aborts through
-/// ASSERT if storage lost or altered a node, which means a bug or a broken disk.
+/// Applies `changes` (raw key -> new value, nullopt deletes) to the tree of `base_version` (nullopt: the empty tree)
+/// and returns the tree of `version` (> base_version). Without changes the root node is copied to `version`. Aborts
+/// through ASSERT if storage lost or altered a node, which means a bug or a broken disk.
 TreeUpdate update_tree(
-    const NodeReader& reader,
-    std::optional<std::uint64_t> base_version,
-    std::uint64_t version,
-    const std::map<Bytes, std::optional<Bytes>>& changes,
-    NodeCache* cache = nullptr
+    const NodeReader& reader, std::optional<std::uint64_t> base_version, std::uint64_t version,
+    const std::map<Bytes, std::optional<Bytes>>& changes, NodeCache* cache = nullptr
 );
 /// The same for changes that are hashed already, in ascending order of key hash.
 TreeUpdate update_leaves(
-    const NodeReader& reader,
-    std::optional<std::uint64_t> base_version,
-    std::uint64_t version,
-    const std::vector<LeafChange>& changes,
-    NodeCache* cache = nullptr
+    const NodeReader& reader, std::optional<std::uint64_t> base_version, std::uint64_t version,
+    const std::vector<LeafChange>& changes, NodeCache* cache = nullptr
 );
 
 /// The leaf at the end of a path, as hashes.
@@ -129,21 +124,22 @@ struct Neighbours {
 /// JMT-6: the neighbours of `key_hash` in the tree of `version`; the key itself need not exist.
 Neighbours find_neighbours(const NodeReader& reader, std::uint64_t version, const Hash256& key_hash);
 
-/// The version that wrote the value of `key_hash` in the tree of `version`; nullopt if the key does not exist. Writing an
-/// unchanged value keeps the earlier version. In a tree that was built from leaves: the version given to the builder.
+/// The version that wrote the value of `key_hash` in the tree of `version`; nullopt if the key does not exist. Writing
+/// an unchanged value keeps the earlier version. In a tree that was built from leaves: the version given to the
+/// builder.
 std::optional<std::uint64_t> leaf_version(const NodeReader& reader, std::uint64_t version, const Hash256& key_hash);
 
 /// The root of the tree of `version`.
 Hash256 root_at(const NodeReader& reader, std::uint64_t version);
 
-enum class [[nodiscard]] ProofError : std::uint8_t {
+enum class [[nodiscard]] ProofError : std::uint8_t{
     kTooDeep = 1,
-    kWrongLeaf = 2,   ///< the leaf does not support the claim
+    kWrongLeaf = 2,  ///< the leaf does not support the claim
     kWrongRoot = 3,
 };
 
-/// JMT-5: checks that `key` has `value` under `root`, or with nullopt that `key` does not exist. Fails with why the proof
-/// does not show it.
+/// JMT-5: checks that `key` has `value` under `root`, or with nullopt that `key` does not exist. Fails with why the
+/// proof does not show it.
 Result<void, ProofError> verify_proof(
     const Hash256& root, ByteView key, const std::optional<Bytes>& value, const JmtProof& proof
 ) noexcept;

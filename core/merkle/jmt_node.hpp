@@ -31,8 +31,8 @@ struct InnerRef {
     static constexpr auto fields() { return Fields<&InnerRef::version, &InnerRef::hash>{}; }
 };
 
-/// A slot with a single key, which is stored in the parent's slot so that leaves need no node. The version that wrote its
-/// value is not part of any hash; it tells where the value is stored.
+/// A slot with a single key, which is stored in the parent's slot so that leaves need no node. The version that wrote
+/// its value is not part of any hash; it tells where the value is stored.
 struct Leaf {
     LeafHashes hashes;
     std::uint64_t version = 0;
@@ -57,8 +57,8 @@ Hash256 inner_hash(const Hash256& left, const Hash256& right) noexcept;
 /// Nibble `depth` of a key's hash, most significant first.
 std::uint8_t nibble_at(const Hash256& key, std::size_t depth);
 
-/// Summary of the subtree at one position of the binary tree. JMT-3: a single leaf stands for every subtree that contains
-/// only it.
+/// Summary of the subtree at one position of the binary tree. JMT-3: a single leaf stands for every subtree that
+/// contains only it.
 struct Summary {
     enum class What : std::uint8_t { kEmpty, kLeaf, kInner };
     What what = What::kEmpty;
@@ -79,8 +79,8 @@ using Positions = std::uint32_t;
 /// Updates `heap` to `node`, whose children at `changed` differ from those for which the heap was computed.
 void refresh(Heap& heap, const Node& node, Positions changed, std::uint64_t& hashes);
 
-/// A node in memory, with those of its children that were recently used. `heap` is up to date except for the children at
-/// `changed`.
+/// A node in memory, with those of its children that were recently used. `heap` is up to date except for the children
+/// at `changed`.
 struct KeptNode {
     std::uint64_t version = 0;
     Node node;
@@ -89,8 +89,8 @@ struct KeptNode {
     std::array<std::unique_ptr<KeptNode>, kWidth> below;
 };
 
-/// Read a node by key; the root of a version; the node that a reference names, whose hash is checked against it. Abort if
-/// the node is missing, does not decode, or has the wrong hash.
+/// Read a node by key; the root of a version; the node that a reference names, whose hash is checked against it. Abort
+/// if the node is missing, does not decode, or has the wrong hash.
 Node read(const NodeReader& reader, const NodeKey& key);
 Node read_root(const NodeReader& reader, std::uint64_t version);
 Node read_inner(const NodeReader& reader, const InnerRef& reference, const Bytes& path);

@@ -189,9 +189,7 @@ Range prove_range(
     return range;
 }
 
-Result<void, RangeError> verify_range(
-    const Hash256& root, const std::optional<LeafHashes>& after, const Range& range
-) {
+Result<void, RangeError> verify_range(const Hash256& root, const std::optional<LeafHashes>& after, const Range& range) {
     if (range.leaves.empty()) {
         return Unexpected{RangeError::kEmpty};
     }
@@ -202,7 +200,8 @@ Result<void, RangeError> verify_range(
         }
         before = &leaf;
     }
-    const auto lefts = after ? depths_of(after->key_hash, true, range.left.size()) : depths_of({}, true, range.left.size());
+    const auto lefts =
+        after ? depths_of(after->key_hash, true, range.left.size()) : depths_of({}, true, range.left.size());
     const auto rights = depths_of(before->key_hash, false, range.right.size());
     if (!lefts || !rights) {
         return Unexpected{RangeError::kTooMany};

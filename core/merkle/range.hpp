@@ -34,29 +34,27 @@ Range prove_range(
     const NodeReader& reader, std::uint64_t version, const std::optional<Hash256>& after, std::size_t limit
 );
 
-enum class [[nodiscard]] RangeError : std::uint8_t {
+enum class [[nodiscard]] RangeError : std::uint8_t{
     kEmpty = 1,         ///< contains no leaf
     kNotAscending = 2,  ///< leaves are out of order, or not all after the previous leaf
     kTooMany = 3,       ///< more hashes than the path has siblings on that side
     kNotCanonical = 4,  ///< contains empty subtrees at a path's end
     kWrongRoot = 5,
-    kComplete = 6,      ///< the previous range already ended the tree
+    kComplete = 6,  ///< the previous range already ended the tree
 };
 
 /// JMT-7: checks that the leaves of `range` are exactly those of the tree of `root` that lie between `after`, which is
-/// known to be in the tree, and the range's last leaf. Without `after`, no leaf comes before them; with an empty `right`,
-/// none after.
-Result<void, RangeError> verify_range(
-    const Hash256& root, const std::optional<LeafHashes>& after, const Range& range
-);
+/// known to be in the tree, and the range's last leaf. Without `after`, no leaf comes before them; with an empty
+/// `right`, none after.
+Result<void, RangeError> verify_range(const Hash256& root, const std::optional<LeafHashes>& after, const Range& range);
 
 /// Builds the tree of one version from its ranges in ascending order (JMT-8).
 class TreeBuilder {
   public:
     TreeBuilder(const Hash256& root, std::uint64_t version) : root_(root), version_(version) {}
 
-    /// Verifies the next range and returns the nodes to write, some of which replace earlier ones. `reader` must contain
-    /// all nodes returned before. A range that fails changes nothing.
+    /// Verifies the next range and returns the nodes to write, some of which replace earlier ones. `reader` must
+    /// contain all nodes returned before. A range that fails changes nothing.
     Result<std::vector<std::pair<NodeKey, Bytes>>, RangeError> add(const NodeReader& reader, const Range& range);
 
     /// Whether the tree is complete; its root is then the requested one.

@@ -27,8 +27,8 @@ Hash256 root_of(std::span<const Hash256> leaves) noexcept;
 /// The root of a subtree of height `height` with the first leaves `leaves` (at most 2^height); the rest are empty.
 Hash256 root_of_height(std::span<const Hash256> leaves, std::uint32_t height) noexcept;
 
-/// The root computed from `leaf` at `index` and its siblings (the leaf's first). nullopt if the number of siblings is not
-/// tree_depth(leaf_count), or the index is out of range (MRK-4).
+/// The root computed from `leaf` at `index` and its siblings (the leaf's first). nullopt if the number of siblings is
+/// not tree_depth(leaf_count), or the index is out of range (MRK-4).
 std::optional<Hash256> root_from_path(
     const Hash256& leaf, std::uint64_t index, std::uint64_t leaf_count, std::span<const Hash256> siblings
 ) noexcept;

@@ -13,14 +13,16 @@
 
 namespace assay::system {
 
-/// A child process. Its standard output is read line by line on a separate thread; standard error goes to a log file. The
-/// destructor stops the child; the child also gets SIGTERM when this process dies.
+/// A child process. Its standard output is read line by line on a separate thread; standard error goes to a log file.
+/// The destructor stops the child; the child also gets SIGTERM when this process dies.
 class Process {
   public:
     using LineHandler = std::function<void(const std::string& line)>;
 
     /// Throws std::runtime_error if the program cannot be started.
-    Process(std::string name, std::vector<std::string> arguments, const std::filesystem::path& log, LineHandler on_line);
+    Process(
+        std::string name, std::vector<std::string> arguments, const std::filesystem::path& log, LineHandler on_line
+    );
     ~Process();
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;

@@ -268,9 +268,11 @@ std::string to_genesis_json(const contracts::Genesis& genesis, std::optional<Eng
     out["balances"] = std::move(balances);
     Json validators = Json::array();
     for (const contracts::GenesisValidator& validator : genesis.validators) {
-        validators.push_back({{"account", crypto::to_address(validator.account)},
-                              {"consensus_key", to_hex(validator.key.view())},
-                              {"stake", std::to_string(validator.stake.grains)}});
+        validators.push_back(
+            {{"account", crypto::to_address(validator.account)},
+             {"consensus_key", to_hex(validator.key.view())},
+             {"stake", std::to_string(validator.stake.grains)}}
+        );
     }
     if (!validators.empty()) {
         out["validators"] = std::move(validators);
@@ -317,7 +319,10 @@ contracts::Genesis decode_genesis_json(std::string_view text) {
             case contracts::GenesisError::kParams:
                 fail("the params contradict each other");
             case contracts::GenesisError::kValidators:
-                fail("validators: an account or a key occurs twice, or stakes less than validator_stake_min, or they are too many");
+                fail(
+                    "validators: an account or a key occurs twice, or stakes less than validator_stake_min, or they "
+                    "are too many"
+                );
         }
     }
     return genesis;
@@ -348,10 +353,12 @@ contracts::Genesis read_genesis(const std::filesystem::path& file) { return deco
 std::optional<EngineKind> read_genesis_engine(const std::filesystem::path& file) {
     const Json document = decode_document(read_text(file));
     if (!document.is_object() || !document.contains("engine")) {
-        const bool has_validators = document.is_object() && document.contains("validators") && !document["validators"].empty();
+        const bool has_validators =
+            document.is_object() && document.contains("validators") && !document["validators"].empty();
         return has_validators ? std::optional(EngineKind::kCometBft) : std::nullopt;
     }
-    const auto engine = document["engine"].is_string() ? decode_engine(document["engine"].get<std::string>()) : std::nullopt;
+    const auto engine =
+        document["engine"].is_string() ? decode_engine(document["engine"].get<std::string>()) : std::nullopt;
     if (!engine) {
         fail("engine must be \"solo\" or \"cometbft\"");
     }

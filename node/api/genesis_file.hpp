@@ -21,14 +21,16 @@ class GenesisFileError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Returns the text of a genesis file. `engine` is not part of the chain; it helps to start a home whose settings were lost.
+/// Returns the text of a genesis file. `engine` is not part of the chain; it helps to start a home whose settings were
+/// lost.
 std::string to_genesis_json(const contracts::Genesis& genesis, std::optional<EngineKind> engine = std::nullopt);
 /// Returns the genesis that the text describes. Throws GenesisFileError.
 contracts::Genesis decode_genesis_json(std::string_view text);
 
 /// Writes a genesis file. Throws std::runtime_error if that fails.
 void write_genesis(
-    const std::filesystem::path& file, const contracts::Genesis& genesis, std::optional<EngineKind> engine = std::nullopt
+    const std::filesystem::path& file, const contracts::Genesis& genesis,
+    std::optional<EngineKind> engine = std::nullopt
 );
 /// Reads a genesis file. Throws GenesisFileError.
 contracts::Genesis read_genesis(const std::filesystem::path& file);

@@ -23,16 +23,16 @@ enum class LastStop : std::uint8_t { kFirstStart = 1, kClean = 2, kUnclean = 3 }
 struct NodeStatus {
     std::string chain_id;
     Hash256 genesis_hash;  ///< the app hash of the state before block 1
-    std::string engine;  ///< "solo" or "cometbft"
+    std::string engine;    ///< "solo" or "cometbft"
     Height height;
     Hash256 app_hash;
     std::uint64_t time_ms = 0;  ///< of the last block
-    AccountId proposer;  ///< the account that signs the blocks; zero if many validators sign them
+    AccountId proposer;         ///< the account that signs the blocks; zero if many validators sign them
     std::uint64_t mempool_txs = 0;
     std::uint64_t mempool_bytes = 0;
     std::uint64_t block_interval_ms = 0;
-    Height first_state;  ///< states, and proofs from them, are available from this height on
-    Height first_block;  ///< blocks and their transactions are available from this one on
+    Height first_state;    ///< states, and proofs from them, are available from this height on
+    Height first_block;    ///< blocks and their transactions are available from this one on
     Height first_history;  ///< the history of tasks and disputes is available from this block on
     LastStop last_stop = LastStop::kFirstStart;
     std::uint64_t uptime_s = 0;
@@ -60,7 +60,7 @@ struct StoredTx {
 };
 
 struct SubmitError {
-    std::uint8_t code = 0;         ///< contracts::TxError; 0 if the mempool itself refused the transaction
+    std::uint8_t code = 0;  ///< contracts::TxError; 0 if the mempool itself refused the transaction
     bool mempool_full = false;
     bool already_known = false;
     bool stopping = false;
@@ -87,14 +87,17 @@ class NodeApi {
     virtual ~NodeApi() = default;
     virtual NodeStatus status() const = 0;
     virtual contracts::Params params() const = 0;
-    /// Checks a transaction and queues it. Returns its hash at once, or why it was refused; it is executed in a later block.
+    /// Checks a transaction and queues it. Returns its hash at once, or why it was refused; it is executed in a later
+    /// block.
     virtual Result<Hash256, SubmitError> submit(Bytes tx) = 0;
     /// Waits until a block later than `after` is committed, at most `timeout`. Returns the last committed height.
     virtual Height wait_for_block(Height after, std::chrono::milliseconds timeout) = 0;
-    /// Returns a committed block, or nullopt if it does not exist yet. Throws consensus::HeightNotKept if it was pruned.
+    /// Returns a committed block, or nullopt if it does not exist yet. Throws consensus::HeightNotKept if it was
+    /// pruned.
     virtual std::optional<StoredBlock> block(Height height) const = 0;
-    /// Returns Borsh(light::LightBlock), which is what the validators signed of a block; nullopt under the embedded engine or
-    /// if there is no such block. Throws consensus::HeightNotKept if it was pruned; also throws if the engine cannot be asked.
+    /// Returns Borsh(light::LightBlock), which is what the validators signed of a block; nullopt under the embedded
+    /// engine or if there is no such block. Throws consensus::HeightNotKept if it was pruned; also throws if the engine
+    /// cannot be asked.
     virtual std::optional<Bytes> light_block(Height height) const = 0;
     virtual std::optional<StoredTx> tx(const Hash256& hash) const = 0;
     virtual bool in_mempool(const Hash256& tx) const = 0;
@@ -108,9 +111,8 @@ class NodeApi {
         const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
     ) const = 0;
     virtual Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit) const = 0;  ///< oldest first
-    virtual Page<StoredTx> account_history(
-        const AccountId& account, std::uint64_t from, std::uint32_t limit
-    ) const = 0;  ///< transactions it sent, oldest first
+    virtual Page<StoredTx> account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit)
+        const = 0;  ///< transactions it sent, oldest first
     virtual Page<contracts::DisputeId> disputes(
         const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
     ) const = 0;

@@ -59,9 +59,7 @@ class ChangedView final : public contracts::StateView {
 
 /// Judges every proof of the block once more, with a clock beside it: the rules themselves have none.
 std::vector<history::RefereeTime> time_referee(
-    const contracts::StateView& before,
-    const std::vector<Bytes>& txs,
-    const contracts::BlockOutcome& outcome,
+    const contracts::StateView& before, const std::vector<Bytes>& txs, const contracts::BlockOutcome& outcome,
     const Application::Clock& clock
 ) {
     std::vector<history::RefereeTime> out;
@@ -112,10 +110,7 @@ const char* to_text(contracts::GenesisError error) {
 CommittedState::CommittedState(
     const Meta& meta, std::shared_ptr<const storage::Snapshot> snapshot, std::shared_ptr<StateCache> cache
 )
-    : meta_(meta),
-      snapshot_(std::move(snapshot)),
-      cache_(std::move(cache)),
-      params_(contracts::get_params(*this)) {}
+    : meta_(meta), snapshot_(std::move(snapshot)), cache_(std::move(cache)), params_(contracts::get_params(*this)) {}
 
 std::optional<Bytes> CommittedState::get(const Bytes& key) const {
     if (auto held = cache_->find(meta_.height, key)) {
@@ -260,7 +255,8 @@ std::vector<Bytes> Application::prepare(std::vector<Bytes> candidates, std::uint
         if (!use || !use->fits_lane(state->params())) {
             continue;  // FEE-4; DTY-4: an answer waits for its lane, and no other transaction waits for it
         }
-        // GAS-7: the first that does not fit ends the block. One behind it may follow it in nonce, and none overtakes it.
+        // GAS-7: the first that does not fit ends the block. One behind it may follow it in nonce, and none overtakes
+        // it.
         if (use->bytes() > max_bytes || !use->fits_size(state->params()) || !use->fits_gas(state->params())) {
             break;
         }
@@ -308,7 +304,10 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
         throw std::runtime_error("a snapshot is being restored: no block can be executed");
     }
     const contracts::BlockContext context{
-        .height = block.height, .time_ms = block.time_ms, .block_hash = block.block_hash, .proposer = block.proposer,
+        .height = block.height,
+        .time_ms = block.time_ms,
+        .block_hash = block.block_hash,
+        .proposer = block.proposer,
         .misbehaviour = block.misbehaviour,
         .absent = block.absent};
     const auto hashes = block.tx_hashes.empty() ? contracts::tx_hashes(block.txs) : block.tx_hashes;
@@ -319,7 +318,8 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     verified_.forget(hashes);
     batch_.clear();
     Meta meta = state->meta();
-    meta.app_hash = write_state(batch_, state->snapshot(), state->height().value, block.height, outcome.changes, &nodes_);
+    meta.app_hash =
+        write_state(batch_, state->snapshot(), state->height().value, block.height, outcome.changes, &nodes_);
     meta.height = block.height;
     history::index_block(batch_, state->snapshot(), block, outcome, time_referee(*state, block.txs, outcome, clock_));
     if (keeps_blocks_) {

@@ -56,16 +56,18 @@ class CommittedState final : public contracts::StateView {
     contracts::Params params_;
 };
 
-/// The state machine: the rules (contracts, pure functions) over the database. A block is executed in memory. commit() is the
-/// only write: state, tree, history, height and app hash in one batch. Most batches are not synced to disk: the engine syncs
-/// its log before each commit, and blocks that a crash takes from the database are executed again from that log (ADR 26).
+/// The state machine: the rules (contracts, pure functions) over the database. A block is executed in memory. commit()
+/// is the only write: state, tree, history, height and app hash in one batch. Most batches are not synced to disk: the
+/// engine syncs its log before each commit, and blocks that a crash takes from the database are executed again from
+/// that log (ADR 26).
 class Application final : public consensus::StateMachine {
   public:
     using Clock = std::function<std::uint64_t()>;  ///< nanoseconds of the calling thread; used to time the referee
 
-    /// Continues from the state in the store, if there is one. `store` must outlive the application. Throws StorageError.
-    /// `keeps_blocks`: store each block with its state, for an engine whose log this node cannot read. `keep`: number of blocks
-    /// before the last one whose states (with keeps_blocks, also the blocks) are kept (CMT-14); 0: all.
+    /// Continues from the state in the store, if there is one. `store` must outlive the application. Throws
+    /// StorageError. `keeps_blocks`: store each block with its state, for an engine whose log this node cannot read.
+    /// `keep`: number of blocks before the last one whose states (with keeps_blocks, also the blocks) are kept
+    /// (CMT-14); 0: all.
     Application(storage::Store& store, Clock clock, bool keeps_blocks = false, std::uint64_t keep = 0);
 
     consensus::Info info() const override;
@@ -90,10 +92,9 @@ class Application final : public consensus::StateMachine {
     /// state: if the process dies, the next one starts from genesis, and so does init(). Existing views of the old
     /// state stay valid. No block can be executed meanwhile.
     void begin_restore();
-    /// Adds a chunk of the state at `height` after `builder` has verified it. Returns the builder's error if it is not valid.
-    Result<void, merkle::RangeError> restore(
-        merkle::TreeBuilder& builder, Height height, const snapshot::Chunk& chunk
-    );
+    /// Adds a chunk of the state at `height` after `builder` has verified it. Returns the builder's error if it is not
+    /// valid.
+    Result<void, merkle::RangeError> restore(merkle::TreeBuilder& builder, Height height, const snapshot::Chunk& chunk);
     /// Call when all chunks are added. The committed state is then that of `height`, durably.
     void finish_restore(Height height, const Hash256& app_hash);
 
@@ -119,7 +120,7 @@ class Application final : public consensus::StateMachine {
     mutable std::mutex mutex_;
     std::shared_ptr<const CommittedState> committed_;  ///< null before init()
     std::optional<Pending> pending_;
-    storage::Batch batch_;  ///< the changes that commit() writes
+    storage::Batch batch_;                ///< the changes that commit() writes
     std::optional<Meta> before_restore_;  ///< set while a snapshot is being restored
 };
 

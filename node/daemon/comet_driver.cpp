@@ -29,13 +29,12 @@ CometDriver::CometDriver(Application& application, CometOptions options)
       rpc_(options_.engine_rpc),
       state_sync_(application, with_restored(options_.state_sync, [this] { note_restored(); })),
       handler_(
-          application,
-          {.genesis = options_.genesis,
-           .software_version = options_.software_version,
-           .on_commit = [this](const auto& block, const auto& result) { note_commit(block, result); },
-           .state_sync = &state_sync_,
-           .on_refusal = [this](const auto& proposal, auto error) { note_refusal(proposal, error); },
-           .mempool = options_.mempool}
+          application, {.genesis = options_.genesis,
+                        .software_version = options_.software_version,
+                        .on_commit = [this](const auto& block, const auto& result) { note_commit(block, result); },
+                        .state_sync = &state_sync_,
+                        .on_refusal = [this](const auto& proposal, auto error) { note_refusal(proposal, error); },
+                        .mempool = options_.mempool}
       ),
       server_(handler_, {.address = options_.listen, .on_failure = [this](const std::string& why) { fail(why); }}) {
     note_restored();
@@ -49,7 +48,8 @@ void CometDriver::start() {
     }
     auto settings = *options_.engine;
     settings.application = server_.address();
-    // CMT-4: what the application evicts stays in the engine's mempool until the next block, and answers come besides (POOL-4).
+    // CMT-4: what the application evicts stays in the engine's mempool until the next block, and answers come besides
+    // (POOL-4).
     settings.mempool_txs = 2 * options_.mempool.txs_max + options_.mempool.turnover_max;
     settings.mempool_bytes = 3 * options_.mempool.bytes_max;
     supervisor_ = std::make_unique<cometbft::Supervisor>(settings, options_.engine_log);
@@ -61,8 +61,10 @@ void CometDriver::await_engine() {
     const auto give_up_at = std::chrono::steady_clock::now() + kStartPatience;
     while (std::chrono::steady_clock::now() < give_up_at) {
         if (const auto status = supervisor_->exit_status()) {
-            throw cometbft::EngineError("cometbft ended with " + std::to_string(*status) + " at its start; its last words in " +
-                                        options_.engine_log.string() + ":\n" + supervisor_->last_words());
+            throw cometbft::EngineError(
+                "cometbft ended with " + std::to_string(*status) + " at its start; its last words in " +
+                options_.engine_log.string() + ":\n" + supervisor_->last_words()
+            );
         }
         try {
             rpc_.call("health");
@@ -71,8 +73,9 @@ void CometDriver::await_engine() {
             std::this_thread::sleep_for(kWatchInterval);
         }
     }
-    throw cometbft::EngineError("cometbft does not answer at " + options_.engine_rpc + "; its log is " +
-                                options_.engine_log.string());
+    throw cometbft::EngineError(
+        "cometbft does not answer at " + options_.engine_rpc + "; its log is " + options_.engine_log.string()
+    );
 }
 
 void CometDriver::watch() {
@@ -84,8 +87,10 @@ void CometDriver::watch() {
         lock.lock();
         if (status && !stopping_) {
             lock.unlock();
-            fail("cometbft ended with " + std::to_string(*status) + "; its last words in " +
-                 options_.engine_log.string() + ":\n" + supervisor_->last_words());
+            fail(
+                "cometbft ended with " + std::to_string(*status) + "; its last words in " +
+                options_.engine_log.string() + ":\n" + supervisor_->last_words()
+            );
             return;
         }
     }
@@ -123,8 +128,9 @@ void CometDriver::stop() {
 std::vector<std::string> CometDriver::start_notes() const {
     std::vector<std::string> out{"waiting for CometBFT at " + server_.address()};
     if (options_.engine) {
-        out = {"CometBFT: " + options_.engine->program.string() + ", home " + options_.engine->home.string() + ", log " +
-               options_.engine_log.string()};
+        out = {
+            "CometBFT: " + options_.engine->program.string() + ", home " + options_.engine->home.string() + ", log " +
+            options_.engine_log.string()};
     }
     return out;
 }
@@ -133,8 +139,10 @@ void CometDriver::note_restored() {
     const auto state = application_.committed();
     const bool has_block = state->height() >= state->first_block();
     const std::lock_guard lock(mutex_);
-    tip_ = {.height = state->height(), .app_hash = state->app_hash(),
-            .time_ms = has_block ? application_.kept_block(state->height()).time_ms : 0};
+    tip_ = {
+        .height = state->height(),
+        .app_hash = state->app_hash(),
+        .time_ms = has_block ? application_.kept_block(state->height()).time_ms : 0};
     changed_.notify_all();
 }
 
@@ -147,8 +155,10 @@ void CometDriver::note_commit(const consensus::FinalizeRequest& block, const con
 
 void CometDriver::note_refusal(const consensus::FinalizeRequest& proposal, consensus::ProposalError error) const {
     if (options_.on_note) {
-        options_.on_note("refused the proposal for block " + std::to_string(proposal.height.value) + " by validator " +
-                         to_hex(proposal.proposer.view()).substr(0, 40) + ": " + consensus::to_string(error));
+        options_.on_note(
+            "refused the proposal for block " + std::to_string(proposal.height.value) + " by validator " +
+            to_hex(proposal.proposer.view()).substr(0, 40) + ": " + consensus::to_string(error)
+        );
     }
 }
 
@@ -168,14 +178,17 @@ Result<Hash256, SubmitError> CometDriver::submit(Bytes tx) {
     try {
         const client::Broadcast broadcast = rpc_.broadcast(tx);
         switch (broadcast.outcome) {
-            case client::Broadcast::Outcome::kTaken: return hash;
+            case client::Broadcast::Outcome::kTaken:
+                return hash;
             case client::Broadcast::Outcome::kRefused:
                 if (broadcast.code == cometbft::kMempoolFull) {
                     return refuse({.mempool_full = true});
                 }
                 return refuse({.code = static_cast<std::uint8_t>(broadcast.code)});
-            case client::Broadcast::Outcome::kKnown: return refuse({.already_known = true});
-            case client::Broadcast::Outcome::kFull: return refuse({.mempool_full = true});
+            case client::Broadcast::Outcome::kKnown:
+                return refuse({.already_known = true});
+            case client::Broadcast::Outcome::kFull:
+                return refuse({.mempool_full = true});
         }
     } catch (const http::NetError&) {
         return refuse({.engine_away = true});

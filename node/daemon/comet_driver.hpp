@@ -23,8 +23,8 @@ namespace assay::node {
 struct CometOptions {
     contracts::Genesis genesis;
     std::string software_version;
-    std::string listen;                 ///< address at which the engine connects to this node (see cometbft::Server)
-    std::string engine_rpc;             ///< "http://127.0.0.1:26657"
+    std::string listen;      ///< address at which the engine connects to this node (see cometbft::Server)
+    std::string engine_rpc;  ///< "http://127.0.0.1:26657"
     /// How to run the engine; nullopt: an external engine connects by itself.
     std::optional<cometbft::EngineSettings> engine;
     std::filesystem::path engine_log;

@@ -104,13 +104,15 @@ void end_with_disk(const std::string& what) {
     std::_Exit(kExitFailure);
 }
 
-/// The engine that the settings name must be the one that the genesis is for: with another the home would fork its chain.
+/// The engine that the settings name must be the one that the genesis is for: with another the home would fork its
+/// chain.
 void check_engine(const Home& home, EngineKind configured) {
     const auto meant = read_genesis_engine(home.genesis());
     if (meant && *meant != configured) {
         throw ConfigError(
-            home.genesis().string() + " is for the engine \"" + to_string(*meant) + "\", and " + home.config().string() +
-            " or --engine says \"" + to_string(configured) + "\": restore the settings of this home"
+            home.genesis().string() + " is for the engine \"" + to_string(*meant) + "\", and " +
+            home.config().string() + " or --engine says \"" + to_string(configured) +
+            "\": restore the settings of this home"
         );
     }
 }
@@ -153,7 +155,10 @@ int run_init(const InitOptions& options) {
         genesis = read_genesis(*options.genesis);
         const auto meant = read_genesis_engine(*options.genesis);
         if (meant && *meant != options.engine) {
-            throw ConfigError(options.genesis->string() + " is for the engine \"" + to_string(*meant) + "\": give --engine " + to_string(*meant));
+            throw ConfigError(
+                options.genesis->string() + " is for the engine \"" + to_string(*meant) + "\": give --engine " +
+                to_string(*meant)
+            );
         }
     } else {
         genesis.balances[key.account()] = kFirstBalance;
@@ -163,7 +168,9 @@ int run_init(const InitOptions& options) {
         const auto engine = cometbft::find_engine(options.cometbft_program);
         validators.push_back(cometbft::make_home(engine, home.cometbft()));
         if (!options.genesis) {
-            genesis.validators.push_back({.account = key.account(), .key = consensus_key(validators[0]), .stake = kFirstStake});
+            genesis.validators.push_back(
+                {.account = key.account(), .key = consensus_key(validators[0]), .stake = kFirstStake}
+            );
         }
     }
     genesis = decode_genesis_json(to_genesis_json(genesis));  // with the checks of a file
@@ -190,8 +197,8 @@ int run_init(const InitOptions& options) {
               << to_string(options.engine) << "\n  "
               << (options.engine == EngineKind::kSolo ? "proposer  " : "account   ") << address << "\n";
     if (!options.genesis) {
-        std::cout << "  funds     " << kFirstBalance.grains / kGrainsPerAsy
-                  << " ASY with this account; its key is in " << home.node_key().string() << "\n";
+        std::cout << "  funds     " << kFirstBalance.grains / kGrainsPerAsy << " ASY with this account; its key is in "
+                  << home.node_key().string() << "\n";
     }
     std::cout << "next: assayd start --home " << home.root.string() << "\n";
     return kExitOk;

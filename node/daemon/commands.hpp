@@ -9,7 +9,8 @@
 #include <node/daemon/config.hpp>
 #include <node/daemon/home.hpp>
 
-/// The commands of assayd. Each returns the exit code of the process. Failures are exceptions; main() maps them to exit codes.
+/// The commands of assayd. Each returns the exit code of the process. Failures are exceptions; main() maps them to exit
+/// codes.
 namespace assay::node {
 
 enum ExitCode : int {
@@ -25,7 +26,8 @@ struct InitOptions {
     std::string chain_id = "assay-local";
     EngineKind engine = EngineKind::kSolo;
     std::string cometbft_program;  ///< empty: found on the PATH
-    std::optional<std::filesystem::path> genesis;  ///< copied after validation; default: one funded account, the node's own
+    std::optional<std::filesystem::path>
+        genesis;  ///< copied after validation; default: one funded account, the node's own
     bool json = false;
 };
 int run_init(const InitOptions& options);
@@ -36,7 +38,7 @@ struct TestnetOptions {
     std::uint32_t full_nodes = 0;  ///< additional homes that follow the chain without voting
     std::string chain_id = "assay-testnet";
     std::optional<std::filesystem::path> genesis;  ///< default: every node's account is funded
-    std::uint16_t base_port = 26'600;  ///< node i uses the ports from base + 10 i on; 0: free ones
+    std::uint16_t base_port = 26'600;              ///< node i uses the ports from base + 10 i on; 0: free ones
     std::uint32_t block_interval_ms = 1'000;
     std::string cometbft_program;
     bool json = false;

@@ -24,11 +24,7 @@ namespace assay::node {
 namespace {
 
 using Target = std::variant<
-    EngineKind Config::*,
-    std::string Config::*,
-    bool Config::*,
-    std::uint16_t Config::*,
-    std::uint32_t Config::*,
+    EngineKind Config::*, std::string Config::*, bool Config::*, std::uint16_t Config::*, std::uint32_t Config::*,
     std::uint64_t Config::*>;
 
 struct Setting {
@@ -50,64 +46,54 @@ struct Setting {
 
 const std::vector<Setting>& settings() {
     static const std::vector<Setting> kSettings{
-        {"rpc",
-         "address",
+        {"rpc", "address",
          "Where JSON-RPC listens. Nothing authenticates callers: keep it on loopback or behind a proxy.",
          &Config::rpc_address},
-        {"rpc",
-         "port",
-         "0 takes any free port; `assayd start` prints it and writes it to data/rpc_address.",
+        {"rpc", "port", "0 takes any free port; `assayd start` prints it and writes it to data/rpc_address.",
          &Config::rpc_port},
-        {"rpc", "connections_max", "At once; a further one takes an idle one's place.", &Config::rpc_connections_max, 1},
-        {"rpc",
-         "connections_per_address",
+        {"rpc", "connections_max", "At once; a further one takes an idle one's place.", &Config::rpc_connections_max,
+         1},
+        {"rpc", "connections_per_address",
          "Of one IPv4 address or IPv6 /64; 0: 16, or 256 where rpc.address is loopback. Behind a proxy all clients\n"
          "# have the proxy's.",
          &Config::rpc_connections_per_address},
-        {"rpc",
-         "hosts",
+        {"rpc", "hosts",
          "Names that clients call this node by beside IP addresses and localhost, separated by commas. Others are\n"
          "# refused: a web page could have its own name lead here.",
          &Config::rpc_hosts},
-        {"engine",
-         "kind",
-         "Who makes the blocks: \"solo\" is this process alone, \"cometbft\" many validators.",
+        {"engine", "kind", "Who makes the blocks: \"solo\" is this process alone, \"cometbft\" many validators.",
          &Config::engine},
-        {"engine", "block_interval_ms", "Time between blocks; under CometBFT what it waits after one.", &Config::block_interval_ms, 1},
-        {"engine",
-         "create_empty_blocks",
-         "Deadlines are counted in blocks: without empty ones they stand still.",
+        {"engine", "block_interval_ms", "Time between blocks; under CometBFT what it waits after one.",
+         &Config::block_interval_ms, 1},
+        {"engine", "create_empty_blocks", "Deadlines are counted in blocks: without empty ones they stand still.",
          &Config::create_empty_blocks},
-        {"cometbft", "program", "CometBFT 0.38; empty: looked for on the PATH and in ~/go/bin.", &Config::cometbft_program},
-        {"cometbft", "attach", "Do not run it: it runs already, or will, and connects by itself.", &Config::cometbft_attach},
-        {"cometbft",
-         "application",
+        {"cometbft", "program", "CometBFT 0.38; empty: looked for on the PATH and in ~/go/bin.",
+         &Config::cometbft_program},
+        {"cometbft", "attach", "Do not run it: it runs already, or will, and connects by itself.",
+         &Config::cometbft_attach},
+        {"cometbft", "application",
          "Where it finds this node (its proxy_app): unix:///PATH or tcp://ADDRESS:PORT; empty: data/abci.sock.",
          &Config::cometbft_application},
         {"cometbft", "rpc_address", "Its own JSON-RPC.", &Config::cometbft_rpc_address},
         {"cometbft", "rpc_port", "", &Config::cometbft_rpc_port, 1},
         {"cometbft", "p2p_address", "Where other validators reach it.", &Config::cometbft_p2p_address},
         {"cometbft", "p2p_port", "", &Config::cometbft_p2p_port, 1},
-        {"cometbft",
-         "test_network",
+        {"cometbft", "test_network",
          "Peers may share an address and have private ones: for networks on one machine. Elsewhere it takes away what\n"
          "# protects the node from being surrounded by one adversary.",
          &Config::cometbft_test_network},
         {"cometbft", "peers", "Those it connects to, ID@HOST:PORT, separated by commas.", &Config::cometbft_peers},
-        {"cometbft",
-         "state_sync_rpc",
+        {"cometbft", "state_sync_rpc",
          "For a new node: CometBFT's JSON-RPC of two others or more, separated by commas; it takes a snapshot of the\n"
          "# state from its peers instead of executing every block. With a height and the hash of its block to trust.",
          &Config::cometbft_state_sync_rpc},
         {"cometbft", "state_sync_trust_height", "", &Config::cometbft_state_sync_trust_height},
         {"cometbft", "state_sync_trust_hash", "", &Config::cometbft_state_sync_trust_hash},
-        {"snapshot",
-         "interval_blocks",
+        {"snapshot", "interval_blocks",
          "Under CometBFT: a snapshot of the state for new nodes at every multiple of this height; 0 for none.",
          &Config::snapshot_interval_blocks},
         {"snapshot", "keep", "How many of them stay.", &Config::snapshot_keep, 1},
-        {"pruning",
-         "keep_blocks",
+        {"pruning", "keep_blocks",
          "States, and under CometBFT blocks, older than so many blocks are erased; 0 keeps everything. Not less\n"
          "# than the chain's unbonding_blocks, 100, and what snapshots need: (keep + 1) times interval_blocks.",
          &Config::pruning_keep_blocks},
@@ -254,8 +240,10 @@ Config read_config(const std::filesystem::path& file, const Environment& environ
 void check_pruning(const Config& config, std::uint64_t unbonding_blocks) {
     const std::uint64_t keep = config.pruning_keep_blocks;
     const auto refuse = [keep](std::uint64_t least, const std::string& why) {
-        throw ConfigError("pruning.keep_blocks is " + std::to_string(keep) + " and must be 0 or at least " +
-                          std::to_string(least) + ": " + why);
+        throw ConfigError(
+            "pruning.keep_blocks is " + std::to_string(keep) + " and must be 0 or at least " + std::to_string(least) +
+            ": " + why
+        );
     };
     if (keep == 0) {
         return;
@@ -269,8 +257,9 @@ void check_pruning(const Config& config, std::uint64_t unbonding_blocks) {
     // The oldest snapshot is as old as all of them and the one that is being made.
     const std::uint64_t intervals = std::uint64_t{config.snapshot_keep} + 1;
     if (config.snapshot_interval_blocks > keep / intervals) {
-        refuse(config.snapshot_interval_blocks * intervals,
-               "who joins by the oldest snapshot needs the blocks after it");
+        refuse(
+            config.snapshot_interval_blocks * intervals, "who joins by the oldest snapshot needs the blocks after it"
+        );
     }
 }
 
@@ -290,7 +279,8 @@ bool check_application_address(const std::string& listen) {
     const bool is_name = !is_v4 && host.find(':') == std::string::npos && !host.empty();
     if (!is_private && !is_name) {
         throw ConfigError(
-            "cometbft.application is " + listen + ": whoever can connect there can take the engine's place; use a socket " +
+            "cometbft.application is " + listen +
+            ": whoever can connect there can take the engine's place; use a socket " +
             "file (unix:///PATH), an address of this machine, or one of a private network"
         );
     }

@@ -15,7 +15,8 @@ namespace assay::node {
 
 /// The database is synced every so many blocks. After a crash at most so many blocks are executed again.
 inline constexpr std::uint64_t kSyncBlocks = 50;
-/// The minimum number of blocks that a pruning node keeps: the engine must still have every block that may be executed again.
+/// The minimum number of blocks that a pruning node keeps: the engine must still have every block that may be executed
+/// again.
 inline constexpr std::uint64_t kKeepBlocksMin = 2 * kSyncBlocks;
 
 /// The settings of a node. Flags take precedence over the environment, that over config.toml, that over these defaults.
@@ -36,7 +37,7 @@ struct Config {
     std::string cometbft_p2p_address = "127.0.0.1";
     std::uint16_t cometbft_p2p_port = 26'656;
     bool cometbft_test_network = false;  ///< allows peers that share an IP address or have private ones
-    std::string cometbft_peers;        ///< ID@HOST:PORT, separated by commas
+    std::string cometbft_peers;          ///< ID@HOST:PORT, separated by commas
     /// CometBFT JSON-RPC servers of other nodes, separated by commas; empty: no state sync.
     std::string cometbft_state_sync_rpc;
     std::uint64_t cometbft_state_sync_trust_height = 0;

@@ -95,10 +95,12 @@ class CommandLine {
         command->add_option("--home", testnet_directory_, "The directory that gets node0, node1, ...")->required();
         add_output(command);
         command->add_option("--validators", testnet_.validators, "How many")->capture_default_str();
-        command->add_option("--full-nodes", testnet_.full_nodes, "And how many that only follow")->capture_default_str();
+        command->add_option("--full-nodes", testnet_.full_nodes, "And how many that only follow")
+            ->capture_default_str();
         command->add_option("--chain-id", testnet_.chain_id, "Name of the chain")->capture_default_str();
         command->add_option("--genesis", testnet_.genesis, "A genesis file to start from")->excludes("--chain-id");
-        command->add_option("--base-port", testnet_.base_port, "Node i has the ports from this plus 10 i on; 0: free ones")
+        command
+            ->add_option("--base-port", testnet_.base_port, "Node i has the ports from this plus 10 i on; 0: free ones")
             ->capture_default_str();
         command->add_option("--block-interval-ms", testnet_.block_interval_ms, "What the engine waits after a block")
             ->check(CLI::PositiveNumber)
@@ -127,16 +129,13 @@ class CommandLine {
     }
 
     void add_others() {
-        CLI::App* const replay = add(
-            "replay", "Re-execute every block from genesis and compare the app hash at every height",
-            [this] { return run_replay({.home = {home_}, .json = is_json()}); }
-        );
+        CLI::App* const replay =
+            add("replay", "Re-execute every block from genesis and compare the app hash at every height",
+                [this] { return run_replay({.home = {home_}, .json = is_json()}); });
         add_home(replay);
         add_output(replay);
-        CLI::App* const validator = add(
-            "show-validator", "Print the consensus key",
-            [this] { return run_show_validator({home_}, is_json()); }
-        );
+        CLI::App* const validator =
+            add("show-validator", "Print the consensus key", [this] { return run_show_validator({home_}, is_json()); });
         add_home(validator);
         add_output(validator);
         add_output(add("version", "Print the version", [this] { return run_version(is_json()); }));
@@ -154,12 +153,15 @@ class CommandLine {
         command->add_option("-o,--output", output_, "text or json")->check(CLI::IsMember({"text", "json"}));
     }
     void add_engine(CLI::App* command) {
-        command->add_option("--engine", engine_, "Who makes the blocks: solo (this process) or cometbft (many validators)")
+        command
+            ->add_option("--engine", engine_, "Who makes the blocks: solo (this process) or cometbft (many validators)")
             ->check(CLI::IsMember({"solo", "cometbft"}));
         add_cometbft(command);
     }
     void add_cometbft(CLI::App* command) {
-        command->add_option("--cometbft", cometbft_, "The cometbft program; default: looked for on the PATH and in ~/go/bin");
+        command->add_option(
+            "--cometbft", cometbft_, "The cometbft program; default: looked for on the PATH and in ~/go/bin"
+        );
     }
 
     CLI::App app_{"Assay's node: chain, state and JSON-RPC in one process."};

@@ -48,8 +48,10 @@ std::optional<cometbft::StateSyncSettings> state_sync_of(const Config& config, c
         throw ConfigError("cometbft.state_sync_rpc must name two or more of CometBFT's JSON-RPCs, separated by commas");
     }
     if (config.cometbft_state_sync_trust_height == 0 || !is_hash) {
-        throw ConfigError("cometbft.state_sync_rpc needs cometbft.state_sync_trust_height, a height that you trust, "
-                          "and cometbft.state_sync_trust_hash, the hash of its block in 64 hex digits");
+        throw ConfigError(
+            "cometbft.state_sync_rpc needs cometbft.state_sync_trust_height, a height that you trust, "
+            "and cometbft.state_sync_trust_hash, the hash of its block in 64 hex digits"
+        );
     }
     return cometbft::StateSyncSettings{
         .rpc_servers = config.cometbft_state_sync_rpc,
@@ -80,8 +82,10 @@ void warn_of_interval(const NodeOptions& options, const contracts::Params& param
 CometOptions comet_options(const NodeOptions& options, std::function<void(const std::string&)> on_failure) {
     const Config& config = options.config;
     if (!check_application_address(config.cometbft_application) && options.on_note) {
-        options.on_note("warning: cometbft.application is " + config.cometbft_application +
-                        ": nothing authenticates who connects there, and it can take the engine's place");
+        options.on_note(
+            "warning: cometbft.application is " + config.cometbft_application +
+            ": nothing authenticates who connects there, and it can take the engine's place"
+        );
     }
     const std::string rpc = config.cometbft_rpc_address + ":" + std::to_string(config.cometbft_rpc_port);
     CometOptions out{
@@ -109,8 +113,7 @@ CometOptions comet_options(const NodeOptions& options, std::function<void(const 
             throw HomeError(engine.home.string() + " is not there: make the home with assayd init --engine cometbft");
         }
         engine.rpc_address = "tcp://" + rpc;
-        engine.p2p_address =
-            "tcp://" + config.cometbft_p2p_address + ":" + std::to_string(config.cometbft_p2p_port);
+        engine.p2p_address = "tcp://" + config.cometbft_p2p_address + ":" + std::to_string(config.cometbft_p2p_port);
         if (!config.cometbft_peers.empty()) {
             engine.peers = {config.cometbft_peers};
         }
@@ -137,8 +140,9 @@ Node::Node(NodeOptions options)
       last_stop_(take_last_stop(options_.home)),
       started_at_(std::chrono::steady_clock::now()),
       store_(options_.home.db(), {.in_memory = false, .fault = {}, .on_disk_failure = options_.on_disk_failure}),
-      application_(store_, thread_cpu_ns, options_.config.engine == EngineKind::kCometBft,
-                   options_.config.pruning_keep_blocks),
+      application_(
+          store_, thread_cpu_ns, options_.config.engine == EngineKind::kCometBft, options_.config.pruning_keep_blocks
+      ),
       driver_(make_driver()) {}
 
 Node::~Node() { driver_->stop(); }
@@ -241,8 +245,10 @@ StoredTx Node::stored_tx(const storage::Snapshot& snapshot, const history::TxPla
     auto bytes = record ? driver_->tx(place, *record) : std::nullopt;
     // Nothing else has checked them.
     if (!bytes || contracts::tx_hash(*bytes) != record->receipt.tx) {
-        throw storage::StorageError("transaction " + std::to_string(place.index) + " of block " +
-                                    std::to_string(place.height.value) + " is not whole");
+        throw storage::StorageError(
+            "transaction " + std::to_string(place.index) + " of block " + std::to_string(place.height.value) +
+            " is not whole"
+        );
     }
     return {
         .bytes = *std::move(bytes),

@@ -63,11 +63,8 @@ bool SignatureVerifier::operator()(const AccountId& signer, ByteView message, co
 }
 
 std::vector<bool> find_signed(
-    const std::vector<Bytes>& txs,
-    const std::vector<Hash256>& hashes,
-    const contracts::Params& params,
-    const SignatureVerifier& verifier,
-    VerifiedSignatures& verified
+    const std::vector<Bytes>& txs, const std::vector<Hash256>& hashes, const contracts::Params& params,
+    const SignatureVerifier& verifier, VerifiedSignatures& verified
 ) {
     ASSERT(hashes.size() == txs.size());
     std::vector<bool> out(txs.size());

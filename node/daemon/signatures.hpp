@@ -46,11 +46,8 @@ class SignatureVerifier {
 /// Returns for each transaction whether its signature is valid (contracts::is_signed). Those that are not in `verified`
 /// are verified, on several cores if there are many; valid ones are added to it. `hashes` must be the hashes of `txs`.
 std::vector<bool> find_signed(
-    const std::vector<Bytes>& txs,
-    const std::vector<Hash256>& hashes,
-    const contracts::Params& params,
-    const SignatureVerifier& verifier,
-    VerifiedSignatures& verified
+    const std::vector<Bytes>& txs, const std::vector<Hash256>& hashes, const contracts::Params& params,
+    const SignatureVerifier& verifier, VerifiedSignatures& verified
 );
 
 }  // namespace assay::node

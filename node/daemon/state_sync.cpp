@@ -36,12 +36,17 @@ std::vector<snapshot::Slot> next_slots(const storage::Snapshot& snapshot, std::o
 
 const char* to_text(merkle::RangeError error) {
     switch (error) {
-        case merkle::RangeError::kEmpty: return "it has no slots";
-        case merkle::RangeError::kNotAscending: return "its slots do not follow those before it in order";
+        case merkle::RangeError::kEmpty:
+            return "it has no slots";
+        case merkle::RangeError::kNotAscending:
+            return "its slots do not follow those before it in order";
         case merkle::RangeError::kTooMany:
-        case merkle::RangeError::kNotCanonical: return "its proof is not well formed";
-        case merkle::RangeError::kWrongRoot: return "its proof does not lead to the app hash";
-        case merkle::RangeError::kComplete: return "the state was whole before it";
+        case merkle::RangeError::kNotCanonical:
+            return "its proof is not well formed";
+        case merkle::RangeError::kWrongRoot:
+            return "its proof does not lead to the app hash";
+        case merkle::RangeError::kComplete:
+            return "the state was whole before it";
     }
     return "it is not sound";
 }
@@ -124,8 +129,10 @@ void StateSync::make() {
             const auto start = std::chrono::steady_clock::now();
             if (make_snapshot(*state, archive_, stop_)) {
                 const auto taken = std::chrono::steady_clock::now() - start;
-                note("snapshot of height " + height + ": " + number(archive_.list().front().chunks) + " chunks in " +
-                     std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(taken).count()) + " ms");
+                note(
+                    "snapshot of height " + height + ": " + number(archive_.list().front().chunks) + " chunks in " +
+                    std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(taken).count()) + " ms"
+                );
             }
         } catch (const std::exception& error) {
             // The chain does not need it: the disk may be full.

@@ -24,12 +24,13 @@ namespace assay::node {
 bool make_snapshot(const CommittedState& state, snapshot::Archive& archive, const std::atomic<bool>& stop);
 
 struct StateSyncOptions {
-    std::filesystem::path directory;     ///< of the snapshots
-    std::uint64_t interval_blocks = 0;   ///< a snapshot at every multiple of this height; 0: none
+    std::filesystem::path directory;    ///< of the snapshots
+    std::uint64_t interval_blocks = 0;  ///< a snapshot at every multiple of this height; 0: none
     std::uint32_t keep = 2;
     /// Messages for the operator, one line each. Called on any thread. May be empty.
     std::function<void(const std::string&)> on_note;
-    /// Called when a snapshot has been restored into the application, on the thread of the engine's request. May be empty.
+    /// Called when a snapshot has been restored into the application, on the thread of the engine's request. May be
+    /// empty.
     std::function<void()> on_restored;
 };
 

@@ -67,12 +67,16 @@ std::vector<Ports> choose_ports(const TestnetOptions& options) {
     }
     const std::uint32_t last = options.base_port + std::uint32_t{kPortsPerNode} * homes_of(options);
     if (last > 65'535) {
-        throw ConfigError("--base-port " + std::to_string(options.base_port) + " leaves no ports for so many validators");
+        throw ConfigError(
+            "--base-port " + std::to_string(options.base_port) + " leaves no ports for so many validators"
+        );
     }
     for (std::size_t i = 0; i < out.size(); ++i) {
         const auto base = static_cast<std::uint16_t>(options.base_port + kPortsPerNode * i);
-        out[i] = {.rpc = base, .engine_rpc = static_cast<std::uint16_t>(base + 1),
-                  .p2p = static_cast<std::uint16_t>(base + 2)};
+        out[i] = {
+            .rpc = base,
+            .engine_rpc = static_cast<std::uint16_t>(base + 1),
+            .p2p = static_cast<std::uint16_t>(base + 2)};
     }
     return out;
 }
@@ -94,21 +98,26 @@ contracts::Genesis make_genesis(
     if (genesis.validators.empty()) {
         for (std::uint32_t i = 0; i < options.validators; ++i) {
             genesis.validators.push_back(
-                {.account = keys[i].account(), .key = consensus_key(validators[i]), .stake = kStake});
+                {.account = keys[i].account(), .key = consensus_key(validators[i]), .stake = kStake}
+            );
         }
     }
     return decode_genesis_json(to_genesis_json(genesis));  // with the checks of a file
 }
 
-void report(const TestnetOptions& options, const contracts::Genesis& genesis, const std::vector<Home>& homes,
-            const std::vector<Ports>& ports, const std::vector<crypto::SecretKey>& keys) {
+void report(
+    const TestnetOptions& options, const contracts::Genesis& genesis, const std::vector<Home>& homes,
+    const std::vector<Ports>& ports, const std::vector<crypto::SecretKey>& keys
+) {
     auto nodes = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < homes.size(); ++i) {
-        nodes.push_back({{"home", homes[i].root.string()},
-                         {"validator", i < options.validators},
-                         {"account", crypto::to_address(keys[i].account())},
-                         {"rpc", "http://127.0.0.1:" + std::to_string(ports[i].rpc)},
-                         {"cometbft_rpc", "http://127.0.0.1:" + std::to_string(ports[i].engine_rpc)}});
+        nodes.push_back(
+            {{"home", homes[i].root.string()},
+             {"validator", i < options.validators},
+             {"account", crypto::to_address(keys[i].account())},
+             {"rpc", "http://127.0.0.1:" + std::to_string(ports[i].rpc)},
+             {"cometbft_rpc", "http://127.0.0.1:" + std::to_string(ports[i].engine_rpc)}}
+        );
     }
     if (options.json) {
         std::cout << nlohmann::ordered_json{{"chain_id", genesis.chain_id}, {"nodes", nodes}}.dump() << "\n";

@@ -144,9 +144,7 @@ void put(storage::Batch& batch, const Bytes& key, const T& value) {
 
 /// Where each transaction is, by its hash: where it was charged, or where it was first when it never was.
 void index_txs(
-    storage::Batch& batch,
-    const storage::Snapshot& before,
-    Height height,
+    storage::Batch& batch, const storage::Snapshot& before, Height height,
     const std::vector<contracts::Receipt>& receipts
 ) {
     std::map<Hash256, std::uint32_t> by_hash;
@@ -221,9 +219,7 @@ std::map<Hash256, contracts::DisputeId> index_records(
 
 /// The moves of disputes, openings included.
 void index_moves(
-    storage::Batch& batch,
-    const consensus::FinalizeRequest& block,
-    const std::vector<contracts::Receipt>& receipts,
+    storage::Batch& batch, const consensus::FinalizeRequest& block, const std::vector<contracts::Receipt>& receipts,
     const std::map<Hash256, contracts::DisputeId>& opened
 ) {
     for (std::size_t i = 0; i < block.txs.size(); ++i) {
@@ -290,11 +286,8 @@ std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot
 }
 
 void index_block(
-    storage::Batch& batch,
-    const storage::Snapshot& before,
-    const consensus::FinalizeRequest& block,
-    const contracts::BlockOutcome& outcome,
-    const std::vector<RefereeTime>& referee
+    storage::Batch& batch, const storage::Snapshot& before, const consensus::FinalizeRequest& block,
+    const contracts::BlockOutcome& outcome, const std::vector<RefereeTime>& referee
 ) {
     ASSERT(outcome.receipts.size() == block.txs.size());
     index_records_of_txs(batch, block, outcome.receipts);

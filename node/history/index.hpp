@@ -32,9 +32,7 @@ struct Move {
     Height height;
     std::string action;
     std::uint32_t size_bytes = 0;
-    static constexpr auto fields() {
-        return Fields<&Move::tx, &Move::height, &Move::action, &Move::size_bytes>{};
-    }
+    static constexpr auto fields() { return Fields<&Move::tx, &Move::height, &Move::action, &Move::size_bytes>{}; }
 };
 
 /// A block as it was executed; stored for an engine whose log the node cannot read.
@@ -64,11 +62,8 @@ struct RefereeTime {
 
 /// Adds the history of `block` to `batch`. `before` is the database before the batch is written.
 void index_block(
-    storage::Batch& batch,
-    const storage::Snapshot& before,
-    const consensus::FinalizeRequest& block,
-    const contracts::BlockOutcome& outcome,
-    const std::vector<RefereeTime>& referee
+    storage::Batch& batch, const storage::Snapshot& before, const consensus::FinalizeRequest& block,
+    const contracts::BlockOutcome& outcome, const std::vector<RefereeTime>& referee
 );
 
 /// Adds the block itself to `batch`.

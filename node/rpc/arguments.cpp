@@ -73,8 +73,9 @@ AccountId Arguments::account(const char* name) const {
 
 contracts::Role Arguments::role(const char* name) const {
     const std::string value = text(name);
-    for (const auto role : {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower,
-                            contracts::Role::kValidator}) {
+    for (const auto role :
+         {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower,
+          contracts::Role::kValidator}) {
         if (value == contracts::to_string(role)) {
             return role;
         }

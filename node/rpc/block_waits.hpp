@@ -14,7 +14,8 @@
 
 namespace assay::rpc {
 
-/// Long-poll requests that wait for a block; one thread serves all of them. A request whose client has disconnected is dropped.
+/// Long-poll requests that wait for a block; one thread serves all of them. A request whose client has disconnected is
+/// dropped.
 class BlockWaits {
   public:
     /// `api` must outlive this object.

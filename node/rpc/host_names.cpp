@@ -34,9 +34,8 @@ bool is_ip(int family, const std::string& text) {
 }
 
 bool is_port(std::string_view text) {
-    return !text.empty() && text.size() <= 5 && std::all_of(text.begin(), text.end(), [](char c) {
-        return c >= '0' && c <= '9';
-    });
+    return !text.empty() && text.size() <= 5 &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 }  // namespace
@@ -82,7 +81,9 @@ bool is_json(std::string_view content_type) {
 std::string shown(std::string_view text) {
     constexpr std::size_t kMax = 80;
     std::string out(text.substr(0, kMax));
-    std::replace_if(out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    std::replace_if(
+        out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?'
+    );
     return text.size() > kMax ? out + "..." : out;
 }
 

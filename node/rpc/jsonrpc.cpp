@@ -9,29 +9,47 @@ namespace {
 
 const char* name_of(int code) {
     switch (code) {
-        case kParseError: return "parse_error";
-        case kInvalidRequest: return "invalid_request";
-        case kMethodNotFound: return "method_not_found";
-        case kInvalidParams: return "invalid_params";
-        case kNotFound: return "not_found";
-        case kUnavailable: return "unavailable";
-        case kTxRejected: return "tx_rejected";
-        case kLimitExceeded: return "limit_exceeded";
-        default: return "internal_error";
+        case kParseError:
+            return "parse_error";
+        case kInvalidRequest:
+            return "invalid_request";
+        case kMethodNotFound:
+            return "method_not_found";
+        case kInvalidParams:
+            return "invalid_params";
+        case kNotFound:
+            return "not_found";
+        case kUnavailable:
+            return "unavailable";
+        case kTxRejected:
+            return "tx_rejected";
+        case kLimitExceeded:
+            return "limit_exceeded";
+        default:
+            return "internal_error";
     }
 }
 
 const char* hint_of(int code) {
     switch (code) {
-        case kParseError: return "the body must be one JSON value in UTF-8";
-        case kInvalidRequest: return "a request is {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":...,\"params\":{...}}";
-        case kMethodNotFound: return "rpc.discover lists the methods";
-        case kInvalidParams: return "docs/rpc.md lists each method's parameters";
-        case kUnavailable: return "try again later, or leave the height out";
-        case kTxRejected: return "data.reason says what the rules have against it";
-        case kLimitExceeded: return "send less, or send it later";
-        case kNotFound: return "check the id; a transaction must be in a block or in the mempool";
-        default: return "the node's log has more";
+        case kParseError:
+            return "the body must be one JSON value in UTF-8";
+        case kInvalidRequest:
+            return "a request is {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":...,\"params\":{...}}";
+        case kMethodNotFound:
+            return "rpc.discover lists the methods";
+        case kInvalidParams:
+            return "docs/rpc.md lists each method's parameters";
+        case kUnavailable:
+            return "try again later, or leave the height out";
+        case kTxRejected:
+            return "data.reason says what the rules have against it";
+        case kLimitExceeded:
+            return "send less, or send it later";
+        case kNotFound:
+            return "check the id; a transaction must be in a block or in the mempool";
+        default:
+            return "the node's log has more";
     }
 }
 

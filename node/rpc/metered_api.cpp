@@ -9,9 +9,9 @@ namespace {
 
 // In units of one read of the database.
 constexpr std::uint64_t kRead = 1;
-constexpr std::uint64_t kProof = 50;         // nodes of the tree, each a read, and their hashes
-constexpr std::uint64_t kSubmission = 100;   // a signature
-constexpr std::uint64_t kEngine = 500;       // a question to the consensus engine's process
+constexpr std::uint64_t kProof = 50;          // nodes of the tree, each a read, and their hashes
+constexpr std::uint64_t kSubmission = 100;    // a signature
+constexpr std::uint64_t kEngine = 500;        // a question to the consensus engine's process
 constexpr std::uint64_t kBytesPerUnit = 256;  // read, written in hex and as JSON, and sent
 
 std::uint64_t units_of(std::size_t bytes) { return kRead + bytes / kBytesPerUnit; }
@@ -29,13 +29,9 @@ std::uint64_t units_of(const node::StoredBlock& block) {
 
 }  // namespace
 
-node::NodeStatus MeteredApi::status() const {
-    return api_.status();
-}
+node::NodeStatus MeteredApi::status() const { return api_.status(); }
 
-contracts::Params MeteredApi::params() const {
-    return api_.params();
-}
+contracts::Params MeteredApi::params() const { return api_.params(); }
 
 Result<Hash256, node::SubmitError> MeteredApi::submit(Bytes tx) {
     work_.charge(kSubmission + units_of(tx.size()));

@@ -28,9 +28,8 @@ class MeteredApi final : public node::NodeApi {
         const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
     ) const override;
     node::Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit) const override;
-    node::Page<node::StoredTx> account_history(
-        const AccountId& account, std::uint64_t from, std::uint32_t limit
-    ) const override;
+    node::Page<node::StoredTx> account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit)
+        const override;
     node::Page<contracts::DisputeId> disputes(
         const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
     ) const override;

@@ -54,8 +54,8 @@ Json next_cursor(std::string_view scope, const std::optional<std::uint64_t>& nex
     return next ? Json(encode_cursor(scope, *next)) : Json();
 }
 
-/// From where on listings of tasks and disputes, and what happened in them, begin: a node that began with a snapshot has
-/// not seen what was before it.
+/// From where on listings of tasks and disputes, and what happened in them, begin: a node that began with a snapshot
+/// has not seen what was before it.
 std::uint64_t first_history(const NodeApi& api) { return api.status().first_history.value; }
 
 Json node_status(const NodeApi& api, const Json& params) {
@@ -107,14 +107,16 @@ std::string advice_on(contracts::TxError error, const contracts::Params& params)
         case contracts::TxError::kValueTooHigh:
             return ": reward and verification fee come to more than this chain's task_value_max, " +
                    std::to_string(params.task_value_max.grains) +
-                   " grains; split the training into tasks of which each has the one before as its parent, or submit it "
+                   " grains; split the training into tasks of which each has the one before as its parent, or submit "
+                   "it "
                    "to a chain with a higher limit";
         case contracts::TxError::kSegmentTooLong:
             return ": a machine of the task's class may need more than replay_blocks_max, " +
                    std::to_string(params.replay_blocks_max) +
                    " blocks, for a segment; make checkpoint_interval smaller, or ask for a faster class";
         case contracts::TxError::kTimeTooShort:
-            return ": training_blocks is too little for the work on a machine of the task's class; give it more, or ask "
+            return ": training_blocks is too little for the work on a machine of the task's class; give it more, or "
+                   "ask "
                    "for a faster class";
         case contracts::TxError::kFeeBelowWork:
             return ": the verification fee is less than work_price, " + std::to_string(params.work_price) +
@@ -123,14 +125,17 @@ std::string advice_on(contracts::TxError error, const contracts::Params& params)
             return ": a verifier asks for at most " + std::to_string(contracts::kMostAsked * params.work_price) +
                    " grains for 10^9 multiply-adds, " + std::to_string(contracts::kMostAsked) + " times work_price";
         case contracts::TxError::kDutiesFull:
-            return ": open disputes take all the room that the chain has for their moves; send it again in a few blocks: windows "
+            return ": open disputes take all the room that the chain has for their moves; send it again in a few "
+                   "blocks: windows "
                    "of challenges stand still meanwhile";
         case contracts::TxError::kNotOwed:
-            return ": the sender owes no answer that is due at this height; with a fee and the account's nonce it is an "
+            return ": the sender owes no answer that is due at this height; with a fee and the account's nonce it is "
+                   "an "
                    "ordinary transaction";
         case contracts::TxError::kScoreTooLow:
             return ": it is below the least score of that class; ask for a slower one, or for none";
-        default: return "";
+        default:
+            return "";
     }
 }
 
@@ -144,8 +149,10 @@ Json tx_submit(NodeApi& api, const Json& params) {
     if (error.code != 0) {
         const auto tx_error = static_cast<contracts::TxError>(error.code);
         const char* reason = contracts::to_string(tx_error);
-        throw Fault(kTxRejected, std::string("transaction rejected: ") + reason + advice_on(tx_error, api.params()),
-                    {{"tx_error", error.code}, {"reason", reason}});
+        throw Fault(
+            kTxRejected, std::string("transaction rejected: ") + reason + advice_on(tx_error, api.params()),
+            {{"tx_error", error.code}, {"reason", reason}}
+        );
     }
     if (error.stopping) {
         throw Fault(kUnavailable, "the node is stopping");
@@ -169,12 +176,14 @@ Json tx_get(const NodeApi& api, const Json& params) {
     }
     if (!is_pending) {
         const Height first = api.status().first_block;
-        throw Fault(kNotFound, "no such transaction" +
-                                   (first.value > 1 ? " in the blocks from " + std::to_string(first.value) + " on" : ""));
+        throw Fault(
+            kNotFound, "no such transaction" +
+                           (first.value > 1 ? " in the blocks from " + std::to_string(first.value) + " on" : "")
+        );
     }
     Json out{{"hash", render(hash)}, {"status", "pending"}};
-    for (const char* name : {"height", "index", "action", "sender", "nonce", "fee", "code", "error", "size_bytes",
-                             "gas", "body", "raw"}) {
+    for (const char* name :
+         {"height", "index", "action", "sender", "nonce", "fee", "code", "error", "size_bytes", "gas", "body", "raw"}) {
         out[name] = nullptr;
     }
     return out;
@@ -184,10 +193,11 @@ Json account_get(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"account"});
     const AccountId id = arguments.account("account");
     const auto account = find<contracts::Account>(api, keys::account(id)).value_or(contracts::Account{});
-    return {{"account", render(id)},
-            {"balance", render(account.balance)},
-            {"nonce", account.nonce},
-            {"next_nonce", api.next_nonce(id)}};
+    return {
+        {"account", render(id)},
+        {"balance", render(account.balance)},
+        {"nonce", account.nonce},
+        {"next_nonce", api.next_nonce(id)}};
 }
 
 Json account_history(const NodeApi& api, const Json& params) {
@@ -199,9 +209,10 @@ Json account_history(const NodeApi& api, const Json& params) {
     for (const auto& tx : page.items) {
         txs.push_back(render_tx(tx, false));
     }
-    return {{"txs", std::move(txs)},
-            {"next_cursor", next_cursor(scope, page.next)},
-            {"first_height", api.status().first_block.value}};
+    return {
+        {"txs", std::move(txs)},
+        {"next_cursor", next_cursor(scope, page.next)},
+        {"first_height", api.status().first_block.value}};
 }
 
 Json validator_list(const NodeApi& api, const Json& params) {
@@ -213,15 +224,17 @@ Json validator_list(const NodeApi& api, const Json& params) {
     for (const AccountId& account : accounts) {
         const auto record = require<contracts::Validator>(api, keys::validator(account), "validator");
         const auto stake = find<contracts::Stake>(api, keys::stake(contracts::Role::kValidator, account));
-        validators.push_back({{"account", render(account)},
-                              {"consensus_key", to_hex(record.key.view())},
-                              {"address", to_hex(contracts::address_of(record.key).view())},
-                              {"power", record.power},
-                              {"stake", render(stake.value_or(contracts::Stake{}))},
-                              {"missed", record.missed},
-                              {"jailed_until", record.jailed_until.value == 0 ? Json() : Json(record.jailed_until.value)},
-                              {"is_banned", record.is_banned},
-                              {"slashed", render(record.slashed)}});
+        validators.push_back(
+            {{"account", render(account)},
+             {"consensus_key", to_hex(record.key.view())},
+             {"address", to_hex(contracts::address_of(record.key).view())},
+             {"power", record.power},
+             {"stake", render(stake.value_or(contracts::Stake{}))},
+             {"missed", record.missed},
+             {"jailed_until", record.jailed_until.value == 0 ? Json() : Json(record.jailed_until.value)},
+             {"is_banned", record.is_banned},
+             {"slashed", render(record.slashed)}}
+        );
     }
     return {{"validators", std::move(validators)}};
 }
@@ -231,40 +244,42 @@ Json beacon_get(const NodeApi& api, const Json& params) {
     const auto beacon = find<contracts::Beacon>(api, keys::beacon()).value_or(contracts::Beacon{});
     Json seats = Json::array();
     for (const contracts::Seat& seat : beacon.seats) {
-        seats.push_back({{"account", render(seat.account)},
-                         {"commitment", render(seat.commitment)},
-                         {"committed_at", seat.committed_at.value},
-                         {"bond", render(seat.bond)},
-                         {"due", contracts::is_due(beacon, seat)}});
+        seats.push_back(
+            {{"account", render(seat.account)},
+             {"commitment", render(seat.commitment)},
+             {"committed_at", seat.committed_at.value},
+             {"bond", render(seat.bond)},
+             {"due", contracts::is_due(beacon, seat)}}
+        );
     }
     Json round;
     if (beacon.round) {
-        round = {{"opened_at", beacon.round->opened_at.value},
-                 {"block_hash", render(beacon.round->block_hash)},
-                 {"contributions", Json::array()}};
+        round = {
+            {"opened_at", beacon.round->opened_at.value},
+            {"block_hash", render(beacon.round->block_hash)},
+            {"contributions", Json::array()}};
         for (const contracts::Contribution& contribution : beacon.round->contributions) {
             round["contributions"].push_back(
-                {{"account", render(contribution.account)}, {"secret", render(contribution.secret)}});
+                {{"account", render(contribution.account)}, {"secret", render(contribution.secret)}}
+            );
         }
     }
     Json withheld = Json::array();
     for (const AccountId& account : beacon.withheld) {
         withheld.push_back(render(account));
     }
-    return {{"rounds", beacon.rounds},
-            {"seed", beacon.seed.is_zero() ? Json() : render(beacon.seed)},
-            {"withheld", std::move(withheld)},
-            {"seats", std::move(seats)},
-            {"round", std::move(round)},
-            {"raw", to_hex(codec::encode(beacon))}};
+    return {{"rounds", beacon.rounds},         {"seed", beacon.seed.is_zero() ? Json() : render(beacon.seed)},
+            {"withheld", std::move(withheld)}, {"seats", std::move(seats)},
+            {"round", std::move(round)},       {"raw", to_hex(codec::encode(beacon))}};
 }
 
 Json stake_get(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"account"});
     const AccountId id = arguments.account("account");
     Json roles = Json::object();
-    for (const auto role : {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower,
-                            contracts::Role::kValidator}) {
+    for (const auto role :
+         {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower,
+          contracts::Role::kValidator}) {
         const auto stake = find<contracts::Stake>(api, keys::stake(role, id)).value_or(contracts::Stake{});
         const auto registered = find<contracts::RegisteredTerms>(api, keys::terms(role, id));
         Json& out = roles[contracts::to_string(role)] = render(stake);
@@ -349,9 +364,8 @@ Json task_list(const NodeApi& api, const Json& params) {
             return true;
         }
     );
-    return {{"tasks", std::move(tasks)},
-            {"next_cursor", next_cursor(scope, next)},
-            {"first_height", first_history(api)}};
+    return {
+        {"tasks", std::move(tasks)}, {"next_cursor", next_cursor(scope, next)}, {"first_height", first_history(api)}};
 }
 
 Json task_history(const NodeApi& api, const Json& params) {
@@ -363,18 +377,22 @@ Json task_history(const NodeApi& api, const Json& params) {
     const auto page = api.task_history(id, from, arguments.limit());
     if (page.items.empty() ? from < task.history_count : page.items.front().index != from) {
         const std::uint64_t first = first_history(api);
-        throw Fault(kUnavailable, "the beginning of this task's history is not here: what happened is, from block " +
-                                      std::to_string(first) + " on",
-                    {{"first_height", first}});
+        throw Fault(
+            kUnavailable,
+            "the beginning of this task's history is not here: what happened is, from block " + std::to_string(first) +
+                " on",
+            {{"first_height", first}}
+        );
     }
     Json records = Json::array();
     for (const auto& record : page.items) {
         records.push_back(render(record));
     }
-    return {{"task", render(id)},
-            {"records", std::move(records)},
-            {"next_cursor", next_cursor(scope, page.next)},
-            {"first_height", first_history(api)}};
+    return {
+        {"task", render(id)},
+        {"records", std::move(records)},
+        {"next_cursor", next_cursor(scope, page.next)},
+        {"first_height", first_history(api)}};
 }
 
 /// Nearest first. The list ends by itself: LIN-1 bounds the depth.
@@ -412,10 +430,11 @@ Json task_lineage(const NodeApi& api, const Json& params) {
             ahead.push_back(*family.first_child);
         }
     }
-    return {{"task", render_relative(task)},
-            {"ancestors", ancestors_of(api, task)},
-            {"descendants", std::move(descendants)},
-            {"complete", ahead.empty()}};
+    return {
+        {"task", render_relative(task)},
+        {"ancestors", ancestors_of(api, task)},
+        {"descendants", std::move(descendants)},
+        {"complete", ahead.empty()}};
 }
 
 Json checkpoint_get(const NodeApi& api, const Json& params) {
@@ -455,9 +474,10 @@ Json dispute_list(const NodeApi& api, const Json& params) {
             return true;
         }
     );
-    return {{"disputes", std::move(disputes)},
-            {"next_cursor", next_cursor(scope, next)},
-            {"first_height", first_history(api)}};
+    return {
+        {"disputes", std::move(disputes)},
+        {"next_cursor", next_cursor(scope, next)},
+        {"first_height", first_history(api)}};
 }
 
 Json profile_get(const NodeApi& api, const Json& params) {
@@ -482,7 +502,8 @@ Json profile_get(const NodeApi& api, const Json& params) {
 /// The slot that exactly one of the parameters names.
 Bytes key_argument(const Arguments& arguments) {
     constexpr std::array<const char*, 6> kNames{"key", "task", "account", "dispute", "stake", "checkpoint"};
-    const auto given = std::count_if(kNames.begin(), kNames.end(), [&](const char* name) { return arguments.has(name); });
+    const auto given =
+        std::count_if(kNames.begin(), kNames.end(), [&](const char* name) { return arguments.has(name); });
     if (given != 1) {
         throw invalid_params("exactly one of key, task, account, dispute, stake, checkpoint is needed");
     }
@@ -517,11 +538,12 @@ Json chain_proof(const NodeApi& api, const Json& params) {
     const auto height =
         arguments.has("height") ? std::optional(Height{arguments.number("height", kAny)}) : std::nullopt;
     const auto answer = api.prove(key, height);
-    return {{"key", to_hex(key)},
-            {"value", answer.value ? Json(to_hex(*answer.value)) : Json()},
-            {"height", answer.height.value},
-            {"app_hash", render(answer.app_hash)},
-            {"proof", to_hex(codec::encode(answer.proof))}};
+    return {
+        {"key", to_hex(key)},
+        {"value", answer.value ? Json(to_hex(*answer.value)) : Json()},
+        {"height", answer.height.value},
+        {"app_hash", render(answer.app_hash)},
+        {"proof", to_hex(codec::encode(answer.proof))}};
 }
 
 }  // namespace
@@ -534,8 +556,10 @@ Dispatcher make_dispatcher(NodeApi& api) {
             try {
                 return method(MeteredApi(api, work), params);
             } catch (const consensus::HeightNotKept& error) {
-                throw Fault(kUnavailable, error.what(),
-                            {{"first_height", error.first().value}, {"last_height", error.last().value}});
+                throw Fault(
+                    kUnavailable, error.what(),
+                    {{"first_height", error.first().value}, {"last_height", error.last().value}}
+                );
             }
         });
     };

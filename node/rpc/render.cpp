@@ -36,12 +36,13 @@ Json to_move(const contracts::Dispute& dispute) {
 }
 
 Json render_pinpoint(const dispute::Pinpoint& at) {
-    return {{"step", at.step},
-            {"node", or_null(at.node)},
-            {"op", at.op ? Json(canonical::to_string(*at.op)) : Json()},
-            {"tile", or_null(at.tile)},
-            {"partial", or_null(at.partial)},
-            {"tensor", or_null(at.tensor)}};
+    return {
+        {"step", at.step},
+        {"node", or_null(at.node)},
+        {"op", at.op ? Json(canonical::to_string(*at.op)) : Json()},
+        {"tile", or_null(at.tile)},
+        {"partial", or_null(at.partial)},
+        {"tensor", or_null(at.tensor)}};
 }
 
 Json render_accounts(const std::vector<AccountId>& accounts) {
@@ -55,17 +56,19 @@ Json render_accounts(const std::vector<AccountId>& accounts) {
 Json render_assignments(const std::vector<contracts::Assignment>& assignments) {
     Json out = Json::array();
     for (const contracts::Assignment& item : assignments) {
-        out.push_back({{"segment", item.segment},
-                       {"verifier", render(item.verifier)},
-                       {"status", contracts::to_string(item.status)},
-                       {"end_root", id_or_null(item.end_root)},
-                       {"offset", item.offset},
-                       {"probe", item.probe},
-                       {"probe_root", item.probe_root ? render(*item.probe_root) : Json()},
-                       {"forced", or_null(item.forced)},
-                       {"measurement", render(item.measurement)},
-                       {"diverged_after", or_null(item.diverged_after)},
-                       {"watchers", render_accounts(item.watchers)}});
+        out.push_back(
+            {{"segment", item.segment},
+             {"verifier", render(item.verifier)},
+             {"status", contracts::to_string(item.status)},
+             {"end_root", id_or_null(item.end_root)},
+             {"offset", item.offset},
+             {"probe", item.probe},
+             {"probe_root", item.probe_root ? render(*item.probe_root) : Json()},
+             {"forced", or_null(item.forced)},
+             {"measurement", render(item.measurement)},
+             {"diverged_after", or_null(item.diverged_after)},
+             {"watchers", render_accounts(item.watchers)}}
+        );
     }
     return out;
 }
@@ -77,31 +80,35 @@ Json render_committee(const contracts::Committee& committee) {
             {{"account", render(member.account)}, {"seats", member.seats}, {"has_attested", member.has_attested}}
         );
     }
-    return {{"segments", committee.segments},
-            {"members", std::move(members)},
-            {"state", contracts::to_string(committee.state)},
-            {"sitting", committee.sitting},
-            {"seed", render(committee.seed)}};
+    return {
+        {"segments", committee.segments},
+        {"members", std::move(members)},
+        {"state", contracts::to_string(committee.state)},
+        {"sitting", committee.sitting},
+        {"seed", render(committee.seed)}};
 }
 
 Json render_profiles(const std::vector<contracts::Profile>& profiles) {
     Json out = Json::array();
     for (const contracts::Profile& item : profiles) {
-        out.push_back({{"profiler", render(item.profiler)},
-                       {"status", contracts::to_string(item.status)},
-                       {"bond", render(item.bond)}});
+        out.push_back(
+            {{"profiler", render(item.profiler)},
+             {"status", contracts::to_string(item.status)},
+             {"bond", render(item.bond)}}
+        );
     }
     return out;
 }
 
 Json render_tolerance(const contracts::Tolerance& tolerance) {
-    return {{"phase", contracts::to_string(tolerance.phase)},
-            {"profiles", render_profiles(tolerance.profiles)},
-            {"reference_seed", tolerance.reference_seed},
-            {"profile_seed", tolerance.profile_seed},
-            {"sketch_seed", tolerance.sketch_seed},
-            {"threshold", tolerance.threshold ? render(*tolerance.threshold) : Json()},
-            {"reference", tolerance.reference ? render(*tolerance.reference) : Json()}};
+    return {
+        {"phase", contracts::to_string(tolerance.phase)},
+        {"profiles", render_profiles(tolerance.profiles)},
+        {"reference_seed", tolerance.reference_seed},
+        {"profile_seed", tolerance.profile_seed},
+        {"sketch_seed", tolerance.sketch_seed},
+        {"threshold", tolerance.threshold ? render(*tolerance.threshold) : Json()},
+        {"reference", tolerance.reference ? render(*tolerance.reference) : Json()}};
 }
 
 const char* subject_of(const contracts::Dispute& dispute) {
@@ -117,14 +124,15 @@ Json part_of(const contracts::Dispute& dispute) {
 
 /// The members that a task has in listings and by itself alike.
 Json render_task_head(const contracts::Task& task) {
-    return {{"id", render(task.id)},
-            {"title", task.spec.title},
-            {"state", contracts::to_string(task.state)},
-            {"submitter", render(task.submitter)},
-            {"solver", task.solver ? render(*task.solver) : Json()},
-            {"reward", render(task.spec.reward)},
-            {"segments", contracts::segment_count(task.spec)},
-            {"submitted_at", task.submitted_at.value}};
+    return {
+        {"id", render(task.id)},
+        {"title", task.spec.title},
+        {"state", contracts::to_string(task.state)},
+        {"submitter", render(task.submitter)},
+        {"solver", task.solver ? render(*task.solver) : Json()},
+        {"reward", render(task.spec.reward)},
+        {"segments", contracts::segment_count(task.spec)},
+        {"submitted_at", task.submitted_at.value}};
 }
 
 }  // namespace
@@ -133,10 +141,11 @@ Json render(const AccountId& account) { return crypto::to_address(account); }
 Json render(Amount amount) { return std::to_string(amount.grains); }
 
 Json render(const contracts::Terms& terms) {
-    return {{"hardware_class", terms.hardware_class},
-            {"price", terms.price},
-            {"memory", terms.memory},
-            {"replay_blocks", terms.replay_blocks}};
+    return {
+        {"hardware_class", terms.hardware_class},
+        {"price", terms.price},
+        {"memory", terms.memory},
+        {"replay_blocks", terms.replay_blocks}};
 }
 
 Json render(const contracts::ArtifactRef& artifact) {
@@ -147,11 +156,12 @@ Json render(const std::optional<contracts::EvaluationCommitment>& evaluation) {
     if (!evaluation) {
         return {};
     }
-    return {{"graph_root", render(evaluation->graph_root)},
-            {"nodes", evaluation->nodes},
-            {"holdout", render(evaluation->holdout)},
-            {"data", render(evaluation->data)},
-            {"work", evaluation->work}};
+    return {
+        {"graph_root", render(evaluation->graph_root)},
+        {"nodes", evaluation->nodes},
+        {"holdout", render(evaluation->holdout)},
+        {"data", render(evaluation->data)},
+        {"work", evaluation->work}};
 }
 
 Json render_score(std::uint32_t score) { return static_cast<double>(std::bit_cast<float>(score)); }
@@ -164,8 +174,9 @@ Json render(const std::optional<dispute::Measurement>& measurement) {
     if (!measurement) {
         return {};
     }
-    return {{"parameters", dispute::relative_drift(measurement->parameters)},
-            {"other", dispute::relative_drift(measurement->other)}};
+    return {
+        {"parameters", dispute::relative_drift(measurement->parameters)},
+        {"other", dispute::relative_drift(measurement->other)}};
 }
 
 Json render(const contracts::Params& params) {
@@ -173,85 +184,92 @@ Json render(const contracts::Params& params) {
     for (const contracts::HardwareClass& each : params.hardware_classes) {
         classes.push_back({{"name", each.name}, {"least_score", each.least_score}});
     }
-    return {{"gas_price_min", render(params.gas_price_min)},
-            {"tx_size_max", params.tx_size_max},
-            {"block_size_max", params.block_size_max},
-            {"block_gas_max", params.block_gas_max},
-            {"solver_bond", render(params.solver_bond)},
-            {"verifier_bond", render(params.verifier_bond)},
-            {"challenger_bond", render(params.challenger_bond)},
-            {"unbonding_blocks", params.unbonding_blocks},
-            {"verifiers_per_segment", params.verifiers_per_segment},
-            {"segments_checked", params.segments_checked},
-            {"accept_blocks", params.accept_blocks},
-            {"commit_blocks", params.commit_blocks},
-            {"publish_blocks", params.publish_blocks},
-            {"challenge_blocks", params.challenge_blocks},
-            {"dispute_clock_blocks", params.dispute_clock_blocks},
-            {"dispute_extension_blocks", params.dispute_extension_blocks},
-            {"attest_blocks", params.attest_blocks},
-            {"slash_to_winner_bps", params.slash_to_winner_bps},
-            {"solver_bond_bps", params.solver_bond_bps},
-            {"verifier_bond_bps", params.verifier_bond_bps},
-            {"challenger_bond_bps", params.challenger_bond_bps},
-            {"value_per_check", render(params.value_per_check)},
-            {"value_per_verifier", render(params.value_per_verifier)},
-            {"segments_checked_max", params.segments_checked_max},
-            {"verifiers_per_segment_max", params.verifiers_per_segment_max},
-            {"forced_error_bps", params.forced_error_bps},
-            {"watchers_per_verdict", params.watchers_per_verdict},
-            {"tax_bps", params.tax_bps},
-            {"disclose_blocks", params.disclose_blocks},
-            {"validator_stake_min", render(params.validator_stake_min)},
-            {"validators_max", params.validators_max},
-            {"double_sign_slash_bps", params.double_sign_slash_bps},
-            {"downtime_blocks", params.downtime_blocks},
-            {"jail_blocks", params.jail_blocks},
-            {"hardware_classes", std::move(classes)},
-            {"profilers", params.profilers},
-            {"profilers_min", params.profilers_min},
-            {"profile_segments", params.profile_segments},
-            {"profiling_fee_bps", params.profiling_fee_bps},
-            {"threshold_quantile_ppm", params.threshold_quantile_ppm},
-            {"threshold_confidence_ppm", params.threshold_confidence_ppm},
-            {"threshold_margin_thousandths", params.threshold_margin_thousandths},
-            {"threshold_separation", params.threshold_separation},
-            {"growth_max_thousandths", params.growth_max_thousandths},
-            {"contributor_bond", render(params.contributor_bond)},
-            {"contributors_max", params.contributors_max},
-            {"contribute_blocks", params.contribute_blocks},
-            {"task_value_max", render(params.task_value_max)},
-            {"validator_unbonding_ms", params.validator_unbonding_ms},
-            {"trusting_period_ms", params.trusting_period_ms},
-            {"deadline_slash_bps", params.deadline_slash_bps},
-            {"decline_blocks", params.decline_blocks},
-            {"end_block_gas_max", params.end_block_gas_max},
-            {"draw_blocks", params.draw_blocks},
-            {"draws_max", params.draws_max},
-            {"draw_price", render(params.draw_price)},
-            {"room_price", render(params.room_price)},
-            {"redraw_blocks", params.redraw_blocks},
-            {"redraws_max", params.redraws_max},
-            {"committee_seats", params.committee_seats},
-            {"attest_fee", render(params.attest_fee)},
-            {"block_ms", params.block_ms},
-            {"replay_blocks_max", params.replay_blocks_max},
-            {"work_price", params.work_price},
-            {"memory_default", params.memory_default},
-            {"duty_gas_max", params.duty_gas_max},
-            {"duty_wait_blocks", params.duty_wait_blocks},
-            {"standstill_blocks", params.standstill_blocks}};
+    return {
+        {"gas_price_min", render(params.gas_price_min)},
+        {"tx_size_max", params.tx_size_max},
+        {"block_size_max", params.block_size_max},
+        {"block_gas_max", params.block_gas_max},
+        {"solver_bond", render(params.solver_bond)},
+        {"verifier_bond", render(params.verifier_bond)},
+        {"challenger_bond", render(params.challenger_bond)},
+        {"unbonding_blocks", params.unbonding_blocks},
+        {"verifiers_per_segment", params.verifiers_per_segment},
+        {"segments_checked", params.segments_checked},
+        {"accept_blocks", params.accept_blocks},
+        {"commit_blocks", params.commit_blocks},
+        {"publish_blocks", params.publish_blocks},
+        {"challenge_blocks", params.challenge_blocks},
+        {"dispute_clock_blocks", params.dispute_clock_blocks},
+        {"dispute_extension_blocks", params.dispute_extension_blocks},
+        {"attest_blocks", params.attest_blocks},
+        {"slash_to_winner_bps", params.slash_to_winner_bps},
+        {"solver_bond_bps", params.solver_bond_bps},
+        {"verifier_bond_bps", params.verifier_bond_bps},
+        {"challenger_bond_bps", params.challenger_bond_bps},
+        {"value_per_check", render(params.value_per_check)},
+        {"value_per_verifier", render(params.value_per_verifier)},
+        {"segments_checked_max", params.segments_checked_max},
+        {"verifiers_per_segment_max", params.verifiers_per_segment_max},
+        {"forced_error_bps", params.forced_error_bps},
+        {"watchers_per_verdict", params.watchers_per_verdict},
+        {"tax_bps", params.tax_bps},
+        {"disclose_blocks", params.disclose_blocks},
+        {"validator_stake_min", render(params.validator_stake_min)},
+        {"validators_max", params.validators_max},
+        {"double_sign_slash_bps", params.double_sign_slash_bps},
+        {"downtime_blocks", params.downtime_blocks},
+        {"jail_blocks", params.jail_blocks},
+        {"hardware_classes", std::move(classes)},
+        {"profilers", params.profilers},
+        {"profilers_min", params.profilers_min},
+        {"profile_segments", params.profile_segments},
+        {"profiling_fee_bps", params.profiling_fee_bps},
+        {"threshold_quantile_ppm", params.threshold_quantile_ppm},
+        {"threshold_confidence_ppm", params.threshold_confidence_ppm},
+        {"threshold_margin_thousandths", params.threshold_margin_thousandths},
+        {"threshold_separation", params.threshold_separation},
+        {"growth_max_thousandths", params.growth_max_thousandths},
+        {"contributor_bond", render(params.contributor_bond)},
+        {"contributors_max", params.contributors_max},
+        {"contribute_blocks", params.contribute_blocks},
+        {"task_value_max", render(params.task_value_max)},
+        {"validator_unbonding_ms", params.validator_unbonding_ms},
+        {"trusting_period_ms", params.trusting_period_ms},
+        {"deadline_slash_bps", params.deadline_slash_bps},
+        {"decline_blocks", params.decline_blocks},
+        {"end_block_gas_max", params.end_block_gas_max},
+        {"draw_blocks", params.draw_blocks},
+        {"draws_max", params.draws_max},
+        {"draw_price", render(params.draw_price)},
+        {"room_price", render(params.room_price)},
+        {"redraw_blocks", params.redraw_blocks},
+        {"redraws_max", params.redraws_max},
+        {"committee_seats", params.committee_seats},
+        {"attest_fee", render(params.attest_fee)},
+        {"block_ms", params.block_ms},
+        {"replay_blocks_max", params.replay_blocks_max},
+        {"work_price", params.work_price},
+        {"memory_default", params.memory_default},
+        {"duty_gas_max", params.duty_gas_max},
+        {"duty_wait_blocks", params.duty_wait_blocks},
+        {"standstill_blocks", params.standstill_blocks}};
 }
 
 Json render(const contracts::Stake& stake) {
     Json unbonding = Json::array();
     for (const contracts::Unbonding& item : stake.unbonding) {
-        unbonding.push_back({{"amount", render(item.amount)}, {"release_at", item.release_at.value},
-                             {"release_ms", item.release_ms == 0 ? Json() : Json(item.release_ms)}});
+        unbonding.push_back(
+            {{"amount", render(item.amount)},
+             {"release_at", item.release_at.value},
+             {"release_ms", item.release_ms == 0 ? Json() : Json(item.release_ms)}}
+        );
     }
-    return {{"free", render(stake.free)}, {"locked", render(stake.locked)}, {"unbonding", std::move(unbonding)},
-            {"is_unlisted", stake.is_unlisted},
-            {"declined_until", stake.declined_until.value == 0 ? Json() : Json(stake.declined_until.value)}};
+    return {
+        {"free", render(stake.free)},
+        {"locked", render(stake.locked)},
+        {"unbonding", std::move(unbonding)},
+        {"is_unlisted", stake.is_unlisted},
+        {"declined_until", stake.declined_until.value == 0 ? Json() : Json(stake.declined_until.value)}};
 }
 
 Json render(const contracts::HistoryRecord& record) {
@@ -266,23 +284,25 @@ Json render(const contracts::HistoryRecord& record) {
 }
 
 Json render_checkpoint(const contracts::TaskId& task, std::uint32_t index, const contracts::Checkpoint& checkpoint) {
-    return {{"task", render(task)},
-            {"index", index},
-            {"state_root", render(checkpoint.state_root)},
-            {"artifact", render(checkpoint.artifact.sha256)},
-            {"size_bytes", checkpoint.artifact.size_bytes},
-            {"location", checkpoint.artifact.location},
-            {"height", checkpoint.height.value},
-            {"raw", raw(checkpoint)}};
+    return {
+        {"task", render(task)},
+        {"index", index},
+        {"state_root", render(checkpoint.state_root)},
+        {"artifact", render(checkpoint.artifact.sha256)},
+        {"size_bytes", checkpoint.artifact.size_bytes},
+        {"location", checkpoint.artifact.location},
+        {"height", checkpoint.height.value},
+        {"raw", raw(checkpoint)}};
 }
 
 Json render_relative(const contracts::Task& task) {
-    return {{"id", render(task.id)},
-            {"title", task.spec.title},
-            {"state", contracts::to_string(task.state)},
-            {"parent", task.spec.parent ? render(*task.spec.parent) : Json()},
-            {"depth", task.depth},
-            {"tainted_by", task.tainted_by ? render(*task.tainted_by) : Json()}};
+    return {
+        {"id", render(task.id)},
+        {"title", task.spec.title},
+        {"state", contracts::to_string(task.state)},
+        {"parent", task.spec.parent ? render(*task.spec.parent) : Json()},
+        {"depth", task.depth},
+        {"tainted_by", task.tainted_by ? render(*task.tainted_by) : Json()}};
 }
 
 Json render_task_summary(const contracts::Task& task) {
@@ -296,11 +316,13 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     Json checkpoints = Json::array();
     for (std::uint32_t i = 0; i < details.checkpoints.size(); ++i) {
         const contracts::Checkpoint& checkpoint = details.checkpoints[i];
-        checkpoints.push_back({{"index", i},
-                               {"state_root", render(checkpoint.state_root)},
-                               {"artifact", render(checkpoint.artifact.sha256)},
-                               {"location", checkpoint.artifact.location},
-                               {"height", checkpoint.height.value}});
+        checkpoints.push_back(
+            {{"index", i},
+             {"state_root", render(checkpoint.state_root)},
+             {"artifact", render(checkpoint.artifact.sha256)},
+             {"location", checkpoint.artifact.location},
+             {"height", checkpoint.height.value}}
+        );
     }
     Json disputes = Json::array();
     for (const contracts::DisputeId& id : details.disputes) {
@@ -337,31 +359,32 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
 }
 
 Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<double> referee_us) {
-    return {{"id", render(dispute.id)},
-            {"task", render(dispute.task)},
-            {"segment", dispute.segment},
-            {"responder", render(dispute.responder)},
-            {"challenger", render(dispute.challenger)},
-            {"state", contracts::to_string(dispute.state)},
-            {"reason", dispute.reason ? Json(contracts::to_string(*dispute.reason)) : Json()},
-            {"level", dispute::to_string(dispute.position.level)},
-            {"rounds", dispute.position.rounds},
-            {"to_move", to_move(dispute)},
-            {"pinpoint", render_pinpoint(dispute::pinpoint(dispute.position))},
-            {"responder_clock", dispute.responder_clock},
-            {"challenger_clock", dispute.challenger_clock},
-            {"deadline", dispute.deadline.value},
-            {"opened_at", dispute.opened_at.value},
-            {"ended_at", dispute.ended_at.value},
-            {"onchain_bytes", dispute.onchain_bytes},
-            {"referee_us", or_null(referee_us)},
-            {"slashed", render(dispute.slashed)},
-            {"paid", render(dispute.paid)},
-            {"burned", render(dispute.burned)},
-            {"subject", subject_of(dispute)},
-            {"part", part_of(dispute)},
-            {"second", dispute.verdict && dispute.verdict->is_second},
-            {"seal", dispute.seal.is_zero() ? Json() : render(dispute.seal)}};
+    return {
+        {"id", render(dispute.id)},
+        {"task", render(dispute.task)},
+        {"segment", dispute.segment},
+        {"responder", render(dispute.responder)},
+        {"challenger", render(dispute.challenger)},
+        {"state", contracts::to_string(dispute.state)},
+        {"reason", dispute.reason ? Json(contracts::to_string(*dispute.reason)) : Json()},
+        {"level", dispute::to_string(dispute.position.level)},
+        {"rounds", dispute.position.rounds},
+        {"to_move", to_move(dispute)},
+        {"pinpoint", render_pinpoint(dispute::pinpoint(dispute.position))},
+        {"responder_clock", dispute.responder_clock},
+        {"challenger_clock", dispute.challenger_clock},
+        {"deadline", dispute.deadline.value},
+        {"opened_at", dispute.opened_at.value},
+        {"ended_at", dispute.ended_at.value},
+        {"onchain_bytes", dispute.onchain_bytes},
+        {"referee_us", or_null(referee_us)},
+        {"slashed", render(dispute.slashed)},
+        {"paid", render(dispute.paid)},
+        {"burned", render(dispute.burned)},
+        {"subject", subject_of(dispute)},
+        {"part", part_of(dispute)},
+        {"second", dispute.verdict && dispute.verdict->is_second},
+        {"seal", dispute.seal.is_zero() ? Json() : render(dispute.seal)}};
 }
 
 Json render_dispute(
@@ -370,10 +393,12 @@ Json render_dispute(
     Json out = render_dispute_summary(dispute, referee_us);
     out["moves"] = Json::array();
     for (const node::DisputeMove& move : moves) {
-        out["moves"].push_back({{"tx", render(move.tx)},
-                                {"height", move.height.value},
-                                {"action", move.action},
-                                {"size_bytes", move.size_bytes}});
+        out["moves"].push_back(
+            {{"tx", render(move.tx)},
+             {"height", move.height.value},
+             {"action", move.action},
+             {"size_bytes", move.size_bytes}}
+        );
     }
     out["raw"] = raw(dispute);
     return out;

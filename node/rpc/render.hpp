@@ -41,8 +41,10 @@ Json render(const contracts::HistoryRecord& record);
 
 Json render_status(const node::NodeStatus& status, const std::string& version);
 Json render_block(const node::StoredBlock& block, const contracts::Params& params);
-Json render_tx(const node::StoredTx& tx, bool whole);      ///< whole: with `body` and `raw`
-Json render_tx_bytes(ByteView bytes, bool whole);  ///< the fields that the bytes alone contain; null if they do not decode
+Json render_tx(const node::StoredTx& tx, bool whole);  ///< whole: with `body` and `raw`
+Json render_tx_bytes(
+    ByteView bytes, bool whole
+);  ///< the fields that the bytes alone contain; null if they do not decode
 
 /// What task_get returns in addition to the task's own record.
 struct TaskDetails {

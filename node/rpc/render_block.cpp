@@ -10,9 +10,12 @@ namespace {
 
 const char* text_of(node::LastStop stop) {
     switch (stop) {
-        case node::LastStop::kFirstStart: return "first_start";
-        case node::LastStop::kClean: return "clean";
-        case node::LastStop::kUnclean: return "unclean";
+        case node::LastStop::kFirstStart:
+            return "first_start";
+        case node::LastStop::kClean:
+            return "clean";
+        case node::LastStop::kUnclean:
+            return "unclean";
     }
     return "unknown";
 }
@@ -24,21 +27,22 @@ Json error_text(std::uint8_t code) {
 }  // namespace
 
 Json render_status(const node::NodeStatus& s, const std::string& version) {
-    return {{"chain_id", s.chain_id},
-            {"genesis_hash", render(s.genesis_hash)},
-            {"engine", s.engine},
-            {"version", version},
-            {"height", s.height.value},
-            {"app_hash", render(s.app_hash)},
-            {"time_ms", s.time_ms},
-            {"proposer", s.proposer.is_zero() ? Json() : render(s.proposer)},
-            {"mempool", {{"txs", s.mempool_txs}, {"bytes", s.mempool_bytes}}},
-            {"block_interval_ms", s.block_interval_ms},
-            {"first_state", s.first_state.value},
-            {"first_block", s.first_block.value},
-            {"first_history", s.first_history.value},
-            {"last_stop", text_of(s.last_stop)},
-            {"uptime_s", s.uptime_s}};
+    return {
+        {"chain_id", s.chain_id},
+        {"genesis_hash", render(s.genesis_hash)},
+        {"engine", s.engine},
+        {"version", version},
+        {"height", s.height.value},
+        {"app_hash", render(s.app_hash)},
+        {"time_ms", s.time_ms},
+        {"proposer", s.proposer.is_zero() ? Json() : render(s.proposer)},
+        {"mempool", {{"txs", s.mempool_txs}, {"bytes", s.mempool_bytes}}},
+        {"block_interval_ms", s.block_interval_ms},
+        {"first_state", s.first_state.value},
+        {"first_block", s.first_block.value},
+        {"first_history", s.first_history.value},
+        {"last_stop", text_of(s.last_stop)},
+        {"uptime_s", s.uptime_s}};
 }
 
 Json render_block(const node::StoredBlock& stored, const contracts::Params& params) {
@@ -46,27 +50,30 @@ Json render_block(const node::StoredBlock& stored, const contracts::Params& para
     std::uint64_t gas = 0;
     for (const auto& receipt : stored.receipts) {
         gas += receipt.gas;
-        txs.push_back({{"hash", render(receipt.tx)},
-                       {"action", receipt.action},
-                       {"sender", receipt.sender.is_zero() ? Json() : render(receipt.sender)},
-                       {"code", receipt.code},
-                       {"error", error_text(receipt.code)},
-                       {"gas", receipt.gas}});
+        txs.push_back(
+            {{"hash", render(receipt.tx)},
+             {"action", receipt.action},
+             {"sender", receipt.sender.is_zero() ? Json() : render(receipt.sender)},
+             {"code", receipt.code},
+             {"error", error_text(receipt.code)},
+             {"gas", receipt.gas}}
+        );
     }
     const auto& block = stored.signed_block;
-    return {{"height", stored.height.value},
-            {"hash", render(stored.hash)},
-            {"parent", stored.parent ? render(*stored.parent) : Json()},
-            {"time_ms", stored.time_ms},
-            {"proposer", render(stored.proposer)},
-            {"txs_root", block ? render(block->header.txs_root) : Json()},
-            {"parent_app_hash", render(stored.parent_app_hash)},
-            {"app_hash", render(stored.app_hash)},
-            {"signature", block ? render(block->signature) : Json()},
-            {"gas", gas},
-            {"gas_max", params.block_gas_max},
-            {"txs", std::move(txs)},
-            {"raw", block ? Json(to_hex(codec::encode(*block))) : Json()}};
+    return {
+        {"height", stored.height.value},
+        {"hash", render(stored.hash)},
+        {"parent", stored.parent ? render(*stored.parent) : Json()},
+        {"time_ms", stored.time_ms},
+        {"proposer", render(stored.proposer)},
+        {"txs_root", block ? render(block->header.txs_root) : Json()},
+        {"parent_app_hash", render(stored.parent_app_hash)},
+        {"app_hash", render(stored.app_hash)},
+        {"signature", block ? render(block->signature) : Json()},
+        {"gas", gas},
+        {"gas_max", params.block_gas_max},
+        {"txs", std::move(txs)},
+        {"raw", block ? Json(to_hex(codec::encode(*block))) : Json()}};
 }
 
 Json render_tx_bytes(ByteView bytes, bool whole) {
@@ -75,12 +82,13 @@ Json render_tx_bytes(ByteView bytes, bool whole) {
         return {};
     }
     const contracts::TxBody& body = tx->body;
-    Json out{{"hash", render(contracts::tx_hash(bytes))},
-             {"action", contracts::action_name(body.action)},
-             {"sender", render(body.sender)},
-             {"nonce", body.nonce},
-             {"fee", render(body.fee)},
-             {"size_bytes", bytes.size()}};
+    Json out{
+        {"hash", render(contracts::tx_hash(bytes))},
+        {"action", contracts::action_name(body.action)},
+        {"sender", render(body.sender)},
+        {"nonce", body.nonce},
+        {"fee", render(body.fee)},
+        {"size_bytes", bytes.size()}};
     if (whole) {
         out["chain_id"] = body.chain_id;
         out["body"] = render(body.action);

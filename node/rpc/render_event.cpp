@@ -19,23 +19,26 @@ Json fields_of(const Completed&) { return Json::object(); }
 Json fields_of(const VerifierDrawn& e) { return {{"segment", e.segment}, {"verifier", rpc::render(e.verifier)}}; }
 Json fields_of(const VerdictCommitted& e) { return {{"segment", e.segment}}; }
 Json fields_of(const VerdictPublished& e) {
-    return {{"segment", e.segment},
-            {"end_root", rpc::render(e.verdict.end_root)},
-            {"probe_root", e.verdict.probe_root ? rpc::render(*e.verdict.probe_root) : Json()},
-            {"measurement", rpc::render(e.verdict.measurement)},
-            {"accepts", e.accepts}};
+    return {
+        {"segment", e.segment},
+        {"end_root", rpc::render(e.verdict.end_root)},
+        {"probe_root", e.verdict.probe_root ? rpc::render(*e.verdict.probe_root) : Json()},
+        {"measurement", rpc::render(e.verdict.measurement)},
+        {"accepts", e.accepts}};
 }
 Json fields_of(const DisputeOpened& e) { return {{"dispute", rpc::render(e.dispute)}, {"segment", e.segment}}; }
 Json fields_of(const DisputeMoved& e) {
-    return {{"dispute", rpc::render(e.dispute)},
-            {"round", e.round},
-            {"level", dispute::to_string(e.level)},
-            {"by_responder", e.by_responder}};
+    return {
+        {"dispute", rpc::render(e.dispute)},
+        {"round", e.round},
+        {"level", dispute::to_string(e.level)},
+        {"by_responder", e.by_responder}};
 }
 Json fields_of(const DisputeEnded& e) {
-    return {{"dispute", rpc::render(e.dispute)},
-            {"claim_refuted", e.claim_refuted},
-            {"reason", contracts::to_string(e.reason)}};
+    return {
+        {"dispute", rpc::render(e.dispute)},
+        {"claim_refuted", e.claim_refuted},
+        {"reason", contracts::to_string(e.reason)}};
 }
 Json fields_of(const CommitteeDrawn& e) {
     Json seats = Json::array();
@@ -47,33 +50,37 @@ Json fields_of(const CommitteeDrawn& e) {
 Json fields_of(const CommitteeEnded& e) { return {{"is_available", e.is_available}}; }
 Json fields_of(const Attested&) { return Json::object(); }
 Json fields_of(const Paid& e) {
-    return {{"to", e.to.is_zero() ? Json() : rpc::render(e.to)},  // SET-8: the treasury
-            {"amount", rpc::render(e.amount)},
-            {"reason", contracts::to_string(e.reason)}};
+    return {
+        {"to", e.to.is_zero() ? Json() : rpc::render(e.to)},  // SET-8: the treasury
+        {"amount", rpc::render(e.amount)},
+        {"reason", contracts::to_string(e.reason)}};
 }
 Json fields_of(const Slashed& e) {
-    return {{"from", rpc::render(e.from)},
-            {"amount", rpc::render(e.amount)},
-            {"burned", rpc::render(e.burned)},
-            {"reason", contracts::to_string(e.reason)}};
+    return {
+        {"from", rpc::render(e.from)},
+        {"amount", rpc::render(e.amount)},
+        {"burned", rpc::render(e.burned)},
+        {"reason", contracts::to_string(e.reason)}};
 }
 Json fields_of(const Diverged& e) {
-    return {{"checkpoint", e.index},
-            {"step", e.step},
-            {"state_root", rpc::render(e.state_root)},
-            {"artifact", rpc::render(e.artifact)}};
+    return {
+        {"checkpoint", e.index},
+        {"step", e.step},
+        {"state_root", rpc::render(e.state_root)},
+        {"artifact", rpc::render(e.artifact)}};
 }
 Json fields_of(const LotteryDrawn& e) { return {{"lottery", rpc::render(e.lottery)}}; }
 Json fields_of(const WatcherDrawn& e) {
     return {{"segment", e.segment}, {"verifier", rpc::render(e.verifier)}, {"watcher", rpc::render(e.watcher)}};
 }
 Json fields_of(const VerdictDisclosed& e) {
-    return {{"segment", e.segment},
-            {"verifier", rpc::render(e.verifier)},
-            {"end_root", rpc::render(e.verdict.end_root)},
-            {"probe_root", e.verdict.probe_root ? rpc::render(*e.verdict.probe_root) : Json()},
-            {"measurement", rpc::render(e.verdict.measurement)},
-            {"forced", e.forced}};
+    return {
+        {"segment", e.segment},
+        {"verifier", rpc::render(e.verifier)},
+        {"end_root", rpc::render(e.verdict.end_root)},
+        {"probe_root", e.verdict.probe_root ? rpc::render(*e.verdict.probe_root) : Json()},
+        {"measurement", rpc::render(e.verdict.measurement)},
+        {"forced", e.forced}};
 }
 Json fields_of(const VerdictChallenged& e) {
     return {{"dispute", rpc::render(e.dispute)}, {"segment", e.segment}, {"verifier", rpc::render(e.verifier)}};
@@ -83,15 +90,17 @@ Json fields_of(const ProfilerDrawn& e) { return {{"profiler", rpc::render(e.prof
 Json fields_of(const ProfileCommitted&) { return Json::object(); }
 Json fields_of(const ProfilePublished& e) { return rpc::render(e.report); }
 Json fields_of(const ProfileChallenged& e) {
-    return {{"dispute", rpc::render(e.dispute)},
-            {"profiler", rpc::render(e.profiler)},
-            {"part", contracts::to_string(e.part)},
-            {"segment", e.segment}};
+    return {
+        {"dispute", rpc::render(e.dispute)},
+        {"profiler", rpc::render(e.profiler)},
+        {"part", contracts::to_string(e.part)},
+        {"segment", e.segment}};
 }
 Json fields_of(const ProfilingEnded& e) {
-    return {{"outcome", contracts::to_string(e.outcome)},
-            {"threshold", rpc::render(e.threshold)},
-            {"reference", rpc::render(e.reference)}};
+    return {
+        {"outcome", contracts::to_string(e.outcome)},
+        {"threshold", rpc::render(e.threshold)},
+        {"reference", rpc::render(e.reference)}};
 }
 Json fields_of(const Scored& e) { return {{"score", rpc::render_score(e.score)}}; }
 Json fields_of(const RoundClosed& e) {
@@ -99,10 +108,11 @@ Json fields_of(const RoundClosed& e) {
     for (const Withheld& each : e.withheld) {
         withheld.push_back({{"contributor", rpc::render(each.contributor)}, {"burned", rpc::render(each.burned)}});
     }
-    return {{"round", e.round},
-            {"seed", rpc::render(e.seed)},
-            {"contributors", e.contributors},
-            {"withheld", std::move(withheld)}};
+    return {
+        {"round", e.round},
+        {"seed", rpc::render(e.seed)},
+        {"contributors", e.contributors},
+        {"withheld", std::move(withheld)}};
 }
 Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
 

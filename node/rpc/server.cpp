@@ -88,7 +88,9 @@ struct RpcServer::Impl {
             return text_response(request.target == "/" ? 405 : 404, "POST JSON-RPC to /\n");
         }
         if (request.target == "/") {
-            return text_response(200, "assayd: JSON-RPC 2.0 over POST to this address. /livez and /readyz answer GET.\n");
+            return text_response(
+                200, "assayd: JSON-RPC 2.0 over POST to this address. /livez and /readyz answer GET.\n"
+            );
         }
         if (request.target == "/livez") {
             return text_response(200, "ok\n");

@@ -16,22 +16,25 @@ void Work::charge(std::uint64_t units) {
         throw Fault(kLimitExceeded, "the client is gone");
     }
     if (used_ >= kUnitsMax) {
-        throw Fault(kLimitExceeded,
-                    "the request costs more than " + std::to_string(kUnitsMax) + " units of work, its whole batch counted",
-                    {{"hint", "ask for less in one request: fewer calls, or a smaller limit"}});
+        throw Fault(
+            kLimitExceeded,
+            "the request costs more than " + std::to_string(kUnitsMax) + " units of work, its whole batch counted",
+            {{"hint", "ask for less in one request: fewer calls, or a smaller limit"}}
+        );
     }
     if (std::chrono::steady_clock::now() >= until_) {
-        throw Fault(kLimitExceeded,
-                    "the request takes longer than " + std::to_string(kTimeMax.count()) + " ms, its whole batch counted",
-                    {{"hint", "ask for less in one request, or later: the node may be busy"}});
+        throw Fault(
+            kLimitExceeded,
+            "the request takes longer than " + std::to_string(kTimeMax.count()) + " ms, its whole batch counted",
+            {{"hint", "ask for less in one request, or later: the node may be busy"}}
+        );
     }
     used_ += units;
 }
 
 void Work::wait(Wait wait) {
     if (!may_wait_) {
-        throw Fault(kInvalidRequest, "chain_wait cannot be in a batch",
-                    {{"hint", "send it as a request of its own"}});
+        throw Fault(kInvalidRequest, "chain_wait cannot be in a batch", {{"hint", "send it as a request of its own"}});
     }
     wait_ = std::move(wait);
 }

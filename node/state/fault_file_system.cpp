@@ -50,9 +50,7 @@ class FaultFile final : public rocksdb::FSWritableFileOwnerWrapper {
         return fault == Fault::kNone ? FSWritableFileOwnerWrapper::Append(data, options, debug) : device_gone();
     }
     rocksdb::IOStatus Append(
-        const rocksdb::Slice& data,
-        const rocksdb::IOOptions& options,
-        const rocksdb::DataVerificationInfo&,
+        const rocksdb::Slice& data, const rocksdb::IOOptions& options, const rocksdb::DataVerificationInfo&,
         rocksdb::IODebugContext* debug
     ) override {
         return Append(data, options, debug);
@@ -76,9 +74,7 @@ class FaultFileSystem final : public rocksdb::FileSystemWrapper {
     const char* Name() const override { return "assay-fault"; }
 
     rocksdb::IOStatus NewWritableFile(
-        const std::string& name,
-        const rocksdb::FileOptions& options,
-        std::unique_ptr<rocksdb::FSWritableFile>* out,
+        const std::string& name, const rocksdb::FileOptions& options, std::unique_ptr<rocksdb::FSWritableFile>* out,
         rocksdb::IODebugContext* debug
     ) override {
         std::unique_ptr<rocksdb::FSWritableFile> file;

@@ -76,9 +76,7 @@ class GuardedFileSystem final : public rocksdb::FileSystemWrapper {
 
 }  // namespace
 
-std::unique_ptr<rocksdb::Env> make_guarded_env(
-    rocksdb::Env* base, std::function<void(const std::string&)> on_failure
-) {
+std::unique_ptr<rocksdb::Env> make_guarded_env(rocksdb::Env* base, std::function<void(const std::string&)> on_failure) {
     auto files = base == nullptr ? rocksdb::FileSystem::Default() : base->GetFileSystem();
     return rocksdb::NewCompositeEnv(std::make_shared<GuardedFileSystem>(std::move(files), std::move(on_failure)));
 }

@@ -14,7 +14,8 @@ namespace assay::node {
 /// byte strings reads five; most of them are cache misses. Collisions are resolved by linear probing.
 class SlotTable {
   public:
-    /// Returns the value of a key. Outer nullopt: the key is not in the table; inner nullopt: the slot is known to be empty.
+    /// Returns the value of a key. Outer nullopt: the key is not in the table; inner nullopt: the slot is known to be
+    /// empty.
     std::optional<std::optional<Bytes>> find(ByteView key) const;
     void put(ByteView key, const std::optional<Bytes>& value);
     void clear();

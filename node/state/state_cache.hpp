@@ -21,7 +21,8 @@ class StateCache {
     /// `bytes_max`: approximate limit of its size.
     explicit StateCache(std::size_t bytes_max) : part_bytes_max_(bytes_max / kParts) {}
 
-    /// Returns a slot's value in the state of `height` (inner nullopt: the slot is empty), or nullopt if it is not cached.
+    /// Returns a slot's value in the state of `height` (inner nullopt: the slot is empty), or nullopt if it is not
+    /// cached.
     std::optional<std::optional<Bytes>> find(Height height, const Bytes& key) const;
     /// Caches a value that was read from the database at `height`. Ignored if the cache is at another height.
     void keep(Height height, const Bytes& key, const std::optional<Bytes>& value);

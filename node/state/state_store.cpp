@@ -148,12 +148,8 @@ std::vector<Slot> scan_slots(
 }
 
 Hash256 write_state(
-    storage::Batch& batch,
-    const storage::Snapshot& snapshot,
-    std::optional<std::uint64_t> base,
-    Height height,
-    const contracts::Changes& changes,
-    merkle::NodeCache* nodes
+    storage::Batch& batch, const storage::Snapshot& snapshot, std::optional<std::uint64_t> base, Height height,
+    const contracts::Changes& changes, merkle::NodeCache* nodes
 ) {
     const auto hashed = hash_changes(changes);
     std::vector<merkle::LeafChange> leaves;
@@ -204,9 +200,7 @@ std::size_t prune_state(storage::Batch& batch, const storage::Snapshot& snapshot
 }
 
 void write_restored(
-    storage::Batch& batch,
-    Height height,
-    const std::vector<Slot>& slots,
+    storage::Batch& batch, Height height, const std::vector<Slot>& slots,
     const std::vector<std::pair<merkle::NodeKey, Bytes>>& nodes
 ) {
     for (const Slot& slot : slots) {

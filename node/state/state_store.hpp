@@ -25,8 +25,8 @@ struct Meta {
     std::string chain_id;
     Hash256 genesis;  ///< SHA-256 of Borsh(Genesis)
     Hash256 genesis_app_hash;
-    Height first_state;  ///< states are kept from this height on
-    Height first_block;  ///< blocks' receipts and transactions are kept from this one on
+    Height first_state;    ///< states are kept from this height on
+    Height first_block;    ///< blocks' receipts and transactions are kept from this one on
     Height first_history;  ///< the history of tasks and disputes is kept from this block on, and never pruned
     static constexpr auto fields() {
         return Fields<
@@ -55,7 +55,8 @@ std::optional<Bytes> read_slot(const storage::Snapshot& snapshot, const Bytes& k
 /// Returns the slot with this hash in the state of `height`, which must be kept, or nullopt if it is empty. The tree of
 /// that height says which block wrote the value. Throws StorageError.
 std::optional<snapshot::Slot> read_slot_at(const storage::Snapshot& snapshot, const Hash256& slot_hash, Height height);
-/// Returns at most `limit` slots of the last state, in the order of the hashes of their keys, beginning after the hash `after`.
+/// Returns at most `limit` slots of the last state, in the order of the hashes of their keys, beginning after the hash
+/// `after`.
 std::vector<snapshot::Slot> scan_slots(
     const storage::Snapshot& snapshot, const std::optional<Hash256>& after, std::size_t limit
 );
@@ -63,12 +64,8 @@ std::vector<snapshot::Slot> scan_slots(
 /// Adds the state's changes at `height` to `batch` and returns the new app hash. `base` is the height of the previous
 /// state; nullopt at genesis.
 Hash256 write_state(
-    storage::Batch& batch,
-    const storage::Snapshot& snapshot,
-    std::optional<std::uint64_t> base,
-    Height height,
-    const contracts::Changes& changes,
-    merkle::NodeCache* nodes = nullptr
+    storage::Batch& batch, const storage::Snapshot& snapshot, std::optional<std::uint64_t> base, Height height,
+    const contracts::Changes& changes, merkle::NodeCache* nodes = nullptr
 );
 
 /// Erases what only the state of `height` needs, so that the first kept state is the next one, which must be in
@@ -77,9 +74,7 @@ std::size_t prune_state(storage::Batch& batch, const storage::Snapshot& snapshot
 
 /// Adds slots and tree nodes of the state at `height` that come from a snapshot of another node.
 void write_restored(
-    storage::Batch& batch,
-    Height height,
-    const std::vector<snapshot::Slot>& slots,
+    storage::Batch& batch, Height height, const std::vector<snapshot::Slot>& slots,
     const std::vector<std::pair<merkle::NodeKey, Bytes>>& nodes
 );
 

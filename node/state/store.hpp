@@ -24,11 +24,12 @@ class StorageError : public std::runtime_error {
 
 /// Column families. The numbers are indices; the names are on disk.
 enum class Column : std::uint8_t {
-    kMeta = 0,     ///< height, app hash, chain id
-    kState = 1,    ///< SHA-256(slot) -> slot and last committed value
-    kValues = 2,   ///< height, big-endian || SHA-256(slot) -> slot and value written at that height
-    kTree = 3,     ///< JMT nodes
-    kStale = 4,    ///< height, big-endian -> tree nodes and values that states from that height on do not need; for pruning
+    kMeta = 0,    ///< height, app hash, chain id
+    kState = 1,   ///< SHA-256(slot) -> slot and last committed value
+    kValues = 2,  ///< height, big-endian || SHA-256(slot) -> slot and value written at that height
+    kTree = 3,    ///< JMT nodes
+    kStale =
+        4,  ///< height, big-endian -> tree nodes and values that states from that height on do not need; for pruning
     kHistory = 5,  ///< indexes that no rule reads
     kTxs = 6,      ///< positions of transactions: by hash, and by account
 };
@@ -97,12 +98,13 @@ class Snapshot {
 enum class Fault : std::uint8_t { kNone = 0, kFail = 1, kTear = 2 };
 
 struct StoreOptions {
-    bool in_memory = false;       ///< nothing is stored on disk; lost when closed, and `sync` has no effect
+    bool in_memory = false;  ///< nothing is stored on disk; lost when closed, and `sync` has no effect
     /// When one column has this much unwritten data, all columns are written to files; 0: 16 MiB.
     std::size_t write_buffer_bytes = 0;
     /// Tests only: called before every append and sync of every file, with the number of such calls before.
     std::function<Fault(std::uint64_t)> fault;
-    /// Called when a write to a file fails, before the database learns of it. Called on any thread; may end the process.
+    /// Called when a write to a file fails, before the database learns of it. Called on any thread; may end the
+    /// process.
     std::function<void(const std::string&)> on_disk_failure{};
 };
 
@@ -115,9 +117,10 @@ class Store {
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
 
-    /// Applies `batch` atomically. With `sync`, it and all batches before it are on disk afterwards. Without, it reaches the
-    /// disk with the next synced batch, when the store is closed, or when the buffers are full. A process that dies before
-    /// loses only the last batches, each as a whole. Throws StorageError on failure; every later write then throws too.
+    /// Applies `batch` atomically. With `sync`, it and all batches before it are on disk afterwards. Without, it
+    /// reaches the disk with the next synced batch, when the store is closed, or when the buffers are full. A process
+    /// that dies before loses only the last batches, each as a whole. Throws StorageError on failure; every later write
+    /// then throws too.
     void write(const Batch& batch, bool sync);
     std::shared_ptr<const Snapshot> snapshot() const;
 

@@ -144,8 +144,8 @@ TEST_CASE("a node killed at random instants under load always restarts and loses
     const auto genesis_file = directory.path() / "genesis.json";
     node::write_genesis(genesis_file, make_genesis());
     REQUIRE(Daemon({"init", "--home", home.string(), "--genesis", genesis_file.string()}, logs).await_exit(20s) == 0);
-    const std::vector<std::string> start{
-        "start", "--home", home.string(), "--rpc-port", "0", "--block-interval-ms", "5"};
+    const std::vector<std::string> start{"start", "--home", home.string(), "--rpc-port", "0", "--block-interval-ms",
+                                         "5"};
 
     Witness witness;
     constexpr int kKills = 30;

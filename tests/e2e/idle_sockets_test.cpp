@@ -37,17 +37,22 @@ TEST_CASE("a node under 2000 idle connections and 200 waits answers and makes bl
         Daemon init({"init", "--home", home, "--chain-id", "e2e-1"}, directory.path() / "init");
         REQUIRE(init.await_exit(60s) == 0);
     }
-    Daemon daemon({"start", "--home", home, "--rpc-port", "0", "--block-interval-ms", "100"}, directory.path() / "logs");
+    Daemon daemon(
+        {"start", "--home", home, "--rpc-port", "0", "--block-interval-ms", "100"}, directory.path() / "logs"
+    );
     const auto ready = daemon.await_ready(60s);
     REQUIRE(ready.has_value());
     const auto port = static_cast<std::uint16_t>(std::stoul(ready->url.substr(ready->url.rfind(':') + 1)));
     std::vector<std::unique_ptr<RawClient>> flood;
-    const std::string wait = R"({"jsonrpc":"2.0","id":1,"method":"chain_wait","params":{"after":1000000000,"timeout_ms":30000}})";
+    const std::string wait =
+        R"({"jsonrpc":"2.0","id":1,"method":"chain_wait","params":{"after":1000000000,"timeout_ms":30000}})";
     for (int i = 0; i < kIdle + kWaits; ++i) {
         flood.push_back(std::make_unique<RawClient>(port, "127.1.0." + std::to_string(1 + i % kAddresses)));
         if (i >= kIdle) {
-            flood.back()->send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
-                               std::to_string(wait.size()) + "\r\n\r\n" + wait);
+            flood.back()->send(
+                "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+                std::to_string(wait.size()) + "\r\n\r\n" + wait
+            );
         } else if (i % 2 == 0) {
             flood.back()->send("POST / HTTP/1.1\r\nHost: loc");
         }
@@ -57,11 +62,15 @@ TEST_CASE("a node under 2000 idle connections and 200 waits answers and makes bl
     for (int i = 0; i < 20; ++i) {
         const auto start = std::chrono::steady_clock::now();
         client.call("node_status");
-        latencies_ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+        latencies_ms.push_back(
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()
+        );
     }
     std::sort(latencies_ms.begin(), latencies_ms.end());
-    MESSAGE("assayd under ", kIdle, " idle connections and ", kWaits, " waits: median ", latencies_ms[10], " ms, slowest of 20 ",
-            latencies_ms.back(), " ms");
+    MESSAGE(
+        "assayd under ", kIdle, " idle connections and ", kWaits, " waits: median ", latencies_ms[10],
+        " ms, slowest of 20 ", latencies_ms.back(), " ms"
+    );
     const auto height = client.call("node_status").at("height").get<std::uint64_t>();
     const auto later = client.call("chain_wait", {{"after", height}, {"timeout_ms", 15'000}});
     CHECK(later.at("height").get<std::uint64_t>() > height);

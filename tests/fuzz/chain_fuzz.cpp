@@ -30,12 +30,27 @@ class Player {
   public:
     explicit Player(std::uint8_t stage) {
         switch (stage % 6) {
-            case 1: chain_.bond_all(); break;
-            case 2: chain_.bond_all(); chain_.start_task(test::make_spec()); break;
-            case 3: chain_.bond_all(); chain_.complete_task(); break;
-            case 4: chain_.bond_all(); chain_.verifying_task(); break;
-            case 5: chain_.bond_all(); chain_.challenge_task(); break;
-            default: break;
+            case 1:
+                chain_.bond_all();
+                break;
+            case 2:
+                chain_.bond_all();
+                chain_.start_task(test::make_spec());
+                break;
+            case 3:
+                chain_.bond_all();
+                chain_.complete_task();
+                break;
+            case 4:
+                chain_.bond_all();
+                chain_.verifying_task();
+                break;
+            case 5:
+                chain_.bond_all();
+                chain_.challenge_task();
+                break;
+            default:
+                break;
         }
         remember(chain_.history);
     }

@@ -16,9 +16,7 @@ struct JudgeCase {
     dispute::Claim claim;
     dispute::Position position;
     dispute::Proof proof;
-    static constexpr auto fields() {
-        return Fields<&JudgeCase::claim, &JudgeCase::position, &JudgeCase::proof>{};
-    }
+    static constexpr auto fields() { return Fields<&JudgeCase::claim, &JudgeCase::position, &JudgeCase::proof>{}; }
 };
 
 /// A claim about a program of any nodes, and the moves of both parties: for each round a child to select and a byte
@@ -29,8 +27,7 @@ struct DisputeScript {
     std::vector<std::uint32_t> children;
     Bytes noise;
     static constexpr auto fields() {
-        return Fields<
-            &DisputeScript::claim, &DisputeScript::graph, &DisputeScript::children, &DisputeScript::noise>{};
+        return Fields<&DisputeScript::claim, &DisputeScript::graph, &DisputeScript::children, &DisputeScript::noise>{};
     }
 };
 

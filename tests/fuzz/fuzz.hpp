@@ -19,9 +19,7 @@ namespace assay::fuzz {
 /// One target: looks at one input. Defined by each target's file.
 void run(ByteView input);
 
-inline bool same(ByteView a, ByteView b) {
-    return std::string_view(as_text(a)) == std::string_view(as_text(b));
-}
+inline bool same(ByteView a, ByteView b) { return std::string_view(as_text(a)) == std::string_view(as_text(b)); }
 
 /// Decodes a T and, when that succeeds, asks for the same bytes back.
 template <class T>

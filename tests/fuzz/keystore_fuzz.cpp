@@ -7,9 +7,7 @@ namespace assay::fuzz {
 namespace {
 
 /// Costs that are lawful and would only take long are left out.
-bool is_slow(const KeystoreCase& c) {
-    return c.n <= (1U << 20U) && c.r <= 64 && c.p <= 64 && c.n * c.r * c.p > 256;
-}
+bool is_slow(const KeystoreCase& c) { return c.n <= (1U << 20U) && c.r <= 64 && c.p <= 64 && c.n * c.r * c.p > 256; }
 
 }  // namespace
 
@@ -19,9 +17,11 @@ void run(ByteView input) {
         return;
     }
     const crypto::SealedKey key{
-        .account = sealed->account, .cost = {.n = sealed->n, .r = sealed->r, .p = sealed->p}, .salt = sealed->salt,
-        .nonce = sealed->nonce, .ciphertext = sealed->ciphertext
-    };
+        .account = sealed->account,
+        .cost = {.n = sealed->n, .r = sealed->r, .p = sealed->p},
+        .salt = sealed->salt,
+        .nonce = sealed->nonce,
+        .ciphertext = sealed->ciphertext};
     if (const auto opened = crypto::open_key(key, sealed->password)) {
         ASSERT(opened->account() == sealed->account);
     }

@@ -31,9 +31,7 @@ Tile tile_from(ByteView pattern, DType dtype, std::size_t from) {
 }
 
 /// Operands of the right number, type and size, whatever they hold.
-PartialInput lawful_input(
-    const PartialCase& c, std::uint64_t tile, std::uint32_t partial, const StepContext& context
-) {
+PartialInput lawful_input(const PartialCase& c, std::uint64_t tile, std::uint32_t partial, const StepContext& context) {
     PartialInput input;
     for (const TileRef& ref : operands_of(c.node, tile, partial)) {
         ASSERT(ref.input < c.node.inputs.size());

@@ -4,8 +4,6 @@
 
 namespace assay::fuzz {
 
-void run(ByteView input) {
-    (void)round_trip<dispute::Proof>(input);
-}
+void run(ByteView input) { (void)round_trip<dispute::Proof>(input); }
 
 }  // namespace assay::fuzz

@@ -17,9 +17,10 @@ void choose(std::size_t choice, ByteView input) {
 
 void run(ByteView input) {
     if (!input.empty()) {
-        choose<contracts::Task, contracts::Checkpoint, contracts::Dispute, contracts::Committee, contracts::Account,
-               contracts::Stake, contracts::Params, contracts::HistoryRecord, contracts::Genesis, contracts::Receipt,
-               dispute::Claim, contracts::Beacon, contracts::Drawing>(input[0], input.subspan(1));
+        choose<
+            contracts::Task, contracts::Checkpoint, contracts::Dispute, contracts::Committee, contracts::Account,
+            contracts::Stake, contracts::Params, contracts::HistoryRecord, contracts::Genesis, contracts::Receipt,
+            dispute::Claim, contracts::Beacon, contracts::Drawing>(input[0], input.subspan(1));
     }
 }
 

@@ -50,7 +50,8 @@ class FakeNode final : public node::NodeApi {
         return found == slots_.end() ? std::nullopt : std::optional(found->second);
     }
     consensus::QueryResult prove(const Bytes& key, std::optional<Height> height) const override {
-        return consensus::QueryResult{.height = height.value_or(Height{}), .app_hash = {}, .value = state(key), .proof = {}};
+        return consensus::QueryResult{
+            .height = height.value_or(Height{}), .app_hash = {}, .value = state(key), .proof = {}};
     }
     std::uint64_t next_nonce(const AccountId&) const override { return 0; }
     node::Page<contracts::HistoryRecord> task_history(const TaskId&, std::uint64_t from, std::uint32_t) const override {

@@ -25,8 +25,15 @@ crypto::SecretKey key() {
 TaskSpec make_spec() {
     TaskSpec spec;
     spec.title = "a task";
-    spec.program = {.state_tensors = 3, .init_nodes = 4, .step_nodes = 50, .init_root = {}, .step_root = {},
-                    .batch_size = 4, .dataset = {.rows = 100, .width = 3}, .initial_root = {}};
+    spec.program = {
+        .state_tensors = 3,
+        .init_nodes = 4,
+        .step_nodes = 50,
+        .init_root = {},
+        .step_root = {},
+        .batch_size = 4,
+        .dataset = {.rows = 100, .width = 3},
+        .initial_root = {}};
     spec.program_artifact = {.sha256 = {}, .size_bytes = 1000, .location = "http://127.0.0.1:4000"};
     spec.dataset_artifact = spec.program_artifact;
     spec.steps = 10;
@@ -53,8 +60,10 @@ ProfileReport make_report() {
 /// One action of every kind.
 std::vector<Action> all_actions() {
     const canonical::Node node{.op = canonical::Op::kFill, .dtype = canonical::DType::kF32, .shape = {1, 1}};
-    const dispute::TileOpening opening{.tile = {.dtype = canonical::DType::kF32, .data = Bytes(16)},
-                                     .tile_path = std::vector<Hash256>(2), .source_path = std::vector<Hash256>(1)};
+    const dispute::TileOpening opening{
+        .tile = {.dtype = canonical::DType::kF32, .data = Bytes(16)},
+        .tile_path = std::vector<Hash256>(2),
+        .source_path = std::vector<Hash256>(1)};
     dispute::Proof proof;
     proof.before = canonical::Accumulator{Bytes(8)};
     proof.tiles = {opening};
@@ -74,31 +83,53 @@ std::vector<Action> all_actions() {
         CommitVerdict{.task = {}, .segment = 2, .commitment = {}},
         PublishVerdict{.task = {}, .segment = 2, .verdict = {.end_root = {}, .probe_root = Hash256{}}},
         PublishVerdict{
-            .task = {}, .segment = 2, .verdict = {.end_root = {}, .probe_root = {}, .diverged_after = 3},
-            .divergence = dispute::StateOpening{.tensor = 1, .tile = 0,
-                                              .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
-                                              .opening = opening}},
+            .task = {},
+            .segment = 2,
+            .verdict = {.end_root = {}, .probe_root = {}, .diverged_after = 3},
+            .divergence =
+                dispute::StateOpening{
+                    .tensor = 1,
+                    .tile = 0,
+                    .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
+                    .opening = opening}},
         OpenDispute{.task = {}, .segment = 1, .role = Role::kWhistleblower},
         RevealMove{.dispute = {}, .round = 1, .children = std::vector<Hash256>(4)},
         SelectMove{.dispute = {}, .round = 1, .selection = selection},
         ProveMove{.dispute = {}, .proof = proof},
         AttestAvailability{
             .task = {},
-            .opening = {.tensor = 1, .tile = 0, .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
-                        .opening = opening}},
+            .opening =
+                {.tensor = 1,
+                 .tile = 0,
+                 .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
+                 .opening = opening}},
         DeclareDivergence{
-            .task = {}, .step = 3, .state_root = {}, .artifact = make_spec().program_artifact,
-            .opening = {.tensor = 1, .tile = 0, .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
-                        .opening = opening}},
+            .task = {},
+            .step = 3,
+            .state_root = {},
+            .artifact = make_spec().program_artifact,
+            .opening =
+                {.tensor = 1,
+                 .tile = 0,
+                 .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
+                 .opening = opening}},
         DiscloseVerdict{.task = {}, .segment = 2, .opening = {}},
         ChallengeVerdict{.task = {}, .segment = 2, .verifier = key().account(), .role = Role::kWhistleblower},
         RegisterValidator{.key = {}, .proof = {}},
         Unjail{},
-        RegisterTerms{.role = Role::kVerifier, .terms = {.hardware_class = 2, .price = 7, .memory = 9, .replay_blocks = 3}, .score = 5},
+        RegisterTerms{
+            .role = Role::kVerifier,
+            .terms = {.hardware_class = 2, .price = 7, .memory = 9, .replay_blocks = 3},
+            .score = 5},
         CommitProfile{},
         PublishProfile{.task = {}, .report = make_report(), .salt = {}},
-        ChallengeProfile{.task = {}, .profiler = key().account(), .role = Role::kVerifier,
-                         .part = ProfilePart::kMeasurement, .segment = 2, .roots = MeasuredRoots{}},
+        ChallengeProfile{
+            .task = {},
+            .profiler = key().account(),
+            .role = Role::kVerifier,
+            .part = ProfilePart::kMeasurement,
+            .segment = 2,
+            .roots = MeasuredRoots{}},
         JoinBeacon{},
         Contribute{},
         LeaveBeacon{},
@@ -108,7 +139,10 @@ std::vector<Action> all_actions() {
 
 Tx sign(std::uint64_t nonce, Action action) {
     return sign_tx(
-        {.chain_id = "assay-fuzz", .sender = key().account(), .nonce = nonce, .fee = Amount{1'000'000},
+        {.chain_id = "assay-fuzz",
+         .sender = key().account(),
+         .nonce = nonce,
+         .fee = Amount{1'000'000},
          .action = std::move(action)},
         key()
     );
@@ -151,11 +185,13 @@ void write_records(const CorpusWriter& out) {
     task.tolerance->threshold = Distances{};
     task.assignments[1].measurement = make_report().segments[1].measurement;
     write_record(out, 0, "tolerance_task", task);
-    task.spec.evaluation = EvaluationCommitment{
-        .graph_root = {}, .nodes = 300, .holdout = {}, .data = task.spec.dataset_artifact};
+    task.spec.evaluation =
+        EvaluationCommitment{.graph_root = {}, .nodes = 300, .holdout = {}, .data = task.spec.dataset_artifact};
     task.evaluation = Evaluation{};
     write_record(out, 0, "evaluated_task", task);
-    write_record(out, 1, "checkpoint", Checkpoint{.state_root = {}, .artifact = task.spec.program_artifact, .height = {}});
+    write_record(
+        out, 1, "checkpoint", Checkpoint{.state_root = {}, .artifact = task.spec.program_artifact, .height = {}}
+    );
     write_record(out, 2, "dispute", Dispute{});
     Committee committee{.segments = {1, 3}, .members = {}, .state = CommitteeState::kSitting, .sitting = 2, .seed = {}};
     committee.members.resize(3);
@@ -172,7 +208,10 @@ void write_records(const CorpusWriter& out) {
     beacon.seats.resize(2);
     beacon.round = Round{.opened_at = {7}, .block_hash = {}, .contributions = {Contribution{}}};
     write_record(out, 11, "beacon", beacon);
-    write_record(out, 12, "drawing", Drawing{.tasks = {TaskId{}}, .verifiers = {Candidate{}}, .whistleblowers = {}, .solvers = {}});
+    write_record(
+        out, 12, "drawing",
+        Drawing{.tasks = {TaskId{}}, .verifiers = {Candidate{}}, .whistleblowers = {}, .solvers = {}}
+    );
 }
 
 Bytes read(const std::filesystem::path& file) {
@@ -189,8 +228,14 @@ void write_blocks(const CorpusWriter& out, const std::vector<Bytes>& txs) {
         out.write("block_log", "empty", read(folder / "blocks.log"));
         Hash256 parent;
         for (std::uint64_t height = 1; height <= 3; ++height) {
-            solo::BlockHeader header{.chain_id = "assay-fuzz", .height = Height{height}, .time_ms = 1000 * height,
-                                     .parent = parent, .txs_root = {}, .app_hash = {}, .proposer = {}};
+            solo::BlockHeader header{
+                .chain_id = "assay-fuzz",
+                .height = Height{height},
+                .time_ms = 1000 * height,
+                .parent = parent,
+                .txs_root = {},
+                .app_hash = {},
+                .proposer = {}};
             const auto count = static_cast<std::ptrdiff_t>(height) - 1;
             const solo::Block block = solo::sign_block(header, {txs.begin(), txs.begin() + count}, key());
             parent = solo::block_hash(block.header);

@@ -65,7 +65,8 @@ void write_snapshot(const CorpusWriter& out) {
         const std::size_t end = std::min(begin + 16, slots.size());
         const auto range = merkle::prove_range(nodes, 1, after ? std::optional(after->key_hash) : std::nullopt, 16);
         const auto from = slots.begin() + static_cast<std::ptrdiff_t>(begin);
-        ChunkClaim claim{.root = update.root, .after = after, .chunk = {.slots = {}, .left = range.left, .right = range.right}};
+        ChunkClaim claim{
+            .root = update.root, .after = after, .chunk = {.slots = {}, .left = range.left, .right = range.right}};
         claim.chunk.slots.assign(from, from + static_cast<std::ptrdiff_t>(end - begin));
         after = range.leaves.back();
         metadata.chunks.push_back(crypto::sha256(codec::encode(claim.chunk)));

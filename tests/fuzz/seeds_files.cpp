@@ -25,15 +25,21 @@ void write_safetensors(const CorpusWriter& out) {
     using canonical::DType;
     artifacts::SafetensorsFile file;
     file.metadata = {{"context", "2"}};
-    file.tensors = {{"a", canonical::make_tensor(DType::kF32, {2, 3})}, {"b", canonical::make_tensor(DType::kI64, {1, 1})}};
+    file.tensors = {
+        {"a", canonical::make_tensor(DType::kF32, {2, 3})}, {"b", canonical::make_tensor(DType::kI64, {1, 1})}};
     out.write("safetensors", "two", artifacts::encode_safetensors(file));
     const auto dataset = artifacts::build_text_dataset("to be or not to be", 3);
     out.write("safetensors", "dataset", dataset.value().artifact);
     out.write("safetensors", "vector", with_header(R"({"v":{"dtype":"I32","shape":[3],"data_offsets":[0,12]}})", 12));
     out.write("safetensors", "scalar", with_header(R"({"v":{"dtype":"F32","shape":[],"data_offsets":[0,4]}})", 4));
     out.write("safetensors", "gap", with_header(R"({"v":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8));
-    out.write("safetensors", "twice", with_header(R"({"v":{"dtype":"F32","dtype":"F32","shape":[],"data_offsets":[0,4]}})", 4));
-    out.write("safetensors", "huge", with_header(R"({"v":{"dtype":"F32","shape":[4294967295,4294967295],"data_offsets":[0,4]}})", 4));
+    out.write(
+        "safetensors", "twice", with_header(R"({"v":{"dtype":"F32","dtype":"F32","shape":[],"data_offsets":[0,4]}})", 4)
+    );
+    out.write(
+        "safetensors", "huge",
+        with_header(R"({"v":{"dtype":"F32","shape":[4294967295,4294967295],"data_offsets":[0,4]}})", 4)
+    );
     out.write("text_dataset", "ascii", "\x02to be or not to be");
     out.write("text_dataset", "utf8", "\x01\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80 abc");
     out.write("text_dataset", "broken", "\x01\xc3 abc");
@@ -59,30 +65,39 @@ void write_settings(const CorpusWriter& out) {
     out.write("genesis", "whole", text);
     out.write("genesis", "least", R"({"chain_id":"a","balances":{}})");
     out.write("genesis", "twice", R"({"chain_id":"a","chain_id":"b","balances":{}})");
-    out.write("genesis", "params", R"({"chain_id":"a","params":{"gas_price_min":"1","tx_size_max":4294967296},"balances":{}})");
+    out.write(
+        "genesis", "params", R"({"chain_id":"a","params":{"gas_price_min":"1","tx_size_max":4294967296},"balances":{}})"
+    );
 }
 
 void write_calls(const CorpusWriter& out) {
     const std::string zeros(64, '0');
     const std::string address = crypto::to_address(AccountId{});
     const std::vector<std::pair<std::string, std::string>> calls = {
-        {"node_status", ""}, {"chain_params", ""}, {"rpc.discover", ""},
-        {"chain_block", R"("height":1)"}, {"chain_wait", R"("after":1,"timeout_ms":10)"},
+        {"node_status", ""},
+        {"chain_params", ""},
+        {"rpc.discover", ""},
+        {"chain_block", R"("height":1)"},
+        {"chain_wait", R"("after":1,"timeout_ms":10)"},
         {"chain_proof", R"("stake":{"account":")" + address + R"(","role":"solver"})"},
-        {"chain_proof", R"("key":"0102","height":7)"}, {"tx_submit", R"("tx":"00ff10")"},
-        {"tx_get", R"("hash":")" + zeros + "\""}, {"account_get", R"("account":")" + address + "\""},
-        {"account_history", R"("limit":3,"account":")" + zeros + "\""}, {"stake_get", R"("account":")" + address + "\""},
-        {"task_get", R"("task":")" + zeros + "\""}, {"task_list", R"("state":"open","limit":2,"cursor":null)"},
+        {"chain_proof", R"("key":"0102","height":7)"},
+        {"tx_submit", R"("tx":"00ff10")"},
+        {"tx_get", R"("hash":")" + zeros + "\""},
+        {"account_get", R"("account":")" + address + "\""},
+        {"account_history", R"("limit":3,"account":")" + zeros + "\""},
+        {"stake_get", R"("account":")" + address + "\""},
+        {"task_get", R"("task":")" + zeros + "\""},
+        {"task_list", R"("state":"open","limit":2,"cursor":null)"},
         {"task_history", R"("cursor":"x","task":")" + zeros + "\""},
         {"task_lineage", R"("task":")" + zeros + "\""},
-        {"checkpoint_get", R"("index":0,"task":")" + zeros + "\""}, {"dispute_get", R"("dispute":")" + zeros + "\""},
+        {"checkpoint_get", R"("index":0,"task":")" + zeros + "\""},
+        {"dispute_get", R"("dispute":")" + zeros + "\""},
         {"dispute_list", R"("task":")" + zeros + "\""},
         {"profile_get", R"("task":")" + zeros + R"(","profiler":")" + zeros + "\""},
     };
     std::string batch = "[";
     for (const auto& [method, params] : calls) {
-        const std::string call =
-            R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{)" + params + "}}";
+        const std::string call = R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{)" + params + "}}";
         out.write("rpc", method + (params.find("key") == std::string::npos ? "" : "_key"), call);
         batch += (batch.size() > 1 ? "," : "") + call;
     }
@@ -109,7 +124,9 @@ void write_tasks(const CorpusWriter& out) {
         "title = \"t\"\nsteps = 20\ncheckpoint_interval = 5\nreward = \"5 ASY\"\nverification_fee = \"1 ASY\"\n"
         "training_blocks = 100\n[model]\nkind = \"char\"\ncontext = 4\nembedding = 32\nhidden = 16\nbatch_size = 8\n";
     out.write("task_toml", "adam", task + "[optimizer]\nkind = \"adam\"\nbeta1 = 0.5\n[data]\ntext = \"data.txt\"\n");
-    out.write("task_toml", "sgd", task + "[optimizer]\nkind = \"sgd\"\nlearning_rate = 1\n[data]\ntext = \"data.txt\"\n");
+    out.write(
+        "task_toml", "sgd", task + "[optimizer]\nkind = \"sgd\"\nlearning_rate = 1\n[data]\ntext = \"data.txt\"\n"
+    );
     const std::string data = "[optimizer]\nkind = \"sgd\"\n[data]\ntext = \"data.txt\"\n";
     out.write("task_toml", "evaluation", task + data + "[evaluation]\ntext = \"data.txt\"\nbatches = 2\n");
     out.write("task_toml", "unknown", task + "[optimizer]\nkind = \"adamw\"\n");

@@ -56,8 +56,7 @@ void write_program_seeds(const CorpusWriter& out) {
     write_partials(out);
     for (const auto kind : {program::OptimizerKind::kAdam, program::OptimizerKind::kSgdMomentum}) {
         const program::CharModelConfig model{
-            .vocabulary = 5, .context = 2, .embedding = 32, .hidden = 8, .batch_size = 4, .dataset_rows = 50
-        };
+            .vocabulary = 5, .context = 2, .embedding = 32, .hidden = 8, .batch_size = 4, .dataset_rows = 50};
         program::OptimizerConfig optimizer;
         optimizer.kind = kind;
         const std::string name = kind == program::OptimizerKind::kAdam ? "adam" : "sgd";
@@ -71,8 +70,13 @@ void write_program_seeds(const CorpusWriter& out) {
     const Node fill{.op = Op::kFill, .dtype = scalar.dtype, .shape = scalar.shape};
     const Input filled{.source = Source::kNode, .index = 0, .dtype = scalar.dtype, .shape = scalar.shape};
     const Node commit{.op = Op::kCommit, .dtype = DType::kF32, .shape = {}, .inputs = {filled}};
-    program::Program least{.state = {{"x", scalar}}, .init = {fill, commit}, .step = {fill, commit}, .loss_node = 0,
-                           .batch_size = 1, .dataset = {.rows = 1, .width = 1}};
+    program::Program least{
+        .state = {{"x", scalar}},
+        .init = {fill, commit},
+        .step = {fill, commit},
+        .loss_node = 0,
+        .batch_size = 1,
+        .dataset = {.rows = 1, .width = 1}};
     out.write("program", "least", codec::encode(least));
     least.step[1].inputs[0].index = 1;
     out.write("program", "forward_reference", codec::encode(least));

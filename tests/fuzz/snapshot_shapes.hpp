@@ -16,9 +16,7 @@ struct ChunkClaim {
     Hash256 root;
     std::optional<merkle::LeafHashes> after;
     snapshot::Chunk chunk;
-    static constexpr auto fields() {
-        return Fields<&ChunkClaim::root, &ChunkClaim::after, &ChunkClaim::chunk>{};
-    }
+    static constexpr auto fields() { return Fields<&ChunkClaim::root, &ChunkClaim::after, &ChunkClaim::chunk>{}; }
 };
 
 }  // namespace assay::fuzz

@@ -26,14 +26,15 @@ using simulation::Kind;
 using simulation::Replica;
 using simulation::Worker;
 
-constexpr std::uint64_t kPatienceBlocks = 3'000;  ///< within so many blocks after the attack everything has to have ended
-constexpr std::uint64_t kLatencyMs = 3'000;       ///< of honest messages, with blocks of a second
+constexpr std::uint64_t kPatienceBlocks =
+    3'000;                                   ///< within so many blocks after the attack everything has to have ended
+constexpr std::uint64_t kLatencyMs = 3'000;  ///< of honest messages, with blocks of a second
 constexpr std::uint64_t kStallMs = 18'000;
 constexpr std::uint64_t kOutageBlocks = 150;
-constexpr std::uint64_t kForkLatencyMs = 4'000;   ///< the same in continuations
-constexpr std::uint64_t kFeeMax = 100'000'000;    ///< of an honest account's bids there, which is the worker's default
-constexpr std::uint64_t kForkBlocks = 600;        ///< so long a continuation lasts at most
-constexpr std::uint64_t kLastBlocks = 2;          ///< before a clock runs out, when attackers move at the last moment
+constexpr std::uint64_t kForkLatencyMs = 4'000;  ///< the same in continuations
+constexpr std::uint64_t kFeeMax = 100'000'000;   ///< of an honest account's bids there, which is the worker's default
+constexpr std::uint64_t kForkBlocks = 600;       ///< so long a continuation lasts at most
+constexpr std::uint64_t kLastBlocks = 2;         ///< before a clock runs out, when attackers move at the last moment
 constexpr std::uint64_t kAttackersStream = 1'000;
 constexpr std::uint64_t kSlowSeeds = 5;    ///< in one seed of so many replays take long
 constexpr std::uint64_t kSlowBlocks = 16;  ///< and so long at most
@@ -68,7 +69,9 @@ class Arena {
             }
         };
         // In runs of one seed the same, whatever is in the blocks: so draws agree as long as rounds do.
-        node.hash_at = [seed](Height height) { return model::mix({}, key_of(0).account(), seed * 1'000'000 + height.value); };
+        node.hash_at = [seed](Height height) {
+            return model::mix({}, key_of(0).account(), seed * 1'000'000 + height.value);
+        };
         for (std::size_t i = 0; i < kinds_.size(); ++i) {
             add_worker(static_cast<int>(i), kinds_[i]);
         }
@@ -80,7 +83,8 @@ class Arena {
     Report run() {
         try {
             start();
-            while (continuation_ ? is_owed(owed_) && chain_.height() < options_.fork_at->first + kForkBlocks : !is_done()) {
+            while (continuation_ ? is_owed(owed_) && chain_.height() < options_.fork_at->first + kForkBlocks
+                                 : !is_done()) {
                 if (chain_.height() > options_.planned_blocks + kPatienceBlocks) {
                     throw Broken("law 3: something is open for ever: " + describe_open());
                 }
@@ -119,7 +123,9 @@ class Arena {
     bool is_worth_a_fork(const std::set<Due>& before) {
         const auto is_new = [&](const Due& due) { return !before.contains(due); };
         const auto has_new_of = [&](Due::Kind kind) {
-            return std::any_of(dues_.begin(), dues_.end(), [&](const Due& due) { return due.kind == kind && is_new(due); });
+            return std::any_of(dues_.begin(), dues_.end(), [&](const Due& due) {
+                return due.kind == kind && is_new(due);
+            });
         };
         if (options_.fork_at || !options_.attacks || continuation_ || options_.forks == Forks::kNone) {
             return false;
@@ -137,7 +143,8 @@ class Arena {
         if (model::mix({}, key_of(0).account(), number).data[0] % kFewOf != 0) {
             return false;
         }
-        for (const Due::Kind kind : {Due::Kind::kDispute, Due::Kind::kVerdict, Due::Kind::kProfile, Due::Kind::kTraining}) {
+        for (const Due::Kind kind :
+             {Due::Kind::kDispute, Due::Kind::kVerdict, Due::Kind::kProfile, Due::Kind::kTraining}) {
             if (has_new_of(kind) && forks_left_[kind] > 0) {
                 --forks_left_[kind];
                 forked_for_ = kind;
@@ -149,7 +156,8 @@ class Arena {
 
     void play_forks() {
         for (const Continuation continuation : kContinuations) {
-            const bool is_picked = static_cast<std::uint64_t>(continuation) == chain_.height() % std::size(kContinuations);
+            const bool is_picked =
+                static_cast<std::uint64_t>(continuation) == chain_.height() % std::size(kContinuations);
             if (options_.forks == Forks::kFew && is_picked == (forked_for_ == Due::Kind::kDispute)) {
                 continue;
             }
@@ -343,8 +351,12 @@ class Arena {
                 secret.fill(7);
                 const crypto::Ed25519Key key(secret);
                 const Hash256 claim = contracts::consensus_key_claim(genesis_.chain_id, candidate_.id());
-                candidate_.send_once(stage, contracts::RegisterValidator{
-                    contracts::ConsensusKey{key.public_key()}, contracts::ConsensusSignature{key.sign(claim.view())}});
+                candidate_.send_once(
+                    stage,
+                    contracts::RegisterValidator{
+                        contracts::ConsensusKey{key.public_key()},
+                        contracts::ConsensusSignature{key.sign(claim.view())}}
+                );
             }
         }
         events_.after(1 + events_.below(kLatencyMs), [this] { stand(); });
@@ -493,8 +505,8 @@ class Arena {
     std::uint64_t away_until_ = 0;
     std::set<Due> dues_;  ///< of the last block
     bool is_fork_due_ = false;
-    /// kFew: at so many blocks, by what is new there: a dispute, of which all continuations but one are played, or another
-    /// duty, of which one is. A contribution falls due with most of these.
+    /// kFew: at so many blocks, by what is new there: a dispute, of which all continuations but one are played, or
+    /// another duty, of which one is. A contribution falls due with most of these.
     Due::Kind forked_for_ = Due::Kind::kDispute;
     std::map<Due::Kind, int> forks_left_{{Due::Kind::kDispute, 1}, {Due::Kind::kVerdict, 1}};
     std::optional<Continuation> continuation_;  ///< in a copy: how the attackers go on

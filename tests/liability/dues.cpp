@@ -11,7 +11,8 @@ using contracts::VerdictStatus;
 
 bool is_owed(const model::Duty& duty) {
     const bool is_published = duty.status == VerdictStatus::kAccepted || duty.status == VerdictStatus::kRejected;
-    return duty.status == VerdictStatus::kDue || duty.status == VerdictStatus::kCommitted || (is_published && !duty.forced);
+    return duty.status == VerdictStatus::kDue || duty.status == VerdictStatus::kCommitted ||
+           (is_published && !duty.forced);
 }
 
 void add_task(const contracts::TaskId& id, const model::Task& task, std::set<Due>& out) {
@@ -37,11 +38,16 @@ void add_task(const contracts::TaskId& id, const model::Task& task, std::set<Due
 
 const char* to_string(Due::Kind kind) noexcept {
     switch (kind) {
-        case Due::Kind::kDispute: return "dispute";
-        case Due::Kind::kVerdict: return "verdict";
-        case Due::Kind::kProfile: return "profile";
-        case Due::Kind::kTraining: return "training";
-        case Due::Kind::kContribution: return "contribution";
+        case Due::Kind::kDispute:
+            return "dispute";
+        case Due::Kind::kVerdict:
+            return "verdict";
+        case Due::Kind::kProfile:
+            return "profile";
+        case Due::Kind::kTraining:
+            return "training";
+        case Due::Kind::kContribution:
+            return "contribution";
     }
     return "";
 }
@@ -72,9 +78,12 @@ std::set<Due> find_dues(const model::World& world, const std::set<AccountId>& ho
 
 bool is_last_moment(const model::World& world, std::uint64_t height, std::uint64_t blocks) {
     const auto is_near = [&](std::uint64_t deadline) { return deadline > height && deadline <= height + blocks; };
-    return std::any_of(world.tasks.begin(), world.tasks.end(), [&](const auto& entry) {
-               return !contracts::is_terminal(entry.second.state) && is_near(entry.second.deadline);
-           }) ||
+    return std::any_of(
+               world.tasks.begin(), world.tasks.end(),
+               [&](const auto& entry) {
+                   return !contracts::is_terminal(entry.second.state) && is_near(entry.second.deadline);
+               }
+           ) ||
            std::any_of(world.disputes.begin(), world.disputes.end(), [&](const auto& entry) {
                return contracts::is_open(entry.second.state) && is_near(entry.second.deadline);
            });

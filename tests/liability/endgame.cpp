@@ -34,9 +34,12 @@ bool is_of_segment(const model::Dispute& dispute, const dispute::Claim& claim, c
 
 const char* to_string(Continuation continuation) noexcept {
     switch (continuation) {
-        case Continuation::kSilence: return "silence";
-        case Continuation::kLastMoment: return "last";
-        case Continuation::kFullBlocks: return "full";
+        case Continuation::kSilence:
+            return "silence";
+        case Continuation::kLastMoment:
+            return "last";
+        case Continuation::kFullBlocks:
+            return "full";
     }
     return "";
 }
@@ -50,7 +53,8 @@ void Staller::act(const Stage& stage, const std::set<AccountId>& honest) {
     }
     for (const auto& [id, dispute] : stage.chain.world.disputes) {
         for (Member& member : members_) {
-            if (contracts::is_open(dispute.state) && (dispute.challenger == member.id() || dispute.responder == member.id())) {
+            if (contracts::is_open(dispute.state) &&
+                (dispute.challenger == member.id() || dispute.responder == member.id())) {
                 move(stage, member, id, dispute);
             }
         }
@@ -96,11 +100,17 @@ void Staller::move(const Stage& stage, Member& member, const contracts::DisputeI
         return;
     }
     if (responds) {
-        member.send_once(stage, contracts::RevealMove{
-            id, game.position.rounds, dispute::make_reveal(game.claim, game.position, *player.replay)});
+        member.send_once(
+            stage,
+            contracts::RevealMove{
+                id, game.position.rounds, dispute::make_reveal(game.claim, game.position, *player.replay)}
+        );
     } else {
-        member.send_once(stage, contracts::SelectMove{
-            id, game.position.rounds, dispute::make_selection(game.claim, game.position, *player.replay)});
+        member.send_once(
+            stage,
+            contracts::SelectMove{
+                id, game.position.rounds, dispute::make_selection(game.claim, game.position, *player.replay)}
+        );
     }
 }
 

@@ -30,7 +30,9 @@ class Staller {
     void act(const Stage& stage, const std::set<AccountId>& honest);
 
   private:
-    void accuse(const Stage& stage, const contracts::TaskId& id, const model::Task& task, const std::set<AccountId>& honest);
+    void accuse(
+        const Stage& stage, const contracts::TaskId& id, const model::Task& task, const std::set<AccountId>& honest
+    );
     void move(const Stage& stage, Member& member, const contracts::DisputeId& id, const model::Dispute& dispute);
 
     std::vector<Member> members_;
@@ -40,9 +42,11 @@ class Staller {
 /// Fills blocks with the largest transactions that there can be, since a block has less room than gas for these.
 class Filler {
   public:
-    Filler(std::vector<crypto::SecretKey> keys, std::string chain_id) : keys_(std::move(keys)), chain_id_(std::move(chain_id)) {}
+    Filler(std::vector<crypto::SecretKey> keys, std::string chain_id)
+        : keys_(std::move(keys)), chain_id_(std::move(chain_id)) {}
 
-    /// Of a block, while it is filled: a sixteenth of the default `block_size_max`, since such blocks take long to hash.
+    /// Of a block, while it is filled: a sixteenth of the default `block_size_max`, since such blocks take long to
+    /// hash.
     static constexpr std::uint64_t kBlockBytes = 256U << 10U;
 
     bool owns(const AccountId& account) const;

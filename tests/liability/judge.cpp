@@ -46,10 +46,13 @@ contracts::BlockOutcome Judge::execute(const consensus::FinalizeRequest& request
     for (std::size_t i = 0; i < request.txs.size(); ++i) {
         const contracts::Receipt& receipt = outcome.receipts[i];
         const auto tx = codec::decode<contracts::Tx>(request.txs[i]);
-        // DTY-3: an answer that another transaction of the block has forestalled leaves no trace, and was paid for beforehand.
+        // DTY-3: an answer that another transaction of the block has forestalled leaves no trace, and was paid for
+        // beforehand.
         if (!receipt.is_charged && !(tx && contracts::is_answer(tx->body))) {
-            throw Broken("law 3: a block has a transaction that did not pay, a " + receipt.action + " by " +
-                         name_of(receipt.sender));
+            throw Broken(
+                "law 3: a block has a transaction that did not pay, a " + receipt.action + " by " +
+                name_of(receipt.sender)
+            );
         }
     }
     view_.apply(outcome.changes);
@@ -94,8 +97,10 @@ void Judge::judge_gas(const contracts::BlockOutcome& outcome) const {
 void Judge::judge_slashes() const {
     for (const Slash& slash : ledger.fresh()) {
         if (ledger.honest.contains(slash.from) && !ledger.is_shared(slash) && !ledger.is_excused(slash)) {
-            throw Broken("law 1: " + name_of(slash.from) + " " + to_hex(slash.from.view()).substr(0, 8) + " slashed for " +
-                         to_string(slash.reason) + " at height " + std::to_string(slash.height));
+            throw Broken(
+                "law 1: " + name_of(slash.from) + " " + to_hex(slash.from.view()).substr(0, 8) + " slashed for " +
+                to_string(slash.reason) + " at height " + std::to_string(slash.height)
+            );
         }
     }
 }
@@ -124,8 +129,10 @@ void Judge::judge_waiting(const std::vector<Bytes>& waiting, const contracts::St
 Balance Judge::judge_rest(model::Workshop& shop) const {
     const Balance balance = ledger.balance(genesis_, mirror_.world, shop);
     if (balance.harm > std::max<std::int64_t>(balance.paid, 0)) {
-        throw Broken("law 2: honest accounts lost " + std::to_string(balance.harm) + " grains, the attackers paid " +
-                     std::to_string(balance.paid));
+        throw Broken(
+            "law 2: honest accounts lost " + std::to_string(balance.harm) + " grains, the attackers paid " +
+            std::to_string(balance.paid)
+        );
     }
     std::map<AccountId, std::uint64_t> parked;
     for (const auto& [id, task] : mirror_.world.tasks) {

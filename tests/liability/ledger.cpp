@@ -53,8 +53,8 @@ bool has_outvoted(const model::Task& task, const std::set<AccountId>& honest) {
     return 2 * others >= seats;
 }
 
-/// Whether accomplices of its solver have accepted what no honest verifier did: a solver that serves only them is paid when one
-/// of them is drawn at once for each such segment (AVL-1).
+/// Whether accomplices of its solver have accepted what no honest verifier did: a solver that serves only them is paid
+/// when one of them is drawn at once for each such segment (AVL-1).
 bool is_by_accomplices(const model::Task& task, const std::set<AccountId>& honest) {
     std::set<std::uint32_t> drawn;
     std::set<std::uint32_t> accepted;
@@ -117,7 +117,8 @@ void Ledger::note_block(
         if (const auto* slashed = std::get_if<contracts::history::Slashed>(&entry.event)) {
             fresh_.push_back(
                 {entry.task, entry.height.value, slashed->from, slashed->amount.grains, slashed->reason,
-                 !entry.tx.is_zero()});
+                 !entry.tx.is_zero()}
+            );
             if (slashed->reason == Reason::kUnserved) {
                 shared_.insert({entry.task, entry.height.value});
             } else if (slashed->reason == Reason::kUnavailable && has_outvoted(world.tasks.at(entry.task), honest)) {
@@ -165,10 +166,17 @@ Ledger::Flows Ledger::flows(const model::World& world, model::Workshop& shop) co
                 sums.bought += !from_honest && to_honest ? amount : 0;
                 break;
             }
-            case Reason::kJackpot: (to_honest ? sums.lucky : sums.jackpots) += amount; break;
-            case Reason::kTax: sums.spent += from_honest ? amount : 0; break;
-            case Reason::kRoom: sums.spent += from_honest && payment.to.is_zero() ? amount : 0; break;
-            default: break;
+            case Reason::kJackpot:
+                (to_honest ? sums.lucky : sums.jackpots) += amount;
+                break;
+            case Reason::kTax:
+                sums.spent += from_honest ? amount : 0;
+                break;
+            case Reason::kRoom:
+                sums.spent += from_honest && payment.to.is_zero() ? amount : 0;
+                break;
+            default:
+                break;
         }
         if (payment.slash) {
             const bool of_honest = honest.contains(payment.slash->from);
@@ -216,11 +224,13 @@ Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& w
     for (const auto& [id, task] : world.tasks) {
         const bool ended_unpaid = task.state == TaskState::kConvicted || task.state == TaskState::kExpired;
         const bool all_posted = task.checkpoints.size() == contracts::segment_count(task.spec) + std::size_t{1};
-        if (task.solver && honest.contains(*task.solver) && !away.contains(*task.solver) && ended_unpaid && all_posted) {
+        if (task.solver && honest.contains(*task.solver) && !away.contains(*task.solver) && ended_unpaid &&
+            all_posted) {
             (outvoted_.contains(id) ? out.chance : out.unpaid) += to_signed(task.spec.reward.grains);
         }
         if (honest.contains(task.submitter) && is_invented(task, honest, shop)) {
-            (is_by_accomplices(task, honest) ? out.chance : out.harm) += to_signed(contracts::task_value(task.spec).grains);
+            (is_by_accomplices(task, honest) ? out.chance : out.harm) +=
+                to_signed(contracts::task_value(task.spec).grains);
         }
     }
     out.harm += out.unpaid + sums.away_gain;

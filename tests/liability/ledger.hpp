@@ -32,9 +32,10 @@ struct Slash {
 
 /// A run's sums, when everything has ended.
 struct Balance {
-    std::int64_t harm = 0;      ///< by the records of what happened
-    std::int64_t paid = 0;      ///< what the attackers have less, but for what they gave away and for what they bought
-    std::int64_t chance = 0;    ///< what the honest lost by what no rule can attribute: availability.md states how probable it is
+    std::int64_t harm = 0;  ///< by the records of what happened
+    std::int64_t paid = 0;  ///< what the attackers have less, but for what they gave away and for what they bought
+    std::int64_t chance =
+        0;  ///< what the honest lost by what no rule can attribute: availability.md states how probable it is
     std::int64_t unpaid = 0;    ///< rewards that the honest earned and did not get; a part of `harm`
     std::int64_t standing = 0;  ///< what the honest have, with what they spent of their own choice: to be compared
     Wide capital = 0;           ///< grains of the honest times the blocks for which they were locked
@@ -48,8 +49,8 @@ class Ledger {
     void note_block(const contracts::BlockOutcome& outcome, const std::vector<Bytes>& txs, const model::World& world);
     /// The slashes of the last block.
     const std::vector<Slash>& fresh() const { return fresh_; }
-    /// AVL-8: whether it is one of two equal losses of a verifier and a solver, of which nobody can say whose fault they are;
-    /// TASK-15: or half of a draw that was declined, of which the submitter has lost the other half.
+    /// AVL-8: whether it is one of two equal losses of a verifier and a solver, of which nobody can say whose fault
+    /// they are; TASK-15: or half of a draw that was declined, of which the submitter has lost the other half.
     bool is_shared(const Slash& slash) const;
     /// Whether it was the loser's own doing, or that of attackers who were drawn for half of the seats of a committee.
     bool is_excused(const Slash& slash) const { return away.contains(slash.from) || is_outvoted(slash); }
@@ -91,8 +92,8 @@ class Ledger {
     std::vector<Payment> payments_;
     std::set<std::pair<contracts::TaskId, std::uint64_t>> shared_;  ///< task and height where a solver shared a loss
     std::set<contracts::TaskId> outvoted_;  ///< convicted by a committee of which attackers had half of the seats
-    std::int64_t fees_ = 0;      ///< of the honest
-    std::int64_t presents_ = 0;  ///< of attackers, to the honest
+    std::int64_t fees_ = 0;                 ///< of the honest
+    std::int64_t presents_ = 0;             ///< of attackers, to the honest
     Wide capital_ = 0;
 };
 

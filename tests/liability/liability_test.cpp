@@ -12,11 +12,11 @@
 #include <tests/liability/arena.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 
-/// test_liability --seed N shows one run, --quiet N the same network without its attackers; --seeds A B runs a range and
-/// ends with one line of figures, --search A B ends at the first seed that breaks a law, --messages N
-/// when attackers have sent so many. --fork SEED BLOCK silence|last|full shows one run up to a block, and then how the
-/// attackers go on. Before these, --plan NAME gives every seed that plan, --forks none|few|new|every says at which blocks
-/// honest replies are played on copies.
+/// test_liability --seed N shows one run, --quiet N the same network without its attackers; --seeds A B runs a range
+/// and ends with one line of figures, --search A B ends at the first seed that breaks a law, --messages N when
+/// attackers have sent so many. --fork SEED BLOCK silence|last|full shows one run up to a block, and then how the
+/// attackers go on. Before these, --plan NAME gives every seed that plan, --forks none|few|new|every says at which
+/// blocks honest replies are played on copies.
 
 using namespace assay;
 using namespace assay::liability;
@@ -107,10 +107,10 @@ int run_range(const Range& range, const Options& options) {
     show(sum);
     std::cout << seed - range.first << " seeds, " << sum.blocks << " blocks, " << sum.attacks
               << " messages of attackers, " << sum.effective << " executed, " << sum.forks << " continuations of "
-              << sum.fork_blocks << " blocks, " << sum.unfinished << " not to their ends, attackers paid " << sum.balance.paid
-              << " grains, honest accounts lost " << sum.balance.harm << ", by the difference of two runs "
-              << sum.difference << ", by chance " << sum.balance.chance << ", " << broken << " broken, " << took.count()
-              << " s\n";
+              << sum.fork_blocks << " blocks, " << sum.unfinished << " not to their ends, attackers paid "
+              << sum.balance.paid << " grains, honest accounts lost " << sum.balance.harm
+              << ", by the difference of two runs " << sum.difference << ", by chance " << sum.balance.chance << ", "
+              << broken << " broken, " << took.count() << " s\n";
     return broken;
 }
 
@@ -147,9 +147,7 @@ PlanKind plan_named(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("Laws 1 to 3 hold whatever attackers send") {
-    CHECK(run_range({.last = kQuickSeeds}, {}) == 0);
-}
+TEST_CASE("Laws 1 to 3 hold whatever attackers send") { CHECK(run_range({.last = kQuickSeeds}, {}) == 0); }
 
 TEST_CASE("Law 1: a seed gives the same run each time") {
     model::Workshop shop(kNoise);

@@ -8,16 +8,26 @@ namespace assay::liability {
 
 const char* to_string(PlanKind kind) noexcept {
     switch (kind) {
-        case PlanKind::kNone: return "no plan";
-        case PlanKind::kLiar: return "liar";
-        case PlanKind::kSpammer: return "spammer";
-        case PlanKind::kDrafter: return "drafter";
-        case PlanKind::kWithholder: return "withholder";
-        case PlanKind::kBait: return "bait";
-        case PlanKind::kSquatter: return "squatter";
-        case PlanKind::kWaiter: return "waiter";
-        case PlanKind::kCrowder: return "crowder";
-        case PlanKind::kFiller: return "filler";
+        case PlanKind::kNone:
+            return "no plan";
+        case PlanKind::kLiar:
+            return "liar";
+        case PlanKind::kSpammer:
+            return "spammer";
+        case PlanKind::kDrafter:
+            return "drafter";
+        case PlanKind::kWithholder:
+            return "withholder";
+        case PlanKind::kBait:
+            return "bait";
+        case PlanKind::kSquatter:
+            return "squatter";
+        case PlanKind::kWaiter:
+            return "waiter";
+        case PlanKind::kCrowder:
+            return "crowder";
+        case PlanKind::kFiller:
+            return "filler";
     }
     return "";
 }
@@ -50,16 +60,19 @@ void Member::bond(const Stage& stage, contracts::Role role, std::uint64_t grains
 
 std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<Member> members) {
     switch (kind) {
-        case PlanKind::kNone: return nullptr;
+        case PlanKind::kNone:
+            return nullptr;
         case PlanKind::kSpammer:
         case PlanKind::kDrafter:
         case PlanKind::kSquatter:
         case PlanKind::kWaiter:
         case PlanKind::kCrowder:
-        case PlanKind::kFiller: return make_sender(kind, seed, std::move(members));
+        case PlanKind::kFiller:
+            return make_sender(kind, seed, std::move(members));
         case PlanKind::kLiar:
         case PlanKind::kWithholder:
-        case PlanKind::kBait: return make_swindler(kind, seed, std::move(members));
+        case PlanKind::kBait:
+            return make_swindler(kind, seed, std::move(members));
     }
     return nullptr;
 }

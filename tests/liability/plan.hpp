@@ -26,8 +26,8 @@ enum class PlanKind : std::uint8_t {
     kBait,        ///< a submitter of deadlines that can just be met, where a solver has an outage
     kSquatter,    ///< copies others' registrations as validators out of the mempool
     kWaiter,      ///< a submitter of many tasks that nobody will ever take
-    kCrowder,     ///< a submitter of worthless tasks that take all stake from which honest work's verifiers would be drawn
-    kFiller,      ///< fills every block while others owe something
+    kCrowder,  ///< a submitter of worthless tasks that take all stake from which honest work's verifiers would be drawn
+    kFiller,   ///< fills every block while others owe something
 };
 inline constexpr std::uint64_t kPlans = 10;
 const char* to_string(PlanKind kind) noexcept;

@@ -57,10 +57,9 @@ crypto::SecretKey key_of(int number) {
 }
 
 std::vector<Kind> choose_kinds(simulation::Events& events) {
-    std::vector<Kind> kinds{
-        Kind::kSubmitter, Kind::kHonestSolver, Kind::kHonestSolver,  Kind::kVerifier,
-        Kind::kVerifier,  Kind::kVerifier,     Kind::kVerifier,      Kind::kWhistleblower,
-        Kind::kWhistleblower};
+    std::vector<Kind> kinds{Kind::kSubmitter, Kind::kHonestSolver,  Kind::kHonestSolver,
+                            Kind::kVerifier,  Kind::kVerifier,      Kind::kVerifier,
+                            Kind::kVerifier,  Kind::kWhistleblower, Kind::kWhistleblower};
     const Kind dishonest[] = {Kind::kCheat, Kind::kLazyVerifier, Kind::kFalseAccuser, Kind::kLyingProfiler};
     if (events.chance(50)) {
         kinds.push_back(dishonest[events.below(4)]);

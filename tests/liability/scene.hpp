@@ -16,13 +16,13 @@ namespace assay::liability {
 inline constexpr int kCandidate = 90;       ///< number of the account that becomes a validator
 inline constexpr int kFirstAttacker = 100;  ///< of those of the attacker who knows nothing
 inline constexpr int kAttackers = 3;
-inline constexpr int kFirstMember = 110;    ///< of those of a plan
+inline constexpr int kFirstMember = 110;  ///< of those of a plan
 
 crypto::SecretKey key_of(int number);
 /// Short clocks, so that everything ends within some hundred blocks.
 contracts::Params make_params(simulation::Events& events);
-/// For replays that take many blocks: machines so slow that the longest segment of an honest submitter takes `blocks` of
-/// them, in windows that are shorter than that without WRK-5.
+/// For replays that take many blocks: machines so slow that the longest segment of an honest submitter takes `blocks`
+/// of them, in windows that are shorter than that without WRK-5.
 void make_slow(contracts::Params& params, model::Workshop& shop, std::uint64_t blocks);
 /// Everybody honest that a network needs, and sometimes a worker who is not: its accounts are the attackers' too.
 std::vector<simulation::Kind> choose_kinds(simulation::Events& events);

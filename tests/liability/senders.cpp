@@ -167,7 +167,9 @@ class Waiter final : public Plan {
     using Plan::Plan;
 
     /// Rounds draw for few tasks at once, so that many waiting ones show.
-    void set_scene(contracts::Params& params, std::vector<Kind>& /*kinds*/) override { params.end_block_gas_max = 6'000; }
+    void set_scene(contracts::Params& params, std::vector<Kind>& /*kinds*/) override {
+        params.end_block_gas_max = 6'000;
+    }
 
     void act(const Stage& stage) override {
         for (std::uint64_t i = 0; number_ < kTasks && i < 8; ++i) {
@@ -202,7 +204,8 @@ class LaneFiller final : public Plan {
         const auto& tasks = stage.chain.world.tasks;
         const bool is_time = std::any_of(tasks.begin(), tasks.end(), [](const auto& entry) {
             const model::Task& task = entry.second;
-            return task.state == TaskState::kVerifying || task.state == TaskState::kDisclosure || !task.disputes.empty();
+            return task.state == TaskState::kVerifying || task.state == TaskState::kDisclosure ||
+                   !task.disputes.empty();
         });
         const contracts::Params& params = stage.node.state()->params();
         const std::uint64_t count = is_time ? params.block_gas_max / kGas + 1 : 0;
@@ -215,20 +218,27 @@ class LaneFiller final : public Plan {
     }
 
   private:
-    static constexpr std::uint64_t kGas = 108;       ///< of a transfer
-    static constexpr std::uint64_t kPrice = 60'000;  ///< simulated workers offer 20,000,000 for the 384 of an acceptance
+    static constexpr std::uint64_t kGas = 108;  ///< of a transfer
+    static constexpr std::uint64_t kPrice =
+        60'000;  ///< simulated workers offer 20,000,000 for the 384 of an acceptance
 };
 
 }  // namespace
 
 std::unique_ptr<Plan> make_sender(PlanKind kind, std::uint64_t seed, std::vector<Member> members) {
     switch (kind) {
-        case PlanKind::kSpammer: return std::make_unique<Spammer>(seed, std::move(members));
-        case PlanKind::kDrafter: return std::make_unique<Drafter>(seed, std::move(members));
-        case PlanKind::kCrowder: return std::make_unique<Crowder>(seed, std::move(members));
-        case PlanKind::kFiller: return std::make_unique<LaneFiller>(seed, std::move(members));
-        case PlanKind::kSquatter: return std::make_unique<Squatter>(seed, std::move(members));
-        default: return std::make_unique<Waiter>(seed, std::move(members));
+        case PlanKind::kSpammer:
+            return std::make_unique<Spammer>(seed, std::move(members));
+        case PlanKind::kDrafter:
+            return std::make_unique<Drafter>(seed, std::move(members));
+        case PlanKind::kCrowder:
+            return std::make_unique<Crowder>(seed, std::move(members));
+        case PlanKind::kFiller:
+            return std::make_unique<LaneFiller>(seed, std::move(members));
+        case PlanKind::kSquatter:
+            return std::make_unique<Squatter>(seed, std::move(members));
+        default:
+            return std::make_unique<Waiter>(seed, std::move(members));
     }
 }
 

@@ -23,14 +23,17 @@
 namespace assay::liability {
 
 template <class T>
-concept Record = requires { T::fields(); };
+concept Record = requires {
+    T::fields();
+};
 
 /// Makes values from what an attacker has seen and from edges.
 ///
 /// learn() takes a value apart through fields() and remembers it and each of its parts by type. make() returns a value
 /// seen before, one with some parts replaced, or a new one built from parts. So whatever honest parties send (openings,
 /// proofs, specifications, commitments) comes back whole, damaged and in other messages, and a new action is generated
-/// as soon as it is in the list of actions. A type that is neither a record nor one of the kinds below does not compile.
+/// as soon as it is in the list of actions. A type that is neither a record nor one of the kinds below does not
+/// compile.
 class Source {
   public:
     explicit Source(std::uint64_t seed) : random_(seed) {}
@@ -114,7 +117,8 @@ struct Kind<FixedBytes<Tag, n>> : Kind<void> {
 /// Calls `f` with each member of a record.
 template <Record T, class F>
 void for_each_member(T& record, F&& f) {
-    [&]<auto... members>(Fields<members...>) { (f(record.*members), ...); }(std::remove_const_t<T>::fields());
+    [&]<auto... members>(Fields<members...>) { (f(record.*members), ...); }
+    (std::remove_const_t<T>::fields());
 }
 
 template <class T>
@@ -238,7 +242,8 @@ T Source::make(int depth) {
         const std::size_t wanted = below(std::variant_size_v<T>);
         [&]<std::size_t... i>(std::index_sequence<i...>) {
             ((i == wanted ? static_cast<void>(made = make<std::variant_alternative_t<i, T>>(depth)) : void()), ...);
-        }(std::make_index_sequence<std::variant_size_v<T>>{});
+        }
+        (std::make_index_sequence<std::variant_size_v<T>>{});
         return made;
     }
 }

@@ -110,9 +110,10 @@ class Liar final : public Plan {
             opening.verdict.diverged_after = diverged_after;
             return opening;
         }
-        opening.verdict.end_root = lie == Lie::kOtherEnd ? stage.shop.after(Way::kOtherSeed, before, first, steps) : replayed;
-        opening.verdict.measurement = stage.gauge.measure(
-            {before, opening.verdict.end_root, after}, task.tolerance->sketch_seed);
+        opening.verdict.end_root =
+            lie == Lie::kOtherEnd ? stage.shop.after(Way::kOtherSeed, before, first, steps) : replayed;
+        opening.verdict.measurement =
+            stage.gauge.measure({before, opening.verdict.end_root, after}, task.tolerance->sketch_seed);
         if (lie == Lie::kOverstated) {
             opening.verdict.measurement = simulation::overstated(*opening.verdict.measurement);
         }
@@ -126,9 +127,9 @@ class Liar final : public Plan {
     ) {
         for (const std::uint32_t mark : contracts::marks_of(task, duty)) {
             const Hash256 before = contracts::find_checkpoint(state, task.id, duty.segment - 1)->state_root;
-            opening.marks.push_back(stage.shop.after(
-                Way::kTruth, before, contracts::first_step(task.spec, duty.segment), mark
-            ));
+            opening.marks.push_back(
+                stage.shop.after(Way::kTruth, before, contracts::first_step(task.spec, duty.segment), mark)
+            );
         }
     }
 
@@ -168,7 +169,8 @@ class Withholder final : public Plan {
         Hash256 root = stage.shop.start(Way::kTruth);
         for (std::uint32_t segment = 1; how_->trains && segment <= index; ++segment) {
             root = stage.shop.after(
-                Way::kTruth, root, contracts::first_step(task.spec, segment), contracts::step_count(task.spec, segment));
+                Way::kTruth, root, contracts::first_step(task.spec, segment), contracts::step_count(task.spec, segment)
+            );
         }
         return root;
     }
@@ -182,8 +184,11 @@ class Withholder final : public Plan {
             member(0).send_once(stage, contracts::PostCheckpoint{task.id, task.checkpoints, root, {}});
         } else if (task.state == TaskState::kTraining) {
             const Hash256 last = root_of(stage, task, wanted - 1);
-            member(0).send_once(stage, contracts::CompleteTask{
-                task.id, task.spec.evaluation ? std::optional(stage.shop.evaluation(last)) : std::nullopt});
+            member(0).send_once(
+                stage,
+                contracts::CompleteTask{
+                    task.id, task.spec.evaluation ? std::optional(stage.shop.evaluation(last)) : std::nullopt}
+            );
         }
     }
 
@@ -224,9 +229,12 @@ class Bait final : public Plan {
 
 std::unique_ptr<Plan> make_swindler(PlanKind kind, std::uint64_t seed, std::vector<Member> members) {
     switch (kind) {
-        case PlanKind::kLiar: return std::make_unique<Liar>(seed, std::move(members));
-        case PlanKind::kWithholder: return std::make_unique<Withholder>(seed, std::move(members));
-        default: return std::make_unique<Bait>(seed, std::move(members));
+        case PlanKind::kLiar:
+            return std::make_unique<Liar>(seed, std::move(members));
+        case PlanKind::kWithholder:
+            return std::make_unique<Withholder>(seed, std::move(members));
+        default:
+            return std::make_unique<Bait>(seed, std::move(members));
     }
 }
 

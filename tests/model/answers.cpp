@@ -34,8 +34,7 @@ Action inflate(Action action) {
             a.opening.marks.resize(40);
         } else if constexpr (std::is_same_v<A, contracts::PublishProfile>) {
             a.report.segments.resize(100);
-        } else if constexpr (
-            std::is_same_v<A, contracts::AttestAvailability> || std::is_same_v<A, contracts::DeclareDivergence>) {
+        } else if constexpr (std::is_same_v<A, contracts::AttestAvailability> || std::is_same_v<A, contracts::DeclareDivergence>) {
             open(a.opening);
         }
     };
@@ -78,7 +77,9 @@ bool Crowd::answer_duty(const Actor& actor, const Action& action, const World& w
     if (way < 69) {
         place.push_back(answer(actor.id, action, due));  // and once more with a fee
     } else if (way < 72) {
-        const std::uint64_t other = chance(30) ? 0 : chance(30) ? below(400) : due + (chance(50) ? 1U : ~std::uint64_t{0});
+        const std::uint64_t other = chance(30)   ? 0
+                                    : chance(30) ? below(400)
+                                                 : due + (chance(50) ? 1U : ~std::uint64_t{0});
         place.push_back(answer(actor.id, action, other));
     } else if (way < 75) {
         place.push_back(answer(actors_[below(actors_.size())].id, action, due));

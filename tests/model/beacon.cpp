@@ -211,9 +211,7 @@ void Model::run_beacon() {
     };
     std::uint64_t gas = 0;
     std::uint64_t passed_over = 0;
-    const auto read = [&](Role role, bool is_needed) {
-        gas += is_needed ? contracts::pool_gas(pool(role).size()) : 0;
-    };
+    const auto read = [&](Role role, bool is_needed) { gas += is_needed ? contracts::pool_gas(pool(role).size()) : 0; };
     read(Role::kVerifier, is_ready(Queue::kVerifiers) || is_ready(Queue::kProfilers) || is_ready(Queue::kSolver));
     read(Role::kWhistleblower, is_ready(Queue::kLottery));
     read(Role::kSolver, is_ready(Queue::kSolver));
@@ -248,10 +246,18 @@ void Model::make_draw(contracts::Queue queue, const TaskId& id) {
     }
     burn_room(id, params_.draw_price.grains);
     switch (queue) {
-        case Queue::kLottery: draw_lottery(id); break;
-        case Queue::kVerifiers: draw_verifiers(id); break;
-        case Queue::kProfilers: draw_profilers(id); break;
-        case Queue::kSolver: draw_solver(id); break;
+        case Queue::kLottery:
+            draw_lottery(id);
+            break;
+        case Queue::kVerifiers:
+            draw_verifiers(id);
+            break;
+        case Queue::kProfilers:
+            draw_profilers(id);
+            break;
+        case Queue::kSolver:
+            draw_solver(id);
+            break;
     }
 }
 

@@ -19,9 +19,7 @@ bool is_over(TaskState state) {
            state == TaskState::kExpired || state == TaskState::kRefused;
 }
 
-std::uint32_t first_of(const contracts::TaskSpec& spec) {
-    return spec.parent ? 1 : 0;
-}
+std::uint32_t first_of(const contracts::TaskSpec& spec) { return spec.parent ? 1 : 0; }
 
 std::uint32_t last_of(const Task& task) {
     if (task.diverged_at) {
@@ -30,9 +28,7 @@ std::uint32_t last_of(const Task& task) {
     return static_cast<std::uint32_t>((task.spec.steps - 1) / task.spec.checkpoint_interval + 1);
 }
 
-bool is_evaluation(const Task& task, std::uint32_t segment) {
-    return task.evaluation && segment == last_of(task) + 1;
-}
+bool is_evaluation(const Task& task, std::uint32_t segment) { return task.evaluation && segment == last_of(task) + 1; }
 
 Hash256 claimed_after(const Task& task, std::uint32_t segment) {
     return is_evaluation(task, segment) ? dispute::score_root(task.evaluation->score) : task.checkpoints.at(segment);
@@ -92,9 +88,7 @@ bool is_published(const Duty& duty) {
     return duty.status == VerdictStatus::kAccepted || duty.status == VerdictStatus::kRejected;
 }
 
-bool is_secret(const Duty& duty) {
-    return is_published(duty) && !duty.forced;
-}
+bool is_secret(const Duty& duty) { return is_published(duty) && !duty.forced; }
 
 std::uint64_t part_of(std::uint64_t amount, std::uint64_t numerator, std::uint64_t denominator) {
     __extension__ using Wide = unsigned __int128;
@@ -171,9 +165,7 @@ void Model::set_task_deadline(const TaskId& id, std::uint64_t height) {
 }
 
 std::string Model::run_block(
-    const contracts::BlockContext& block,
-    const std::vector<Sent>& txs,
-    const contracts::BlockOutcome& chain,
+    const contracts::BlockContext& block, const std::vector<Sent>& txs, const contracts::BlockOutcome& chain,
     const Mirror& after
 ) {
     height_ = block.height.value;
@@ -209,8 +201,9 @@ std::string Model::run_block(
     for (auto& [id, task] : world_.tasks) {
         task.lane = weight_of(params_, task);
         if (!is_over(task.state) && owed_in(params_, world_, task) > task.lane) {
-            return std::string("a task in the state ") + to_string(task.state) + " owes more than it holds of the lane: " +
-                   std::to_string(owed_in(params_, world_, task)) + " of " + std::to_string(task.lane);
+            return std::string("a task in the state ") + to_string(task.state) +
+                   " owes more than it holds of the lane: " + std::to_string(owed_in(params_, world_, task)) + " of " +
+                   std::to_string(task.lane);
         }
     }
     world_.lane = {held_by_tasks(), held_by_disputes()};

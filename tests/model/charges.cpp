@@ -45,7 +45,8 @@ Model::Why Model::admit(const Sent& sent) {
     const auto most = answer_bytes(action);
     if (!most) {
         // DTY-1; what no state could make right is an error besides
-        const Why of_itself{TxError::kFieldOutOfRange, TxError::kSpecInvalid, TxError::kOverflow, TxError::kKeyNotProven};
+        const Why of_itself{
+            TxError::kFieldOutOfRange, TxError::kSpecInvalid, TxError::kOverflow, TxError::kKeyNotProven};
         std::erase_if(out, [&](TxError error) { return !of_itself.contains(error); });
         out.insert(TxError::kFeeTooLow);
         return out;
@@ -91,13 +92,9 @@ void Model::speak_as(const Sent& sent) {
     size_ = sent.bytes.size();
 }
 
-std::uint64_t Model::gas_of(const Sent& sent) const {
-    return contracts::gas_of_bytes(sent.bytes, params_);
-}
+std::uint64_t Model::gas_of(const Sent& sent) const { return contracts::gas_of_bytes(sent.bytes, params_); }
 
-std::uint64_t Model::base_fee() const {
-    return world_.base_fee.value_or(params_.gas_price_min.grains);
-}
+std::uint64_t Model::base_fee() const { return world_.base_fee.value_or(params_.gas_price_min.grains); }
 
 void Model::move_base_fee() {
     // FEE-2

@@ -43,8 +43,8 @@ bool Model::has_attested(const Task& task, const AccountId& account) {
 
 // --- draws ---------------------------------------------------------------------------------------------------
 
-/// AVL-1: whether there is a segment that is open and was not found available, or that somebody was silent about since who
-/// had not attested.
+/// AVL-1: whether there is a segment that is open and was not found available, or that somebody was silent about since
+/// who had not attested.
 bool Model::needs_committee(const Task& task) {
     std::set<std::uint32_t> open = unaccepted(task);
     const bool is_held = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& duty) {
@@ -95,7 +95,8 @@ void Model::draw_committee(const TaskId& id) {
 
 Model::Why Model::why(const contracts::AttestAvailability& a) const {
     const dispute::StateOpening& shown = a.opening;
-    if (!dispute::is_well_formed(shown) || shown.opening.tile_path.size() > 64 || shown.opening.source_path.size() > 64) {
+    if (!dispute::is_well_formed(shown) || shown.opening.tile_path.size() > 64 ||
+        shown.opening.source_path.size() > 64) {
         return {TxError::kFieldOutOfRange};
     }
     const Task* task = find(a.task);
@@ -120,8 +121,8 @@ Model::Why Model::why(const contracts::AttestAvailability& a) const {
         const Asked asked = asked_of(a.task, *task, place);
         const std::uint64_t across = (shown.type.shape.cols + 31U) / 32U;
         const std::uint64_t down = (shown.type.shape.rows + 31U) / 32U;
-        const bool leads = dispute::state_root_of(shown, task->spec.program.state_tensors) ==
-                           task->checkpoints.at(asked.checkpoint);
+        const bool leads =
+            dispute::state_root_of(shown, task->spec.program.state_tensors) == task->checkpoints.at(asked.checkpoint);
         if (!leads || shown.tensor != asked.tensor || shown.tile != asked.number % (across * down)) {
             out.insert(TxError::kTileInvalid);
         }

@@ -127,7 +127,11 @@ contracts::Params make_params(std::uint64_t seed) {
 }
 
 Crowd::Crowd(Workshop& shop, std::uint64_t seed)
-    : shop_(shop), seed_(seed), random_(seed), params_(make_params(seed)), gas_price_(params_.gas_price_min.grains),
+    : shop_(shop),
+      seed_(seed),
+      random_(seed),
+      params_(make_params(seed)),
+      gas_price_(params_.gas_price_min.grains),
       quarrels_(half_of_lane(params_) < 12 * weight_of_dispute(params_)) {
     for (int i = 0; i < kActors; ++i) {
         std::array<std::uint8_t, 32> secret{};
@@ -225,9 +229,7 @@ Sent Crowd::damage(Sent sent) {
     return sent;
 }
 
-void Crowd::see_price(const World& world) {
-    gas_price_ = world.base_fee.value_or(params_.gas_price_min.grains);
-}
+void Crowd::see_price(const World& world) { gas_price_ = world.base_fee.value_or(params_.gas_price_min.grains); }
 
 std::vector<Sent> Crowd::next_block(const Mirror& chain, std::uint64_t /*height*/) {
     remember_reveals(chain);
@@ -397,7 +399,8 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
     }
     spec.training_blocks = static_cast<std::uint32_t>(12 + below(30));  // TASK-16: at least 12 for 10 segments
     if (chance(90)) {
-        spec.training_blocks += static_cast<std::uint32_t>(2 * spec.steps * spec.program.step_work / (1'000 * params_.block_ms));
+        spec.training_blocks +=
+            static_cast<std::uint32_t>(2 * spec.steps * spec.program.step_work / (1'000 * params_.block_ms));
     }
     spec.hardware_class = chance(85) ? 0 : static_cast<std::uint32_t>(1 + below(2));
     if (!diverges && chance(30)) {

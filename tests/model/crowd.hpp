@@ -66,9 +66,7 @@ class Crowd {
     // answers.cpp
     Sent answer(const AccountId& sender, const contracts::Action& action, std::uint64_t due) const;
     /// Sends the action without a fee, mostly rightly. Returns whether the actor leaves it at that.
-    bool answer_duty(
-        const Actor& actor, const contracts::Action& action, const World& world, Sents& out, Sents& late
-    );
+    bool answer_duty(const Actor& actor, const contracts::Action& action, const World& world, Sents& out, Sents& late);
     void remember(const Sent& sent);
     void send_again(Sents& out);
 
@@ -112,7 +110,7 @@ class Crowd {
     std::mt19937_64 random_;
     contracts::Params params_;
     std::uint64_t gas_price_;
-    bool quarrels_;  ///< whether there are as many disputes as the lane of duties has room for
+    bool quarrels_;             ///< whether there are as many disputes as the lane of duties has room for
     std::deque<Sent> answers_;  ///< the last ones
     std::vector<Actor> actors_;
     std::map<std::tuple<TaskId, std::uint32_t, AccountId>, contracts::VerdictOpening> openings_;

@@ -58,7 +58,8 @@ void Model::release_stake(const StakeKey& key) {
     stake.parts = left;
     if (waits) {
         calendar_[height_ + params_.unbonding_blocks].push_back(
-            {DueKind::kUnbonding, Hash256{key.second.data}, key.first});
+            {DueKind::kUnbonding, Hash256{key.second.data}, key.first}
+        );
     }
 }
 
@@ -129,7 +130,8 @@ bool Model::stand_still(const TaskId& id) {
     }
     const std::uint32_t left = params_.standstill_blocks - task.stood_still;
     const std::uint32_t longer = std::min(left, params_.dispute_extension_blocks);
-    ++seen_[left == 0 ? "window stood still long enough" : std::string("window stands still: ") + to_string(task.state)];
+    ++seen_
+        [left == 0 ? "window stood still long enough" : std::string("window stands still: ") + to_string(task.state)];
     task.stood_still += longer;
     if (left != 0) {
         set_task_deadline(id, height_ + longer);

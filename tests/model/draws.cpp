@@ -15,9 +15,7 @@ using contracts::ProfilingPhase;
 using contracts::TaskState;
 using contracts::VerdictStatus;
 
-Hash256 Model::random(const contracts::DrawName& name) const {
-    return contracts::draw_randomness(seed_, name);
-}
+Hash256 Model::random(const contracts::DrawName& name) const { return contracts::draw_randomness(seed_, name); }
 
 Model::Pool Model::pool(Role role) const {
     // STK-5
@@ -55,9 +53,7 @@ std::optional<AccountId> Model::pick(const Pool& from, const Hash256& randomness
 }
 
 /// BCN-10: by the round's weights; who is drawn and has not the stake any more is drawn anew, among those who have.
-std::optional<AccountId> Model::pick_able(
-    Pool from, const contracts::DrawName& name, std::uint64_t needed
-) const {
+std::optional<AccountId> Model::pick_able(Pool from, const contracts::DrawName& name, std::uint64_t needed) const {
     const auto is_able = [&](const AccountId& account) {
         const auto stake = world_.stakes.find({Role::kVerifier, account});
         return stake != world_.stakes.end() && stake->second.free >= needed;
@@ -104,8 +100,7 @@ void Model::draw_profilers(const TaskId& id) {
         ++task.profiling->reference_seed;
     }
     task.profiling->phase = ProfilingPhase::kCommit;
-    set_task_deadline(
-        id, height_ + params_.commit_blocks + 3 * (params_.profile_segments + 1) * delay_of(task.spec));
+    set_task_deadline(id, height_ + params_.commit_blocks + 3 * (params_.profile_segments + 1) * delay_of(task.spec));
 }
 
 void Model::draw_solver(const TaskId& id) {
@@ -127,7 +122,8 @@ void Model::draw_solver(const TaskId& id) {
     const auto is_able = [&](const AccountId& account) {
         const auto found = world_.stakes.find({Role::kSolver, account});
         const Stake stake = found == world_.stakes.end() ? Stake{} : found->second;
-        const bool out = stake.unlisted || (height_ < stake.declined_until && value <= stake.declined_value);  // TASK-15
+        const bool out =
+            stake.unlisted || (height_ < stake.declined_until && value <= stake.declined_value);  // TASK-15
         if (stake.free < bond_of(Role::kSolver, task) || (out && flaw_ != Flaw::kForgetsLapsed)) {
             return false;
         }
@@ -232,7 +228,8 @@ bool Model::try_duties(const TaskId& id) {
             duty.verifier = *verifier;
             duty.bond = bond_of(Role::kVerifier, task);
             const std::uint32_t part = std::max(1U, steps_in(task, segment) / 8);
-            duty.offset = static_cast<std::uint32_t>(contracts::reduce(random({id, DrawKind::kProbe, segment, i}), part));
+            duty.offset =
+                static_cast<std::uint32_t>(contracts::reduce(random({id, DrawKind::kProbe, segment, i}), part));
             duty.reserve = reserve;
             lock(Role::kVerifier, *verifier, needed);
             task.duties.push_back(duty);

@@ -47,9 +47,7 @@ Hash256 invented(const std::string& what, const AccountId& who) {
     return crypto::sha256(as_bytes(what + to_hex(who.view())));
 }
 
-Hash256 duty_name(const TaskId& task, std::uint32_t segment) {
-    return mix(Hash256{task.data}, {}, segment);
-}
+Hash256 duty_name(const TaskId& task, std::uint32_t segment) { return mix(Hash256{task.data}, {}, segment); }
 
 bool is_of_diverging(const Task& task, const Workshop& shop) {
     return task.spec.program.step_root == shop.spec(true).program.step_root;
@@ -246,8 +244,7 @@ void Crowd::add_verdicts(const Actor& actor, const TaskId& id, const Task& task,
             const Hash256 commitment =
                 contracts::verdict_commitment(id, duty.segment, actor.id, opening(actor, id, task, duty));
             out.push_back(contracts::CommitVerdict{id, duty.segment, commitment});
-        } else if (duty.status == VerdictStatus::kCommitted && !commits && (!task.lottery.is_zero() || chance(2)) &&
-                   !keeps_silent(kPublishes)) {
+        } else if (duty.status == VerdictStatus::kCommitted && !commits && (!task.lottery.is_zero() || chance(2)) && !keeps_silent(kPublishes)) {
             const auto mine = opening(actor, id, task, duty);
             contracts::Task drawn;
             drawn.id = id;
@@ -414,8 +411,8 @@ void Crowd::add_profile_accusations(
     const auto segment = static_cast<std::uint32_t>(1 + below(report.segments.size()));
     const Hash256 before = segment == 1 ? report.start_root : report.segments[segment - 2].native_root;
     const auto& of = report.segments[segment - 1];
-    contracts::ChallengeProfile action{
-        id, profiler.account, Role::kWhistleblower, ProfilePart::kStart, 0, std::nullopt};
+    contracts::ChallengeProfile action{id, profiler.account, Role::kWhistleblower, ProfilePart::kStart,
+                                       0,  std::nullopt};
     if (report.start_root == true_start(task, world)) {
         const Hash256 replayed =
             shop_.after(Way::kTruth, before, steps_before(task.spec, segment), steps_in(task, segment));
@@ -456,7 +453,7 @@ void Crowd::add_accusations(const Actor& actor, const TaskId& id, const Task& ta
         const auto segment = static_cast<std::uint32_t>(first + below(last + 1U - first));
         const Hash256 end = true_end(task, segment, steps_in(task, segment));
         const bool wrong = end != claimed_after(task, segment) || (is_of_diverging(task, shop_) && shop_.knows(end) &&
-                                                                dispute::open_divergence(shop_.state(end)));
+                                                                   dispute::open_divergence(shop_.state(end)));
         if (is_exact(task, segment) && (wrong ? !end.is_zero() : chance(is_sitting(task) ? 10 : 3 * zeal))) {
             out.push_back(contracts::OpenDispute{id, segment, role});
         }
@@ -473,8 +470,13 @@ void Crowd::add_accusations(const Actor& actor, const TaskId& id, const Task& ta
         // DTY-6: who is a party to the task disputes several parts of a verdict, of which one has the place.
         if (is_published(duty) && !is_exact(task, duty.segment) && (drawn || task.solver == actor.id) && chance(25)) {
             out.push_back(contracts::ChallengeVerdict{
-                id, duty.segment, duty.verifier, drawn ? Role::kVerifier : Role::kSolver,
-                chance(50) ? VerdictPart::kProbe : VerdictPart::kEnd, std::nullopt, {}});
+                id,
+                duty.segment,
+                duty.verifier,
+                drawn ? Role::kVerifier : Role::kSolver,
+                chance(50) ? VerdictPart::kProbe : VerdictPart::kEnd,
+                std::nullopt,
+                {}});
         }
     }
 }
@@ -487,8 +489,7 @@ void Crowd::add_verdict_challenge(
     const Hash256 probe = true_end(task, duty.segment, duty.probe);
     if (!probe.is_zero() && !chance(10)) {
         const contracts::DisputedVerdict subject{duty.verifier};
-        action.seal =
-            contracts::challenge_seal(contracts::dispute_id(id, duty.segment, actor.id, subject), probe);
+        action.seal = contracts::challenge_seal(contracts::dispute_id(id, duty.segment, actor.id, subject), probe);
     }
     const bool wrong = duty.verdict.probe_root && duty.verdict.probe_root != probe && !probe.is_zero();
     if (!wrong && !is_exact(task, duty.segment)) {

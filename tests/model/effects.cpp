@@ -86,9 +86,7 @@ void Model::act(const contracts::AcceptTask& a) {
     enter(a.task, TaskState::kTraining, height_ + task.spec.training_blocks);
 }
 
-void Model::act(const contracts::DeclineTask& a) {
-    decline(a.task, who_);
-}
+void Model::act(const contracts::DeclineTask& a) { decline(a.task, who_); }
 
 /// TASK-15
 void Model::decline(const TaskId& id, const AccountId& solver) {
@@ -110,9 +108,7 @@ void Model::decline(const TaskId& id, const AccountId& solver) {
     pause_draw(id);
 }
 
-void Model::act(const contracts::PostCheckpoint& a) {
-    at(a.task).checkpoints.push_back(a.state_root);
-}
+void Model::act(const contracts::PostCheckpoint& a) { at(a.task).checkpoints.push_back(a.state_root); }
 
 void Model::complete(const TaskId& id) {
     at(id).draws = 0;
@@ -132,9 +128,7 @@ void Model::act(const contracts::DeclareDivergence& a) {
     complete(a.task);
 }
 
-void Model::act(const contracts::CancelTask& a) {
-    end_without_fraud(a.task, TaskState::kCancelled);
-}
+void Model::act(const contracts::CancelTask& a) { end_without_fraud(a.task, TaskState::kCancelled); }
 
 // --- verdicts ------------------------------------------------------------------------------------------------
 
@@ -214,10 +208,7 @@ void Model::act(const contracts::DiscloseVerdict& a) {
                       duty.verdict == expected && !shows_decoy;  // VER-14
     if (!kept) {
         refute_verdict(
-            a.task,
-            duty,
-            VerdictStatus::kBroken,
-            Reason::kBrokenCommitment,
+            a.task, duty, VerdictStatus::kBroken, Reason::kBrokenCommitment,
             awaiting.empty() ? std::nullopt : std::optional{awaiting.front()}
         );
     } else {
@@ -236,8 +227,7 @@ void Model::act(const contracts::DiscloseVerdict& a) {
                 dispute.state = DisputeState::kActive;
                 dispute.last_move_at = height_;
                 set_deadline(
-                    {contracts::DueKind::kDispute, Hash256{id.data}, {}},
-                    dispute.deadline,
+                    {contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline,
                     height_ + dispute.responder_clock
                 );
                 continue;
@@ -282,7 +272,10 @@ void Model::open(const DisputeId& id, Dispute dispute, std::optional<dispute::Cl
     dispute.challenger = who_;
     dispute.lane = has_place(dispute) ? 0 : weight_of_dispute(params_);
     const bool shares = dispute.lane != 0 && is_kept_for(dispute);
-    ++seen_[dispute.lane == 0 ? "dispute with a place" : shares ? "dispute whose place is taken" : "dispute without a place"];
+    ++seen_
+        [dispute.lane == 0 ? "dispute with a place"
+         : shares          ? "dispute whose place is taken"
+                           : "dispute without a place"];
     take_bond(dispute);
     dispute.opened_at = height_;
     dispute.last_move_at = height_;
@@ -313,10 +306,7 @@ void Model::act(const contracts::OpenDispute& a) {
     dispute.responder = at(a.task).solver.value();
     dispute.role = a.role;
     open(
-        contracts::dispute_id(a.task, a.segment, who_),
-        dispute,
-        claim_of(a.task, a.segment),
-        clock_of(at(a.task).spec)
+        contracts::dispute_id(a.task, a.segment, who_), dispute, claim_of(a.task, a.segment), clock_of(at(a.task).spec)
     );
 }
 
@@ -333,9 +323,7 @@ void Model::act(const contracts::ChallengeVerdict& a) {
     dispute.state = waits ? DisputeState::kAwaiting : DisputeState::kActive;
     dispute.seal = a.seal;
     open(
-        contracts::dispute_id(a.task, a.segment, who_, dispute.verdict),
-        dispute,
-        verdict_claim(a.task, duty, a.part),
+        contracts::dispute_id(a.task, a.segment, who_, dispute.verdict), dispute, verdict_claim(a.task, duty, a.part),
         waits ? challenge_window(at(a.task).spec) / 2 + params_.disclose_blocks : clock_of(at(a.task).spec)
     );
 }
@@ -358,8 +346,7 @@ void Model::turn(const DisputeId& id, const dispute::Position& next, bool by_res
     dispute.level = next.level;
     dispute.responders_turn = next.level == dispute::Level::kProof || next.pending.empty();  // DSP-32
     set_deadline(
-        {contracts::DueKind::kDispute, Hash256{id.data}, {}},
-        dispute.deadline,
+        {contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline,
         height_ + (dispute.responders_turn ? dispute.responder_clock : dispute.challenger_clock)
     );
 }
@@ -393,9 +380,7 @@ void Model::act(const contracts::RegisterValidator& a) {
     world_.listed.push_back(who_);
     std::sort(world_.listed.begin(), world_.listed.end());
 }
-void Model::act(const contracts::Unjail& /*a*/) {
-    world_.validators.at(who_).jailed_until = 0;
-}
+void Model::act(const contracts::Unjail& /*a*/) { world_.validators.at(who_).jailed_until = 0; }
 void Model::act(const contracts::RegisterTerms& a) {
     const auto stake = world_.stakes.find({a.role, who_});
     if (stake != world_.stakes.end()) {
@@ -481,9 +466,7 @@ void Model::act(const contracts::ChallengeProfile& a) {
     dispute.responder = a.profiler;
     dispute.role = a.role;
     dispute.profile = contracts::DisputedProfile{a.profiler, a.part};
-    open(
-        contracts::dispute_id(a.task, a.segment, who_, *dispute.profile), dispute, claim, clock_of(at(a.task).spec)
-    );
+    open(contracts::dispute_id(a.task, a.segment, who_, *dispute.profile), dispute, claim, clock_of(at(a.task).spec));
 }
 
 // --- claims --------------------------------------------------------------------------------------------------

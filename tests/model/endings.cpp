@@ -24,13 +24,8 @@ void Model::pay(const TaskId& id, const AccountId& to, std::uint64_t amount, Rea
 }
 
 Model::Loss Model::slash(
-    const TaskId& id,
-    Role role,
-    const AccountId& from,
-    std::uint64_t amount,
-    Reason reason,
-    const std::vector<AccountId>& winners,
-    Reason why_won
+    const TaskId& id, Role role, const AccountId& from, std::uint64_t amount, Reason reason,
+    const std::vector<AccountId>& winners, Reason why_won
 ) {
     // SET-5
     if (amount == 0) {
@@ -135,7 +130,8 @@ std::vector<AccountId> Model::accusers(const DisputeId& won) const {
             const bool over_claims = !dispute.verdict && !ended.verdict && !dispute.profile && !ended.profile;
             const bool is_same = dispute.segment == ended.segment && dispute.verdict == ended.verdict &&
                                  dispute.profile == ended.profile;
-            if (dispute.responder == ended.responder && is_same == same && (over_verdicts || over_profiles || over_claims)) {
+            if (dispute.responder == ended.responder && is_same == same &&
+                (over_verdicts || over_profiles || over_claims)) {
                 by_block[dispute.opened_at].push_back(&dispute);
             }
         }
@@ -143,7 +139,8 @@ std::vector<AccountId> Model::accusers(const DisputeId& won) const {
             for (const bool drawn : {true, false}) {
                 for (const Dispute* dispute : disputes) {
                     const bool is_drawn =
-                        dispute->role == Role::kVerifier && std::any_of(task.duties.begin(), task.duties.end(), [&](const Duty& duty) {
+                        dispute->role == Role::kVerifier &&
+                        std::any_of(task.duties.begin(), task.duties.end(), [&](const Duty& duty) {
                             return duty.segment == dispute->segment && duty.verifier == dispute->challenger;
                         });
                     if (is_drawn == drawn) {
@@ -351,8 +348,7 @@ std::vector<AccountId> standing(const Task& task) {
 void Model::pay_profilers(const TaskId& id, bool taxed, std::uint64_t divisor) {
     // SET-9
     const std::vector<AccountId> earners = standing(at(id));
-    const std::uint64_t fee =
-        part_of(at(id).spec.verification_fee.grains, params_.profiling_fee_bps, 10'000) / divisor;
+    const std::uint64_t fee = part_of(at(id).spec.verification_fee.grains, params_.profiling_fee_bps, 10'000) / divisor;
     if (earners.empty() || fee == 0) {
         return;
     }

@@ -39,7 +39,8 @@ std::uint64_t grown(std::uint64_t least, std::uint64_t step, std::uint64_t most,
 std::uint64_t verifiers_of(const Params& params, const contracts::TaskSpec& spec) {
     const std::uint64_t value = spec.reward.grains + spec.verification_fee.grains;
     return grown(
-        params.verifiers_per_segment, params.value_per_verifier.grains, params.verifiers_per_segment_max, value);
+        params.verifiers_per_segment, params.value_per_verifier.grains, params.verifiers_per_segment_max, value
+    );
 }
 
 /// VER-1, EVL-5: that a draw can be about.
@@ -47,7 +48,8 @@ std::uint64_t segments_of(const Params& params, const contracts::TaskSpec& spec)
     const std::uint64_t value = spec.reward.grains + spec.verification_fee.grains;
     const std::uint64_t trained = (spec.steps - 1) / spec.checkpoint_interval + 1 + (spec.parent ? 0 : 1);
     const std::uint64_t checked = std::min(
-        trained, grown(params.segments_checked, params.value_per_check.grains, params.segments_checked_max, value));
+        trained, grown(params.segments_checked, params.value_per_check.grains, params.segments_checked_max, value)
+    );
     return checked + (spec.evaluation ? 1 : 0);
 }
 
@@ -68,12 +70,11 @@ std::uint64_t weight_of_verdicts(const Params& params, std::uint64_t segments, s
 
 std::optional<std::size_t> answer_bytes(const contracts::Action& action) {
     static const std::map<std::string, std::size_t> kTable{
-        {"accept_task", 1'024},      {"decline_task", 1'024},
-        {"post_checkpoint", 1'024},  {"complete_task", 1'024},       {"declare_divergence", 6'144},
-        {"commit_verdict", 1'024},   {"publish_verdict", 6'144},     {"disclose_verdict", 1'024},
-        {"commit_profile", 1'024},   {"publish_profile", 6'144},     {"attest_availability", 6'144},
-        {"contribute", 1'024},       {"reveal_move", 9'216},         {"select_move", 1'024},
-        {"prove_move", 40'960}};
+        {"accept_task", 1'024},     {"decline_task", 1'024},        {"post_checkpoint", 1'024},
+        {"complete_task", 1'024},   {"declare_divergence", 6'144},  {"commit_verdict", 1'024},
+        {"publish_verdict", 6'144}, {"disclose_verdict", 1'024},    {"commit_profile", 1'024},
+        {"publish_profile", 6'144}, {"attest_availability", 6'144}, {"contribute", 1'024},
+        {"reveal_move", 9'216},     {"select_move", 1'024},         {"prove_move", 40'960}};
     const auto found = kTable.find(action_name(action));
     return found == kTable.end() ? std::nullopt : std::optional{found->second};
 }
@@ -113,9 +114,7 @@ std::optional<Owed> owed_by(
             return round ? std::optional{Owed{who, {}, 0, round->opened_at + params.contribute_blocks}} : std::nullopt;
         } else if constexpr (requires { a.dispute; }) {
             return in_dispute(a.dispute);
-        } else if constexpr (
-            std::is_same_v<A, contracts::CommitVerdict> || std::is_same_v<A, contracts::PublishVerdict> ||
-            std::is_same_v<A, contracts::DiscloseVerdict>) {
+        } else if constexpr (std::is_same_v<A, contracts::CommitVerdict> || std::is_same_v<A, contracts::PublishVerdict> || std::is_same_v<A, contracts::DiscloseVerdict>) {
             return in_task(a.task, a.segment, std::is_same_v<A, contracts::DiscloseVerdict>);
         } else if constexpr (requires { a.task; }) {
             return in_task(a.task, 0, false);
@@ -198,7 +197,8 @@ std::uint64_t weight_of(const Params& params, const Task& task) {
     if (task.state == TaskState::kCompleted) {
         return is_sitting(task) ? weight_of_committee(params) : 0;
     }
-    return task.state == TaskState::kOpen || task.state == TaskState::kJudged ? 0 : weight_of_judging(params, task.spec);
+    return task.state == TaskState::kOpen || task.state == TaskState::kJudged ? 0
+                                                                              : weight_of_judging(params, task.spec);
 }
 
 std::uint64_t owed_in(const Params& params, const World& world, const Task& task) {
@@ -225,7 +225,8 @@ std::uint64_t owed_in(const Params& params, const World& world, const Task& task
 std::uint64_t weight_at_most(const Params& params) {
     return std::max(
         {weight_of_training(params), weight_of_profiling(params), weight_of_committee(params),
-         weight_of_verdicts(params, params.segments_checked_max + 1ULL, params.verifiers_per_segment_max)});
+         weight_of_verdicts(params, params.segments_checked_max + 1ULL, params.verifiers_per_segment_max)}
+    );
 }
 
 }  // namespace assay::model

@@ -24,7 +24,8 @@ struct Owed {
     std::uint64_t due = 0;
     auto operator<=>(const Owed&) const = default;
 };
-/// What `who` answers with the action, if it is the one who owes that: whether it is, the action's own checks say, but for moves.
+/// What `who` answers with the action, if it is the one who owes that: whether it is, the action's own checks say, but
+/// for moves.
 std::optional<Owed> owed_by(
     const World& world, const contracts::Params& params, const AccountId& who, const contracts::Action& action
 );

@@ -24,10 +24,8 @@ Id id_at(const Bytes& key, std::size_t from) {
 }
 
 Stake stake_of(const contracts::Stake& record) {
-    Stake stake{
-        record.free.grains, record.locked.grains, {}, record.is_unlisted, record.declined_until.value,
-        record.declined_value.grains,
-        record.offer};
+    Stake stake{record.free.grains,          record.locked.grains,         {},          record.is_unlisted,
+                record.declined_until.value, record.declined_value.grains, record.offer};
     for (const contracts::Unbonding& part : record.unbonding) {
         stake.parts.push_back({part.release_at.value, part.release_ms, part.amount.grains});
     }
@@ -225,13 +223,9 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
         case SlotKind::kValidator: {
             if (key.size() == 33) {
                 const auto record = decode<contracts::Validator>(value);
-                world.validators[id_at<AccountId>(key, 1)] = {
-                    record.key,
-                    record.power,
-                    record.missed,
-                    record.jailed_until.value,
-                    record.is_banned,
-                    record.slashed.grains};
+                world.validators[id_at<AccountId>(key, 1)] = {record.key,       record.power,
+                                                              record.missed,    record.jailed_until.value,
+                                                              record.is_banned, record.slashed.grains};
             }
             break;
         }
@@ -317,13 +311,12 @@ std::string explain(const Person& a, const Person& b) {
 }
 std::string explain(const Stake& a, const Stake& b) {
     return std::string("unlisted ") + (a.unlisted ? "1" : "0") + (b.unlisted ? "/1" : "/0") + ", declined until " +
-           std::to_string(a.declined_until) + " / " + std::to_string(b.declined_until) + ", free " + std::to_string(a.free) + " / " + std::to_string(b.free) + ", locked " + std::to_string(a.locked) +
-           " / " + std::to_string(b.locked) + ", parts " + std::to_string(a.parts.size()) + " / " +
+           std::to_string(a.declined_until) + " / " + std::to_string(b.declined_until) + ", free " +
+           std::to_string(a.free) + " / " + std::to_string(b.free) + ", locked " + std::to_string(a.locked) + " / " +
+           std::to_string(b.locked) + ", parts " + std::to_string(a.parts.size()) + " / " +
            std::to_string(b.parts.size());
 }
-std::string explain(const Machine& /*a*/, const Machine& /*b*/) {
-    return "machines";
-}
+std::string explain(const Machine& /*a*/, const Machine& /*b*/) { return "machines"; }
 std::string explain(const Task& a, const Task& b) {
     std::string out = std::string("state ") + to_string(a.state) + " / " + to_string(b.state) + ", deadline " +
                       std::to_string(a.deadline) + " / " + std::to_string(b.deadline) + ", escrow " +
@@ -427,10 +420,8 @@ std::string find_difference(const World& model, const World& chain) {
         return "the list of validators, or of the banned";
     }
     for (const std::string& fault :
-         {compare("task", model.tasks, chain.tasks),
-          compare("dispute", model.disputes, chain.disputes),
-          compare("account", model.people, chain.people),
-          compare("stake", model.stakes, chain.stakes),
+         {compare("task", model.tasks, chain.tasks), compare("dispute", model.disputes, chain.disputes),
+          compare("account", model.people, chain.people), compare("stake", model.stakes, chain.stakes),
           compare("machine", model.machines, chain.machines),
           compare("validator", model.validators, chain.validators)}) {
         if (!fault.empty()) {
@@ -442,11 +433,11 @@ std::string find_difference(const World& model, const World& chain) {
                std::to_string(chain.lane.tasks) + ", disputes " + std::to_string(model.lane.disputes) + " / " +
                std::to_string(chain.lane.disputes);
     }
-    return model.beacon == chain.beacon ? std::string{}
-                                        : "the beacon: model / chain: rounds " + std::to_string(model.beacon.rounds) +
-                                              " / " + std::to_string(chain.beacon.rounds) + ", seats " +
-                                              std::to_string(model.beacon.seats.size()) + " / " +
-                                              std::to_string(chain.beacon.seats.size());
+    return model.beacon == chain.beacon
+               ? std::string{}
+               : "the beacon: model / chain: rounds " + std::to_string(model.beacon.rounds) + " / " +
+                     std::to_string(chain.beacon.rounds) + ", seats " + std::to_string(model.beacon.seats.size()) +
+                     " / " + std::to_string(chain.beacon.seats.size());
 }
 
 std::uint64_t count_money(const World& world) {
@@ -466,8 +457,6 @@ std::uint64_t count_money(const World& world) {
     return sum;
 }
 
-std::string name_of(const AccountId& account) {
-    return to_hex(account.view()).substr(0, 8);
-}
+std::string name_of(const AccountId& account) { return to_hex(account.view()).substr(0, 8); }
 
 }  // namespace assay::model

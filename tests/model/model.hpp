@@ -45,21 +45,21 @@ enum class Flaw : std::uint8_t {
     kNoTax,
     kMootKeepsBond,  ///< a moot dispute's bond stays locked
     kUnbondsEarly,
-    kDrawsAnybody,  ///< the submitter may be drawn as verifier
-    kFreshPool,     ///< a round draws by the stake at its end
-    kArrivalOrder,  ///< who contributed first comes first in the seed
-    kForgives,      ///< a secret withheld costs the seat alone
-    kAnyValue,      ///< tasks are admitted whatever they are worth
-    kPaysCopies,    ///< watchers win jackpots whatever they have sealed
-    kAnyJackpot,    ///< the contributors' bonds bound no jackpot
-    kHalfSuffices,    ///< members with exactly half of the seats find the segments available
-    kReturnsTenths,   ///< what verifiers have locked is returned when the segments are available
-    kEnderIsFirst,    ///< whoever's dispute ends comes first among the accusers
-    kFixedWindows,    ///< no window is longer for what a replay takes
-    kIgnoresTerms,    ///< verifiers are drawn who do not consent
-    kOversells,       ///< disputes are opened for which the lane of duties has no room
-    kChargesAnswers,  ///< an answer takes a nonce
-    kEndsWindows,     ///< no window stands still
+    kDrawsAnybody,        ///< the submitter may be drawn as verifier
+    kFreshPool,           ///< a round draws by the stake at its end
+    kArrivalOrder,        ///< who contributed first comes first in the seed
+    kForgives,            ///< a secret withheld costs the seat alone
+    kAnyValue,            ///< tasks are admitted whatever they are worth
+    kPaysCopies,          ///< watchers win jackpots whatever they have sealed
+    kAnyJackpot,          ///< the contributors' bonds bound no jackpot
+    kHalfSuffices,        ///< members with exactly half of the seats find the segments available
+    kReturnsTenths,       ///< what verifiers have locked is returned when the segments are available
+    kEnderIsFirst,        ///< whoever's dispute ends comes first among the accusers
+    kFixedWindows,        ///< no window is longer for what a replay takes
+    kIgnoresTerms,        ///< verifiers are drawn who do not consent
+    kOversells,           ///< disputes are opened for which the lane of duties has no room
+    kChargesAnswers,      ///< an answer takes a nonce
+    kEndsWindows,         ///< no window stands still
     kDeclinesForNothing,  ///< who declines a task or lets it lapse pays nothing for the draw
     kAttestersAlone,      ///< after a committee nobody is drawn who has not attested
     kKeepsBonds,          ///< verdicts that stand keep their bonds while their task waits for a committee
@@ -73,9 +73,7 @@ class Model {
     /// Runs one block and compares with what the chain made of it: the code of every receipt, the whole state, every
     /// payment and slash. Returns the first difference, in words; empty when there is none.
     std::string run_block(
-        const contracts::BlockContext& block,
-        const std::vector<Sent>& txs,
-        const contracts::BlockOutcome& chain,
+        const contracts::BlockContext& block, const std::vector<Sent>& txs, const contracts::BlockOutcome& chain,
         const Mirror& after
     );
 
@@ -194,13 +192,8 @@ class Model {
     // endings.cpp: disputes and tasks end, and money moves.
     void pay(const TaskId& id, const AccountId& to, std::uint64_t amount, contracts::Reason reason);
     Loss slash(
-        const TaskId& id,
-        Role role,
-        const AccountId& from,
-        std::uint64_t amount,
-        contracts::Reason reason,
-        const std::vector<AccountId>& winners,
-        contracts::Reason why_won = contracts::Reason::kWonDispute
+        const TaskId& id, Role role, const AccountId& from, std::uint64_t amount, contracts::Reason reason,
+        const std::vector<AccountId>& winners, contracts::Reason why_won = contracts::Reason::kWonDispute
     );
     void lock(Role role, const AccountId& account, std::uint64_t amount);
     void unlock(Role role, const AccountId& account, std::uint64_t amount);
@@ -212,10 +205,7 @@ class Model {
     const Duty* answers(const Task& task, std::uint32_t segment, const Duty* accused) const;
     bool is_solvers(const Dispute& dispute) const;
     void refute_verdict(
-        const TaskId& id,
-        Duty& duty,
-        contracts::VerdictStatus status,
-        contracts::Reason reason,
+        const TaskId& id, Duty& duty, contracts::VerdictStatus status, contracts::Reason reason,
         const std::optional<DisputeId>& won
     );
     std::vector<AccountId> accusers(const DisputeId& won) const;
@@ -295,9 +285,7 @@ class Model {
     void burn_stake(const AccountId& account, Validator& validator);
     Pool pool(Role role) const;
     std::optional<AccountId> pick(const Pool& pool, const Hash256& randomness) const;
-    std::optional<AccountId> pick_able(
-        Pool pool, const contracts::DrawName& name, std::uint64_t needed
-    ) const;
+    std::optional<AccountId> pick_able(Pool pool, const contracts::DrawName& name, std::uint64_t needed) const;
     Hash256 random(const contracts::DrawName& name) const;
 
     // work.cpp: what follows from stated work.
@@ -310,9 +298,8 @@ class Model {
     std::uint64_t clock_of(const contracts::TaskSpec& spec) const;
     bool is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const;
     Why why_work(const contracts::TaskSpec& spec) const;
-    bool agrees(
-        const std::map<StakeKey, Machine>& machines, const AccountId& verifier, const contracts::TaskSpec& spec
-    ) const;
+    bool agrees(const std::map<StakeKey, Machine>& machines, const AccountId& verifier, const contracts::TaskSpec& spec)
+        const;
     bool has_quorum(const Task& task, std::uint64_t needed) const;
 
     // What follows from a task's value and shape.
@@ -337,7 +324,7 @@ class Model {
     World world_;
     std::map<DisputeId, Game> games_;
     std::map<std::uint64_t, std::deque<Due>> calendar_;  ///< in the order in which they were set; nothing is struck out
-    std::map<TaskId, std::vector<TaskId>> children_;              ///< the latest last
+    std::map<TaskId, std::vector<TaskId>> children_;     ///< the latest last
     std::vector<std::pair<std::vector<TaskId>, TaskId>> taints_;  ///< siblings still to be marked, and with what
     std::vector<Money> money_;                                    ///< of this block
 
@@ -353,7 +340,7 @@ class Model {
         std::vector<TaskId> tasks;
     } opening_;
     std::map<TaskId, std::size_t> past_;  ///< VER-22: how many of a task's duties are of draws whose windows are over
-    std::vector<AccountId> arrivals_;  ///< of the open round, for Flaw::kArrivalOrder
+    std::vector<AccountId> arrivals_;     ///< of the open round, for Flaw::kArrivalOrder
     AccountId who_;
     std::uint64_t nonce_ = 0;
     std::uint64_t size_ = 0;

@@ -47,40 +47,21 @@ std::vector<std::string> what_to_reach() {
     using contracts::TaskState;
     name_all("task", TaskState::kOpen, TaskState::kRefused, TaskState{});
     for (const Reason reason :
-         {Reason::kLostDispute,
-          Reason::kFalseAccusation,
-          Reason::kDisputeTimeout,
-          Reason::kUnavailable,
-          Reason::kMissedDeadline,
-          Reason::kMissedVerdict,
-          Reason::kWrongVerdict,
-          Reason::kBrokenCommitment,
-          Reason::kUndisclosed,
-          Reason::kContradiction,
-          Reason::kBeyondTolerance,
-          Reason::kBeyondBudget,
-          Reason::kUnserved,
-          Reason::kRoom}) {
+         {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
+          Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kBrokenCommitment,
+          Reason::kUndisclosed, Reason::kContradiction, Reason::kBeyondTolerance, Reason::kBeyondBudget,
+          Reason::kUnserved, Reason::kRoom}) {
         names.push_back(std::string("slash ") + to_string(reason));
     }
     for (const Reason reason :
-         {Reason::kReward,
-          Reason::kVerificationFee,
-          Reason::kRefund,
-          Reason::kWonDispute,
-          Reason::kTax,
-          Reason::kJackpot,
-          Reason::kProfilingFee,
-          Reason::kRoom,
-          Reason::kAttestation}) {
+         {Reason::kReward, Reason::kVerificationFee, Reason::kRefund, Reason::kWonDispute, Reason::kTax,
+          Reason::kJackpot, Reason::kProfilingFee, Reason::kRoom, Reason::kAttestation}) {
         names.push_back(std::string("payment ") + to_string(reason));
     }
     // The toy program has no sum long enough for partials.
     name_all("move at", dispute::Level::kSteps, dispute::Level::kProof, dispute::Level::kPartials);
     name_all(
-        "profiling",
-        contracts::ProfilingOutcome::kBounded,
-        contracts::ProfilingOutcome::kNotSeparated,
+        "profiling", contracts::ProfilingOutcome::kBounded, contracts::ProfilingOutcome::kNotSeparated,
         contracts::ProfilingOutcome{}
     );
     for (const char* name :
@@ -159,19 +140,9 @@ std::vector<std::string> what_to_reach() {
         names.push_back(std::string("action ") + action);
     }
     for (const char* action :
-         {"post_checkpoint",
-          "complete_task",
-          "declare_divergence",
-          "commit_verdict",
-          "publish_verdict",
-          "disclose_verdict",
-          "commit_profile",
-          "publish_profile",
-          "attest_availability",
-          "contribute",
-          "reveal_move",
-          "select_move",
-          "prove_move"}) {
+         {"post_checkpoint", "complete_task", "declare_divergence", "commit_verdict", "publish_verdict",
+          "disclose_verdict", "commit_profile", "publish_profile", "attest_availability", "contribute", "reveal_move",
+          "select_move", "prove_move"}) {
         names.push_back(std::string("answer ") + action);
     }
     return names;
@@ -222,8 +193,8 @@ TEST_CASE("BLK-2: the chain does what a plain model of the rules does, whatever 
         return;
     }
     for (const char* name :
-         {"task settled", "task convicted", "move at proof", "profiling bounded", "payment jackpot", "answer reveal_move",
-          "answer overtaken", "refusal answered", "refusal duties_full", "dispute with a place",
+         {"task settled", "task convicted", "move at proof", "profiling bounded", "payment jackpot",
+          "answer reveal_move", "answer overtaken", "refusal answered", "refusal duties_full", "dispute with a place",
           "no room for the draw of a task completed"}) {
         CAPTURE(name);
         CHECK(coverage[name] > 0);

@@ -52,7 +52,8 @@ void Crowd::remember_reveals(const Mirror& chain) {
             const Game& game = chain.games.at(dispute);
             const dispute::Position& position = game.position;
             std::uint32_t& remembered = remembered_[dispute];
-            if (position.level == dispute::Level::kNodes && !position.pending.empty() && remembered <= position.rounds) {
+            if (position.level == dispute::Level::kNodes && !position.pending.empty() &&
+                remembered <= position.rounds) {
                 remembered = position.rounds + 1;
                 reveals_[dispute].push_back(
                     {position.first_node, dispute::split(game.claim, position).child_height, position.pending}
@@ -135,7 +136,8 @@ std::optional<contracts::Action> Crowd::make_move(
         return contracts::RevealMove{id, position.rounds, children};
     }
     if (!position.pending.empty() && challenges) {
-        return contracts::SelectMove{id, position.rounds, dispute::make_selection(game.claim, position, *player.replay)};
+        return contracts::SelectMove{
+            id, position.rounds, dispute::make_selection(game.claim, position, *player.replay)};
     }
     return std::nullopt;
 }
@@ -300,8 +302,8 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         case 24:
             return contracts::DeclineTask{id};
         default:
-            return contracts::ChallengeProfile{
-                id, chance(30) ? actor.id : other, role, part, static_cast<std::uint32_t>(below(4)), roots};
+            return contracts::ChallengeProfile{id,   chance(30) ? actor.id : other,        role,
+                                               part, static_cast<std::uint32_t>(below(4)), roots};
     }
 }
 

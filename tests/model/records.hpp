@@ -57,9 +57,9 @@ struct Duty {
     contracts::VerdictStatus status = contracts::VerdictStatus::kDue;
     std::uint64_t bond = 0;
     Hash256 commitment;
-    std::uint64_t reserve = 0;  ///< DSP-46
+    std::uint64_t reserve = 0;   ///< DSP-46
     contracts::Verdict verdict;  ///< as published; the true probe root once disclosed
-    std::uint32_t offset = 0;  ///< of its marks
+    std::uint32_t offset = 0;    ///< of its marks
     std::uint32_t probe = 0;
     std::optional<bool> forced;
     std::vector<AccountId> watchers;
@@ -216,7 +216,7 @@ struct World {
     std::vector<AccountId> banned;  ///< likewise
     Beacon beacon;
     std::map<contracts::Queue, std::vector<Waiting>> queues;  ///< without those that are empty
-    contracts::Lane lane;  ///< DTY-5: what tasks and disputes hold together
+    contracts::Lane lane;                                     ///< DTY-5: what tasks and disputes hold together
 };
 
 /// A payment or a slash as the history has it; `burned` is what of a slash ceased to exist.

@@ -14,8 +14,8 @@
 #include <core/dispute/commitment.hpp>
 #include <contracts/state/validator.hpp>
 
-/// Every reason that the rules give to refuse an action about money, stake, tasks, profiles or validators. Which of several a
-/// receipt names is the chain's choice.
+/// Every reason that the rules give to refuse an action about money, stake, tasks, profiles or validators. Which of
+/// several a receipt names is the chain's choice.
 namespace assay::model {
 
 bool is_text(const std::string& text, std::size_t most) {
@@ -61,9 +61,9 @@ bool is_sound(const contracts::TaskSpec& spec) {
                                          spec.distance->nodes <= 10'000
                                    : !spec.distance;
     const auto& evaluation = spec.evaluation;
-    const bool evaluated = !evaluation || (evaluation->nodes >= 1 && evaluation->nodes <= 10'000 &&
-                                           !evaluation->holdout.is_zero() && program.state_tensors <= 512 &&
-                                           is_text(evaluation->data.location, 256));
+    const bool evaluated =
+        !evaluation || (evaluation->nodes >= 1 && evaluation->nodes <= 10'000 && !evaluation->holdout.is_zero() &&
+                        program.state_tensors <= 512 && is_text(evaluation->data.location, 256));
     const std::uint64_t step =
         rounds_for(std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval)) + rounds_for(program.step_nodes);
     const std::uint64_t distances = spec.distance ? rounds_for(spec.distance->nodes) : 0;

@@ -321,8 +321,7 @@ std::uint64_t Model::held_by_disputes() const {
 }
 
 bool Model::has_room_for_dispute() const {
-    return flaw_ == Flaw::kOversells ||
-           held_by_disputes() + weight_of_dispute(params_) <= half_of_lane(params_);
+    return flaw_ == Flaw::kOversells || held_by_disputes() + weight_of_dispute(params_) <= half_of_lane(params_);
 }
 
 bool Model::has_room_for_draw(contracts::Queue queue, const Task& task) const {
@@ -343,11 +342,10 @@ const Duty* Model::answers(const Task& task, std::uint32_t segment, const Duty* 
     if (own == nullptr || own->reserve < challenge_bond(task)) {
         return nullptr;
     }
-    const bool contradicted = accused == nullptr ||
-                              (is_published(*own) && !is_exact(task, segment) &&
-                               (own->verdict.end_root != accused->verdict.end_root ||
-                                own->verdict.measurement != accused->verdict.measurement ||
-                                own->verdict.diverged_after != accused->verdict.diverged_after));
+    const bool contradicted = accused == nullptr || (is_published(*own) && !is_exact(task, segment) &&
+                                                     (own->verdict.end_root != accused->verdict.end_root ||
+                                                      own->verdict.measurement != accused->verdict.measurement ||
+                                                      own->verdict.diverged_after != accused->verdict.diverged_after));
     return contradicted ? own : nullptr;
 }
 

@@ -140,7 +140,8 @@ class Session {
         }
         for (const auto& [key, value] : outcome.changes) {
             const auto kind = static_cast<contracts::SlotKind>(key.front());
-            slots_written_ += kind == contracts::SlotKind::kValidator || kind == contracts::SlotKind::kBaseFee ? 0U : 1U;
+            slots_written_ +=
+                kind == contracts::SlotKind::kValidator || kind == contracts::SlotKind::kBaseFee ? 0U : 1U;
         }
     }
 

@@ -12,9 +12,7 @@ __extension__ using Big = unsigned __int128;
 using contracts::Role;
 using contracts::TxError;
 
-std::uint64_t segments_of(const contracts::TaskSpec& spec) {
-    return (spec.steps - 1) / spec.checkpoint_interval + 1;
-}
+std::uint64_t segments_of(const contracts::TaskSpec& spec) { return (spec.steps - 1) / spec.checkpoint_interval + 1; }
 
 /// Of one verifier's duty at most.
 Big work_of(const contracts::TaskSpec& spec) {
@@ -74,7 +72,8 @@ bool Model::is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const 
     };
     const std::uint64_t trained = segments_of(spec) + (spec.parent ? 0 : 1);
     std::uint64_t checked = std::min(
-        trained, grown(params_.segments_checked, params_.value_per_check.grains, params_.segments_checked_max));
+        trained, grown(params_.segments_checked, params_.value_per_check.grains, params_.segments_checked_max)
+    );
     checked += spec.evaluation ? 1U : 0U;
     const std::uint64_t each =
         grown(params_.verifiers_per_segment, params_.value_per_verifier.grains, params_.verifiers_per_segment_max);
@@ -83,8 +82,8 @@ bool Model::is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const 
     const Big due = work_of(spec) * price;
     const bool verifiers = Big{fee - part} * 1'000'000'000 >= due * checked * each;
     const std::uint64_t parts = 2 * params_.profile_segments + 1;
-    const bool profilers = !profiled || params_.profiling_fee_bps == 0 ||
-                           Big{part} * 1'000'000'000 >= due * parts * params_.profilers;
+    const bool profilers =
+        !profiled || params_.profiling_fee_bps == 0 || Big{part} * 1'000'000'000 >= due * parts * params_.profilers;
     return verifiers && profilers;
 }
 
@@ -119,8 +118,7 @@ bool Model::agrees(
     }
     const bool fast = speed_of(terms.hardware_class) >= speed_of(spec.hardware_class);
     const bool fits = spec.program.memory <= (terms.memory != 0 ? terms.memory : params_.memory_default);
-    const bool short_enough =
-        terms.replay_blocks == 0 || blocks_of(spec, terms.hardware_class) <= terms.replay_blocks;
+    const bool short_enough = terms.replay_blocks == 0 || blocks_of(spec, terms.hardware_class) <= terms.replay_blocks;
     return fast && fits && short_enough && is_paid(spec, terms.price);
 }
 

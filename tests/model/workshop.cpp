@@ -54,9 +54,7 @@ Hash256 Workshop::keep(State state) {
     return root;
 }
 
-Hash256 Workshop::start(Way way) {
-    return starts_.at(way);
-}
+Hash256 Workshop::start(Way way) { return starts_.at(way); }
 
 Hash256 Workshop::next(Way way, const Hash256& before, std::uint64_t step) {
     const auto key = std::tuple{way, before, step};

@@ -36,9 +36,7 @@ enum class Way : std::uint8_t {
     kDivergesLie
 };
 inline constexpr int kWays = 10;
-constexpr bool is_diverging(Way way) {
-    return way >= Way::kDiverges;
-}
+constexpr bool is_diverging(Way way) { return way >= Way::kDiverges; }
 
 class Workshop {
   public:

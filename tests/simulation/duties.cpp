@@ -29,7 +29,8 @@ namespace intent = roles::intent;
 namespace {
 
 constexpr std::uint64_t kTrainMs = 1'500;  ///< for a segment, at most
-constexpr std::uint64_t kDeclinesBefore = 8;  ///< blocks before a draw lapses, which costs what declining costs and more (TASK-6)
+constexpr std::uint64_t kDeclinesBefore =
+    8;  ///< blocks before a draw lapses, which costs what declining costs and more (TASK-6)
 
 template <class T>
 const T* as(const Intent& decided) {
@@ -64,7 +65,9 @@ std::uint64_t Worker::blocks_to_train(const View& view, const contracts::TaskSpe
     constexpr std::uint64_t kBlocksBesides = 10;
     const std::uint64_t per_segment = std::max(kNear, 2 + latency_ms / Replica::kIntervalMs);
     const std::uint64_t worked =
-        takes_time ? work_ms(view.state->params(), spec, training_work(spec), Replica::kIntervalMs) / Replica::kIntervalMs : 0;
+        takes_time
+            ? work_ms(view.state->params(), spec, training_work(spec), Replica::kIntervalMs) / Replica::kIntervalMs
+            : 0;
     return per_segment * (std::uint64_t{contracts::segment_count(spec)} + 2) + kBlocksBesides + worked;
 }
 
@@ -208,19 +211,16 @@ bool Worker::fetch(const TaskId& task, std::uint32_t checkpoint, roles::Replays&
 }
 
 void Worker::replay(
-    const View& view,
-    const Task& task,
-    std::uint32_t segment,
-    std::uint64_t steps,
-    const Hash256& claimed,
-    roles::Replays& replays,
-    const JobName& name
+    const View& view, const Task& task, std::uint32_t segment, std::uint64_t steps, const Hash256& claimed,
+    roles::Replays& replays, const JobName& name
 ) {
     if (segment != 0 && !fetch(task.id, segment - 1, replays)) {
         return;
     }
     const bool is_part = segment != 0 && segment != contracts::evaluation_segment(task);
-    if (!has_done(view, task.spec, name, is_part ? Work{steps} * task.spec.program.step_work : work_of(task, segment))) {
+    if (!has_done(
+            view, task.spec, name, is_part ? Work{steps} * task.spec.program.step_work : work_of(task, segment)
+        )) {
         return;
     }
     Hash256 root = shop_.start(Way::kTruth);
@@ -258,13 +258,12 @@ contracts::VerdictOpening Worker::make_opening(const View& view, const Task& tas
     const bool has_marks = !exact || opening.verdict.end_root == claimed;
     const auto marks = has_marks ? contracts::marks_of(task, duty) : std::vector<std::uint32_t>{};
     for (const std::uint32_t mark : marks) {
-        opening.marks.push_back(lazy ? model::mix(claimed, id_, 3 + mark)
-                                     : shop_.after(
-                                           Way::kTruth,
-                                           root_at(view, task.id, segment - 1),
-                                           contracts::first_step(task.spec, segment),
-                                           mark
-                                       ));
+        opening.marks.push_back(
+            lazy ? model::mix(claimed, id_, 3 + mark)
+                 : shop_.after(
+                       Way::kTruth, root_at(view, task.id, segment - 1), contracts::first_step(task.spec, segment), mark
+                   )
+        );
     }
     return opening;
 }
@@ -291,8 +290,7 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
             verifier.replays.first = verifier.replays.second = model::mix(verifier.claimed, id_, 4);
         }
         const auto kept = openings_.find(part);
-        verifier.has_kept_verdict =
-            kept != openings_.end() && roles::is_opening_of(duty, task.id, kept->second);
+        verifier.has_kept_verdict = kept != openings_.end() && roles::is_opening_of(duty, task.id, kept->second);
         for (const auto& id : contracts::get_bookkeeping(*view.state, task.id).disputes) {
             const auto dispute = contracts::find_dispute(*view.state, id).value();
             verifier.is_challenged =
@@ -334,7 +332,8 @@ void Worker::add_attesting(const View& view, const Task& task, Actions& out) {
         return;
     }
     for (const std::uint32_t segment : task.committee->segments) {
-        for (const std::uint32_t index : {contracts::checkpoint_before(segment), std::min(segment, task.checkpoints - 1)}) {
+        for (const std::uint32_t index :
+             {contracts::checkpoint_before(segment), std::min(segment, task.checkpoints - 1)}) {
             roles::Replays tries;
             if (!fetch(task.id, index, tries)) {
                 return;
@@ -342,11 +341,15 @@ void Worker::add_attesting(const View& view, const Task& task, Actions& out) {
         }
     }
     // A member has the time of a replay to fetch (AVL-3).
-    if (!has_done(view, task.spec, job(Job::kFetch, task.id, 16 * task.redraws + task.committee->sitting, id_), longest_work(task.spec))) {
+    if (!has_done(
+            view, task.spec, job(Job::kFetch, task.id, 16 * task.redraws + task.committee->sitting, id_),
+            longest_work(task.spec)
+        )) {
         return;
     }
     const auto& members = task.committee->members;
-    const auto place = std::find_if(members.begin(), members.end(), [&](const auto& member) { return member.account == id_; });
+    const auto place =
+        std::find_if(members.begin(), members.end(), [&](const auto& member) { return member.account == id_; });
     const contracts::AskedTile asked =
         contracts::asked_tile(task, static_cast<std::size_t>(std::distance(members.begin(), place)));
     const Hash256 root = root_at(view, task.id, asked.checkpoint);
@@ -376,13 +379,8 @@ void Worker::add_watching(const View& view, const Task& task, Actions& out) {
     const Intent decided = roles::decide_whistleblower(watch);
     if (const auto* again = as<intent::Replay>(decided)) {
         replay(
-            view,
-            task,
-            again->segment,
-            contracts::step_count(task, again->segment),
-            watch.claimed[again->segment],
-            replays_[{task.id, again->segment, id_}],
-            job(Job::kReplay, task.id, again->segment, id_)
+            view, task, again->segment, contracts::step_count(task, again->segment), watch.claimed[again->segment],
+            replays_[{task.id, again->segment, id_}], job(Job::kReplay, task.id, again->segment, id_)
         );
     } else if (const auto* open = as<intent::OpenDispute>(decided)) {
         out.push_back(contracts::OpenDispute{task.id, open->segment, role()});
@@ -415,9 +413,8 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
         } else if (const auto* accuse = as<intent::ChallengeVerdict>(decided)) {
             contracts::ChallengeVerdict challenge{task.id, duty.segment, duty.verifier, role()};
             const contracts::DisputedVerdict first{duty.verifier};
-            challenge.seal = contracts::challenge_seal(
-                contracts::dispute_id(task.id, duty.segment, id_, first), accuse->found
-            );
+            challenge.seal =
+                contracts::challenge_seal(contracts::dispute_id(task.id, duty.segment, id_, first), accuse->found);
             out.push_back(challenge);
         }
     }
@@ -460,13 +457,15 @@ std::optional<contracts::Action> Worker::make_move(
     return made != moves_.end() ? made->second : moves_.emplace(place, compute_move(dispute, *replay)).first->second;
 }
 
-std::optional<contracts::Action> Worker::compute_move(const contracts::Dispute& dispute, dispute::Replay& replay) const {
+std::optional<contracts::Action> Worker::compute_move(const contracts::Dispute& dispute, dispute::Replay& replay)
+    const {
     const bool responds = dispute.responder == id_;
     const dispute::Position& position = dispute.position;
     if (position.level == dispute::Level::kProof) {
         const auto reveals = bulletin_.reveals.find(dispute.id);
         const auto proof = dispute::make_proof(
-            dispute.claim, position, replay, reveals == bulletin_.reveals.end() ? std::vector<dispute::NodeReveal>{} : reveals->second
+            dispute.claim, position, replay,
+            reveals == bulletin_.reveals.end() ? std::vector<dispute::NodeReveal>{} : reveals->second
         );
         const auto ruling = dispute::judge(dispute.claim, position, proof);
         const auto ours = responds ? dispute::Ruling::kClaimHolds : dispute::Ruling::kClaimRefuted;
@@ -474,7 +473,8 @@ std::optional<contracts::Action> Worker::compute_move(const contracts::Dispute& 
                                          : std::nullopt;
     }
     if (responds) {
-        return contracts::RevealMove{dispute.id, position.rounds, dispute::make_reveal(dispute.claim, position, replay)};
+        return contracts::RevealMove{
+            dispute.id, position.rounds, dispute::make_reveal(dispute.claim, position, replay)};
     }
     return contracts::SelectMove{dispute.id, position.rounds, dispute::make_selection(dispute.claim, position, replay)};
 }

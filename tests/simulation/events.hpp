@@ -44,8 +44,8 @@ class Events {
         return true;
     }
 
-    /// From here on chance comes from this stream, and so it does in every event that follows from this one. Whoever has
-    /// a stream to itself is as lucky in one run as in another of the same seed in which somebody else does more.
+    /// From here on chance comes from this stream, and so it does in every event that follows from this one. Whoever
+    /// has a stream to itself is as lucky in one run as in another of the same seed in which somebody else does more.
     void enter_stream(std::uint64_t number) { stream_ = number; }
 
     Weather weather;

@@ -7,13 +7,14 @@
 #include <contracts/state/transaction.hpp>
 #include <contracts/state/params.hpp>
 
-/// How long stated work takes an honest worker, by the text of WRK-3 and WRK-4 and not by the chain's own code: where the
-/// chain's windows stop following the work, workers come too late.
+/// How long stated work takes an honest worker, by the text of WRK-3 and WRK-4 and not by the chain's own code: where
+/// the chain's windows stop following the work, workers come too late.
 namespace assay::simulation {
 
 __extension__ using Work = unsigned __int128;
 
-/// In simulated milliseconds, of blocks of `interval_ms`: what the work takes on the slowest machine of the task's class.
+/// In simulated milliseconds, of blocks of `interval_ms`: what the work takes on the slowest machine of the task's
+/// class.
 inline std::uint64_t work_ms(
     const contracts::Params& params, const contracts::TaskSpec& spec, Work work, std::uint64_t interval_ms
 ) {
@@ -25,7 +26,8 @@ inline std::uint64_t work_ms(
                                     : classes.at(spec.hardware_class - 1).least_score;
     constexpr Work kLongest = 1'000'000'000'000;
     const Work per_block = Work{score} * kWorkPerUnit * params.block_ms;
-    return static_cast<std::uint64_t>(std::min(std::min(work, kLongest * kLongest) * interval_ms / per_block, kLongest));
+    return static_cast<std::uint64_t>(std::min(std::min(work, kLongest * kLongest) * interval_ms / per_block, kLongest)
+    );
 }
 
 /// The work of all steps of a task, and of its initialisation.

@@ -56,11 +56,7 @@ bool Ledger::has_decided(const solo::Block& block) const {
 }
 
 Replica::Replica(
-    Events& events,
-    Ledger& ledger,
-    const contracts::Genesis& genesis,
-    int place,
-    std::filesystem::path home,
+    Events& events, Ledger& ledger, const contracts::Genesis& genesis, int place, std::filesystem::path home,
     std::vector<std::unique_ptr<Replica>>& all
 )
     : events_(events), ledger_(ledger), genesis_(genesis), place_(place), home_(std::move(home)), all_(all) {
@@ -138,9 +134,7 @@ void Replica::to_all(const std::function<void(Replica&)>& what) {
     }
 }
 
-bool Replica::is_majority(std::size_t count) const {
-    return 2 * count > all_.size();
-}
+bool Replica::is_majority(std::size_t count) const { return 2 * count > all_.size(); }
 
 void Replica::tick() {
     const std::uint64_t count = all_.size();
@@ -184,10 +178,7 @@ void Replica::on_prepare(int from, std::uint64_t height, std::uint64_t ballot) {
 }
 
 void Replica::on_promise(
-    int from,
-    std::uint64_t height,
-    std::uint64_t ballot,
-    std::uint64_t accepted_ballot,
+    int from, std::uint64_t height, std::uint64_t ballot, std::uint64_t accepted_ballot,
     const std::optional<solo::Block>& accepted
 ) {
     if (!proposal_ || proposal_->height != height || proposal_->ballot != ballot || height != this->height() + 1) {
@@ -230,7 +221,9 @@ solo::Block Replica::make_block() {
     return solo::sign_block(std::move(header), std::move(txs), network_key());
 }
 
-std::optional<solo::LogRecord> Replica::last_record() const { return in_memory ? last_ : log_->read(app_->info().height); }
+std::optional<solo::LogRecord> Replica::last_record() const {
+    return in_memory ? last_ : log_->read(app_->info().height);
+}
 
 solo::Block Replica::told(const solo::Block& block) {
     return lies && events_.chance(kLiePercent) ? damaged(events_, block) : block;

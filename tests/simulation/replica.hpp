@@ -45,11 +45,7 @@ enum class Death : std::uint8_t { kPlain, kTornLog, kBadDisk };
 class Replica {
   public:
     Replica(
-        Events& events,
-        Ledger& ledger,
-        const contracts::Genesis& genesis,
-        int place,
-        std::filesystem::path home,
+        Events& events, Ledger& ledger, const contracts::Genesis& genesis, int place, std::filesystem::path home,
         std::vector<std::unique_ptr<Replica>>& all
     );
 
@@ -68,13 +64,13 @@ class Replica {
     int place() const { return place_; }
     std::uint64_t deaths = 0;
     std::uint64_t replayed = 0;
-    std::uint64_t refused = 0;  ///< blocks
+    std::uint64_t refused = 0;                         ///< blocks
     std::function<void(const Bytes&)> on_transaction;  ///< sees what the mempool takes, when it takes it
     /// Where there is one: what the state machine is told as the hash of the block of a height.
     std::function<Hash256(Height)> hash_at;
-    bool lies = false;          ///< spoils what it proposes, damages what it serves
-    /// Where true, before start(): database and log are in memory alone, so that a process may be copied with its replica.
-    /// Such a replica neither dies nor serves blocks to others.
+    bool lies = false;  ///< spoils what it proposes, damages what it serves
+    /// Where true, before start(): database and log are in memory alone, so that a process may be copied with its
+    /// replica. Such a replica neither dies nor serves blocks to others.
     bool in_memory = false;
     std::uint64_t block_bytes = 1U << 20U;  ///< of the transactions that it proposes at most
 
@@ -102,10 +98,7 @@ class Replica {
     void propose(std::uint64_t ballot);
     void on_prepare(int from, std::uint64_t height, std::uint64_t ballot);
     void on_promise(
-        int from,
-        std::uint64_t height,
-        std::uint64_t ballot,
-        std::uint64_t accepted_ballot,
+        int from, std::uint64_t height, std::uint64_t ballot, std::uint64_t accepted_ballot,
         const std::optional<solo::Block>& accepted
     );
     void on_accept(int from, std::uint64_t ballot, const solo::Block& block);

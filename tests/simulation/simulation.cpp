@@ -55,13 +55,8 @@ crypto::SecretKey key_of(int number) {
 }
 
 std::vector<Kind> choose_kinds(Events& events, bool in_tolerance) {
-    std::vector<Kind> kinds{
-        Kind::kSubmitter,
-        Kind::kHonestSolver,
-        Kind::kVerifier,
-        Kind::kVerifier,
-        Kind::kWhistleblower,
-        Kind::kWhistleblower};
+    std::vector<Kind> kinds{Kind::kSubmitter, Kind::kHonestSolver,  Kind::kVerifier,
+                            Kind::kVerifier,  Kind::kWhistleblower, Kind::kWhistleblower};
     const Kind others[] = {Kind::kHonestSolver, Kind::kCheat, Kind::kCheat, Kind::kWithholder};
     kinds.push_back(others[events.below(4)]);
     if (in_tolerance) {
@@ -103,15 +98,7 @@ class Simulation {
         for (std::size_t i = 0; i < kinds.size(); ++i) {
             const int place = replicas + static_cast<int>(i);
             workers_.push_back(std::make_unique<Worker>(
-                events_,
-                bulletin_,
-                shop,
-                gauge_,
-                ledger_,
-                place,
-                kinds[i],
-                key_of(static_cast<int>(i)),
-                replicas_,
+                events_, bulletin_, shop, gauge_, ledger_, place, kinds[i], key_of(static_cast<int>(i)), replicas_,
                 genesis_.chain_id
             ));
         }
@@ -362,9 +349,7 @@ class Simulation {
     }
 
     /// Whether the state that it was to start from is lost.
-    bool has_lost_start(const model::Task& task) const {
-        return task.spec.parent && is_withheld(*task.spec.parent);
-    }
+    bool has_lost_start(const model::Task& task) const { return task.spec.parent && is_withheld(*task.spec.parent); }
 
     /// The ends that a loss of their own disks may bring to the parties of a task.
     bool is_forgotten(const model::Task& task, const Worker* solver) const {
@@ -381,8 +366,8 @@ class Simulation {
         return solver != nullptr && is_honest(solver->kind()) && solver->has_forgotten();
     }
 
-    /// AVL-5: whether liars, who keep silent, had half of the seats of the committee that convicted; there is a liar in three
-    /// verifiers here, so that happens once in some thousand networks.
+    /// AVL-5: whether liars, who keep silent, had half of the seats of the committee that convicted; there is a liar in
+    /// three verifiers here, so that happens once in some thousand networks.
     bool is_outvoted(const model::Task& task) const {
         if (task.state != TaskState::kConvicted || !task.committee) {
             return false;
@@ -490,9 +475,10 @@ class Simulation {
             const bool held = worker->lateness() >= kHeldBlocks;
             const bool forgot = worker->has_forgotten();
             // Who is served and does not say so makes its solver pay as much (AVL-6, AVL-8).
-            const bool shares = slashed.reason == contracts::Reason::kUnserved ||
-                                slashed.reason == contracts::Reason::kRoom ||  // TASK-15: with the submitter
-                                (slashed.reason == contracts::Reason::kUnavailable && is_outvoted(mirror_.world.tasks.at(id)));
+            const bool shares =
+                slashed.reason == contracts::Reason::kUnserved ||
+                slashed.reason == contracts::Reason::kRoom ||  // TASK-15: with the submitter
+                (slashed.reason == contracts::Reason::kUnavailable && is_outvoted(mirror_.world.tasks.at(id)));
             if (is_honest(worker->kind()) && !shares && !held && !forgot) {
                 throw Broken("honest, in time, and slashed: " + what);
             }
@@ -511,9 +497,9 @@ class Simulation {
     contracts::test::MapView view_;
     model::Mirror mirror_;
     std::vector<std::pair<contracts::TaskId, contracts::history::Slashed>> slashes_;
-    std::uint64_t rounds_ = 0;               ///< of the beacon, closed
-    std::uint64_t drawn_by_secrets_ = 0;     ///< draws of a round to which somebody contributed
-    std::vector<AccountId> withheld_;        ///< who lost a seat
+    std::uint64_t rounds_ = 0;            ///< of the beacon, closed
+    std::uint64_t drawn_by_secrets_ = 0;  ///< draws of a round to which somebody contributed
+    std::vector<AccountId> withheld_;     ///< who lost a seat
     std::vector<std::unique_ptr<Replica>> replicas_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::size_t tasks_ = 0;

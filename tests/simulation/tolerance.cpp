@@ -80,9 +80,7 @@ void Worker::add_profiling(const View& view, const Task& task, Actions& out) {
         }
         const ProfileReport& report = reports_.at(task.id);
         if (profile.status == ProfileStatus::kDue) {
-            out.push_back(
-                contracts::CommitProfile{task.id, contracts::profile_commitment(task.id, id_, report, salt)}
-            );
+            out.push_back(contracts::CommitProfile{task.id, contracts::profile_commitment(task.id, id_, report, salt)});
         } else if (profile.status == ProfileStatus::kCommitted && task.tolerance->phase == ProfilingPhase::kPublish) {
             out.push_back(contracts::PublishProfile{task.id, report, salt});
         }
@@ -163,9 +161,7 @@ std::optional<contracts::ChallengeProfile> Worker::find_fault(
     for (fault.segment = 1; fault.segment <= report.segments.size(); ++fault.segment) {
         const Measured states = segment_of(report, fault.segment);
         const Hash256 replayed = shop_.after(
-            Way::kTruth,
-            states[0],
-            contracts::first_step(task.spec, fault.segment),
+            Way::kTruth, states[0], contracts::first_step(task.spec, fault.segment),
             contracts::step_count(task.spec, fault.segment)
         );
         fault.part = ProfilePart::kReplayed;
@@ -183,7 +179,7 @@ std::optional<contracts::ChallengeProfile> Worker::find_fault(
     fault.segment = 0;
     fault.roots = gauge_.roots_of(reference_of(report));
     return gauge_.measure(reference_of(report), tolerance.profile_seed) != report.reference ? std::optional(fault)
-                                                                                           : std::nullopt;
+                                                                                            : std::nullopt;
 }
 
 void Worker::add_profile_watching(const View& view, const Task& task, Actions& out) {
@@ -277,8 +273,10 @@ model::Player Worker::make_player(const View& view, const contracts::Dispute& di
     const dispute::Claim& claim = dispute.claim;
     if (dispute.verdict && dispute.verdict->part == VerdictPart::kMeasurement) {
         const Hash256 before = root_at(view, task.id, dispute.segment - 1);
-        const Hash256 replayed = shop_.after(Way::kTruth, before, contracts::first_step(task.spec, dispute.segment),
-                                             contracts::step_count(task, dispute.segment));
+        const Hash256 replayed = shop_.after(
+            Way::kTruth, before, contracts::first_step(task.spec, dispute.segment),
+            contracts::step_count(task, dispute.segment)
+        );
         return gauge_.play({before, replayed, root_at(view, task.id, dispute.segment)}, claim.seed, lies);
     }
     if (dispute.profile) {
@@ -293,9 +291,10 @@ model::Player Worker::make_player(const View& view, const contracts::Dispute& di
             case ProfilePart::kReferenceMeasurement:
                 return gauge_.play(reference_of(report), claim.seed, lies);
             case ProfilePart::kReference:
-                return {nullptr, std::make_unique<contracts::test::ToyReplay>(
-                                     gauge_.run_under(claim.seed + (lies ? 1 : 0)), claim, shop_.state(claim.before)
-                                 )};
+                return {
+                    nullptr, std::make_unique<contracts::test::ToyReplay>(
+                                 gauge_.run_under(claim.seed + (lies ? 1 : 0)), claim, shop_.state(claim.before)
+                             )};
         }
     }
     if (!dispute.verdict && dispute.segment == contracts::evaluation_segment(task)) {

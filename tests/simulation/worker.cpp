@@ -18,10 +18,10 @@ namespace {
 constexpr std::uint64_t kPollMs = 400;
 constexpr std::uint64_t kResendMs = 2'500;
 constexpr std::uint64_t kRebidMs = Replica::kIntervalMs;
-constexpr std::uint64_t kPatienceBlocks = 80;            ///< so long a submitter waits for a solver
+constexpr std::uint64_t kPatienceBlocks = 80;          ///< so long a submitter waits for a solver
 constexpr std::uint64_t kProfilePatienceBlocks = 240;  ///< where profiling and its disputes come first
-constexpr std::uint64_t kUnbackedBlocks = 5;  ///< so long what lacks stake does not hold up what needs none
-constexpr std::size_t kAtOnce = 6;  ///< transactions on their way
+constexpr std::uint64_t kUnbackedBlocks = 5;           ///< so long what lacks stake does not hold up what needs none
+constexpr std::size_t kAtOnce = 6;                     ///< transactions on their way
 constexpr Amount kFee{20'000'000};
 
 model::Way way_of(Kind kind, Events& events) {
@@ -60,16 +60,8 @@ const char* to_string(Kind kind) noexcept {
 }
 
 Worker::Worker(
-    Events& events,
-    Bulletin& bulletin,
-    model::Workshop& shop,
-    Gauge& gauge,
-    const Ledger& ledger,
-    int place,
-    Kind kind,
-    crypto::SecretKey key,
-    std::vector<std::unique_ptr<Replica>>& replicas,
-    std::string chain_id
+    Events& events, Bulletin& bulletin, model::Workshop& shop, Gauge& gauge, const Ledger& ledger, int place, Kind kind,
+    crypto::SecretKey key, std::vector<std::unique_ptr<Replica>>& replicas, std::string chain_id
 )
     : events_(events),
       bulletin_(bulletin),
@@ -154,13 +146,14 @@ bool Worker::is_stale(const View& view, const Waiting& waiting) const {
 Worker::Waiting Worker::sign(const View& view, const Action& action) {
     const auto waiting = [&](std::uint64_t nonce, Amount fee, bool is_answer) {
         const contracts::TxBody body{chain_id_, id_, nonce, fee, action};
-        return Waiting{.action = codec::encode(action),
-                       .tx = codec::encode(contracts::sign_tx(body, key_)),
-                       .body = body,
-                       .nonce = nonce,
-                       .since_height = ledger_.height(),
-                       .sent_at_ms = events_.now(),
-                       .is_answer = is_answer};
+        return Waiting{
+            .action = codec::encode(action),
+            .tx = codec::encode(contracts::sign_tx(body, key_)),
+            .body = body,
+            .nonce = nonce,
+            .since_height = ledger_.height(),
+            .sent_at_ms = events_.now(),
+            .is_answer = is_answer};
     };
     if (const auto duty = contracts::find_duty(*view.state, view.state->params(), id_, action)) {
         Waiting answer = waiting(duty->due.value, {}, true);
@@ -281,9 +274,7 @@ Role Worker::role() const {
     }
 }
 
-Amount Worker::free_stake(const View& view) const {
-    return contracts::get_stake(*view.state, role(), id_).free;
-}
+Amount Worker::free_stake(const View& view) const { return contracts::get_stake(*view.state, role(), id_).free; }
 
 void Worker::add_bond(const View& view, Actions& out) const {
     const auto stake = contracts::get_stake(*view.state, role(), id_);
@@ -302,7 +293,10 @@ void Worker::add_contribution(const View& view, Actions& out) const {
     }
     const contracts::Beacon beacon = contracts::get_beacon(*view.state);
     const auto action = roles::decide_contributor(
-        {.key = key_, .chain_id = chain_id_, .beacon = beacon, .params = view.state->params(),
+        {.key = key_,
+         .chain_id = chain_id_,
+         .beacon = beacon,
+         .params = view.state->params(),
          .free_stake = free_stake(view)}
     );
     const bool shows = action && std::holds_alternative<contracts::Contribute>(*action);
@@ -315,8 +309,8 @@ std::pair<Worker::Upon, contracts::TaskId> Worker::find_parent(const View& view)
     bool may_come = false;
     for (auto id = bulletin_.tasks.rbegin(); id != bulletin_.tasks.rend(); ++id) {
         const auto task = contracts::find_task(*view.state, *id);
-        const bool is_done = task && task->state >= contracts::TaskState::kCompleted &&
-                             task->state <= contracts::TaskState::kSettled;
+        const bool is_done =
+            task && task->state >= contracts::TaskState::kCompleted && task->state <= contracts::TaskState::kSettled;
         if (is_done && !task->tainted_by) {
             return {Upon::kParent, *id};
         }

@@ -30,7 +30,7 @@ enum class Kind : std::uint8_t {
     kCheat,
     kWithholder,
     kVerifier,
-    kLazyVerifier,  ///< accepts what it is shown
+    kLazyVerifier,   ///< accepts what it is shown
     kFalseAccuser,   ///< a verifier that rejects whatever it is shown, and overstates what it measures
     kLyingProfiler,  ///< a verifier whose profiles have a false part
     kWhistleblower,
@@ -61,16 +61,8 @@ struct Order {
 class Worker {
   public:
     Worker(
-        Events& events,
-        Bulletin& bulletin,
-        model::Workshop& shop,
-        Gauge& gauge,
-        const Ledger& ledger,
-        int place,
-        Kind kind,
-        crypto::SecretKey key,
-        std::vector<std::unique_ptr<Replica>>& replicas,
-        std::string chain_id
+        Events& events, Bulletin& bulletin, model::Workshop& shop, Gauge& gauge, const Ledger& ledger, int place,
+        Kind kind, crypto::SecretKey key, std::vector<std::unique_ptr<Replica>>& replicas, std::string chain_id
     );
 
     void start();
@@ -83,9 +75,9 @@ class Worker {
     std::vector<Order> orders;  ///< of a submitter: the network's tasks
     bool is_down = false;
     std::uint64_t latency_ms = 0;  ///< where not 0: what its messages take at most, in the network's place; in order
-    std::uint64_t fee_max = 0;     ///< where not 0: what is left out of blocks is sent again for twice as much, up to this
-    /// Whether replays, measurements, training and fetches take as long as their stated work does on the slowest machine
-    /// of the task's class. Each of its duties has a machine of its own.
+    std::uint64_t fee_max = 0;  ///< where not 0: what is left out of blocks is sent again for twice as much, up to this
+    /// Whether replays, measurements, training and fetches take as long as their stated work does on the slowest
+    /// machine of the task's class. Each of its duties has a machine of its own.
     bool takes_time = false;
     /// Forgets everything but its key, and serves nothing any more of what it had.
     void lose_disk();
@@ -171,13 +163,8 @@ class Worker {
     bool has_state_of(const View& view, const contracts::TaskId& parent);
     /// One replay of so many steps of a segment, fetched from the artifact store first.
     void replay(
-        const View& view,
-        const contracts::Task& task,
-        std::uint32_t segment,
-        std::uint64_t steps,
-        const Hash256& claimed,
-        roles::Replays& replays,
-        const JobName& name
+        const View& view, const contracts::Task& task, std::uint32_t segment, std::uint64_t steps,
+        const Hash256& claimed, roles::Replays& replays, const JobName& name
     );
     Amount free_stake(const View& view) const;
     Role role() const;

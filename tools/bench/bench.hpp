@@ -24,7 +24,8 @@ struct ReplayOptions {
     int threads = 1;
     std::uint32_t hidden = 128;
 };
-/// Measures the time of a verifier's replay relative to the solver's training, and the share of training spent on commitments.
+/// Measures the time of a verifier's replay relative to the solver's training, and the share of training spent on
+/// commitments.
 nlohmann::json run_replay_bench(const ReplayOptions& options);
 
 struct CanonicalOptions {
@@ -57,7 +58,8 @@ struct PeakOptions {
     std::string profile = "XG-21";
     int threads = 1;
 };
-/// Returns the peak memory, in MiB, of a few steps of one side beyond what the process used before. Only one call per process.
+/// Returns the peak memory, in MiB, of a few steps of one side beyond what the process used before. Only one call per
+/// process.
 double run_peak(const PeakOptions& options);
 
 }  // namespace assay::bench

@@ -63,8 +63,13 @@ Model gpt() {
     const NativeGptConfig native;
     return {
         .name = "gpt",
-        .size = {{"layers", native.layers}, {"heads", native.heads}, {"width", native.width},
-                 {"context", native.context}, {"batch", native.batch}, {"vocabulary", native.vocabulary}},
+        .size =
+            {{"layers", native.layers},
+             {"heads", native.heads},
+             {"width", native.width},
+             {"context", native.context},
+             {"batch", native.batch},
+             {"vocabulary", native.vocabulary}},
         .limit = static_cast<std::uint32_t>(native.vocabulary),
         .canonical = [native](const Profile& profile) { return program_of(native, kDatasetRows, profile); },
         .native = [native](const std::string& device) { return make_native_gpt(native, {.device = device}); },
@@ -77,7 +82,11 @@ Model mlp() {
     native.batch = 128;
     return {
         .name = "mlp",
-        .size = {{"inputs", native.inputs}, {"hidden", native.hidden}, {"classes", native.classes}, {"batch", native.batch}},
+        .size =
+            {{"inputs", native.inputs},
+             {"hidden", native.hidden},
+             {"classes", native.classes},
+             {"batch", native.batch}},
         .limit = static_cast<std::uint32_t>(native.classes),
         .canonical = [native](const Profile& profile) { return program_of(native, kDatasetRows, profile); },
         .native = [native](const std::string& device) { return make_native_mlp(native, {.device = device}); },
@@ -89,7 +98,8 @@ Model cnn() {
     native.channels = {32, 64};
     return {
         .name = "cnn",
-        .size = {{"side", native.side}, {"filters", native.channels}, {"classes", native.classes}, {"batch", native.batch}},
+        .size =
+            {{"side", native.side}, {"filters", native.channels}, {"classes", native.classes}, {"batch", native.batch}},
         .limit = static_cast<std::uint32_t>(native.classes),
         .canonical = [native](const Profile& profile) { return program_of(native, kDatasetRows, profile); },
         .native = [native](const std::string& device) { return make_native_cnn(native, {.device = device}); },
@@ -186,7 +196,9 @@ long peak_kib() {
 }
 
 /// What the peak command prints in a process of its own: MiB that one side's steps need.
-double memory_of(const std::string& side, const Model& model, const std::string& profile, const CanonicalOptions& options) {
+double memory_of(
+    const std::string& side, const Model& model, const std::string& profile, const CanonicalOptions& options
+) {
     const std::string command = std::filesystem::read_symlink("/proc/self/exe").string() + " peak --side " + side +
                                 " --model " + model.name + " --profile " + profile + " --threads " +
                                 std::to_string(options.threads);
@@ -298,9 +310,8 @@ json measure_ways(std::array<std::uint32_t, 3> size, const std::string& profile_
             product_graph({m, k}, {n, k}, profile_named(profile_name)), rows,
             {.device = options.device, .threads = options.threads, .products = choice}
         );
-        engine.set_state(
-            std::vector<Tensor>{numbers({m, k}), numbers({n, k}), canonical::make_tensor(canonical::DType::kF32, {m, n})}
-        );
+        engine.set_state(std::vector<Tensor>{
+            numbers({m, k}), numbers({n, k}), canonical::make_tensor(canonical::DType::kF32, {m, n})});
         std::vector<double> gflops;
         for (int i = -2; i < options.repeats; ++i) {
             const Stopwatch watch;
@@ -314,7 +325,9 @@ json measure_ways(std::array<std::uint32_t, 3> size, const std::string& profile_
     return out;
 }
 
-json measure_product(std::array<std::uint32_t, 3> size, const std::string& profile_name, const CanonicalOptions& options) {
+json measure_product(
+    std::array<std::uint32_t, 3> size, const std::string& profile_name, const CanonicalOptions& options
+) {
     const auto [m, n, k] = size;
     const Shape a{m, k};
     const Shape b{n, k};
@@ -322,7 +335,8 @@ json measure_product(std::array<std::uint32_t, 3> size, const std::string& profi
     engine::Engine engine(
         product_graph(a, b, profile_named(profile_name)), rows, {.device = options.device, .threads = options.threads}
     );
-    engine.set_state(std::vector<Tensor>{numbers(a), numbers(b), canonical::make_tensor(canonical::DType::kF32, {m, n})});
+    engine.set_state(std::vector<Tensor>{numbers(a), numbers(b), canonical::make_tensor(canonical::DType::kF32, {m, n})}
+    );
     NativeProduct native(m, n, k, options.device);
     std::vector<double> ratios, gflops;
     for (int i = -2; i < options.repeats; ++i) {
@@ -341,8 +355,14 @@ json measure_product(std::array<std::uint32_t, 3> size, const std::string& profi
         }
     }
     json out = {
-        {"m", m}, {"n", n}, {"k", k}, {"device", options.device}, {"threads", options.threads},
-        {"profile", profile_name}, {"ratio", spread(ratios)}, {"canonical_gflops", spread(gflops)},
+        {"m", m},
+        {"n", n},
+        {"k", k},
+        {"device", options.device},
+        {"threads", options.threads},
+        {"profile", profile_name},
+        {"ratio", spread(ratios)},
+        {"canonical_gflops", spread(gflops)},
     };
     if (options.device != "cpu") {
         out["ways_gflops"] = measure_ways(size, profile_name, options);
@@ -382,8 +402,8 @@ json run_canonical_bench(const CanonicalOptions& options) {
         }
     }
     json products = json::array();
-    std::vector<std::array<std::uint32_t, 3>> sizes{
-        {64, 64, 64}, {1024, 128, 128}, {1024, 512, 128}, {512, 128, 1024}, {1024, 1024, 1024}, {2048, 2048, 2048}};
+    std::vector<std::array<std::uint32_t, 3>> sizes{{64, 64, 64},     {1024, 128, 128},   {1024, 512, 128},
+                                                    {512, 128, 1024}, {1024, 1024, 1024}, {2048, 2048, 2048}};
     if (options.device != "cpu") {
         sizes.insert(sizes.end(), {{4096, 4096, 4096}, {8192, 8192, 8192}});
     }

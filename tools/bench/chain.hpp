@@ -15,8 +15,8 @@ namespace assay::bench {
 struct ChainOptions {
     std::vector<std::string> parts{"solo", "growth", "cometbft"};
     std::vector<std::uint32_t> intervals_ms{100, 500};  ///< block intervals of the solo part
-    int pairs = 7;                    ///< number of pairs; the two sides run in turns
-    int threads = 0;                  ///< threads that submit and threads that verify; 0: one per core
+    int pairs = 7;                                      ///< number of pairs; the two sides run in turns
+    int threads = 0;                   ///< threads that submit and threads that verify; 0: one per core
     std::uint64_t transfers = 60'000;  ///< per side of a pair
     std::vector<std::uint64_t> accounts{100'000, 1'000'000, 10'000'000};
     std::uint64_t block_transfers = 1'000;  ///< transfers in a block of the growth part

@@ -126,7 +126,7 @@ class Assayd final : public Side {
         node::write_genesis(genesis_file, genesis);
         const auto log = home.parent_path() / "assayd.log";
         const std::vector<std::string> init{
-            program, "init", "--home", home.string(), "--genesis", genesis_file.string(),
+            program,    "init",     "--home",     home.string(),  "--genesis", genesis_file.string(),
             "--engine", "cometbft", "--cometbft", engine.string()};
         system::Process made("assayd", init, log, [](const std::string&) {});
         while (!made.exit_status()) {
@@ -136,12 +136,20 @@ class Assayd final : public Side {
             throw std::runtime_error("assayd init failed");
         }
         const std::vector<std::string> start{
-            "/usr/bin/env", "ASSAY_COMETBFT_RPC_PORT=" + std::to_string(port_),
-            "ASSAY_COMETBFT_P2P_PORT=" + std::to_string(free_port()), "ASSAY_RPC_PORT=0",
+            "/usr/bin/env",
+            "ASSAY_COMETBFT_RPC_PORT=" + std::to_string(port_),
+            "ASSAY_COMETBFT_P2P_PORT=" + std::to_string(free_port()),
+            "ASSAY_RPC_PORT=0",
             "ASSAY_ENGINE_BLOCK_INTERVAL_MS=" + std::to_string(regime.block_interval_ms),
-            "ASSAY_LOG_STATUS_INTERVAL_S=0", program, "start", "--home", home.string(), "--cometbft", engine.string()};
-        process_ = std::make_unique<system::Process>(
-            "assayd", start, log, [this](const std::string&) { ready_ = true; });
+            "ASSAY_LOG_STATUS_INTERVAL_S=0",
+            program,
+            "start",
+            "--home",
+            home.string(),
+            "--cometbft",
+            engine.string()};
+        process_ =
+            std::make_unique<system::Process>("assayd", start, log, [this](const std::string&) { ready_ = true; });
         while (!ready_) {
             if (process_->exit_status()) {
                 throw std::runtime_error("assayd did not start; its log is " + log.string());
@@ -241,7 +249,8 @@ void broadcast(const std::string& url, const std::vector<std::string>& txs, std:
         json requests = json::array();
         for (const std::size_t i : wanted) {
             requests.push_back(
-                {{"jsonrpc", "2.0"}, {"id", i}, {"method", "broadcast_tx_async"}, {"params", {{"tx", txs[i]}}}});
+                {{"jsonrpc", "2.0"}, {"id", i}, {"method", "broadcast_tx_async"}, {"params", {{"tx", txs[i]}}}}
+            );
         }
         const auto response = http::http_post(url, requests.dump());
         const json answers = json::parse(response.body);
@@ -336,9 +345,10 @@ struct Figures {
     }
     json to_json() const {
         const json cpu_us{{"engine", spread(engine_cpu_us)}, {"application", spread(application_cpu_us)}};
-        return {{"transactions_per_s", spread(tps)},
-                {"latency_s", {{"median", spread(median_s)}, {"p95", spread(p95_s)}}},
-                {"cpu_us_per_transaction", cpu_us}};
+        return {
+            {"transactions_per_s", spread(tps)},
+            {"latency_s", {{"median", spread(median_s)}, {"p95", spread(p95_s)}}},
+            {"cpu_us_per_transaction", cpu_us}};
     }
 };
 

@@ -175,18 +175,21 @@ class GrownState {
         ++version_;
         const auto per_tx = [count](auto number) { return static_cast<double>(number) / static_cast<double>(count); };
         return {
-            .slots_read = per_tx(slots.reads.count), .nodes_read = per_tx(nodes.reads.count),
-            .nodes_written = per_tx(update.nodes.size()), .hashes = per_tx(update.hashes),
-            .bytes_read = per_tx(slots.reads.bytes + nodes.reads.bytes), .bytes_written = per_tx(batch.size_bytes()),
-            .execute_us = per_tx((executed - start) * 1e6), .tree_us = per_tx((hashed - executed) * 1e6),
+            .slots_read = per_tx(slots.reads.count),
+            .nodes_read = per_tx(nodes.reads.count),
+            .nodes_written = per_tx(update.nodes.size()),
+            .hashes = per_tx(update.hashes),
+            .bytes_read = per_tx(slots.reads.bytes + nodes.reads.bytes),
+            .bytes_written = per_tx(batch.size_bytes()),
+            .execute_us = per_tx((executed - start) * 1e6),
+            .tree_us = per_tx((hashed - executed) * 1e6),
             .write_us = per_tx((written - hashed) * 1e6),
             .cpu_us = per_tx(cpu_s * 1e6)};
     }
 
   private:
     void open() {
-        store_ = std::make_unique<storage::Store>(
-            directory_, storage::StoreOptions{.in_memory = false, .fault = {}});
+        store_ = std::make_unique<storage::Store>(directory_, storage::StoreOptions{.in_memory = false, .fault = {}});
     }
 
     void apply(const contracts::Changes& changes, std::optional<std::uint64_t> base) {
@@ -219,16 +222,11 @@ json to_json(const std::vector<Sample>& samples) {
         return spread(std::move(values));
     };
     return {
-        {"slots_read", of(&Sample::slots_read)},
-        {"nodes_read", of(&Sample::nodes_read)},
-        {"nodes_written", of(&Sample::nodes_written)},
-        {"hashes", of(&Sample::hashes)},
-        {"bytes_read", of(&Sample::bytes_read)},
-        {"bytes_written", of(&Sample::bytes_written)},
-        {"execute_us", of(&Sample::execute_us)},
-        {"tree_us", of(&Sample::tree_us)},
-        {"write_us", of(&Sample::write_us)},
-        {"cpu_us", of(&Sample::cpu_us)},
+        {"slots_read", of(&Sample::slots_read)},       {"nodes_read", of(&Sample::nodes_read)},
+        {"nodes_written", of(&Sample::nodes_written)}, {"hashes", of(&Sample::hashes)},
+        {"bytes_read", of(&Sample::bytes_read)},       {"bytes_written", of(&Sample::bytes_written)},
+        {"execute_us", of(&Sample::execute_us)},       {"tree_us", of(&Sample::tree_us)},
+        {"write_us", of(&Sample::write_us)},           {"cpu_us", of(&Sample::cpu_us)},
     };
 }
 
@@ -254,11 +252,13 @@ json run_growth_bench(const ChainOptions& options) {
             samples.push_back(state.run_block(options.block_transfers));
         }
         const auto bytes_per_account = static_cast<double>(bytes) / static_cast<double>(accounts);
-        sizes.push_back({{"accounts", accounts},
-                         {"load_s", load_s},
-                         {"database_bytes", bytes},
-                         {"database_bytes_per_account", bytes_per_account},
-                         {"per_transfer", to_json(samples)}});
+        sizes.push_back(
+            {{"accounts", accounts},
+             {"load_s", load_s},
+             {"database_bytes", bytes},
+             {"database_bytes_per_account", bytes_per_account},
+             {"per_transfer", to_json(samples)}}
+        );
     }
     return {{"block_transfers", options.block_transfers}, {"blocks", kBlocks}, {"sizes", sizes}};
 }

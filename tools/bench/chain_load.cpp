@@ -53,7 +53,7 @@ Load::Load(std::uint64_t senders, std::uint64_t accounts, unsigned lanes) : acco
 
 contracts::Genesis Load::genesis() const {
     contracts::Genesis genesis{.chain_id = kChainId, .params = {}, .balances = {}};
-    genesis.params.block_gas_max = ~std::uint32_t{0};  // what the machine does, not what the chain allows
+    genesis.params.block_gas_max = ~std::uint32_t{0};            // what the machine does, not what the chain allows
     genesis.params.duty_gas_max = genesis.params.block_gas_max;  // PAR-12
     for (const AccountId& sender : senders()) {
         genesis.balances[sender] = kBalance;

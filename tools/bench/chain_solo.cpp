@@ -62,10 +62,13 @@ class Chain {
             .block_interval = interval_,
             .block_bytes_max = genesis.params.block_size_max,
             .mempool = {.txs_max = kMempoolTxs, .bytes_max = 1U << 30U, .sender_txs_max = kMempoolTxs},
-            .now_ms = [] {
-                return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
-                    std::chrono::system_clock::now().time_since_epoch()).count());
-            },
+            .now_ms =
+                [] {
+                    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                                          std::chrono::system_clock::now().time_since_epoch()
+                    )
+                                                          .count());
+                },
             .signing_randomness = [] { return std::array<std::uint8_t, 32>{}; },
             .after_stage = {},
             .on_failure = [this](const std::string&) { failed_ = true; }};
@@ -154,8 +157,9 @@ json run_at(std::chrono::milliseconds interval, const ChainOptions& options) {
         tx_bytes = txs.front().front().size();
         const auto claims = claims_of(txs);
         const Height before = chain.height();
-        const Spent solo =
-            time_lanes(lanes, [&](std::size_t lane) { chain.submit(txs[lane]); }, [&] { chain.await_all(); });
+        const Spent solo = time_lanes(
+            lanes, [&](std::size_t lane) { chain.submit(txs[lane]); }, [&] { chain.await_all(); }
+        );
         blocks.push_back(static_cast<double>(chain.height().value - before.value));
         const Spent bound = verify(claims);
         solo_tps.push_back(count / solo.wall_s);

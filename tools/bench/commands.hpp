@@ -14,7 +14,8 @@ namespace assay::bench {
 class Commands {
   public:
     explicit Commands(CLI::App& app) : app_(app) {}
-    /// Adds a subcommand and returns it, so that options can be added. `run` must own the variables that the options write to.
+    /// Adds a subcommand and returns it, so that options can be added. `run` must own the variables that the options
+    /// write to.
     CLI::App* add(const std::string& name, const std::string& description, std::function<std::string()> run) {
         CLI::App* const command = app_.add_subcommand(name, description);
         runs_.emplace_back(command, std::move(run));

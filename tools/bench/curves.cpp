@@ -36,7 +36,8 @@ artifacts::Dataset decode(const Bytes& artifact, const std::string& name) {
 
 Task gpt(const CurveOptions& options) {
     NativeGptConfig native;
-    const auto text = artifacts::build_text_dataset(read_file(options.data), static_cast<std::uint32_t>(native.context));
+    const auto text =
+        artifacts::build_text_dataset(read_file(options.data), static_cast<std::uint32_t>(native.context));
     if (!text) {
         throw std::runtime_error(options.data + ": " + artifacts::to_string(text.error()));
     }
@@ -168,8 +169,8 @@ json run_curves(const CurveOptions& options) {
         }
     }
     return {
-        {"bench", "curves"}, {"model", options.model}, {"title", task.title}, {"device", options.device},
-        {"steps", options.steps}, {"runs", runs},
+        {"bench", "curves"},        {"model", options.model}, {"title", task.title},
+        {"device", options.device}, {"steps", options.steps}, {"runs", runs},
     };
 }
 

@@ -28,8 +28,8 @@ struct DriftOptions {
     std::uint64_t segments = 12;
     std::uint64_t segment_steps = 8;
     int threads = 1;
-    std::string products = "f32";       ///< precision on the native side: f32, bf16, f64; canonical: no native side at all
-    std::string order = "given";        ///< order of a batch's rows on the native side: given, reversed
+    std::string products = "f32";  ///< precision on the native side: f32, bf16, f64; canonical: no native side at all
+    std::string order = "given";   ///< order of a batch's rows on the native side: given, reversed
     dispute::Relative threshold_ppb = 0;  ///< of relative drift; used by the cheats that deviate by a share of it
 };
 /// Runs native training once, replays and measures each segment, and adds what else a profile contains (PRF-3). Only
@@ -39,9 +39,10 @@ nlohmann::json run_drift(const DriftOptions& options);
 nlohmann::json run_cheats(const DriftOptions& options);
 
 struct DriftStudyOptions {
-    DriftOptions run;                       ///< all runs use its model, files, segments and steps
-    std::string runs = "drift-runs.jsonl";  ///< the measurements, one run per line; runs that are in the file are not repeated
-    std::string solver_build;               ///< a build of this program with another libtorch; used for the solvers
+    DriftOptions run;  ///< all runs use its model, files, segments and steps
+    std::string runs =
+        "drift-runs.jsonl";    ///< the measurements, one run per line; runs that are in the file are not repeated
+    std::string solver_build;  ///< a build of this program with another libtorch; used for the solvers
     std::uint64_t tasks = 60;
     std::uint64_t cheat_tasks = 13;  ///< so many of the first tasks are also run with cheats, and in bf16
     std::uint64_t minutes = 60;      ///< no run is started after this time
@@ -100,7 +101,8 @@ struct TaskRuns {
 };
 /// Returns the thresholds that the chain computes from the profiles, or its profiling outcome if there are none.
 Result<contracts::Bounds, contracts::ProfilingOutcome> bounds_of(const TaskRuns& task);
-/// Returns the rates of false slashing and of missed cheating under the chain's rules, and as functions of the threshold.
+/// Returns the rates of false slashing and of missed cheating under the chain's rules, and as functions of the
+/// threshold.
 nlohmann::json judge_tasks(const std::map<std::uint64_t, TaskRuns>& tasks, std::uint64_t resamples);
 
 }  // namespace assay::bench

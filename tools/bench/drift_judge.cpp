@@ -12,8 +12,8 @@ namespace assay::bench {
 namespace {
 
 using contracts::Distances;
-using nlohmann::json;
 using dispute::Relative;
+using nlohmann::json;
 
 json lengths(const std::vector<Distances>& drifts, Row row) {
     json out = json::array();
@@ -95,12 +95,13 @@ struct Tally {
         }
     }
     json to_json() const {
-        json out = {{"runs", runs},
-                    {"segments", segments},
-                    {"segments_beyond", beyond},
-                    {"segments_beyond_by_other", by_other},
-                    {"runs_beyond", runs_beyond},
-                    {"runs_grown", grown}};
+        json out = {
+            {"runs", runs},
+            {"segments", segments},
+            {"segments_beyond", beyond},
+            {"segments_beyond_by_other", by_other},
+            {"runs_beyond", runs_beyond},
+            {"runs_grown", grown}};
         if (runs > 0) {
             out["drift"] = distribution(drifts);
             out["growth"] = distribution(growths);
@@ -110,11 +111,12 @@ struct Tally {
 };
 
 json task_json(const JudgedTask& task) {
-    json out = {{"seed", task.seed},
-                {"solver", task.source},
-                {"drift_ppb", lengths(task.honest.drifts, &Distances::parameters)},
-                {"other_ppb", lengths(task.honest.drifts, &Distances::other)},
-                {"growth", task.honest.growth}};
+    json out = {
+        {"seed", task.seed},
+        {"solver", task.source},
+        {"drift_ppb", lengths(task.honest.drifts, &Distances::parameters)},
+        {"other_ppb", lengths(task.honest.drifts, &Distances::other)},
+        {"growth", task.honest.growth}};
     for (const auto& profile : task.profiles) {
         out["profiles_ppb"].push_back(lengths(profile, &Distances::parameters));
     }
@@ -179,8 +181,8 @@ json events(const std::vector<JudgedTask>& tasks, double factor) {
         const std::vector<Relative> samples = kept_samples(task, &Distances::parameters);
         kept += std::any_of(samples.begin(), samples.end(), is_event) ? 1U : 0U;
     }
-    return {{"beyond_usual", factor},      {"segments", segments},          {"runs", runs},
-            {"profiles_met", profiles},    {"profiles_that_keep_it", kept}, {"origins", origins}};
+    return {{"beyond_usual", factor},   {"segments", segments},          {"runs", runs},
+            {"profiles_met", profiles}, {"profiles_that_keep_it", kept}, {"origins", origins}};
 }
 
 json sources_json(const std::vector<JudgedTask>& tasks) {
@@ -217,19 +219,21 @@ json separation_json(const std::vector<JudgedTask>& bounded, double largest) {
         thresholds.push_back(billionths(task.bounds->threshold.parameters));
         over.push_back(references.back() / thresholds.back());
     }
-    return {{"d_ref", distribution(references)},
-            {"threshold", distribution(thresholds)},
-            {"d_ref_over_threshold", distribution(over)},
-            {"least_d_ref_over_largest_honest_drift", distribution(references)["min"].get<double>() / largest}};
+    return {
+        {"d_ref", distribution(references)},
+        {"threshold", distribution(thresholds)},
+        {"d_ref_over_threshold", distribution(over)},
+        {"least_d_ref_over_largest_honest_drift", distribution(references)["min"].get<double>() / largest}};
 }
 
 json rule_json() {
     const contracts::Params params;
-    return {{"profilers", params.profilers},
-            {"profile_segments", params.profile_segments},
-            {"margin", params.threshold_margin_thousandths / 1000.0},
-            {"separation", params.threshold_separation},
-            {"growth_max", params.growth_max_thousandths / 1000.0}};
+    return {
+        {"profilers", params.profilers},
+        {"profile_segments", params.profile_segments},
+        {"margin", params.threshold_margin_thousandths / 1000.0},
+        {"separation", params.threshold_separation},
+        {"growth_max", params.growth_max_thousandths / 1000.0}};
 }
 
 }  // namespace
@@ -343,20 +347,21 @@ json judge_tasks(const std::map<std::uint64_t, TaskRuns>& runs, std::uint64_t re
             cheats[name].add(task, run);
         }
     }
-    json out = {{"rule", rule_json()},
-                {"refused_tasks", all.size() - bounded.size()},
-                {"honest", honest.to_json()},
-                {"usual_drift", usual_drift(all)},
-                {"median_by_segment", by_segment(all, &Distances::parameters)},
-                {"median_by_segment_of_other", by_segment(all, &Distances::other)},
-                {"events", {events(all, 10), events(all, 100)}},
-                {"sources", sources_json(all)},
-                {"origins", origins_json(all)},
-                {"separation", separation_json(bounded, honest.to_json()["drift"]["max"])},
-                {"products in bf16", outlier.to_json()},
-                {"other_rules", other_rules(all)},
-                {"absolute_curve", absolute_curve(bounded)},
-                {"relative_curve", relative_curve(bounded, resamples)}};
+    json out = {
+        {"rule", rule_json()},
+        {"refused_tasks", all.size() - bounded.size()},
+        {"honest", honest.to_json()},
+        {"usual_drift", usual_drift(all)},
+        {"median_by_segment", by_segment(all, &Distances::parameters)},
+        {"median_by_segment_of_other", by_segment(all, &Distances::other)},
+        {"events", {events(all, 10), events(all, 100)}},
+        {"sources", sources_json(all)},
+        {"origins", origins_json(all)},
+        {"separation", separation_json(bounded, honest.to_json()["drift"]["max"])},
+        {"products in bf16", outlier.to_json()},
+        {"other_rules", other_rules(all)},
+        {"absolute_curve", absolute_curve(bounded)},
+        {"relative_curve", relative_curve(bounded, resamples)}};
     for (const auto& [name, tally] : cheats) {
         out["cheats"][name] = tally.to_json();
     }

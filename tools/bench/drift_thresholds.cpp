@@ -14,8 +14,8 @@ namespace assay::bench {
 namespace {
 
 using contracts::Distances;
-using nlohmann::json;
 using dispute::Relative;
+using nlohmann::json;
 
 constexpr int kPointsPerDecade = 10;
 
@@ -138,13 +138,14 @@ json judge_by(const OtherRule& rule, const std::vector<JudgedTask>& tasks) {
             missed += is_replacement(name) ? run.drifts.size() - count_beyond(run, bound) : 0U;
         }
     }
-    return {{"sample", rule.name},
-            {"factor", rule.factor},
-            {"refused_tasks", refused},
-            {"honest_segments_beyond", segments},
-            {"honest_runs_beyond", runs},
-            {"replaced_segments_missed", missed},
-            {"threshold", thresholds.empty() ? json() : distribution(thresholds)}};
+    return {
+        {"sample", rule.name},
+        {"factor", rule.factor},
+        {"refused_tasks", refused},
+        {"honest_segments_beyond", segments},
+        {"honest_runs_beyond", runs},
+        {"replaced_segments_missed", missed},
+        {"threshold", thresholds.empty() ? json() : distribution(thresholds)}};
 }
 
 }  // namespace
@@ -153,7 +154,7 @@ json distribution(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const auto last = static_cast<double>(values.size() - 1);
     const auto at = [&](double q) { return values[static_cast<std::size_t>(q * last + 0.5)]; };
-    return {{"count", values.size()}, {"min", at(0.0)}, {"median", at(0.5)},
+    return {{"count", values.size()}, {"min", at(0.0)},  {"median", at(0.5)},
             {"q90", at(0.9)},         {"q99", at(0.99)}, {"max", at(1.0)}};
 }
 

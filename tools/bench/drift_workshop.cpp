@@ -207,9 +207,7 @@ State Workshop::initial(std::uint64_t seed) const {
     return *std::move(state);
 }
 
-State Workshop::train(
-    const State& state, std::uint64_t seed, std::uint64_t first, std::uint64_t steps, RowsKind rows
-) {
+State Workshop::train(const State& state, std::uint64_t seed, std::uint64_t first, std::uint64_t steps, RowsKind rows) {
     return advance(impl_->native, state, impl_->context(seed, first), steps, [&](const StepContext& context) {
         impl_->batches->prepare(rows, context);
     });

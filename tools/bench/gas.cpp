@@ -28,7 +28,7 @@ constexpr Amount kGasFee{10'000'000};
 constexpr std::uint64_t kFirstAccount = 2'000'000;
 
 struct GasOptions {
-    std::uint64_t copies = 16;    ///< of a scene in one block
+    std::uint64_t copies = 16;        ///< of a scene in one block
     std::uint64_t accounts = 10'000;  ///< in the state besides
     std::uint32_t verdicts = contracts::Params{}.segments_checked_max;
     int rounds = 5;
@@ -41,8 +41,7 @@ struct Nothing final : contracts::StateView {
 };
 
 Bytes sign(const Player& player, const contracts::Action& action) {
-    contracts::TxBody body{
-        .chain_id = kChainId, .sender = player.id, .nonce = 0, .fee = kGasFee, .action = action};
+    contracts::TxBody body{.chain_id = kChainId, .sender = player.id, .nonce = 0, .fee = kGasFee, .action = action};
     return codec::encode(contracts::sign_tx(std::move(body), player.key));
 }
 
@@ -97,12 +96,17 @@ double run_block(const Set& set, bool fails) {
     node::Application app(*set.store, clock, true);
     const double start = own_cpu_seconds();
     for (const Bytes& tx : set.txs) {
-        if (const auto checked = app.check(tx, contracts::tx_hash(tx), consensus::CheckKind::kNew); !fails && checked.code != 0) {
+        if (const auto checked = app.check(tx, contracts::tx_hash(tx), consensus::CheckKind::kNew);
+            !fails && checked.code != 0) {
             throw std::runtime_error("refused with code " + std::to_string(checked.code));
         }
     }
-    const consensus::FinalizeRequest block{.height = Height{1}, .time_ms = 1, .block_hash = hash_numbered("block", 1),
-                                           .proposer = {}, .txs = app.prepare(set.txs, ~std::uint64_t{0})};
+    const consensus::FinalizeRequest block{
+        .height = Height{1},
+        .time_ms = 1,
+        .block_hash = hash_numbered("block", 1),
+        .proposer = {},
+        .txs = app.prepare(set.txs, ~std::uint64_t{0})};
     if (block.txs.size() != set.txs.size() || !app.process(block)) {
         throw std::runtime_error("does not fit a block");
     }
@@ -167,9 +171,16 @@ json run_gas_bench(const GasOptions& options) {
     }
     add_ratios(measured);
     const contracts::Params params = make_params(options);
-    return {{"bench", "gas"}, {"copies", options.copies}, {"rounds", options.rounds}, {"accounts", options.accounts},
-            {"stakers_of_a_role", kStakers}, {"verdicts_of_a_task", options.verdicts},
-            {"gas_max", contracts::gas_max(params)}, {"block_gas_max", params.block_gas_max}, {"scenes", measured}};
+    return {
+        {"bench", "gas"},
+        {"copies", options.copies},
+        {"rounds", options.rounds},
+        {"accounts", options.accounts},
+        {"stakers_of_a_role", kStakers},
+        {"verdicts_of_a_task", options.verdicts},
+        {"gas_max", contracts::gas_max(params)},
+        {"block_gas_max", params.block_gas_max},
+        {"scenes", measured}};
 }
 
 }  // namespace
@@ -177,13 +188,16 @@ json run_gas_bench(const GasOptions& options) {
 void add_gas_command(Commands& commands) {
     const auto held = std::make_shared<GasOptions>();
     GasOptions& options = *held;
-    CLI::App* const gas = commands.add(
-        "gas", "CPU of a validator for the dearest transaction of each kind, beside its gas",
-        [held] { return run_gas_bench(*held).dump(2); });
+    CLI::App* const gas =
+        commands.add("gas", "CPU of a validator for the dearest transaction of each kind, beside its gas", [held] {
+            return run_gas_bench(*held).dump(2);
+        });
     gas->add_option("--copies", options.copies, "Transactions in a block")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
-    gas->add_option("--rounds", options.rounds, "Blocks of each kind")->capture_default_str()->check(CLI::PositiveNumber);
+    gas->add_option("--rounds", options.rounds, "Blocks of each kind")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
     gas->add_option("--accounts", options.accounts, "Accounts in the state besides")->capture_default_str();
     gas->add_option("--verdicts", options.verdicts, "That a task can have at most: segments_checked_max")
         ->capture_default_str()

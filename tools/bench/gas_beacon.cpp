@@ -15,9 +15,10 @@ constexpr std::uint64_t kOthers = 2'000'000;  // accounts that only sit in the b
 constexpr Height kOpened{2};
 
 void add_seat(Beacon& beacon, const Seat& seat) {
-    const auto place = std::lower_bound(beacon.seats.begin(), beacon.seats.end(), seat, [](const Seat& a, const Seat& b) {
-        return a.account < b.account;
-    });
+    const auto place =
+        std::lower_bound(beacon.seats.begin(), beacon.seats.end(), seat, [](const Seat& a, const Seat& b) {
+            return a.account < b.account;
+        });
     beacon.seats.insert(place, seat);
 }
 

@@ -288,8 +288,9 @@ Bottom elementwise(Op op, std::size_t inputs, Range range) {
 
 Bottom reduction(Op op, DType from, DType to) {
     const std::uint32_t span = op == Op::kRowExponent ? 96 : 0;
-    return {make_node(op, to, {kMost, 1}, {span, 0}, {input(0, from, {kMost, 96})}),
-            {from == DType::kF32 ? kFloats : kQuantised}};
+    return {
+        make_node(op, to, {kMost, 1}, {span, 0}, {input(0, from, {kMost, 96})}),
+        {from == DType::kF32 ? kFloats : kQuantised}};
 }
 
 /// A source or a movement of rows.
@@ -305,20 +306,28 @@ std::vector<std::pair<std::string, Bottom>> bottoms() {
         {"contract", contract()},
         {"view", view(1)},
         {"view, divided", view(2)},
-        {"scatter_add_rows", rows(Op::kScatterAddRows, DType::kI64, {kMost, 32},
-                                  {input(0, DType::kI32, {kMost / 2, 32}), index}, {kQuantised, kSmall})},
-        {"gather_rows", rows(Op::kGatherRows, DType::kF32, {kMost / 2, 32},
-                             {input(0, DType::kF32, {kMost, 32}), index}, {kFloats, kSmall})},
+        {"scatter_add_rows", rows(
+                                 Op::kScatterAddRows, DType::kI64, {kMost, 32},
+                                 {input(0, DType::kI32, {kMost / 2, 32}), index}, {kQuantised, kSmall}
+                             )},
+        {"gather_rows", rows(
+                            Op::kGatherRows, DType::kF32, {kMost / 2, 32}, {input(0, DType::kF32, {kMost, 32}), index},
+                            {kFloats, kSmall}
+                        )},
         {"batch_rows", rows(Op::kBatchRows, DType::kI32, {64, canonical::kMaxRowWidth}, {}, {})},
         {"uniform", {make_node(Op::kUniform, DType::kF32, kRandom, {one, 1}, {})}},
         {"bernoulli", {make_node(Op::kBernoulli, DType::kF32, kRandom, {1U << 31U, 1}, {})}},
         {"quantise",
-         {make_node(Op::kQuantise, DType::kI32, kWidest, {21, 32},
-                    {input(0, DType::kF32, kWidest), input(1, DType::kI32, {kMost, kMost / 32})}),
+         {make_node(
+              Op::kQuantise, DType::kI32, kWidest, {21, 32},
+              {input(0, DType::kF32, kWidest), input(1, DType::kI32, {kMost, kMost / 32})}
+          ),
           {kFloats, kSmall}}},
         {"dequantise",
-         {make_node(Op::kDequantise, DType::kF32, kWidest, {21, 0},
-                    {input(0, DType::kI64, kWidest), input(1, DType::kI32, {kMost, 1})}),
+         {make_node(
+              Op::kDequantise, DType::kF32, kWidest, {21, 0},
+              {input(0, DType::kI64, kWidest), input(1, DType::kI32, {kMost, 1})}
+          ),
           {kQuantised, kSmall}}},
         {"row_max", reduction(Op::kRowMax, DType::kF32, DType::kF32)},
         {"row_exponent", reduction(Op::kRowExponent, DType::kF32, DType::kI32)},
@@ -345,7 +354,8 @@ std::optional<Action> prove_commit(Stage& stage, const Player& player) {
     at.partial_count = 1;
     const std::uint32_t tensors = canonical::kMaxStateTensors;
     at.state_before = dispute::state_root_from(
-        tensors, merkle::root_from_path(proof.entry->commitment, 0, tensors, proof.entry->path).value());
+        tensors, merkle::root_from_path(proof.entry->commitment, 0, tensors, proof.entry->path).value()
+    );
     at.tile_claim = hash_numbered("claimed", 0);
     set_dispute(stage.state, dispute);
     return ProveMove{dispute.id, std::move(proof)};

@@ -64,8 +64,8 @@ TaskSpec make_spec(const Params& params, Mode mode) {
 dispute::Measurement make_measurement() {
     const std::uint32_t one = std::bit_cast<std::uint32_t>(1.0F);
     const std::uint32_t little = std::bit_cast<std::uint32_t>(1e-12F);
-    dispute::GroupMeasurement group{.drift2 = little, .update2 = one, .claimed2 = one, .dot = little, .drift_max = little,
-                                  .update_max = one};
+    dispute::GroupMeasurement group{
+        .drift2 = little, .update2 = one, .claimed2 = one, .dot = little, .drift_max = little, .update_max = one};
     group.sketch.fill(little);
     return {.parameters = group, .other = group};
 }
@@ -121,7 +121,8 @@ Task make_task(Stage& stage, const Player& player, TaskState state, Mode mode, V
         task.tolerance->reference = Distances{1'000'000'000, 1'000'000'000};
         for (std::uint32_t i = 0; i < stage.params.profilers; ++i) {
             task.tolerance->profiles.push_back(
-                {.profiler = account_numbered(i), .status = ProfileStatus::kStanding, .commitment = {}, .bond = {}});
+                {.profiler = account_numbered(i), .status = ProfileStatus::kStanding, .commitment = {}, .bond = {}}
+            );
         }
     }
     set_bookkeeping(stage.state, task.id, {});
@@ -161,19 +162,27 @@ void end_at(Stage& stage, Task& task, Height height) {
 }
 
 VerdictOpening make_opening(const Assignment& assignment) {
-    return {.verdict = {.end_root = hash_numbered("checkpoint", assignment.segment), .probe_root = {}},
-            .marks = std::vector<Hash256>(kMaxMarks, hash_numbered("probe", assignment.segment)),
-            .decoy_root = hash_numbered("decoy", 0),
-            .salt = hash_numbered("salt", 0)};
+    return {
+        .verdict = {.end_root = hash_numbered("checkpoint", assignment.segment), .probe_root = {}},
+        .marks = std::vector<Hash256>(kMaxMarks, hash_numbered("probe", assignment.segment)),
+        .decoy_root = hash_numbered("decoy", 0),
+        .salt = hash_numbered("salt", 0)};
 }
 
 /// A profile of the longest kind.
 ProfileReport make_report(const Params& params) {
-    ProfileReport report{.start_root = hash_numbered("start", 0), .segments = {},
-                         .reference_root = hash_numbered("reference", 0), .reference = make_measurement()};
+    ProfileReport report{
+        .start_root = hash_numbered("start", 0),
+        .segments = {},
+        .reference_root = hash_numbered("reference", 0),
+        .reference = make_measurement()};
     for (std::uint32_t i = 0; i < params.profile_segments; ++i) {
-        report.segments.push_back({.native_root = hash_numbered("native", i), .native = make_artifact(),
-                                   .replayed_root = hash_numbered("replayed", i), .measurement = make_measurement()});
+        report.segments.push_back(
+            {.native_root = hash_numbered("native", i),
+             .native = make_artifact(),
+             .replayed_root = hash_numbered("replayed", i),
+             .measurement = make_measurement()}
+        );
     }
     return report;
 }
@@ -348,8 +357,8 @@ std::optional<Action> challenge_verdict(Stage& stage, const Player& player) {
     put_checkpoint(verdict.segment - 1, roots[0]);
     verdict.end_root = dispute::state_root_from(tensors, roots[1]);
     put_checkpoint(verdict.segment, roots[2]);
-    return ChallengeVerdict{put(stage, task), verdict.segment, verdict.verifier, Role::kWhistleblower,
-                            VerdictPart::kMeasurement, roots};
+    return ChallengeVerdict{put(stage, task),     verdict.segment,           verdict.verifier,
+                            Role::kWhistleblower, VerdictPart::kMeasurement, roots};
 }
 
 /// A task on which nobody committed: of every verifier a tenth is held (AVL-8).
@@ -490,8 +499,12 @@ std::vector<Scene> ordinary_scenes() {
         {"transfer", always([](const Player& p) {
              return Transfer{account_numbered(1'000'000 + p.number), Amount{1}};
          })},
-        {"bond", always([](const Player&) { return Bond{Role::kVerifier, Amount{1}}; })},
-        {"unbond", always([](const Player&) { return Unbond{Role::kVerifier, Amount{1}}; })},
+        {"bond", always([](const Player&) {
+             return Bond{Role::kVerifier, Amount{1}};
+         })},
+        {"unbond", always([](const Player&) {
+             return Unbond{Role::kVerifier, Amount{1}};
+         })},
         {"submit_task", submit_task},
         {"submit_task, 64 KB of title", submit_stuffed, {}, true},
         {"draw of the profilers", draw_profilers_of_task, {"submit_task"}},
@@ -513,7 +526,9 @@ std::vector<Scene> ordinary_scenes() {
         {"declare_divergence", declare_divergence},
         {"register_validator", register_as_validator},
         {"unjail", unjail},
-        {"register_terms", always([](const Player&) { return RegisterTerms{Role::kSolver, 1, 1'000}; })},
+        {"register_terms", always([](const Player&) {
+             return RegisterTerms{Role::kSolver, 1, 1'000};
+         })},
         {"commit_profile", commit_profile},
         {"publish_profile", publish_profile},
         {"challenge_profile", challenge_profile},

@@ -12,7 +12,8 @@
 #include <contracts/state/task.hpp>
 #include <core/crypto/keys.hpp>
 
-/// The most expensive transactions that the rules allow, at least one of each kind, and the states on which they are executed.
+/// The most expensive transactions that the rules allow, at least one of each kind, and the states on which they are
+/// executed.
 namespace assay::bench {
 
 /// An account that sends one transaction.
@@ -50,7 +51,8 @@ std::vector<Scene> dispute_scenes();
 
 /// Returns a hash that is the same in every run.
 Hash256 hash_numbered(const std::string& what, std::uint64_t number);
-/// Returns a completed task of `player` in exact mode, with the maximum number of verdicts. It is not stored in the state.
+/// Returns a completed task of `player` in exact mode, with the maximum number of verdicts. It is not stored in the
+/// state.
 contracts::Task disputed_task(Stage& stage, const Player& player);
 
 }  // namespace assay::bench

@@ -19,8 +19,9 @@ class Trained : public NativeModel {
     explicit Trained(const NativeOptions& options) : options_(options), device_(options.device) {}
 
     void step(const std::vector<std::int32_t>& batch) final {
-        const Tensor rows = at::from_blob(const_cast<std::int32_t*>(batch.data()), {batch_rows(), row_width()}, at::kInt)
-                                .to(device_, at::kLong);
+        const Tensor rows =
+            at::from_blob(const_cast<std::int32_t*>(batch.data()), {batch_rows(), row_width()}, at::kInt)
+                .to(device_, at::kLong);
         loss_ = forward(rows);
         for (Tensor& parameter : parameters_) {
             parameter.mutable_grad() = Tensor();
@@ -50,8 +51,10 @@ class Trained : public NativeModel {
     Tensor filters(const std::string& name, std::int64_t out, std::int64_t in, std::int64_t side) {
         const Tensor given = given_value(name, {out, side, side, in});
         const double deviation = 1.0 / std::sqrt(static_cast<double>(side * side * in));
-        return keep(given.defined() ? given.permute({0, 3, 1, 2}).contiguous()
-                                    : at::randn({out, in, side, side}, at::TensorOptions(device_)) * deviation);
+        return keep(
+            given.defined() ? given.permute({0, 3, 1, 2}).contiguous()
+                            : at::randn({out, in, side, side}, at::TensorOptions(device_)) * deviation
+        );
     }
     at::Device device() const { return device_; }
 

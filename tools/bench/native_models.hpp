@@ -20,7 +20,8 @@ class NativeModel {
     virtual float loss() const = 0;
 };
 
-/// Returns the initial values of the parameter with this name, in the layout of verifier/compile/program; null: random values.
+/// Returns the initial values of the parameter with this name, in the layout of verifier/compile/program; null: random
+/// values.
 using Initial = std::function<const float*(const std::string& name)>;
 
 /// AdamW's learning rate and weight decay. Decay applies to matrices only, as in verifier/compile/program.
@@ -62,7 +63,8 @@ std::unique_ptr<NativeModel> make_native_cnn(const NativeCnnConfig& config, cons
 
 /// Sets the number of threads of libtorch and of its BLAS.
 void set_native_threads(int threads);
-/// A single-precision matrix product [m,k] x [k,n] on the device, for the GEMM ratios. run() computes it once and waits for it.
+/// A single-precision matrix product [m,k] x [k,n] on the device, for the GEMM ratios. run() computes it once and waits
+/// for it.
 class NativeProduct {
   public:
     NativeProduct(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& device);

@@ -29,14 +29,17 @@ class ReplayBench {
         }
         rows_ = std::make_shared<artifacts::Dataset>(*std::move(rows));
         program_ = program::build_char_model(
-            {.vocabulary = text->vocabulary_size, .context = kContext, .hidden = options.hidden,
+            {.vocabulary = text->vocabulary_size,
+             .context = kContext,
+             .hidden = options.hidden,
              .dataset_rows = rows_->shape().rows},
             {}
         );
         engine_ = std::make_unique<engine::Engine>(
             program_.step, rows_, engine::EngineOptions{.device = "cpu", .threads = options.threads}
         );
-        auto initial = canonical::execute_graph(program_.init, {.seed = 1, .step = 0, .dataset = rows_->shape()}, *rows_, {});
+        auto initial =
+            canonical::execute_graph(program_.init, {.seed = 1, .step = 0, .dataset = rows_->shape()}, *rows_, {});
         if (!initial) {
             throw std::runtime_error("the initial state has diverged");
         }
@@ -73,13 +76,20 @@ class ReplayBench {
         }
         return {
             {"bench", "replay"},
-            {"model", {{"kind", "char"}, {"context", kContext}, {"hidden", options_.hidden}, {"batch", program_.batch_size},
-                       {"state_tensors", program_.state.size()}, {"step_nodes", program_.step.size()}}},
+            {"model",
+             {{"kind", "char"},
+              {"context", kContext},
+              {"hidden", options_.hidden},
+              {"batch", program_.batch_size},
+              {"state_tensors", program_.state.size()},
+              {"step_nodes", program_.step.size()}}},
             {"engine", engine_->description()},
             {"segment_steps", options_.segment_steps},
             {"repeats", options_.repeats},
-            {"ratios", {{"replay_over_training", spread(replay_over_training)}, {"commitment_share", spread(commitment_share)}}},
-            {"seconds", {{"training", spread(training)}, {"commitment", spread(checkpoint)}, {"replay", spread(replay)}}},
+            {"ratios",
+             {{"replay_over_training", spread(replay_over_training)}, {"commitment_share", spread(commitment_share)}}},
+            {"seconds",
+             {{"training", spread(training)}, {"commitment", spread(checkpoint)}, {"replay", spread(replay)}}},
         };
     }
 

@@ -50,7 +50,9 @@ void add_replay(Commands& commands) {
     );
     replay->add_option("--text", options.text, "Text to train on")->capture_default_str();
     replay->add_option("--segment-steps", options.segment_steps, "Steps per segment")->capture_default_str();
-    replay->add_option("--repeats", options.repeats, "Interleaved repetitions")->capture_default_str()->check(CLI::PositiveNumber);
+    replay->add_option("--repeats", options.repeats, "Interleaved repetitions")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
     replay->add_option("--threads", options.threads, "Threads of the engine")->capture_default_str();
     replay->add_option("--hidden", options.hidden, "Width of the hidden layer")->capture_default_str();
 }
@@ -63,9 +65,14 @@ void add_canonical(Commands& commands) {
         [held] { return run_canonical_bench(*held).dump(2); }
     );
     canonical->add_option("--device", options.device, "A torch device")->capture_default_str();
-    canonical->add_option("--threads", options.threads, "Threads of both sides")->capture_default_str()->check(CLI::PositiveNumber);
-    canonical->add_option("--repeats", options.repeats, "Interleaved pairs")->capture_default_str()->check(CLI::PositiveNumber);
-    canonical->add_option("--segment-steps", options.segment_steps, "Steps between two checkpoints")->capture_default_str();
+    canonical->add_option("--threads", options.threads, "Threads of both sides")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    canonical->add_option("--repeats", options.repeats, "Interleaved pairs")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    canonical->add_option("--segment-steps", options.segment_steps, "Steps between two checkpoints")
+        ->capture_default_str();
     canonical->add_option("--models", options.models, "Which of gpt, cnn, mlp")->capture_default_str();
     canonical->add_option("--profiles", options.profiles, "Which of XG-21, XG-24, XG-8, XG-7")->capture_default_str();
     canonical->add_flag("--only-models", options.only_models, "Leave the products out");
@@ -79,7 +86,8 @@ void add_curves(Commands& commands) {
         [held] { return run_curves(*held).dump(2); }
     );
     curves->add_option("--model", options.model)->check(CLI::IsMember({"gpt", "cnn", "mlp"}))->capture_default_str();
-    curves->add_option("--data", options.data, "Text for gpt; for the others what digits.py writes")->capture_default_str();
+    curves->add_option("--data", options.data, "Text for gpt; for the others what digits.py writes")
+        ->capture_default_str();
     curves->add_option("--device", options.device, "A torch device")->capture_default_str();
     curves->add_option("--threads", options.threads)->capture_default_str()->check(CLI::PositiveNumber);
     curves->add_option("--steps", options.steps)->capture_default_str()->check(CLI::PositiveNumber);
@@ -90,10 +98,10 @@ void add_curves(Commands& commands) {
 void add_peak(Commands& commands) {
     const auto held = std::make_shared<PeakOptions>();
     PeakOptions& options = *held;
-    CLI::App* const peak = commands.add(
-        "peak", "MiB that a few steps of one side need at their peak; used by canonical",
-        [held] { return to_text(run_peak(*held)); }
-    );
+    CLI::App* const peak =
+        commands.add("peak", "MiB that a few steps of one side need at their peak; used by canonical", [held] {
+            return to_text(run_peak(*held));
+        });
     peak->add_option("--side", options.side)->check(CLI::IsMember({"canonical", "native"}))->capture_default_str();
     peak->add_option("--model", options.model)->capture_default_str();
     peak->add_option("--profile", options.profile)->capture_default_str();

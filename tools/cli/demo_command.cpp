@@ -27,8 +27,11 @@ void add_demo_command(CLI::App& app, Session& session) {
     command->add_option("--report", a->report, "Write the report as JSON");
     command->add_option("--seed", a->options.seed, "Keys, initial parameters and batch order follow from it")
         ->capture_default_str();
-    command->add_option("--validators", a->options.validators,
-                        "So many validators under CometBFT, workers at different ones; 0: one node, embedded engine")
+    command
+        ->add_option(
+            "--validators", a->options.validators,
+            "So many validators under CometBFT, workers at different ones; 0: one node, embedded engine"
+        )
         ->capture_default_str();
     command->add_option("--mode", a->mode, "exact: equal to the canonical replay; tolerance: near enough to it")
         ->check(CLI::IsMember({"exact", "tolerance"}))
@@ -36,7 +39,9 @@ void add_demo_command(CLI::App& app, Session& session) {
     command->add_option("--watchers", a->options.watchers, "So many watchers are drawn for each verdict")
         ->check(CLI::Range(1, 16));
     command->add_flag("--keep-running", a->options.keep_running, "Leave the network up after the end, until Ctrl-C");
-    command->add_option("--steps", a->options.steps, "Training steps")->check(CLI::PositiveNumber)->capture_default_str();
+    command->add_option("--steps", a->options.steps, "Training steps")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     command->add_option("--text", a->text, "The text to train on")->capture_default_str();
     command->add_option("--home", a->home, "An empty directory to use and keep; default: a temporary one");
     command->callback([a, &session] {

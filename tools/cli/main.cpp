@@ -27,7 +27,9 @@ bool wants_json(int argc, char** argv) {
 void add_global_options(CLI::App& app, Session& session) {
     app.add_option("--node", session.node, "The node's JSON-RPC")->envname("ASSAY_NODE")->capture_default_str();
     app.add_option("--home", session.home, "Where the keys are; default: $ASSAY_HOME or ~/.assay");
-    app.add_option("--chain-id", session.chain_id, "The chain's id; default: what the home has pinned, at first the node's word");
+    app.add_option(
+        "--chain-id", session.chain_id, "The chain's id; default: what the home has pinned, at first the node's word"
+    );
     app.add_option("--genesis-hash", session.genesis_hash, "The chain's genesis hash; default: likewise");
     app.add_option("-o,--output", session.output, "text or json; json answers errors too, on stdout")
         ->check(CLI::IsMember({"text", "json"}))
@@ -78,7 +80,8 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     const int status = assay::cli::run(argc, argv);
     if (!std::cout.flush()) {
-        std::cerr << "assay: what should have been printed could not be written to standard output; is the disk full?\n";
+        std::cerr
+            << "assay: what should have been printed could not be written to standard output; is the disk full?\n";
         return status == assay::cli::kExitOk ? assay::cli::kExitFailure : status;
     }
     return status;

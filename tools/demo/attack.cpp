@@ -136,9 +136,7 @@ nlohmann::json make_attack(
         return {{"paid", paid}, {"harm", harm + harm_outside}};  // what one of them pays the other wins
     }
     return {
-        {"paid", paid},
-        {"harm", harm + harm_outside},
-        {"outsider", {{"paid", paid_outside}, {"harm", harm_outside}}}};
+        {"paid", paid}, {"harm", harm + harm_outside}, {"outsider", {{"paid", paid_outside}, {"harm", harm_outside}}}};
 }
 
 std::vector<std::string> judge_attack(const nlohmann::json& attack) {

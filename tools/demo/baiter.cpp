@@ -38,7 +38,8 @@ void Baiter::prepare(const Packer& pack) {
             throw std::runtime_error("a bait was refused");
         }
     }
-    // In one block with the demo's own task, whose fee is higher, that would be drawn for first, and its solver asked for nothing else.
+    // In one block with the demo's own task, whose fee is higher, that would be drawn for first, and its solver asked
+    // for nothing else.
     while (!network_.rpc().task(tasks().back())) {
         network_.check_alive();
         network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));

@@ -15,17 +15,21 @@ constexpr std::uint32_t kSybils = 3;
 
 /// So that the dishonest verifier has a segment: all of them where there are two verifiers.
 bool wants_two_verdicts(Fraud fraud) {
-    return fraud == Fraud::kLazy || fraud == Fraud::kCopycat || fraud == Fraud::kReject ||
-           fraud == Fraud::kInflate;
+    return fraud == Fraud::kLazy || fraud == Fraud::kCopycat || fraud == Fraud::kReject || fraud == Fraud::kInflate;
 }
 
 std::uint32_t whistleblower_count(Fraud fraud) {
     switch (fraud) {
-        case Fraud::kFlood: return kFloodSize;
-        case Fraud::kFreeRider: return 2;
-        case Fraud::kInsider: return 1 + kSybils;
-        case Fraud::kStarve: return 0;  // a verifier's verdict has to convict
-        default: return 1;
+        case Fraud::kFlood:
+            return kFloodSize;
+        case Fraud::kFreeRider:
+            return 2;
+        case Fraud::kInsider:
+            return 1 + kSybils;
+        case Fraud::kStarve:
+            return 0;  // a verifier's verdict has to convict
+        default:
+            return 1;
     }
 }
 
@@ -45,7 +49,12 @@ const std::vector<Cast>& casts() {
         {.fraud = Fraud::kCopycat, .name = "copycat", .verifier = "copycat", .needs_exact = true},
         {.fraud = Fraud::kForced, .name = "forced", .needs_exact = true},
         {.fraud = Fraud::kReject, .name = "reject", .verifier = "reject", .needs_exact = true},
-        {.fraud = Fraud::kCollusion, .name = "collusion", .solver = "tile", .verifier = "lazy", .convicts = true, .needs_exact = true},
+        {.fraud = Fraud::kCollusion,
+         .name = "collusion",
+         .solver = "tile",
+         .verifier = "lazy",
+         .convicts = true,
+         .needs_exact = true},
         {.fraud = Fraud::kFlood, .name = "flood", .whistleblower = "false-accuser", .needs_exact = true},
         {.fraud = Fraud::kLate, .name = "late", .solver = "tile", .convicts = true, .needs_exact = true},
         {.fraud = Fraud::kPush, .name = "push", .solver = "push", .convicts = true, .needs_tolerance = true},
@@ -71,7 +80,11 @@ const std::vector<Cast>& casts() {
         {.fraud = Fraud::kDivergence, .name = "divergence", .verifier = "divergence", .needs_tolerance = true},
         {.fraud = Fraud::kIdleSockets, .name = "idle-sockets", .solver = "tile", .convicts = true, .needs_exact = true},
         {.fraud = Fraud::kTarpit, .name = "tarpit", .needs_exact = true},
-        {.fraud = Fraud::kWithholdAll, .name = "withhold-all", .solver = "withhold-all", .convicts = true, .needs_exact = true},
+        {.fraud = Fraud::kWithholdAll,
+         .name = "withhold-all",
+         .solver = "withhold-all",
+         .convicts = true,
+         .needs_exact = true},
         {.fraud = Fraud::kLyingNode, .name = "lying-node", .solver = "tile", .convicts = true, .needs_exact = true},
         {.fraud = Fraud::kDoubleProposal, .name = "double-proposal", .needs_exact = true},
         {.fraud = Fraud::kFarm, .name = "farm", .needs_exact = true},
@@ -107,11 +120,12 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
     params.forced_error_bps = 0;  // a forced error in a demo of something else would only confuse
     if (fraud == Fraud::kForced) {
         params.forced_error_bps = 10'000;
-        params.gas_price_min = Amount{3'000};  // so that there is a treasury to win, and a challenge costs less than --fee-max
+        params.gas_price_min =
+            Amount{3'000};  // so that there is a treasury to win, and a challenge costs less than --fee-max
     } else if (cast_of(fraud).hunts_jackpots) {
-        params.forced_error_bps = 7'500;  // not all, so that it is worth something to know which
-        params.gas_price_min = Amount{3'000};  // likewise, out of the fees of some thousand transfers
-        params.contributor_bond = Amount{40 * kGrainsPerAsy};   // the least that bounds no jackpot
+        params.forced_error_bps = 7'500;                       // not all, so that it is worth something to know which
+        params.gas_price_min = Amount{3'000};                  // likewise, out of the fees of some thousand transfers
+        params.contributor_bond = Amount{40 * kGrainsPerAsy};  // the least that bounds no jackpot
         params.segments_checked = 16;
         params.segments_checked_max = 16;
     } else if (fraud == Fraud::kSpam) {
@@ -122,13 +136,13 @@ contracts::Params demo_params(Fraud fraud, bool tolerance) {
         params.segments_checked = 16;  // all, so that a verifier sees the fraud
         params.segments_checked_max = 16;
     } else if (fraud == Fraud::kWithholdAll || fraud == Fraud::kWithhold) {
-        params.commit_blocks = 150;  // somebody cannot commit, so it takes all of it
+        params.commit_blocks = 150;    // somebody cannot commit, so it takes all of it
         params.segments_checked = 16;  // all, so that somebody is drawn for what is withheld
         params.segments_checked_max = 16;
     } else if (fraud == Fraud::kFarm) {
-        params.forced_error_bps = 10'000;  // so that ten tasks have as many jackpots as a hundred would
-        params.gas_price_min = Amount{3'000};  // what some thousand transfers pay is a treasury to win
-        params.solver_bond = Amount{25 * kGrainsPerAsy};  // of the demo's own task
+        params.forced_error_bps = 10'000;                  // so that ten tasks have as many jackpots as a hundred would
+        params.gas_price_min = Amount{3'000};              // what some thousand transfers pay is a treasury to win
+        params.solver_bond = Amount{25 * kGrainsPerAsy};   // of the demo's own task
         params.verifier_bond = Amount{1 * kGrainsPerAsy};  // this and the next as on a chain that has the defaults
         params.challenger_bond = Amount{1 * kGrainsPerAsy};
         params.contributor_bond = Amount{40 * kGrainsPerAsy};  // the least that bounds no jackpot
@@ -167,7 +181,8 @@ std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
             player.stake = Amount{150 * kGrainsPerAsy};  // all segments, each by two who could answer both (VER-1)
         }
         if (fraud == Fraud::kDraft || fraud == Fraud::kWithhold || fraud == Fraud::kWithholdAll) {
-            player.stake = Amount{150 * kGrainsPerAsy};  // for the task's own duties beside those of the drafts, or for all segments
+            player.stake = Amount{
+                150 * kGrainsPerAsy};  // for the task's own duties beside those of the drafts, or for all segments
         }
         if (fraud == Fraud::kDivergence) {
             // The liar is drawn nearly always, and the others have stake for what it leaves undone.

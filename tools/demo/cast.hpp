@@ -22,8 +22,8 @@ struct Cast {
     bool convicts = false;                ///< the task must end convicted; otherwise settled
     bool needs_tolerance = false;
     bool needs_exact = false;
-    bool has_evaluation = false;          ///< the task is scored on a tenth of the text, on which it is not trained
-    bool hunts_jackpots = false;          ///< the demo is about forced errors; the treasury is full
+    bool has_evaluation = false;  ///< the task is scored on a tenth of the text, on which it is not trained
+    bool hunts_jackpots = false;  ///< the demo is about forced errors; the treasury is full
 };
 
 /// One row per fraud, in the order of the enumeration.

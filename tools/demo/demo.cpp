@@ -228,12 +228,15 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
     }
     const auto spec = pack(fraud, tolerance_ ? contracts::Mode::kTolerance : contracts::Mode::kExact);
     const crypto::SecretKey key = network_.key("submitter");
-    const std::uint64_t nonce =
-        network_.rpc().call("account_get", {{"account", to_hex(key.account().view())}}).at("next_nonce").get<std::uint64_t>();
+    const std::uint64_t nonce = network_.rpc()
+                                    .call("account_get", {{"account", to_hex(key.account().view())}})
+                                    .at("next_nonce")
+                                    .get<std::uint64_t>();
     // Where gas is dear (cast.cpp), what the task imposes on others is too (DTY-3).
     constexpr Amount kMost{10 * kGrainsPerAsy};
     client::RpcClient& rpc = network_.rpc();
-    const client::SigningBase base{.chain_id = rpc.chain_id(), .params = rpc.params(), .base_fee = rpc.base_fee(), .nonce = 0};
+    const client::SigningBase base{
+        .chain_id = rpc.chain_id(), .params = rpc.params(), .base_fee = rpc.base_fee(), .nonce = 0};
     const auto result = rpc.send(key, contracts::SubmitTask{.spec = spec}, base, kMost);
     if (result.code != 0) {
         throw std::runtime_error("the task was refused: " + result.error);
@@ -247,7 +250,9 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
 }
 
 void Demo::await_accepted(const Act& act) {
-    const auto is_before = [](TaskState state) { return state < TaskState::kTraining || state == TaskState::kProfiling; };
+    const auto is_before = [](TaskState state) {
+        return state < TaskState::kTraining || state == TaskState::kProfiling;
+    };
     while (is_before(act.story->follow()) && !interrupted) {
         network_.check_alive();
         network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
@@ -265,12 +270,11 @@ void Demo::hear(const WorkerEvent& heard) {
         }
         if (kind == "train") {
             narrator_.progress(
-                act.story->label(),
-                {.step = heard.event.value("step", std::uint64_t{0}),
-                 .steps = heard.event.value("steps", std::uint64_t{0}),
-                 .loss = heard.event.value("loss", 0.0),
-                 .steps_per_s = heard.event.value("steps_per_s", 0.0),
-                 .eta_s = heard.event.value("eta_s", 0.0)}
+                act.story->label(), {.step = heard.event.value("step", std::uint64_t{0}),
+                                     .steps = heard.event.value("steps", std::uint64_t{0}),
+                                     .loss = heard.event.value("loss", 0.0),
+                                     .steps_per_s = heard.event.value("steps_per_s", 0.0),
+                                     .eta_s = heard.event.value("eta_s", 0.0)}
             );
         } else if (kind == "dishonest" && !act.confession) {
             act.confession = heard.event;
@@ -332,7 +336,9 @@ void Demo::keep_running() {
     narrator_.heading("still running; Ctrl-C stops everything");
     narrator_.plain("  try:  assay --node " + network_.rpc_url() + " task list");
     for (const Act& act : acts_) {
-        narrator_.plain("        assay --node " + network_.rpc_url() + " audit task " + to_hex(act.story->task().view()));
+        narrator_.plain(
+            "        assay --node " + network_.rpc_url() + " audit task " + to_hex(act.story->task().view())
+        );
     }
     while (!interrupted) {
         network_.check_alive();
@@ -408,7 +414,9 @@ int Demo::run() {
     if (complaints.empty()) {
         std::array<char, 200> text{};
         std::snprintf(
-            text.data(), text.size(), "everything ended as it should in %.1f s: history of the first task audited against a proof, supply conserved",
+            text.data(), text.size(),
+            "everything ended as it should in %.1f s: history of the first task audited against a proof, supply "
+            "conserved",
             report.at("wall_s").get<double>()
         );
         narrator_.heading(text.data());
@@ -460,7 +468,9 @@ int run_demo(const DemoOptions& options) {
     std::signal(SIGTERM, on_interrupt);
     std::signal(SIGPIPE, SIG_IGN);
     if (!std::filesystem::exists(options.text)) {
-        throw std::runtime_error("the text to train on, " + options.text.string() + ", does not exist; give --text FILE");
+        throw std::runtime_error(
+            "the text to train on, " + options.text.string() + ", does not exist; give --text FILE"
+        );
     }
     if (options.tolerance && options.fraud && cast_of(*options.fraud).needs_exact) {
         throw std::runtime_error("the fraud " + to_string(*options.fraud) + " is of exact mode only");

@@ -47,8 +47,8 @@ enum class Fraud : std::uint8_t {
     kWithholdAll = 30,  ///< a solver that serves no artifact to anybody
     kLyingNode = 31,    ///< a dishonest solver, and an attacker that poses as honest users' node and lies to them
     kDoubleProposal = 32,  ///< only an attacker: a validator whose proposals contain a transaction twice
-    kFarm = 33,         ///< a coalition that wins jackpots with tasks whose programs nobody else can fetch
-    kSnipe = 34,        ///< a dishonest solver, and its accomplice that disputes the fraud before honest accusers do
+    kFarm = 33,            ///< a coalition that wins jackpots with tasks whose programs nobody else can fetch
+    kSnipe = 34,           ///< a dishonest solver, and its accomplice that disputes the fraud before honest accusers do
 };
 std::string to_string(Fraud fraud);
 std::optional<Fraud> decode_fraud(std::string_view name);
@@ -56,7 +56,7 @@ std::optional<Fraud> decode_fraud(std::string_view name);
 const std::vector<std::string>& fraud_names();
 
 struct DemoOptions {
-    bool tolerance = false;  ///< run the task in tolerance mode; some frauds do so anyway
+    bool tolerance = false;      ///< run the task in tolerance mode; some frauds do so anyway
     std::optional<Fraud> fraud;  ///< nullopt: an honest task and a task with a tile fraud, side by side
     std::optional<std::filesystem::path> report;
     std::uint64_t seed = 1;

@@ -25,7 +25,9 @@ constexpr const char* kRefusal = "refused the proposal for block ";
 constexpr const char* kReason = "a transaction that is not valid, not the sender's next one, or not paid for";
 
 /// A program that starts CometBFT with the relay for its application.
-void write_engine(const std::filesystem::path& file, const std::filesystem::path& engine, const std::string& application) {
+void write_engine(
+    const std::filesystem::path& file, const std::filesystem::path& engine, const std::string& application
+) {
     {
         std::ofstream out(file);
         out << "#!/bin/sh\n"
@@ -48,7 +50,9 @@ Doubler::Doubler(Network& network, Narrator& narrator) : Outsider(network, {}), 
     network_.add_actor(kDoublerPayee, kPayment);
     const auto home = network_.worker_home("relay");
     std::filesystem::create_directories(home);
-    relay_ = std::make_unique<AbciRelay>(home / "abci.sock", network_.validator_home(kDishonest) / "data" / "abci.sock", kProposals);
+    relay_ = std::make_unique<AbciRelay>(
+        home / "abci.sock", network_.validator_home(kDishonest) / "data" / "abci.sock", kProposals
+    );
     write_engine(home / "cometbft", engine, relay_->address());
     network_.use_engine(kDishonest, (home / "cometbft").string());
 }
@@ -72,7 +76,7 @@ void Doubler::pay(const std::string& url) {
             const std::lock_guard lock(mutex_);
             ++transfers_.asked;
         }
-        std::uint64_t Transfers::* outcome = &Transfers::confirmed;
+        std::uint64_t Transfers::*outcome = &Transfers::confirmed;
         try {
             outcome = client.send(key, payment).code == 0 ? &Transfers::confirmed : &Transfers::failed;
         } catch (const std::exception&) {
@@ -85,7 +89,9 @@ void Doubler::pay(const std::string& url) {
 }
 
 void Doubler::prepare(const Packer& /*pack*/) {
-    narrator_.heading("validator node" + std::to_string(kDishonest) + " puts the first transaction of its proposals into them twice");
+    narrator_.heading(
+        "validator node" + std::to_string(kDishonest) + " puts the first transaction of its proposals into them twice"
+    );
     narrator_.plain("  a customer pays 1 ASY at a time by way of that validator, all the while");
     customer_ = std::thread([this, url = network_.node_url(kDishonest)] { pay(url); });
 }
@@ -173,7 +179,8 @@ std::vector<std::string> Doubler::judge(const json& report) const {
     std::vector<std::string> complaints;
     const json& transfers = report.at("transfers");
     const auto count = [&transfers](const char* name) { return transfers.at(name).get<std::uint64_t>(); };
-    if (count("failed") != 0 || count("moved") < count("confirmed") || count("moved") > count("confirmed") + count("uncertain")) {
+    if (count("failed") != 0 || count("moved") < count("confirmed") ||
+        count("moved") > count("confirmed") + count("uncertain")) {
         complaints.push_back("not every payment moved exactly once: " + transfers.dump());
     }
     if (report.at("twice_in_blocks") != 0) {

@@ -45,7 +45,8 @@ class Doubler final : public Outsider {
     };
     void pay(const std::string& url);
     void stop();
-    /// The heights at which honest validators rejected a proposal because of its contents, and the number of rejections.
+    /// The heights at which honest validators rejected a proposal because of its contents, and the number of
+    /// rejections.
     struct Refusals {
         std::vector<std::uint64_t> heights{};
         std::uint64_t count = 0;

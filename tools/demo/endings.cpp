@@ -67,12 +67,17 @@ struct Complaints {
 std::vector<std::string> judge_withheld(const Act& act) {
     const Tally tally = tally_of(act);
     Complaints out;
-    out.expect((tally.committed == 0) == (act.fraud == Fraud::kWithholdAll), "somebody judged what nobody could fetch, or nobody judged what could be fetched");
+    out.expect(
+        (tally.committed == 0) == (act.fraud == Fraud::kWithholdAll),
+        "somebody judged what nobody could fetch, or nobody judged what could be fetched"
+    );
     out.expect(tally.committees == 3 && tally.attested == 0, "not three committees found what was withheld");
     out.expect(tally.draws == 1, "other verifiers were drawn");
     out.expect(tally.slashed == std::set{Reason::kUnavailable}, "not the solver alone lost stake, by what it withheld");
     out.expect(tally.rewarded == 0, "a solver that served nobody was paid");
-    out.expect(tally.refunded + tally.verifiers == tally.escrow, "the submitter did not get the rest of the escrow back");
+    out.expect(
+        tally.refunded + tally.verifiers == tally.escrow, "the submitter did not get the rest of the escrow back"
+    );
     return out.complaints;
 }
 

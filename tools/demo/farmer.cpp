@@ -31,8 +31,8 @@ struct Hand {
     const char* command;
     Amount stake;
 };
-// With those of the honest (cast.cpp): a quarter of what verifiers have free beside their contributors' bonds, and a quarter
-// of what watchers have.
+// With those of the honest (cast.cpp): a quarter of what verifiers have free beside their contributors' bonds, and a
+// quarter of what watchers have.
 constexpr Hand kHands[] = {
     {kSolver, Role::kSolver, "solve", {260 * kGrainsPerAsy}},
     {kVerifier, Role::kVerifier, "verify", {140 * kGrainsPerAsy}},
@@ -41,13 +41,19 @@ constexpr Hand kHands[] = {
 }  // namespace
 
 Farmer::Farmer(Network& network, Narrator& narrator)
-    : Outsider(network, {{kOwner, {40 * kGrainsPerAsy}}, {kSolver, {270 * kGrainsPerAsy}}, {kVerifier, {150 * kGrainsPerAsy}}, {kWatcher, {60 * kGrainsPerAsy}}}),
+    : Outsider(
+          network, {{kOwner, {40 * kGrainsPerAsy}},
+                    {kSolver, {270 * kGrainsPerAsy}},
+                    {kVerifier, {150 * kGrainsPerAsy}},
+                    {kWatcher, {60 * kGrainsPerAsy}}}
+      ),
       narrator_(narrator) {}
 
 void Farmer::act(const Task& /*own*/) {}
 
-/// A small model of another shape than the demo's own, which the honest have fetched. Nobody serves its artifacts; they are
-/// put into the stores of the coalition's workers. The reward is what its solver, an honest program, asks for its fees.
+/// A small model of another shape than the demo's own, which the honest have fetched. Nobody serves its artifacts; they
+/// are put into the stores of the coalition's workers. The reward is what its solver, an honest program, asks for its
+/// fees.
 TaskSpec Farmer::pack_privately() {
     const auto directory = network_.worker_home(kOwner);
     std::filesystem::create_directories(directory);
@@ -57,8 +63,10 @@ TaskSpec Farmer::pack_privately() {
     }
     text.close();
     std::ofstream(directory / "task.toml")
-        << "title = \"private\"\nsteps = 48\ncheckpoint_interval = 12\nreward = \"0.1 ASY\"\nverification_fee = \"2 ASY\"\n"
-        << "training_blocks = 600\n\n[model]\nkind = \"char\"\ncontext = 8\nembedding = 32\nhidden = 64\nbatch_size = 32\n\n"
+        << "title = \"private\"\nsteps = 48\ncheckpoint_interval = 12\nreward = \"0.1 ASY\"\nverification_fee = \"2 "
+           "ASY\"\n"
+        << "training_blocks = 600\n\n[model]\nkind = \"char\"\ncontext = 8\nembedding = 32\nhidden = 64\nbatch_size = "
+           "32\n\n"
         << "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n\n[data]\ntext = \"text.txt\"\n";
     artifacts::ContentStore store(directory / "store");
     TaskSpec spec = taskdir::pack_task(directory, store, kDeadAddress);
@@ -82,7 +90,9 @@ void Farmer::hire() {
             arguments.insert(arguments.end(), {"--dishonest", "private"});
         }
         network_.start_worker(hand.name, arguments);
-        narrator_.plain("  " + std::string(hand.name) + " bonds " + format_amount(hand.stake) + " as " + to_string(hand.role));
+        narrator_.plain(
+            "  " + std::string(hand.name) + " bonds " + format_amount(hand.stake) + " as " + to_string(hand.role)
+        );
     }
     network_.await_workers(kFarmerStartPatience);
 }
@@ -91,8 +101,9 @@ void Farmer::begin() {
     const Params params = network_.rpc().params();
     narrator_.heading("a coalition with tasks of its own, whose program nobody else can have");
     narrator_.plain(
-        "  of 100 verdicts " + std::to_string(params.forced_error_bps / 100) + " are forced to be wrong here and by default " +
-        std::to_string(Params{}.forced_error_bps / 100) + ", so that a few tasks show what many would; a jackpot is as much smaller"
+        "  of 100 verdicts " + std::to_string(params.forced_error_bps / 100) +
+        " are forced to be wrong here and by default " + std::to_string(Params{}.forced_error_bps / 100) +
+        ", so that a few tasks show what many would; a jackpot is as much smaller"
     );
     TaskSpec spec = pack_privately();
     hire();
@@ -102,7 +113,10 @@ void Farmer::begin() {
             throw std::runtime_error("a task of the coalition was refused");
         }
     }
-    narrator_.plain("  farm-owner submits " + std::to_string(kFarmerTasks) + " tasks with a verification fee of 2 ASY and a reward of 0.1 ASY each");
+    narrator_.plain(
+        "  farm-owner submits " + std::to_string(kFarmerTasks) +
+        " tasks with a verification fee of 2 ASY and a reward of 0.1 ASY each"
+    );
 }
 
 bool Farmer::is_over() {

@@ -22,7 +22,8 @@ class Farmer final : public Outsider {
     Farmer(Network& network, Narrator& narrator);
 
     void act(const contracts::Task& own) override;
-    /// Continues the attack, because it is called when the demo's own task is over. Returns true when the attack is over.
+    /// Continues the attack, because it is called when the demo's own task is over. Returns true when the attack is
+    /// over.
     bool is_over() override;
     /// {"tasks", "states", "shares", "verdicts", "missed", "unserved", "jackpots", "tax", "forced_error_bps"}; see
     /// docs/operations/demo.md.

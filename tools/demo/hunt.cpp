@@ -73,14 +73,9 @@ class Ledger {
     json& entry(std::uint32_t segment, const AccountId& verifier) {
         json& verdict = verdicts_[{segment, verifier}];
         if (verdict.is_null()) {
-            verdict = {
-                {"segment", segment},
-                {"verifier", network_.name_of(verifier)},
-                {"forced", nullptr},
-                {"watchers", json::array()},
-                {"challengers", json::array()},
-                {"sealed", json::array()},
-                {"won", json::array()}};
+            verdict = {{"segment", segment},        {"verifier", network_.name_of(verifier)}, {"forced", nullptr},
+                       {"watchers", json::array()}, {"challengers", json::array()},           {"sealed", json::array()},
+                       {"won", json::array()}};
         }
         return verdict;
     }
@@ -124,9 +119,9 @@ class Ledger {
 };
 
 std::size_t count_common(const json& names, const json& others) {
-    return static_cast<std::size_t>(
-        std::count_if(names.begin(), names.end(), [&](const json& name) { return contains(others, name); })
-    );
+    return static_cast<std::size_t>(std::count_if(names.begin(), names.end(), [&](const json& name) {
+        return contains(others, name);
+    }));
 }
 
 /// VER-16: of each of so many winners.

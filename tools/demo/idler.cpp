@@ -20,8 +20,8 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kConnections = 2'000;  // to each server
-// Each has more of a server's 512 places than the demo's own processes, which share one address: a server that is full closes
-// connections of the address that has the most.
+// Each has more of a server's 512 places than the demo's own processes, which share one address: a server that is full
+// closes connections of the address that has the most.
 constexpr std::uint32_t kAddresses = 16;
 constexpr std::uint32_t kFirstAddress = (127U << 24U) + (1U << 16U) + 1;  // 127.1.0.1
 constexpr std::uint32_t kOpenedPerRound = 400;
@@ -177,13 +177,8 @@ bool Idler::is_over() {
 
 json Idler::report() {
     const std::lock_guard lock(mutex_);
-    return {
-        {"connections", 2 * kConnections},
-        {"held", held_.load()},
-        {"opened", opened_.load()},
-        {"requests", answers_.requests},
-        {"failed", answers_.failed},
-        {"slowest_ms", answers_.slowest.count()}};
+    return {{"connections", 2 * kConnections}, {"held", held_.load()},      {"opened", opened_.load()},
+            {"requests", answers_.requests},   {"failed", answers_.failed}, {"slowest_ms", answers_.slowest.count()}};
 }
 
 std::vector<std::string> Idler::judge(const json& report) const {

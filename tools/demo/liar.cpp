@@ -94,7 +94,8 @@ std::uint64_t count_mismatches(const std::filesystem::path& log) {
 }
 
 json rpc_error(int code, const char* message, json data) {
-    return {{"jsonrpc", "2.0"}, {"id", 1}, {"error", {{"code", code}, {"message", message}, {"data", std::move(data)}}}};
+    return {
+        {"jsonrpc", "2.0"}, {"id", 1}, {"error", {{"code", code}, {"message", message}, {"data", std::move(data)}}}};
 }
 
 }  // namespace
@@ -124,37 +125,60 @@ std::vector<Liar::Lie> Liar::lies() const {
         return Lie{name, std::move(told), std::move(lie), std::move(command), kExitMismatch, "mismatch"};
     };
     std::vector<Lie> out{
-        refused("chain-id", "that its chain is another one, by its id",
-                altered("node_status", "chain_id", [](const json&) { return json("assay-other"); }), pay),
-        refused("genesis-hash", "that its chain began with another state", altered("node_status", "genesis_hash", flipped), pay),
-        refused("hidden-blocks", "that its chain has one block",
-                altered("node_status", "height", [](const json&) { return json(1); }), pay),
-        refused("parameters", "that a unit of gas costs at least 998,999 ASY",
-                invented<contracts::Params>(
-                    keys::params(), [](contracts::Params& params) { params.gas_price_min = Amount{998'999 * kGrainsPerAsy}; }),
-                pay),
-        refused("base-fee", "that a unit of gas costs an ASY in the next block",
-                invented<Amount>(keys::base_fee(), [](Amount& fee) { fee = Amount{kGrainsPerAsy}; }), pay),
-        refused("account", "that the customer has sent 1,000 transactions more, and owns a thousand times as much",
-                invented<contracts::Account>(
-                    keys::account(customer),
-                    [](contracts::Account& account) {
-                        account.nonce += kFarAhead;
-                        account.balance = Amount{account.balance.grains * 1'000};
-                    }),
-                pay),
-        refused("beacon", "that the customer has a seat in the beacon, and that a round waits for its secret",
-                invented<contracts::Beacon>(
-                    keys::beacon(), [customer](contracts::Beacon& beacon) { open_a_round(beacon, customer); }),
-                {"beacon", "contribute"}),
-        refused("task", "that there is a task that nobody has submitted",
-                invented<contracts::Account>(keys::task({nothing.data}), [](contracts::Account& other) { ++other.nonce; }),
-                {"query", "proof", "--task", to_hex(nothing.view())}),
+        refused(
+            "chain-id", "that its chain is another one, by its id",
+            altered("node_status", "chain_id", [](const json&) { return json("assay-other"); }), pay
+        ),
+        refused(
+            "genesis-hash", "that its chain began with another state", altered("node_status", "genesis_hash", flipped),
+            pay
+        ),
+        refused(
+            "hidden-blocks", "that its chain has one block",
+            altered("node_status", "height", [](const json&) { return json(1); }), pay
+        ),
+        refused(
+            "parameters", "that a unit of gas costs at least 998,999 ASY",
+            invented<contracts::Params>(
+                keys::params(),
+                [](contracts::Params& params) { params.gas_price_min = Amount{998'999 * kGrainsPerAsy}; }
+            ),
+            pay
+        ),
+        refused(
+            "base-fee", "that a unit of gas costs an ASY in the next block",
+            invented<Amount>(keys::base_fee(), [](Amount& fee) { fee = Amount{kGrainsPerAsy}; }), pay
+        ),
+        refused(
+            "account", "that the customer has sent 1,000 transactions more, and owns a thousand times as much",
+            invented<contracts::Account>(
+                keys::account(customer),
+                [](contracts::Account& account) {
+                    account.nonce += kFarAhead;
+                    account.balance = Amount{account.balance.grains * 1'000};
+                }
+            ),
+            pay
+        ),
+        refused(
+            "beacon", "that the customer has a seat in the beacon, and that a round waits for its secret",
+            invented<contracts::Beacon>(
+                keys::beacon(), [customer](contracts::Beacon& beacon) { open_a_round(beacon, customer); }
+            ),
+            {"beacon", "contribute"}
+        ),
+        refused(
+            "task", "that there is a task that nobody has submitted",
+            invented<contracts::Account>(keys::task({nothing.data}), [](contracts::Account& other) { ++other.nonce; }),
+            {"query", "proof", "--task", to_hex(nothing.view())}
+        ),
     };
     // Signed as asked for, and of no use to the liar: no block takes it before a thousand others.
-    out.push_back({"next-nonce", "that a thousand transactions of the customer wait for a block",
-                   altered("account_get", "next_nonce", [](const json& n) { return json(n.get<std::uint64_t>() + kFarAhead); }),
-                   payment("2 ASY"), kExitUncertain, "tx_uncertain"});
+    out.push_back(
+        {"next-nonce", "that a thousand transactions of the customer wait for a block",
+         altered("account_get", "next_nonce", [](const json& n) { return json(n.get<std::uint64_t>() + kFarAhead); }),
+         payment("2 ASY"), kExitUncertain, "tx_uncertain"}
+    );
     return out;
 }
 
@@ -194,12 +218,15 @@ void Liar::meet_the_chain() {
     const CommandResult imported = run({"keys", "import", kLiarCustomer, file.string()}, customers_node_.url());
     const CommandResult paid = run(payment("1 ASY"), customers_node_.url());
     if (imported.status != 0 || paid.status != 0) {
-        throw std::runtime_error("the customer could not pay by way of a node that tells the truth: " + paid.error_message());
+        throw std::runtime_error(
+            "the customer could not pay by way of a node that tells the truth: " + paid.error_message()
+        );
     }
     asked_ += kGrainsPerAsy;
     ++asked_times_;
     count_signed();
-    narrator_.plain("  the customer pays 1 ASY through its node, which tells the truth so far; its home pins the chain");
+    narrator_.plain("  the customer pays 1 ASY through its node, which tells the truth so far; its home pins the chain"
+    );
 }
 
 void Liar::tell(const Lie& lie) {
@@ -209,17 +236,20 @@ void Liar::tell(const Lie& lie) {
     const std::uint64_t count = count_signed();
     const bool is_refused = result.status == kExitMismatch && count == 0;
     refused_ += is_refused ? 1U : 0U;
-    lies_.push_back({{"name", lie.name},
-                     {"status", result.status},
-                     {"error", result.error_name()},
-                     {"message", result.error_message()},
-                     {"signed", count},
-                     {"as_meant", result.status == lie.status && result.error_name() == lie.error &&
-                                      count == (lie.status == kExitMismatch ? 0U : 1U)}});
+    lies_.push_back(
+        {{"name", lie.name},
+         {"status", result.status},
+         {"error", result.error_name()},
+         {"message", result.error_message()},
+         {"signed", count},
+         {"as_meant", result.status == lie.status && result.error_name() == lie.error &&
+                          count == (lie.status == kExitMismatch ? 0U : 1U)}}
+    );
     narrator_.plain("  the node says " + lie.told);
     narrator_.plain(
-        "    \"assay " + lie.command.at(0) + " " + lie.command.at(1) + "\" ends with " + std::to_string(result.status) + " (" +
-        result.error_name() + "); " + (count == 0 ? "nothing is signed" : std::to_string(count) + " transaction is signed, as asked for")
+        "    \"assay " + lie.command.at(0) + " " + lie.command.at(1) + "\" ends with " + std::to_string(result.status) +
+        " (" + result.error_name() + "); " +
+        (count == 0 ? "nothing is signed" : std::to_string(count) + " transaction is signed, as asked for")
     );
 }
 
@@ -236,7 +266,10 @@ void Liar::deny_a_payment() {
             } else if (method == "tx_get") {
                 answer = rpc_error(client::kNotFound, "no such transaction", {{"name", "not_found"}});
             } else if (method == "tx_submit") {
-                answer = rpc_error(client::kTxRejected, "refused", {{"name", "tx_rejected"}, {"tx_error", 5}, {"reason", "nonce_too_low"}});
+                answer = rpc_error(
+                    client::kTxRejected, "refused",
+                    {{"name", "tx_rejected"}, {"tx_error", 5}, {"reason", "nonce_too_low"}}
+                );
             }
         });
         const CommandResult result = run(payment("100 ASY"), customers_node_.url());
@@ -249,16 +282,21 @@ void Liar::deny_a_payment() {
     const CommandResult honest = run(payment("100 ASY"), network_.rpc_url());
     asked_ += 100 * kGrainsPerAsy;
     ++asked_times_;
-    const bool is_as_meant =
-        uncertain == kDenials && count == 1 && honest.status == 0 && balance(kLiarPayee) - before == 100 * kGrainsPerAsy;
-    lies_.push_back({{"name", "denial"},
-                     {"status", kExitUncertain},
-                     {"error", name},
-                     {"message", message},
-                     {"signed", count},
-                     {"as_meant", is_as_meant}});
+    const bool is_as_meant = uncertain == kDenials && count == 1 && honest.status == 0 &&
+                             balance(kLiarPayee) - before == 100 * kGrainsPerAsy;
+    lies_.push_back(
+        {{"name", "denial"},
+         {"status", kExitUncertain},
+         {"error", name},
+         {"message", message},
+         {"signed", count},
+         {"as_meant", is_as_meant}}
+    );
     narrator_.plain("  the node executes a payment of 100 ASY, and denies it " + std::to_string(kDenials) + " times");
-    narrator_.plain("    the customer's eight tries sign " + std::to_string(count) + " transaction; an honest node then shows its end");
+    narrator_.plain(
+        "    the customer's eight tries sign " + std::to_string(count) +
+        " transaction; an honest node then shows its end"
+    );
 }
 
 std::filesystem::path Liar::log_of(const std::string& worker) const {
@@ -272,17 +310,21 @@ void Liar::invent_a_round() {
     while (!has_seat(network_.rpc().beacon(), verifier) && std::chrono::steady_clock::now() < give_up_at) {
         network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
     }
-    workers_node_.tell(invented<contracts::Beacon>(
-        contracts::keys::beacon(), [verifier](contracts::Beacon& beacon) { open_a_round(beacon, verifier); }
-    ));
+    workers_node_.tell(invented<contracts::Beacon>(contracts::keys::beacon(), [verifier](contracts::Beacon& beacon) {
+        open_a_round(beacon, verifier);
+    }));
     while (count_mismatches(log_of(kContributor)) == 0 && std::chrono::steady_clock::now() < give_up_at) {
         network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
     }
     workers_node_.tell({});
-    narrator_.plain(std::string("  the node of ") + kContributor + " says that a round of the beacon waits for its secret");
+    narrator_.plain(
+        std::string("  the node of ") + kContributor + " says that a round of the beacon waits for its secret"
+    );
     narrator_.plain(
         std::string("    ") + kContributor +
-        (count_mismatches(log_of(kContributor)) == 0 ? " has said nothing of it" : " finds that this does not verify, keeps its secret, and says so in its log")
+        (count_mismatches(log_of(kContributor)) == 0
+             ? " has said nothing of it"
+             : " finds that this does not verify, keeps its secret, and says so in its log")
     );
 }
 
@@ -342,14 +384,16 @@ bool Liar::is_executed(const contracts::Tx& tx) {
     }
 }
 
-/// A transaction that cannot have been meant: for another chain, at an absurd fee, or a secret that no round had asked for.
+/// A transaction that cannot have been meant: for another chain, at an absurd fee, or a secret that no round had asked
+/// for.
 bool Liar::is_wrong(const contracts::Tx& tx) {
     const auto* shown = std::get_if<contracts::Contribute>(&tx.body.action);
     // A higher bid under the same nonce shows the same secret.
-    const bool is_due = shown == nullptr || std::any_of(of_workers_.begin(), of_workers_.end(), [&](const contracts::Tx& bid) {
-        const auto* other = std::get_if<contracts::Contribute>(&bid.body.action);
-        return other != nullptr && other->secret == shown->secret && is_executed(bid);
-    });
+    const bool is_due =
+        shown == nullptr || std::any_of(of_workers_.begin(), of_workers_.end(), [&](const contracts::Tx& bid) {
+            const auto* other = std::get_if<contracts::Contribute>(&bid.body.action);
+            return other != nullptr && other->secret == shown->secret && is_executed(bid);
+        });
     return !is_due || tx.body.chain_id != network_.rpc().chain_id() || tx.body.fee.grains > kFeeMax;
 }
 
@@ -365,7 +409,9 @@ json Liar::describe_workers() {
         {"refused", count_mismatches(log_of(kContributor))},
         {"signed", of_workers_.size()},
         {"secrets", std::count_if(of_workers_.begin(), of_workers_.end(), is_secret)},
-        {"wrong", std::count_if(of_workers_.begin(), of_workers_.end(), [this](const contracts::Tx& tx) { return is_wrong(tx); })}};
+        {"wrong", std::count_if(of_workers_.begin(), of_workers_.end(), [this](const contracts::Tx& tx) {
+             return is_wrong(tx);
+         })}};
 }
 
 json Liar::report() {

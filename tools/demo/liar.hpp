@@ -65,11 +65,11 @@ class Liar final : public Outsider {
     LyingNode workers_node_;
     nlohmann::json lies_ = nlohmann::json::array();
     std::uint64_t refused_ = 0;
-    std::uint64_t asked_ = 0;         ///< grains that the customer wanted to pay
-    std::uint64_t asked_times_ = 0;   ///< number of payments
-    std::set<Bytes> signed_;          ///< transactions that the customer signed
+    std::uint64_t asked_ = 0;        ///< grains that the customer wanted to pay
+    std::uint64_t asked_times_ = 0;  ///< number of payments
+    std::set<Bytes> signed_;         ///< transactions that the customer signed
     std::uint64_t signed_wrong_ = 0;
-    std::uint64_t fees_ = 0;          ///< fees that it agreed to
+    std::uint64_t fees_ = 0;  ///< fees that it agreed to
     std::vector<contracts::Tx> of_workers_;
 };
 

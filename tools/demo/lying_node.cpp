@@ -21,7 +21,8 @@ constexpr std::chrono::seconds kLyingNodePatience{60};
 LyingNode::LyingNode(Truth truth)
     : truth_(std::move(truth)),
       server_(std::make_unique<http::HttpServer>(
-          http::HttpServerOptions{.threads = kThreads}, [this](const http::HttpRequest& request) { return answer(request); }
+          http::HttpServerOptions{.threads = kThreads},
+          [this](const http::HttpRequest& request) { return answer(request); }
       )) {
     url_ = "http://127.0.0.1:" + std::to_string(server_->port());
 }

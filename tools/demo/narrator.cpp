@@ -11,8 +11,9 @@
 namespace assay::demo {
 namespace {
 
-constexpr std::array<const char*, 9> kStageNames = {
-    "", "submission", "profiling", "pool and draw", "training", "completion", "verification", "challenge", "settlement"};
+constexpr std::array<const char*, 9> kStageNames = {"",          "submission", "profiling",    "pool and draw",
+                                                    "training",  "completion", "verification", "challenge",
+                                                    "settlement"};
 constexpr std::uint64_t kBarWidth = 24;
 
 std::string percent_line(const std::string& label, const Narrator::Training& t, bool with_bar) {

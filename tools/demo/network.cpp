@@ -89,12 +89,18 @@ void Network::start_nodes(const contracts::Params& params, std::uint32_t block_i
         const auto node_home = home_ / "node";
         run_to_end({assayd, "init", "--home", node_home.string(), "--genesis", genesis_file});
         nodes_.push_back(
-            {.name = "assayd", .home = node_home, .url = {}, .options = {"--rpc-port", "0", "--block-interval-ms", interval},
-             .process = nullptr});
+            {.name = "assayd",
+             .home = node_home,
+             .url = {},
+             .options = {"--rpc-port", "0", "--block-interval-ms", interval},
+             .process = nullptr}
+        );
     } else {
         const auto testnet = home_ / "testnet";
-        run_to_end({assayd, "testnet", "--home", testnet.string(), "--genesis", genesis_file, "--validators",
-                    std::to_string(validators), "--base-port", "0", "--block-interval-ms", interval});
+        run_to_end(
+            {assayd, "testnet", "--home", testnet.string(), "--genesis", genesis_file, "--validators",
+             std::to_string(validators), "--base-port", "0", "--block-interval-ms", interval}
+        );
         for (std::uint32_t i = 0; i < validators; ++i) {
             const std::string name = "node" + std::to_string(i);
             nodes_.push_back({.name = name, .home = validator_home(i), .url = {}, .options = {}, .process = nullptr});
@@ -162,7 +168,8 @@ void Network::pay_fees(const std::string& name, Amount sum) {
         rpc_->call("tx_submit", {{"tx", to_hex(codec::encode(contracts::sign_tx(body, payer)))}});
     }
     constexpr int kPatience = 30;
-    for (int waited = 0; rpc_->call("account_get", {{"account", to_hex(account.view())}}).at("nonce") != count; ++waited) {
+    for (int waited = 0; rpc_->call("account_get", {{"account", to_hex(account.view())}}).at("nonce") != count;
+         ++waited) {
         if (waited == kPatience) {
             throw std::runtime_error(name + "'s fees are in no block");
         }
@@ -175,7 +182,8 @@ void Network::start_worker(const std::string& name, const std::vector<std::strin
     std::filesystem::create_directories(own_home);
     write_secret(own_home / "key.hex", key(name));
     const auto own_node = urls_.find(name);
-    const std::string url = own_node != urls_.end() ? own_node->second : nodes_.at(commands_.size() % nodes_.size()).url;
+    const std::string url =
+        own_node != urls_.end() ? own_node->second : nodes_.at(commands_.size() % nodes_.size()).url;
     std::vector<std::string> command{(bin_ / "assay-worker").string()};
     command.insert(command.end(), arguments.begin(), arguments.end());
     for (const std::string& option :
@@ -194,7 +202,8 @@ void Network::launch(const std::string& name) {
         ready_[name] = false;
     }
     workers_.push_back(std::make_unique<system::Process>(
-        name, commands_.at(name), home_ / "logs" / (name + ".log"), [this, name](const std::string& line) { on_line(name, line); }
+        name, commands_.at(name), home_ / "logs" / (name + ".log"),
+        [this, name](const std::string& line) { on_line(name, line); }
     ));
 }
 
@@ -213,7 +222,8 @@ void Network::kill_worker(const std::string& name) {
 void Network::restart_worker(const std::string& name) { launch(name); }
 
 void Network::signal_worker(const std::string& name, int signal) {
-    const auto found = std::find_if(workers_.begin(), workers_.end(), [&](const auto& worker) { return worker->name() == name; });
+    const auto found =
+        std::find_if(workers_.begin(), workers_.end(), [&](const auto& worker) { return worker->name() == name; });
     if (found != workers_.end() && !(*found)->exit_status()) {
         ::kill((*found)->pid(), signal);
     }

@@ -45,7 +45,8 @@ class Network {
     crypto::SecretKey key(const std::string& name) const;
     /// Returns "solver-1" for an account of this network, an abbreviated address for any other.
     std::string name_of(const AccountId& account) const;
-    /// Adds an actor with a key and this balance at genesis. actors() returns all actors so far, "submitter" among them.
+    /// Adds an actor with a key and this balance at genesis. actors() returns all actors so far, "submitter" among
+    /// them.
     void add_actor(const std::string& name, Amount balance);
     const std::map<std::string, Amount>& actors() const { return balances_; }
 
@@ -56,7 +57,8 @@ class Network {
     std::filesystem::path validator_home(std::size_t index) const {
         return home_ / "testnet" / ("node" + std::to_string(index));
     }
-    /// Makes a validator, when it is started later, run this program as its engine instead of the CometBFT that it would find.
+    /// Makes a validator, when it is started later, run this program as its engine instead of the CometBFT that it
+    /// would find.
     void use_engine(std::size_t index, const std::string& program) { engines_[index] = program; }
     /// Returns the file with a node's standard error.
     const std::filesystem::path& node_log(std::size_t index) const { return nodes_.at(index).process->log(); }
@@ -67,7 +69,8 @@ class Network {
     void pay_fees(const std::string& name, Amount sum);
     /// Makes a worker, when it is started later, use the node at `url` instead of one of this network.
     void use_node(const std::string& name, const std::string& url) { urls_[name] = url; }
-    /// Starts an assay-worker for an actor; each worker uses the next node. `arguments` begin with the role's subcommand.
+    /// Starts an assay-worker for an actor; each worker uses the next node. `arguments` begin with the role's
+    /// subcommand.
     void start_worker(const std::string& name, const std::vector<std::string>& arguments);
     std::filesystem::path worker_home(const std::string& name) const { return home_ / name; }
     /// Kills a worker with SIGKILL, like a crash; restart_worker starts it again.

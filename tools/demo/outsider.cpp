@@ -67,7 +67,8 @@ Outsider::Answer Outsider::submit(
     const std::string& name, std::uint64_t nonce, Amount fee, const contracts::Action& action
 ) {
     const crypto::SecretKey key = network_.key(name);
-    const Bytes bytes = codec::encode(contracts::sign_tx({network_.rpc().chain_id(), key.account(), nonce, fee, action}, key));
+    const Bytes bytes =
+        codec::encode(contracts::sign_tx({network_.rpc().chain_id(), key.account(), nonce, fee, action}, key));
     try {
         network_.rpc().call("tx_submit", {{"tx", to_hex(bytes)}});
         return {.tx = contracts::tx_hash(bytes), .refusal = {}};
@@ -102,7 +103,8 @@ nlohmann::json Outsider::tally() {
     nlohmann::json states = nlohmann::json::object();
     for (const contracts::TaskId& id : tasks_) {
         for (const contracts::HistoryRecord& record : history_of(network_, id)) {
-            const bool is_draw = std::holds_alternative<SolverDrawn>(record.event) || std::holds_alternative<ProfilerDrawn>(record.event);
+            const bool is_draw = std::holds_alternative<SolverDrawn>(record.event) ||
+                                 std::holds_alternative<ProfilerDrawn>(record.event);
             drawn += is_draw ? 1U : 0U;
             accepted += std::holds_alternative<Accepted>(record.event) ? 1U : 0U;
             const auto* penalty = std::get_if<Slashed>(&record.event);
@@ -115,24 +117,41 @@ nlohmann::json Outsider::tally() {
         }
     }
     return {
-        {"submitted", tasks_.size()}, {"drawn", drawn}, {"accepted", accepted}, {"slashed", slashed}, {"states", states}};
+        {"submitted", tasks_.size()},
+        {"drawn", drawn},
+        {"accepted", accepted},
+        {"slashed", slashed},
+        {"states", states}};
 }
 
 std::unique_ptr<Outsider> make_outsider(Fraud fraud, Network& network, Narrator& narrator) {
     switch (fraud) {
-        case Fraud::kSpam: return std::make_unique<Spammer>(network);
-        case Fraud::kSquat: return std::make_unique<Squatter>(network);
-        case Fraud::kBait: return std::make_unique<Baiter>(network);
-        case Fraud::kWaiting: return std::make_unique<Loiterer>(network);
-        case Fraud::kDraft: return std::make_unique<Drafter>(network);
-        case Fraud::kStarve: return std::make_unique<Starver>(network);
-        case Fraud::kIdleSockets: return std::make_unique<Idler>(network);
-        case Fraud::kTarpit: return std::make_unique<Staller>(network);
-        case Fraud::kLyingNode: return std::make_unique<Liar>(network, narrator);
-        case Fraud::kDoubleProposal: return std::make_unique<Doubler>(network, narrator);
-        case Fraud::kFarm: return std::make_unique<Farmer>(network, narrator);
-        case Fraud::kSnipe: return std::make_unique<Sniper>(network, narrator);
-        default: return nullptr;
+        case Fraud::kSpam:
+            return std::make_unique<Spammer>(network);
+        case Fraud::kSquat:
+            return std::make_unique<Squatter>(network);
+        case Fraud::kBait:
+            return std::make_unique<Baiter>(network);
+        case Fraud::kWaiting:
+            return std::make_unique<Loiterer>(network);
+        case Fraud::kDraft:
+            return std::make_unique<Drafter>(network);
+        case Fraud::kStarve:
+            return std::make_unique<Starver>(network);
+        case Fraud::kIdleSockets:
+            return std::make_unique<Idler>(network);
+        case Fraud::kTarpit:
+            return std::make_unique<Staller>(network);
+        case Fraud::kLyingNode:
+            return std::make_unique<Liar>(network, narrator);
+        case Fraud::kDoubleProposal:
+            return std::make_unique<Doubler>(network, narrator);
+        case Fraud::kFarm:
+            return std::make_unique<Farmer>(network, narrator);
+        case Fraud::kSnipe:
+            return std::make_unique<Sniper>(network, narrator);
+        default:
+            return nullptr;
     }
 }
 

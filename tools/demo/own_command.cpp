@@ -31,15 +31,22 @@ CommandResult run_own(
 ) {
     std::filesystem::create_directories(home);
     std::vector<std::string> command{
-        "/usr/bin/env", std::string("ASSAY_PASSWORD=") + kDemoPassword, own_executable().string(), "--home", home.string(),
-        "--node", node_url, "-o", "json"};
+        "/usr/bin/env",
+        std::string("ASSAY_PASSWORD=") + kDemoPassword,
+        own_executable().string(),
+        "--home",
+        home.string(),
+        "--node",
+        node_url,
+        "-o",
+        "json"};
     command.insert(command.end(), arguments.begin(), arguments.end());
     std::string printed;
     CommandResult result;
     {
-        system::Process process(
-            "assay", command, home / "command.log", [&printed](const std::string& line) { printed += line + "\n"; }
-        );
+        system::Process process("assay", command, home / "command.log", [&printed](const std::string& line) {
+            printed += line + "\n";
+        });
         const auto give_up_at = std::chrono::steady_clock::now() + kOwnPatience;
         while (!process.exit_status()) {
             if (std::chrono::steady_clock::now() > give_up_at) {

@@ -167,8 +167,11 @@ json make_report(
     }
     const Supply after = count_supply(network, acts, outsider);
     report["supply"] = {
-        {"before", before.total},      {"after", after.total}, {"burned", after.burned - before.burned},
-        {"treasury", after.treasury},  {"genesis", after.genesis}};
+        {"before", before.total},
+        {"after", after.total},
+        {"burned", after.burned - before.burned},
+        {"treasury", after.treasury},
+        {"genesis", after.genesis}};
     report["attack"] = make_attack(network, acts, outsider, before, after);
     if (cast_of(acts.front().fraud).hunts_jackpots) {
         report["hunt"] = make_hunt(network, acts.front(), before, after);
@@ -191,9 +194,7 @@ json make_report(
 namespace {
 
 /// In tolerance mode too: what is not trained is not measured.
-bool is_judged_by_equality(Fraud fraud) {
-    return fraud == Fraud::kInit || fraud == Fraud::kScore;
-}
+bool is_judged_by_equality(Fraud fraud) { return fraud == Fraud::kInit || fraud == Fraud::kScore; }
 
 class ReportJudge {
   public:
@@ -298,8 +299,10 @@ void ReportJudge::judge_pinpoint(const Act& act, const json& dispute) {
     const std::string label = act.story->label();
     expect(dispute.at("reason") == "lost_dispute", label + ": convicted by a clock, not by the referee");
     expect(at.contains("op") && !at.at("op").is_null(), label + ": the dispute was not narrowed to a node");
-    expect(dispute.at("referee_us").is_number() && dispute.at("referee_us").get<double>() < 1000.0,
-           label + ": the referee took a millisecond or more");
+    expect(
+        dispute.at("referee_us").is_number() && dispute.at("referee_us").get<double>() < 1000.0,
+        label + ": the referee took a millisecond or more"
+    );
     if (!act.confession || at.at("op").is_null()) {
         expect(act.confession.has_value(), label + ": the dishonest worker did not say what it did");
         return;
@@ -314,7 +317,10 @@ void ReportJudge::judge_pinpoint(const Act& act, const json& dispute) {
         }
     }
     if (did.contains("tile") && !did.at("tile").is_null()) {
-        expect(at.at("tile") == did.at("tile"), label + ": pinpointed " + where + ", but tile " + did.at("tile").dump() + " was altered");
+        expect(
+            at.at("tile") == did.at("tile"),
+            label + ": pinpointed " + where + ", but tile " + did.at("tile").dump() + " was altered"
+        );
     }
 }
 

@@ -26,7 +26,7 @@ struct Act {
     std::unique_ptr<Story> story;
     contracts::TaskState state = contracts::TaskState::kOpen;
     std::optional<nlohmann::json> confession;  ///< what the dishonest worker reports that it did, and where
-    std::set<std::string> refusals{};        ///< reasons why the chain refused transactions of workers
+    std::set<std::string> refusals{};          ///< reasons why the chain refused transactions of workers
 };
 
 /// All grains on the chain, read slot by slot at one height, with a proof for each slot: balances, stakes, escrows,
@@ -36,7 +36,8 @@ struct Supply {
     std::uint64_t total = 0;
     std::uint64_t burned = 0;
     std::uint64_t treasury = 0;
-    std::map<std::string, std::uint64_t> accounts;  ///< balance and stake of each actor; for an outsider, also its escrows
+    std::map<std::string, std::uint64_t>
+        accounts;  ///< balance and stake of each actor; for an outsider, also its escrows
 };
 /// `outsider`: nullptr if there is none.
 Supply count_supply(Network& network, const std::vector<Act>& acts, const Outsider* outsider);

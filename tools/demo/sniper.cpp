@@ -29,7 +29,8 @@ bool is_of_segment(const Dispute& dispute) { return !dispute.verdict && !dispute
 
 }  // namespace
 
-Sniper::Sniper(Network& network, Narrator& narrator) : Outsider(network, {{kSniperName, kSniperFunds}}), narrator_(narrator) {}
+Sniper::Sniper(Network& network, Narrator& narrator)
+    : Outsider(network, {{kSniperName, kSniperFunds}}), narrator_(narrator) {}
 
 void Sniper::prepare(const Packer& /*pack*/) {
     const Bond bond{.role = Role::kWhistleblower, .amount = kSniperStake};
@@ -38,7 +39,9 @@ void Sniper::prepare(const Packer& /*pack*/) {
     }
     network_.start_worker(kSniperName, {"whistleblow", "--threads", "1"});
     network_.await_workers(kSniperStartPatience);
-    narrator_.plain("  the solver's accomplice, sniper, bonds 20 ASY as whistleblower; it knows where the solver will cheat");
+    narrator_.plain(
+        "  the solver's accomplice, sniper, bonds 20 ASY as whistleblower; it knows where the solver will cheat"
+    );
 }
 
 void Sniper::open(const Task& own) {

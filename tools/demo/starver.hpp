@@ -19,7 +19,8 @@ class Starver final : public Drafter {
     void prepare(const Packer& pack) override;
     /// Acts once, when the verifiers have been drawn; then watches what free stake they have left.
     void act(const contracts::Task& own) override;
-    /// The report of Drafter with "starved": verifiers that were seen without enough free stake for a challenger's bond.
+    /// The report of Drafter with "starved": verifiers that were seen without enough free stake for a challenger's
+    /// bond.
     nlohmann::json report() override;
     std::vector<std::string> judge(const nlohmann::json& report) const override;
 

@@ -31,12 +31,14 @@ std::string describe_move(const history::DisputeMoved& e, const std::string& who
         return who + " opens the inputs of the one partial that is left";
     }
     return "round " + std::to_string(e.round + 1) + ": " + who +
-           (e.by_responder ? " reveals its " : " selects the first it knows to be wrong of the ") + dispute::to_string(e.level);
+           (e.by_responder ? " reveals its " : " selects the first it knows to be wrong of the ") +
+           dispute::to_string(e.level);
 }
 
 /// "contract node 77 of step 100, tile 32, partial 1"
 std::string describe_pinpoint(const nlohmann::json& at) {
-    std::string text = at.at("op").is_null() ? "a node" : at.at("op").get<std::string>() + " node " + at.at("node").dump();
+    std::string text =
+        at.at("op").is_null() ? "a node" : at.at("op").get<std::string>() + " node " + at.at("node").dump();
     text += " of step " + at.at("step").dump();
     for (const char* part : {"tile", "partial", "tensor"}) {
         if (!at.at(part).is_null()) {
@@ -64,7 +66,9 @@ std::string describe_ruling(const history::DisputeEnded& e, Network& network) {
 /// What one record of a task's history means, as a line of the story.
 class Teller {
   public:
-    Teller(const HistoryRecord& record, const std::vector<HistoryRecord>& earlier, std::uint32_t segments, Network& network)
+    Teller(
+        const HistoryRecord& record, const std::vector<HistoryRecord>& earlier, std::uint32_t segments, Network& network
+    )
         : actor_(record.actor.is_zero() ? "the chain" : network.name_of(record.actor)),
           earlier_(earlier),
           segments_(segments),
@@ -78,11 +82,13 @@ class Teller {
         return {Stage::kDraw, actor_ + " accepts and locks a bond of " + format_amount(e.bond)};
     }
     Line operator()(const history::CheckpointPosted& e) const {
-        return {Stage::kTraining,
-                "checkpoint " + std::to_string(e.index) + ", state root " + short_hex(e.state_root.view())};
+        return {
+            Stage::kTraining,
+            "checkpoint " + std::to_string(e.index) + ", state root " + short_hex(e.state_root.view())};
     }
     Line operator()(const history::Diverged& e) const {
-        return {Stage::kTraining, "step " + std::to_string(e.step) + " leaves values that are not finite: training ends"};
+        return {
+            Stage::kTraining, "step " + std::to_string(e.step) + " leaves values that are not finite: training ends"};
     }
     Line operator()(const history::Tainted& e) const {
         return {Stage::kSettlement, "the task is marked: " + short_hex(e.ancestor.view()) + " was convicted"};
@@ -97,51 +103,53 @@ class Teller {
         return {Stage::kVerification, actor_ + " commits a verdict on " + segment(e.segment)};
     }
     Line operator()(const history::VerdictPublished& e) const {
-        return {Stage::kVerification, actor_ + (e.accepts ? " accepts " : " rejects ") +
-                                          segment(e.segment) + ": its own replay gives " +
-                                          short_hex(e.verdict.end_root.view())};
+        return {
+            Stage::kVerification, actor_ + (e.accepts ? " accepts " : " rejects ") + segment(e.segment) +
+                                      ": its own replay gives " + short_hex(e.verdict.end_root.view())};
     }
     Line operator()(const history::LotteryDrawn& e) const {
         return {Stage::kVerification, "every commitment is in: lottery " + short_hex(e.lottery.view())};
     }
     Line operator()(const history::WatcherDrawn& e) const {
-        return {Stage::kVerification, name(e.watcher) + " is drawn to watch " + name(e.verifier) +
-                                          "'s verdict on " + segment(e.segment)};
+        return {
+            Stage::kVerification,
+            name(e.watcher) + " is drawn to watch " + name(e.verifier) + "'s verdict on " + segment(e.segment)};
     }
     Line operator()(const history::VerdictDisclosed& e) const {
-        return {Stage::kChallenge, name(e.verifier) + " discloses its verdict on " +
-                                       segment(e.segment) +
-                                       (e.forced ? ": it was forced to be wrong" : ": it is as published")};
+        return {
+            Stage::kChallenge, name(e.verifier) + " discloses its verdict on " + segment(e.segment) +
+                                   (e.forced ? ": it was forced to be wrong" : ": it is as published")};
     }
     Line operator()(const history::VerdictChallenged& e) const {
-        return {Stage::kChallenge, actor_ + " challenges " + name(e.verifier) + "'s verdict on " +
-                                       segment(e.segment)};
+        return {Stage::kChallenge, actor_ + " challenges " + name(e.verifier) + "'s verdict on " + segment(e.segment)};
     }
     Line operator()(const history::DisputeOpened& e) const {
         return {Stage::kChallenge, actor_ + " disputes " + segment(e.segment)};
     }
-    Line operator()(const history::DisputeMoved& e) const {
-        return {Stage::kChallenge, describe_move(e, actor_)};
-    }
+    Line operator()(const history::DisputeMoved& e) const { return {Stage::kChallenge, describe_move(e, actor_)}; }
     Line operator()(const history::DisputeEnded& e) const {
-        return {Stage::kChallenge, e.reason == Reason::kMoot
-                                       ? "another dispute of the task is closed: nothing is left to decide"
-                                       : describe_ruling(e, network_)};
+        return {
+            Stage::kChallenge, e.reason == Reason::kMoot
+                                   ? "another dispute of the task is closed: nothing is left to decide"
+                                   : describe_ruling(e, network_)};
     }
     Line operator()(const history::CommitteeDrawn& e) const {
         std::string members;
         for (const AccountId& member : std::set<AccountId>(e.seats.begin(), e.seats.end())) {
             members += (members.empty() ? "" : ", ") + name(member);
         }
-        return {Stage::kChallenge, std::to_string(e.segments.size()) + " segments have no verdict; a committee fetches what they need: " +
-                                       members};
+        return {
+            Stage::kChallenge, std::to_string(e.segments.size()) +
+                                   " segments have no verdict; a committee fetches what they need: " + members};
     }
     Line operator()(const history::Attested&) const {
         return {Stage::kChallenge, actor_ + " attests that it has all of it"};
     }
     Line operator()(const history::CommitteeEnded& e) const {
-        return {Stage::kChallenge, e.is_available ? "more than half of the committee have it: other verifiers are drawn, first among them"
-                                                  : "no more than half of the committee could fetch it"};
+        return {
+            Stage::kChallenge,
+            e.is_available ? "more than half of the committee have it: other verifiers are drawn, first among them"
+                           : "no more than half of the committee could fetch it"};
     }
     Line operator()(const history::Paid& e) const {
         const std::string amount = format_amount(e.amount) + " (" + to_string(e.reason) + ")";
@@ -163,23 +171,26 @@ class Teller {
         return {Stage::kProfiling, actor_ + " commits its report"};
     }
     Line operator()(const history::ProfilePublished& e) const {
-        return {Stage::kProfiling, actor_ + " publishes what it measured in " +
-                                       std::to_string(e.report.segments.size()) + " segments"};
+        return {
+            Stage::kProfiling,
+            actor_ + " publishes what it measured in " + std::to_string(e.report.segments.size()) + " segments"};
     }
     Line operator()(const history::ProfileChallenged& e) const {
         return {Stage::kProfiling, actor_ + " challenges " + name(e.profiler) + "'s report"};
     }
     Line operator()(const history::ProfilingEnded& e) const {
-        return {Stage::kProfiling,
-                e.outcome == ProfilingOutcome::kBounded
-                    ? "a drift of up to " + std::to_string(e.threshold.parameters) + " billionths is tolerated"
-                    : std::string("the task is refused: ") + to_string(e.outcome)};
+        return {
+            Stage::kProfiling,
+            e.outcome == ProfilingOutcome::kBounded
+                ? "a drift of up to " + std::to_string(e.threshold.parameters) + " billionths is tolerated"
+                : std::string("the task is refused: ") + to_string(e.outcome)};
     }
     Line operator()(const history::Scored& e) const {
         std::array<char, 32> score{};
         std::snprintf(score.data(), score.size(), "%.4f", static_cast<double>(std::bit_cast<float>(e.score)));
-        return {Stage::kSettlement, std::string("its score is recorded: a mean loss of ") + score.data() +
-                                        " on the hold-out set"};
+        return {
+            Stage::kSettlement,
+            std::string("its score is recorded: a mean loss of ") + score.data() + " on the hold-out set"};
     }
     Line operator()(const history::RoundClosed& e) const {
         const bool solved = std::any_of(earlier_.begin(), earlier_.end(), [](const HistoryRecord& record) {
@@ -194,9 +205,8 @@ class Teller {
         return {stage, text};
     }
     Line operator()(const history::StateChanged& e) const {
-        const Stage stage = is_terminal(e.state) || e.state == TaskState::kJudged ? Stage::kSettlement
-                            : e.state == TaskState::kChallenge || e.state == TaskState::kDisclosure
-                                ? Stage::kChallenge
+        const Stage stage = is_terminal(e.state) || e.state == TaskState::kJudged                   ? Stage::kSettlement
+                            : e.state == TaskState::kChallenge || e.state == TaskState::kDisclosure ? Stage::kChallenge
                             : e.state == TaskState::kVerifying ? Stage::kVerification
                             : e.state == TaskState::kCompleted ? Stage::kCompletion
                             : e.state == TaskState::kTraining  ? Stage::kTraining
@@ -287,7 +297,8 @@ contracts::TaskState Story::follow() {
 void Story::tell(const contracts::HistoryRecord& record) {
     const Line line = std::visit(Teller(record, records_, segments_, network_), record.event);
     narrator_.tell(line.stage, label_ + ": " + line.text);
-    const auto task = std::holds_alternative<history::Submitted>(record.event) ? network_.rpc().task(task_) : std::nullopt;
+    const auto task =
+        std::holds_alternative<history::Submitted>(record.event) ? network_.rpc().task(task_) : std::nullopt;
     if (task && !task->tolerance) {
         narrator_.tell(
             Stage::kProfiling,

@@ -11,7 +11,8 @@ namespace assay::economics {
 namespace {
 
 constexpr std::uint32_t kSybils = 10;
-constexpr Grains kAttacksRich = 1'000'000 * kGrainsPerAsy;  // nobody runs dry in one task, and a crowd's wealth fits 64 bits
+constexpr Grains kAttacksRich =
+    1'000'000 * kGrainsPerAsy;  // nobody runs dry in one task, and a crowd's wealth fits 64 bits
 
 /// The accounts of one run, and who of them the attacker is.
 struct Stage {
@@ -32,9 +33,7 @@ struct Attack {
     bool empty_task = false;  ///< a task without work, whose alternative is to submit none
 };
 
-std::uint32_t next_id(const Ledger& ledger) {
-    return static_cast<std::uint32_t>(ledger.agents.size());
-}
+std::uint32_t next_id(const Ledger& ledger) { return static_cast<std::uint32_t>(ledger.agents.size()); }
 
 class Attacks {
   public:
@@ -63,8 +62,12 @@ class Attacks {
         ledger.add(Role::kSolver, Strategy::kHonest, kAttacksRich);
         const std::uint32_t ours = std::min(a.coalition_verifiers, a.verifiers);
         const std::uint32_t lazy = std::min(a.careless_verifiers, a.verifiers - ours);
-        ledger.add(Role::kVerifier, verifiers == kDesignPoint ? Strategy::kCoalition : Strategy::kHonest, kAttacksRich, ours);
-        ledger.add(Role::kVerifier, verifiers == kDesignPoint ? Strategy::kLazy : Strategy::kHonest, kAttacksRich, lazy);
+        ledger.add(
+            Role::kVerifier, verifiers == kDesignPoint ? Strategy::kCoalition : Strategy::kHonest, kAttacksRich, ours
+        );
+        ledger.add(
+            Role::kVerifier, verifiers == kDesignPoint ? Strategy::kLazy : Strategy::kHonest, kAttacksRich, lazy
+        );
         ledger.add(Role::kVerifier, Strategy::kHonest, kAttacksRich, a.verifiers - ours - lazy);
         const std::uint32_t coalition = std::min(a.coalition_watchers, a.watchers);
         const std::uint32_t idle = std::min(a.idle_watchers, a.watchers - coalition);
@@ -115,64 +118,47 @@ class Attacks {
     void on_training() {
         const std::uint32_t all = s_.segments;
         solver_attack(
-            "infinitesimal_update",
-            "interpolates from the start to stolen weights in steps too small to see",
-            {.wrong = all, .cost = 0.005 * training(), .self_challenge = true},
-            "interpolation"
+            "infinitesimal_update", "interpolates from the start to stolen weights in steps too small to see",
+            {.wrong = all, .cost = 0.005 * training(), .self_challenge = true}, "interpolation"
         );
         const std::uint32_t faked = std::max(1U, all - std::max(1U, all / 5));
         solver_attack(
-            "blindfold_top_q",
-            "trains the fifth with the largest updates, interpolates the rest",
+            "blindfold_top_q", "trains the fifth with the largest updates, interpolates the rest",
             {.wrong = faked,
              .cost = to_asy(s_.segment_cost) * (all - faked) + 0.005 * training(),
              .self_challenge = true},
             "interpolation"
         );
         solver_attack(
-            "synthetic_data",
-            "makes up data that lead to stolen weights",
-            {.wrong = all, .cost = 0.1 * training(), .self_challenge = true},
-            "synthetic_data"
+            "synthetic_data", "makes up data that lead to stolen weights",
+            {.wrong = all, .cost = 0.1 * training(), .self_challenge = true}, "synthetic_data"
         );
         solver_attack(
-            "seed_and_order_grinding",
-            "trains with two seeds and orders, hands in the better",
-            {.wrong = all + 1, .cost = 2.0 * training(), .self_challenge = true},
-            "seed_grinding"
+            "seed_and_order_grinding", "trains with two seeds and orders, hands in the better",
+            {.wrong = all + 1, .cost = 2.0 * training(), .self_challenge = true}, "seed_grinding"
         );
         solver_attack(
-            "drift_below_threshold",
-            "trains at half the price in less precision, just below what tells",
-            {.wrong = all, .cost = 0.5 * training(), .self_challenge = true},
-            "drift"
+            "drift_below_threshold", "trains at half the price in less precision, just below what tells",
+            {.wrong = all, .cost = 0.5 * training(), .self_challenge = true}, "drift"
         );
         const SolverPlan skip{.detection = detection_of(costs_, "skipped_segments"), .self_challenge = true};
         solver_attack(
-            "skipped_segments",
-            "does not train the number of segments that pays best",
-            model_.worst_skip(skip),
+            "skipped_segments", "does not train the number of segments that pays best", model_.worst_skip(skip),
             "skipped_segments"
         );
         solver_attack(
-            "stolen_checkpoints",
-            "hands in somebody's checkpoints",
-            {.wrong = all + 1, .cost = 0.01 * training(), .self_challenge = true},
-            "stolen_checkpoints"
+            "stolen_checkpoints", "hands in somebody's checkpoints",
+            {.wrong = all + 1, .cost = 0.01 * training(), .self_challenge = true}, "stolen_checkpoints"
         );
         SolverPlan withheld = skip;
         withheld.withheld = true;
         solver_attack(
-            "withheld_artifacts",
-            "skips, and lets nobody fetch the checkpoints that would tell",
-            model_.worst_skip(withheld),
-            "skipped_segments"
+            "withheld_artifacts", "skips, and lets nobody fetch the checkpoints that would tell",
+            model_.worst_skip(withheld), "skipped_segments"
         );
         solver_attack(
-            "biased_draw",
-            "skips, and withholds secrets of the beacon until what is checked suits it",
-            model_.worst_choice(skip),
-            "skipped_segments"
+            "biased_draw", "skips, and withholds secrets of the beacon until what is checked suits it",
+            model_.worst_choice(skip), "skipped_segments"
         );
     }
 
@@ -216,37 +202,23 @@ class Attacks {
         const Found slashed = [](const Outcome& outcome) { return outcome.seat_slashed; };
         const Found lost = [](const Outcome& outcome) { return outcome.disputes_lost > 0; };
         verifier_attack(
-            "lazy_verifier",
-            "accepts without a replay and invents the probe root",
-            Strategy::kLazy,
-            model_.lazy(true),
+            "lazy_verifier", "accepts without a replay and invents the probe root", Strategy::kLazy, model_.lazy(true),
             slashed
         );
         verifier_attack(
-            "copied_verdict",
-            "publishes another's roots, which it did not commit to",
-            Strategy::kCopying,
-            model_.copied(true),
-            slashed
+            "copied_verdict", "publishes another's roots, which it did not commit to", Strategy::kCopying,
+            model_.copied(true), slashed
         );
         verifier_attack(
-            "false_rejection",
-            "disputes honest work in the hope that its solver is offline",
-            Strategy::kRejecting,
-            model_.false_rejection(),
-            lost
+            "false_rejection", "disputes honest work in the hope that its solver is offline", Strategy::kRejecting,
+            model_.false_rejection(), lost
         );
         watcher_attack(
-            "blind_challenge",
-            "challenges every verdict it watches without a replay",
-            Strategy::kBlind,
-            model_.blind_challenge(),
-            lost
+            "blind_challenge", "challenges every verdict it watches without a replay", Strategy::kBlind,
+            model_.blind_challenge(), lost
         );
         watcher_attack(
-            "forced_error_free_riding",
-            "does not replay, challenges when another watcher does",
-            Strategy::kFollowing,
+            "forced_error_free_riding", "does not replay, challenges when another watcher does", Strategy::kFollowing,
             model_.follower(),
             [](const Outcome& outcome) -> std::optional<bool> {
                 if (!outcome.seat_forced) {

@@ -32,7 +32,8 @@ struct AttackOptions {
     std::function<void(const std::string&)> progress;  ///< called with each attack's name; may be empty
 };
 
-/// Runs every known attack on a task with `setting`. Throws std::out_of_range if a detection rate of tolerance mode is missing.
+/// Runs every known attack on a task with `setting`. Throws std::out_of_range if a detection rate of tolerance mode is
+/// missing.
 std::vector<AttackResult> run_attacks(const Setting& setting, const Costs& costs, const AttackOptions& options);
 
 /// Returns the names of the attacks whose detection is a measured rate in tolerance mode.

@@ -40,7 +40,9 @@ struct Members {
           accounts((1.0 - silence.coalition) * pay.verifiers),
           seats(pay.seats) {}
     /// Their number on average, where so many seats are theirs.
-    double of_seats(double count) const { return accounts > 0.0 ? accounts * (1.0 - std::pow(1.0 - 1.0 / accounts, count)) : 0.0; }
+    double of_seats(double count) const {
+        return accounts > 0.0 ? accounts * (1.0 - std::pow(1.0 - 1.0 / accounts, count)) : 0.0;
+    }
     double mean() const {
         double out = 0.0;
         for (std::uint32_t count = 0; count <= seats; ++count) {

@@ -25,14 +25,16 @@ struct Silence {
 double found_withheld(std::uint32_t seats, const Silence& silence);
 /// Returns the probability that all committees in a row do so and an honest solver is convicted.
 double convicted_falsely(std::uint32_t seats, const Silence& silence);
-/// Returns the smallest odd number of seats with which that probability is at most `bound`; 0 if even 1,001 are not enough.
+/// Returns the smallest odd number of seats with which that probability is at most `bound`; 0 if even 1,001 are not
+/// enough.
 std::uint32_t least_seats(const Silence& silence, double bound);
 
 /// Returns the probability that no seat of a committee goes to the members, with `share` of the stake, who attest and
 /// consent to the task (AVL-7).
 double nobody_consents(std::uint32_t seats, double share);
 
-/// Returns the probability that one committee in a row attests data that only a coalition with `share` of the stake has.
+/// Returns the probability that one committee in a row attests data that only a coalition with `share` of the stake
+/// has.
 double attested_falsely(std::uint32_t seats, double share);
 
 /// What a member is paid for attesting and what it costs the member (AVL-6), in ASY.
@@ -41,11 +43,13 @@ struct MembersPay {
     double fee = 0.0;
     double transaction = 0.0;
     double download = 0.0;
-    std::uint32_t verifiers = 0;  ///< number of accounts, with equal stake, that may get seats; a member is paid once (AVL-2)
+    std::uint32_t verifiers =
+        0;  ///< number of accounts, with equal stake, that may get seats; a member is paid once (AVL-2)
 };
 MembersPay pay_of_members(const Parameters& parameters, const Costs& costs, const Setting& setting);
 
-/// The average costs, in ASY, of one task in which a coalition makes verifiers and a solver lose equally (AVL-6, AVL-8).
+/// The average costs, in ASY, of one task in which a coalition makes verifiers and a solver lose equally (AVL-6,
+/// AVL-8).
 struct SharedLoss {
     double own = 0.0;        ///< loss of the coalition
     double matched = 0.0;    ///< equal loss of honest accounts (tenths of bonds)

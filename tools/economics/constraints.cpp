@@ -23,12 +23,12 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kBondsPerWithholding = 10.0;  // BCN-8: a tenth is lost
-constexpr double kSilentQuarter = 0.25;   // of the stake
-constexpr double kFailing = 0.1;          // of the honest members of a committee
-constexpr double kFalseConviction = 1e-3; // by all committees of a row
-constexpr double kLeastBurned = 1'000.0;  // bps of a slash
-constexpr int kScalingRounds = 5;         // values are nearly in proportion to the training
-constexpr double kBeforeStep = 0.999999;  // of the value from which on more is checked
+constexpr double kSilentQuarter = 0.25;        // of the stake
+constexpr double kFailing = 0.1;               // of the honest members of a committee
+constexpr double kFalseConviction = 1e-3;      // by all committees of a row
+constexpr double kLeastBurned = 1'000.0;       // bps of a slash
+constexpr int kScalingRounds = 5;              // values are nearly in proportion to the training
+constexpr double kBeforeStep = 0.999999;       // of the value from which on more is checked
 
 /// Numbers of skipped segments at which the solver's conditions are evaluated: all of few, some of many.
 std::set<std::uint32_t> skipped_counts(std::uint32_t segments) {
@@ -64,9 +64,7 @@ Setting make_setting_worth(double value, const Parameters& parameters, const Cos
     return make_setting(parameters, costs, task);
 }
 
-double over(double amount, double by) {
-    return by > 0.0 ? amount / by : amount > 0.0 ? kNever : 0.0;
-}
+double over(double amount, double by) { return by > 0.0 ? amount / by : amount > 0.0 ? kNever : 0.0; }
 
 /// So that accomplices of a solver that skips do not withhold secrets until no draw tells.
 double bond_for_draws(const Setting& setting, const Costs& costs) {
@@ -136,8 +134,7 @@ class Checker {
         const double falsely = model_.conviction(honest);
         double need = 0.0;
         for (const std::uint32_t skipped : skipped_counts(s_.segments)) {
-            const double found =
-                model_.conviction({.wrong = skipped, .detection = detection_}) - falsely;
+            const double found = model_.conviction({.wrong = skipped, .detection = detection_}) - falsely;
             const double saved = costs_.safety * to_asy(s_.segment_cost) * skipped;
             need = std::max(need, std::max(0.0, over(over(saved, found) - reward, burned_)));
         }
@@ -202,8 +199,8 @@ class Checker {
              .role = "verifier",
              .parameter = "fee",
              .have = share,
-             .need = cost + 3.0 * to_asy(s_.transaction_fee) +
-                     lock(s_.verifier_bond + s_.per_segment * s_.challenger_bond),
+             .need =
+                 cost + 3.0 * to_asy(s_.transaction_fee) + lock(s_.verifier_bond + s_.per_segment * s_.challenger_bond),
              .unit = "ASY",
              .meaning = "a fee share pays for a replay, fees and locked capital",
              .help = "a higher verification fee"}
@@ -225,7 +222,8 @@ class Checker {
              .have = watched,
              .need = over(costs_.safety * cost, share + burned_ * to_asy(s_.verifier_bond)),
              .unit = "",
-             .meaning = "watchers look at an invented probe root so often that inventing one loses more than a replay costs",
+             .meaning =
+                 "watchers look at an invented probe root so often that inventing one loses more than a replay costs",
              .help = "more watchers per verdict, fewer idle ones, or a higher verifier bond"}
         );
         add(
@@ -268,7 +266,8 @@ class Checker {
              .have = to_asy(s_.solver_bond),
              .need = std::max(over(costs_.safety * cost, most), over(cost, least)),
              .unit = "ASY",
-             .meaning = "the earliest accuser's share of a solver's bond pays for the dispute, and the others' cover theirs",
+             .meaning =
+                 "the earliest accuser's share of a solver's bond pays for the dispute, and the others' cover theirs",
              .help = "a higher solver bond, or a greater winner's share"}
         );
         add(
@@ -317,7 +316,8 @@ class Checker {
              .have = to_asy(p_.attest_fee) + over(std::max(0.0, drawn), majority_of(p_.committee_seats)),
              .need = to_asy(costs_.attestation_fees + s_.fetch_cost),
              .unit = "ASY",
-             .meaning = "an attestation's fee, and the chance to be drawn by it, pay for its transaction and the download",
+             .meaning =
+                 "an attestation's fee, and the chance to be drawn by it, pay for its transaction and the download",
              .help = "a higher attest_fee or verification fee"}
         );
         add(
@@ -327,7 +327,8 @@ class Checker {
              .have = to_asy(p_.verifier_bond),
              .need = to_asy(10 * p_.attest_fee * p_.committee_seats),
              .unit = "ASY",
-             .meaning = "a committee costs the solver no more than a tenth of the least bond of the verifier that was silent",
+             .meaning =
+                 "a committee costs the solver no more than a tenth of the least bond of the verifier that was silent",
              .help = "a higher verifier bond, a lower attest_fee, or fewer seats"}
         );
         const std::uint32_t seats = least_seats({.coalition = kSilentQuarter, .failing = kFailing}, kFalseConviction);
@@ -338,14 +339,16 @@ class Checker {
              .have = static_cast<double>(p_.committee_seats),
              .need = static_cast<double>(seats),
              .unit = "",
-             .meaning = "where a quarter of the stake is silent, and a tenth of the rest fails, three committees convict a "
-                        "solver that serves less than once in a thousand",
+             .meaning =
+                 "where a quarter of the stake is silent, and a tenth of the rest fails, three committees convict a "
+                 "solver that serves less than once in a thousand",
              .help = "more seats"}
         );
-        // Who skips all serves accomplices alone: paid where none but them is drawn, or where they are most of a committee.
+        // Who skips all serves accomplices alone: paid where none but them is drawn, or where they are most of a
+        // committee.
         const double share = static_cast<double>(a.coalition_verifiers) / a.verifiers;
-        const double convicted = (1.0 - std::pow(share, s_.assignments)) *
-                                 (1.0 - attested_falsely(p_.committee_seats, share));
+        const double convicted =
+            (1.0 - std::pow(share, s_.assignments)) * (1.0 - attested_falsely(p_.committee_seats, share));
         const double saved = costs_.safety * to_asy(s_.training_cost());
         add(
             {.name = "committee.withheld",
@@ -354,7 +357,8 @@ class Checker {
              .have = to_asy(s_.solver_bond),
              .need = std::max(0.0, 2.0 * (over(saved, convicted) - to_asy(s_.net_reward()))),
              .unit = "ASY",
-             .meaning = "what skipping saves is less than half of the bond and the reward, which who withholds it loses",
+             .meaning =
+                 "what skipping saves is less than half of the bond and the reward, which who withholds it loses",
              .help = "a higher solver bond, more seats, or a smaller coalition among verifiers"}
         );
     }
@@ -478,9 +482,7 @@ class Checker {
 
 }  // namespace
 
-double Constraint::slack() const {
-    return need > 0.0 ? have / need : kNever;
-}
+double Constraint::slack() const { return need > 0.0 ? have / need : kNever; }
 
 Constraint treasury_constraint(const Setting& setting, const Costs& costs) {
     const Model model(setting, costs);

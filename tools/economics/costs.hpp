@@ -14,9 +14,7 @@ namespace assay::economics {
 /// Money in grains. Signed, because gains and losses are.
 using Grains = std::int64_t;
 inline constexpr Grains kGrainsPerAsy = static_cast<Grains>(assay::kGrainsPerAsy);
-inline constexpr double to_asy(Grains grains) {
-    return static_cast<double>(grains) / 1e9;
-}
+inline constexpr double to_asy(Grains grains) { return static_cast<double>(grains) / 1e9; }
 
 /// The chain's parameters that determine what cheating costs. Names and units are those of contracts/params.
 struct Parameters {
@@ -97,20 +95,23 @@ enum class Mode : std::uint8_t { kExact = 1, kTolerance = 2 };
 
 struct Costs {
     // Prices.
-    double compute_price = 1e9;      ///< grains per hour of the hardware
-    double compute_speed = 1e11;     ///< of the hardware, in multiply-adds per second: the minimum of the class `consumer`
+    double compute_price = 1e9;   ///< grains per hour of the hardware
+    double compute_speed = 1e11;  ///< of the hardware, in multiply-adds per second: the minimum of the class `consumer`
     double block_seconds = 1.0;
-    double replay_ratio = 1.01;      ///< time of a verifier's replay of a segment relative to its training (docs/benchmarks)
-    double fetch_share = 0.01;       ///< cost of fetching a checkpoint relative to training a segment
+    double replay_ratio =
+        1.01;                   ///< time of a verifier's replay of a segment relative to its training (docs/benchmarks)
+    double fetch_share = 0.01;  ///< cost of fetching a checkpoint relative to training a segment
     Grains transaction_fee = 30'000;  ///< for 400 gas, at 1.5 times the minimum price (FEE-1)
-    Grains dispute_fees = 919'000;  ///< to open one: 556 gas at 1.5 times the minimum, plus 17,535 for imposed answers (DTY-3)
+    Grains dispute_fees =
+        919'000;  ///< to open one: 556 gas at 1.5 times the minimum, plus 17,535 for imposed answers (DTY-3)
     Grains submission_fees = 4'731'000;  ///< likewise, for 100 segments: 800 gas, 93,410 imposed
-    double dispute_replays = 2.0;    ///< replays of the segment by one party to a dispute
-    Grains contribution_fee = 10'600;  ///< likewise, for a secret of the beacon, about 141 gas
-    Grains attestation_fees = 64'000;  ///< likewise, for a member's tile (AVL-3), about 850 gas
-    double capital_price = 0.001;    ///< share of a bond: the cost of locking it during one task
-    double disk_price = 1e8;         ///< grains per gigabyte and month, for one validator
-    double bytes_stored = 8.0;       ///< on a validator's disk, per byte of state: 306 were measured for the 49 of an account
+    double dispute_replays = 2.0;        ///< replays of the segment by one party to a dispute
+    Grains contribution_fee = 10'600;    ///< likewise, for a secret of the beacon, about 141 gas
+    Grains attestation_fees = 64'000;    ///< likewise, for a member's tile (AVL-3), about 850 gas
+    double capital_price = 0.001;        ///< share of a bond: the cost of locking it during one task
+    double disk_price = 1e8;             ///< grains per gigabyte and month, for one validator
+    double bytes_stored =
+        8.0;  ///< on a validator's disk, per byte of state: 306 were measured for the 49 of an account
 
     // The world.
     double responder_failure = 0.01;     ///< probability that an honest party loses a dispute by its own outage
@@ -120,7 +121,7 @@ struct Costs {
     std::uint32_t validators = 100;      ///< number of validators that store the state
     std::uint32_t stakers = 1'000;       ///< accounts of each role from which a round of the beacon draws
     std::uint32_t tasks_at_once = 100;   ///< number of tasks that are judged at the same time
-    double gas_micros = 1.28;            ///< microseconds of one core for the most expensive unit of gas (docs/benchmarks)
+    double gas_micros = 1.28;  ///< microseconds of one core for the most expensive unit of gas (docs/benchmarks)
     std::uint64_t program_memory = 4'294'967'296;   ///< memory in bytes that typical programs need
     std::uint64_t machine_memory = 17'179'869'184;  ///< memory in bytes of the smallest machines
 

@@ -51,7 +51,8 @@ std::vector<Constraint> lane_constraints(const Parameters& p, const Costs& costs
     const Setting setting = make_setting(p, costs, task);
     const double disputes = std::floor(half / static_cast<double>(contracts::dispute_weight(params)));
     // A party that is in no hurry has its whole clock.
-    const double games = std::ceil(static_cast<double>(p.challenge_blocks + p.standstill_blocks) / p.dispute_clock_blocks);
+    const double games =
+        std::ceil(static_cast<double>(p.challenge_blocks + p.standstill_blocks) / p.dispute_clock_blocks);
     add(
         {.name = "lane.tasks",
          .role = "solver",
@@ -79,7 +80,8 @@ std::vector<Constraint> lane_constraints(const Parameters& p, const Costs& costs
          .have = static_cast<double>(p.contribute_blocks),
          .need = p.duty_wait_blocks + kLatencyBlocks,
          .unit = "blocks",
-         .meaning = "the shortest time that anybody has for an answer is the longest that one waits, and what it takes to arrive",
+         .meaning = "the shortest time that anybody has for an answer is the longest that one waits, and what it takes "
+                    "to arrive",
          .help = "a lower duty_wait_blocks, or a higher contribute_blocks"}
     );
     add(
@@ -89,7 +91,8 @@ std::vector<Constraint> lane_constraints(const Parameters& p, const Costs& costs
          .have = disputes * games * to_asy(setting.challenger_bond),
          .need = costs.tasks_at_once * to_asy(setting.value()),
          .unit = "ASY",
-         .meaning = "who keeps the room for disputes full until windows end loses more in bonds than all such tasks are worth that "
+         .meaning = "who keeps the room for disputes full until windows end loses more in bonds than all such tasks "
+                    "are worth that "
                     "are judged meanwhile",
          .help = "a higher standstill_blocks, duty_gas_max or challenger_bond"}
     );

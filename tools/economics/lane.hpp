@@ -5,7 +5,8 @@
 
 #include <tools/economics/constraints.hpp>
 
-/// The constraints behind the lane of duties: how many tasks fit into it, and what it costs to fill it (DTY-4 to DTY-8).
+/// The constraints behind the lane of duties: how many tasks fit into it, and what it costs to fill it (DTY-4 to
+/// DTY-8).
 namespace assay::economics {
 
 /// Assumes that all tasks that are judged at the same time are like `task`.

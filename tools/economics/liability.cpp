@@ -43,8 +43,8 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
     const double fee = to_asy(s.transaction_fee);
     const double c = to_asy(s.challenger_bond);
     const double b = to_asy(s.verifier_bond);
-    // Coalitions with a quarter of the stake, beside honest members of whom a tenth fails. All honest accounts together lose
-    // most where all segments are concerned, one alone where one segment is.
+    // Coalitions with a quarter of the stake, beside honest members of whom a tenth fails. All honest accounts together
+    // lose most where all segments are concerned, one alone where one segment is.
     const Silence quarter{.coalition = 0.25, .failing = 0.1};
     const MembersPay pay = pay_of_members(chain_defaults(), costs, s);
     const SharedLoss silent = loss_by_silence(s, pay, quarter, s.assignments);
@@ -61,7 +61,8 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
          cost_of_game(s, s.verifier_bond)},
         {"dispute_timeout", "nobody who fills blocks keeps a move out (DTY-4)", 0.0, 0.0},
         {"unavailable",
-         "a tenth of a verifier's bond for each segment; as much, and the reward and half of the bond where three committees "
+         "a tenth of a verifier's bond for each segment; as much, and the reward and half of the bond where three "
+         "committees "
          "find withheld what is served, less what honest members earn",
          silent.own, silent.matched + silent.convicted - silent.earned, silent_alone},
         {"room", "the submitter's half of a draw and a submission; the drawn solver's half of the draw",
@@ -69,11 +70,13 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
         {"room (deposit)", "the drawn solver's half of a draw; the submitter's half", half, draw - half},
         {"missed_deadline", "a submission; nothing for a solver that estimates before it accepts", fee, 0.0},
         {"missed_verdict",
-         "a tenth of a verifier's bond for each segment, less the fees of its own members; as much, less what honest members "
+         "a tenth of a verifier's bond for each segment, less the fees of its own members; as much, less what honest "
+         "members "
          "earn",
          attesting.own, attesting.matched - attesting.earned, attesting_alone},
         {"unserved",
-         "a tenth of a verifier's bond for each segment, less the fees of its own members; as much of the solver's, less what "
+         "a tenth of a verifier's bond for each segment, less the fees of its own members; as much of the solver's, "
+         "less what "
          "honest members earn",
          attesting.own, attesting.matched - attesting.earned, attesting_alone},
         {"missed_verdict (publish, disclose)", "nobody who fills blocks keeps a verdict out (DTY-4)", 0.0, 0.0},
@@ -81,11 +84,14 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
         {"broken_commitment", "nobody else can cause it", 0.0, 0.0},
         {"undisclosed", "the challenger's bond; the verifier's game beyond its share of that", c + fee,
          cost_of_game(s, s.challenger_bond)},
-        {"contradiction", "the contradicting verifier's bond; the honest verifier's, where nobody disputes the other", b, b},
-        {"beyond_tolerance", "the verifier's bond; the solver's game beyond its share of that", b, cost_of_game(s, s.verifier_bond)},
+        {"contradiction", "the contradicting verifier's bond; the honest verifier's, where nobody disputes the other",
+         b, b},
+        {"beyond_tolerance", "the verifier's bond; the solver's game beyond its share of that", b,
+         cost_of_game(s, s.verifier_bond)},
         {"beyond_tolerance (divergence)", "the verifier's bond; the solver's game beyond its share of that", b,
          cost_of_game(s, s.verifier_bond)},
-        {"beyond_budget", "the verifier's bond; the solver's game beyond its share of that", b, cost_of_game(s, s.verifier_bond)},
+        {"beyond_budget", "the verifier's bond; the solver's game beyond its share of that", b,
+         cost_of_game(s, s.verifier_bond)},
         {"withheld_secret", "nobody who fills blocks keeps a contribution out (DTY-4)", 0.0, 0.0}};
 }
 

@@ -101,7 +101,8 @@ std::vector<Constraint> limit_constraints(const Parameters& p, const Costs& cost
          .have = half * costs.response_blocks,
          .need = gas_of_expiries(params, p.block_gas_max),
          .unit = "gas",
-         .meaning = "a block full of submissions delays the deadlines behind its own by no more than an honest answer takes",
+         .meaning =
+             "a block full of submissions delays the deadlines behind its own by no more than an honest answer takes",
          .help = "a higher end_block_gas_max, or a lower block_gas_max"}
     );
     add(
@@ -121,7 +122,8 @@ std::vector<Constraint> limit_constraints(const Parameters& p, const Costs& cost
          .have = static_cast<double>(costs.machine_memory) / 2.0,
          .need = static_cast<double>(p.memory_default),
          .unit = "bytes",
-         .meaning = "what a machine of the least class consents to without a registration takes half of its memory at most",
+         .meaning =
+             "what a machine of the least class consents to without a registration takes half of its memory at most",
          .help = "a lower memory_default"}
     );
     return out;

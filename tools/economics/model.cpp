@@ -8,9 +8,7 @@
 namespace assay::economics {
 namespace {
 
-double asy(Grains grains) {
-    return to_asy(grains);
-}
+double asy(Grains grains) { return to_asy(grains); }
 
 /// Watchers that do their work when the coalition's own verdict is at stake.
 std::uint32_t independent_watchers(const Adversary& a) {

@@ -12,12 +12,14 @@ namespace assay::economics {
 
 /// A solver's deviation from training everything.
 struct SolverPlan {
-    std::uint32_t wrong = 0;      ///< number of segments whose checkpoint a replay does not reproduce; at most segments + 1
-    double cost = 0.0;            ///< of what it computes; honest training costs training_cost()
-    double detection = 1.0;       ///< probability that a replay of a wrong segment detects it
-    bool self_challenge = false;  ///< if a wrong segment is refuted, another account of its owner is the first challenger
-    bool withheld = false;        ///< the wrong checkpoints cannot be fetched, so there is nothing to dispute
-    std::uint32_t contributors = 0;  ///< accomplices in the beacon, who choose among seeds to avoid a draw that detects it
+    std::uint32_t wrong = 0;  ///< number of segments whose checkpoint a replay does not reproduce; at most segments + 1
+    double cost = 0.0;        ///< of what it computes; honest training costs training_cost()
+    double detection = 1.0;   ///< probability that a replay of a wrong segment detects it
+    bool self_challenge =
+        false;              ///< if a wrong segment is refuted, another account of its owner is the first challenger
+    bool withheld = false;  ///< the wrong checkpoints cannot be fetched, so there is nothing to dispute
+    std::uint32_t contributors =
+        0;  ///< accomplices in the beacon, who choose among seeds to avoid a draw that detects it
 };
 
 /// The result of a deviation. `gain` is the payoff minus the honest payoff of the same seat.
@@ -78,7 +80,8 @@ class Model {
     /// Jackpots paid for an honest task, in units of a jackpot: expected number of forced verdicts times the share that
     /// is paid.
     double jackpots_per_task() const;
-    /// The equilibrium of the treasury if a third of it is less than the fee's jackpot; otherwise it need not settle there.
+    /// The equilibrium of the treasury if a third of it is less than the fee's jackpot; otherwise it need not settle
+    /// there.
     double treasury_at_rest() const;
 
   private:

@@ -37,9 +37,7 @@ double probability_of(const Urn& urn, std::uint32_t hits) {
     return out;
 }
 
-double probability_of_none(const Urn& urn) {
-    return probability_of(urn, 0);
-}
+double probability_of_none(const Urn& urn) { return probability_of(urn, 0); }
 
 double probability_of_notice(const Urn& urn, double notice) {
     const std::uint32_t draws = std::min(urn.draws, urn.total);

@@ -31,13 +31,15 @@ struct WatchDraw {
 /// i / 2^(i+j-1).
 double expected_jackpot_share(const WatchDraw& draw);
 
-/// The result of a choice among the seeds of a beacon round by contributors with the same owner, who reveal last (BCN-8).
+/// The result of a choice among the seeds of a beacon round by contributors with the same owner, who reveal last
+/// (BCN-8).
 struct SeedChoice {
     double bad = 0.0;       ///< probability that every seed is bad; no secrets are withheld then
     double withheld = 0.0;  ///< average number of withheld secrets
 };
-/// Each seed is bad with probability `bad`, independently. The `contributors` look at the seed with all their secrets, then at
-/// the seeds without one of them, without two and so on, and take the first that is not bad. At most 16 contributors.
+/// Each seed is bad with probability `bad`, independently. The `contributors` look at the seed with all their secrets,
+/// then at the seeds without one of them, without two and so on, and take the first that is not bad. At most 16
+/// contributors.
 SeedChoice choose_seed(double bad, std::uint32_t contributors);
 
 }  // namespace assay::economics

@@ -31,20 +31,13 @@ const std::vector<Group>& honest_groups() {
 
 const std::vector<Group>& mixed_groups() {
     static const std::vector<Group> kGroups = {
-        {Role::kSolver, Strategy::kHonest, 14},
-        {Role::kSolver, Strategy::kSkipping, 3},
-        {Role::kSolver, Strategy::kFaking, 2},
-        {Role::kSolver, Strategy::kCoalition, 1},
-        {Role::kVerifier, Strategy::kHonest, 35},
-        {Role::kVerifier, Strategy::kLazy, 6},
-        {Role::kVerifier, Strategy::kCopying, 3},
-        {Role::kVerifier, Strategy::kRejecting, 2},
-        {Role::kVerifier, Strategy::kCoalition, 4},
-        {Role::kWatcher, Strategy::kHonest, 35},
-        {Role::kWatcher, Strategy::kIdle, 5},
-        {Role::kWatcher, Strategy::kBlind, 3},
-        {Role::kWatcher, Strategy::kFollowing, 3},
-        {Role::kWatcher, Strategy::kCoalition, 4},
+        {Role::kSolver, Strategy::kHonest, 14},     {Role::kSolver, Strategy::kSkipping, 3},
+        {Role::kSolver, Strategy::kFaking, 2},      {Role::kSolver, Strategy::kCoalition, 1},
+        {Role::kVerifier, Strategy::kHonest, 35},   {Role::kVerifier, Strategy::kLazy, 6},
+        {Role::kVerifier, Strategy::kCopying, 3},   {Role::kVerifier, Strategy::kRejecting, 2},
+        {Role::kVerifier, Strategy::kCoalition, 4}, {Role::kWatcher, Strategy::kHonest, 35},
+        {Role::kWatcher, Strategy::kIdle, 5},       {Role::kWatcher, Strategy::kBlind, 3},
+        {Role::kWatcher, Strategy::kFollowing, 3},  {Role::kWatcher, Strategy::kCoalition, 4},
         {Role::kSybil, Strategy::kFlooding, 1},
     };
     return kGroups;
@@ -62,12 +55,9 @@ const std::vector<Group>& unwatched_groups() {
 
 const std::vector<Group>& careless_groups() {
     static const std::vector<Group> kGroups = {
-        {Role::kSolver, Strategy::kHonest, 16},
-        {Role::kSolver, Strategy::kSkipping, 2},
-        {Role::kSolver, Strategy::kFaking, 2},
-        {Role::kVerifier, Strategy::kHonest, 2},
-        {Role::kVerifier, Strategy::kLazy, 48},
-        {Role::kWatcher, Strategy::kHonest, 50},
+        {Role::kSolver, Strategy::kHonest, 16}, {Role::kSolver, Strategy::kSkipping, 2},
+        {Role::kSolver, Strategy::kFaking, 2},  {Role::kVerifier, Strategy::kHonest, 2},
+        {Role::kVerifier, Strategy::kLazy, 48}, {Role::kWatcher, Strategy::kHonest, 50},
     };
     return kGroups;
 }
@@ -101,12 +91,8 @@ void sample(PopulationResult& result, const Ledger& ledger, std::uint32_t played
 }
 
 PopulationResult live(
-    const std::string& name,
-    const std::string& what,
-    const std::vector<Group>& groups,
-    const Setting& setting,
-    const Costs& costs,
-    const PopulationOptions& options
+    const std::string& name, const std::string& what, const std::vector<Group>& groups, const Setting& setting,
+    const Costs& costs, const PopulationOptions& options
 ) {
     PopulationResult result{
         .name = name, .what = what, .tasks = options.tasks, .sampled = {}, .treasury = {}, .wealth = {}};
@@ -161,19 +147,11 @@ std::vector<PopulationResult> run_populations(
         live("honest", "everybody is honest; the treasury starts empty", honest_groups(), setting, costs, options),
         live("mixed", "every strategy at once", mixed_groups(), setting, costs, options),
         live(
-            "unwatched",
-            "honest and lazy verifiers, without forced errors and watchers",
-            unwatched_groups(),
-            unwatched,
-            costs,
-            options
+            "unwatched", "honest and lazy verifiers, without forced errors and watchers", unwatched_groups(), unwatched,
+            costs, options
         ),
         live(
-            "careless",
-            "what comes of that: nearly all verifiers are lazy",
-            careless_groups(),
-            unwatched,
-            costs,
+            "careless", "what comes of that: nearly all verifiers are lazy", careless_groups(), unwatched, costs,
             options
         ),
     };

@@ -12,18 +12,12 @@ namespace {
 
 using nlohmann::json;
 
-std::string grains(Grains amount) {
-    return std::to_string(amount);
-}
+std::string grains(Grains amount) { return std::to_string(amount); }
 
 /// JSON has no infinity.
-json finite(double value) {
-    return std::isfinite(value) ? json(value) : json(nullptr);
-}
+json finite(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
-json optional(const std::optional<double>& value) {
-    return value ? json(*value) : json(nullptr);
-}
+json optional(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
 
 json to_json(const AttackResult& attack) {
     return {
@@ -85,18 +79,11 @@ json to_json(const Skipping& skipping) {
 }
 
 json to_json(const Liability& liability) {
-    return {
-        {"row", liability.row},
-        {"meaning", liability.meaning},
-        {"cost", liability.cost},
-        {"harm", liability.harm},
-        {"ratio", finite(liability.ratio())},
-        {"alone", finite(liability.ratio_alone())}};
+    return {{"row", liability.row},   {"meaning", liability.meaning},       {"cost", liability.cost},
+            {"harm", liability.harm}, {"ratio", finite(liability.ratio())}, {"alone", finite(liability.ratio_alone())}};
 }
 
-json to_json(const Unnamed& unnamed) {
-    return {{"parameter", unnamed.parameter}, {"reason", unnamed.reason}};
-}
+json to_json(const Unnamed& unnamed) { return {{"parameter", unnamed.parameter}, {"reason", unnamed.reason}}; }
 
 json to_json(const Voluntary& voluntary) {
     return {{"who", voluntary.who}, {"what", voluntary.what}, {"fee", voluntary.fee}};

@@ -55,7 +55,7 @@ struct Report {
     std::vector<Refusal> refused;
     std::vector<Constraint> chain_failures;  ///< constraints that the chain's default parameters fail
     std::vector<Refusal> chain_refused;
-    std::string task;                        ///< the task that the attacks and populations use
+    std::string task;  ///< the task that the attacks and populations use
     Setting setting;
     std::vector<Skipping> skipping;
     Griefing griefing;

@@ -10,7 +10,7 @@
 namespace assay::economics {
 namespace {
 
-constexpr int kRounds = 8;        // for amounts and counts that follow from each other
+constexpr int kRounds = 8;  // for amounts and counts that follow from each other
 constexpr double kMissedGame = 1e-6;
 constexpr double kMostWin = 1e6;  // ASY: where no fee would do, constraints say so
 
@@ -24,12 +24,12 @@ Grains share_of(Grains amount, std::uint32_t bps) {
 Grains fair_jackpot(Grains share, std::uint32_t forced_error_bps) {
     __extension__ using Wide = __int128;
     constexpr Wide kMost = 1'000'000'000'000'000'000;
-    return forced_error_bps == 0 ? 0 : static_cast<Grains>(std::min(static_cast<Wide>(share) * 10'000 / forced_error_bps, kMost));
+    return forced_error_bps == 0
+               ? 0
+               : static_cast<Grains>(std::min(static_cast<Wide>(share) * 10'000 / forced_error_bps, kMost));
 }
 
-Grains times(Grains amount, double factor) {
-    return std::llround(static_cast<double>(amount) * factor);
-}
+Grains times(Grains amount, double factor) { return std::llround(static_cast<double>(amount) * factor); }
 
 std::uint32_t grown(std::uint32_t least, Grains value, Grains per, std::uint32_t most) {
     const Grains more = per == 0 ? 0 : value / per;
@@ -49,8 +49,8 @@ void count(Setting& out, const Parameters& p) {
     out.assignments = out.checked * out.per_segment;
 }
 
-/// Where nothing converges bonds and rewards drive each other up: far above any that is paid, and so that their sums are
-/// numbers.
+/// Where nothing converges bonds and rewards drive each other up: far above any that is paid, and so that their sums
+/// are numbers.
 constexpr Grains kMostBond = 10'000'000 * kGrainsPerAsy;
 
 void bond(Setting& out, const Parameters& p) {
@@ -68,7 +68,8 @@ void pay(Setting& out, const Parameters& p, const Costs& costs, const TaskCosts&
     const Grains solver = out.training_cost() + out.transaction_fee * out.solver_transactions +
                           times(out.solver_bond, costs.capital_price);
     out.reward = task.reward != 0 ? task.reward : gross(times(solver, with_margin), p.tax_bps);
-    const Grains verifier = out.verify_cost + 3 * out.transaction_fee + times(out.verifier_bond + out.per_segment * out.challenger_bond, costs.capital_price);
+    const Grains verifier = out.verify_cost + 3 * out.transaction_fee +
+                            times(out.verifier_bond + out.per_segment * out.challenger_bond, costs.capital_price);
     const Grains verifiers = gross((times(verifier, with_margin) + 1) * out.assignments, p.tax_bps);
     // Jackpots follow the fee before tax.
     const double watch = std::min(needed_win(out, costs), kMostWin);

@@ -59,7 +59,8 @@ struct Setting {
     double mean_watch_cost() const { return to_asy(fetch_cost) + kMeanProbe * to_asy(verify_cost - fetch_cost); }
 };
 
-/// Returns the bonds, checks and amounts of `task`. If it sets no reward or fee, takes the smallest that pays for honest work.
+/// Returns the bonds, checks and amounts of `task`. If it sets no reward or fee, takes the smallest that pays for
+/// honest work.
 Setting make_setting(const Parameters& parameters, const Costs& costs, const TaskCosts& task);
 
 /// Probability that an honest party misses its clock at least once in a dispute although each move leaves it
@@ -75,7 +76,8 @@ double nobody_else(const Costs& costs, std::uint32_t watchers);
 /// Average share of a jackpot that is left to each active watcher: 2^-n with n others (VER-16).
 double shared_with_others(const Costs& costs, std::uint32_t watchers);
 
-/// The jackpot times the forced rate, in ASY, with which a replay is a watcher's best reply, including the safety factor.
+/// The jackpot times the forced rate, in ASY, with which a replay is a watcher's best reply, including the safety
+/// factor.
 double needed_win(const Setting& setting, const Costs& costs);
 
 }  // namespace assay::economics

@@ -23,7 +23,7 @@ constexpr std::uint32_t kTaxStep = 25;
 constexpr std::uint32_t kMostTax = 5'000;
 constexpr std::uint32_t kBondStep = 25;
 constexpr std::uint32_t kMostBondBps = 1'000'000;
-constexpr double kMostContributorBond = 1e9;  // ASY
+constexpr double kMostContributorBond = 1e9;     // ASY
 constexpr std::uint32_t kMostAssignments = 256;  // PAR-1: with the evaluation
 
 struct Need {
@@ -232,7 +232,8 @@ double overhead(const Parameters& p, const Costs& costs) {
         const double contributor = contributor_bond_for(s, costs).both();
         const double forced = 1.0 - std::pow(1.0 - s.forced_rate, model.probed_assignments());
         const double delay = forced * costs.capital_price * (to_asy(s.value()) + bonds);
-        out += (to_asy(s.fee + s.reward_tax) + costs.capital_price * (bonds + contributor) + delay) / to_asy(s.training_cost());
+        out += (to_asy(s.fee + s.reward_tax) + costs.capital_price * (bonds + contributor) + delay) /
+               to_asy(s.training_cost());
     }
     return costs.tasks.empty() ? 0.0 : out / static_cast<double>(costs.tasks.size());
 }

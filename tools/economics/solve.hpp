@@ -33,7 +33,8 @@ double overhead(const Parameters& parameters, const Costs& costs);
 struct Refusal {
     std::string task;
     Grains value = 0;
-    Parameters admitting;  ///< the same parameters, but with the smallest task_value_max and contributor_bond that admit it
+    Parameters
+        admitting;  ///< the same parameters, but with the smallest task_value_max and contributor_bond that admit it
 };
 std::vector<Refusal> refusals(const Parameters& parameters, const Costs& costs);
 

@@ -45,9 +45,7 @@ Scale scale_of(const PopulationResult& population, Role role) {
 std::string attribute(const char* name, const std::string& value) {
     return std::string(" ") + name + "=\"" + value + "\"";
 }
-std::string attribute(const char* name, double value) {
-    return attribute(name, fixed(value, 1));
-}
+std::string attribute(const char* name, double value) { return attribute(name, fixed(value, 1)); }
 
 std::string label(double x, double y, const char* anchor, const std::string& text, const char* colour = "#333") {
     return "<text" + attribute("x", x) + attribute("y", y) + attribute("text-anchor", anchor) +
@@ -78,11 +76,8 @@ std::string chart(const PopulationResult& population, Role role) {
         out += "<polyline" + attribute("points", points) + attribute("stroke", colour) +
                " fill=\"none\" stroke-width=\"1.5\"/>\n";
         out += label(
-            kLeft + kPlotWidth + 6.0,
-            kTop + 10.0 + 14.0 * static_cast<double>(line),
-            "start",
-            to_string(wealth.strategy),
-            colour
+            kLeft + kPlotWidth + 6.0, kTop + 10.0 + 14.0 * static_cast<double>(line), "start",
+            to_string(wealth.strategy), colour
         );
         ++line;
     }

@@ -5,7 +5,8 @@ namespace assay::economics {
 
 std::vector<Unnamed> unnamed_parameters() {
     const std::string of_bond = "a part of the bond, whose constraints are named by its least amount";
-    const std::string growth = "what is checked more of dearer tasks is a comfort to their submitters: honesty pays with the least too";
+    const std::string growth =
+        "what is checked more of dearer tasks is a comfort to their submitters: honesty pays with the least too";
     const std::string validators = "consensus: what validators lose does not depend on tasks";
     const std::string threshold = "tolerance mode: it follows from measured distances, not from prices";
     return {
@@ -14,7 +15,8 @@ std::vector<Unnamed> unnamed_parameters() {
         {"solver_bond_bps", of_bond},
         {"verifier_bond_bps", of_bond},
         {"challenger_bond_bps", of_bond},
-        {"unbonding_blocks", "stake that unbonds answers for nothing; the wait is the price of leaving a draw that one has seen coming"},
+        {"unbonding_blocks",
+         "stake that unbonds answers for nothing; the wait is the price of leaving a draw that one has seen coming"},
         {"verifiers_per_segment", growth},
         {"value_per_check", growth},
         {"value_per_verifier", growth},

@@ -70,7 +70,8 @@ std::vector<Constraint> waiting_constraints(
          .have = static_cast<double>(p.draws_max),
          .need = draws_needed(1),
          .unit = "",
-         .meaning = "where solvers with a quarter of the stake do not accept, no solver is found less than once in a thousand",
+         .meaning =
+             "where solvers with a quarter of the stake do not accept, no solver is found less than once in a thousand",
          .help = "more draws_max"}
     );
     add(
@@ -80,7 +81,8 @@ std::vector<Constraint> waiting_constraints(
          .have = static_cast<double>(p.redraws_max),
          .need = draws_needed(setting.per_segment) - 1.0,  // there is a first one besides
          .unit = "",
-         .meaning = "where a quarter of those who attest are silent, a segment has no verdict less than once in a thousand",
+         .meaning =
+             "where a quarter of those who attest are silent, a segment has no verdict less than once in a thousand",
          .help = "more redraws_max, or more verifiers per segment"}
     );
     // TASK-15: who has declined once leaves so many draws to others as find somebody who accepts.
@@ -124,7 +126,8 @@ std::vector<Constraint> waiting_constraints(
              .have = static_cast<double>(p.draw_blocks),
              .need = draw_blocks_needed(p, costs, task),
              .unit = "blocks",
-             .meaning = "verifiers that are busy with such a task are free again before another one has waited for too long",
+             .meaning =
+                 "verifiers that are busy with such a task are free again before another one has waited for too long",
              .help = "a higher draw_blocks, or shorter segments"}
         );
     }

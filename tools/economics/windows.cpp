@@ -61,7 +61,8 @@ std::vector<Constraint> window_constraints(const Parameters& p, const Costs& cos
          .parameter = "commit_blocks",
          .have = static_cast<double>(p.commit_blocks),
          .need = beyond(fetch + 2.0 * replay + answer, 3.0),
-         .meaning = "a verifier that is drawn, and busy with another segment, has fetched, replayed and committed in time",
+         .meaning =
+             "a verifier that is drawn, and busy with another segment, has fetched, replayed and committed in time",
          .help = "a higher commit_blocks"}
     );
     add(
@@ -80,7 +81,8 @@ std::vector<Constraint> window_constraints(const Parameters& p, const Costs& cos
          .parameter = "challenge_blocks",
          .have = static_cast<double>(p.challenge_blocks),
          .need = 2.0 * beyond(fetch + kMeanProbe * replay + answer, 1.0),
-         .meaning = "a watcher has fetched, replayed to a mean probe and challenged before a challenged verdict is disclosed",
+         .meaning =
+             "a watcher has fetched, replayed to a mean probe and challenged before a challenged verdict is disclosed",
          .help = "a higher challenge_blocks"}
     );
     add(

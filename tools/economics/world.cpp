@@ -225,9 +225,7 @@ class Play {
             forced = random_.chance(s_.forced_rate);
             const bool bound = seated && round_.watcher != kAnybody && s_.watchers > 0;
             watchers = pick(
-                Role::kWatcher,
-                s_.challenger_bond + s_.verify_cost,
-                s_.watchers - (bound ? 1 : 0),
+                Role::kWatcher, s_.challenger_bond + s_.verify_cost, s_.watchers - (bound ? 1 : 0),
                 bound ? round_.watcher : kAnybody
             );
             if (bound) {
@@ -518,18 +516,8 @@ const char* to_string(Role role) noexcept {
 }
 
 const char* to_string(Strategy strategy) noexcept {
-    constexpr const char* kNames[] = {
-        "honest",
-        "skipping",
-        "faking",
-        "lazy",
-        "copying",
-        "rejecting",
-        "idle",
-        "blind",
-        "following",
-        "coalition",
-        "flooding"};
+    constexpr const char* kNames[] = {"honest", "skipping", "faking",    "lazy",      "copying", "rejecting",
+                                      "idle",   "blind",    "following", "coalition", "flooding"};
     return kNames[static_cast<std::size_t>(strategy) - 1];
 }
 

@@ -15,17 +15,17 @@ enum class Role : std::uint8_t { kSubmitter = 1, kSolver = 2, kVerifier = 3, kWa
 
 enum class Strategy : std::uint8_t {
     kHonest = 1,
-    kSkipping = 2,    ///< solver: skips a fifth of the segments
-    kFaking = 3,      ///< solver: does not train at all
-    kLazy = 4,        ///< verifier: accepts and invents a probe root
-    kCopying = 5,     ///< verifier: publishes something other than it committed to
-    kRejecting = 6,   ///< verifier: rejects everything
-    kIdle = 7,        ///< watcher: does not replay
-    kBlind = 8,       ///< watcher: challenges without a replay
-    kFollowing = 9,   ///< watcher: challenges if another one does
+    kSkipping = 2,   ///< solver: skips a fifth of the segments
+    kFaking = 3,     ///< solver: does not train at all
+    kLazy = 4,       ///< verifier: accepts and invents a probe root
+    kCopying = 5,    ///< verifier: publishes something other than it committed to
+    kRejecting = 6,  ///< verifier: rejects everything
+    kIdle = 7,       ///< watcher: does not replay
+    kBlind = 8,      ///< watcher: challenges without a replay
+    kFollowing = 9,  ///< watcher: challenges if another one does
     /// Same owner: its solver skips work, its verifiers accept that, its watchers know which verdicts are forced.
     kCoalition = 10,
-    kFlooding = 11,   ///< Sybil: disputes honest work
+    kFlooding = 11,  ///< Sybil: disputes honest work
 };
 const char* to_string(Role role) noexcept;
 const char* to_string(Strategy strategy) noexcept;
@@ -63,8 +63,9 @@ struct SolverWork {
     double detection = 1.0;
     bool withheld = false;
     std::uint32_t contributors = 0;  ///< accomplices in the beacon, who choose a draw that does not detect it
-    bool self_slashing = false;  ///< it disputes itself at once
-    bool stalling = false;  ///< it moves in the last block each time, so honest parties lose disputes only by missed clocks
+    bool self_slashing = false;      ///< it disputes itself at once
+    bool stalling =
+        false;  ///< it moves in the last block each time, so honest parties lose disputes only by missed clocks
 };
 
 /// One task. A seat assigns an account to a place that would otherwise be drawn.
@@ -74,10 +75,11 @@ struct Round {
     std::uint32_t verifier = kAnybody;    ///< of the first assignment, whose segment is then not the initialisation
     std::uint32_t watcher = kAnybody;     ///< one of the watchers of the first assignment
     std::optional<SolverWork> work = {};  ///< overrides the solver's strategy
-    bool self_challenge = false;          ///< the owner of the solver and of the seat is the first to dispute what is found
-    std::uint32_t tipped_sybils = 0;      ///< accounts of the seated verifier's owner that challenge if its verdict is forced
-    std::uint32_t contributors = 0;       ///< accomplices of the seated verifier in the beacon
-    std::uint32_t floods = 0;             ///< number of disputes about honest segments by the last Sybil
+    bool self_challenge = false;  ///< the owner of the solver and of the seat is the first to dispute what is found
+    std::uint32_t tipped_sybils =
+        0;  ///< accounts of the seated verifier's owner that challenge if its verdict is forced
+    std::uint32_t contributors = 0;  ///< accomplices of the seated verifier in the beacon
+    std::uint32_t floods = 0;        ///< number of disputes about honest segments by the last Sybil
 };
 
 struct Outcome {

@@ -20,8 +20,11 @@ constexpr const char* kVocabularyName = "vocabulary";
 std::optional<std::string_view> take_character(std::string_view& text) {
     const auto byte_at = [&text](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
     const std::uint8_t lead = byte_at(0);
-    const std::size_t length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3
-                               : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+    const std::size_t length = lead < 0x80                   ? 1
+                               : lead >= 0xc2 && lead < 0xe0 ? 2
+                               : lead >= 0xe0 && lead < 0xf0 ? 3
+                               : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                             : 0;
     if (length == 0 || length > text.size()) {
         return std::nullopt;
     }
@@ -53,11 +56,16 @@ void store_i32(Bytes& out, std::size_t at, std::uint32_t value) {
 
 const char* to_string(DatasetError error) noexcept {
     switch (error) {
-        case DatasetError::kFormat: return "it is not a safetensors file";
-        case DatasetError::kTensor: return "it does not hold one i32 tensor named rows";
-        case DatasetError::kWidth: return "its rows are too wide";
-        case DatasetError::kText: return "the text is not UTF-8";
-        case DatasetError::kTooShort: return "the text is shorter than one row";
+        case DatasetError::kFormat:
+            return "it is not a safetensors file";
+        case DatasetError::kTensor:
+            return "it does not hold one i32 tensor named rows";
+        case DatasetError::kWidth:
+            return "its rows are too wide";
+        case DatasetError::kText:
+            return "the text is not UTF-8";
+        case DatasetError::kTooShort:
+            return "the text is shorter than one row";
     }
     return "";
 }
@@ -114,9 +122,8 @@ Result<TextDataset, DatasetError> build_text_dataset(std::string_view text, std:
         out.vocabulary += character;
     }
     out.shape = {.rows = characters.size() - width + 1, .width = static_cast<std::uint32_t>(width)};
-    canonical::Tensor rows = canonical::make_tensor(
-        canonical::DType::kI32, {static_cast<std::uint32_t>(out.shape.rows), out.shape.width}
-    );
+    canonical::Tensor rows =
+        canonical::make_tensor(canonical::DType::kI32, {static_cast<std::uint32_t>(out.shape.rows), out.shape.width});
     std::vector<std::uint32_t> sequence;
     sequence.reserve(characters.size());
     for (const std::string_view character : characters) {

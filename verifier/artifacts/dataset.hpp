@@ -12,12 +12,12 @@
 
 namespace assay::artifacts {
 
-enum class [[nodiscard]] DatasetError : std::uint8_t {
-    kFormat = 1,   ///< not a safetensors file
-    kTensor = 2,   ///< ART-8: not exactly one tensor, i32, named "rows"
-    kWidth = 3,    ///< ART-8: rows wider than canonical::kMaxRowWidth
-    kText = 4,     ///< text that is not UTF-8
-    kTooShort = 5, ///< text shorter than one row
+enum class [[nodiscard]] DatasetError : std::uint8_t{
+    kFormat = 1,    ///< not a safetensors file
+    kTensor = 2,    ///< ART-8: not exactly one tensor, i32, named "rows"
+    kWidth = 3,     ///< ART-8: rows wider than canonical::kMaxRowWidth
+    kText = 4,      ///< text that is not UTF-8
+    kTooShort = 5,  ///< text shorter than one row
 };
 const char* to_string(DatasetError error) noexcept;
 
@@ -41,7 +41,7 @@ class Dataset final : public canonical::RowSource {
 struct TextDataset {
     Bytes artifact;  ///< safetensors; metadata "vocabulary" and "context"
     canonical::DatasetShape shape;
-    std::string vocabulary;           ///< the distinct characters in code point order, as UTF-8
+    std::string vocabulary;  ///< the distinct characters in code point order, as UTF-8
     std::uint32_t vocabulary_size = 0;
 };
 

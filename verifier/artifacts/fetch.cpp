@@ -12,14 +12,20 @@ namespace assay::artifacts {
 
 const char* to_string(FetchError error) noexcept {
     switch (error) {
-        case FetchError::kUnreachable: return "nobody answers at its location";
-        case FetchError::kMissing: return "its location does not have it";
-        case FetchError::kMismatch: return "what is served does not match its hash";
-        case FetchError::kTooLarge: return "it is larger than this worker takes";
-        case FetchError::kPending: return "it is being fetched";
+        case FetchError::kUnreachable:
+            return "nobody answers at its location";
+        case FetchError::kMissing:
+            return "its location does not have it";
+        case FetchError::kMismatch:
+            return "what is served does not match its hash";
+        case FetchError::kTooLarge:
+            return "it is larger than this worker takes";
+        case FetchError::kPending:
+            return "it is being fetched";
         case FetchError::kForbidden:
             return "its location is in a private network, which --allow-private-addresses would allow";
-        case FetchError::kNoRoom: return "the disk has no room for it";
+        case FetchError::kNoRoom:
+            return "the disk has no room for it";
     }
     return "";
 }
@@ -37,13 +43,12 @@ Result<Bytes, FetchError> download(const contracts::ArtifactRef& artifact, const
         // One byte more than named would already be a mismatch; the room for it keeps the two errors apart.
         const std::uint64_t body_max = std::max<std::uint64_t>(artifact.size_bytes + 1, 4096);
         const auto response = http::http_get(
-            url,
-            {.timeout = limits.timeout,
-             .body_max = body_max,
-             .connect_timeout = limits.connect_timeout,
-             .bytes_per_s = limits.bytes_per_s,
-             .public_only = limits.public_only,
-             .stop = limits.stop}
+            url, {.timeout = limits.timeout,
+                  .body_max = body_max,
+                  .connect_timeout = limits.connect_timeout,
+                  .bytes_per_s = limits.bytes_per_s,
+                  .public_only = limits.public_only,
+                  .stop = limits.stop}
         );
         if (response.status != 200) {
             return Unexpected{FetchError::kMissing};

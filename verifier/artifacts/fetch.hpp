@@ -12,7 +12,7 @@
 
 namespace assay::artifacts {
 
-enum class [[nodiscard]] FetchError : std::uint8_t {
+enum class [[nodiscard]] FetchError : std::uint8_t{
     kUnreachable = 1,  ///< no answer at the location, an aborted response, or an invalid URL
     kMissing = 2,      ///< the server does not have it (any status other than 200)
     kMismatch = 3,     ///< ART-7: the bytes do not match the reference
@@ -35,7 +35,8 @@ struct FetchLimits {
 /// ART-7: downloads `artifact` from <location>/artifact/<hex> and verifies its size and hash. Fails with FetchError.
 Result<Bytes, FetchError> download(const contracts::ArtifactRef& artifact, const FetchLimits& limits = {});
 
-/// Returns the artifact from the store, or else downloads it and stores it. Fails with FetchError; throws StoreError only.
+/// Returns the artifact from the store, or else downloads it and stores it. Fails with FetchError; throws StoreError
+/// only.
 Result<Bytes, FetchError> fetch(
     const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits = {}
 );

@@ -16,9 +16,7 @@ constexpr std::chrono::milliseconds kLook{50};
 constexpr std::chrono::seconds kNoRoomPause{2};
 
 /// Whether the host is to blame, rather than what it was asked for.
-bool is_of_host(FetchError error) {
-    return error == FetchError::kUnreachable || error == FetchError::kForbidden;
-}
+bool is_of_host(FetchError error) { return error == FetchError::kUnreachable || error == FetchError::kForbidden; }
 
 }  // namespace
 
@@ -53,11 +51,8 @@ Fetcher::Clock::duration Fetcher::backoff(std::uint32_t failures) const {
     return std::min(options_.backoff_first * (1U << doublings), options_.backoff_max);
 }
 
-Fetcher::Job& Fetcher::ask(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency
-) {
-    Job fresh{
-        .task = task, .artifact = artifact, .host = host_of(artifact), .urgency = urgency, .order = asked_};
+Fetcher::Job& Fetcher::ask(const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency) {
+    Job fresh{.task = task, .artifact = artifact, .host = host_of(artifact), .urgency = urgency, .order = asked_};
     const auto [found, is_new] = jobs_.try_emplace(key_of(artifact), std::move(fresh));
     asked_ += is_new ? 1 : 0;
     Job& job = found->second;
@@ -114,9 +109,8 @@ void Fetcher::forget(const contracts::TaskId& task) {
     }
     std::erase_if(jobs_, [](const auto& item) { return item.second.is_forgotten && !item.second.is_running; });
     std::erase_if(hosts_, [&](const auto& item) {
-        return !item.second.is_busy && std::none_of(jobs_.begin(), jobs_.end(), [&](const auto& job) {
-            return job.second.host == item.first;
-        });
+        return !item.second.is_busy &&
+               std::none_of(jobs_.begin(), jobs_.end(), [&](const auto& job) { return job.second.host == item.first; });
     });
 }
 
@@ -127,8 +121,8 @@ std::optional<Fetcher::Key> Fetcher::take(bool disputes_only) {
     for (const auto& [key, job] : jobs_) {
         const bool is_dispute = job.urgency == Urgency::kDispute;
         const Host& host = hosts_[job.host];
-        const bool has_room = is_dispute || in_flight_ == 0 ||
-                              in_flight_ + job.artifact.size_bytes <= options_.in_flight_max;
+        const bool has_room =
+            is_dispute || in_flight_ == 0 || in_flight_ + job.artifact.size_bytes <= options_.in_flight_max;
         const bool may_run = job.is_wanted && !job.is_running && !host.is_busy && has_room &&
                              (is_dispute || !disputes_only) && job.not_before <= now && host.not_before <= now;
         const std::tuple rank(job.urgency, host.failures, job.order);

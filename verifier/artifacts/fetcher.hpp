@@ -21,7 +21,7 @@
 namespace assay::artifacts {
 
 struct FetcherOptions {
-    FetchLimits limits{};  ///< `stop` is set by the fetcher itself
+    FetchLimits limits{};       ///< `stop` is set by the fetcher itself
     std::uint32_t threads = 4;  ///< plus one thread that only fetches for disputes
     std::chrono::milliseconds backoff_first{250};
     std::chrono::milliseconds backoff_max{60'000};
@@ -40,7 +40,8 @@ class Fetcher {
     Fetcher& operator=(const Fetcher&) = delete;
 
     /// Returns the bytes if they are stored. Otherwise requests them and returns at once: with kPending until the first
-    /// attempt has finished, then with the error of the last attempt, or kTooLarge beyond the size limit. Throws StoreError.
+    /// attempt has finished, then with the error of the last attempt, or kTooLarge beyond the size limit. Throws
+    /// StoreError.
     Result<Bytes, FetchError> get(
         const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency
     );

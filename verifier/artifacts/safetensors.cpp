@@ -229,9 +229,12 @@ std::uint64_t decode_length(ByteView bytes) {
 
 const char* to_string(DType dtype) {
     switch (dtype) {
-        case DType::kF32: return "F32";
-        case DType::kI32: return "I32";
-        case DType::kI64: return "I64";
+        case DType::kF32:
+            return "F32";
+        case DType::kI32:
+            return "I32";
+        case DType::kI64:
+            return "I64";
     }
     return "";
 }

@@ -30,17 +30,18 @@ inline constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 inline constexpr std::size_t kMaxSafetensorsTensors = 100'000;
 
 /// Why bytes are not an accepted safetensors file (ART rules).
-enum class [[nodiscard]] SafetensorsError : std::uint8_t {
-    kTruncated = 1,      ///< ART-1: shorter than the header length, the header or the data require
-    kHeaderTooLong = 2,  ///< ART-1: a header longer than kMaxSafetensorsHeader, or more than kMaxSafetensorsTensors tensors
-    kHeaderJson = 3,     ///< ART-2: not a UTF-8 JSON object that begins with '{' and is followed only by spaces
-    kDuplicateKey = 4,   ///< ART-2: a duplicate name, or a duplicate key of a tensor
-    kHeaderField = 5,    ///< ART-3: a missing or unknown key, or one of the wrong type
-    kDType = 6,          ///< ART-3: a type other than F32, I32, I64
-    kShape = 7,          ///< ART-3: more than two dimensions, or a dimension of 0 or above 2^32-1
-    kSize = 8,           ///< ART-4: a range whose length does not match shape and type
-    kLayout = 9,         ///< ART-4: ranges that overlap or leave a gap
-    kTrailingBytes = 10, ///< ART-4: data after the last range
+enum class [[nodiscard]] SafetensorsError : std::uint8_t{
+    kTruncated = 1,  ///< ART-1: shorter than the header length, the header or the data require
+    kHeaderTooLong =
+        2,  ///< ART-1: a header longer than kMaxSafetensorsHeader, or more than kMaxSafetensorsTensors tensors
+    kHeaderJson = 3,      ///< ART-2: not a UTF-8 JSON object that begins with '{' and is followed only by spaces
+    kDuplicateKey = 4,    ///< ART-2: a duplicate name, or a duplicate key of a tensor
+    kHeaderField = 5,     ///< ART-3: a missing or unknown key, or one of the wrong type
+    kDType = 6,           ///< ART-3: a type other than F32, I32, I64
+    kShape = 7,           ///< ART-3: more than two dimensions, or a dimension of 0 or above 2^32-1
+    kSize = 8,            ///< ART-4: a range whose length does not match shape and type
+    kLayout = 9,          ///< ART-4: ranges that overlap or leave a gap
+    kTrailingBytes = 10,  ///< ART-4: data after the last range
 };
 
 /// ART-5: returns the unique encoding: metadata first, tensors in the given order without gaps, the header padded with

@@ -13,9 +13,10 @@ namespace assay::artifacts {
 /// writer is responsible for the records being those of the chain.
 struct SegmentRecords {
     contracts::Task task;
-    std::uint32_t segment = 0;                     ///< 0 is the initialisation
-    std::optional<contracts::Checkpoint> before;   ///< the checkpoint before the segment; absent for the initialisation
-    std::optional<contracts::Checkpoint> after;    ///< the claimed checkpoint; absent for the evaluation, which has a score
+    std::uint32_t segment = 0;                    ///< 0 is the initialisation
+    std::optional<contracts::Checkpoint> before;  ///< the checkpoint before the segment; absent for the initialisation
+    std::optional<contracts::Checkpoint>
+        after;  ///< the claimed checkpoint; absent for the evaluation, which has a score
     static constexpr auto fields() {
         return Fields<
             &SegmentRecords::task, &SegmentRecords::segment, &SegmentRecords::before, &SegmentRecords::after>{};

@@ -38,9 +38,9 @@ http::HttpResponse answer(const http::HttpRequest& request, const ArtifactServer
 
 ArtifactServer::ArtifactServer(const http::HttpServerOptions& options, Finder find)
     : address_(options.address),
-      server_(std::make_unique<http::HttpServer>(
-          options, [find = std::move(find)](const http::HttpRequest& request) { return answer(request, find); }
-      )) {}
+      server_(std::make_unique<http::HttpServer>(options, [find = std::move(find)](const http::HttpRequest& request) {
+          return answer(request, find);
+      })) {}
 
 ArtifactServer::ArtifactServer(const http::HttpServerOptions& options, const ContentStore& store)
     : ArtifactServer(options, [&store](const Hash256& hash) {

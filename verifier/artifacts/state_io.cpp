@@ -56,9 +56,12 @@ Result<std::vector<canonical::Tensor>, StateError> decode_named(const Names& nam
 
 const char* to_string(StateError error) noexcept {
     switch (error) {
-        case StateError::kFormat: return "it is not a safetensors file";
-        case StateError::kTensors: return "its tensors are not the program's";
-        case StateError::kType: return "a tensor's type is not the program's";
+        case StateError::kFormat:
+            return "it is not a safetensors file";
+        case StateError::kTensors:
+            return "its tensors are not the program's";
+        case StateError::kType:
+            return "a tensor's type is not the program's";
     }
     return "";
 }

@@ -13,7 +13,7 @@
 
 namespace assay::artifacts {
 
-enum class [[nodiscard]] StateError : std::uint8_t {
+enum class [[nodiscard]] StateError : std::uint8_t{
     kFormat = 1,   ///< not a safetensors file
     kTensors = 2,  ///< ART-10, ART-11: a missing tensor, or one that the program does not have
     kType = 3,     ///< ART-10, ART-11: a tensor whose type or shape differs from the program's

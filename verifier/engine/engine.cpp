@@ -66,9 +66,9 @@ std::optional<std::vector<canonical::TensorType>> steady_state(const Graph& grap
     }
     for (const Node& node : graph) {
         for (const Input& input : node.inputs) {
-            const bool is_other = input.source == Source::kState &&
-                                  (input.index >= types.size() ||
-                                   types[input.index] != canonical::TensorType{input.dtype, input.shape});
+            const bool is_other =
+                input.source == Source::kState &&
+                (input.index >= types.size() || types[input.index] != canonical::TensorType{input.dtype, input.shape});
             if (is_other) {
                 return std::nullopt;
             }
@@ -110,8 +110,7 @@ struct Engine::Impl {
     bool is_state_fast = false;  ///< the state is in `fast`, else in `backend`
 
     Slot slot_of(const Input& input) const {
-        return input.source == Source::kNode ? input.index
-                                             : static_cast<Slot>(graph.size() - 1) + input.index;
+        return input.source == Source::kNode ? input.index : static_cast<Slot>(graph.size() - 1) + input.index;
     }
 
     /// On the CPU the pool's threads call the BLAS themselves.
@@ -174,7 +173,8 @@ bool Engine::Impl::prepare_fast() {
     }
     const auto types = steady_state(graph);
     const std::vector<std::uint32_t> wanted(kept.begin(), kept.end());
-    auto plan = types && state_size <= types->size() ? fused::make_plan(graph, *types, wanted, options.threads) : std::nullopt;
+    auto plan =
+        types && state_size <= types->size() ? fused::make_plan(graph, *types, wanted, options.threads) : std::nullopt;
     is_fast_possible = plan.has_value();
     if (is_fast_possible) {
         pool = std::make_unique<fused::ThreadPool>(options.threads);
@@ -336,9 +336,8 @@ Result<void, StepError> Engine::Impl::run_nodes(
             backend->release(slot);
         }
     }
-    const bool is_finite = !is_stopped && std::all_of(next.begin(), next.end(), [&](Slot slot) {
-        return backend->is_finite(slot);
-    });
+    const bool is_finite =
+        !is_stopped && std::all_of(next.begin(), next.end(), [&](Slot slot) { return backend->is_finite(slot); });
     if (is_finite) {
         backend->move_all(next, state);
         state_size = state.size();

@@ -22,9 +22,8 @@ using canonical::Op;
 using canonical::Shape;
 using canonical::Tensor;
 
-
 struct Free {
-    void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{fused::kTensorAlignment}); }
+    void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{fused::kTensorAlignment}); }
 };
 
 // Memory that outlives a tensor: a step allocates the same sizes again and again, and fresh pages cost more than the
@@ -39,7 +38,9 @@ class Pool {
             block = std::move(list.back());
             list.pop_back();
         } else {
-            block.reset(static_cast<std::byte*>(::operator new(std::max<std::size_t>(size, 1), std::align_val_t{fused::kTensorAlignment})));
+            block.reset(static_cast<std::byte*>(
+                ::operator new (std::max<std::size_t>(size, 1), std::align_val_t{fused::kTensorAlignment})
+            ));
         }
         return {block.release(), [this, size](std::byte* memory) { free_[size].emplace_back(memory); }};
     }
@@ -148,8 +149,8 @@ class HostBackend final : public Backend {
     void scatter(const Task& task, HostTensor& out) {
         std::memset(out.memory.get(), 0, out.size_bytes());
         fused::scatter_add_rows(
-            input(task, 0).as<std::int32_t>(), input(task, 1).as<std::int32_t>(),
-            input(task, 1).shape.element_count(), out.shape, 0, out.shape.cols, out.as<std::int64_t>()
+            input(task, 0).as<std::int32_t>(), input(task, 1).as<std::int32_t>(), input(task, 1).shape.element_count(),
+            out.shape, 0, out.shape.cols, out.as<std::int64_t>()
         );
     }
 

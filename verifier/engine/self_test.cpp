@@ -46,8 +46,9 @@ Operands largest(const Node& node) {
     const std::int32_t top = quantised_limit(node.attributes[0]);
     const auto q = [top](std::uint32_t i, std::uint32_t) { return i % 3 == 1 ? -top : top; };
     const auto e = [](std::uint32_t i, std::uint32_t j) { return static_cast<std::int32_t>((i + j) % 5) - 2; };
-    return {make_i32(node.inputs[0].shape, q), make_i32(node.inputs[1].shape, e), make_i32(node.inputs[2].shape, q),
-            make_i32(node.inputs[3].shape, e)};
+    return {
+        make_i32(node.inputs[0].shape, q), make_i32(node.inputs[1].shape, e), make_i32(node.inputs[2].shape, q),
+        make_i32(node.inputs[3].shape, e)};
 }
 
 // Odd values next to the limit with signs that cancel: a sum that kept too few bits would show in the last ones.
@@ -60,8 +61,9 @@ Operands cancelling(const Node& node) {
         return (word & 0x100U) != 0 ? -magnitude : magnitude;
     };
     const auto e = [](std::uint32_t i, std::uint32_t) { return static_cast<std::int32_t>(i % 3); };
-    return {make_i32(node.inputs[0].shape, q), make_i32(node.inputs[1].shape, e), make_i32(node.inputs[2].shape, q),
-            make_i32(node.inputs[3].shape, e)};
+    return {
+        make_i32(node.inputs[0].shape, q), make_i32(node.inputs[1].shape, e), make_i32(node.inputs[2].shape, q),
+        make_i32(node.inputs[3].shape, e)};
 }
 
 Tensor run(const Node& node, const Operands& operands, const EngineOptions& options) {
@@ -120,9 +122,10 @@ Node sampled(Node node) {
 
 [[noreturn]] void refuse(const Node& node) {
     throw std::runtime_error(
-        "engine: the contraction [" + std::to_string(node.shape.rows) + ", " + std::to_string(node.inputs[0].shape.cols) +
-        "] x [" + std::to_string(node.inputs[0].shape.cols) + ", " + std::to_string(node.shape.cols) +
-        "] with p = " + std::to_string(node.attributes[0]) + " is not exact on this device"
+        "engine: the contraction [" + std::to_string(node.shape.rows) + ", " +
+        std::to_string(node.inputs[0].shape.cols) + "] x [" + std::to_string(node.inputs[0].shape.cols) + ", " +
+        std::to_string(node.shape.cols) + "] with p = " + std::to_string(node.attributes[0]) +
+        " is not exact on this device"
     );
 }
 

@@ -58,10 +58,9 @@ Hash256 commit_next(const crypto::SecretKey& key, const std::string& chain_id, c
 std::optional<contracts::Action> decide_contributor(const ContributorView& view) {
     const contracts::Seat* seat = contracts::find_seat(view.beacon, view.key.account());
     if (seat == nullptr) {
-        return view.wants_seat && can_join(view)
-                   ? std::optional<contracts::Action>{contracts::JoinBeacon{
-                         commit_next(view.key, view.chain_id, view.beacon)}}
-                   : std::nullopt;
+        return view.wants_seat && can_join(view) ? std::optional<contracts::Action>{contracts::JoinBeacon{
+                                                       commit_next(view.key, view.chain_id, view.beacon)}}
+                                                 : std::nullopt;
     }
     if (!contracts::is_due(view.beacon, *seat)) {
         return view.wants_seat ? std::nullopt : std::optional<contracts::Action>{contracts::LeaveBeacon{}};

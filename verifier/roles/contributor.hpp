@@ -24,7 +24,7 @@ struct ContributorView {
     const std::string& chain_id;
     const contracts::Beacon& beacon;
     const contracts::Params& params;
-    Amount free_stake;           ///< in the verifier role
+    Amount free_stake;  ///< in the verifier role
     bool wants_seat = true;
 };
 

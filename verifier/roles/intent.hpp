@@ -103,20 +103,19 @@ struct MoveProve {
 
 /// Why a role does nothing now.
 enum class Wait : std::uint8_t {
-    kNothingDue = 1,     ///< we have no duty in the current state
-    kOtherParty = 2,     ///< another party is to move
-    kBreaker = 3,        ///< the circuit breaker is open: no new work after losing a bond
-    kNoStake = 4,        ///< not enough free stake for the bond
-    kUnable = 5,         ///< we could not compute a result; implies nothing about the solver
-    kArtifact = 6,       ///< an artifact is not available; trying again
-    kTooLate = 7,        ///< the window has closed
+    kNothingDue = 1,  ///< we have no duty in the current state
+    kOtherParty = 2,  ///< another party is to move
+    kBreaker = 3,     ///< the circuit breaker is open: no new work after losing a bond
+    kNoStake = 4,     ///< not enough free stake for the bond
+    kUnable = 5,      ///< we could not compute a result; implies nothing about the solver
+    kArtifact = 6,    ///< an artifact is not available; trying again
+    kTooLate = 7,     ///< the window has closed
 };
 const char* to_string(Wait wait) noexcept;
 
 using Intent = std::variant<
     Wait, intent::Accept, intent::Train, intent::PostCheckpoint, intent::Complete, intent::Replay, intent::Commit,
-    intent::Publish, intent::OpenDispute, intent::Attest, intent::MoveReveal, intent::MoveSelect,
-    intent::MoveProve, intent::Disclose, intent::ReplayProbe, intent::ChallengeVerdict,
-    intent::Decline>;
+    intent::Publish, intent::OpenDispute, intent::Attest, intent::MoveReveal, intent::MoveSelect, intent::MoveProve,
+    intent::Disclose, intent::ReplayProbe, intent::ChallengeVerdict, intent::Decline>;
 
 }  // namespace assay::roles

@@ -21,11 +21,16 @@ std::uint64_t product(std::uint64_t a, std::uint64_t b) { return or_most(checked
 
 const char* to_string(Offer offer) noexcept {
     switch (offer) {
-        case Offer::kTake: return "take";
-        case Offer::kTooLarge: return "too_large";
-        case Offer::kDiverges: return "diverges";
-        case Offer::kTooLong: return "too_long";
-        case Offer::kTooLittle: return "too_little";
+        case Offer::kTake:
+            return "take";
+        case Offer::kTooLarge:
+            return "too_large";
+        case Offer::kDiverges:
+            return "diverges";
+        case Offer::kTooLong:
+            return "too_long";
+        case Offer::kTooLittle:
+            return "too_little";
     }
     return "";
 }

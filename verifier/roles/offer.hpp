@@ -9,27 +9,27 @@ namespace assay::roles {
 
 /// What a solver knows about a task that it was drawn for, before it locks a bond. Times are in microseconds.
 struct OfferView {
-    Amount reward;  ///< paid to the solver, after tax
-    Amount fees;    ///< transaction fees that the task costs
-    std::uint64_t start_us = 0;   ///< time until the first step: the initialisation
-    std::uint64_t step_us = 0;    ///< measured time of one step; 0 before the trial
+    Amount reward;               ///< paid to the solver, after tax
+    Amount fees;                 ///< transaction fees that the task costs
+    std::uint64_t start_us = 0;  ///< time until the first step: the initialisation
+    std::uint64_t step_us = 0;   ///< measured time of one step; 0 before the trial
     std::uint64_t steps = 0;
     std::uint64_t queued_us = 0;  ///< remaining time of other accepted tasks
     std::uint64_t block_us = 0;   ///< recent time between blocks
     std::uint32_t training_blocks = 0;
-    std::uint64_t memory_bytes = 0;      ///< needed for training and for a dispute afterwards
-    std::uint64_t memory_bytes_max = 0;  ///< available
-    bool has_diverged = false;           ///< whether the trial diverged
-    Amount cost_per_hour;                ///< cost of the machine
+    std::uint64_t memory_bytes = 0;          ///< needed for training and for a dispute afterwards
+    std::uint64_t memory_bytes_max = 0;      ///< available
+    bool has_diverged = false;               ///< whether the trial diverged
+    Amount cost_per_hour;                    ///< cost of the machine
     std::uint32_t least_profit_percent = 0;  ///< minimum profit in percent of the cost
 };
 
 enum class Offer : std::uint8_t {
     kTake = 1,
-    kTooLarge = 2,     ///< it needs more memory than is available
-    kDiverges = 3,     ///< the first step produces non-finite values
-    kTooLong = 4,      ///< it and the queued tasks would take more than two thirds of the training window
-    kTooLittle = 5,    ///< the reward does not cover the cost plus the minimum profit
+    kTooLarge = 2,   ///< it needs more memory than is available
+    kDiverges = 3,   ///< the first step produces non-finite values
+    kTooLong = 4,    ///< it and the queued tasks would take more than two thirds of the training window
+    kTooLittle = 5,  ///< the reward does not cover the cost plus the minimum profit
 };
 const char* to_string(Offer offer) noexcept;
 

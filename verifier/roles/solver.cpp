@@ -38,13 +38,20 @@ Intent decide_training(const SolverView& view) {
 
 const char* to_string(Wait wait) noexcept {
     switch (wait) {
-        case Wait::kNothingDue: return "nothing is due";
-        case Wait::kOtherParty: return "another party is to move";
-        case Wait::kBreaker: return "the circuit breaker is open after a lost bond";
-        case Wait::kNoStake: return "there is not enough free stake for the bond";
-        case Wait::kUnable: return "no result could be computed";
-        case Wait::kArtifact: return "an artifact could not be had";
-        case Wait::kTooLate: return "the window has closed";
+        case Wait::kNothingDue:
+            return "nothing is due";
+        case Wait::kOtherParty:
+            return "another party is to move";
+        case Wait::kBreaker:
+            return "the circuit breaker is open after a lost bond";
+        case Wait::kNoStake:
+            return "there is not enough free stake for the bond";
+        case Wait::kUnable:
+            return "no result could be computed";
+        case Wait::kArtifact:
+            return "an artifact could not be had";
+        case Wait::kTooLate:
+            return "the window has closed";
     }
     return "";
 }
@@ -54,9 +61,12 @@ Intent decide_solver(const SolverView& view) {
         return Wait::kNothingDue;
     }
     switch (view.task.state) {
-        case TaskState::kDrawn: return decide_acceptance(view);
-        case TaskState::kTraining: return decide_training(view);
-        default: return Wait::kNothingDue;
+        case TaskState::kDrawn:
+            return decide_acceptance(view);
+        case TaskState::kTraining:
+            return decide_training(view);
+        default:
+            return Wait::kNothingDue;
     }
 }
 

@@ -17,10 +17,10 @@ struct SolverView {
     Amount free_stake;                     ///< in the solver role
     Amount solver_bond;                    ///< the bond that accepting locks
     bool is_breaker_open = false;
-    bool is_unusable = false;              ///< its program or data do not match their commitments
-    bool is_stopped = false;               ///< training cannot continue: a checkpoint does not match the one posted
+    bool is_unusable = false;  ///< its program or data do not match their commitments
+    bool is_stopped = false;   ///< training cannot continue: a checkpoint does not match the one posted
     std::uint32_t accepted_tasks = 0;
-    std::uint32_t tasks_max = 0;           ///< 0: no limit
+    std::uint32_t tasks_max = 0;  ///< 0: no limit
 };
 
 /// Returns the next action for the task. Posts stored checkpoints before it trains on, and posts only stored ones.

@@ -17,10 +17,13 @@ Intent decide_verdict(const VerifierView& view) {
     switch (finding_of(view.replays, view.claimed)) {
         case Finding::kUnknown:
         case Finding::kDoubt:
-        case Finding::kMissing: return intent::Replay{view.task.id, segment};
+        case Finding::kMissing:
+            return intent::Replay{view.task.id, segment};
         case Finding::kAccept:
-        case Finding::kReject: return intent::Commit{view.task.id, segment};
-        case Finding::kUnable: return Wait::kUnable;
+        case Finding::kReject:
+            return intent::Commit{view.task.id, segment};
+        case Finding::kUnable:
+            return Wait::kUnable;
     }
     return Wait::kNothingDue;
 }
@@ -74,9 +77,12 @@ Intent decide_verifier(const VerifierView& view) {
         return Wait::kNothingDue;
     }
     switch (view.assignment.status) {
-        case VerdictStatus::kDue: return decide_verdict(view);
-        case VerdictStatus::kCommitted: return decide_publication(view);
-        default: return Wait::kNothingDue;
+        case VerdictStatus::kDue:
+            return decide_verdict(view);
+        case VerdictStatus::kCommitted:
+            return decide_publication(view);
+        default:
+            return Wait::kNothingDue;
     }
 }
 

@@ -13,7 +13,7 @@ namespace assay::roles {
 struct VerifierView {
     contracts::Task task;
     contracts::Assignment assignment;
-    Hash256 claimed;           ///< state root that the solver claims after the segment
+    Hash256 claimed;  ///< state root that the solver claims after the segment
     Replays replays;
     bool has_kept_verdict = false;  ///< the opening of our commitment is on our disk
     bool is_challenged = false;     ///< our verdict was challenged, and the next block may disclose it (DSP-42)
@@ -30,8 +30,9 @@ struct MemberView {
 /// is open: whoever attests may be drawn for the replay.
 Intent decide_member(const MemberView& view);
 
-/// Whether the kept opening can be published for the assignment: nothing is committed yet, or it opens the commitment. After
-/// disk loss it may not; publishing another opening costs the whole bond (VER-14), publishing none a tenth (VER-5).
+/// Whether the kept opening can be published for the assignment: nothing is committed yet, or it opens the commitment.
+/// After disk loss it may not; publishing another opening costs the whole bond (VER-14), publishing none a tenth
+/// (VER-5).
 bool is_opening_of(
     const contracts::Assignment& assignment, const contracts::TaskId& task, const contracts::VerdictOpening& kept
 );

@@ -11,18 +11,20 @@ using contracts::TaskState;
 /// What DSP-41 lets be challenged, and DSP-39 now.
 bool is_open_to_challenge(const VerdictView& view) {
     const contracts::Task& task = view.task;
-    const bool in_window = task.state == TaskState::kVerifying ||
-                           (task.state == TaskState::kChallenge && task.deadline.value != 0);
+    const bool in_window =
+        task.state == TaskState::kVerifying || (task.state == TaskState::kChallenge && task.deadline.value != 0);
     // VER-15: the true result that took a forced one's place has a window of its own.
     const bool is_early = view.assignment.forced == true && !task.second_window;
-    return in_window && !is_early && contracts::is_published(view.assignment) && !contracts::is_released(view.assignment) &&
-           view.assignment.probe_root.has_value() && view.assignment.verifier != view.self;
+    return in_window && !is_early && contracts::is_published(view.assignment) &&
+           !contracts::is_released(view.assignment) && view.assignment.probe_root.has_value() &&
+           view.assignment.verifier != view.self;
 }
 
 /// Whether watchers may still be at it, who are paid for a challenge where nobody else is.
 bool is_left_to_watchers(const VerdictView& view) {
     const contracts::Assignment& assignment = view.assignment;
-    if (assignment.watchers.empty() || contracts::is_watcher(assignment, view.self) || !contracts::is_secret(assignment)) {
+    if (assignment.watchers.empty() || contracts::is_watcher(assignment, view.self) ||
+        !contracts::is_secret(assignment)) {
         return false;
     }
     const bool is_second_half = view.task.state == TaskState::kChallenge &&
@@ -36,9 +38,12 @@ bool is_watchers_duty(
     const contracts::Task& task, const contracts::Assignment& assignment, const AccountId& self, contracts::Role role
 ) noexcept {
     switch (role) {
-        case contracts::Role::kSolver: return task.solver == self;
-        case contracts::Role::kWhistleblower: return assignment.watchers.empty() || contracts::is_watcher(assignment, self);
-        default: return false;
+        case contracts::Role::kSolver:
+            return task.solver == self;
+        case contracts::Role::kWhistleblower:
+            return assignment.watchers.empty() || contracts::is_watcher(assignment, self);
+        default:
+            return false;
     }
 }
 
@@ -64,11 +69,15 @@ Intent decide_verdict_watch(const VerdictView& view) {
             }
             return intent::ChallengeVerdict{
                 view.task.id, assignment.segment, assignment.verifier, view.replays.first.value()};
-        case Finding::kDoubt: return replay;
+        case Finding::kDoubt:
+            return replay;
         case Finding::kUnknown:
-        case Finding::kMissing: return view.is_duty ? Intent{replay} : Intent{Wait::kNothingDue};
-        case Finding::kUnable: return Wait::kUnable;
-        case Finding::kAccept: return Wait::kNothingDue;
+        case Finding::kMissing:
+            return view.is_duty ? Intent{replay} : Intent{Wait::kNothingDue};
+        case Finding::kUnable:
+            return Wait::kUnable;
+        case Finding::kAccept:
+            return Wait::kNothingDue;
     }
     return Wait::kNothingDue;
 }

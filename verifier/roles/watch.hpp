@@ -15,12 +15,12 @@ struct VerdictView {
     AccountId self;
     contracts::Task task;
     contracts::Assignment assignment;
-    Replays replays;                ///< our replays of the segment up to the assignment's probe
-    bool is_duty = false;           ///< is_watchers_duty(): worth a replay for its own sake
-    Height height;                  ///< current block height
+    Replays replays;       ///< our replays of the segment up to the assignment's probe
+    bool is_duty = false;  ///< is_watchers_duty(): worth a replay for its own sake
+    Height height;         ///< current block height
     std::uint64_t challenge_span = 0;
-    bool has_challenged = false;    ///< we have challenged this verdict already
-    Amount free_stake;              ///< in the challenging role; the task's solver needs none (DSP-46)
+    bool has_challenged = false;  ///< we have challenged this verdict already
+    Amount free_stake;            ///< in the challenging role; the task's solver needs none (DSP-46)
     Amount challenger_bond;
     bool is_breaker_open = false;
 };
@@ -41,9 +41,10 @@ bool is_watchers_duty(
     const contracts::Task& task, const contracts::Assignment& assignment, const AccountId& self, contracts::Role role
 ) noexcept;
 
-/// Decides about a published probe root: replays again if the first result differs, and challenges if two replays agree that
-/// it is wrong. Forced errors look the same, and their true results are judged by the same replays. Accounts that are not
-/// drawn watchers wait for the second half of the window, since a challenge that a watcher also makes pays them nothing.
+/// Decides about a published probe root: replays again if the first result differs, and challenges if two replays agree
+/// that it is wrong. Forced errors look the same, and their true results are judged by the same replays. Accounts that
+/// are not drawn watchers wait for the second half of the window, since a challenge that a watcher also makes pays them
+/// nothing.
 Intent decide_verdict_watch(const VerdictView& view);
 
 /// Decides about the whistleblower's own bond: join while few others watch, leave after payout_checks checks, and do

@@ -55,8 +55,7 @@ Intent decide_whistleblower(const WatchView& view) {
     if (view.has_disputed) {
         return Wait::kOtherParty;
     }
-    const auto order =
-        checking_order(view.seed, view.task.id, static_cast<std::uint32_t>(view.claimed.size()));
+    const auto order = checking_order(view.seed, view.task.id, static_cast<std::uint32_t>(view.claimed.size()));
     std::optional<Intent> next;
     std::optional<Intent> retry;
     for (const std::uint32_t segment : order) {
@@ -66,8 +65,10 @@ Intent decide_whistleblower(const WatchView& view) {
             continue;
         }
         switch (finding) {
-            case Finding::kReject: return bonded(view, intent::OpenDispute{view.task.id, segment});
-            case Finding::kDoubt: return intent::Replay{view.task.id, segment};
+            case Finding::kReject:
+                return bonded(view, intent::OpenDispute{view.task.id, segment});
+            case Finding::kDoubt:
+                return intent::Replay{view.task.id, segment};
             case Finding::kUnknown:
                 if (!next) {
                     next = intent::Replay{view.task.id, segment};
@@ -79,7 +80,8 @@ Intent decide_whistleblower(const WatchView& view) {
                 }
                 break;
             case Finding::kAccept:
-            case Finding::kUnable: break;
+            case Finding::kUnable:
+                break;
         }
     }
     if (next) {

@@ -121,7 +121,8 @@ std::uint64_t tile_bytes(const dispute::Claim& claim, const canonical::Input& in
 std::uint64_t proof_bytes(const dispute::Claim& claim, const Node& node, const WorstTile& worst) {
     std::uint64_t bytes = kOpeningBytes;
     if (node.op == Op::kCommit) {
-        return bytes + kOpeningBytes + path_bytes(std::max<std::uint64_t>(dispute::entry_count(claim), node.inputs.size()));
+        return bytes + kOpeningBytes +
+               path_bytes(std::max<std::uint64_t>(dispute::entry_count(claim), node.inputs.size()));
     }
     for (const canonical::TileRef& read : canonical::operands_of(node, worst.tile, 0)) {
         bytes += tile_bytes(claim, node.inputs[read.input]);

@@ -7,9 +7,12 @@ namespace assay::taskdir {
 
 const char* to_string(Severity severity) noexcept {
     switch (severity) {
-        case Severity::kNote: return "note";
-        case Severity::kWarning: return "warning";
-        case Severity::kError: return "error";
+        case Severity::kNote:
+            return "note";
+        case Severity::kWarning:
+            return "warning";
+        case Severity::kError:
+            return "error";
     }
     return "";
 }
@@ -29,9 +32,9 @@ std::string to_text(const Finding& finding) {
 }
 
 std::size_t Findings::count(Severity severity) const {
-    return static_cast<std::size_t>(
-        std::count_if(all_.begin(), all_.end(), [severity](const Finding& f) { return f.severity == severity; })
-    );
+    return static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), [severity](const Finding& f) {
+        return f.severity == severity;
+    }));
 }
 
 void Findings::throw_if_wrong() const {

@@ -26,7 +26,6 @@ struct Made {
     std::vector<canonical::Tensor> initial;
 };
 
-
 /// The vocabulary that text and [model] agree on; 0 after a finding.
 std::uint32_t vocabulary_of(std::uint32_t written, std::uint32_t in_text, Findings& findings) {
     if (written == 0 && in_text == 0) {
@@ -43,8 +42,8 @@ bool expect_width(const TaskData& data, std::uint64_t width, const char* why, Fi
         return true;
     }
     findings.error(
-        "data", "rows have " + std::to_string(data.dataset->shape().width) + " values; this model reads " + std::to_string(width) + ": " +
-                    why
+        "data", "rows have " + std::to_string(data.dataset->shape().width) + " values; this model reads " +
+                    std::to_string(width) + ": " + why
     );
     return false;
 }
@@ -202,7 +201,9 @@ bool is_printable(const std::string& text) {
 
 void expect_size(std::size_t size, const char* key, const char* what, Findings& findings) {
     if (size > artifacts::FetchLimits{}.size_max) {
-        findings.error(key, std::string(what) + " would have " + std::to_string(size) + " bytes; workers do not fetch above 1 GiB");
+        findings.error(
+            key, std::string(what) + " would have " + std::to_string(size) + " bytes; workers do not fetch above 1 GiB"
+        );
     }
 }
 
@@ -236,16 +237,21 @@ void complete_spec(BuiltTask& built) {
     }
     if (!built.program.initial.empty() && !spec.parent) {
         spec.initial_artifact = {
-            .sha256 = crypto::sha256(built.initial_artifact), .size_bytes = built.initial_artifact.size(), .location = {}};
+            .sha256 = crypto::sha256(built.initial_artifact),
+            .size_bytes = built.initial_artifact.size(),
+            .location = {}};
     }
     spec.program = artifacts::commit_program(built.program, initial_root);
 }
 
 const char* explain(program::DistanceError error) {
     switch (error) {
-        case program::DistanceError::kTensors: return "the state has no tensors, or more than 256";
-        case program::DistanceError::kWideInteger: return "the state has a tensor of 64-bit integers";
-        case program::DistanceError::kTooLarge: return "the state is too large, or has too many tensors";
+        case program::DistanceError::kTensors:
+            return "the state has no tensors, or more than 256";
+        case program::DistanceError::kWideInteger:
+            return "the state has a tensor of 64-bit integers";
+        case program::DistanceError::kTooLarge:
+            return "the state is too large, or has too many tensors";
     }
     return "";
 }
@@ -257,12 +263,13 @@ void commit_distance(BuiltTask& built, Findings& findings) {
     }
     const auto distance = program::build_distance_program(built.program.state);
     if (!distance) {
-        findings.error("mode", std::string("tolerance cannot be measured for this model: ") + explain(distance.error()));
+        findings.error(
+            "mode", std::string("tolerance cannot be measured for this model: ") + explain(distance.error())
+        );
         return;
     }
     const dispute::ProgramCommitment commitment = artifacts::commit_program(*distance, Hash256{});
-    built.spec.distance = {
-        .root = commitment.init_root, .nodes = commitment.init_nodes, .work = commitment.init_work};
+    built.spec.distance = {.root = commitment.init_root, .nodes = commitment.init_nodes, .work = commitment.init_work};
 }
 
 }  // namespace

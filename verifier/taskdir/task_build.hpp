@@ -24,8 +24,8 @@ struct BuiltTask {
     std::vector<canonical::Tensor> initial;  ///< values of program.initial
     Bytes program_artifact;
     std::optional<BuiltEvaluation> evaluation;
-    Bytes initial_artifact;   ///< empty when the program has no initial tensors
-    contracts::TaskSpec spec; ///< complete except for the artifact locations
+    Bytes initial_artifact;    ///< empty when the program has no initial tensors
+    contracts::TaskSpec spec;  ///< complete except for the artifact locations
 };
 
 /// Reads a task directory and builds the task. Returns nullopt if the findings contain errors; they then list all that

@@ -95,7 +95,9 @@ std::vector<Column> choose_columns(
     const TaskFile& task, const artifacts::SafetensorsFile& file, const std::string& path, Findings& findings
 ) {
     const auto find = [&file](const std::string& name) {
-        return std::find_if(file.tensors.begin(), file.tensors.end(), [&name](const auto& t) { return t.name == name; });
+        return std::find_if(file.tensors.begin(), file.tensors.end(), [&name](const auto& t) {
+            return t.name == name;
+        });
     };
     std::vector<Column> columns;
     if (const auto rows = find(kRowsName); rows != file.tensors.end()) {
@@ -124,7 +126,7 @@ std::vector<Column> choose_columns(
         if (column.rows != rows) {
             findings.error(
                 key(task, "rows"), path + ": \"" + column.name + "\" has " + std::to_string(column.rows) +
-                                   " rows, and another tensor " + std::to_string(rows)
+                                       " rows, and another tensor " + std::to_string(rows)
             );
             return {};
         }
@@ -149,7 +151,7 @@ bool write_column(
             if (!value) {
                 findings.error(
                     key, "\"" + column.name + "\" has in row " + std::to_string(row) + " a number that is " +
-                                       (is_real ? "not finite" : "no 32-bit integer")
+                             (is_real ? "not finite" : "no 32-bit integer")
                 );
                 return false;
             }
@@ -209,8 +211,8 @@ std::optional<artifacts::SafetensorsFile> read_tensors(
     auto file = artifacts::decode_safetensors(as_bytes(read_file(path)));
     if (!file) {
         findings.error(
-            key,
-            path.string() + " is not a safetensors file of F32, I32 and I64 tensors of one or two dimensions (ART-1 to 4)"
+            key, path.string() +
+                     " is not a safetensors file of F32, I32 and I64 tensors of one or two dimensions (ART-1 to 4)"
         );
         return std::nullopt;
     }
@@ -235,8 +237,8 @@ std::optional<TaskData> load_rows(const TaskFile& task, Findings& findings) {
     if (width > canonical::kMaxRowWidth || rows * width > kMaxArtifact / 4) {
         findings.error(
             key(task, "rows"), path.string() + ": " + std::to_string(rows) + " rows of " + std::to_string(width) +
-                               " values; a row has at most " + std::to_string(canonical::kMaxRowWidth) +
-                               ", and workers do not fetch datasets above 1 GiB"
+                                   " values; a row has at most " + std::to_string(canonical::kMaxRowWidth) +
+                                   ", and workers do not fetch datasets above 1 GiB"
         );
         return std::nullopt;
     }
@@ -246,9 +248,8 @@ std::optional<TaskData> load_rows(const TaskFile& task, Findings& findings) {
         );
         return std::nullopt;
     }
-    Tensor out = canonical::make_tensor(
-        DType::kI32, {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(width)}
-    );
+    Tensor out =
+        canonical::make_tensor(DType::kI32, {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(width)});
     std::uint64_t at = 0;
     for (const Column& column : columns) {
         if (!write_column(column, at, width, out.data, key(task, "rows"), findings)) {
@@ -282,8 +283,8 @@ void check_below(
             if (word >= end) {
                 findings.error(
                     data.section, "value " + std::to_string(col) + " of row " + std::to_string(row) + " is " +
-                                std::to_string(static_cast<std::int32_t>(word)) + "; " + what + " are 0 to " +
-                                std::to_string(end - 1)
+                                      std::to_string(static_cast<std::int32_t>(word)) + "; " + what + " are 0 to " +
+                                      std::to_string(end - 1)
                 );
                 return;
             }

@@ -21,7 +21,6 @@ using canonical::Tensor;
 
 constexpr const char* kSection = "evaluation";
 
-
 /// The code points of valid UTF-8, one by one.
 std::vector<std::string_view> characters_of(std::string_view text) {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; };
@@ -46,9 +45,7 @@ std::uint32_t load_word(const Bytes& data, std::size_t i) {
 }
 
 /// Gives the characters of a hold-out text the numbers that they have in the data; false after a finding.
-bool renumber(
-    Tensor& rows, const artifacts::Dataset& holdout, const artifacts::Dataset& data, Findings& findings
-) {
+bool renumber(Tensor& rows, const artifacts::Dataset& holdout, const artifacts::Dataset& data, Findings& findings) {
     std::map<std::string_view, std::uint32_t> known;
     for (const std::string_view character : characters_of(data.vocabulary())) {
         known.emplace(character, static_cast<std::uint32_t>(known.size()));
@@ -110,8 +107,8 @@ std::uint64_t choose_rows(
                 return fit;
             }
             findings.error(
-                "[evaluation] batches", "makes a graph of more than " + std::to_string(canonical::kMaxNodes) + " nodes; " +
-                                            std::to_string(fit / batch) + " batches fit"
+                "[evaluation] batches", "makes a graph of more than " + std::to_string(canonical::kMaxNodes) +
+                                            " nodes; " + std::to_string(fit / batch) + " batches fit"
             );
             return 0;
         case program::EvaluationError::kTensors:
@@ -124,7 +121,8 @@ std::uint64_t choose_rows(
                 kSection, "cannot be made: the loss depends on the step or on random numbers other than dropout"
             );
             return 0;
-        case program::EvaluationError::kRows: break;
+        case program::EvaluationError::kRows:
+            break;
     }
     return 0;
 }
@@ -179,8 +177,8 @@ contracts::EvaluationCommitment commit_evaluation(const BuiltEvaluation& evaluat
         .graph_root = commitment.init_root,
         .nodes = commitment.init_nodes,
         .holdout = dispute::commit_tensor(evaluation.holdout),
-        .data = {
-            .sha256 = crypto::sha256(evaluation.artifact), .size_bytes = evaluation.artifact.size(), .location = {}},
+        .data =
+            {.sha256 = crypto::sha256(evaluation.artifact), .size_bytes = evaluation.artifact.size(), .location = {}},
         .work = commitment.init_work};
 }
 

@@ -26,9 +26,10 @@ constexpr std::array<NamedProfile, 4> kProfiles = {
     {{"XG-21", program::kXg21}, {"XG-24", program::kXg24}, {"XG-8", program::kXg8}, {"XG-7", program::kXg7}}};
 
 contracts::TaskSpec read_root(const TomlSection& root) {
-    root.allow({"title", "mode", "steps", "checkpoint_interval", "seed", "reward", "verification_fee", "training_blocks",
-                "parent", "hardware_class", "model", "optimizer", "schedule", "numerics", "data",
-                "evaluation"});
+    root.allow(
+        {"title", "mode", "steps", "checkpoint_interval", "seed", "reward", "verification_fee", "training_blocks",
+         "parent", "hardware_class", "model", "optimizer", "schedule", "numerics", "data", "evaluation"}
+    );
     contracts::TaskSpec spec;
     spec.title = root.text("title");
     const std::string mode = root.choice_or("mode", {"exact", "tolerance"}, "exact");
@@ -64,7 +65,9 @@ program::OptimizerConfig read_optimizer(const TomlSection& section) {
         using enum program::OptimizerKind;
         config.kind = config.momentum > 0.0F ? kSgdMomentum : kSgd;
     } else {
-        section.allow({"kind", "learning_rate", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "accumulation"});
+        section.allow(
+            {"kind", "learning_rate", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "accumulation"}
+        );
         section.read("beta1", kShare, config.beta1);
         section.read("beta2", kShare, config.beta2);
         section.read("epsilon", {.min = 0.0, .max = 1.0, .above = true, .below = true}, config.epsilon);

@@ -23,8 +23,8 @@ struct OnnxModel {
     std::uint32_t batch_size = 0;
 };
 
-using Model = std::variant<
-    program::CharModelConfig, program::MlpConfig, program::CnnConfig, program::GptConfig, OnnxModel>;
+using Model =
+    std::variant<program::CharModelConfig, program::MlpConfig, program::CnnConfig, program::GptConfig, OnnxModel>;
 
 /// Location of the data relative to the task directory: either `text` or `rows` is set.
 struct DataFiles {
@@ -40,7 +40,8 @@ struct Holdout {
     std::optional<std::uint32_t> batches{};  ///< default: as many as the set has and the limits allow
 };
 
-/// The contents of task.toml (docs/operations/task-directory.md lists the keys). Sizes that depend on the data are still 0.
+/// The contents of task.toml (docs/operations/task-directory.md lists the keys). Sizes that depend on the data are
+/// still 0.
 struct TaskFile {
     std::filesystem::path directory;
     contracts::TaskSpec spec;  ///< from the keys at the top of the file

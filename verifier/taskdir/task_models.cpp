@@ -45,8 +45,9 @@ program::MlpConfig read_mlp(const TomlSection& model) {
 }
 
 program::CnnConfig read_cnn(const TomlSection& model) {
-    model.allow({"kind", "height", "width", "channels", "filters", "kernel", "classes", "batch_norm", "scale",
-                 "batch_size"});
+    model.allow(
+        {"kind", "height", "width", "channels", "filters", "kernel", "classes", "batch_norm", "scale", "batch_size"}
+    );
     program::CnnConfig config;
     config.height = model.number("height", 2U, kMaxRowWidth);
     config.width = model.number("width", 2U, kMaxRowWidth);
@@ -69,8 +70,10 @@ program::CnnConfig read_cnn(const TomlSection& model) {
 }
 
 program::GptConfig read_gpt(const TomlSection& model) {
-    model.allow({"kind", "vocabulary", "context", "layers", "heads", "width", "positions", "rotary_base", "tied_head",
-                 "dropout", "batch_size"});
+    model.allow(
+        {"kind", "vocabulary", "context", "layers", "heads", "width", "positions", "rotary_base", "tied_head",
+         "dropout", "batch_size"}
+    );
     program::GptConfig config;
     model.read("vocabulary", 1U, kMaxDimension, config.vocabulary);
     model.read("context", kAlignment, kMaxRowWidth - 1, config.context);
@@ -145,17 +148,25 @@ const char* kind_of(const Model& model) noexcept {
 std::string explain(program::ModelError error) {
     using enum program::ModelError;
     switch (error) {
-        case kZero: return "a size is 0, or a number is not finite";
-        case kAlignment: return "a size that must be a multiple of 32 is not, or heads do not divide the width";
-        case kRowWidth: return "a row of the dataset would have more than " + std::to_string(kMaxRowWidth) + " values";
+        case kZero:
+            return "a size is 0, or a number is not finite";
+        case kAlignment:
+            return "a size that must be a multiple of 32 is not, or heads do not divide the width";
+        case kRowWidth:
+            return "a row of the dataset would have more than " + std::to_string(kMaxRowWidth) + " values";
         case kTooLarge:
-            return "too large: a matrix has a dimension above " + std::to_string(kMaxDimension) + ", or there are more than " +
-                   std::to_string(canonical::kMaxStateTensors) + " tensors of parameters and optimizer together, or " +
-                   std::to_string(canonical::kMaxNodes) + " nodes";
-        case kProbability: return "dropout must be from 0 to below 1";
-        case kProfile: return "the numerics cannot be exact";
-        case kTooSmall: return "the image is so small that pooling leaves nothing of it";
-        case kOptimizer: return "the optimizer's numbers are out of range";
+            return "too large: a matrix has a dimension above " + std::to_string(kMaxDimension) +
+                   ", or there are more than " + std::to_string(canonical::kMaxStateTensors) +
+                   " tensors of parameters and optimizer together, or " + std::to_string(canonical::kMaxNodes) +
+                   " nodes";
+        case kProbability:
+            return "dropout must be from 0 to below 1";
+        case kProfile:
+            return "the numerics cannot be exact";
+        case kTooSmall:
+            return "the image is so small that pooling leaves nothing of it";
+        case kOptimizer:
+            return "the optimizer's numbers are out of range";
     }
     return "";
 }

@@ -112,9 +112,8 @@ std::vector<std::string> TomlSection::texts(const std::string& key) const {
         return out;
     }
     const toml::array* const list = table_.get(key)->as_array();
-    const bool good = list != nullptr && std::all_of(list->begin(), list->end(), [](const toml::node& item) {
-        return item.is_string();
-    });
+    const bool good = list != nullptr &&
+                      std::all_of(list->begin(), list->end(), [](const toml::node& item) { return item.is_string(); });
     if (!good) {
         fail(key, "must be a list of texts in quotes");
         return out;

@@ -49,9 +49,8 @@ class TomlSection {
         }
     }
     /// A list of integers, with at most `most` elements.
-    std::vector<std::uint32_t> numbers(
-        const std::string& key, std::uint32_t min, std::uint32_t max, std::size_t most
-    ) const;
+    std::vector<std::uint32_t> numbers(const std::string& key, std::uint32_t min, std::uint32_t max, std::size_t most)
+        const;
 
     /// The allowed range of a real number. The bounds are included unless `above` or `below` is set.
     struct Range {

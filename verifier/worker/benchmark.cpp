@@ -124,12 +124,13 @@ std::uint32_t class_reached(const contracts::Params& params, std::uint64_t score
 
 nlohmann::ordered_json to_json(const Benchmark& benchmark, const contracts::Params& params) {
     const std::uint32_t number = class_reached(params, benchmark.score);
-    return {{"score", benchmark.score},
-            {"class", number},
-            {"class_name", name_of(params, number)},
-            {"small_step", benchmark.small_step},
-            {"products", benchmark.products},
-            {"engine", benchmark.engine}};
+    return {
+        {"score", benchmark.score},
+        {"class", number},
+        {"class_name", name_of(params, number)},
+        {"small_step", benchmark.small_step},
+        {"products", benchmark.products},
+        {"engine", benchmark.engine}};
 }
 
 std::string to_text(const Benchmark& benchmark, const contracts::Params& params) {

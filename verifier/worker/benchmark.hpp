@@ -13,8 +13,8 @@ namespace assay::worker {
 /// A machine's speed in canonical training steps, in work units per second. A unit is 10^6 multiply-adds of the graph's
 /// matrix products.
 struct Benchmark {
-    double small_step = 0;  ///< a small perceptron, which spends most time outside of products
-    double products = 0;    ///< nearly only products of 1,024 x 1,024 matrices
+    double small_step = 0;    ///< a small perceptron, which spends most time outside of products
+    double products = 0;      ///< nearly only products of 1,024 x 1,024 matrices
     std::uint64_t score = 0;  ///< the score of HW-2: `products`, rounded down
     std::string engine;       ///< Engine::description()
 };

@@ -21,7 +21,9 @@ constexpr std::uint32_t kFailuresBeforePause = 3;
 constexpr std::uint64_t kPauseBlocks = 25;
 
 client::RpcError bad_answer(const std::string& method) {
-    return client::RpcError(client::kInternalError, "bad_answer", "the node's answer to " + method + " cannot be understood", {});
+    return client::RpcError(
+        client::kInternalError, "bad_answer", "the node's answer to " + method + " cannot be understood", {}
+    );
 }
 
 std::uint64_t grains_of(const nlohmann::json& value) {
@@ -34,8 +36,8 @@ std::uint64_t grains_of(const nlohmann::json& value) {
     return grains;
 }
 
-/// The newest state, on the node's word. That suffices to find out when a duty is due: an answer that names another height
-/// answers nothing, and costs nothing.
+/// The newest state, on the node's word. That suffices to find out when a duty is due: an answer that names another
+/// height answers nothing, and costs nothing.
 class NodesView final : public contracts::StateView {
   public:
     explicit NodesView(client::RpcClient& rpc) : rpc_(rpc) {}
@@ -54,7 +56,8 @@ bool is_small_enough(const contracts::Action& action) {
 }  // namespace
 
 Chain::Chain(
-    const std::string& url, const std::filesystem::path& home, const Pins& pins, crypto::SecretKey key, Reporter& reporter
+    const std::string& url, const std::filesystem::path& home, const Pins& pins, crypto::SecretKey key,
+    Reporter& reporter
 )
     : rpc_(url),
       anchor_file_(client::anchor_file(home)),

@@ -23,7 +23,10 @@ namespace assay::worker {
 class Chain {
   public:
     /// Uses the chain that `home` has pinned; pins one on first use if there is none, subject to `pins`.
-    Chain(const std::string& url, const std::filesystem::path& home, const Pins& pins, crypto::SecretKey key, Reporter& reporter);
+    Chain(
+        const std::string& url, const std::filesystem::path& home, const Pins& pins, crypto::SecretKey key,
+        Reporter& reporter
+    );
 
     client::RpcClient& rpc() { return rpc_; }
     const AccountId& self() const { return self_; }

@@ -19,13 +19,16 @@
 namespace assay::worker {
 namespace {
 
-
 const char* verdict_name(roles::Finding finding) {
     switch (finding) {
-        case roles::Finding::kAccept: return "accept";
-        case roles::Finding::kReject: return "reject";
-        case roles::Finding::kDoubt: return "doubt";
-        default: return "unable";
+        case roles::Finding::kAccept:
+            return "accept";
+        case roles::Finding::kReject:
+            return "reject";
+        case roles::Finding::kDoubt:
+            return "doubt";
+        default:
+            return "unable";
     }
 }
 
@@ -142,7 +145,8 @@ void Checker::pretend(const contracts::Task& task, std::uint32_t segment) {
     const Hash256 claimed = context_.chain.claimed_root(task, segment);
     context_.journal.replays({task.id, segment}).first = claimed;
     if (!contracts::is_exact(task, segment)) {
-        context_.judged[{task.id, segment}].verdict = {.end_root = claimed, .probe_root = {}, .measurement = dispute::Measurement{}};
+        context_.judged[{task.id, segment}].verdict = {
+            .end_root = claimed, .probe_root = {}, .measurement = dispute::Measurement{}};
     }
     for (const std::uint32_t mark : own_marks(task, segment, context_.chain.self())) {
         auto& invented = context_.journal.probe_replays({task.id, segment}, mark).first;
@@ -176,7 +180,8 @@ bool Checker::replay_probe(const contracts::Task& task, std::uint32_t segment, s
     try {
         const auto end = run_segment(
             artifacts, segment, *before, context_.options.engine, context_.fraud(artifacts),
-            [this](std::uint64_t, std::uint64_t) { return context_.interlude(); }, artifacts->first_step(segment) + probe - 1
+            [this](std::uint64_t, std::uint64_t) { return context_.interlude(); },
+            artifacts->first_step(segment) + probe - 1
         );
         if (!end) {
             return false;
@@ -206,7 +211,8 @@ void Checker::judge(
     Judged judged;
     judged.verdict.end_root = end.root(end.diverged_at);
     if (end.diverged_at) {
-        judged.verdict.diverged_after = static_cast<std::uint32_t>(*end.diverged_at - artifacts->first_step(segment)) + 1;
+        judged.verdict.diverged_after =
+            static_cast<std::uint32_t>(*end.diverged_at - artifacts->first_step(segment)) + 1;
         judged.divergence = dispute::open_divergence(end.state);
     } else if (context_.options.dishonesty == Dishonesty::kDivergence) {
         judged.verdict.diverged_after = contracts::step_count(task, segment);

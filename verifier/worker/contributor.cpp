@@ -18,7 +18,9 @@ Contributor::Contributor(
     const std::string& node_url, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
     Reporter& reporter, const std::atomic<bool>& stop
 )
-    : key_(key), reporter_(reporter), stop_(stop), chain_(node_url, home, pins, key, reporter), thread_([this] { run(); }) {}
+    : key_(key), reporter_(reporter), stop_(stop), chain_(node_url, home, pins, key, reporter), thread_([this] {
+          run();
+      }) {}
 
 Contributor::~Contributor() {
     done_ = true;
@@ -52,8 +54,7 @@ bool Contributor::act(bool wants_seat) {
     }
     const bool sent = chain_.send(*action);
     if (sent) {
-        reporter_.event(
-            {{"event", "beacon"}, {"action", contracts::action_name(*action)}, {"round", beacon.rounds}});
+        reporter_.event({{"event", "beacon"}, {"action", contracts::action_name(*action)}, {"round", beacon.rounds}});
     }
     return sent;
 }

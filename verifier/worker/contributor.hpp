@@ -11,7 +11,8 @@
 
 namespace assay::worker {
 
-/// A verifier's seat in the beacon, served on its own thread: a round lasts a few blocks, while a replay can take longer.
+/// A verifier's seat in the beacon, served on its own thread: a round lasts a few blocks, while a replay can take
+/// longer.
 class Contributor {
   public:
     /// Joins the beacon once there is enough free stake, and contributes from then on.

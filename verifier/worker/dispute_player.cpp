@@ -95,7 +95,8 @@ struct DisputePlayer::Ground {
 };
 
 std::optional<DisputePlayer::Ground> DisputePlayer::ground_of(
-    const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const TaskArtifacts>& artifacts
+    const contracts::Task& task, const contracts::Dispute& dispute,
+    const std::shared_ptr<const TaskArtifacts>& artifacts
 ) {
     const bool is_measurement = dispute.verdict && dispute.verdict->part == contracts::VerdictPart::kMeasurement;
     const bool is_evaluation = dispute.segment == contracts::evaluation_segment(task);
@@ -103,7 +104,8 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of(
         return Ground{artifacts, {}, context_.fraud(artifacts)};
     }
     const auto load = [&](std::uint32_t index) {
-        auto state = context_.state(*artifacts, context_.chain.checkpoint(task.id, index), artifacts::Urgency::kDispute);
+        auto state =
+            context_.state(*artifacts, context_.chain.checkpoint(task.id, index), artifacts::Urgency::kDispute);
         if (!state) {
             note_missing(dispute, state.error());
         }
@@ -130,7 +132,8 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of(
 }
 
 std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
-    const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const TaskArtifacts>& artifacts
+    const contracts::Task& task, const contracts::Dispute& dispute,
+    const std::shared_ptr<const TaskArtifacts>& artifacts
 ) {
     const auto report = context_.chain.rpc().profile(task.id, dispute.responder);
     if (!report) {
@@ -160,10 +163,11 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
     const auto claimed =
         part == contracts::ProfilePart::kMeasurement
             ? native_state(context_, *artifacts, report->segments.at(segment - 1))
-            : Result<States, Unavailable>(
-                  run_segment(with_seed(*artifacts, task.tolerance.value().reference_seed), 1, *before,
-                              context_.options.engine, nullptr)->state
-              );
+            : Result<States, Unavailable>(run_segment(
+                                              with_seed(*artifacts, task.tolerance.value().reference_seed), 1, *before,
+                                              context_.options.engine, nullptr
+              )
+                                              ->state);
     if (!claimed) {
         note_missing(dispute, claimed.error());
         return std::nullopt;
@@ -214,9 +218,7 @@ bool DisputePlayer::may_show_divergence(const contracts::Dispute& dispute) const
     return dispute.challenger == context_.chain.self() && dispute.position.level >= dispute::Level::kNodes;
 }
 
-bool DisputePlayer::move(
-    const contracts::Task& task, const contracts::Dispute& dispute, const roles::Intent& intent
-) {
+bool DisputePlayer::move(const contracts::Task& task, const contracts::Dispute& dispute, const roles::Intent& intent) {
     try {
         EngineReplay* replay = replay_of(task, dispute);
         if (replay == nullptr) {

@@ -34,10 +34,12 @@ class DisputePlayer {
     struct Ground;
     /// The artifacts, start state and fraud for replaying a claim; nullopt if a state is not available.
     std::optional<Ground> ground_of(
-        const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const TaskArtifacts>& artifacts
+        const contracts::Task& task, const contracts::Dispute& dispute,
+        const std::shared_ptr<const TaskArtifacts>& artifacts
     );
     std::optional<Ground> ground_of_report(
-        const contracts::Task& task, const contracts::Dispute& dispute, const std::shared_ptr<const TaskArtifacts>& artifacts
+        const contracts::Task& task, const contracts::Dispute& dispute,
+        const std::shared_ptr<const TaskArtifacts>& artifacts
     );
     EngineReplay* replay_of(const contracts::Task& task, const contracts::Dispute& dispute);
 

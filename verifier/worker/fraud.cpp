@@ -62,8 +62,10 @@ bool alters_steps(Dishonesty kind) {
         case Dishonesty::kOptimizer:
         case Dishonesty::kFalseAccuser:
         case Dishonesty::kReject:
-        case Dishonesty::kScore: return true;
-        default: return false;
+        case Dishonesty::kScore:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -140,7 +142,9 @@ void Fraud::aim() {
             last_ = first_ + artifacts_->step_count(segment_) - 1;
             node_.reset();
             break;
-        case Dishonesty::kData: node_ = first_node(graph, Op::kBatchRows); break;
+        case Dishonesty::kData:
+            node_ = first_node(graph, Op::kBatchRows);
+            break;
         case Dishonesty::kInit:
             initialisation_ = true;
             first_ = last_ = 0;
@@ -197,8 +201,7 @@ engine::Tamper Fraud::tamper(bool initialisation, std::uint64_t step, std::span<
     if (!touches(initialisation, step)) {
         return {};
     }
-    canonical::StepContext context{
-        .seed = artifacts_->spec.seed, .step = step, .dataset = artifacts_->program.dataset};
+    canonical::StepContext context{.seed = artifacts_->spec.seed, .step = step, .dataset = artifacts_->program.dataset};
     switch (kind_) {
         case Dishonesty::kTile:
         case Dishonesty::kFalseAccuser:
@@ -235,14 +238,15 @@ engine::Tamper Fraud::tamper(bool initialisation, std::uint64_t step, std::span<
             };
         case Dishonesty::kOptimizer:
         case Dishonesty::kScore:
-            return [this, factor = kind_ == Dishonesty::kScore ? 0.5F : 2.0F](
-                       std::uint64_t, std::uint32_t node, Tensor& output
-                   ) {
-                for (std::size_t i = 0; node == node_ && i < output.shape.element_count(); ++i) {
-                    store_f32(output, i, load_f32(output, i) * factor);
-                }
-            };
-        default: return {};
+            return
+                [this, factor = kind_ == Dishonesty::kScore ? 0.5F
+                                                            : 2.0F](std::uint64_t, std::uint32_t node, Tensor& output) {
+                    for (std::size_t i = 0; node == node_ && i < output.shape.element_count(); ++i) {
+                        store_f32(output, i, load_f32(output, i) * factor);
+                    }
+                };
+        default:
+            return {};
     }
 }
 

@@ -44,11 +44,10 @@ class Fraud {
 
     bool touches(bool initialisation, std::uint64_t step) const;
     /// Returns the alteration of the outputs of `step`, given the state before it; empty if touches() is false.
-    engine::Tamper tamper(
-        bool initialisation, std::uint64_t step, std::span<const canonical::Tensor> before
-    ) const;
+    engine::Tamper tamper(bool initialisation, std::uint64_t step, std::span<const canonical::Tensor> before) const;
 
-    /// kPush: returns the state to pass on after a segment that led from `before` to `after`; other kinds return `after`.
+    /// kPush: returns the state to pass on after a segment that led from `before` to `after`; other kinds return
+    /// `after`.
     std::vector<canonical::Tensor> pushed(
         std::span<const canonical::Tensor> before, std::vector<canonical::Tensor> after
     ) const;

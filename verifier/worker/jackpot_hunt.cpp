@@ -42,7 +42,8 @@ std::vector<contracts::ChallengeVerdict> JackpotHunt::betrayed(const contracts::
     std::vector<contracts::ChallengeVerdict> out;
     for (const contracts::Assignment& assignment : task.assignments) {
         const auto kept = journal.verdict({task.id, assignment.segment});
-        const bool is_ours = contracts::is_watcher(assignment, context_.chain.self()) && contracts::is_secret(assignment);
+        const bool is_ours =
+            contracts::is_watcher(assignment, context_.chain.self()) && contracts::is_secret(assignment);
         if (!is_ours || !kept || !roles::is_opening_of(assignment, task.id, *kept) ||
             !contracts::is_forced(task, assignment, *kept, rate)) {
             continue;
@@ -55,7 +56,8 @@ std::vector<contracts::ChallengeVerdict> JackpotHunt::betrayed(const contracts::
                  .segment = assignment.segment,
                  .verifier = assignment.verifier,
                  .seal = contracts::challenge_seal(
-                     id, contracts::published_verdict(task, assignment, *kept, false).probe_root.value())}
+                     id, contracts::published_verdict(task, assignment, *kept, false).probe_root.value()
+                 )}
             );
         }
     }

@@ -98,10 +98,11 @@ void Journal::load() {
     }
     for (const json& item : all.at("verdicts")) {
         verdicts_[place_of(item.at("segment"))] = {
-            .verdict = {.end_root = fixed_of<Hash256>(item.at("end_root")),
-                        .probe_root = {},
-                        .measurement = decode_hex<std::optional<dispute::Measurement>>(item.value("measurement", "00")),
-                        .diverged_after = decode_hex<std::optional<std::uint32_t>>(item.value("diverged_after", "00"))},
+            .verdict =
+                {.end_root = fixed_of<Hash256>(item.at("end_root")),
+                 .probe_root = {},
+                 .measurement = decode_hex<std::optional<dispute::Measurement>>(item.value("measurement", "00")),
+                 .diverged_after = decode_hex<std::optional<std::uint32_t>>(item.value("diverged_after", "00"))},
             .marks = decode_hex<std::vector<Hash256>>(item.value("marks", "00000000")),
             .decoy_root = fixed_of<Hash256>(item.at("decoy_root")),
             .salt = fixed_of<Hash256>(item.at("salt"))};
@@ -143,12 +144,11 @@ void Journal::load() {
 }
 
 std::string Journal::encode() const {
-    json all = {
-        {"checkpoints", json::object()}, {"verdicts", json::array()}, {"replays", json::array()},
-        {"disputed", json::array()},     {"accepted", json::array()},
-        {"slashes", json::array()},      {"probes", json::array()},     {"checks", checks_},
-        {"listen_port", listen_port_},
-        {"breaker", breaker_ ? json(*breaker_) : json()}};
+    json all = {{"checkpoints", json::object()}, {"verdicts", json::array()},
+                {"replays", json::array()},      {"disputed", json::array()},
+                {"accepted", json::array()},     {"slashes", json::array()},
+                {"probes", json::array()},       {"checks", checks_},
+                {"listen_port", listen_port_},   {"breaker", breaker_ ? json(*breaker_) : json()}};
     for (const auto& [task, stored] : checkpoints_) {
         json& list = all["checkpoints"][to_hex(task.view())] = json::array();
         for (const StoredCheckpoint& item : stored) {
@@ -264,7 +264,8 @@ std::optional<dispute::StateOpening> Journal::divergence(const Place& segment) c
 }
 
 void Journal::keep_verdict(
-    const Place& segment, const contracts::VerdictOpening& verdict, const std::optional<dispute::StateOpening>& divergence
+    const Place& segment, const contracts::VerdictOpening& verdict,
+    const std::optional<dispute::StateOpening>& divergence
 ) {
     verdicts_[segment] = verdict;
     if (divergence) {

@@ -95,7 +95,8 @@ class Journal {
     void reset_breaker();
     bool knows_slash(const Place& slash) const { return slashes_.contains(slash); }
 
-    /// Removes everything about a task that has ended, except its slashes and that it was accepted. Throws JournalError.
+    /// Removes everything about a task that has ended, except its slashes and that it was accepted. Throws
+    /// JournalError.
     void forget(const TaskId& task);
 
   private:

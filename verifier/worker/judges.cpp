@@ -29,8 +29,13 @@ namespace {
 class Verifier final : public Role {
   public:
     explicit Verifier(WorkerContext& context)
-        : context_(context), checker_(context), disputes_(context), watch_(context, contracts::Role::kVerifier),
-          profiler_(context), profiles_(context, contracts::Role::kVerifier), attester_(context) {}
+        : context_(context),
+          checker_(context),
+          disputes_(context),
+          watch_(context, contracts::Role::kVerifier),
+          profiler_(context),
+          profiles_(context, contracts::Role::kVerifier),
+          attester_(context) {}
 
     bool disputes() override { return disputes_.attend(roles::by_deadline(context_.chain.tasks())); }
 
@@ -89,7 +94,8 @@ class Verifier final : public Role {
             const auto dispute = context_.chain.rpc().dispute(id);
             return dispute && dispute->state == contracts::DisputeState::kAwaiting &&
                    dispute->responder == context_.chain.self() && dispute->segment == assignment.segment &&
-                   context_.chain.height() + 1 >= contracts::disclosed_from(context_.chain.params(), task.spec, *dispute).value;
+                   context_.chain.height() + 1 >=
+                       contracts::disclosed_from(context_.chain.params(), task.spec, *dispute).value;
         });
     }
 
@@ -149,7 +155,8 @@ class Verifier final : public Role {
                                 : context_.judged.at(place).verdict;
         const bool has_marks = exact ? opening.verdict.end_root == context_.chain.claimed_root(task, segment)
                                      : !opening.verdict.diverged_after;
-        const auto marks = has_marks ? contracts::marks_of(task, assignment_of(task, segment)) : std::vector<std::uint32_t>{};
+        const auto marks =
+            has_marks ? contracts::marks_of(task, assignment_of(task, segment)) : std::vector<std::uint32_t>{};
         for (const std::uint32_t mark : marks) {
             opening.marks.push_back(context_.journal.probe_replays(place, mark).first.value());
         }
@@ -167,8 +174,10 @@ class Verifier final : public Role {
             context_.journal.keep_verdict(place, *opening, shows ? context_.judged.at(place).divergence : std::nullopt);
         }
         const Hash256 commitment = contracts::verdict_commitment(task.id, segment, context_.chain.self(), *opening);
-        return note("commit", task, segment, context_.chain.send(contracts::CommitVerdict{
-            .task = task.id, .segment = segment, .commitment = commitment}));
+        return note(
+            "commit", task, segment,
+            context_.chain.send(contracts::CommitVerdict{.task = task.id, .segment = segment, .commitment = commitment})
+        );
     }
 
     /// What a copycat publishes: of the other verifiers of the segment the first that has published; nullopt while one
@@ -180,8 +189,7 @@ class Verifier final : public Role {
         for (const contracts::Assignment& other : task.assignments) {
             const bool is_other = other.segment == segment && other.verifier != context_.chain.self();
             if (is_other && contracts::is_published(other)) {
-                return contracts::Verdict{
-                    other.end_root, other.probe_root, other.measurement, other.diverged_after};
+                return contracts::Verdict{other.end_root, other.probe_root, other.measurement, other.diverged_after};
             }
             may_come = may_come || (is_other && other.status == contracts::VerdictStatus::kCommitted);
         }
@@ -197,17 +205,23 @@ class Verifier final : public Role {
             verdict = copied_verdict(task, segment, *verdict);
         }
         const Journal::Place place{task.id, segment};
-        return verdict && note("publish", task, segment, context_.chain.send(contracts::PublishVerdict{
-            .task = task.id,
-            .segment = segment,
-            .verdict = *verdict,
-            .divergence = verdict->diverged_after ? context_.journal.divergence(place) : std::nullopt}));
+        return verdict &&
+               note(
+                   "publish", task, segment,
+                   context_.chain.send(contracts::PublishVerdict{
+                       .task = task.id,
+                       .segment = segment,
+                       .verdict = *verdict,
+                       .divergence = verdict->diverged_after ? context_.journal.divergence(place) : std::nullopt})
+               );
     }
 
     bool disclose(const contracts::Task& task, std::uint32_t segment) {
         const auto opening = context_.journal.verdict({task.id, segment}).value();
-        return note("disclose", task, segment, context_.chain.send(contracts::DiscloseVerdict{
-            .task = task.id, .segment = segment, .opening = opening}));
+        return note(
+            "disclose", task, segment,
+            context_.chain.send(contracts::DiscloseVerdict{.task = task.id, .segment = segment, .opening = opening})
+        );
     }
 
     bool note(const char* event, const contracts::Task& task, std::uint32_t segment, bool sent) {
@@ -230,8 +244,11 @@ class Verifier final : public Role {
 class Whistleblower final : public Role {
   public:
     explicit Whistleblower(WorkerContext& context)
-        : context_(context), checker_(context), disputes_(context),
-          watch_(context, contracts::Role::kWhistleblower), profiles_(context, contracts::Role::kWhistleblower),
+        : context_(context),
+          checker_(context),
+          disputes_(context),
+          watch_(context, contracts::Role::kWhistleblower),
+          profiles_(context, contracts::Role::kWhistleblower),
           hunt_(context) {}
 
     bool disputes() override {

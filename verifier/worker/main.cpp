@@ -72,14 +72,23 @@ void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>
     command.add_option("--node", args.worker.node_url, "URL of the node's RPC")->capture_default_str();
     command.add_option("--chain-id", args.worker.pins.chain_id, "The chain's id; default: what --home has pinned");
     command.add_option("--genesis-hash", args.worker.pins.genesis_hash, "The chain's genesis hash; default: likewise")
-        ->check(CLI::Validator([](const std::string& text) {
-            return assay::fixed_from_hex<assay::Hash256>(text) ? std::string() : std::string("64 hex digits are needed");
-        }, "HASH"));
-    command.add_option("--fee-max", args.worker.pins.fee_max_grains, "The most that one transaction may cost in fees, in grains")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return assay::fixed_from_hex<assay::Hash256>(text) ? std::string()
+                                                                   : std::string("64 hex digits are needed");
+            },
+            "HASH"
+        ));
+    command
+        .add_option(
+            "--fee-max", args.worker.pins.fee_max_grains, "The most that one transaction may cost in fees, in grains"
+        )
         ->capture_default_str();
     auto* sealed = command.add_option("--key", args.key_file, "Keystore file of the account that signs");
     command.add_option("--key-hex-file", args.key_hex_file, "Secret key in hex, for devnets")->excludes(sealed);
-    command.add_option("--password-file", args.password_file, "File with the password; default: $ASSAY_PASSWORD, or asked for");
+    command.add_option(
+        "--password-file", args.password_file, "File with the password; default: $ASSAY_PASSWORD, or asked for"
+    );
     command.add_flag(
         "--allow-private-addresses", args.worker.allow_private_addresses,
         "Fetch from loopback and private networks too; whoever submits a task chooses what is asked there"
@@ -110,10 +119,12 @@ void add_role(CLI::App& command, Arguments& args, const std::vector<std::string>
 
 /// What decides which tasks a solver accepts.
 void add_prices(CLI::App& command, Arguments& args) {
-    command.add_option("--cost-per-hour", args.worker.cost_per_hour_grains, "What an hour of this machine costs, in grains")
-        ->capture_default_str();
     command
-        .add_option("--least-profit", args.worker.least_profit_percent, "Accept for so many percent above the cost")
+        .add_option(
+            "--cost-per-hour", args.worker.cost_per_hour_grains, "What an hour of this machine costs, in grains"
+        )
+        ->capture_default_str();
+    command.add_option("--least-profit", args.worker.least_profit_percent, "Accept for so many percent above the cost")
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
 }
@@ -140,7 +151,10 @@ assay::crypto::SecretKey read_key(const Arguments& args) {
         throw std::runtime_error("one of --key and --key-hex-file is needed");
     }
     const assay::crypto::SecretText password = assay::crypto::read_password(
-        {.file = args.password_file, .variable = "ASSAY_PASSWORD", .prompt = "Password for " + args.key_file, .twice = false}
+        {.file = args.password_file,
+         .variable = "ASSAY_PASSWORD",
+         .prompt = "Password for " + args.key_file,
+         .twice = false}
     );
     return assay::crypto::read_sealed_key(args.key_file, password.view());
 }
@@ -182,7 +196,10 @@ int main(int argc, char** argv) {
     app.require_subcommand(1);
     Arguments args;
     auto* solve = app.add_subcommand("solve", "Accept tasks, train them, prove and defend the result");
-    add_role(*solve, args, {"none", "tile", "skip", "data", "init", "optimizer", "withhold", "push", "score", "withhold-all", "private"});
+    add_role(
+        *solve, args,
+        {"none", "tile", "skip", "data", "init", "optimizer", "withhold", "push", "score", "withhold-all", "private"}
+    );
     solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")
         ->capture_default_str();
     add_prices(*solve, args);
@@ -199,7 +216,9 @@ int main(int argc, char** argv) {
     whistleblow->add_option("--join-below", args.worker.others_max, "Join while at most so many others watch")
         ->capture_default_str();
     whistleblow
-        ->add_option("--leave-after", args.worker.payout_checks, "Leave after so many checks; 0: one forced error's worth")
+        ->add_option(
+            "--leave-after", args.worker.payout_checks, "Leave after so many checks; 0: one forced error's worth"
+        )
         ->capture_default_str();
     auto* serve = app.add_subcommand("serve", "Serve the artifacts in --home and nothing else");
     add_common(*serve, args);

@@ -30,7 +30,8 @@ Measuring prepare_measuring(
 /// Runs the distance program and returns the measurement, altered by `fraud` if given. Throws std::runtime_error if the
 /// engine fails.
 dispute::Measurement measure(
-    const Measuring& measuring, const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud = nullptr
+    const Measuring& measuring, const engine::EngineOptions& options,
+    const std::shared_ptr<const Fraud>& fraud = nullptr
 );
 
 /// Returns a copy of the task's artifacts with another seed.

@@ -115,8 +115,8 @@ roles::OfferView OfferDesk::view_of(const contracts::Task& task, const TaskArtif
     const WorkerOptions& options = context_.options;
     return {
         .reward = Amount{task.spec.reward.grains - std::min(tax, task.spec.reward.grains)},
-        // FEE-1: of one transaction that bids half more than the least, should something have to be sent outside the lane of duties.
-        // A task that brings less is not worth a bond.
+        // FEE-1: of one transaction that bids half more than the least, should something have to be sent outside the
+        // lane of duties. A task that brings less is not worth a bond.
         .fees = Amount{contracts::fee_of(kTxGas, params.gas_price_min).grains * 3 / 2},
         .steps = task.spec.steps,
         .queued_us = queued_us(),
@@ -225,9 +225,7 @@ bool OfferDesk::list_again() {
         .tasks_max = context_.options.tasks_max};
     if (!roles::registers_again(view) ||
         !context_.chain.send(contracts::RegisterTerms{
-            .role = contracts::Role::kSolver,
-            .terms = listing.terms,
-            .score = listing.score})) {
+            .role = contracts::Role::kSolver, .terms = listing.terms, .score = listing.score})) {
         return false;
     }
     context_.reporter.event({{"event", "listed"}, {"hardware_class", listing.terms.hardware_class}});

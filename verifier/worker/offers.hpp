@@ -58,7 +58,8 @@ class OfferDesk {
     roles::OfferView view_of(const contracts::Task& task, const TaskArtifacts& artifacts);
     std::uint64_t queued_us() const;
     bool decline(const contracts::Task& task, roles::Offer why, const roles::OfferView& view);
-    /// Returns the cost of a step; nullopt while a trial of this or another task is running. Rethrows the trial's exception.
+    /// Returns the cost of a step; nullopt while a trial of this or another task is running. Rethrows the trial's
+    /// exception.
     std::optional<Trial> trial_of(
         const contracts::TaskId& task, const std::shared_ptr<const TaskArtifacts>& artifacts,
         const std::vector<canonical::Tensor>& state

@@ -51,19 +51,26 @@ std::optional<Dishonesty> decode_dishonesty(const std::string& name) {
 
 const char* to_string(Mode mode) noexcept {
     switch (mode) {
-        case Mode::kSolve: return "solve";
-        case Mode::kVerify: return "verify";
-        case Mode::kWhistleblow: return "whistleblow";
-        case Mode::kServe: return "serve";
+        case Mode::kSolve:
+            return "solve";
+        case Mode::kVerify:
+            return "verify";
+        case Mode::kWhistleblow:
+            return "whistleblow";
+        case Mode::kServe:
+            return "serve";
     }
     return "";
 }
 
 contracts::Role role_of(Mode mode) noexcept {
     switch (mode) {
-        case Mode::kVerify: return contracts::Role::kVerifier;
-        case Mode::kWhistleblow: return contracts::Role::kWhistleblower;
-        default: return contracts::Role::kSolver;
+        case Mode::kVerify:
+            return contracts::Role::kVerifier;
+        case Mode::kWhistleblow:
+            return contracts::Role::kWhistleblower;
+        default:
+            return contracts::Role::kSolver;
     }
 }
 

@@ -50,16 +50,16 @@ struct WorkerOptions {
     std::filesystem::path home;
     Pins pins;
     std::string listen_address = "127.0.0.1";
-    std::uint16_t listen_port = 0;  ///< 0: the port of the last run, or any free one
-    std::uint64_t memory_bytes = 0;           ///< limit for one task; 0: what the machine has available
-    std::uint64_t cost_per_hour_grains = 0;   ///< cost of an hour on this machine
-    std::uint32_t least_profit_percent = 10;  ///< minimum profit in percent of a task's cost
-    bool allow_private_addresses = false;  ///< also fetch from private network addresses
-    std::uint64_t cache_bytes = std::uint64_t{64} << 30U;    ///< quota for fetched artifacts
-    std::uint64_t reserve_bytes = std::uint64_t{1} << 30U;   ///< disk space kept free for disputes
+    std::uint16_t listen_port = 0;                          ///< 0: the port of the last run, or any free one
+    std::uint64_t memory_bytes = 0;                         ///< limit for one task; 0: what the machine has available
+    std::uint64_t cost_per_hour_grains = 0;                 ///< cost of an hour on this machine
+    std::uint32_t least_profit_percent = 10;                ///< minimum profit in percent of a task's cost
+    bool allow_private_addresses = false;                   ///< also fetch from private network addresses
+    std::uint64_t cache_bytes = std::uint64_t{64} << 30U;   ///< quota for fetched artifacts
+    std::uint64_t reserve_bytes = std::uint64_t{1} << 30U;  ///< disk space kept free for disputes
     engine::EngineOptions engine;
-    std::uint64_t seed = 0;       ///< seed of a whistleblower's checking order
-    std::uint32_t tasks_max = 0;  ///< 0: no limit
+    std::uint64_t seed = 0;           ///< seed of a whistleblower's checking order
+    std::uint32_t tasks_max = 0;      ///< 0: no limit
     bool contributes = true;          ///< whether a verifier with enough stake takes a seat in the beacon
     std::uint64_t join_grains = 0;    ///< bond that a whistleblower joins with and withdraws by itself; 0: neither
     std::uint32_t others_max = 4;     ///< it joins while at most this many others watch
@@ -70,7 +70,7 @@ struct WorkerOptions {
     std::optional<std::uint64_t> dishonest_step;
     std::optional<std::uint32_t> dishonest_node;
     std::filesystem::path insider_of;  ///< kInsider: the home directory of its owner's verifier
-    bool late_moves = false;  ///< make dispute moves only when the clock has nearly run out
+    bool late_moves = false;           ///< make dispute moves only when the clock has nearly run out
 };
 
 }  // namespace assay::worker

@@ -16,7 +16,8 @@ constexpr std::uint32_t kTries = 3;
 
 /// The canonical state after the segment. Throws Diverged.
 States replay_from(
-    const WorkerContext& context, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment, const States& before
+    const WorkerContext& context, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
+    const States& before
 ) {
     const auto progress = [&context](std::uint64_t, std::uint64_t) {
         context.interlude();
@@ -63,8 +64,8 @@ bool Profiler::send(const contracts::Task& task) {
     }
     const bool publishes = mine->status == contracts::ProfileStatus::kCommitted &&
                            task.tolerance->phase == contracts::ProfilingPhase::kPublish;
-    return publishes && context_.chain.send(contracts::PublishProfile{
-                            .task = task.id, .report = kept->report, .salt = kept->salt});
+    return publishes &&
+           context_.chain.send(contracts::PublishProfile{.task = task.id, .report = kept->report, .salt = kept->salt});
 }
 
 bool Profiler::attend(const contracts::Task& task) {
@@ -136,12 +137,12 @@ std::optional<contracts::ProfileReport> Profiler::make_report(const contracts::T
             report.segments.push_back(profile_segment(task, artifacts, segment, before, native));
             before = std::move(native);
         }
-        const States other =
-            replay_from(context_, with_seed(*artifacts, task.tolerance->reference_seed), 1, *start);
+        const States other = replay_from(context_, with_seed(*artifacts, task.tolerance->reference_seed), 1, *start);
         const States replayed = replay_from(context_, artifacts, 1, *start);
         report.reference_root = artifacts::state_root_of(other);
         report.reference = measure(
-            prepare_measuring(*artifacts, *start, replayed, other, task.tolerance->profile_seed), context_.options.engine
+            prepare_measuring(*artifacts, *start, replayed, other, task.tolerance->profile_seed),
+            context_.options.engine
         );
         return report;
     } catch (const JournalError&) {
@@ -165,11 +166,8 @@ Result<States, Unavailable> native_state(
 }
 
 Result<States, Unavailable> state_before_profiled(
-    WorkerContext& context,
-    const contracts::Task& task,
-    const std::shared_ptr<const TaskArtifacts>& artifacts,
-    const contracts::ProfileReport& report,
-    std::uint32_t segment
+    WorkerContext& context, const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts,
+    const contracts::ProfileReport& report, std::uint32_t segment
 ) {
     if (segment <= 1) {
         return start_state(context, task, artifacts);
@@ -190,9 +188,14 @@ bool ProfileWatch::attend(const contracts::Task& task) {
             continue;
         }
         switch (check(task, profile.profiler)) {
-            case Checked::kDone: tries = 0; return true;
-            case Checked::kFailed: --tries; break;  // with the next block, what failed may not
-            case Checked::kWaiting: break;
+            case Checked::kDone:
+                tries = 0;
+                return true;
+            case Checked::kFailed:
+                --tries;
+                break;  // with the next block, what failed may not
+            case Checked::kWaiting:
+                break;
         }
     }
     return false;

@@ -73,7 +73,7 @@ class ProfileWatch {
     WorkerContext& context_;
     contracts::Role role_;
     std::map<std::pair<contracts::TaskId, AccountId>, std::uint32_t> tries_{};  ///< attempts left for each report
-    std::optional<Reference> reference_{};  ///< of the most recently checked task
+    std::optional<Reference> reference_{};                                      ///< of the most recently checked task
 };
 
 /// Fetches a profiler's native state from the location in its report. Fails with Unavailable.
@@ -84,11 +84,8 @@ Result<States, Unavailable> native_state(
 /// Returns the state from which a report's claim about `segment` starts. Fails with Unavailable; throws Diverged, and
 /// std::runtime_error if the engine fails.
 Result<States, Unavailable> state_before_profiled(
-    WorkerContext& context,
-    const contracts::Task& task,
-    const std::shared_ptr<const TaskArtifacts>& artifacts,
-    const contracts::ProfileReport& report,
-    std::uint32_t segment
+    WorkerContext& context, const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts,
+    const contracts::ProfileReport& report, std::uint32_t segment
 );
 
 }  // namespace assay::worker

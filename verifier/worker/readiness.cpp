@@ -69,7 +69,8 @@ void check_clock(WorkerContext& context) {
     const Height height = context.chain.rpc().height();
     const Height next = context.chain.rpc().wait_for_block(height, std::chrono::seconds(5));
     if (next <= height) {
-        context.reporter.trouble("the chain makes no blocks now, so this machine's clock could not be compared with it");
+        context.reporter.trouble("the chain makes no blocks now, so this machine's clock could not be compared with it"
+        );
         return;
     }
     const auto skew = static_cast<std::int64_t>(now_ms() - context.chain.block_time(next));
@@ -113,8 +114,8 @@ void report_terms(WorkerContext& context) {
         if (usable < consented) {
             context.reporter.trouble(
                 "this machine replays programs of up to " + std::to_string(usable) + " bytes, and may be drawn for " +
-                std::to_string(consented) + ": `assay stake register verifier CLASS --memory " + std::to_string(usable) +
-                "` says so to the chain"
+                std::to_string(consented) + ": `assay stake register verifier CLASS --memory " +
+                std::to_string(usable) + "` says so to the chain"
             );
         }
     }

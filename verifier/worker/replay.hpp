@@ -15,11 +15,12 @@ namespace assay::worker {
 /// a memory budget, and the node outputs of one step. Its functions throw std::runtime_error if the engine fails.
 class EngineReplay final : public dispute::Replay {
   public:
-    /// `before` is the state at the start of the claim; ignored for the initialisation, which reads it from the artifacts.
+    /// `before` is the state at the start of the claim; ignored for the initialisation, which reads it from the
+    /// artifacts.
     EngineReplay(
-        std::shared_ptr<const TaskArtifacts> artifacts, const dispute::Claim& claim, std::vector<canonical::Tensor> before,
-        const engine::EngineOptions& options, std::shared_ptr<const Fraud> fraud = nullptr,
-        std::uint64_t state_budget_bytes = 256U << 20U
+        std::shared_ptr<const TaskArtifacts> artifacts, const dispute::Claim& claim,
+        std::vector<canonical::Tensor> before, const engine::EngineOptions& options,
+        std::shared_ptr<const Fraud> fraud = nullptr, std::uint64_t state_budget_bytes = 256U << 20U
     );
 
     Hash256 state_root_after(std::uint64_t step) override;
@@ -40,7 +41,7 @@ class EngineReplay final : public dispute::Replay {
     std::shared_ptr<const TaskArtifacts> artifacts_;
     dispute::Claim claim_;
     Runner runner_;
-    std::uint64_t stride_ = 1;  ///< every stride_-th state is kept
+    std::uint64_t stride_ = 1;                                        ///< every stride_-th state is kept
     std::map<std::uint64_t, std::vector<canonical::Tensor>> states_;  // key: the step that reads the state
     std::optional<std::uint64_t> passing_;  // the one state in states_ that is only kept temporarily
     std::map<std::uint64_t, Hash256> roots_;

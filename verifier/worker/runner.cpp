@@ -80,10 +80,10 @@ Hash256 SegmentEnd::root(std::optional<std::uint64_t> claimed) const {
 }
 
 std::optional<SegmentEnd> run_segment(
-    const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment, std::span<const canonical::Tensor> before,
-    const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud,
-    const Progress& progress,
-    std::optional<std::uint64_t> last_step, std::span<const std::uint32_t> probes
+    const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
+    std::span<const canonical::Tensor> before, const engine::EngineOptions& options,
+    const std::shared_ptr<const Fraud>& fraud, const Progress& progress, std::optional<std::uint64_t> last_step,
+    std::span<const std::uint32_t> probes
 ) {
     Runner runner(artifacts, segment == 0, options, fraud);
     const std::uint64_t first = segment == 0 ? 0 : artifacts->first_step(segment);

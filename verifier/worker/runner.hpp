@@ -40,7 +40,8 @@ class Runner {
     /// Runs global step `step` (0 for the initialisation) on the current state. Throws Diverged, which leaves the state
     /// unchanged, and std::runtime_error if the engine fails.
     void run(std::uint64_t step, const canonical::NodeObserver& observe = {});
-    /// Returns the state after `step`, which diverges on the current state. Throws std::runtime_error if it does not diverge.
+    /// Returns the state after `step`, which diverges on the current state. Throws std::runtime_error if it does not
+    /// diverge.
     std::vector<canonical::Tensor> state_after_divergence(std::uint64_t step);
     /// The loss of the last step run; not available for the initialisation.
     float loss() const;
@@ -72,9 +73,9 @@ using Progress = std::function<bool(std::uint64_t done, std::uint64_t steps)>;
 /// `last_step` if given. `probes` lists numbers of steps after which to record the state root. Returns nullopt if
 /// `progress` stopped the run. Throws std::runtime_error if the engine fails.
 std::optional<SegmentEnd> run_segment(
-    const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment, std::span<const canonical::Tensor> before,
-    const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud,
-    const Progress& progress = {},
+    const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
+    std::span<const canonical::Tensor> before, const engine::EngineOptions& options,
+    const std::shared_ptr<const Fraud>& fraud, const Progress& progress = {},
     std::optional<std::uint64_t> last_step = {}, std::span<const std::uint32_t> probes = {}
 );
 

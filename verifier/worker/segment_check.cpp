@@ -21,7 +21,6 @@
 namespace assay::worker {
 namespace {
 
-
 bool is_evaluation(const artifacts::SegmentRecords& records) {
     return records.segment == contracts::evaluation_segment(records.task);
 }
@@ -74,7 +73,8 @@ SegmentCheck::Distance measure_distance(
             prepare_measuring(artifacts, ends.before, end.state, ends.after, task.tolerance->sketch_seed), options
         );
         out.drift = {
-            dispute::relative_drift(verdict.measurement->parameters), dispute::relative_drift(verdict.measurement->other)};
+            dispute::relative_drift(verdict.measurement->parameters),
+            dispute::relative_drift(verdict.measurement->other)};
     }
     out.is_within = contracts::is_within_threshold(task, verdict);
     return out;
@@ -108,8 +108,7 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
         }
         return !stop;
     };
-    const auto claimed_step =
-        records.segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
+    const auto claimed_step = records.segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
     const auto end =
         is_evaluation(records)
             ? run_segment(evaluating(*artifacts, ends.before), 0, {}, options, nullptr, progress)
@@ -140,14 +139,13 @@ int run_replay(const std::filesystem::path& path, const WorkerOptions& options, 
         return EXIT_FAILURE;
     }
     const SegmentCheck& result = **check;
-    nlohmann::ordered_json event = {
-        {"event", "replayed"},
-        {"task", to_hex(records.task.id.view())},
-        {"segment", records.segment},
-        {"steps", result.steps},
-        {"claimed", to_hex(result.claimed.view())},
-        {"replayed", to_hex(result.replayed.view())},
-        {"holds", result.holds()}};
+    nlohmann::ordered_json event = {{"event", "replayed"},
+                                    {"task", to_hex(records.task.id.view())},
+                                    {"segment", records.segment},
+                                    {"steps", result.steps},
+                                    {"claimed", to_hex(result.claimed.view())},
+                                    {"replayed", to_hex(result.replayed.view())},
+                                    {"holds", result.holds()}};
     if (result.diverged_at) {
         event["diverged_at"] = *result.diverged_at;
     }

@@ -24,7 +24,8 @@ inline constexpr int kReplayDiffers = 9;
 
 struct SegmentCheck {
     Hash256 claimed;   ///< state root of the checkpoint, or of the score (EVL-3)
-    Hash256 replayed;  ///< the replay's root; an assay/diverged hash (VER-8) if it diverged and the task does not declare it
+    Hash256 replayed;  ///< the replay's root; an assay/diverged hash (VER-8) if it diverged and the task does not
+                       ///< declare it
     std::uint64_t steps = 0;                   ///< number of steps executed
     std::optional<std::uint64_t> diverged_at;  ///< the step that diverged, if one did
     /// Distance between checkpoint and replay, for a segment that is judged by distance (VER-17).
@@ -37,8 +38,9 @@ struct SegmentCheck {
     bool holds() const { return distance ? distance->is_within : claimed == replayed; }
 };
 
-/// Fetches the segment's artifacts into `store`, verifies them against the records and replays the segment. Reports progress
-/// to `reporter`. Returns nullopt if `stop` was set. Fails with Unavailable; throws std::runtime_error if the engine fails.
+/// Fetches the segment's artifacts into `store`, verifies them against the records and replays the segment. Reports
+/// progress to `reporter`. Returns nullopt if `stop` was set. Fails with Unavailable; throws std::runtime_error if the
+/// engine fails.
 Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     const artifacts::SegmentRecords& records, const artifacts::ContentStore& store,
     const engine::EngineOptions& options, Reporter& reporter, const std::atomic<bool>& stop
@@ -46,8 +48,6 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
 
 /// Implements `assay-worker replay`: checks the records in a file and reports events, the last of which is "replayed".
 /// Returns kReplayHolds or kReplayDiffers, or 1 if the check could not be done, which implies nothing about the solver.
-int run_replay(
-    const std::filesystem::path& records, const WorkerOptions& options, const std::atomic<bool>& stop
-);
+int run_replay(const std::filesystem::path& records, const WorkerOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace assay::worker

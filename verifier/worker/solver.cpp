@@ -236,8 +236,8 @@ class Solver final : public Role {
             .task = task.id,
             .step = *stored.diverged_at,
             .state_root = stored.state_root,
-            .artifact = {
-                .sha256 = stored.artifact, .size_bytes = stored.size_bytes, .location = context_.artifacts_url},
+            .artifact =
+                {.sha256 = stored.artifact, .size_bytes = stored.size_bytes, .location = context_.artifacts_url},
             .opening = *opening});
         if (sent) {
             trainers_.erase(task.id);
@@ -282,7 +282,9 @@ class Solver final : public Role {
     }
 
     /// LIN-2: the state that a task with a parent starts from; nullopt, and said why, when it cannot be had.
-    std::optional<std::vector<canonical::Tensor>> start_state(const contracts::Task& task, const TaskArtifacts& artifacts) {
+    std::optional<std::vector<canonical::Tensor>> start_state(
+        const contracts::Task& task, const TaskArtifacts& artifacts
+    ) {
         if (context_.unusable.contains(task.id)) {
             return std::nullopt;
         }
@@ -301,7 +303,9 @@ class Solver final : public Role {
         if (!state) {
             return false;
         }
-        keep_checkpoint(task, artifacts::encode_state(artifacts->program, *state), artifacts::state_root_of(*state), {});
+        keep_checkpoint(
+            task, artifacts::encode_state(artifacts->program, *state), artifacts::state_root_of(*state), {}
+        );
         context_.reporter.event(
             {{"event", "inherit"},
              {"task", to_hex(task.id.view())},
@@ -316,8 +320,7 @@ class Solver final : public Role {
     ) {
         const Hash256 artifact = context_.store.put(bytes);
         context_.journal.add_checkpoint(
-            task.id,
-            {.state_root = root, .artifact = artifact, .size_bytes = bytes.size(), .diverged_at = diverged_at}
+            task.id, {.state_root = root, .artifact = artifact, .size_bytes = bytes.size(), .diverged_at = diverged_at}
         );
     }
 
@@ -347,7 +350,9 @@ class Solver final : public Role {
             trainers_.erase(task.id);
             throw;
         } catch (const std::exception& error) {
-            context_.reporter.trouble("task " + to_hex(task.id.view()) + ": training failed, trying again: " + error.what());
+            context_.reporter.trouble(
+                "task " + to_hex(task.id.view()) + ": training failed, trying again: " + error.what()
+            );
             trainers_.erase(task.id);
         }
         return false;

@@ -15,10 +15,14 @@ namespace {
 
 Defect defect_of(artifacts::FetchError error) {
     switch (error) {
-        case artifacts::FetchError::kTooLarge: return Defect::kTooLarge;
-        case artifacts::FetchError::kPending: return Defect::kPending;
-        case artifacts::FetchError::kNoRoom: return Defect::kNoRoom;
-        default: return Defect::kUnreachable;
+        case artifacts::FetchError::kTooLarge:
+            return Defect::kTooLarge;
+        case artifacts::FetchError::kPending:
+            return Defect::kPending;
+        case artifacts::FetchError::kNoRoom:
+            return Defect::kNoRoom;
+        default:
+            return Defect::kUnreachable;
     }
 }
 
@@ -50,7 +54,8 @@ bool commits_to_distance(const program::Program& program, const contracts::TaskS
         return false;
     }
     const dispute::ProgramCommitment commitment = artifacts::commit_program(*distance, Hash256{});
-    return *spec.distance == contracts::DistanceCommitment{commitment.init_root, commitment.init_nodes, commitment.init_work};
+    return *spec.distance ==
+           contracts::DistanceCommitment{commitment.init_root, commitment.init_nodes, commitment.init_work};
 }
 
 /// ART-11
@@ -115,23 +120,40 @@ Result<std::optional<canonical::Tensor>, Unavailable> load_holdout(
 
 const char* to_string(Defect defect) noexcept {
     switch (defect) {
-        case Defect::kUnreachable: return "unreachable";
-        case Defect::kTooLarge: return "too_large";
-        case Defect::kProgramFormat: return "program_format";
-        case Defect::kProgramOther: return "program_other";
-        case Defect::kInitialMissing: return "initial_missing";
-        case Defect::kInitialFormat: return "initial_format";
-        case Defect::kInitialOther: return "initial_other";
-        case Defect::kDatasetFormat: return "dataset_format";
-        case Defect::kDatasetShape: return "dataset_shape";
-        case Defect::kDatasetOther: return "dataset_other";
-        case Defect::kStateFormat: return "state_format";
-        case Defect::kStateOther: return "state_other";
-        case Defect::kHoldoutFormat: return "holdout_format";
-        case Defect::kHoldoutOther: return "holdout_other";
-        case Defect::kEvaluationOther: return "evaluation_other";
-        case Defect::kPending: return "pending";
-        case Defect::kNoRoom: return "no_room";
+        case Defect::kUnreachable:
+            return "unreachable";
+        case Defect::kTooLarge:
+            return "too_large";
+        case Defect::kProgramFormat:
+            return "program_format";
+        case Defect::kProgramOther:
+            return "program_other";
+        case Defect::kInitialMissing:
+            return "initial_missing";
+        case Defect::kInitialFormat:
+            return "initial_format";
+        case Defect::kInitialOther:
+            return "initial_other";
+        case Defect::kDatasetFormat:
+            return "dataset_format";
+        case Defect::kDatasetShape:
+            return "dataset_shape";
+        case Defect::kDatasetOther:
+            return "dataset_other";
+        case Defect::kStateFormat:
+            return "state_format";
+        case Defect::kStateOther:
+            return "state_other";
+        case Defect::kHoldoutFormat:
+            return "holdout_format";
+        case Defect::kHoldoutOther:
+            return "holdout_other";
+        case Defect::kEvaluationOther:
+            return "evaluation_other";
+        case Defect::kPending:
+            return "pending";
+        case Defect::kNoRoom:
+            return "no_room";
     }
     return "";
 }

@@ -22,7 +22,8 @@ struct TaskArtifacts {
     contracts::TaskId task;
     contracts::TaskSpec spec;
     program::Program program;
-    std::vector<canonical::Tensor> initial{};  ///< inputs of the init graph; empty if it has none or the task has a parent
+    std::vector<canonical::Tensor>
+        initial{};  ///< inputs of the init graph; empty if it has none or the task has a parent
     std::shared_ptr<const artifacts::Dataset> dataset;
     merkle::Tree rows_tree;
     std::optional<canonical::Tensor> holdout{};  ///< present if and only if the task has an evaluation
@@ -34,15 +35,15 @@ struct TaskArtifacts {
 
 /// Why one of a task's artifacts cannot be used.
 enum class Defect : std::uint8_t {
-    kUnreachable = 1,       ///< no server delivers it now
+    kUnreachable = 1,  ///< no server delivers it now
     kTooLarge = 2,
-    kProgramFormat = 3,     ///< not a program, or beyond the limits
-    kProgramOther = 4,      ///< not the program that the task commits to
-    kInitialMissing = 5,    ///< the program reads initial tensors, but the task names none
-    kInitialFormat = 6,     ///< not tensors, or with other names or types than the program's
+    kProgramFormat = 3,   ///< not a program, or beyond the limits
+    kProgramOther = 4,    ///< not the program that the task commits to
+    kInitialMissing = 5,  ///< the program reads initial tensors, but the task names none
+    kInitialFormat = 6,   ///< not tensors, or with other names or types than the program's
     kInitialOther = 7,
     kDatasetFormat = 8,
-    kDatasetShape = 9,      ///< not the number of rows and the width that the program reads
+    kDatasetShape = 9,  ///< not the number of rows and the width that the program reads
     kDatasetOther = 10,
     kStateFormat = 11,      ///< not a state, or with other names or types than the program's
     kStateOther = 12,       ///< its root is not the posted one

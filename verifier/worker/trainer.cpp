@@ -24,8 +24,8 @@ Trainer::Trainer(
 }
 
 void Trainer::begin_natively(const std::vector<canonical::Tensor>& state) {
-    const bool is_altered = fraud_ && fraud_->kind() != Dishonesty::kPush &&
-                            fraud_->kind() != Dishonesty::kWithhold && fraud_->kind() != Dishonesty::kScore;
+    const bool is_altered = fraud_ && fraud_->kind() != Dishonesty::kPush && fraud_->kind() != Dishonesty::kWithhold &&
+                            fraud_->kind() != Dishonesty::kScore;
     if (artifacts_->spec.mode != contracts::Mode::kTolerance || is_altered) {
         return;
     }

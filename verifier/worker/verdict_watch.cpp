@@ -42,8 +42,7 @@ roles::VerdictView VerdictWatch::view_of(const contracts::Task& task, const cont
         const auto id = contracts::dispute_id(task.id, assignment.segment, self, subject);
         view.has_challenged = context_.chain.rpc().dispute(id).has_value();
         view.free_stake = context_.chain.free_stake(role_);
-        view.challenger_bond =
-            contracts::challenger_bond(context_.chain.params(), contracts::task_value(task.spec));
+        view.challenger_bond = contracts::challenger_bond(context_.chain.params(), contracts::task_value(task.spec));
     }
     return view;
 }
@@ -80,13 +79,12 @@ bool VerdictWatch::challenge_part(
         return false;
     }
     return send_challenge(
-        context_,
-        {.task = task.id,
-         .segment = assignment.segment,
-         .verifier = assignment.verifier,
-         .role = role_,
-         .part = part,
-         .roots = roots}
+        context_, {.task = task.id,
+                   .segment = assignment.segment,
+                   .verifier = assignment.verifier,
+                   .role = role_,
+                   .part = part,
+                   .roots = roots}
     );
 }
 
@@ -118,12 +116,11 @@ bool VerdictWatch::challenge(const contracts::Task& task, const roles::intent::C
     const contracts::DisputedVerdict subject{.verifier = intent.verifier};
     const auto dispute = contracts::dispute_id(task.id, intent.segment, context_.chain.self(), subject);
     return send_challenge(
-        context_,
-        {.task = task.id,
-         .segment = intent.segment,
-         .verifier = intent.verifier,
-         .role = role_,
-         .seal = contracts::challenge_seal(dispute, intent.found)}
+        context_, {.task = task.id,
+                   .segment = intent.segment,
+                   .verifier = intent.verifier,
+                   .role = role_,
+                   .seal = contracts::challenge_seal(dispute, intent.found)}
     );
 }
 

@@ -31,8 +31,8 @@ constexpr milliseconds kBackoffMax{5'000};
 /// The artifact server, on the port of the last run where none is asked for: references on the chain name it.
 /// AVL-9: it serves what was fetched too, so that nobody depends on a submitter that has gone.
 std::unique_ptr<artifacts::ArtifactServer> listen(
-    const WorkerOptions& options, Journal& journal, const artifacts::ContentStore& store,
-    const artifacts::Cache& cache, const Withheld& withheld
+    const WorkerOptions& options, Journal& journal, const artifacts::ContentStore& store, const artifacts::Cache& cache,
+    const Withheld& withheld
 ) {
     const bool serves_nobody = options.dishonesty == Dishonesty::kWithholdAll;
     const auto find = [&, serves_nobody](const Hash256& hash) -> std::optional<std::filesystem::path> {
@@ -90,7 +90,8 @@ class BreakerWatch {
         for (const contracts::HistoryRecord& record : context_.chain.history(task.id)) {
             const auto* slash = std::get_if<contracts::history::Slashed>(&record.event);
             const Journal::Place place{task.id, record.index};
-            if (slash == nullptr || slash->reason == contracts::Reason::kRoom ||  // TASK-15: chosen, or of its being away
+            if (slash == nullptr ||
+                slash->reason == contracts::Reason::kRoom ||  // TASK-15: chosen, or of its being away
                 slash->from != context_.chain.self() || context_.journal.knows_slash(place)) {
                 continue;
             }
@@ -280,9 +281,12 @@ bool await_node(WorkerContext& context) {
 
 std::unique_ptr<Role> make_role(Mode mode, WorkerContext& context) {
     switch (mode) {
-        case Mode::kVerify: return make_verifier(context);
-        case Mode::kWhistleblow: return make_whistleblower(context);
-        default: return make_solver(context);
+        case Mode::kVerify:
+            return make_verifier(context);
+        case Mode::kWhistleblow:
+            return make_whistleblower(context);
+        default:
+            return make_solver(context);
     }
 }
 

@@ -86,9 +86,9 @@ Result<Bytes, artifacts::FetchError> WorkerContext::obtain(
     using artifacts::FetchError;
     auto bytes = fetcher.get(task, artifact, urgency);
     const auto open = chain.tasks().find(task);
-    const bool may_be_elsewhere = !bytes && bytes.error() != FetchError::kPending && bytes.error() != FetchError::kTooLarge &&
-                                  bytes.error() != FetchError::kNoRoom && open != chain.tasks().end() &&
-                                  open->second.checkpoints != 0;
+    const bool may_be_elsewhere = !bytes && bytes.error() != FetchError::kPending &&
+                                  bytes.error() != FetchError::kTooLarge && bytes.error() != FetchError::kNoRoom &&
+                                  open != chain.tasks().end() && open->second.checkpoints != 0;
     if (!may_be_elsewhere) {
         return bytes;
     }
@@ -133,9 +133,8 @@ std::shared_ptr<const Fraud> WorkerContext::fraud(const std::shared_ptr<const Ta
     if (const auto found = frauds.find(artifacts->task); found != frauds.end()) {
         return found->second;
     }
-    auto made = std::make_shared<const Fraud>(
-        options.dishonesty, artifacts, options.dishonest_step, options.dishonest_node
-    );
+    auto made =
+        std::make_shared<const Fraud>(options.dishonesty, artifacts, options.dishonest_step, options.dishonest_node);
     confess(reporter, *artifacts, *made);
     return frauds.emplace(artifacts->task, std::move(made)).first->second;
 }
@@ -146,7 +145,8 @@ std::shared_ptr<const Fraud> WorkerContext::measuring_fraud(
     return options.dishonesty == kind ? std::make_shared<const Fraud>(Fraud::overstating(measuring)) : nullptr;
 }
 
-std::shared_ptr<const Fraud> WorkerContext::scoring_fraud(const std::shared_ptr<const TaskArtifacts>& evaluating) const {
+std::shared_ptr<const Fraud> WorkerContext::scoring_fraud(const std::shared_ptr<const TaskArtifacts>& evaluating
+) const {
     const bool lies = options.dishonesty == Dishonesty::kScore;
     return lies ? std::make_shared<const Fraud>(Fraud::flattering(evaluating)) : nullptr;
 }

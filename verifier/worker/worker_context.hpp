@@ -45,7 +45,8 @@ class Withheld {
 struct Judged {
     contracts::Verdict verdict;
     contracts::MeasuredRoots roots{};  ///< roots of the three measured states
-    std::optional<dispute::StateOpening> divergence{};  ///< set if the replay diverged: a tile of its end state that proves it
+    std::optional<dispute::StateOpening>
+        divergence{};  ///< set if the replay diverged: a tile of its end state that proves it
 };
 
 /// Context shared by the parts of a worker. Used by one thread only, except for `withheld` and `stop`.
@@ -77,7 +78,8 @@ struct WorkerContext {
         const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint,
         artifacts::Urgency urgency = artifacts::Urgency::kDuty
     );
-    /// Called between the steps of a long computation: runs attend_urgent. Returns false if the computation should stop.
+    /// Called between the steps of a long computation: runs attend_urgent. Returns false if the computation should
+    /// stop.
     bool interlude() const;
     /// Reports why a task cannot be worked on. If the reason is final, marks the task as unusable, so it is never tried
     /// again.
@@ -85,9 +87,8 @@ struct WorkerContext {
     /// Returns how this worker cheats in the task; nullptr if it is honest.
     std::shared_ptr<const Fraud> fraud(const std::shared_ptr<const TaskArtifacts>& artifacts);
     /// Returns the fraud that overstates measured distances if this worker's dishonesty is `kind`; else nullptr.
-    std::shared_ptr<const Fraud> measuring_fraud(
-        const std::shared_ptr<const TaskArtifacts>& measuring, Dishonesty kind
-    ) const;
+    std::shared_ptr<const Fraud> measuring_fraud(const std::shared_ptr<const TaskArtifacts>& measuring, Dishonesty kind)
+        const;
     /// Returns the fraud that halves the score of a final state if this worker's dishonesty is kScore; else nullptr.
     std::shared_ptr<const Fraud> scoring_fraud(const std::shared_ptr<const TaskArtifacts>& evaluating) const;
     /// Drops everything cached for a task.

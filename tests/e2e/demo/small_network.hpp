@@ -18,7 +18,8 @@
 #include <verifier/artifacts/server.hpp>
 #include <verifier/artifacts/store.hpp>
 
-/// A chain with one solver and some verifiers, for tests that play whole tasks on it; `others` have funds and nothing else.
+/// A chain with one solver and some verifiers, for tests that play whole tasks on it; `others` have funds and nothing
+/// else.
 namespace assay::e2e {
 
 inline constexpr std::uint64_t kAsy = 1'000'000'000;
@@ -48,19 +49,19 @@ struct SmallNetwork {
         }
     }
 
-    /// A small character model, trained 20 steps to a segment; `more` are further keys of task.toml. `location` is where
-    /// its artifacts are said to be.
+    /// A small character model, trained 20 steps to a segment; `more` are further keys of task.toml. `location` is
+    /// where its artifacts are said to be.
     contracts::TaskId submit(
-        const std::string& name, int steps, int hidden, int seed, const std::string& more, const std::string& location = {},
-        int training_blocks = 2'000, int reward_asy = 20
+        const std::string& name, int steps, int hidden, int seed, const std::string& more,
+        const std::string& location = {}, int training_blocks = 2'000, int reward_asy = 20
     ) {
         const std::filesystem::path directory = home / name;
         std::filesystem::create_directories(directory);
         std::ofstream(directory / "task.toml")
             << "title = \"" << name << "\"\nsteps = " << steps << "\ncheckpoint_interval = 20\nseed = " << seed
             << "\nreward = \"" << reward_asy << " ASY\"\nverification_fee = \"3 ASY\"\ntraining_blocks = "
-            << (training_blocks == kLeastTime ? 2'000 : training_blocks) << "\n" << more
-            << "[model]\nkind = \"char\"\ncontext = 8\nembedding = 32\nhidden = " << hidden
+            << (training_blocks == kLeastTime ? 2'000 : training_blocks) << "\n"
+            << more << "[model]\nkind = \"char\"\ncontext = 8\nembedding = 32\nhidden = " << hidden
             << "\nbatch_size = 32\n[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n"
                "[data]\ntext = \"/usr/share/common-licenses/GPL-3\"\n";
         auto spec = taskdir::pack_task(directory, store, location.empty() ? server.url() : location);

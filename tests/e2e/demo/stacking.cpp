@@ -46,12 +46,14 @@ TaskId play_exactly(SmallNetwork& at) {
     const auto task = at.network.rpc().task(second);
     bool is_executed = task && task->assignments.size() == 2;
     for (std::size_t i = 0; is_executed && i < task->assignments.size(); ++i) {
-        is_executed = task->assignments[i].segment != 0 &&
-                      task->assignments[i].status == contracts::VerdictStatus::kAccepted;
+        is_executed =
+            task->assignments[i].segment != 0 && task->assignments[i].status == contracts::VerdictStatus::kAccepted;
     }
     at.expect(is_executed, "both of its segments, and not its initialisation, were verified");
     const auto lineage = at.network.rpc().call("task_lineage", {{"task", to_hex(second.view())}});
-    at.expect(lineage.at("ancestors").size() == 1 && lineage.at("ancestors")[0].at("id") == parent, "its lineage says so");
+    at.expect(
+        lineage.at("ancestors").size() == 1 && lineage.at("ancestors")[0].at("id") == parent, "its lineage says so"
+    );
     return second;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An attacker submits a dozen tasks whose artifacts are at addresses where connections are taken and nothing is ever said,
-// and one that nobody can do in its time. The only solver accepts none of them and loses no bond; an honest task that
-// comes after them, and is worth more (TASK-15, TASK-19), is accepted before its own window ends, trained and paid.
+// An attacker submits a dozen tasks whose artifacts are at addresses where connections are taken and nothing is ever
+// said, and one that nobody can do in its time. The only solver accepts none of them and loses no bond; an honest task
+// that comes after them, and is worth more (TASK-15, TASK-19), is accepted before its own window ends, trained and
+// paid.
 #include <chrono>
 #include <iostream>
 #include <memory>
@@ -68,8 +69,8 @@ void play(SmallNetwork& at) {
         // A model of their own: the honest task's program would do for all that have the same.
         dead.push_back(at.submit("dead-" + std::to_string(i), 40, 96, i, "", mutes.back()->url(), 2'000, 10));
     }
-    // As short as TASK-16 lets a deadline be. Blocks of 50 ms, where the chain takes them to last a second, make it a twentieth
-    // of what the slowest machine needs.
+    // As short as TASK-16 lets a deadline be. Blocks of 50 ms, where the chain takes them to last a second, make it a
+    // twentieth of what the slowest machine needs.
     const auto bait = at.submit("bait", 4000, 8192, 50, "", "", e2e::kLeastTime, 15);
     const auto honest = at.submit("honest", 40, 64, 60, "");
     at.expect(at.wait(honest, TaskState::kSettled) == TaskState::kSettled, "the honest task is settled");

@@ -38,7 +38,8 @@ class Watchers {
 
     void start(const std::string& name) {
         at_.network.start_worker(
-            name, {"whistleblow", "--join", std::to_string(kStakeAsy * e2e::kAsy), "--join-below", "0", "--leave-after", "2"}
+            name,
+            {"whistleblow", "--join", std::to_string(kStakeAsy * e2e::kAsy), "--join-below", "0", "--leave-after", "2"}
         );
     }
     /// Whether `name` reports `event` within `blocks` blocks.

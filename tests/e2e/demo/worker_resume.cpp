@@ -113,8 +113,9 @@ int main(int argc, char** argv) {
                     calm.roots == killed.roots && calm.evaluation && calm.evaluation == killed.evaluation &&
                     killed.kills >= 3 && calm.kept_seat && killed.kept_seat;
     std::cout << "undisturbed: " << to_string(calm.state) << "; after " << killed.kills
-              << " kills: " << to_string(killed.state) << ", roots " << (calm.roots == killed.roots ? "equal" : "DIFFER")
-              << ", seat in the beacon " << (killed.kept_seat ? "kept" : "LOST") << "\n";
+              << " kills: " << to_string(killed.state) << ", roots "
+              << (calm.roots == killed.roots ? "equal" : "DIFFER") << ", seat in the beacon "
+              << (killed.kept_seat ? "kept" : "LOST") << "\n";
     if (!ok) {
         std::cout << "logs are kept in " << home.string() << "\n";
         return 1;

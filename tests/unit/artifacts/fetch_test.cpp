@@ -43,7 +43,9 @@ TEST_CASE("ART-6: an artifact is served at its name and kept by who fetched it")
 TEST_CASE("ART-7: who cannot be reached, who has nothing and who serves something else are told apart") {
     const Served served;
     std::atomic<bool> open{false};
-    const auto find = [&](const Hash256& hash) { return open ? std::optional(served.remote.path(hash)) : std::nullopt; };
+    const auto find = [&](const Hash256& hash) {
+        return open ? std::optional(served.remote.path(hash)) : std::nullopt;
+    };
     ArtifactServer server({}, find);
     const auto error_of = [&served](const contracts::ArtifactRef& ref, FetchLimits limits = {}) {
         const auto result = fetch(ref, served.local, limits);

@@ -132,10 +132,14 @@ TEST_CASE("a host that failed is asked after those that did not") {
     http::HttpServer good({}, [](const http::HttpRequest&) { return http::HttpResponse{.status = 404, .body = {}}; });
     const std::string url = "http://127.0.0.1:" + std::to_string(good.port());
     Fetcher fetcher(
-        place.own, place.cache, {.threads = 1, .backoff_first = std::chrono::hours(1), .backoff_max = std::chrono::hours(1)}
+        place.own, place.cache,
+        {.threads = 1, .backoff_first = std::chrono::hours(1), .backoff_max = std::chrono::hours(1)}
     );
     // Nobody listens on port 1: after one refusal the second artifact there waits, and the good host's does not.
-    CHECK(wait_for(fetcher, place, place.dead(1, "http://127.0.0.1:1"), Urgency::kDuty).error() == FetchError::kUnreachable);
+    CHECK(
+        wait_for(fetcher, place, place.dead(1, "http://127.0.0.1:1"), Urgency::kDuty).error() ==
+        FetchError::kUnreachable
+    );
     fetcher.want(place.task, place.dead(2, "http://127.0.0.1:1"), Urgency::kDuty);
     CHECK(wait_for(fetcher, place, place.dead(3, url), Urgency::kOffer).error() == FetchError::kMissing);
     CHECK(fetcher.get(place.task, place.dead(2, "http://127.0.0.1:1"), Urgency::kDuty).error() == FetchError::kPending);

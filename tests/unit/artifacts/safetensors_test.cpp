@@ -187,10 +187,17 @@ TEST_CASE("ART-1: no mutation of a file crashes, and what is accepted can be wri
         for (std::uint32_t e = 0; e < edits; ++e) {
             const std::size_t at = random() % bytes.size();
             switch (random() % 4) {
-                case 0: bytes[at] = static_cast<std::uint8_t>(random()); break;
-                case 1: bytes[at] ^= static_cast<std::uint8_t>(1U << (random() % 8)); break;
-                case 2: bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at)); break;
-                default: bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes[random() % bytes.size()]);
+                case 0:
+                    bytes[at] = static_cast<std::uint8_t>(random());
+                    break;
+                case 1:
+                    bytes[at] ^= static_cast<std::uint8_t>(1U << (random() % 8));
+                    break;
+                case 2:
+                    bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at));
+                    break;
+                default:
+                    bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes[random() % bytes.size()]);
             }
         }
         if (const auto file = decode_safetensors(bytes)) {

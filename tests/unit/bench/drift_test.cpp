@@ -13,8 +13,8 @@
 namespace assay::bench {
 namespace {
 
-using nlohmann::json;
 using dispute::Measurement;
+using nlohmann::json;
 
 /// Of a segment whose parameters and other tensors have drifted by so many updates.
 Measurement drifted(float parameters, float other) {
@@ -62,7 +62,9 @@ TEST_CASE("PRF-6: the drift study takes a task's threshold from the chain's own 
     CHECK(out["honest"]["segments_beyond"] == 0);
     CHECK(out["other_rules"][0]["sample"] == "largest");
     CHECK(out["other_rules"][0]["factor"] == 3);
-    CHECK(out["other_rules"][0]["threshold"]["max"] == doctest::Approx(3 * 3814e-9));  // 2^-18 in billionths, rounded down
+    CHECK(
+        out["other_rules"][0]["threshold"]["max"] == doctest::Approx(3 * 3814e-9)
+    );  // 2^-18 in billionths, rounded down
 }
 
 TEST_CASE("VER-18: the drift study counts honest segments beyond the threshold, in either row") {

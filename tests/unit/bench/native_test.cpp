@@ -22,8 +22,8 @@ using program::Program;
 
 constexpr std::uint64_t kSeed = 11;
 constexpr std::uint64_t kSteps = 12;
-/// Rounding differs in every operation and AdamW amplifies what differs in small gradients; a wrong gradient changes the
-/// loss by a hundred times more within two steps.
+/// Rounding differs in every operation and AdamW amplifies what differs in small gradients; a wrong gradient changes
+/// the loss by a hundred times more within two steps.
 constexpr double kTolerance = 5e-4;
 
 class Numbers final : public canonical::RowSource {
@@ -78,8 +78,7 @@ void check_losses(const Program& program, std::uint32_t limit, const MakeNative&
         CAPTURE(step);
         std::vector<std::int32_t> batch;
         for (std::uint32_t r = 0; r < program.batch_size; ++r) {
-            const std::uint64_t index =
-                canonical::batch_row(kSeed, step * program.batch_size + r, rows->shape().rows);
+            const std::uint64_t index = canonical::batch_row(kSeed, step * program.batch_size + r, rows->shape().rows);
             const auto* values = reinterpret_cast<const std::int32_t*>(rows->row(index).data());
             batch.insert(batch.end(), values, values + program.dataset.width);
         }

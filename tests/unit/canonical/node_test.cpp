@@ -26,9 +26,7 @@ Node contract(std::uint32_t precision, std::uint32_t chunk) {
         DType::kF32,
         {3, 4},
         {precision, chunk},
-        {input(DType::kI32, {3, 100}),
-         input(DType::kI32, {3, (100 + chunk - 1) / chunk}),
-         input(DType::kI32, {4, 100}),
+        {input(DType::kI32, {3, 100}), input(DType::kI32, {3, (100 + chunk - 1) / chunk}), input(DType::kI32, {4, 100}),
          input(DType::kI32, {4, (100 + chunk - 1) / chunk})}};
 }
 
@@ -72,11 +70,11 @@ TEST_CASE("PRG-2: wrong counts, types and shapes are refused for every primitive
 }
 
 TEST_CASE("PRG-2: a table whose width is no multiple of 32 is refused") {
-    const Node gather{Op::kGatherRows, DType::kF32, {5, 66}, {},
-                      {input(DType::kF32, {9, 33}), input(DType::kI32, {5, 2})}};
+    const Node gather{
+        Op::kGatherRows, DType::kF32, {5, 66}, {}, {input(DType::kF32, {9, 33}), input(DType::kI32, {5, 2})}};
     CHECK(refused(gather, NodeError::kInputShape));
-    const Node scatter{Op::kScatterAddRows, DType::kI64, {9, 33}, {},
-                       {input(DType::kI32, {5, 66}), input(DType::kI32, {5, 2})}};
+    const Node scatter{
+        Op::kScatterAddRows, DType::kI64, {9, 33}, {}, {input(DType::kI32, {5, 66}), input(DType::kI32, {5, 2})}};
     CHECK(refused(scatter, NodeError::kOutputShape));
 }
 
@@ -145,17 +143,25 @@ TEST_CASE("PRG-4: dimensions of zero or beyond the limit are refused") {
     CHECK(refused({Op::kBatchRows, DType::kI32, {1, kMaxRowWidth + 1}, {}, {}}, NodeError::kTooLarge));
     CHECK(refused({Op::kUniform, DType::kF32, {kMaxDimension, 1025}, {}, {}}, NodeError::kTooLarge));
     CHECK(refused({Op::kBernoulli, DType::kF32, {kMaxDimension, 1025}, {}, {}}, NodeError::kTooLarge));
-    const Node scatter{Op::kScatterAddRows, DType::kI64, {9, 32}, {},
-                       {input(DType::kI32, {1U << 20U, 1U << 15U}), input(DType::kI32, {1U << 20U, 1U << 10U})}};
+    const Node scatter{
+        Op::kScatterAddRows,
+        DType::kI64,
+        {9, 32},
+        {},
+        {input(DType::kI32, {1U << 20U, 1U << 15U}), input(DType::kI32, {1U << 20U, 1U << 10U})}};
     CHECK(refused(scatter, NodeError::kTooLarge));
-    const Node gather{Op::kGatherRows, DType::kF32, {1, 32}, {},
-                      {input(DType::kF32, {9, 1U << 20U}), input(DType::kI32, {1, 32})}};
+    const Node gather{
+        Op::kGatherRows, DType::kF32, {1, 32}, {}, {input(DType::kF32, {9, 1U << 20U}), input(DType::kI32, {1, 32})}};
     CHECK(refused(gather, NodeError::kTooLarge));
 }
 
 TEST_CASE("PRG-7: a map that does not fit is refused") {
     const Shape shape{4, 6};
-    const Node good{Op::kView, DType::kF32, shape, {7, 0}, {input(DType::kF32, {8, 3})},
+    const Node good{Op::kView,
+                    DType::kF32,
+                    shape,
+                    {7, 0},
+                    {input(DType::kF32, {8, 3})},
                     View{{24}, {{2, 0, 1, {1}}, {12, -5, 3, {-1}}}}};
     REQUIRE(check_node(good).has_value());
     const auto altered = [&](auto alter) {
@@ -207,18 +213,20 @@ TEST_CASE("PRG-7: a map that does not fit is refused") {
 
 TEST_CASE("PRG-8: groups that do not divide the rows, or are not cut along tiles, are refused") {
     const auto grouped = [](std::uint32_t rows, std::uint32_t cols, std::uint32_t right) {
-        return Node{Op::kContract,
-                    DType::kF32,
-                    {rows, cols},
-                    {21, 64},
-                    {input(DType::kI32, {rows, 64}), input(DType::kI32, {rows, 1}), input(DType::kI32, {right, 64}),
-                     input(DType::kI32, {right, 1})}};
+        return Node{
+            Op::kContract,
+            DType::kF32,
+            {rows, cols},
+            {21, 64},
+            {input(DType::kI32, {rows, 64}), input(DType::kI32, {rows, 1}), input(DType::kI32, {right, 64}),
+             input(DType::kI32, {right, 1})}};
     };
     CHECK(check_node(grouped(64, 32, 64)).has_value());
     CHECK(check_node(grouped(96, 64, 192)).has_value());
     CHECK(check_node(grouped(5, 7, 7)).has_value());
-    for (const Node& node : {grouped(5, 7, 14), grouped(64, 31, 62), grouped(48, 32, 64), grouped(33, 32, 64),
-                             grouped(64, 32, 96), grouped(64, 64, 32), grouped(64, 32, 33)}) {
+    for (const Node& node :
+         {grouped(5, 7, 14), grouped(64, 31, 62), grouped(48, 32, 64), grouped(33, 32, 64), grouped(64, 32, 96),
+          grouped(64, 64, 32), grouped(64, 32, 33)}) {
         CHECK(refused(node, NodeError::kOutputShape));
     }
 }

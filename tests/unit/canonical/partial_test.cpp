@@ -84,9 +84,7 @@ TEST_CASE("NUM-24: a contraction's accumulator grows by the sum once a chunk has
     test::Sample s;
     s.node = {Op::kContract, DType::kF32, {1, 1}, {8, 64}, {}};
     s.inputs = {
-        make_tensor(DType::kI32, {1, 128}),
-        make_tensor(DType::kI32, {1, 2}),
-        make_tensor(DType::kI32, {1, 128}),
+        make_tensor(DType::kI32, {1, 128}), make_tensor(DType::kI32, {1, 2}), make_tensor(DType::kI32, {1, 128}),
         make_tensor(DType::kI32, {1, 2})};
     for (const Tensor& tensor : s.inputs) {
         s.node.inputs.push_back(test::input_of(tensor));

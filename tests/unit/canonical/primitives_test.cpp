@@ -63,9 +63,12 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 }  // namespace
 
 TEST_CASE("NUM-8: every elementwise primitive equals a plain loop on any operands") {
-    check_against_reference({Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kSqrt, Op::kScale, Op::kAddConst, Op::kRelu,
-                             Op::kReluGrad, Op::kExp, Op::kLog, Op::kFill, Op::kAbs, Op::kFloor, Op::kRint, Op::kMax,
-                             Op::kMin, Op::kLess, Op::kEqual, Op::kSelect, Op::kCausalMask}, 40);
+    check_against_reference(
+        {Op::kAdd,  Op::kSub,      Op::kMul, Op::kDiv,  Op::kSqrt,  Op::kScale,  Op::kAddConst,
+         Op::kRelu, Op::kReluGrad, Op::kExp, Op::kLog,  Op::kFill,  Op::kAbs,    Op::kFloor,
+         Op::kRint, Op::kMax,      Op::kMin, Op::kLess, Op::kEqual, Op::kSelect, Op::kCausalMask},
+        40
+    );
 }
 
 TEST_CASE("NUM-2: a product and a sum are rounded separately") {
@@ -102,15 +105,20 @@ TEST_CASE("NUM-26: erf of whole tensors is the chain's") { check_against_referen
 TEST_CASE("NUM-27: sin and cos of whole tensors are the chain's") { check_against_reference({Op::kSin, Op::kCos}, 40); }
 TEST_CASE("NUM-34: a view equals a plain loop on any map") { check_against_reference({Op::kView}, 400); }
 TEST_CASE("NUM-8: floor and rint are exact, ties go to even, and what has no fraction stays") {
-    const std::initializer_list<float> x{-2.5F, -0.5F, 0.5F, 1.5F, 0x1.fffffep-2F, -0x1p-149F, 0x1.fffffep22F,
-                                         -0x1.fffffep22F, 0x1p23F, 0x1.fffffep127F, -kInf, kNan};
+    const std::initializer_list<float> x{-2.5F,          -0.5F,           0.5F,           1.5F,
+                                         0x1.fffffep-2F, -0x1p-149F,      0x1.fffffep22F, -0x1.fffffep22F,
+                                         0x1p23F,        0x1.fffffep127F, -kInf,          kNan};
     const Shape shape{1, static_cast<std::uint32_t>(x.size())};
-    CHECK(run({.op = Op::kFloor, .shape = shape}, {row_of(x)}) ==
-          canonical_row({-3.0F, -1.0F, 0.0F, 1.0F, 0.0F, -1.0F, 0x1.fffffcp22F, -0x1p23F, 0x1p23F, 0x1.fffffep127F,
-                         -kInf, kNan}));
-    CHECK(run({.op = Op::kRint, .shape = shape}, {row_of(x)}) ==
-          canonical_row({-2.0F, 0.0F, 0.0F, 2.0F, 0.0F, 0.0F, 0x1p23F, -0x1p23F, 0x1p23F, 0x1.fffffep127F, -kInf,
-                         kNan}));
+    CHECK(
+        run({.op = Op::kFloor, .shape = shape}, {row_of(x)}) ==
+        canonical_row(
+            {-3.0F, -1.0F, 0.0F, 1.0F, 0.0F, -1.0F, 0x1.fffffcp22F, -0x1p23F, 0x1p23F, 0x1.fffffep127F, -kInf, kNan}
+        )
+    );
+    CHECK(
+        run({.op = Op::kRint, .shape = shape}, {row_of(x)}) ==
+        canonical_row({-2.0F, 0.0F, 0.0F, 2.0F, 0.0F, 0.0F, 0x1p23F, -0x1p23F, 0x1p23F, 0x1.fffffep127F, -kInf, kNan})
+    );
 }
 
 TEST_CASE("NUM-8: comparisons with NaN are false, and max, min and select follow from that") {
@@ -155,9 +163,10 @@ TEST_CASE("NUM-37: conversions equal the definition on any operands") {
 
 TEST_CASE("NUM-37: conversions are clamped, rounded and canonical") {
     const Shape shape{1, 8};
-    const Tensor whole = run({.op = Op::kToInt, .dtype = DType::kI32, .shape = shape},
-                             {row_of({-1.9F, 1.9F, 0x1.fffffep30F, 0x1p31F, -0x1p31F, -0x1.000002p31F, kInf, kNan})});
-    const std::array<std::int32_t, 8> expected{-1, 1, 2147483520, 2147483647, -2147483647 - 1, -2147483647 - 1,
+    const Tensor whole =
+        run({.op = Op::kToInt, .dtype = DType::kI32, .shape = shape},
+            {row_of({-1.9F, 1.9F, 0x1.fffffep30F, 0x1p31F, -0x1p31F, -0x1.000002p31F, kInf, kNan})});
+    const std::array<std::int32_t, 8> expected{-1,         1, 2147483520, 2147483647, -2147483647 - 1, -2147483647 - 1,
                                                2147483647, 0};
     for (std::size_t i = 0; i < 8; ++i) {
         CHECK(test::get_i32(whole, i) == expected[i]);
@@ -203,11 +212,13 @@ TEST_CASE("NUM-33: a batch holds the dataset rows of the batch order") {
 
 TEST_CASE("NUM-13: row exponents equal frexp of the largest finite magnitude") {
     check_against_reference({Op::kRowExponent}, 60);
-    const Tensor e = run({.op = Op::kRowExponent, .dtype = DType::kI32, .shape = {1, 1}, .attributes = {32, 0}},
-                         {row_of({0x1p-149F, kInf, kNan, -0x1.8p-140F})});
+    const Tensor e =
+        run({.op = Op::kRowExponent, .dtype = DType::kI32, .shape = {1, 1}, .attributes = {32, 0}},
+            {row_of({0x1p-149F, kInf, kNan, -0x1.8p-140F})});
     CHECK(test::get_i32(e, 0) == -139);
-    const Tensor none = run({.op = Op::kRowExponent, .dtype = DType::kI32, .shape = {1, 1}, .attributes = {32, 0}},
-                            {row_of({kInf, kNan, -0.0F})});
+    const Tensor none =
+        run({.op = Op::kRowExponent, .dtype = DType::kI32, .shape = {1, 1}, .attributes = {32, 0}},
+            {row_of({kInf, kNan, -0.0F})});
     CHECK(test::get_i32(none, 0) == 0);
 }
 

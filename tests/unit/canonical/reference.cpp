@@ -49,8 +49,9 @@ float step_count(const Sample& s) {
     std::uint64_t count = s.context.step / divisor;
     count = modulus == 0 ? count : count % modulus;
     // The two halves are exact in a long double of 64 bits; so is their sum.
-    return static_cast<float>(std::ldexp(static_cast<long double>(count >> 32U), 32) +
-                              static_cast<long double>(count & 0xffffffffU));
+    return static_cast<float>(
+        std::ldexp(static_cast<long double>(count >> 32U), 32) + static_cast<long double>(count & 0xffffffffU)
+    );
 }
 
 float elementwise(const Sample& s, std::size_t row, std::size_t col) {
@@ -62,32 +63,54 @@ float elementwise(const Sample& s, std::size_t row, std::size_t col) {
     const float x = operand(0);
     const float y = operand(1);
     switch (s.node.op) {
-        case Op::kStepCount: return step_count(s);
-        case Op::kFromBits: return x;
+        case Op::kStepCount:
+            return step_count(s);
+        case Op::kFromBits:
+            return x;
         case Op::kToFloat: {
             const std::int32_t value = get_i32(s.inputs[0], at(s.inputs[0], row, col));
             return static_cast<float>(static_cast<double>(value));
         }
-        case Op::kAbs: return std::fabs(x);
-        case Op::kFloor: return std::floor(x);
-        case Op::kRint: return std::nearbyint(x);
-        case Op::kMax: return x > y ? x : y;
-        case Op::kMin: return x < y ? x : y;
-        case Op::kLess: return std::isless(x, y) ? 1.0F : 0.0F;
-        case Op::kEqual: return x == y ? 1.0F : 0.0F;
-        case Op::kSelect: return y != 0.0F ? x : operand(2);
-        case Op::kCausalMask: return col <= row % a ? x : std::bit_cast<float>(b);
-        case Op::kFill: return c;
-        case Op::kAdd: return x + y;
-        case Op::kSub: return x - y;
-        case Op::kMul: return x * y;
-        case Op::kDiv: return x / y;
-        case Op::kSqrt: return std::sqrt(x);
-        case Op::kScale: return x * c;
-        case Op::kAddConst: return x + c;
-        case Op::kRelu: return x > 0 ? x : 0.0F;
-        case Op::kReluGrad: return x > 0 ? y : 0.0F;
-        default: return chain(s.node.op, x);
+        case Op::kAbs:
+            return std::fabs(x);
+        case Op::kFloor:
+            return std::floor(x);
+        case Op::kRint:
+            return std::nearbyint(x);
+        case Op::kMax:
+            return x > y ? x : y;
+        case Op::kMin:
+            return x < y ? x : y;
+        case Op::kLess:
+            return std::isless(x, y) ? 1.0F : 0.0F;
+        case Op::kEqual:
+            return x == y ? 1.0F : 0.0F;
+        case Op::kSelect:
+            return y != 0.0F ? x : operand(2);
+        case Op::kCausalMask:
+            return col <= row % a ? x : std::bit_cast<float>(b);
+        case Op::kFill:
+            return c;
+        case Op::kAdd:
+            return x + y;
+        case Op::kSub:
+            return x - y;
+        case Op::kMul:
+            return x * y;
+        case Op::kDiv:
+            return x / y;
+        case Op::kSqrt:
+            return std::sqrt(x);
+        case Op::kScale:
+            return x * c;
+        case Op::kAddConst:
+            return x + c;
+        case Op::kRelu:
+            return x > 0 ? x : 0.0F;
+        case Op::kReluGrad:
+            return x > 0 ? y : 0.0F;
+        default:
+            return chain(s.node.op, x);
     }
 }
 
@@ -148,8 +171,10 @@ void movement(const Sample& s, const RowSource& rows, Tensor& out) {
     const auto [m, n] = s.node.shape;
     const auto copy = [&](std::size_t to, const Tensor& from, std::size_t index) {
         const std::size_t size = size_of(from.dtype);
-        std::copy_n(from.data.begin() + static_cast<std::ptrdiff_t>(index * size), size,
-                    out.data.begin() + static_cast<std::ptrdiff_t>(to * size));
+        std::copy_n(
+            from.data.begin() + static_cast<std::ptrdiff_t>(index * size), size,
+            out.data.begin() + static_cast<std::ptrdiff_t>(to * size)
+        );
     };
     for (std::size_t i = 0; i < m; ++i) {
         for (std::size_t j = 0; j < n; ++j) {

@@ -35,13 +35,20 @@ Shape random_broadcast(Shape to, Random& random) {
 
 std::uint32_t hostile_bits(Random& random) {
     switch (random.below(8)) {
-        case 0: return random.below(2) << 31U;
-        case 1: return (random.next_u32() & 0x807fffffU);
-        case 2: return random.next_u32();
-        case 3: return 0x7f800000U | (random.below(2) << 31U);
-        case 4: return 0x7f800001U | random.next_u32();
-        case 5: return 0x7f000000U | (random.next_u32() & 0x807fffffU);
-        default: return std::bit_cast<std::uint32_t>(random.unit());
+        case 0:
+            return random.below(2) << 31U;
+        case 1:
+            return (random.next_u32() & 0x807fffffU);
+        case 2:
+            return random.next_u32();
+        case 3:
+            return 0x7f800000U | (random.below(2) << 31U);
+        case 4:
+            return 0x7f800001U | random.next_u32();
+        case 5:
+            return 0x7f000000U | (random.next_u32() & 0x807fffffU);
+        default:
+            return std::bit_cast<std::uint32_t>(random.unit());
     }
 }
 
@@ -68,10 +75,17 @@ Tensor random_q(Shape shape, Random& random, std::uint32_t precision, Kind kind)
     Tensor out = random_i32(shape, random, -limit, limit);
     for (std::size_t i = 0; kind == Kind::kHostile && i < shape.element_count(); ++i) {
         switch (random.below(4)) {
-            case 0: set_u32(out, i, random.next_u32()); break;
-            case 1: set_i32(out, i, random.below(2) == 0 ? limit : -limit); break;
-            case 2: set_i32(out, i, std::numeric_limits<std::int32_t>::min()); break;
-            default: break;
+            case 0:
+                set_u32(out, i, random.next_u32());
+                break;
+            case 1:
+                set_i32(out, i, random.below(2) == 0 ? limit : -limit);
+                break;
+            case 2:
+                set_i32(out, i, std::numeric_limits<std::int32_t>::min());
+                break;
+            default:
+                break;
         }
     }
     return out;
@@ -90,10 +104,17 @@ Tensor random_index(Shape shape, Random& random, std::uint32_t rows, Kind kind) 
     Tensor out = random_i32(shape, random, 0, static_cast<std::int32_t>(rows) - 1);
     for (std::size_t i = 0; kind == Kind::kHostile && i < shape.element_count(); ++i) {
         switch (random.below(5)) {
-            case 0: set_i32(out, i, static_cast<std::int32_t>(rows)); break;
-            case 1: set_i32(out, i, -1); break;
-            case 2: set_u32(out, i, random.next_u32()); break;
-            default: break;
+            case 0:
+                set_i32(out, i, static_cast<std::int32_t>(rows));
+                break;
+            case 1:
+                set_i32(out, i, -1);
+                break;
+            case 2:
+                set_u32(out, i, random.next_u32());
+                break;
+            default:
+                break;
         }
     }
     return out;
@@ -101,9 +122,12 @@ Tensor random_index(Shape shape, Random& random, std::uint32_t rows, Kind kind) 
 
 Tensor any_type(Shape shape, Random& random, Kind kind) {
     switch (random.below(3)) {
-        case 0: return random_f32(shape, random, kind);
-        case 1: return random_q(shape, random, 20, kind);
-        default: return random_i64(shape, random, kind);
+        case 0:
+            return random_f32(shape, random, kind);
+        case 1:
+            return random_q(shape, random, 20, kind);
+        default:
+            return random_i64(shape, random, kind);
     }
 }
 
@@ -164,9 +188,7 @@ Array random_array(Random& random) {
     return out;
 }
 
-ViewAxis make_axis(std::uint32_t size, std::size_t dims) {
-    return {size, 0, 1, std::vector<std::int32_t>(dims, 0)};
-}
+ViewAxis make_axis(std::uint32_t size, std::size_t dims) { return {size, 0, 1, std::vector<std::int32_t>(dims, 0)}; }
 
 // Output axis i is input axis order[i], cut, padded, reversed or repeated.
 View permuted_view(const Array& from, Random& random) {
@@ -184,12 +206,26 @@ View permuted_view(const Array& from, Random& random) {
         axis.strides[i] = 1;
         out.dims.push_back(size);
         switch (random.below(6)) {
-            case 0: axis.strides[i] = -1; axis.offset = static_cast<std::int32_t>(size) - 1; break;
-            case 1: axis.offset = static_cast<std::int32_t>(random.below(size)); out.dims[i] += 2; break;
-            case 2: axis.offset = -static_cast<std::int32_t>(random.below(3)); break;
-            case 3: axis.strides[i] = 2; out.dims[i] = (size + 1) / 2; break;
-            case 4: axis.strides[i] = 0; break;
-            default: break;
+            case 0:
+                axis.strides[i] = -1;
+                axis.offset = static_cast<std::int32_t>(size) - 1;
+                break;
+            case 1:
+                axis.offset = static_cast<std::int32_t>(random.below(size));
+                out.dims[i] += 2;
+                break;
+            case 2:
+                axis.offset = -static_cast<std::int32_t>(random.below(3));
+                break;
+            case 3:
+                axis.strides[i] = 2;
+                out.dims[i] = (size + 1) / 2;
+                break;
+            case 4:
+                axis.strides[i] = 0;
+                break;
+            default:
+                break;
         }
     }
     return out;
@@ -244,9 +280,15 @@ void make_view(Sample& s, Random& random, Kind kind) {
     s.inputs = {any_type(from.shape, random, kind)};
     s.node.dtype = s.inputs[0].dtype;
     switch (random.below(kind == Kind::kHostile ? 4 : 3)) {
-        case 0: s.node.view = windows_view(from, random); break;
-        case 3: s.node.view = hostile_view(from, random); break;
-        default: s.node.view = permuted_view(from, random); break;
+        case 0:
+            s.node.view = windows_view(from, random);
+            break;
+        case 3:
+            s.node.view = hostile_view(from, random);
+            break;
+        default:
+            s.node.view = permuted_view(from, random);
+            break;
     }
     s.node.shape = random_cut(s.node.view->dims, random);
     if (s.node.dtype != DType::kI64) {
@@ -276,9 +318,14 @@ Tensor random_mixed(Shape shape, Random& random, Kind kind) {
     Tensor out = random_f32(shape, random, kind);
     for (std::size_t i = 0; i < shape.element_count(); ++i) {
         switch (random.below(4)) {
-            case 0: set_f32(out, i, static_cast<float>(static_cast<std::int32_t>(random.below(9)) - 4) * 0.5F); break;
-            case 1: set_f32(out, i, any_magnitude(random)); break;
-            default: break;
+            case 0:
+                set_f32(out, i, static_cast<float>(static_cast<std::int32_t>(random.below(9)) - 4) * 0.5F);
+                break;
+            case 1:
+                set_f32(out, i, any_magnitude(random));
+                break;
+            default:
+                break;
         }
     }
     return out;
@@ -353,9 +400,10 @@ void make_fixed_point(Sample& s, Random& random, Kind kind) {
         const std::uint32_t n = groups == 1 ? dimension(random) : 32 * (1 + random.below(2));
         s.node.attributes = {precision, chunk};
         s.node.shape = {m, n};
-        s.inputs = {random_q({m, cols}, random, precision, kind), random_exponents({m, chunks}, random, kind),
-                    random_q({groups * n, cols}, random, precision, kind),
-                    random_exponents({groups * n, chunks}, random, kind)};
+        s.inputs = {
+            random_q({m, cols}, random, precision, kind), random_exponents({m, chunks}, random, kind),
+            random_q({groups * n, cols}, random, precision, kind),
+            random_exponents({groups * n, chunks}, random, kind)};
     }
 }
 
@@ -493,9 +541,7 @@ ByteView CountingRows::row(std::uint64_t index) const {
     return ByteView{data_}.subspan(index * size, size);
 }
 
-Tensor execute_by_partials(
-    const Sample& sample, const RowSource& rows, const std::function<void(ByteView)>& between
-) {
+Tensor execute_by_partials(const Sample& sample, const RowSource& rows, const std::function<void(ByteView)>& between) {
     const Node& node = sample.node;
     Tensor out = make_tensor(node.dtype, node.shape);
     for (std::uint64_t tile = 0; tile < tile_count(node.shape); ++tile) {

@@ -82,10 +82,10 @@ TEST_CASE("an answer that cannot be written is a failure and not silence") {
 
 TEST_CASE("every command refuses bad usage with exit code 2 in both output modes") {
     const Program assay;
-    for (const char* arguments : {"", "nonsense", "task", "task status", "task status zz", "audit task 12",
-                                  "keys new", "account send x", "account send assay1x '1 ASY'", "query proof",
-                                  "query proof --key zz", "query proof --key 01 --task aa", "tx decode xyz",
-                                  "demo --fraud nonsense", "demo --steps 0", "--node", "stake bond"}) {
+    for (const char* arguments :
+         {"", "nonsense", "task", "task status", "task status zz", "audit task 12", "keys new", "account send x",
+          "account send assay1x '1 ASY'", "query proof", "query proof --key zz", "query proof --key 01 --task aa",
+          "tx decode xyz", "demo --fraud nonsense", "demo --steps 0", "--node", "stake bond"}) {
         CAPTURE(arguments);
         const Outcome text = assay(arguments);
         CHECK(text.status == kExitUsage);
@@ -107,8 +107,9 @@ TEST_CASE("a node that nobody runs is exit code 4 in both output modes") {
         CHECK_FALSE(text.err.empty());
         CHECK(assay.error(arguments + node).at("name") == "unreachable");
     }
-    for (const std::string command : {"task status", "task history", "dispute show", "dispute explain", "audit task",
-                                      "tx show", "query proof --task", "account show", "stake show"}) {
+    for (const std::string command :
+         {"task status", "task history", "dispute show", "dispute explain", "audit task", "tx show",
+          "query proof --task", "account show", "stake show"}) {
         CAPTURE(command);
         CHECK(assay.error(command + " " + kId + node).at("code") == kExitUnreachable);
     }
@@ -145,8 +146,9 @@ TEST_CASE("a node that answers something else is not a crash") {
     ForgedNode node;
     node.answer = [](const std::string&, const json&) -> std::optional<json> { return json::array({1}); };
     node.serve();
-    for (const std::string command : {"task list", "dispute list", "account show", "task status", "stake show",
-                                      "dispute explain", "query block", "task history"}) {
+    for (const std::string command :
+         {"task list", "dispute list", "account show", "task status", "stake show", "dispute explain", "query block",
+          "task history"}) {
         CAPTURE(command);
         const bool takes_id = command.find("list") == std::string::npos && command != "query block";
         const Outcome outcome = assay(command + (takes_id ? " " + kId : "") + " --node " + node.url());
@@ -246,7 +248,8 @@ TEST_CASE("keys are made, shown, exported, taken in, re-sealed and deleted") {
 TEST_CASE("a task directory that is wrong is exit code 3") {
     const Program assay;
     cli_test::write_text(assay.home.path() / "task.toml", "titel = \"x\"\n");
-    const json error = assay.error("task pack " + assay.home.path().string() + " --store " + (assay.home.path() / "s").string());
+    const json error =
+        assay.error("task pack " + assay.home.path().string() + " --store " + (assay.home.path() / "s").string());
     CHECK(error.at("code") == kExitConfig);
     CHECK(error.at("message").get<std::string>().find("nearest: title") != std::string::npos);
 }

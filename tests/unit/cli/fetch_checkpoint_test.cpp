@@ -36,7 +36,8 @@ struct Published {
         }
         node.task.checkpoints = 1;
         node.task.spec.program = dispute::commit_program(
-            program.init, program.step, static_cast<std::uint32_t>(program.state.size()), program.batch_size, program.dataset
+            program.init, program.step, static_cast<std::uint32_t>(program.state.size()), program.batch_size,
+            program.dataset
         );
         node.task.spec.program_artifact = publish(codec::encode(program));
         checkpoint.state_root = artifacts::state_root_of(state);

@@ -52,8 +52,7 @@ crypto::SecretKey make_key(std::uint8_t number) {
     return *crypto::SecretKey::from_bytes(bytes);
 }
 
-ForgedNode::ForgedNode(std::size_t count)
-    : time_ms(now_ms()), truth_(make_records(count)), truth_roots_{Hash256{}} {
+ForgedNode::ForgedNode(std::size_t count) : time_ms(now_ms()), truth_(make_records(count)), truth_roots_{Hash256{}} {
     task.id.data.fill(0xab);
     task.spec.title = "forged";
     records = truth_;
@@ -146,11 +145,12 @@ json ForgedNode::call(const std::string& method, const json& params) {
         return {{"raw", to_hex(codec::encode(height == kHeight + 1 ? block : sign_state(height - 1)))}};
     }
     if (method == "node_status") {
-        return {{"chain_id", "forged"},
-                {"genesis_hash", to_hex(app_hashes_.front().view())},
-                {"engine", "solo"},
-                {"height", kHeight + 1},
-                {"proposer", crypto::to_address(proposer.account())}};
+        return {
+            {"chain_id", "forged"},
+            {"genesis_hash", to_hex(app_hashes_.front().view())},
+            {"engine", "solo"},
+            {"height", kHeight + 1},
+            {"proposer", crypto::to_address(proposer.account())}};
     }
     return {{"error", {{"code", -32601}, {"message", "no such method"}, {"data", {{"name", "method_not_found"}}}}}};
 }
@@ -158,7 +158,11 @@ json ForgedNode::call(const std::string& method, const json& params) {
 json ForgedNode::prove(const json& params) const {
     const std::uint64_t height = params.value("height", kHeight);
     if (height < oldest_height) {
-        return {{"error", {{"code", -32002}, {"message", "the state of that height is not kept"}, {"data", {{"name", "unavailable"}}}}}};
+        return {
+            {"error",
+             {{"code", -32002},
+              {"message", "the state of that height is not kept"},
+              {"data", {{"name", "unavailable"}}}}}};
     }
     const Bytes key = *from_hex(params.at("key").get<std::string>());
     const auto proof = merkle::prove(MemoryNodes(nodes_), height, key);
@@ -168,11 +172,12 @@ json ForgedNode::prove(const json& params) const {
     } else if (const auto slot = slots.find(key); slot != slots.end()) {
         value = slot->second;
     }
-    return {{"key", to_hex(key)},
-            {"value", value ? json(to_hex(*value)) : json()},
-            {"height", height},
-            {"app_hash", to_hex(app_hashes_.at(height).view())},
-            {"proof", to_hex(codec::encode(proof))}};
+    return {
+        {"key", to_hex(key)},
+        {"value", value ? json(to_hex(*value)) : json()},
+        {"height", height},
+        {"app_hash", to_hex(app_hashes_.at(height).view())},
+        {"proof", to_hex(codec::encode(proof))}};
 }
 
 json ForgedNode::history(const json& params) const {

@@ -18,18 +18,18 @@ namespace assay::cli_test {
 
 crypto::SecretKey make_key(std::uint8_t number);
 
-/// A node that says what a test wants: states with real proofs, blocks that sign them, a task's history. Tests alter its
-/// parts before they ask.
+/// A node that says what a test wants: states with real proofs, blocks that sign them, a task's history. Tests alter
+/// its parts before they ask.
 class ForgedNode {
   public:
     static constexpr std::uint64_t kHeight = 7;
 
-    /// A task with `records` history records, spread over the heights, the proposer's key, an honest block. `task` may be
-    /// changed: its slot in the last state is made when serve() is called.
+    /// A task with `records` history records, spread over the heights, the proposer's key, an honest block. `task` may
+    /// be changed: its slot in the last state is made when serve() is called.
     explicit ForgedNode(std::size_t records = 5);
 
-    /// Fills in the states, the task's slot in the last one, its app hash and its block, unless the test has made a block
-    /// itself.
+    /// Fills in the states, the task's slot in the last one, its app hash and its block, unless the test has made a
+    /// block itself.
     void serve();
     std::string url() const;
 
@@ -38,8 +38,8 @@ class ForgedNode {
     std::map<Bytes, std::optional<Bytes>> slots;
     crypto::SecretKey proposer = make_key(1);
     Hash256 app_hash;
-    solo::Block block;  ///< signs the last state
-    std::uint64_t time_ms;  ///< of every block; now, at first
+    solo::Block block;                ///< signs the last state
+    std::uint64_t time_ms;            ///< of every block; now, at first
     std::uint64_t oldest_height = 0;  ///< older states are not kept
     std::size_t page_records = 100;
     /// Changes the result of a method before it is sent.

@@ -98,8 +98,8 @@ struct Run {
     }
 };
 
-/// The largest difference from `expected`, in units of the largest element of `scale`, or of `least` if that is larger: a
-/// bias before batch normalisation has no gradient but rounding's.
+/// The largest difference from `expected`, in units of the largest element of `scale`, or of `least` if that is larger:
+/// a bias before batch normalisation has no gradient but rounding's.
 double distance(
     const std::vector<float>& found, const std::vector<float>& expected, const std::vector<float>& scale, double least
 ) {
@@ -229,7 +229,8 @@ struct Altered {
 TEST_CASE("an ONNX task that does not fit its model or data is refused") {
     Altered("batch_size = 24", "batch_size = 25").check_refused("program.onnx");
     Altered("columns = [\"inputs\", \"targets\"]", "columns = [\"inputs\"]").check_refused("rows have 12 values");
-    Altered("columns = [\"inputs\", \"targets\"]", "columns = [\"inputs\", \"labels\"]").check_refused("no tensor \"labels\"");
+    Altered("columns = [\"inputs\", \"targets\"]", "columns = [\"inputs\", \"labels\"]")
+        .check_refused("no tensor \"labels\"");
     Altered("file = \"program.onnx\"", "file = \"model.onnx\"").check_refused("cannot read");
     Altered("file = \"program.onnx\"", "file = \"dataset.safetensors\"").check_refused("dataset.safetensors: ");
     Altered("loss = \"loss\"", "loss = \"lost\"").check_refused("lost");

@@ -22,8 +22,8 @@ using namespace taskdir;
 
 using canonical::DType;
 using canonical::Tensor;
-using cli_test::TemporaryDirectory;
 using cli_test::replaced;
+using cli_test::TemporaryDirectory;
 using cli_test::write_text;
 
 const std::string kText = cli_test::kTinyTask + "[evaluation]\ntext = \"holdout.txt\"\n";

@@ -18,8 +18,8 @@ namespace {
 using namespace taskdir;
 
 using canonical::DType;
-using cli_test::TemporaryDirectory;
 using cli_test::replaced;
+using cli_test::TemporaryDirectory;
 using cli_test::write_text;
 
 const std::string kMlp = cli_test::kTaskHead + R"([model]
@@ -128,8 +128,10 @@ std::vector<std::uint32_t> words_of(const BuiltTask& task, std::uint64_t row) {
     std::vector<std::uint32_t> out;
     const ByteView bytes = task.data.dataset->row(row);
     for (std::size_t i = 0; i < bytes.size(); i += 4) {
-        out.push_back(bytes[i] | std::uint32_t{bytes[i + 1]} << 8U | std::uint32_t{bytes[i + 2]} << 16U |
-                      std::uint32_t{bytes[i + 3]} << 24U);
+        out.push_back(
+            bytes[i] | std::uint32_t{bytes[i + 1]} << 8U | std::uint32_t{bytes[i + 2]} << 16U |
+            std::uint32_t{bytes[i + 3]} << 24U
+        );
     }
     return out;
 }
@@ -142,7 +144,11 @@ TEST_CASE("a multilayer perceptron takes its number of features from the data") 
     CHECK(words_of(task, 1) == std::vector<std::uint32_t>{3, 4, 1});
     // Two layers and their momentum.
     CHECK(task.program.state.size() == 8);
-    CHECK(Directory(replaced(kMlp, "kind = \"sgd\"", "kind = \"sgd\"\nmomentum = 0"), small_rows()).build().program.state.size() == 4);
+    CHECK(
+        Directory(replaced(kMlp, "kind = \"sgd\"", "kind = \"sgd\"\nmomentum = 0"), small_rows())
+            .build()
+            .program.state.size() == 4
+    );
 }
 
 TEST_CASE("features may be reals, with the class in a tensor of its own") {
@@ -152,16 +158,16 @@ TEST_CASE("features may be reals, with the class in a tensor of its own") {
     CHECK(std::get<program::MlpConfig>(task.file.model).encoding == program::Encoding::kFloatBits);
     CHECK(words_of(task, 0) == std::vector<std::uint32_t>{0x3f000000U, 0xbf800000U, 2});
     // One tensor of reals: its last column is the class all the same.
-    const BuiltTask together = Directory(
-        kMlp, {{"rows", reals(3, 3, {0.5F, -1.0F, 2.0F, 2.0F, 3.0F, 0.0F, 0.0F, 1.0F, 1.0F})}}
-    ).build();
+    const BuiltTask together =
+        Directory(kMlp, {{"rows", reals(3, 3, {0.5F, -1.0F, 2.0F, 2.0F, 3.0F, 0.0F, 0.0F, 1.0F, 1.0F})}}).build();
     CHECK(together.data.artifact == task.data.artifact);
 }
 
 TEST_CASE("columns are named by the task") {
     const std::vector<artifacts::NamedTensor> tensors = {
         {"label", integers(2, 1, {2, 0})}, {"point", integers(2, 2, {5, 6, 7, 8})}};
-    const std::string toml = replaced(kMlp, "rows.safetensors\"", "rows.safetensors\"\ncolumns = [\"point\", \"label\"]");
+    const std::string toml =
+        replaced(kMlp, "rows.safetensors\"", "rows.safetensors\"\ncolumns = [\"point\", \"label\"]");
     CHECK(words_of(Directory(toml, tensors).build(), 0) == std::vector<std::uint32_t>{5, 6, 2});
     Directory(kMlp, tensors).check_refused("has no tensor \"inputs\", and none named \"rows\"");
 }
@@ -171,10 +177,13 @@ TEST_CASE("a convolutional network wants as many values as its image has, and th
     const BuiltTask task = Directory(kCnn, {{"rows", integers(2, 17, values)}}).build();
     CHECK(task.program.dataset.width == 17);
     CHECK(task.program.batch_size == 2);
-    Directory(kCnn, small_rows()).check_refused("rows have 3 values; this model reads 17: height * width * channels + 1");
-    Directory(replaced(kCnn, "height = 4", "height = 4\nkernel = 2"), small_rows()).check_refused("kernel: must be odd");
-    Directory(replaced(kCnn, "filters = [2]", "filters = [2, 2, 2]"), {{"rows", integers(2, 17, values)}})
-        .check_refused("pooling leaves nothing");
+    Directory(kCnn, small_rows())
+        .check_refused("rows have 3 values; this model reads 17: height * width * channels + 1");
+    Directory(replaced(kCnn, "height = 4", "height = 4\nkernel = 2"), small_rows())
+        .check_refused("kernel: must be odd");
+    Directory(
+        replaced(kCnn, "filters = [2]", "filters = [2, 2, 2]"), {{"rows", integers(2, 17, values)}}
+    ).check_refused("pooling leaves nothing");
 }
 
 TEST_CASE("a transformer takes its vocabulary from the text") {
@@ -210,13 +219,16 @@ TEST_CASE("tokens may come as rows, and then the vocabulary must be given") {
 }
 
 TEST_CASE("values that the model cannot mean are refused") {
-    Directory(kMlp, {{"rows", integers(2, 3, {1, 2, 0, 3, 4, 3})}}).check_refused("value 2 of row 1 is 3; classes are 0 to 2");
+    Directory(
+        kMlp, {{"rows", integers(2, 3, {1, 2, 0, 3, 4, 3})}}
+    ).check_refused("value 2 of row 1 is 3; classes are 0 to 2");
     Directory(kMlp, {{"rows", integers(1, 3, {1, 2, -1})}}).check_refused("is -1; classes");
     const float infinite = std::numeric_limits<float>::infinity();
     Directory(kMlp, {{"rows", reals(1, 3, {1.0F, infinite, 0.0F})}}).check_refused("not finite");
     Directory(kMlp, {{"rows", reals(1, 3, {1.0F, 2.0F, 0.5F})}}).check_refused("no 32-bit integer");
-    Directory(kMlp, {{"inputs", integers(2, 1, {1, 2})}, {"targets", wide(2, 1, {1, std::int64_t{1} << 40U})}})
-        .check_refused("no 32-bit integer");
+    Directory(
+        kMlp, {{"inputs", integers(2, 1, {1, 2})}, {"targets", wide(2, 1, {1, std::int64_t{1} << 40U})}}
+    ).check_refused("no 32-bit integer");
     Directory(kMlp, {{"inputs", integers(2, 1, {1, 2})}, {"targets", integers(3, 1, {1, 1, 1})}}).check_refused("rows");
     Directory(kMlp, {{"rows", integers(1, 4097, std::vector<std::int32_t>(4097))}}).check_refused("at most 4096");
     Directory(kMlp, {{"rows", integers(2, 1, {1, 2})}}).check_refused("rows have one value");
@@ -228,7 +240,8 @@ TEST_CASE("data that is no safetensors file, or of the wrong kind, is refused") 
     broken.check_refused("is not a safetensors file");
     Directory(replaced(kMlp, "rows = \"rows.safetensors\"", "text = \"text.txt\""), {}).check_refused("takes no text");
     Directory(replaced(kMlp, "rows = \"rows.safetensors\"", "rows = \"none\""), {}).check_refused("cannot read");
-    Directory(replaced(kMlp, "rows = \"rows.safetensors\"", ""), {}).check_refused("[data] text: either this is needed");
+    Directory(replaced(kMlp, "rows = \"rows.safetensors\"", ""), {})
+        .check_refused("[data] text: either this is needed");
     Directory(replaced(kMlp, "[data]", "[data]\ntext = \"text.txt\""), {}).check_refused("and not both");
     Directory(replaced(kGpt, "[data]", "[data]\ncolumns = [\"a\"]"), {}).check_refused("for rows, not for text");
 }
@@ -252,17 +265,21 @@ TEST_CASE("keys of the wrong type name what is accepted") {
     refused("weight_decay = 0.1", "momentum = 0.9", "[optimizer] momentum: unknown key");
     refused("[numerics]", "numerics = 1\n[numericz]", "task.toml");
     Directory(replaced(kMlp, "hidden = [8]", "hidden = 8"), small_rows()).check_refused("must be a list of at most");
-    Directory(replaced(kMlp, "hidden = [8]", "hidden = [8, 0]"), small_rows()).check_refused("must be a list of at most");
+    Directory(replaced(kMlp, "hidden = [8]", "hidden = [8, 0]"), small_rows())
+        .check_refused("must be a list of at most");
     Directory(replaced(kMlp, "classes = 3\n", ""), small_rows()).check_refused("[model] classes: is missing");
 }
 
 TEST_CASE("a model beyond the limits of programs is refused and not built") {
     Directory(replaced(kGpt, "layers = 1", "layers = 1000"), {}).check_refused("too large");
     Directory(
-        replaced(replaced(kGpt, "layers = 1", "layers = 84"), "kind = \"adamw\"\nweight_decay = 0.1\nclip_norm = 1.0\naccumulation = 2",
-                 "kind = \"sgd\"\nmomentum = 0.0"),
+        replaced(
+            replaced(kGpt, "layers = 1", "layers = 84"),
+            "kind = \"adamw\"\nweight_decay = 0.1\nclip_norm = 1.0\naccumulation = 2", "kind = \"sgd\"\nmomentum = 0.0"
+        ),
         {}
-    ).check_refused("too large");
+    )
+        .check_refused("too large");
 }
 
 TEST_CASE("an mlp without hidden layers is a linear classifier") {

@@ -14,8 +14,8 @@ namespace {
 
 using namespace taskdir;
 
-using cli_test::TemporaryDirectory;
 using cli_test::replaced;
+using cli_test::TemporaryDirectory;
 using cli_test::write_text;
 using nlohmann::json;
 
@@ -82,20 +82,27 @@ TEST_CASE("what cannot be read or is not TOML is a finding too") {
 
 TEST_CASE("a run that ends too early or wastes steps is warned of") {
     const std::string schedule = "[schedule]\nkind = \"linear\"\ntotal_updates = 40\n[data]";
-    CHECK(Directory(replaced(kGood, "[data]", schedule)).finds(taskdir::Severity::kWarning, "[schedule] total_updates", "20 updates"));
+    CHECK(Directory(replaced(kGood, "[data]", schedule))
+              .finds(taskdir::Severity::kWarning, "[schedule] total_updates", "20 updates"));
     const std::string warmup = "[schedule]\nwarmup_updates = 20\n[data]";
-    CHECK(Directory(replaced(kGood, "[data]", warmup)).finds(taskdir::Severity::kWarning, "[schedule] warmup_updates", "ends before"));
+    CHECK(Directory(replaced(kGood, "[data]", warmup))
+              .finds(taskdir::Severity::kWarning, "[schedule] warmup_updates", "ends before"));
     const auto accumulating = [](const std::string& n) {
         return Directory(replaced(kGood, "kind = \"adam\"", "kind = \"adam\"\naccumulation = " + n));
     };
     CHECK(accumulating("3").finds(taskdir::Severity::kWarning, "[optimizer] accumulation", "last 2 steps"));
-    CHECK(accumulating("21").finds(taskdir::Severity::kError, "[optimizer] accumulation", "no parameter would ever change"));
+    CHECK(accumulating("21").finds(
+        taskdir::Severity::kError, "[optimizer] accumulation", "no parameter would ever change"
+    ));
     CHECK(accumulating("4").lint().all().empty());
 }
 
 TEST_CASE("a batch larger than the dataset is warned of, and rows never read are noted") {
-    CHECK(Directory(replaced(kGood, "batch_size = 2", "batch_size = 16")).finds(taskdir::Severity::kWarning, "[model] batch_size", "15 rows"));
-    const Directory brief(replaced(replaced(kGood, "steps = 20", "steps = 7"), "checkpoint_interval = 10", "checkpoint_interval = 7"));
+    CHECK(Directory(replaced(kGood, "batch_size = 2", "batch_size = 16"))
+              .finds(taskdir::Severity::kWarning, "[model] batch_size", "15 rows"));
+    const Directory brief(
+        replaced(replaced(kGood, "steps = 20", "steps = 7"), "checkpoint_interval = 10", "checkpoint_interval = 7")
+    );
     CHECK(brief.finds(taskdir::Severity::kNote, "steps", "14 of the dataset's 15 rows"));
 }
 
@@ -106,7 +113,8 @@ TEST_CASE("attention under Adam with a tiny epsilon is warned of in tolerance mo
     );
     const std::string in_tolerance = "mode = \"tolerance\"\ntraining_blocks";
     const auto warns = [](const std::string& toml) {
-        return Directory(toml, std::string(40, 'a') + kText).finds(taskdir::Severity::kWarning, "[optimizer] epsilon", "below 1e-6");
+        return Directory(toml, std::string(40, 'a') + kText)
+            .finds(taskdir::Severity::kWarning, "[optimizer] epsilon", "below 1e-6");
     };
     CHECK(warns(replaced(gpt, "training_blocks", in_tolerance)));
     CHECK_FALSE(warns(gpt));
@@ -116,8 +124,11 @@ TEST_CASE("attention under Adam with a tiny epsilon is warned of in tolerance mo
 }
 
 TEST_CASE("a task that pays nothing is warned of") {
-    CHECK(Directory(replaced(kGood, "\"20 ASY\"", "\"0 ASY\"")).finds(taskdir::Severity::kWarning, "reward", "no solver"));
-    CHECK(Directory(replaced(kGood, "\"500 grains\"", "\"0 grains\"")).finds(taskdir::Severity::kWarning, "verification_fee", "no verifier"));
+    CHECK(
+        Directory(replaced(kGood, "\"20 ASY\"", "\"0 ASY\"")).finds(taskdir::Severity::kWarning, "reward", "no solver")
+    );
+    CHECK(Directory(replaced(kGood, "\"500 grains\"", "\"0 grains\""))
+              .finds(taskdir::Severity::kWarning, "verification_fee", "no verifier"));
 }
 
 TEST_CASE("a task dearer than most chains admit is noted") {
@@ -172,9 +183,11 @@ TEST_CASE("DSP-3: an estimate's rounds are those of the rules") {
     CHECK(bound.rounds.total() <= 5);
     CHECK(bound.reveal_bytes <= 256 * 32);
     CHECK(bound.proof_bytes > 4096);
-    const taskdir::BuiltTask longer = Directory(replaced(replaced(kGood, "steps = 20", "steps = 2000"), "interval = 10", "interval = 1000")).build();
+    const taskdir::BuiltTask longer =
+        Directory(replaced(replaced(kGood, "steps = 20", "steps = 2000"), "interval = 10", "interval = 1000")).build();
     CHECK(estimate_task(longer).dispute.rounds.steps == 2);
-    const taskdir::BuiltTask single = Directory(replaced(replaced(kGood, "steps = 20", "steps = 2"), "interval = 10", "interval = 1")).build();
+    const taskdir::BuiltTask single =
+        Directory(replaced(replaced(kGood, "steps = 20", "steps = 2"), "interval = 10", "interval = 1")).build();
     CHECK(estimate_task(single).dispute.rounds.steps == 0);
 }
 
@@ -182,7 +195,8 @@ TEST_CASE("an estimate is told in words and in JSON") {
     const taskdir::BuiltTask task = Directory(kGood).build();
     const Estimate estimate = estimate_task(task);
     const std::string text = estimate_text(estimate, task);
-    for (const char* part : {"1,688 parameters", "multiply-adds in XG-21", "15 rows of 5 values", "20 steps of 2 rows in 2 segments"}) {
+    for (const char* part :
+         {"1,688 parameters", "multiply-adds in XG-21", "15 rows of 5 values", "20 steps of 2 rows in 2 segments"}) {
         CAPTURE(text);
         CHECK(text.find(part) != std::string::npos);
     }

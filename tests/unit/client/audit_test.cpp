@@ -144,7 +144,9 @@ TEST_CASE("an audit refuses a state that is older than allowed, however well it 
     const AuditResult allowed = audit_task(rpc, node.task.id, {.proposer = {}, .block = {}, .max_age_s = 1'100});
     CHECK(allowed.verified);
     CHECK(allowed.signed_at_s == static_cast<std::int64_t>(node.time_ms / 1'000));
-    check_problem(audit_task(rpc, node.task.id, {.proposer = {}, .block = {}, .max_age_s = 900}), "the state is stale: block 8");
+    check_problem(
+        audit_task(rpc, node.task.id, {.proposer = {}, .block = {}, .max_age_s = 900}), "the state is stale: block 8"
+    );
     // A younger one, whose records end too early: the node is behind, or hides what came after.
     ForgedNode behind(5);
     behind.serve();
@@ -164,7 +166,9 @@ TEST_CASE("an audit of ten thousand records finds the one that was forged") {
     client::RpcClient rpc(node.url());
     CHECK(audit_task(rpc, node.task.id).records == kRecords);
     node.records[7'777].actor.data.fill(1);  // of block 6, with records 7143 to 8571
-    check_problem(audit_task(rpc, node.task.id), "one of the history records 7143 to 8571 is not the chain's: after block 6");
+    check_problem(
+        audit_task(rpc, node.task.id), "one of the history records 7143 to 8571 is not the chain's: after block 6"
+    );
     node.records.erase(node.records.begin() + 6'000);
     check_problem(audit_task(rpc, node.task.id), "history record 6000 is missing");
 }
@@ -242,7 +246,10 @@ TEST_CASE("an audit with a given proposer does not take the node's word") {
     node.serve();
     client::RpcClient rpc(node.url());
     CHECK(audit_task(rpc, node.task.id, {.proposer = node.proposer.account(), .block = {}}).verified);
-    check_problem(audit_task(rpc, node.task.id, {.proposer = cli_test::make_key(2).account(), .block = {}}), "not by the chain's proposer");
+    check_problem(
+        audit_task(rpc, node.task.id, {.proposer = cli_test::make_key(2).account(), .block = {}}),
+        "not by the chain's proposer"
+    );
 }
 
 TEST_CASE("an audit refuses a block that carries another app hash") {

@@ -92,7 +92,8 @@ TEST_CASE("what is signed on is proven against the block of the proposer that is
 TEST_CASE("a node of another chain than the pinned one is refused") {
     Meeting at;
     static_cast<void>(at.chain());
-    for (const auto& [member, value] : {std::pair("chain_id", json("other")), std::pair("genesis_hash", json(std::string(64, 'a')))}) {
+    for (const auto& [member, value] :
+         {std::pair("chain_id", json("other")), std::pair("genesis_hash", json(std::string(64, 'a')))}) {
         alter(at, "node_status", member, value);
         CHECK(at.refusal().find("this home is of the one with") != std::string::npos);
     }
@@ -135,13 +136,21 @@ TEST_CASE("parameters, accounts and beacons that are not the state's are refused
                 result["value"] = value;
             }
         };
-        CHECK_THROWS_AS(slot == contracts::keys::beacon() ? static_cast<void>(chain.beacon()) : static_cast<void>(chain.base(kAlice)), Mismatch);
+        CHECK_THROWS_AS(
+            slot == contracts::keys::beacon() ? static_cast<void>(chain.beacon())
+                                              : static_cast<void>(chain.base(kAlice)),
+            Mismatch
+        );
         at.node.tamper = [&](const std::string& method, json& result) {
             if (method == "chain_proof") {
                 result["value"] = nullptr;  // proven to be absent, says the node
             }
         };
-        CHECK_THROWS_AS(slot == contracts::keys::beacon() ? static_cast<void>(chain.beacon()) : static_cast<void>(chain.base(kAlice)), Mismatch);
+        CHECK_THROWS_AS(
+            slot == contracts::keys::beacon() ? static_cast<void>(chain.beacon())
+                                              : static_cast<void>(chain.base(kAlice)),
+            Mismatch
+        );
     }
 }
 
@@ -181,15 +190,17 @@ TEST_CASE("LGT-5: a trusted block counts for as long as the chain's parameters s
     };
     node.serve();
     client::RpcClient rpc(node.url());
-    Anchor anchor{.chain_id = first.chain_id,
-                  .genesis = {},
-                  .engine = "cometbft",
-                  .proposer = {},
-                  .block = {.height = first.height, .hash = light::header_hash(first)},
-                  .trusting_s = 0,
-                  .height = Height{first.height}};
-    const std::int64_t age = std::chrono::duration_cast<std::chrono::seconds>(
-                                 std::chrono::system_clock::now().time_since_epoch()).count() - first.time.seconds;
+    Anchor anchor{
+        .chain_id = first.chain_id,
+        .genesis = {},
+        .engine = "cometbft",
+        .proposer = {},
+        .block = {.height = first.height, .hash = light::header_hash(first)},
+        .trusting_s = 0,
+        .height = Height{first.height}};
+    const std::int64_t age =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count() -
+        first.time.seconds;
     const TemporaryDirectory home;
     const auto read_with = [&](std::int64_t trusting_s) {
         anchor.trusting_s = trusting_s;

@@ -169,7 +169,8 @@ TEST_CASE("CMT-3: what was finalized and not committed is gone after a restart, 
     CHECK(handler.handle(request).finalize_block().app_hash() == before);
 }
 
-TEST_CASE("CMT-4: a sender's transactions enter without gaps, and what left the pool is refused when asked about again") {
+TEST_CASE("CMT-4: a sender's transactions enter without gaps, and what left the pool is refused when asked about again"
+) {
     Toy toy;
     CHECK(toy.check(toy_tx(1, 0)) == 0);
     CHECK(toy.check(toy_tx(1, 1)) == 0);
@@ -278,7 +279,9 @@ TEST_CASE("CMT-5: a proposal fits the bytes that the engine counts") {
     CHECK(toy.handler.handle(prepare_request({}, 6 * 4 - 1)).prepare_proposal().txs_size() == 3);
     CHECK(toy.handler.handle(prepare_request({Bytes(9)}, -1)).prepare_proposal().txs_size() == 10);
     CHECK(toy.handler.handle(prepare_request({}, 0)).has_prepare_proposal());
-    CHECK(toy.handler.handle(process_request(1, txs)).process_proposal().status() == abci::ResponseProcessProposal::ACCEPT);
+    CHECK(
+        toy.handler.handle(process_request(1, txs)).process_proposal().status() == abci::ResponseProcessProposal::ACCEPT
+    );
 }
 
 TEST_CASE("CMT-5: a proposal holds what pays most, however late it came and whatever waits before it") {
@@ -364,7 +367,9 @@ TEST_CASE("CMT-8: bytes that are no requests end a connection") {
     for (const std::string& bytes : {std::string(11, '\xff'), std::string("\x02\xff\xff", 3)}) {
         Toy toy;
         std::atomic<int> failures{0};
-        Server server(toy.handler, {.address = "tcp://127.0.0.1:0", .on_failure = [&](const std::string&) { ++failures; }});
+        Server server(toy.handler, {.address = "tcp://127.0.0.1:0", .on_failure = [&](const std::string&) {
+                                        ++failures;
+                                    }});
         FakeConnection connection(server.address());
         connection.send_raw(bytes);
         CHECK(connection.is_closed());
@@ -396,7 +401,9 @@ TEST_CASE("the server takes a socket file, and over one that nobody serves any m
         Server server(toy.handler, {.address = address, .on_failure = {}});
         FakeConnection connection(server.address());
         CHECK(connection.ask(info_request()).has_info());
-        CHECK_THROWS_WITH(Server(toy.handler, {.address = address, .on_failure = {}}), doctest::Contains("another process"));
+        CHECK_THROWS_WITH(
+            Server(toy.handler, {.address = address, .on_failure = {}}), doctest::Contains("another process")
+        );
     }
     CHECK_FALSE(std::filesystem::exists(file));
     std::ofstream(file) << "left over";
@@ -412,7 +419,9 @@ class SlowMachine final : public consensus::StateMachine {
     consensus::CheckResult check(ByteView tx, const Hash256& hash, consensus::CheckKind kind) const override {
         return inner_.check(tx, hash, kind);
     }
-    std::vector<Bytes> prepare(std::vector<Bytes> txs, std::uint64_t max) const override { return inner_.prepare(std::move(txs), max); }
+    std::vector<Bytes> prepare(std::vector<Bytes> txs, std::uint64_t max) const override {
+        return inner_.prepare(std::move(txs), max);
+    }
     Result<void, consensus::ProposalError> process(const consensus::FinalizeRequest& proposal) const override {
         return inner_.process(proposal);
     }
@@ -422,7 +431,9 @@ class SlowMachine final : public consensus::StateMachine {
         return inner_.finalize(block);
     }
     void commit() override { inner_.commit(); }
-    consensus::QueryResult query(const consensus::QueryRequest& request) const override { return inner_.query(request); }
+    consensus::QueryResult query(const consensus::QueryRequest& request) const override {
+        return inner_.query(request);
+    }
     void let_go() {
         const std::lock_guard lock(mutex_);
         go_ = true;

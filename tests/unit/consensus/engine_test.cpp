@@ -163,8 +163,7 @@ TEST_CASE("a state ahead of the log, of another chain, or that replays otherwise
     two.height.value = 3;
     ahead.restore(two);
     CHECK_THROWS_WITH_AS(
-        replay(ahead, log, "toy-1", {}),
-        doctest::Contains("the state is at height 3 but the block log ends at 2"),
+        replay(ahead, log, "toy-1", {}), doctest::Contains("the state is at height 3 but the block log ends at 2"),
         HandshakeError
     );
     ToyMachine other;

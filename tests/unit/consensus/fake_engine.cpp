@@ -119,9 +119,7 @@ abci::Response FakeConnection::receive() {
     }
 }
 
-bool FakeConnection::is_closed() {
-    return impl_->read_more() == 0;
-}
+bool FakeConnection::is_closed() { return impl_->read_more() == 0; }
 
 abci::Request info_request() {
     abci::Request out;

@@ -92,13 +92,16 @@ bool shows_absence(const std::string& root, const std::string& key, const ics23:
 
 }  // namespace
 
-bool ics23_accepts(const std::string& root, const std::string& key, const std::optional<std::string>& value, const std::string& proof) {
+bool ics23_accepts(
+    const std::string& root, const std::string& key, const std::optional<std::string>& value, const std::string& proof
+) {
     ics23::CommitmentProof message;
     if (!message.ParseFromString(proof)) {
         return false;
     }
     if (!value) {
-        return message.has_nonexist() && message.nonexist().key() == key && shows_absence(root, key, message.nonexist());
+        return message.has_nonexist() && message.nonexist().key() == key &&
+               shows_absence(root, key, message.nonexist());
     }
     return message.has_exist() && message.exist().key() == key && message.exist().value() == *value &&
            leads_to(root, message.exist());

@@ -11,6 +11,8 @@
 namespace assay::cometbft::test {
 
 /// Whether `proof` shows that under `root` the key has this value; nullopt: that it is not there.
-bool ics23_accepts(const std::string& root, const std::string& key, const std::optional<std::string>& value, const std::string& proof);
+bool ics23_accepts(
+    const std::string& root, const std::string& key, const std::optional<std::string>& value, const std::string& proof
+);
 
 }  // namespace assay::cometbft::test

@@ -89,10 +89,12 @@ TEST_CASE("CMT-11: a verifier by the specification agrees with the reference lib
     const json vectors = json_vectors("ics23/commitment_proofs.json");
     for (const json& tree : vectors.at("trees")) {
         for (const json& item : tree.at("cases")) {
-            const auto value = item.at("value").is_null() ? std::nullopt : std::optional(item.at("value").get<std::string>());
+            const auto value =
+                item.at("value").is_null() ? std::nullopt : std::optional(item.at("value").get<std::string>());
             const bool accepted = test::ics23_accepts(
                 root_of(tree), item.at("key").get<std::string>(), value,
-                string_of(hex_bytes(item.at("proof").get<std::string>())));
+                string_of(hex_bytes(item.at("proof").get<std::string>()))
+            );
             CHECK_MESSAGE(accepted == item.at("accepted").get<bool>(), item.at("what").get<std::string>());
             refused += accepted ? 0U : 1U;
         }

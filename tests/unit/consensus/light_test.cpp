@@ -52,7 +52,8 @@ TEST_CASE("LGT-7: a block of a real chain is the one that the next one names") {
     const auto blocks = real_blocks();  // 1, 2, 30, 31, 50
     for (const std::size_t later : {1U, 3U}) {
         const LightBlock& before = blocks[later - 1];
-        const auto found = verify_height({blocks[later]}, before.header.height, [&](std::uint64_t) { return before; }, {});
+        const auto found =
+            verify_height({blocks[later]}, before.header.height, [&](std::uint64_t) { return before; }, {});
         REQUIRE(found.has_value());
         CHECK(*found == before);
     }
@@ -109,7 +110,9 @@ TEST_CASE("LGT-1, LGT-2: an altered block of a real chain does not verify") {
     CHECK(error_of([](LightBlock& b) { b.commit.signatures[0].signature[5] ^= 1U; }) == LightError::kSignature);
     CHECK(error_of([](LightBlock& b) { ++b.commit.signatures[1].time.nanos; }) == LightError::kSignature);
     CHECK(error_of([](LightBlock& b) { ++b.commit.round; }) == LightError::kSignature);
-    CHECK(error_of([](LightBlock& b) { std::swap(b.commit.signatures[0], b.commit.signatures[1]); }) == LightError::kCommit);
+    CHECK(error_of([](LightBlock& b) {
+              std::swap(b.commit.signatures[0], b.commit.signatures[1]);
+          }) == LightError::kCommit);
     // Of four equal validators three signatures are enough, two are not.
     const auto silence = [](LightBlock& b, std::size_t i) { b.commit.signatures[i] = CommitSignature{}; };
     LightBlock three = real;
@@ -128,7 +131,9 @@ TEST_CASE("an engine's answer that is not as it must be is refused with the name
         CHECK_THROWS_WITH(client::decode_light_block(bad.at("commit"), bad.at("validators")), doctest::Contains(part));
     };
     const auto header = [](nlohmann::json& b) -> nlohmann::json& { return b["commit"]["signed_header"]["header"]; };
-    const auto vote = [](nlohmann::json& b) -> nlohmann::json& { return b["commit"]["signed_header"]["commit"]["signatures"][0]; };
+    const auto vote = [](nlohmann::json& b) -> nlohmann::json& {
+        return b["commit"]["signed_header"]["commit"]["signatures"][0];
+    };
     refused([&](auto& b) { header(b)["height"] = "12x"; }, "height");
     refused([&](auto& b) { header(b)["time"] = "yesterday"; }, "time");
     refused([&](auto& b) { header(b)["time"] = "2026-13-01T00:00:00Z"; }, "time");
@@ -279,7 +284,10 @@ TEST_CASE("LGT-6: verification goes through as few blocks as the changes of vali
 TEST_CASE("LGT-6: a forged block is named by its height, wherever it stands") {
     const Chain chain([](std::uint64_t h) { return h < 50 ? Chain::Numbers{1, 2, 3} : Chain::Numbers{4, 5, 6}; });
     const Chain forged([](std::uint64_t h) { return h < 50 ? Chain::Numbers{1, 2, 3} : Chain::Numbers{7, 8, 9}; });
-    CHECK(verify_height({chain.block(1)}, 100, [&](std::uint64_t h) { return chain.block(h); }, at(100)).has_value());
+    CHECK(verify_height(
+              {chain.block(1)}, 100, [&](std::uint64_t h) { return chain.block(h); }, at(100)
+    )
+              .has_value());
     // Whoever lies about the validators after height 49 cannot have 49's name them.
     const auto lie = [&](std::uint64_t h) { return h < 50 ? chain.block(h) : forged.block(h); };
     const auto found = verify_height({chain.block(1)}, 100, lie, at(100));
@@ -287,7 +295,9 @@ TEST_CASE("LGT-6: a forged block is named by its height, wherever it stands") {
     CHECK(found.error().height == 50);
     CHECK(found.error().error == LightError::kNextValidators);
     // Another block than the one asked for.
-    const auto other = verify_height({chain.block(1)}, 30, [&](std::uint64_t) { return chain.block(20); }, at(100));
+    const auto other = verify_height(
+        {chain.block(1)}, 30, [&](std::uint64_t) { return chain.block(20); }, at(100)
+    );
     REQUIRE_FALSE(other.has_value());
     CHECK(other.error().error == LightError::kOrder);
 }
@@ -297,7 +307,8 @@ TEST_CASE("LGT-7: a block before the trusted one is verified by the hashes betwe
     std::vector<LightBlock> blocks{LightBlock{}};  // by height
     for (std::uint64_t height = 1; height <= 12; ++height) {
         blocks.push_back(made.block(height));
-        blocks.back().header.last_block_id.hash = height == 1 ? Bytes{} : bytes_of(header_hash(blocks[height - 1].header));
+        blocks.back().header.last_block_id.hash =
+            height == 1 ? Bytes{} : bytes_of(header_hash(blocks[height - 1].header));
         Chain::sign(blocks.back(), made.signers_at(height));
     }
     std::vector<std::uint64_t> asked;
@@ -320,7 +331,9 @@ TEST_CASE("LGT-7: a block before the trusted one is verified by the hashes betwe
     CHECK(forged.error().error == LightError::kLink);
     CHECK(forged.error().height == 6);
     blocks[6] = honest;
-    const auto other = verify_height({blocks[9]}, 5, [&](std::uint64_t) { return blocks[8]; }, at(12));
+    const auto other = verify_height(
+        {blocks[9]}, 5, [&](std::uint64_t) { return blocks[8]; }, at(12)
+    );
     REQUIRE_FALSE(other.has_value());
     CHECK(other.error().height == 7);
 }

@@ -284,8 +284,10 @@ TEST_CASE("POOL-2: a full pool evicts the last of the sender that pays least, fo
     CHECK_FALSE(refusal(pool, toy_tx(3, 0, 0, 18)).has_value());
     CHECK(pool.size().txs == 4);
     CHECK(pool.next_nonce(toy_sender(1)) == 2);
-    CHECK(pool.candidates(1'000) ==
-          std::vector<Bytes>{toy_tx(2, 0, 0, 20), toy_tx(3, 0, 0, 18), toy_tx(1, 0, 0, 16), toy_tx(1, 1, 0, 16)});
+    CHECK(
+        pool.candidates(1'000) ==
+        std::vector<Bytes>{toy_tx(2, 0, 0, 20), toy_tx(3, 0, 0, 18), toy_tx(1, 0, 0, 16), toy_tx(1, 1, 0, 16)}
+    );
     // A well-paid follower is worth no more than what stands before it.
     const auto why = refusal(pool, toy_tx(1, 2, 0, 250));
     REQUIRE(why.has_value());
@@ -366,6 +368,6 @@ TEST_CASE("POOL-4: a pool full of other transactions takes answers in, as many a
     CHECK(!refusal(pool, toy_tx(2, 1, 4)));
     CHECK(!refusal(pool, toy_tx(2, 2, 4)));
     CHECK(refusal(pool, toy_tx(2, 3, 4))->reason == RefusalReason::kFull);
-    CHECK(!refusal(pool, toy_tx(2, 1, 4, 1)));  // in the place of the first
+    CHECK(!refusal(pool, toy_tx(2, 1, 4, 1)));                                 // in the place of the first
     CHECK(refusal(pool, toy_tx(2, 1, 4, 2))->reason == RefusalReason::kFull);  // one turnover a block
 }

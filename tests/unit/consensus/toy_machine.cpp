@@ -75,7 +75,8 @@ consensus::FinalizeResult ToyMachine::finalize(const consensus::FinalizeRequest&
         hash.update(tx);
         ++next.nonces[tx.at(0)];
         result.receipts.push_back(
-            {.tx = contracts::tx_hash(tx), .code = 0, .action = "", .sender = {}, .task = {}, .gas = kTxGas});
+            {.tx = contracts::tx_hash(tx), .code = 0, .action = "", .sender = {}, .task = {}, .gas = kTxGas}
+        );
     }
     next.app_hash = hash.finish();
     result.app_hash = next.app_hash;

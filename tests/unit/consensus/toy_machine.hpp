@@ -15,7 +15,8 @@
 namespace assay::solo::test {
 
 /// A state machine small enough to see through. A transaction is four bytes: sender, nonce, a flag, and anything. A
-/// flag of 1 is refused by every check; of 2 by rechecks only; with 4 it answers the duty whose number is in the nonce's place. The app hash chains everything that finalize was given.
+/// flag of 1 is refused by every check; of 2 by rechecks only; with 4 it answers the duty whose number is in the
+/// nonce's place. The app hash chains everything that finalize was given.
 class ToyMachine : public consensus::StateMachine {
   public:
     struct State {

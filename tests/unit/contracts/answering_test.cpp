@@ -16,7 +16,9 @@ namespace {
 constexpr float kDrift = 1e-4F;
 const Tamper kNative{false, 7, 4, 1};
 
-std::uint64_t free_stake(const Chain& chain, Role role, const Actor& actor) { return chain.stake(role, actor).free.grains; }
+std::uint64_t free_stake(const Chain& chain, Role role, const Actor& actor) {
+    return chain.stake(role, actor).free.grains;
+}
 
 void unbond_all(Chain& chain, Role role, const Actor& actor, std::uint64_t but = 0) {
     REQUIRE(chain.run(actor, Unbond{role, {free_stake(chain, role, actor) - but}}) == 0);
@@ -83,8 +85,10 @@ TEST_CASE("DSP-46: a verifier without free stake disputes a verdict that contrad
     const ChallengeVerdict challenge{id, 2, accused, Role::kVerifier, VerdictPart::kEnd};
     REQUIRE(chain.run(accuser, challenge) == 0);
     CHECK(chain.task(id).assignments[honest].reserve == chain.params.challenger_bond);
-    CHECK(chain.fail(accuser, ChallengeVerdict{id, 2, accused, Role::kSolver, VerdictPart::kProbe}) ==
-          TxError::kInsufficientStake);
+    CHECK(
+        chain.fail(accuser, ChallengeVerdict{id, 2, accused, Role::kSolver, VerdictPart::kProbe}) ==
+        TxError::kInsufficientStake
+    );
     const DisputeId dispute = dispute_id(id, 2, accuser.id, DisputedVerdict{accused, false, VerdictPart::kEnd});
     chain.skip(params.dispute_clock_blocks);
     CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kRefuted);

@@ -161,9 +161,10 @@ TEST_CASE("DSP-36: a proof that the referee cannot use is refused and ends nothi
     CHECK(is_responders_turn(find_dispute(chain.view, id).value()));
     const Tx tx = sign_tx(
         {kChainId, chain.solver.id, get_account(chain.view, chain.solver.id).nonce, {kCoin}, ProveMove{id, {}}},
-        chain.solver.key);
-    const auto checked = check_tx(
-        chain.view, chain.params, tx, codec::encode(tx).size(), tx.body.nonce, Height{chain.height.value + 1});
+        chain.solver.key
+    );
+    const auto checked =
+        check_tx(chain.view, chain.params, tx, codec::encode(tx).size(), tx.body.nonce, Height{chain.height.value + 1});
     CHECK(checked.error() == TxError::kProofInvalid);
 }
 

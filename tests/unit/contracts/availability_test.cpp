@@ -21,7 +21,8 @@ namespace {
 std::uint32_t seats_of(const Committee& committee) {
     return std::accumulate(
         committee.members.begin(), committee.members.end(), 0U,
-        [](std::uint32_t sum, const CommitteeMember& member) { return sum + member.seats; });
+        [](std::uint32_t sum, const CommitteeMember& member) { return sum + member.seats; }
+    );
 }
 
 const Actor& member(const Chain& chain, const TaskId& id, std::size_t place) {
@@ -246,8 +247,10 @@ TEST_CASE("AVL-3: the tile of the member's own draw is what attests") {
     CHECK(right.tile == asked.number % canonical::tile_count(right.type.shape));
     CHECK(refuses(open(honest(), {asked.checkpoint, asked.tensor, asked.number + 1})));
     CHECK(refuses(open(honest(), {asked.checkpoint, 1 - asked.tensor, asked.number})));
-    CHECK(refuses(open(honest(), {(asked.checkpoint + 1) % 3, asked.tensor, asked.number})) ==
-          (honest().state(0) != honest().state(4) || asked.tensor == 0));
+    CHECK(
+        refuses(open(honest(), {(asked.checkpoint + 1) % 3, asked.tensor, asked.number})) ==
+        (honest().state(0) != honest().state(4) || asked.tensor == 0)
+    );
     const ToyRun other({}, 0.5F);
     const ToyRun skewed(Tamper{true, 0, 0, 0});
     CHECK(refuses(open(asked.checkpoint == 0 ? skewed : other, asked)));

@@ -316,7 +316,7 @@ TEST_CASE("BCN-9: a draw that fails is made again with the next round") {
     REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {100 * kCoin}}) == 0);
     REQUIRE(chain.run(chain.submitter, contribute(chain.submitter)) == 0);
     CHECK(chain.task(id).state == TaskState::kCompleted);  // the verifier came after the round had opened
-    chain.skip(chain.params.redraw_blocks + 1);  // TASK-18, BCN-4
+    chain.skip(chain.params.redraw_blocks + 1);            // TASK-18, BCN-4
     REQUIRE(beacon_of(chain).round.has_value());
     REQUIRE(chain.run(chain.submitter, contribute(chain.submitter, 1)) == 0);
     CHECK(chain.task(id).state == TaskState::kVerifying);

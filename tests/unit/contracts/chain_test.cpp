@@ -47,12 +47,24 @@ TEST_CASE("PAR-1: parameters with which a chain could not run are refused") {
         [](Params& p) { p.segments_checked_max = p.segments_checked - 1; },
         [](Params& p) { p.verifiers_per_segment_max = 0; },
         [](Params& p) { p.challenger_bond_bps = kMaxBondBps + 1; },
-        [](Params& p) { p.hardware_classes.resize(kMaxHardwareClasses + 1, {"a", 1}); },
-        [](Params& p) { p.hardware_classes = {{"a", 1}, {"a", 2}}; },
-        [](Params& p) { p.hardware_classes = {{"any", 1}}; },
-        [](Params& p) { p.hardware_classes = {{"", 1}}; },
-        [](Params& p) { p.hardware_classes = {{"A", 1}}; },
-        [](Params& p) { p.hardware_classes = {{"a", 0}}; },
+        [](Params& p) {
+            p.hardware_classes.resize(kMaxHardwareClasses + 1, {"a", 1});
+        },
+        [](Params& p) {
+            p.hardware_classes = {{"a", 1}, {"a", 2}};
+        },
+        [](Params& p) {
+            p.hardware_classes = {{"any", 1}};
+        },
+        [](Params& p) {
+            p.hardware_classes = {{"", 1}};
+        },
+        [](Params& p) {
+            p.hardware_classes = {{"A", 1}};
+        },
+        [](Params& p) {
+            p.hardware_classes = {{"a", 0}};
+        },
         [](Params& p) { p.gas_price_min = {0}; },
         [](Params& p) { p.gas_price_min = {kGasPriceMax.grains + 1}; },
         [](Params& p) { p.block_size_max = p.tx_size_max - 1; },
@@ -86,8 +98,7 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
     CHECK_FALSE(are_valid(params));
     // The largest proof that any node can ask for, and the other moves and answers, in an envelope that is full.
     const auto opening = [](canonical::DType type) {
-        return dispute::TileOpening{
-            canonical::make_tile(type), std::vector<Hash256>(38), std::vector<Hash256>(14)};
+        return dispute::TileOpening{canonical::make_tile(type), std::vector<Hash256>(38), std::vector<Hash256>(14)};
     };
     dispute::Proof contraction;
     contraction.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
@@ -234,9 +245,19 @@ TEST_CASE("STA-2: keys are a prefix byte and fixed-size parts, and no two kinds 
     const AccountId account = make_actor(1).id;
     const TaskId task = task_id(account, 0);
     const std::vector<Bytes> all{
-        keys::params(), keys::supply(), keys::account(account), keys::stake(Role::kVerifier, account),
-        keys::task(task), keys::checkpoint(task, 258), keys::dispute({}), keys::profile(task, 0),
-        keys::stakers(Role::kSolver), keys::agenda({5}), keys::backlog(), keys::queue(Queue::kSolver), keys::bookkeeping(task)};
+        keys::params(),
+        keys::supply(),
+        keys::account(account),
+        keys::stake(Role::kVerifier, account),
+        keys::task(task),
+        keys::checkpoint(task, 258),
+        keys::dispute({}),
+        keys::profile(task, 0),
+        keys::stakers(Role::kSolver),
+        keys::agenda({5}),
+        keys::backlog(),
+        keys::queue(Queue::kSolver),
+        keys::bookkeeping(task)};
     std::map<std::uint8_t, int> prefixes;
     for (const Bytes& key : all) {
         ++prefixes[key.front()];

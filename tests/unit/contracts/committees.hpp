@@ -8,8 +8,8 @@
 /// Committees of toy tasks for tests: who attests, and what the beacon draws afterwards.
 namespace assay::contracts::test {
 
-/// A task that an honest solver completed and on which no verifier, of `others` and one more, gave a verdict; it waits for a
-/// committee.
+/// A task that an honest solver completed and on which no verifier, of `others` and one more, gave a verdict; it waits
+/// for a committee.
 TaskId unjudged_task(Chain& chain, std::size_t others);
 
 /// Empty blocks until a committee sits over the task.

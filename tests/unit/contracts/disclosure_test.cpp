@@ -199,8 +199,10 @@ TEST_CASE("VER-12: watchers are whistleblowers with a bond to spare, and none of
         const auto& watchers = assignment.watchers;
         REQUIRE(watchers.size() == (assignment.probe == 0 ? 0U : 2U));
         if (assignment.probe != 0) {
-            CHECK(std::set<AccountId>(watchers.begin(), watchers.end()) ==
-                  std::set<AccountId>{chain.whistleblower.id, chain.stranger.id});
+            CHECK(
+                std::set<AccountId>(watchers.begin(), watchers.end()) ==
+                std::set<AccountId>{chain.whistleblower.id, chain.stranger.id}
+            );
         }
     }
     CHECK(chain.stake(Role::kWhistleblower, chain.whistleblower).locked.grains == 0);
@@ -360,8 +362,12 @@ TEST_CASE("VER-15: a challenge of a forced result whose seal is of the true one 
     late.seal = decoy_found;
     CHECK(chain.fail(chain.whistleblower, late) == TxError::kPhase);
     // Another's seal says nothing of what this challenger found, and of a result that is wrong there is no such seal.
-    CHECK(chain.run(chain.solver, ChallengeVerdict{
-        id, 1, chain.verifier.id, Role::kSolver, VerdictPart::kProbe, std::nullopt, decoy_found}) == 0);
+    CHECK(
+        chain.run(
+            chain.solver,
+            ChallengeVerdict{id, 1, chain.verifier.id, Role::kSolver, VerdictPart::kProbe, std::nullopt, decoy_found}
+        ) == 0
+    );
 }
 
 TEST_CASE("VER-16: a watcher whose seal is not of the true probe root has not replayed, and wins nothing") {
@@ -441,8 +447,10 @@ TEST_CASE("DSP-42: a verdict that is challenged before the window or at its end 
             chain.skip(chain.params.challenge_blocks - 2);
         }
         const DisputeId dispute = challenge(chain, chain.whistleblower, id, 1, Role::kWhistleblower);
-        CHECK(dispute_of(chain, dispute).deadline.value ==
-              chain.height.value + chain.params.challenge_blocks / 2 + chain.params.disclose_blocks);
+        CHECK(
+            dispute_of(chain, dispute).deadline.value ==
+            chain.height.value + chain.params.challenge_blocks / 2 + chain.params.disclose_blocks
+        );
         keep_secret(chain);
         CHECK(disclose(chain, id, 1) == 0);
         CHECK(dispute_of(chain, dispute).state == DisputeState::kActive);
@@ -461,8 +469,7 @@ TEST_CASE("VER-16: a jackpot is what the fee and the rate make fair, and never m
         supply.treasury = {100 * kCoin};
         set_supply(state, supply);
         const BlockContext block;
-        Context context{
-            .state = state, .params = chain.params, .block = block, .tx = {}, .actor = {}, .history = {}};
+        Context context{.state = state, .params = chain.params, .block = block, .tx = {}, .actor = {}, .history = {}};
         Task task = chain.task(id);
         pay_jackpots(context, task, winners);
         const std::uint64_t total = 100 * kCoin - get_supply(state).treasury.grains;
@@ -488,8 +495,7 @@ TEST_CASE("VER-16: all jackpots of a task come to a tenth of a contributor's bon
         supply.treasury = {1'000 * kCoin};
         set_supply(state, supply);
         const BlockContext block;
-        Context context{
-            .state = state, .params = chain.params, .block = block, .tx = {}, .actor = {}, .history = {}};
+        Context context{.state = state, .params = chain.params, .block = block, .tx = {}, .actor = {}, .history = {}};
         task.spec.verification_fee = {fee};
         pay_jackpots(context, task, {chain.stranger.id});
         return 1'000 * kCoin - get_supply(state).treasury.grains;

@@ -8,7 +8,6 @@
 namespace assay::contracts::test {
 namespace {
 
-
 program::Program make_distance_program() {
     const ToyRun run;
     std::vector<program::StateTensor> types;
@@ -85,12 +84,13 @@ State replay_from(const ToyRun& run, State state, std::uint64_t first, std::uint
 
 dispute::testing::World measuring_world(const State& start, const State& replayed, const State& claimed) {
     const program::Program& program = distance_program();
-    return {.init = program.init,
-            .step = program.step,
-            .rows = std::make_shared<ToyRows>(),
-            .state = {canonical::make_tensor(canonical::DType::kF32, canonical::kMeasurementShape)},
-            .batch_size = program.batch_size,
-            .initial = program::measured_state(start, replayed, claimed)};
+    return {
+        .init = program.init,
+        .step = program.step,
+        .rows = std::make_shared<ToyRows>(),
+        .state = {canonical::make_tensor(canonical::DType::kF32, canonical::kMeasurementShape)},
+        .batch_size = program.batch_size,
+        .initial = program::measured_state(start, replayed, claimed)};
 }
 
 dispute::Measurement measure(const State& start, const State& replayed, const State& claimed, std::uint64_t seed) {
@@ -152,9 +152,7 @@ void report_all(Chain& chain, const TaskId& id, const std::vector<ProfileReport>
 }
 
 TaskId measured_task(
-    Chain& chain,
-    float drift,
-    const std::function<State(std::uint32_t checkpoint)>& checkpoint,
+    Chain& chain, float drift, const std::function<State(std::uint32_t checkpoint)>& checkpoint,
     const std::optional<TaskId>& parent
 ) {
     const TaskId id = profiling_task(chain, parent);
@@ -191,7 +189,8 @@ void play(
         } else if (position.pending.empty()) {
             const auto children = dispute::make_reveal(dispute.claim, position, responder);
             if (position.level == dispute::Level::kNodes) {
-                reveals.push_back({position.first_node, dispute::split(dispute.claim, position).child_height, children});
+                reveals.push_back({position.first_node, dispute::split(dispute.claim, position).child_height, children}
+                );
             }
             REQUIRE(chain.run(responding, RevealMove{id, position.rounds, children}) == 0);
         } else {

@@ -40,11 +40,10 @@ TaskId profiling_task(Chain& chain, const std::optional<TaskId>& parent = {});
 std::vector<const Actor*> profilers_of(const Chain& chain, const TaskId& id);
 /// Commits and publishes `reports`, in the order of the task's profiles.
 void report_all(Chain& chain, const TaskId& id, const std::vector<ProfileReport>& reports);
-/// A profiled task with the threshold 3 * `drift`, solved by a run with these states at its checkpoints; verifiers drawn.
+/// A profiled task with the threshold 3 * `drift`, solved by a run with these states at its checkpoints; verifiers
+/// drawn.
 TaskId measured_task(
-    Chain& chain,
-    float drift,
-    const std::function<State(std::uint32_t checkpoint)>& checkpoint,
+    Chain& chain, float drift, const std::function<State(std::uint32_t checkpoint)>& checkpoint,
     const std::optional<TaskId>& parent = {}
 );
 

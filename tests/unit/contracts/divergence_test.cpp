@@ -17,7 +17,10 @@ constexpr std::uint64_t kStep = ToyRun::kDivergesAt;
 DeclareDivergence declaration(const TaskId& task, const ToyRun& run, std::uint64_t step) {
     const auto& state = run.state(step + 1);
     return {
-        .task = task, .step = step, .state_root = root_of(state), .artifact = {},
+        .task = task,
+        .step = step,
+        .state_root = root_of(state),
+        .artifact = {},
         .opening = dispute::open_divergence(state).value()};
 }
 
@@ -82,14 +85,16 @@ TEST_CASE("TASK-13: what is declared must be the next segment's, and shown") {
     CHECK(fails([](auto& d) { d.artifact.location = "line\nbreak"; }) == TxError::kFieldOutOfRange);
     CHECK(fails([](auto& d) { d.opening.type.shape.rows = 0; }) == TxError::kFieldOutOfRange);
     // A finite tile of the state, honestly opened.
-    CHECK(fails([&](auto& d) {
-              const auto& state = run.state(kStep);
-              const std::vector<Hash256> commitments{dispute::commit_tensor(state[0]), dispute::commit_tensor(state[1])};
-              d.state_root = root_of(state);
-              d.opening.opening.tile = canonical::tile_of(state[0], 0);
-              d.opening.opening.tile_path = dispute::tile_tree(state[0]).path(0);
-              d.opening.opening.source_path = merkle::Tree(commitments).path(0);
-          }) == TxError::kNoDivergence);
+    CHECK(
+        fails([&](auto& d) {
+            const auto& state = run.state(kStep);
+            const std::vector<Hash256> commitments{dispute::commit_tensor(state[0]), dispute::commit_tensor(state[1])};
+            d.state_root = root_of(state);
+            d.opening.opening.tile = canonical::tile_of(state[0], 0);
+            d.opening.opening.tile_path = dispute::tile_tree(state[0]).path(0);
+            d.opening.opening.source_path = merkle::Tree(commitments).path(0);
+        }) == TxError::kNoDivergence
+    );
     CHECK(chain.task(id).state == TaskState::kTraining);
     for (std::uint32_t i = 2; i <= 3; ++i) {
         CHECK(chain.run(chain.solver, PostCheckpoint{id, i, hash_of("x"), {}}) == 0);
@@ -105,8 +110,12 @@ TEST_CASE("TASK-13: an initialisation that diverges is declared as step 0 before
     tensor.data[3] = 0x7f;
     tensor.data[2] = 0xc0;
     const std::vector<canonical::Tensor> state{tensor, canonical::make_tensor(canonical::DType::kI32, {1, 1})};
-    DeclareDivergence declared{.task = id, .step = 1, .state_root = root_of(state), .artifact = {},
-                               .opening = dispute::open_divergence(state).value()};
+    DeclareDivergence declared{
+        .task = id,
+        .step = 1,
+        .state_root = root_of(state),
+        .artifact = {},
+        .opening = dispute::open_divergence(state).value()};
     CHECK(chain.fail(chain.solver, declared) == TxError::kCheckpointOrder);
     declared.step = 0;
     CHECK(chain.run(chain.solver, declared) == 0);
@@ -173,8 +182,12 @@ TEST_CASE("DSP-36: a divergence that was made up is refuted, one that happened h
     auto state = honest.state(5);
     state[0].data[3] = 0x7f;
     state[0].data[2] = 0x80;
-    const DeclareDivergence declared{.task = made_up, .step = 4, .state_root = root_of(state), .artifact = {},
-                                     .opening = dispute::open_divergence(state).value()};
+    const DeclareDivergence declared{
+        .task = made_up,
+        .step = 4,
+        .state_root = root_of(state),
+        .artifact = {},
+        .opening = dispute::open_divergence(state).value()};
     CHECK(other.run(other.solver, declared) == 0);
     const DisputeId second = open(other, made_up, 2);
     play_until(other, second, honest, honest, other.whistleblower, dispute::Level::kTiles);

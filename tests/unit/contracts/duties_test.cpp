@@ -43,7 +43,8 @@ std::vector<Action> one_of_each(std::index_sequence<kIndex...> /*kinds*/) {
 }
 
 CommitVerdict commit_of(const Chain& chain, const TaskId& id, const Assignment& assignment) {
-    const VerdictOpening opening = chain.opening(chain.actor_of(assignment.verifier), id, assignment.segment, hash_of("x"));
+    const VerdictOpening opening =
+        chain.opening(chain.actor_of(assignment.verifier), id, assignment.segment, hash_of("x"));
     return {id, assignment.segment, verdict_commitment(id, assignment.segment, assignment.verifier, opening)};
 }
 
@@ -175,13 +176,16 @@ TEST_CASE("DTY-3, FEE-1: who imposes duties pays for their answers, at the least
     const std::uint64_t imposed = imposed_gas(opens, params);
     CHECK(least_fee(opens, gas, base, params).grains == gas * base.grains + imposed * params.gas_price_min.grains);
     // 24 reveals of 256 hashes and the largest proof (DSP-4).
-    const auto gas_at = [&](const Action& action, std::size_t bytes) { return gas_of(Tx{{{}, {}, 0, {}, action}, {}}, bytes, params); };
+    const auto gas_at = [&](const Action& action, std::size_t bytes) {
+        return gas_of(Tx{{{}, {}, 0, {}, action}, {}}, bytes, params);
+    };
     CHECK(imposed == 24 * gas_at(RevealMove{}, 9'216) + gas_at(ProveMove{}, kMinTxSize));
     CHECK(imposed_gas(ChallengeVerdict{}, params) == imposed);
     CHECK(imposed_gas(ChallengeProfile{}, params) == imposed);
     // Three segments of it are checked by one verifier each.
     const SubmitTask submit{make_spec()};
-    const std::uint64_t verdict = gas_at(CommitVerdict{}, 1'024) + gas_at(PublishVerdict{}, 6'144) + gas_at(DiscloseVerdict{}, 1'024);
+    const std::uint64_t verdict =
+        gas_at(CommitVerdict{}, 1'024) + gas_at(PublishVerdict{}, 6'144) + gas_at(DiscloseVerdict{}, 1'024);
     const std::uint64_t checkpoints = segment_count(submit.spec) + 1;
     const std::uint64_t training = checkpoints * gas_at(PostCheckpoint{}, 1'024) + gas_at(DeclareDivergence{}, 6'144);
     CHECK(imposed_gas(submit, params) == training + 3 * (verdict + imposed));
@@ -191,7 +195,8 @@ TEST_CASE("DTY-3, FEE-1: who imposes duties pays for their answers, at the least
     const OpenDispute dispute{id, 0, Role::kWhistleblower};
     const std::uint64_t nonce = get_account(chain.view, chain.whistleblower.id).nonce;
     const Bytes priced = chain.make_tx(chain.whistleblower, dispute, nonce, Amount{1});
-    const Amount least = least_fee(dispute, gas_of_bytes(priced, chain.params), chain.params.gas_price_min, chain.params);
+    const Amount least =
+        least_fee(dispute, gas_of_bytes(priced, chain.params), chain.params.gas_price_min, chain.params);
     chain.run_block({chain.make_tx(chain.whistleblower, dispute, nonce, Amount{least.grains - 1})});
     CHECK(code_of(chain) == TxError::kFeeTooLow);
     chain.run_block({chain.make_tx(chain.whistleblower, dispute, nonce, least)});
@@ -227,19 +232,23 @@ TEST_CASE("DTY-5: all that the lane promises is in as many blocks as an answer m
         for (int run = 0; run < 200; ++run) {
             CAPTURE(gas_max);
             CAPTURE(run);
-            // As much as tasks, disputes and contributors may hold: of answers of one weight, or of any, with much gas or many bytes.
+            // As much as tasks, disputes and contributors may hold: of answers of one weight, or of any, with much gas
+            // or many bytes.
             const bool is_even = run % 4 == 0;
             const std::uint64_t promised = 2 * lane_half(params) + params.contributors_max * contribution;
             std::vector<std::pair<std::uint64_t, std::uint64_t>> waiting;  // bytes, gas
             for (std::uint64_t sum = 0;;) {
-                const std::uint64_t weight = is_even ? heaviest - static_cast<std::uint64_t>(run) : 1 + random() % heaviest;
+                const std::uint64_t weight =
+                    is_even ? heaviest - static_cast<std::uint64_t>(run) : 1 + random() % heaviest;
                 sum += weight;
                 if (sum > promised) {
                     break;
                 }
                 const std::uint64_t bytes = weight * params.block_size_max / params.block_gas_max;
                 const bool is_wide = !is_even && random() % 2 == 0;
-                waiting.emplace_back(is_wide ? bytes : random() % (bytes + 1), is_wide ? random() % (weight + 1) : weight);
+                waiting.emplace_back(
+                    is_wide ? bytes : random() % (bytes + 1), is_wide ? random() % (weight + 1) : weight
+                );
             }
             for (std::uint32_t block = 0; block < params.duty_wait_blocks; ++block) {
                 BlockUse use;
@@ -323,7 +332,9 @@ TEST_CASE("DTY-6: over a segment that was not drawn for it a verifier has no pla
     const TaskId id = chain.challenge_task();
     const auto assignments = chain.task(id).assignments;
     std::uint32_t segment = 0;
-    while (std::any_of(assignments.begin(), assignments.end(), [&](const Assignment& a) { return a.segment == segment; })) {
+    while (std::any_of(assignments.begin(), assignments.end(), [&](const Assignment& a) {
+        return a.segment == segment;
+    })) {
         ++segment;
     }
     REQUIRE(segment <= last_segment(chain.task(id)));

@@ -36,8 +36,11 @@ TEST_CASE("TX-1: bytes that are not one transaction are refused and change nothi
 TEST_CASE("TX-1: no truncation and no flipped bit of any action passes or crashes") {
     Chain chain;
     const std::vector<Action> actions{
-        kPay, SubmitTask{make_spec()}, RevealMove{{}, 0, {hash_of("a")}},
-        SelectMove{{}, 1, {2, dispute::NodeOpening{}}}, ProveMove{{}, dispute::Proof{}},
+        kPay,
+        SubmitTask{make_spec()},
+        RevealMove{{}, 0, {hash_of("a")}},
+        SelectMove{{}, 1, {2, dispute::NodeOpening{}}},
+        ProveMove{{}, dispute::Proof{}},
         AttestAvailability{{}, {1, 2, {}, {canonical::make_tile(canonical::DType::kF32), {hash_of("b")}, {}}}},
         DeclareDivergence{{}, 3, hash_of("c"), {}, {1, 2, {}, {canonical::make_tile(canonical::DType::kF32), {}, {}}}}};
     for (const Action& action : actions) {
@@ -121,8 +124,9 @@ TEST_CASE("TX-5: a used nonce and a gap are refused and change nothing") {
     chain.run_block({chain.make_tx(chain.submitter, kPay, 2, {kCoin})});
     CHECK(chain.last.receipts[0].code == static_cast<std::uint8_t>(TxError::kNonceTooHigh));
     CHECK(chain.last.changes.empty());
-    const BlockOutcome& both = chain.run_block({chain.make_tx(chain.submitter, kPay, 1, {kCoin}),
-                                                chain.make_tx(chain.submitter, kPay, 2, {kCoin})});
+    const BlockOutcome& both = chain.run_block(
+        {chain.make_tx(chain.submitter, kPay, 1, {kCoin}), chain.make_tx(chain.submitter, kPay, 2, {kCoin})}
+    );
     CHECK(both.receipts[0].code == 0);
     CHECK(both.receipts[1].code == 0);
 }

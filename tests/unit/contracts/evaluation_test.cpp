@@ -115,8 +115,10 @@ TEST_CASE("EVL-3: the claimed state follows from the score's bits, and a score t
     Chain chain;
     const TaskId id = trained_task(chain, run);
     for (const std::uint32_t bits : {0x7f800000U, 0xff800000U, 0x7fc00000U}) {
-        CHECK(chain.fail(chain.solver, CompleteTask{id, Evaluation{evaluation_of_run(run).tensors_root, bits}}) ==
-              TxError::kFieldOutOfRange);
+        CHECK(
+            chain.fail(chain.solver, CompleteTask{id, Evaluation{evaluation_of_run(run).tensors_root, bits}}) ==
+            TxError::kFieldOutOfRange
+        );
     }
 }
 

@@ -31,7 +31,9 @@ program::Program toy_evaluation() {
     const std::array score{graph.max(graph.min(sum, largest), graph.scale(largest, -1.0F))};
     return program::make_function(
         {"score", {DType::kF32, {1, 1}}},
-        {{"state.w", {DType::kF32, kEvaluatedWeights}}, {"state.b", {DType::kF32, kEvaluatedBias}}, {"holdout", {DType::kI32, kHoldout}}},
+        {{"state.w", {DType::kF32, kEvaluatedWeights}},
+         {"state.b", {DType::kF32, kEvaluatedBias}},
+         {"holdout", {DType::kI32, kHoldout}}},
         std::move(graph).commit(score)
     );
 }
@@ -67,12 +69,13 @@ TaskSpec evaluated_spec(TaskSpec spec) {
 
 dispute::testing::World evaluating_world(const std::vector<Tensor>& state) {
     const program::Program program = toy_evaluation();
-    return {.init = program.init,
-            .step = program.step,
-            .rows = std::make_shared<ToyRows>(),
-            .state = {canonical::make_tensor(DType::kF32, {1, 1})},
-            .batch_size = program.batch_size,
-            .initial = program::evaluated_state(state, toy_holdout())};
+    return {
+        .init = program.init,
+        .step = program.step,
+        .rows = std::make_shared<ToyRows>(),
+        .state = {canonical::make_tensor(DType::kF32, {1, 1})},
+        .batch_size = program.batch_size,
+        .initial = program::evaluated_state(state, toy_holdout())};
 }
 
 Evaluation evaluation_of(const std::vector<Tensor>& state) {

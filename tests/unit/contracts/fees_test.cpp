@@ -119,8 +119,10 @@ TEST_CASE("FEE-2: a block that is full of bytes raises the base fee, however lit
 TEST_CASE("FEE-3: what follows an action that empties the account has paid like every other") {
     Chain chain;
     const Action all = Transfer{chain.stranger.id, {kRich - 3 * kCoin}};
-    chain.run_block({chain.make_tx(chain.submitter, all, 0, {kCoin}), chain.make_tx(chain.submitter, all, 1, {kCoin}),
-                     chain.make_tx(chain.submitter, all, 2, {kCoin})});
+    chain.run_block(
+        {chain.make_tx(chain.submitter, all, 0, {kCoin}), chain.make_tx(chain.submitter, all, 1, {kCoin}),
+         chain.make_tx(chain.submitter, all, 2, {kCoin})}
+    );
     CHECK(code_of(chain, 0) == TxError{});
     CHECK(code_of(chain, 1) == TxError::kInsufficientBalance);
     CHECK(code_of(chain, 2) == TxError::kInsufficientBalance);
@@ -132,8 +134,10 @@ TEST_CASE("FEE-3: what follows an action that empties the account has paid like 
 
 TEST_CASE("FEE-3: money that an action of the block brings does not pay a fee of the block") {
     Chain chain;
-    chain.run_block({chain.make_tx(chain.submitter, Transfer{chain.pauper.id, {100 * kCoin}}, 0, {kCoin}),
-                     chain.make_tx(chain.pauper, Transfer{chain.stranger.id, {1}}, 0, {kCoin})});
+    chain.run_block(
+        {chain.make_tx(chain.submitter, Transfer{chain.pauper.id, {100 * kCoin}}, 0, {kCoin}),
+         chain.make_tx(chain.pauper, Transfer{chain.stranger.id, {1}}, 0, {kCoin})}
+    );
     CHECK(code_of(chain, 0) == TxError{});
     CHECK(code_of(chain, 1) == TxError::kCannotPayFee);
     CHECK(chain.balance(chain.pauper) == 100 * kCoin);
@@ -160,7 +164,9 @@ TEST_CASE("FEE-4: a proposal holds only what is valid, the sender's next, and pa
     Bytes forged = chain.make_tx(chain.submitter, pay, 2, {kCoin});
     forged.back() ^= 1U;
     CHECK(add(forged) == TxError::kBadSignature);
-    CHECK(add(chain.make_tx(chain.submitter, Transfer{chain.stranger.id, {0}}, 2, {kCoin})) == TxError::kFieldOutOfRange);
+    CHECK(
+        add(chain.make_tx(chain.submitter, Transfer{chain.stranger.id, {0}}, 2, {kCoin})) == TxError::kFieldOutOfRange
+    );
     // The pauper has three coins, whatever its actions would do with them.
     CHECK(add(chain.make_tx(chain.pauper, pay, 0, {2 * kCoin})) == TxError{});
     CHECK(add(chain.make_tx(chain.pauper, pay, 1, {2 * kCoin})) == TxError::kCannotPayFee);

@@ -68,7 +68,7 @@ Params quick_params() {
     params.redraw_blocks = 1;
     params.redraws_max = 2;
     params.committee_seats = 3;
-    params.work_price = 0;  // many tasks of the tests pay nothing
+    params.work_price = 0;          // many tasks of the tests pay nothing
     params.duty_wait_blocks = 100;  // so many verdicts and verifiers as above need a wide lane
     return params;
 }
@@ -288,7 +288,9 @@ std::uint8_t Chain::commit(const Actor& who, const TaskId& id, std::uint32_t seg
 std::uint8_t Chain::publish(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) {
     const VerdictOpening mine = opening(who, id, segment, root);
     const bool forced = is_forced(task(id), assignment(who, id, segment), mine, params.forced_error_bps);
-    return run(who, PublishVerdict{id, segment, published_verdict(task(id), assignment(who, id, segment), mine, forced)});
+    return run(
+        who, PublishVerdict{id, segment, published_verdict(task(id), assignment(who, id, segment), mine, forced)}
+    );
 }
 
 std::uint8_t Chain::disclose(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) {
@@ -433,9 +435,15 @@ void scan_slot(Scan& scan, const Bytes& key, const Bytes& value) {
             scan.supply = decode_slot<Supply>(value);
             scan.money += scan.supply.treasury.grains + scan.supply.burned.grains;
             break;
-        case SlotKind::kAccount: scan.money += decode_slot<Account>(value).balance.grains; break;
-        case SlotKind::kStake: scan_stake(scan, key, decode_slot<Stake>(value)); break;
-        case SlotKind::kTask: scan_task(scan, decode_slot<Task>(value)); break;
+        case SlotKind::kAccount:
+            scan.money += decode_slot<Account>(value).balance.grains;
+            break;
+        case SlotKind::kStake:
+            scan_stake(scan, key, decode_slot<Stake>(value));
+            break;
+        case SlotKind::kTask:
+            scan_task(scan, decode_slot<Task>(value));
+            break;
         case SlotKind::kDispute: {
             const auto dispute = decode_slot<Dispute>(value);
             scan_hold(scan, dispute.challenger_role, dispute.challenger, dispute.challenger_bond);
@@ -447,7 +455,8 @@ void scan_slot(Scan& scan, const Bytes& key, const Bytes& value) {
                 scan_hold(scan, Role::kVerifier, seat.account, seat.bond);
             }
             break;
-        default: break;
+        default:
+            break;
     }
 }
 
@@ -471,9 +480,8 @@ bool waits(const MapView& view, const TaskId& id) {
         }
     }
     const auto drawing = get_drawing(view);
-    const bool in_round = std::any_of(drawing.tasks.begin(), drawing.tasks.end(), [&](const TaskId& waiting) {
-        return waiting == id;
-    });
+    const bool in_round =
+        std::any_of(drawing.tasks.begin(), drawing.tasks.end(), [&](const TaskId& waiting) { return waiting == id; });
     const Bytes entry = codec::encode(Due{DueKind::kDraw, retag<Hash256>(id)});
     return in_round || std::any_of(view.slots().begin(), view.slots().end(), [&](const auto& slot) {
                return slot.first.front() == static_cast<std::uint8_t>(SlotKind::kAgenda) && slot.second == entry;

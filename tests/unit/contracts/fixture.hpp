@@ -71,7 +71,8 @@ class Chain {
     void bond_all();
     /// Empty blocks until a solver is drawn for it, as many as it takes (TASK-18).
     void await_solver(const TaskId& id);
-    /// Submits, draws, accepts. The task's id. Where there are no verifiers one is there for the draw (TRM-3), and gone after it.
+    /// Submits, draws, accepts. The task's id. Where there are no verifiers one is there for the draw (TRM-3), and gone
+    /// after it.
     TaskId start_task(const TaskSpec& spec);
     void post_checkpoints(const TaskId& id, const std::vector<Hash256>& roots);
     /// A task with all checkpoints (roots are hash_of("0"), ...) posted and completed.
@@ -119,8 +120,9 @@ class Chain {
     std::vector<Misbehaviour> misbehaviour;
     std::vector<ConsensusAddress> absent;
     /// What verifiers find after `probe` steps of a segment.
-    std::function<Hash256(std::uint32_t segment, std::uint32_t probe)> probe_root =
-        [](std::uint32_t, std::uint32_t) { return hash_of("probe"); };
+    std::function<Hash256(std::uint32_t segment, std::uint32_t probe)> probe_root = [](std::uint32_t, std::uint32_t) {
+        return hash_of("probe");
+    };
 
   private:
     BlockContext next_context() const;

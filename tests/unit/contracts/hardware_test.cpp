@@ -36,16 +36,17 @@ TEST_CASE("HW-1: a class that the table does not have is refused") {
     TaskSpec spec = make_spec();
     spec.hardware_class = kHopper + 1;
     CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kClassUnknown);
-    CHECK(chain.fail(chain.solver, RegisterTerms{Role::kSolver, {kHopper + 1}, ~std::uint64_t{0}}) ==
-          TxError::kClassUnknown);
+    CHECK(
+        chain.fail(chain.solver, RegisterTerms{Role::kSolver, {kHopper + 1}, ~std::uint64_t{0}}) ==
+        TxError::kClassUnknown
+    );
 }
 
 TEST_CASE("HW-2: a registration needs a score that reaches its class, and the last one counts") {
     Chain chain(classed_params());
     const auto registered = [&] { return get_terms(chain.view, Role::kSolver, chain.solver.id); };
     CHECK(chain.fail(chain.solver, RegisterTerms{Role::kSolver, {kHopper}, 4'999}) == TxError::kScoreTooLow);
-    CHECK(chain.fail(chain.solver, RegisterTerms{Role::kWhistleblower, {kHopper}, 5'000}) ==
-          TxError::kFieldOutOfRange);
+    CHECK(chain.fail(chain.solver, RegisterTerms{Role::kWhistleblower, {kHopper}, 5'000}) == TxError::kFieldOutOfRange);
     CHECK(chain.fail(chain.solver, RegisterTerms{Role::kValidator, {kHopper}, 5'000}) == TxError::kFieldOutOfRange);
     CHECK(chain.run(chain.solver, RegisterTerms{Role::kSolver, {kHopper}, 5'000}) == 0);
     CHECK(registered().terms.hardware_class == kHopper);

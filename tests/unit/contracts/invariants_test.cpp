@@ -107,8 +107,10 @@ TEST_CASE("INV-4: paying the reward and refunding it too is seen") {
     CHECK(verdict_on(chain, end, {reward, fee}) == std::nullopt);
     CHECK(verdict_on(chain, end, {reward, refund}) == InvariantError::kPayout);
     CHECK(verdict_on(chain, end, {reward, reward}) == InvariantError::kPayout);
-    CHECK(verdict_on(chain, end, {reward, fee, payment(id, chain.stranger.id, 1, Reason::kRefund)}) ==
-          InvariantError::kPayout);
+    CHECK(
+        verdict_on(chain, end, {reward, fee, payment(id, chain.stranger.id, 1, Reason::kRefund)}) ==
+        InvariantError::kPayout
+    );
 }
 
 TEST_CASE("INV-5: locked stake that no duty holds is seen, and so is a duty without its stake") {
@@ -176,6 +178,7 @@ TEST_CASE("INV-8: money leaves the treasury as recorded jackpots, at most a thir
     CHECK(pay_out(1, {payment(id, chain.stranger.id, 1, Reason::kReward)}) != std::nullopt);
     CHECK(pay_out(third, {payment(id, chain.stranger.id, third, Reason::kJackpot)}) == std::nullopt);
     CHECK(pay_out(third, {payment(id, chain.stranger.id, third - 1, Reason::kJackpot)}) == InvariantError::kTreasury);
-    CHECK(pay_out(third + 1, {payment(id, chain.stranger.id, third + 1, Reason::kJackpot)}) ==
-          InvariantError::kTreasury);
+    CHECK(
+        pay_out(third + 1, {payment(id, chain.stranger.id, third + 1, Reason::kJackpot)}) == InvariantError::kTreasury
+    );
 }

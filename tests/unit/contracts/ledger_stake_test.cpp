@@ -30,8 +30,7 @@ TEST_CASE("LED-3: amounts whose sum overflows are refused") {
     spec.reward = {~std::uint64_t{0}};
     spec.verification_fee = {1};
     CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kOverflow);
-    CHECK(chain.fail(chain.submitter, Transfer{chain.pauper.id, {~std::uint64_t{0}}}) ==
-          TxError::kInsufficientBalance);
+    CHECK(chain.fail(chain.submitter, Transfer{chain.pauper.id, {~std::uint64_t{0}}}) == TxError::kInsufficientBalance);
     CHECK(chain.fail(chain.submitter, Bond{Role::kSolver, {~std::uint64_t{0}}}) == TxError::kInsufficientBalance);
 }
 
@@ -87,8 +86,10 @@ TEST_CASE("STK-4: two unbondings of one block are one part") {
     Chain chain;
     chain.bond_all();
     const std::uint64_t nonce = get_account(chain.view, chain.solver.id).nonce;
-    chain.run_block({chain.make_tx(chain.solver, Unbond{Role::kSolver, {kCoin}}, nonce, {kCoin}),
-                     chain.make_tx(chain.solver, Unbond{Role::kSolver, {kCoin}}, nonce + 1, {kCoin})});
+    chain.run_block(
+        {chain.make_tx(chain.solver, Unbond{Role::kSolver, {kCoin}}, nonce, {kCoin}),
+         chain.make_tx(chain.solver, Unbond{Role::kSolver, {kCoin}}, nonce + 1, {kCoin})}
+    );
     REQUIRE(chain.stake(Role::kSolver, chain.solver).unbonding.size() == 1);
     CHECK(chain.stake(Role::kSolver, chain.solver).unbonding[0].amount.grains == 2 * kCoin);
 }

@@ -40,8 +40,11 @@ Profiled profile_honestly(const Chain& chain, const TaskId& id, const ToyRun& na
         out.replayed.push_back(replay_from(canonical, out.before.back(), first, steps));
         out.native.push_back(native.state(first + steps));
         out.report.segments.push_back(
-            {root_of(out.native.back()), {}, root_of(out.replayed.back()),
-             measure(out.before.back(), out.replayed.back(), out.native.back(), task.tolerance->profile_seed)});
+            {root_of(out.native.back()),
+             {},
+             root_of(out.replayed.back()),
+             measure(out.before.back(), out.replayed.back(), out.native.back(), task.tolerance->profile_seed)}
+        );
     }
     // The toy's steps have no randomness, so another seed's segment is the same.
     out.reference = out.replayed[0];
@@ -159,7 +162,9 @@ TEST_CASE("PRF-3: a report has every segment that is asked for, possible numbers
     CHECK(chain.run(*profilers[0], PublishProfile{id, report, salt}) == 0);
     CHECK(find_profile(chain.view, id, 0) == report);
     // TX-6, STA-1: the commitment is over the profiler as well, so a copied one opens to nothing.
-    CHECK(profile_commitment(id, profilers[0]->id, report, salt) != profile_commitment(id, profilers[2]->id, report, salt));
+    CHECK(
+        profile_commitment(id, profilers[0]->id, report, salt) != profile_commitment(id, profilers[2]->id, report, salt)
+    );
 }
 
 TEST_CASE("PRF-4: commitments first, then reports, who misses a phase loses a tenth, and too few refuse the task") {
@@ -180,8 +185,11 @@ TEST_CASE("PRF-4: commitments first, then reports, who misses a phase loses a te
     CHECK(chain.fail(*profilers[3], CommitProfile{id, {}}) == TxError::kPhase);
     CHECK(chain.run(*profilers[0], PublishProfile{id, report, salt}) == 0);
     CHECK(chain.run(*profilers[1], PublishProfile{id, report, salt}) == 0);
-    CHECK(chain.fail(chain.pauper, ChallengeProfile{id, profilers[0]->id, Role::kWhistleblower, ProfilePart::kStart, 0, {}}) !=
-          TxError::kAlreadyDisputed);
+    CHECK(
+        chain.fail(
+            chain.pauper, ChallengeProfile{id, profilers[0]->id, Role::kWhistleblower, ProfilePart::kStart, 0, {}}
+        ) != TxError::kAlreadyDisputed
+    );
     chain.skip(chain.params.publish_blocks);
     CHECK(profile_of(chain, id, 2).status == ProfileStatus::kMissed);
     CHECK(chain.slashed(id, Reason::kMissedVerdict) == std::vector<std::uint64_t>(2, kCoin / 10));
@@ -216,8 +224,10 @@ TEST_CASE("PRF-5: a replay or an initial state that is reported wrongly is refut
         const Role role = &challenger == &chain.verifier ? Role::kVerifier : Role::kWhistleblower;
         REQUIRE(chain.run(challenger, ChallengeProfile{id, profiler.id, role, part, segment, {}}) == 0);
         const DisputeId dispute = dispute_id(id, segment, challenger.id, {profiler.id, part});
-        CHECK(chain.fail(challenger, ChallengeProfile{id, profiler.id, role, part, segment, {}}) ==
-              TxError::kAlreadyDisputed);
+        CHECK(
+            chain.fail(challenger, ChallengeProfile{id, profiler.id, role, part, segment, {}}) ==
+            TxError::kAlreadyDisputed
+        );
         const dispute::Claim claim = find_dispute(chain.view, dispute)->claim;
         CHECK(claim.seed == (part == ProfilePart::kReference ? chain.task(id).tolerance->reference_seed : 7));
         if (part == ProfilePart::kReference) {
@@ -258,11 +268,17 @@ TEST_CASE("PRF-5: a measurement that is reported wrongly is refuted, and a right
         const std::uint64_t seed = chain.task(id).tolerance->profile_seed;
         const auto commit = static_cast<std::uint32_t>(world.init.size() - 1);
         const dispute::testing::Lie lie{0, commit, [](canonical::Tensor& tensor) { ++tensor.data[0]; }, 0};
-        dispute::testing::ScalarReplay theirs(world, true, seed, lies ? std::vector{lie} : std::vector<dispute::testing::Lie>{});
-        dispute::testing::ScalarReplay ours(world, true, seed, lies ? std::vector<dispute::testing::Lie>{} : std::vector{lie});
+        dispute::testing::ScalarReplay theirs(
+            world, true, seed, lies ? std::vector{lie} : std::vector<dispute::testing::Lie>{}
+        );
+        dispute::testing::ScalarReplay ours(
+            world, true, seed, lies ? std::vector<dispute::testing::Lie>{} : std::vector{lie}
+        );
         const DisputeId dispute = dispute_id(id, 2, challenger.id, {profiler.id, part});
-        CHECK(find_dispute(chain.view, dispute)->claim.after ==
-              dispute::measurement_root(profiled.report.segments[1].measurement));
+        CHECK(
+            find_dispute(chain.view, dispute)->claim.after ==
+            dispute::measurement_root(profiled.report.segments[1].measurement)
+        );
         play(chain, dispute, theirs, ours, profiler, challenger);
         CHECK(find_dispute(chain.view, dispute)->state == (lies ? DisputeState::kRefuted : DisputeState::kUpheld));
         CHECK((right == profiled.report.segments[1].measurement) == !lies);
@@ -390,7 +406,9 @@ TEST_CASE("LIN-4: a task that is profiled when its ancestor is convicted is canc
     }
 }
 
-TEST_CASE("SET-9: profilers whose reports stand share a fifth of the fee, verifiers the rest, both taxed when it settles") {
+TEST_CASE(
+    "SET-9: profilers whose reports stand share a fifth of the fee, verifiers the rest, both taxed when it settles"
+) {
     const ToyRun native(kNative);
     Params params = tolerance_params();
     params.tax_bps = 1'000;
@@ -419,8 +437,9 @@ TEST_CASE("INV-5: a profiler's bond that is not in its task is seen") {
 
 TEST_CASE("PAR-1: profiling's parameters leave enough samples for the quantile and the confidence") {
     CHECK(are_valid(Params{}));
-    for (std::uint32_t Params::* member : {&Params::profilers_min, &Params::profile_segments,
-                                           &Params::threshold_separation, &Params::threshold_margin_thousandths}) {
+    for (std::uint32_t Params::*member :
+         {&Params::profilers_min, &Params::profile_segments, &Params::threshold_separation,
+          &Params::threshold_margin_thousandths}) {
         Params params;
         params.*member = 0;
         CHECK_FALSE(are_valid(params));

@@ -88,9 +88,12 @@ class Crowd {
         const TaskId id = pick(tasks_);
         const auto segment = static_cast<std::uint32_t>(below(5));
         switch (below(16)) {
-            case 0: return Transfer{pick(chain_.actors())->id, amount()};
-            case 1: return Bond{role(), {below(40 * kCoin)}};
-            case 2: return Unbond{role(), amount()};
+            case 0:
+                return Transfer{pick(chain_.actors())->id, amount()};
+            case 1:
+                return Bond{role(), {below(40 * kCoin)}};
+            case 2:
+                return Unbond{role(), amount()};
             case 3: {
                 const auto open = std::count_if(tasks_.begin(), tasks_.end(), [&](const TaskId& each) {
                     return !is_terminal(find_task(chain_.view, each)->state);
@@ -99,18 +102,30 @@ class Crowd {
                 spec.training_blocks = 60;
                 return is_quick_ && open > 3 ? Action{CancelTask{id}} : Action{SubmitTask{spec}};
             }
-            case 4: return AcceptTask{id};
-            case 5: return PostCheckpoint{id, segment, root(segment), {}};
-            case 6: return CompleteTask{id};
-            case 7: return CancelTask{id};
-            case 8: return CommitVerdict{id, segment, hash_of("nonsense")};
-            case 9: return PublishVerdict{id, segment, {root(segment), hash_of("probe")}};
-            case 10: return OpenDispute{id, segment, role()};
-            case 11: return AttestAvailability{id, open_toy_tile(run_, segment % 4, segment % 2, amount().grains)};
-            case 13: return DiscloseVerdict{id, segment, {{root(segment), {}}, {hash_of("probe")}, {}, hash_of("salt")}};
-            case 14: return ChallengeVerdict{id, segment, pick(chain_.actors())->id, role()};
-            case 12: return AttestAvailability{id, {}};
-            default: return choose_move();
+            case 4:
+                return AcceptTask{id};
+            case 5:
+                return PostCheckpoint{id, segment, root(segment), {}};
+            case 6:
+                return CompleteTask{id};
+            case 7:
+                return CancelTask{id};
+            case 8:
+                return CommitVerdict{id, segment, hash_of("nonsense")};
+            case 9:
+                return PublishVerdict{id, segment, {root(segment), hash_of("probe")}};
+            case 10:
+                return OpenDispute{id, segment, role()};
+            case 11:
+                return AttestAvailability{id, open_toy_tile(run_, segment % 4, segment % 2, amount().grains)};
+            case 13:
+                return DiscloseVerdict{id, segment, {{root(segment), {}}, {hash_of("probe")}, {}, hash_of("salt")}};
+            case 14:
+                return ChallengeVerdict{id, segment, pick(chain_.actors())->id, role()};
+            case 12:
+                return AttestAvailability{id, {}};
+            default:
+                return choose_move();
         }
     }
 
@@ -159,17 +174,18 @@ class Crowd {
             if (assignment.verifier != actor.id) {
                 continue;
             }
-            const VerdictOpening mine = chain_.opening(
-                actor, task.id, segment, run_.checkpoint_root(std::min(segment, 3U)));
+            const VerdictOpening mine =
+                chain_.opening(actor, task.id, segment, run_.checkpoint_root(std::min(segment, 3U)));
             if (assignment.status == VerdictStatus::kDue) {
                 return CommitVerdict{task.id, segment, verdict_commitment(task.id, segment, actor.id, mine)};
             }
             if (assignment.status == VerdictStatus::kCommitted) {
                 const bool forced = is_forced(task, assignment, mine, chain_.params.forced_error_bps);
-                return PublishVerdict{task.id, segment, published_verdict(task, assignment, mine, forced != (below(9) == 0))};
+                return PublishVerdict{
+                    task.id, segment, published_verdict(task, assignment, mine, forced != (below(9) == 0))};
             }
-            const bool is_asked = task.state == TaskState::kDisclosure ||
-                                  !disputes_of(chain_.view, task.id, assignment).empty();
+            const bool is_asked =
+                task.state == TaskState::kDisclosure || !disputes_of(chain_.view, task.id, assignment).empty();
             if (is_secret(assignment) && is_asked && below(12) != 0) {
                 return DiscloseVerdict{task.id, segment, mine};
             }
@@ -193,8 +209,8 @@ TEST_CASE("LED-1: random actions by random actors never make, lose or strand mon
     std::map<Reason, int> payments;
     // Few crowds come as far as a broken commitment or a jackpot: as many as it takes, within reason.
     const auto is_enough = [&] {
-        return payments[Reason::kBrokenCommitment] > 0 && payments[Reason::kJackpot] > 0 && payments[Reason::kTax] > 0 &&
-               payments[Reason::kAttestation] > 0 && payments[Reason::kUnavailable] > 0;
+        return payments[Reason::kBrokenCommitment] > 0 && payments[Reason::kJackpot] > 0 &&
+               payments[Reason::kTax] > 0 && payments[Reason::kAttestation] > 0 && payments[Reason::kUnavailable] > 0;
     };
     for (std::uint64_t seed = 1; seed <= 6 || (!is_enough() && seed <= 200); ++seed) {
         CAPTURE(seed);

@@ -54,8 +54,8 @@ struct Money {
 
     Money(const Chain& chain, const TaskId& id) {
         const auto of = [&](const AccountId& account) -> std::int64_t& {
-            return account == chain.solver.id        ? solver
-                   : account == chain.submitter.id   ? submitter
+            return account == chain.solver.id          ? solver
+                   : account == chain.submitter.id     ? submitter
                    : account == chain.whistleblower.id ? whistleblower
                                                        : verifier;  // or another verifier
         };
@@ -75,8 +75,8 @@ struct Money {
     }
     std::int64_t treasury() const { return -(solver + submitter + verifier + whistleblower + burned); }
     std::string row() const {
-        return coins(solver) + " | " + coins(submitter) + " | " + coins(verifier) + " | " + coins(whistleblower) + " | " +
-               coins(treasury()) + " | " + coins(burned);
+        return coins(solver) + " | " + coins(submitter) + " | " + coins(verifier) + " | " + coins(whistleblower) +
+               " | " + coins(treasury()) + " | " + coins(burned);
     }
 };
 
@@ -224,8 +224,13 @@ std::vector<Case> cases_without_fraud() {
              roots.resize(2);
              chain.post_checkpoints(id, roots);
              const auto& state = kRun.state(ToyRun::kDivergesAt + 1);
-             REQUIRE(chain.run(chain.solver, DeclareDivergence{id, ToyRun::kDivergesAt, root_of(state), {},
-                                                               dispute::open_divergence(state).value()}) == 0);
+             REQUIRE(
+                 chain.run(
+                     chain.solver,
+                     DeclareDivergence{
+                         id, ToyRun::kDivergesAt, root_of(state), {}, dispute::open_divergence(state).value()}
+                 ) == 0
+             );
              chain.skip(1);
              chain.commit_all(id);
              chain.publish_all(id);
@@ -289,7 +294,9 @@ std::vector<Case> cases_of_accusers_and_verifiers() {
              const TaskId id = complete_toy_task(chain, honest());
              chain.skip(1);
              chain.commit_all(id);
-             REQUIRE(chain.run(chain.verifier, PublishVerdict{id, 1, {honest().checkpoint_root(1), hash_of("copied")}}) == 0);
+             REQUIRE(
+                 chain.run(chain.verifier, PublishVerdict{id, 1, {honest().checkpoint_root(1), hash_of("copied")}}) == 0
+             );
              for (const std::uint32_t segment : {0U, 2U, 3U}) {
                  REQUIRE(chain.publish(chain.verifier, id, segment, honest().checkpoint_root(segment)) == 0);
              }
@@ -359,8 +366,9 @@ std::string play(const Case& c) {
 }
 
 std::string matrix() {
-    std::string out = "| what happens | the task ends | solver | submitter | verifier | whistleblower | treasury | burned |\n"
-                      "|---|---|---|---|---|---|---|---|\n";
+    std::string out =
+        "| what happens | the task ends | solver | submitter | verifier | whistleblower | treasury | burned |\n"
+        "|---|---|---|---|---|---|---|---|\n";
     for (const auto& group : {cases_without_fraud(), cases_of_accusers_and_verifiers(), cases_of_fraud()}) {
         for (const Case& c : group) {
             out += play(c);

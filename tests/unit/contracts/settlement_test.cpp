@@ -38,7 +38,6 @@ TEST_CASE("SET-1: settlement pays reward and shares, and what does not divide go
     CHECK(chain.task(id).escrow.grains == 0);
 }
 
-
 TEST_CASE("SET-2: a conviction slashes solver and wrong verifiers, pays the right ones, refunds the submitter") {
     const ToyRun honest;
     const ToyRun fraud(kTamper);
@@ -57,8 +56,10 @@ TEST_CASE("SET-2: a conviction slashes solver and wrong verifiers, pays the righ
     CHECK(chain.task(id).state == TaskState::kConvicted);
     CHECK(chain.slashed(id, Reason::kLostDispute) == std::vector{chain.params.solver_bond.grains});
     CHECK(chain.slashed(id, Reason::kWrongVerdict) == std::vector{chain.params.verifier_bond.grains});
-    CHECK(chain.paid(id, Reason::kWonDispute) ==
-          std::vector{chain.params.solver_bond.grains / 2, chain.params.verifier_bond.grains / 2});
+    CHECK(
+        chain.paid(id, Reason::kWonDispute) ==
+        std::vector{chain.params.solver_bond.grains / 2, chain.params.verifier_bond.grains / 2}
+    );
     CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(3, kCoin));
     CHECK(chain.balance(chain.verifier) == verifier_before + 3 * kCoin);
     CHECK(chain.balance(chain.submitter) == submitter_before + 20 * kCoin);
@@ -87,7 +88,6 @@ TEST_CASE("SET-2: a verifier that rejects the fraud wins through its own verdict
     CHECK(chain.paid(id, Reason::kVerificationFee).size() == 1);
     CHECK(chain.stake(Role::kVerifier, chain.verifier).locked.grains == 0);
 }
-
 
 TEST_CASE("SET-10: whoever accused first has the larger share, also where another's dispute ends first") {
     const ToyRun honest;

@@ -32,9 +32,12 @@ TEST_CASE("TASK-1: an honest task passes every state in order and everybody is p
             states.push_back(changed->state);
         }
     }
-    CHECK(states == std::vector{TaskState::kDrawn, TaskState::kTraining, TaskState::kCompleted,
-                                TaskState::kVerifying, TaskState::kChallenge, TaskState::kDisclosure,
-                                TaskState::kSettled});
+    CHECK(
+        states ==
+        std::vector{
+            TaskState::kDrawn, TaskState::kTraining, TaskState::kCompleted, TaskState::kVerifying,
+            TaskState::kChallenge, TaskState::kDisclosure, TaskState::kSettled}
+    );
 }
 
 namespace {
@@ -142,8 +145,9 @@ TEST_CASE("TASK-14: a task worth more than task_value_max is refused, one worth 
 TEST_CASE("TASK-3: a task that nobody submitted is unknown to every action") {
     Chain chain;
     const std::vector<Action> actions{
-        AcceptTask{}, DeclineTask{}, PostCheckpoint{}, CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{},
-        OpenDispute{}, AttestAvailability{{}, open_toy_tile(ToyRun(), 0, 0, 0)}};
+        AcceptTask{},     DeclineTask{}, PostCheckpoint{},
+        CompleteTask{},   CancelTask{},  CommitVerdict{},
+        PublishVerdict{}, OpenDispute{}, AttestAvailability{{}, open_toy_tile(ToyRun(), 0, 0, 0)}};
     for (const Action& action : actions) {
         CHECK(chain.fail(chain.solver, action) == TxError::kTaskUnknown);
     }
@@ -199,8 +203,7 @@ TEST_CASE("TASK-6: a drawn solver that does not accept is replaced by another") 
 }
 
 TEST_CASE("TASK-6: who let a task lapse is unlisted until it registers its machine or bonds stake again") {
-    for (const Action& again :
-         {Action{RegisterTerms{Role::kSolver, {1}, 10'000}}, Action{Bond{Role::kSolver, {1}}}}) {
+    for (const Action& again : {Action{RegisterTerms{Role::kSolver, {1}, 10'000}}, Action{Bond{Role::kSolver, {1}}}}) {
         Chain chain;
         chain.bond_all();
         CHECK(chain.run(chain.submitter, SubmitTask{make_spec()}) == 0);
@@ -273,8 +276,7 @@ TEST_CASE("TASK-6: without a solver whose free stake covers the bond a task stay
 }
 
 TEST_CASE("TASK-6: a draw falls on each candidate in proportion to its stake") {
-    const std::vector<Candidate> candidates{
-        {make_actor(1).id, 100}, {make_actor(2).id, 0}, {make_actor(3).id, 300}};
+    const std::vector<Candidate> candidates{{make_actor(1).id, 100}, {make_actor(2).id, 0}, {make_actor(3).id, 300}};
     std::array<int, 3> drawn{};
     for (std::uint32_t i = 0; i < 4'000; ++i) {
         const auto randomness = draw_randomness(hash_of("block"), {{}, DrawKind::kSolver, 0, i});
@@ -389,7 +391,10 @@ TEST_CASE("TASK-12: a task is cancelled before acceptance only, and refunded who
     CHECK_FALSE(front_waiting(chain.view, Queue::kSolver).has_value());
 }
 
-TEST_CASE("DTY-3: a submission that no state could make right imposes nothing, and one with a parent no verdict on its first state") {
+TEST_CASE(
+    "DTY-3: a submission that no state could make right imposes nothing, and one with a parent no verdict on its first "
+    "state"
+) {
     const Params params = quick_params();
     TaskSpec spec = make_spec();
     const std::uint64_t whole = imposed_gas(SubmitTask{spec}, params);

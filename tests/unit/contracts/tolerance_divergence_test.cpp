@@ -41,8 +41,10 @@ struct Committed {
 };
 
 /// An honest task but for what the verifier of segment 2 commits to: a divergence after `steps` that left `state`.
-Committed with_divergence(const std::function<State(std::uint32_t)>& checkpoints, const ToyRun& solver,
-                          std::uint32_t steps, const State& state) {
+Committed with_divergence(
+    const std::function<State(std::uint32_t)>& checkpoints, const ToyRun& solver, std::uint32_t steps,
+    const State& state
+) {
     Committed made;
     made.id = measured_task(made.chain, kDrift, checkpoints);
     made.place = place_of(made.chain, made.id, 2);
@@ -141,9 +143,7 @@ TEST_CASE("VER-19: a replay that diverges from the solver's checkpoint convicts 
     }
     const State diverged = replay_from(canonical, huge, 4, steps);
     REQUIRE(dispute::open_divergence(diverged).has_value());
-    const auto checkpoints = [&](std::uint32_t index) {
-        return index == 1 ? huge : checkpoints_of(canonical)(index);
-    };
+    const auto checkpoints = [&](std::uint32_t index) { return index == 1 ? huge : checkpoints_of(canonical)(index); };
     Committed made = with_divergence(checkpoints, canonical, steps, diverged);
     publish_others(made);
     const PublishVerdict publish{made.id, 2, made.verdicts[made.place], dispute::open_divergence(diverged)};

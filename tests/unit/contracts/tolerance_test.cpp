@@ -160,7 +160,9 @@ TEST_CASE("LIN-6: in tolerance mode a task starts from its parent's last state, 
             const auto steps = std::min<std::uint64_t>(ToyRun::kInterval, ToyRun::kSteps - first);
             states.push_back(replay_from(trainer, states.back(), first, static_cast<std::uint32_t>(steps)));
         }
-        const TaskId id = measured_task(chain, kDrift, [&](std::uint32_t index) { return states.at(index); }, parent);
+        const TaskId id = measured_task(
+            chain, kDrift, [&](std::uint32_t index) { return states.at(index); }, parent
+        );
         CHECK(chain.fail(chain.whistleblower, OpenDispute{id, 0, Role::kWhistleblower}) == TxError::kSegmentUnknown);
         CHECK(chain.fail(chain.whistleblower, OpenDispute{id, 1, Role::kWhistleblower}) == TxError::kNotExact);
         Verdicts verdicts;
@@ -312,8 +314,12 @@ TEST_CASE("DSP-45: a wrong end root is refuted, and a challenge of a right one c
         const Actor& verifier = chain.actor_of(chain.task(id).assignments[place].verifier);
         const Actor& challenger = verifier.id == chain.whistleblower.id ? chain.stranger : chain.whistleblower;
         const Role role = &challenger == &chain.stranger ? Role::kVerifier : Role::kWhistleblower;
-        CHECK(chain.fail(chain.solver, ChallengeVerdict{id, 0, chain.task(id).assignments[0].verifier, Role::kSolver,
-                                                        VerdictPart::kEnd}) == TxError::kPartUnknown);
+        CHECK(
+            chain.fail(
+                chain.solver,
+                ChallengeVerdict{id, 0, chain.task(id).assignments[0].verifier, Role::kSolver, VerdictPart::kEnd}
+            ) == TxError::kPartUnknown
+        );
         REQUIRE(chain.run(challenger, ChallengeVerdict{id, 2, verifier.id, role, VerdictPart::kEnd}) == 0);
         const DisputeId dispute =
             dispute_id(id, 2, challenger.id, DisputedVerdict{verifier.id, false, VerdictPart::kEnd});
@@ -348,7 +354,8 @@ TEST_CASE("VER-11: in tolerance mode a forced verdict has another probe root and
     chain.skip(params.challenge_blocks / 2);
     REQUIRE(chain.run(verifier, DiscloseVerdict{id, 2, opening_of(verdicts[place])}) == 0);
     const auto state_of = [&](VerdictPart part) {
-        return find_dispute(chain.view, dispute_id(id, 2, challenger.id, DisputedVerdict{verifier.id, false, part}))->state;
+        return find_dispute(chain.view, dispute_id(id, 2, challenger.id, DisputedVerdict{verifier.id, false, part}))
+            ->state;
     };
     CHECK(state_of(VerdictPart::kProbe) == DisputeState::kForced);
     CHECK(state_of(VerdictPart::kEnd) == DisputeState::kActive);

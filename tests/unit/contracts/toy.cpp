@@ -28,9 +28,10 @@ Input from_node(std::uint32_t index, Shape shape, DType dtype = DType::kF32) {
 Input from_state(std::uint32_t index, Shape shape) { return {Source::kState, index, DType::kF32, shape}; }
 
 canonical::Graph make_init() {
-    return {Node{Op::kUniform, DType::kF32, kWeights, {bits(0.5F), 1}, {}},
-            Node{Op::kFill, DType::kF32, kBias, {bits(0.25F), 0}, {}},
-            Node{Op::kCommit, DType::kF32, {}, {}, {from_node(0, kWeights), from_node(1, kBias)}}};
+    return {
+        Node{Op::kUniform, DType::kF32, kWeights, {bits(0.5F), 1}, {}},
+        Node{Op::kFill, DType::kF32, kBias, {bits(0.25F), 0}, {}},
+        Node{Op::kCommit, DType::kF32, {}, {}, {from_node(0, kWeights), from_node(1, kBias)}}};
 }
 
 canonical::Graph make_step(float scale, float noise) {
@@ -179,8 +180,7 @@ std::uint32_t play_until(
     std::optional<dispute::Level> level
 ) {
     const dispute::Claim claim = find_dispute(chain.view, id)->claim;
-    const std::vector<Tensor> before =
-        claim.initialisation ? std::vector<Tensor>{} : responder.state(claim.first_step);
+    const std::vector<Tensor> before = claim.initialisation ? std::vector<Tensor>{} : responder.state(claim.first_step);
     ToyReplay theirs(responder, claim, before);
     ToyReplay ours(challenger, claim, before);
     const AccountId answers = find_dispute(chain.view, id)->responder;
@@ -228,7 +228,9 @@ TaskId complete_toy_task(Chain& chain, const ToyRun& run) {
     return id;
 }
 
-dispute::StateOpening open_toy_tile(const ToyRun& run, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile) {
+dispute::StateOpening open_toy_tile(
+    const ToyRun& run, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile
+) {
     const std::uint64_t step = std::uint64_t{checkpoint} * ToyRun::kInterval;
     const auto& state = run.state(std::min(step, ToyRun::kSteps));
     std::vector<Hash256> commitments;

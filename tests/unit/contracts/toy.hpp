@@ -120,7 +120,9 @@ std::uint32_t play_until(
 );
 
 /// Tile `tile` of tensor `tensor`, modulo their number, of checkpoint `checkpoint` of a task of `run`.
-dispute::StateOpening open_toy_tile(const ToyRun& run, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile);
+dispute::StateOpening open_toy_tile(
+    const ToyRun& run, std::uint32_t checkpoint, std::uint32_t tensor, std::uint64_t tile
+);
 
 /// A run without a mistake, made once.
 const ToyRun& honest();

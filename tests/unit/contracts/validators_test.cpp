@@ -173,7 +173,8 @@ TEST_CASE("VAL-1: in a full list the least stake outside the set gives way, to m
 TEST_CASE("VAL-1: who gave way comes back with its own key and more stake") {
     FullList full;
     Chain& chain = full.net.chain;
-    for (const auto& [who, number, coins] : {std::tuple{&chain.stranger, 1, std::uint64_t{11}}, {&chain.solver, 2, std::uint64_t{12}}}) {
+    for (const auto& [who, number, coins] :
+         {std::tuple{&chain.stranger, 1, std::uint64_t{11}}, {&chain.solver, 2, std::uint64_t{12}}}) {
         REQUIRE(full.net.run(*who, Bond{Role::kValidator, Amount{coins * kCoin + 1}}) == 0);
         REQUIRE(full.net.run(*who, registration(who->id, static_cast<std::uint8_t>(number))) == 0);
     }
@@ -372,13 +373,26 @@ TEST_CASE("VAL-8: an engine that follows the updates has the state's set, whatev
             const Actor& who = *actors[random() % actors.size()];
             const auto number = static_cast<std::uint8_t>(random() % 6 + 1);
             switch (random() % 6) {
-                case 0: net.run(who, registration(who.id, number)); break;
-                case 1: net.run(who, Bond{Role::kValidator, Amount{random() % (30 * kCoin) + 1}}); break;
-                case 2: net.run(who, Unbond{Role::kValidator, Amount{random() % (30 * kCoin) + 1}}); break;
-                case 3: net.run(who, Unjail{}); break;
-                case 4: net.block({}, {address_of(key_of(number))}); break;
-                default: net.block(random() % 8 == 0 ? std::vector<Misbehaviour>{{address_of(key_of(number)), chain.height}}
-                                                     : std::vector<Misbehaviour>{});
+                case 0:
+                    net.run(who, registration(who.id, number));
+                    break;
+                case 1:
+                    net.run(who, Bond{Role::kValidator, Amount{random() % (30 * kCoin) + 1}});
+                    break;
+                case 2:
+                    net.run(who, Unbond{Role::kValidator, Amount{random() % (30 * kCoin) + 1}});
+                    break;
+                case 3:
+                    net.run(who, Unjail{});
+                    break;
+                case 4:
+                    net.block({}, {address_of(key_of(number))});
+                    break;
+                default:
+                    net.block(
+                        random() % 8 == 0 ? std::vector<Misbehaviour>{{address_of(key_of(number)), chain.height}}
+                                          : std::vector<Misbehaviour>{}
+                    );
             }
         }
         CHECK_FALSE(net.engine.empty());

@@ -12,7 +12,9 @@
 
 namespace assay::contracts::test {
 
-FoundVerdict measured_verdict(const Task& task, const Assignment& assignment, const State& start, const State& claimed) {
+FoundVerdict measured_verdict(
+    const Task& task, const Assignment& assignment, const State& start, const State& claimed
+) {
     const ToyRun canonical;
     FoundVerdict verdict;
     const std::uint64_t first = first_step(task.spec, assignment.segment);
@@ -70,9 +72,11 @@ void publish_verdicts(Chain& chain, const TaskId& id, const Verdicts& verdicts) 
         }
         const bool forced =
             is_forced(chain.task(id), assignments[i], opening_of(verdicts[i]), chain.params.forced_error_bps);
-        const Verdict published =
-            published_verdict(chain.task(id), assignments[i], opening_of(verdicts[i]), forced);
-        REQUIRE(chain.run(chain.actor_of(assignments[i].verifier), PublishVerdict{id, assignments[i].segment, published}) == 0);
+        const Verdict published = published_verdict(chain.task(id), assignments[i], opening_of(verdicts[i]), forced);
+        REQUIRE(
+            chain.run(chain.actor_of(assignments[i].verifier), PublishVerdict{id, assignments[i].segment, published}) ==
+            0
+        );
     }
     REQUIRE(chain.task(id).state == TaskState::kChallenge);
 }
@@ -95,8 +99,12 @@ void end_task(Chain& chain, const TaskId& id, const Verdicts& verdicts) {
         for (std::size_t i = 0; i < task.assignments.size() && task.state == TaskState::kDisclosure; ++i) {
             const Assignment& assignment = task.assignments[i];
             if (is_secret(assignment)) {
-                REQUIRE(chain.run(chain.actor_of(assignment.verifier),
-                                  DiscloseVerdict{id, assignment.segment, opening_of(verdicts[i])}) == 0);
+                REQUIRE(
+                    chain.run(
+                        chain.actor_of(assignment.verifier),
+                        DiscloseVerdict{id, assignment.segment, opening_of(verdicts[i])}
+                    ) == 0
+                );
             }
         }
     }
@@ -110,8 +118,9 @@ std::function<State(std::uint32_t)> checkpoints_of(const ToyRun& run) {
 
 std::size_t place_of(const Chain& chain, const TaskId& id, std::uint32_t segment) {
     const auto assignments = chain.task(id).assignments;
-    const auto found = std::find_if(
-        assignments.begin(), assignments.end(), [&](const Assignment& each) { return each.segment == segment; });
+    const auto found = std::find_if(assignments.begin(), assignments.end(), [&](const Assignment& each) {
+        return each.segment == segment;
+    });
     return static_cast<std::size_t>(found - assignments.begin());
 }
 

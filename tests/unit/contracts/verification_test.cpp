@@ -76,10 +76,8 @@ TEST_CASE("VER-2: a commitment binds task, segment, verifier, roots, decoy and s
     CHECK(base != verdict_commitment(task, 1, make_actor(4).id, opening));
     const std::vector<void (*)(VerdictOpening&)> changes{
         [](VerdictOpening& o) { o.verdict.end_root = hash_of("q"); },
-        [](VerdictOpening& o) { o.marks = {hash_of("q")}; },
-        [](VerdictOpening& o) { o.marks.clear(); },
-        [](VerdictOpening& o) { o.decoy_root = hash_of("q"); },
-        [](VerdictOpening& o) { o.salt = hash_of("q"); }};
+        [](VerdictOpening& o) { o.marks = {hash_of("q")}; }, [](VerdictOpening& o) { o.marks.clear(); },
+        [](VerdictOpening& o) { o.decoy_root = hash_of("q"); }, [](VerdictOpening& o) { o.salt = hash_of("q"); }};
     for (const auto change : changes) {
         VerdictOpening other = opening;
         change(other);
@@ -95,8 +93,10 @@ TEST_CASE("VER-3: each assignment is committed once, and publication waits for t
     CHECK(chain.commit(chain.verifier, id, first, root_of_segment(first)) == 0);
     CHECK(static_cast<TxError>(chain.commit(chain.verifier, id, first, hash_of("x"))) == TxError::kAlreadyCommitted);
     CHECK(static_cast<TxError>(chain.publish(chain.verifier, id, first, root_of_segment(first))) == TxError::kPhase);
-    CHECK(static_cast<TxError>(chain.publish(chain.verifier, id, second, root_of_segment(second))) ==
-          TxError::kNotCommitted);
+    CHECK(
+        static_cast<TxError>(chain.publish(chain.verifier, id, second, root_of_segment(second))) ==
+        TxError::kNotCommitted
+    );
     CHECK(chain.commit(chain.verifier, id, second, root_of_segment(second)) == 0);
     CHECK(chain.publish(chain.verifier, id, first, root_of_segment(first)) == 0);
 }
@@ -110,8 +110,10 @@ TEST_CASE("VER-4: a verdict is published once, after its commitment") {
     CHECK(chain.task(id).assignments[0].status == VerdictStatus::kAccepted);
     CHECK(chain.task(id).state == TaskState::kChallenge);
     const std::uint32_t segment = chain.task(id).assignments[0].segment;
-    CHECK(static_cast<TxError>(chain.publish(chain.verifier, id, segment, root_of_segment(segment))) ==
-          TxError::kTaskState);
+    CHECK(
+        static_cast<TxError>(chain.publish(chain.verifier, id, segment, root_of_segment(segment))) ==
+        TxError::kTaskState
+    );
 }
 
 TEST_CASE("VER-5: who misses the commit phase has a tenth of the bond held and cannot commit later") {
@@ -124,8 +126,7 @@ TEST_CASE("VER-5: who misses the commit phase has a tenth of the bond held and c
     CHECK(chain.task(id).assignments[1].status == VerdictStatus::kMissed);
     CHECK(chain.task(id).assignments[1].bond.grains == kCoin / 10);  // AVL-8: nobody else of its segment has committed
     CHECK(chain.burned() == 0);
-    CHECK(static_cast<TxError>(chain.commit(chain.verifier, id, second, root_of_segment(second))) ==
-          TxError::kPhase);
+    CHECK(static_cast<TxError>(chain.commit(chain.verifier, id, second, root_of_segment(second))) == TxError::kPhase);
     CHECK(chain.publish(chain.verifier, id, first, root_of_segment(first)) == 0);
     CHECK(chain.task(id).state == TaskState::kChallenge);
 }
@@ -168,7 +169,8 @@ TEST_CASE("VER-6: a rejecting verdict opens a dispute in the same transaction") 
     CHECK(chain.task(id).assignments[1].reserve == chain.params.challenger_bond);
 }
 
-TEST_CASE("VER-1: an assignment locks a reserve of a challenger's bond for each verifier, which returns with its bond") {
+TEST_CASE("VER-1: an assignment locks a reserve of a challenger's bond for each verifier, which returns with its bond"
+) {
     Params params = quick_params();
     params.verifiers_per_segment = params.verifiers_per_segment_max = 2;
     Chain chain(params);

@@ -116,7 +116,9 @@ TEST_CASE("TASK-17: an open task expires when its draws are used up, or after dr
     CHECK(patient.task(other).state == TaskState::kExpired);
 }
 
-TEST_CASE("TASK-15, TASK-17: who declines a draw or lets it lapse pays half of its price, and the submitter the other half") {
+TEST_CASE(
+    "TASK-15, TASK-17: who declines a draw or lets it lapse pays half of its price, and the submitter the other half"
+) {
     Params params = priced_params();
     params.draw_price = {kDrawPrice + 1};
     constexpr std::uint64_t kHalf = kDrawPrice / 2;
@@ -147,12 +149,13 @@ TEST_CASE("TASK-15, TASK-17: who declines a draw or lets it lapse pays half of i
     }
 }
 
-TEST_CASE("TASK-6: what a draw has locked is part of the bond of who accepts, and comes back when the task is cancelled") {
+TEST_CASE("TASK-6: what a draw has locked is part of the bond of who accepts, and comes back when the task is cancelled"
+) {
     for (const bool accepts : {true, false}) {
         CAPTURE(accepts);
         Chain chain(priced_params());
         const Amount bond = chain.params.solver_bond;
-        REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, bond}) == 0);  // and not a grain more
+        REQUIRE(chain.run(chain.solver, Bond{Role::kSolver, bond}) == 0);               // and not a grain more
         REQUIRE(chain.run(chain.verifier, Bond{Role::kVerifier, {100 * kCoin}}) == 0);  // TRM-3
         const TaskId id = submit(chain);
         chain.await_solver(id);
@@ -399,7 +402,9 @@ TEST_CASE("AVL-7: a segment that is drawn anew and accepted lets the task settle
     CHECK(chain.paid(id, Reason::kVerificationFee) == std::vector<std::uint64_t>(4, 3 * kCoin / 4));
 }
 
-TEST_CASE("SET-3, AVL-8: a verdict that is missed while another of its segment is given costs verifier and solver a tenth") {
+TEST_CASE(
+    "SET-3, AVL-8: a verdict that is missed while another of its segment is given costs verifier and solver a tenth"
+) {
     Params params = quick_params();
     params.verifiers_per_segment = 2;
     Chain chain(params);

@@ -58,8 +58,9 @@ std::uint64_t locked_of_verifiers(const Chain& chain) {
 
 std::size_t attesters(const Chain& chain, const TaskId& id) {
     const auto members = chain.task(id).committee.value().members;
-    return static_cast<std::size_t>(
-        std::count_if(members.begin(), members.end(), [](const CommitteeMember& each) { return each.has_attested; }));
+    return static_cast<std::size_t>(std::count_if(members.begin(), members.end(), [](const CommitteeMember& each) {
+        return each.has_attested;
+    }));
 }
 
 /// Whether the account was drawn for the segment before the assignments that begin at `first_new`.
@@ -248,7 +249,8 @@ TEST_CASE("AVL-7: where nobody who has attested has the stake others are drawn, 
     CHECK(chain.paid(id, Reason::kReward) == std::vector{20 * kCoin});
 }
 
-TEST_CASE("AVL-1, AVL-7, AVL-8: who is silent without having attested has a tenth held, and another committee judges it") {
+TEST_CASE("AVL-1, AVL-7, AVL-8: who is silent without having attested has a tenth held, and another committee judges it"
+) {
     Params params = params_of_five();
     params.attest_blocks = 30;
     Chain chain(params);
@@ -293,7 +295,8 @@ TEST_CASE("AVL-7: where only those attest who were drawn before the draw fails, 
     CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin - 2 * kTenth);
 }
 
-TEST_CASE("AVL-7, AVL-8: whoever attested and is silent loses a tenth alone, and after the last draw the task expires") {
+TEST_CASE("AVL-7, AVL-8: whoever attested and is silent loses a tenth alone, and after the last draw the task expires"
+) {
     Params params = params_of_five();
     params.redraws_max = 1;
     Chain chain(params);
@@ -341,7 +344,8 @@ TEST_CASE("AVL-7: attesters that are silent are replaced by others who have atte
     CHECK(chain.task(id).state == TaskState::kSettled);
 }
 
-TEST_CASE("AVL-5: withheld, another committee is drawn, and the third burns half of the solver's bond, and nobody wins") {
+TEST_CASE("AVL-5: withheld, another committee is drawn, and the third burns half of the solver's bond, and nobody wins"
+) {
     Chain chain(params_of_five());
     const TaskId id = unjudged_task(chain, 4);
     const std::uint64_t submitter = chain.balance(chain.submitter);
@@ -509,8 +513,8 @@ TEST_CASE("VER-22: when the windows are over verdicts that stand have their bond
     CHECK(chain.task(id).lane == 0);
     redraw(chain, id, fraud);
     const auto assignments = chain.task(id).assignments;
-    const auto accepting = std::find_if(
-        assignments.begin(), assignments.end(), [](const Assignment& each) { return each.segment == 2; });
+    const auto accepting =
+        std::find_if(assignments.begin(), assignments.end(), [](const Assignment& each) { return each.segment == 2; });
     REQUIRE(is_released(*accepting));
     CHECK(accepting->status == VerdictStatus::kAccepted);
     const ChallengeVerdict challenge{id, 2, accepting->verifier, Role::kWhistleblower};
@@ -542,7 +546,7 @@ TEST_CASE("VER-7: after a committee too a task that lacks nothing but free stake
     params.commit_blocks = 400;
     Chain chain(params);
     const TaskId id = unjudged_task(chain, 0);  // there is one verifier
-    chain.add_verifiers(1, {3 * kCoin});         // the other has not the four for both segments yet
+    chain.add_verifiers(1, {3 * kCoin});        // the other has not the four for both segments yet
     await_committee(chain, id);
     attest(chain, honest(), id);
     REQUIRE(chain.task(id).committee->state == CommitteeState::kAvailable);
@@ -575,7 +579,8 @@ TEST_CASE("VER-7: after a committee too a task that lacks nothing but free stake
 
 TEST_CASE("AVL-8, VER-7: a tenth is held for as long as a committee is waited for at first, and never for ever") {
     Params params = params_of_five();
-    params.verifier_bond_bps = 10'000;  // so that the tenth of a bond is more than the least bond, and its verifier in the registry
+    params.verifier_bond_bps =
+        10'000;  // so that the tenth of a bond is more than the least bond, and its verifier in the registry
     Chain chain(params);
     const TaskId id = unjudged_task(chain, 0);
     const auto withdraw = [&chain] {

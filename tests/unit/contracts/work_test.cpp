@@ -100,7 +100,10 @@ TEST_CASE("WRK-4: a segment that takes longer than verifiers may be asked for is
     CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kSegmentTooLong);
 }
 
-TEST_CASE("TASK-16: a task gives its solver a block for each checkpoint and each thousand steps, and half as long again as the work") {
+TEST_CASE(
+    "TASK-16: a task gives its solver a block for each checkpoint and each thousand steps, and half as long again as "
+    "the work"
+) {
     const Params params = worked_params();
     TaskSpec spec = make_spec();  // 10 steps, 3 segments: 4 checkpoints and the completion
     CHECK(training_blocks_min(params, spec) == 5);
@@ -210,7 +213,9 @@ TEST_CASE("TRM-1: terms are a verifier's, and its price is bounded") {
     const Terms terms{1, 400, 1'000, 5};
     CHECK(chain.run(chain.verifier, RegisterTerms{Role::kVerifier, terms, 10'000}) == 0);
     CHECK(get_terms(chain.view, Role::kVerifier, chain.verifier.id).terms == terms);
-    CHECK(chain.run(chain.verifier, RegisterTerms{Role::kVerifier, {0, 0, 0, 1}, 0}) == 0);  // of no class, but with terms
+    CHECK(
+        chain.run(chain.verifier, RegisterTerms{Role::kVerifier, {0, 0, 0, 1}, 0}) == 0
+    );  // of no class, but with terms
     CHECK(get_terms(chain.view, Role::kVerifier, chain.verifier.id).terms.replay_blocks == 1);
     CHECK(chain.run(chain.verifier, RegisterTerms{Role::kVerifier, {}, 0}) == 0);
     CHECK_FALSE(chain.view.get(keys::terms(Role::kVerifier, chain.verifier.id)).has_value());
@@ -295,8 +300,8 @@ TEST_CASE("TRM-3: a task that less than half of the verifiers' stake consents to
 
 namespace {
 
-/// A quarter of the verifiers' stake is one account's, which consents to much memory and no long replay; the others, two
-/// accounts, do the opposite.
+/// A quarter of the verifiers' stake is one account's, which consents to much memory and no long replay; the others,
+/// two accounts, do the opposite.
 struct Divided {
     Chain chain;
     std::uint64_t needed;
@@ -308,7 +313,9 @@ struct Divided {
         chain.add_verifiers(2, {3 * needed});
         chain.add_verifiers(1, {2 * needed});
         coalition = &chain.others[2];
-        REQUIRE(chain.run(*coalition, RegisterTerms{Role::kVerifier, {.memory = 1ULL << 40U, .replay_blocks = 1}, 0}) == 0);
+        REQUIRE(
+            chain.run(*coalition, RegisterTerms{Role::kVerifier, {.memory = 1ULL << 40U, .replay_blocks = 1}, 0}) == 0
+        );
     }
 
     /// Two assignments for each of three tasks, none of them the coalition's.
@@ -346,7 +353,8 @@ TEST_CASE("TRM-3: stake that is busy counts, so that few do not decide meanwhile
     CHECK(divided.chain.task(other).state == TaskState::kOpen);
 }
 
-TEST_CASE("TRM-3, VER-7: a quarter of the stake that withdraws its consent leaves the other quarter to judge the task") {
+TEST_CASE("TRM-3, VER-7: a quarter of the stake that withdraws its consent leaves the other quarter to judge the task"
+) {
     Divided divided;
     Chain& chain = divided.chain;
     TaskSpec spec = make_spec();

@@ -52,8 +52,7 @@ TEST_CASE("ENC-3: an address gives its account back and every mistyped character
 }
 
 TEST_CASE("ENC-3: the example of encoding.md holds") {
-    const auto account =
-        fixed_from_hex<AccountId>("f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9");
+    const auto account = fixed_from_hex<AccountId>("f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9");
     CHECK(to_address(*account) == "assay1lycg5qvjtrp3qjf5f7zl382j9x6nrjz9sdhenvyxq8c3808qxmusgatks7");
 }
 

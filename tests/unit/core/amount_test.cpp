@@ -27,16 +27,18 @@ TEST_CASE("an amount without a unit is refused") {
 }
 
 TEST_CASE("what is no number of grains is refused") {
-    for (const char* text : {"ASY", " ASY", "-1 ASY", "+1 ASY", "1. ASY", ".5 ASY", "1.0000000001 ASY", "1.2.3 ASY",
-                             "1e3 ASY", " 1 ASY", "0x10 grains", "1.5 grains", "-1 grains", "grains", "1,5 ASY"}) {
+    for (const char* text :
+         {"ASY", " ASY", "-1 ASY", "+1 ASY", "1. ASY", ".5 ASY", "1.0000000001 ASY", "1.2.3 ASY", "1e3 ASY", " 1 ASY",
+          "0x10 grains", "1.5 grains", "-1 grains", "grains", "1,5 ASY"}) {
         CAPTURE(text);
         CHECK(decode_amount(text).error() == AmountError::kNumber);
     }
 }
 
 TEST_CASE("more grains than 64 bits hold are refused") {
-    for (const char* text : {"18446744073.709551616 ASY", "99999999999 ASY", "18446744073709551616 grains",
-                             "99999999999999999999999 ASY"}) {
+    for (const char* text :
+         {"18446744073.709551616 ASY", "99999999999 ASY", "18446744073709551616 grains",
+          "99999999999999999999999 ASY"}) {
         CAPTURE(text);
         CHECK(decode_amount(text).error() == AmountError::kTooLarge);
     }
@@ -47,8 +49,9 @@ TEST_CASE("amounts are written exactly and read back") {
     CHECK(to_text(Amount{0}) == "0 ASY");
     CHECK(to_text(Amount{1}) == "0.000000001 ASY");
     CHECK(to_text(Amount{20'000'000'000}) == "20 ASY");
-    for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{999'999'999},
-                                      std::uint64_t{1'000'000'001}, ~std::uint64_t{0}}) {
+    for (const std::uint64_t value :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{999'999'999}, std::uint64_t{1'000'000'001},
+          ~std::uint64_t{0}}) {
         CHECK(grains(to_text(Amount{value})) == value);
     }
 }

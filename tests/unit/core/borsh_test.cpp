@@ -82,8 +82,7 @@ std::map<K, V> map_of(const json& value) {
 Nested nested_of(const json& value) {
     return {
         value.at("name").get<std::string>(), point_of(value.at("at")), value.at("tags").get<std::vector<std::string>>(),
-        limit_of(value.at("limit")), map_of<std::uint16_t, std::uint32_t>(value.at("shares"))
-    };
+        limit_of(value.at("limit")), map_of<std::uint16_t, std::uint32_t>(value.at("shares"))};
 }
 
 Action action_of(const json& value) {
@@ -179,13 +178,14 @@ TEST_CASE("COD-4: a string that is not strict UTF-8 is refused") {
         const Bytes bytes = hex_bytes(hex);
         return decode<std::string>(encode(bytes)).has_value();
     };
-    for (const char* good : {"7f", "c280", "dfbf", "e0a080", "ed9fbf",
-                             "ee8080", "efbfbf", "f0908080", "f48fbfbf", "00"}) {
+    for (const char* good :
+         {"7f", "c280", "dfbf", "e0a080", "ed9fbf", "ee8080", "efbfbf", "f0908080", "f48fbfbf", "00"}) {
         CAPTURE(good);
         CHECK(text(good));
     }
-    for (const char* bad : {"80", "bf", "c080", "c1bf", "c2", "c220", "e09fbf", "eda080", "edbfbf", "e282", "e28220",
-                            "f08fbfbf", "f4908080", "f5808080", "f0908020", "f09080", "ff", "fe", "61ff"}) {
+    for (const char* bad :
+         {"80", "bf", "c080", "c1bf", "c2", "c220", "e09fbf", "eda080", "edbfbf", "e282", "e28220", "f08fbfbf",
+          "f4908080", "f5808080", "f0908020", "f09080", "ff", "fe", "61ff"}) {
         CAPTURE(bad);
         CHECK_FALSE(text(bad));
     }

@@ -28,20 +28,23 @@ std::vector<std::string> split(const std::string& line, std::size_t columns) {
 }
 
 TEST_CASE("VAL-1: Ed25519 signs as RFC 8032 has it, and takes one encoding of each signature") {
-    const auto seed = fixed_from_hex<Hash256>("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60").value();
+    const auto seed =
+        fixed_from_hex<Hash256>("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60").value();
     const Ed25519Key key(seed.data);
     CHECK(to_hex(ByteView(key.public_key())) == "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
     auto signature = key.sign({});
-    CHECK(to_hex(ByteView(signature)) ==
-          "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595b"
-          "be24655141438e7a100b");
+    CHECK(
+        to_hex(ByteView(signature)) ==
+        "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595b"
+        "be24655141438e7a100b"
+    );
     CHECK(verify_ed25519(key.public_key(), {}, signature));
     const Bytes other{1};
     CHECK_FALSE(verify_ed25519(key.public_key(), other, signature));
     CHECK_FALSE(verify_ed25519(key.public_key(), {}, ByteView(signature).first(63)));
     // S plus the order is the same number to who reduces it.
-    const std::array<std::uint8_t, 16> order{
-        0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14};
+    const std::array<std::uint8_t, 16> order{0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58,
+                                             0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14};
     unsigned carry = 0;
     for (std::size_t i = 0; i < 32; ++i) {
         const unsigned digit = i < order.size() ? order[i] : (i == 31 ? 0x10U : 0U);
@@ -92,12 +95,15 @@ TEST_CASE("ENC-1: a tagged hash is SHA-256 over the tag digest twice and the dat
     CHECK(hash(as_bytes("some data")) == sha256(input));
     CHECK(hash(as_bytes("some"), as_bytes(" data")) == sha256(input));
     CHECK(hash(as_bytes("some data")) != TaggedHash("assay/other")(as_bytes("some data")));
-    CHECK(to_hex(TaggedHash("BIP0340/challenge")({}).view()) == to_hex([] {
-              Bytes twice;
-              append(twice, sha256(as_bytes("BIP0340/challenge")).view());
-              append(twice, sha256(as_bytes("BIP0340/challenge")).view());
-              return sha256(twice);
-          }().view()));
+    CHECK(
+        to_hex(TaggedHash("BIP0340/challenge")({}).view()) == to_hex([] {
+            Bytes twice;
+            append(twice, sha256(as_bytes("BIP0340/challenge")).view());
+            append(twice, sha256(as_bytes("BIP0340/challenge")).view());
+            return sha256(twice);
+        }()
+                                                                         .view())
+    );
 }
 
 TEST_CASE("ENC-2: signatures agree with all nineteen vectors of BIP-340") {
@@ -181,8 +187,7 @@ TEST_CASE("a keystore that another implementation sealed opens") {
     SealedKey sealed;
     sealed.account = *fixed_from_hex<AccountId>(vector.at("account").get<std::string>());
     sealed.cost = {
-        vector.at("n").get<std::uint64_t>(), vector.at("r").get<std::uint32_t>(), vector.at("p").get<std::uint32_t>()
-    };
+        vector.at("n").get<std::uint64_t>(), vector.at("r").get<std::uint32_t>(), vector.at("p").get<std::uint32_t>()};
     const Bytes salt = hex_bytes(vector.at("salt").get<std::string>());
     const Bytes nonce = hex_bytes(vector.at("nonce").get<std::string>());
     REQUIRE(salt.size() == sealed.salt.size());

@@ -123,7 +123,7 @@ Bytes key_of(std::uint64_t number) {
 /// A history of random blocks with what the state was after each.
 struct History {
     Store store;
-    std::vector<State> states;               // states[v] after version v
+    std::vector<State> states;  // states[v] after version v
     std::vector<Hash256> roots;
     std::vector<std::vector<NodeKey>> stale;
     std::vector<std::vector<WrittenLeaf>> stale_leaves;
@@ -148,9 +148,8 @@ History random_history(std::uint64_t seed, std::uint64_t versions, std::uint64_t
                 state.erase(key);
             }
         }
-        const auto update = update_tree(
-            history.store, version == 0 ? std::nullopt : std::optional(version - 1), version, changes
-        );
+        const auto update =
+            update_tree(history.store, version == 0 ? std::nullopt : std::optional(version - 1), version, changes);
         history.store.add(update);
         history.states.push_back(state);
         history.roots.push_back(update.root);

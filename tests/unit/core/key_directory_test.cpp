@@ -110,7 +110,9 @@ TEST_CASE("what is not a key file is refused with the file's name") {
     refuse(good, "\"salt\": \"", "\"salt\": \"00");
     refuse(good, "\"ciphertext\": \"", "\"ciphertext\": \"x");
     refuse(good, "}", "");
-    CHECK_THROWS_WITH_AS(static_cast<void>(decode_key_json("", "/x/y.json")), doctest::Contains("/x/y.json"), KeyFileError);
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(decode_key_json("", "/x/y.json")), doctest::Contains("/x/y.json"), KeyFileError
+    );
 }
 
 }  // namespace

@@ -79,7 +79,9 @@ TEST_CASE("JMT-7: every run of leaves is proved, from any leaf on and of any len
             const std::size_t count = 1 + (size <= 17 ? i % size : random() % size);
             const Range range = prove(plain, begin, count);
             const auto from = plain.leaves.begin() + static_cast<std::ptrdiff_t>(begin);
-            REQUIRE(range.leaves == std::vector(from, from + static_cast<std::ptrdiff_t>(std::min(count, size - begin))));
+            REQUIRE(
+                range.leaves == std::vector(from, from + static_cast<std::ptrdiff_t>(std::min(count, size - begin)))
+            );
             REQUIRE(verify_range(plain.root, before(plain, begin), range).has_value());
             CHECK(range.right.empty() == (begin + count >= size));
             CHECK(range.left.empty() == (begin <= 1));
@@ -100,8 +102,10 @@ TEST_CASE("JMT-7: leaves that are missing, forged, out of order, doubled or too 
             const auto at = static_cast<std::ptrdiff_t>(i);
             Range bad = range;
             bad.leaves.erase(bad.leaves.begin() + at);
-            CHECK((error(bad) == RangeError::kWrongRoot || error(bad) == RangeError::kTooMany ||
-                   error(bad) == RangeError::kNotCanonical));
+            CHECK(
+                (error(bad) == RangeError::kWrongRoot || error(bad) == RangeError::kTooMany ||
+                 error(bad) == RangeError::kNotCanonical)
+            );
             bad = range;
             bad.leaves[i].value_hash.data[5] ^= 1U;
             CHECK(error(bad) == RangeError::kWrongRoot);

@@ -50,8 +50,7 @@ TEST_CASE("MRK-1 MRK-2 MRK-3: roots are those of the padded tree for every count
 TEST_CASE("MRK-2 MRK-3: the examples of encoding.md hold") {
     CHECK(to_hex(empty_root(1).view()) == "5d1ad8d66ded3eab07b9f89a2319c9f63df88cf02a0c4d79bd09df734b4ff5ef");
     const std::vector<Hash256> leaves{
-        crypto::sha256(as_bytes("a")), crypto::sha256(as_bytes("b")), crypto::sha256(as_bytes("c"))
-    };
+        crypto::sha256(as_bytes("a")), crypto::sha256(as_bytes("b")), crypto::sha256(as_bytes("c"))};
     CHECK(to_hex(root_of(leaves).view()) == "e9faa6ca8346f8164aa04e780612df790b7daa244b92c9f00a6746a442d77c5f");
 }
 

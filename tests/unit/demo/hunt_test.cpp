@@ -37,8 +37,15 @@ json verdict(bool forced, json watchers, json challengers, json payments) {
 json hunt_of(json verdicts, const json& informant, std::int64_t gain, std::int64_t honest) {
     const json paid{{"reward", 20}, {"verification_fee", 3}, {"tax", 1}};
     return {
-        {"jackpot", kJackpot}, {"hunters", json::array({"rider", "rider-2"})}, {"informant", informant}, {"slashed", 0},
-        {"verdicts", std::move(verdicts)}, {"gain", gain}, {"honest", honest}, {"paid", paid}, {"due", paid}};
+        {"jackpot", kJackpot},
+        {"hunters", json::array({"rider", "rider-2"})},
+        {"informant", informant},
+        {"slashed", 0},
+        {"verdicts", std::move(verdicts)},
+        {"gain", gain},
+        {"honest", honest},
+        {"paid", paid},
+        {"due", paid}};
 }
 
 const json kNobody = json::array();

@@ -25,8 +25,8 @@ void add_to(Tensor& tensor, std::uint64_t element, float amount) {
     std::memcpy(tensor.data.data() + element * 4, &value, 4);
 }
 
-// What a solver's segment of the character model does to some of its tensors: start, what the replay gives, and what the
-// solver published.
+// What a solver's segment of the character model does to some of its tensors: start, what the replay gives, and what
+// the solver published.
 struct Segment {
     std::vector<program::StateTensor> types;
     std::vector<Tensor> start, replayed, claimed;
@@ -54,9 +54,13 @@ Segment segment() {
 // The claim that a measurement is: the distance program's initialisation from the three states.
 World measuring_world(const Segment& s) {
     const program::Program program = program::build_distance_program(s.types).value();
-    World world{.init = program.init, .step = program.step,
-                .rows = std::make_shared<MemoryRows>(program.dataset, 2), .state = {}, .batch_size = program.batch_size,
-                .initial = program::measured_state(s.start, s.replayed, s.claimed)};
+    World world{
+        .init = program.init,
+        .step = program.step,
+        .rows = std::make_shared<MemoryRows>(program.dataset, 2),
+        .state = {},
+        .batch_size = program.batch_size,
+        .initial = program::measured_state(s.start, s.replayed, s.claimed)};
     ScalarReplay replay(world, true, 7);
     world.state = replay.state_before(1);
     return world;
@@ -82,7 +86,8 @@ TEST_CASE("TOL-1: the measurement's initial root follows from the three states' 
     const World world = measuring_world(s);
     const std::array<Hash256, 3> roots{root_of(s.start), root_of(s.replayed), root_of(s.claimed)};
     std::array<Hash256, 3> trees{
-        merkle::root_of(leaves_of(s.start)), merkle::root_of(leaves_of(s.replayed)), merkle::root_of(leaves_of(s.claimed))};
+        merkle::root_of(leaves_of(s.start)), merkle::root_of(leaves_of(s.replayed)),
+        merkle::root_of(leaves_of(s.claimed))};
     const auto tensors = static_cast<std::uint32_t>(s.types.size());
     CHECK(measured_root(tensors, roots, trees) == world.commitment().initial_root);
     CHECK(world.commitment().initial_tensors == program::measured_place(tensors, 2, tensors - 1) + 1);
@@ -164,7 +169,8 @@ namespace {
 /// The Merkle root over the graph that a program's result is computed by, and how many nodes that has.
 std::string graph_of(const program::Program& program) {
     const auto commitment = commit_program(
-        program.init, program.step, static_cast<std::uint32_t>(program.state.size()), program.batch_size, program.dataset
+        program.init, program.step, static_cast<std::uint32_t>(program.state.size()), program.batch_size,
+        program.dataset
     );
     return std::to_string(commitment.init_nodes) + " " + to_hex(commitment.init_root.view());
 }
@@ -188,20 +194,24 @@ std::vector<program::StateTensor> character_state() {
 
 }  // namespace
 
-// Verifiers refuse a task whose graphs are not these, so no compiler may decide the order of their nodes. Built by clang, the
-// same functions gave other graphs as long as two arguments of one call appended nodes.
+// Verifiers refuse a task whose graphs are not these, so no compiler may decide the order of their nodes. Built by
+// clang, the same functions gave other graphs as long as two arguments of one call appended nodes.
 TEST_CASE("TOL-1: the distance program of a state is one graph to the node") {
     using canonical::DType;
     using canonical::Shape;
-    CHECK(graph_of(program::build_distance_program(character_state()).value()) ==
-          "836 dffceaef29c6d438556ce6524dafa73ec1d3b91748c2f0e69abf031688e8f149");
+    CHECK(
+        graph_of(program::build_distance_program(character_state()).value()) ==
+        "836 dffceaef29c6d438556ce6524dafa73ec1d3b91748c2f0e69abf031688e8f149"
+    );
     const std::vector<program::StateTensor> in_parts_and_integers{
         {"table", {DType::kF32, Shape{3'000, 1'000}}},
         {"count", {DType::kI32, Shape{1, 40}}},
         {"places", {DType::kI32, Shape{7, 9}}},
         {"adam.first.table", {DType::kF32, Shape{3'000, 1'000}}}};
-    CHECK(graph_of(program::build_distance_program(in_parts_and_integers).value()) ==
-          "364 4b4823814473bbbeefeac3b2426a90064d1f0d4baf33195c511e483cde3095bd");
+    CHECK(
+        graph_of(program::build_distance_program(in_parts_and_integers).value()) ==
+        "364 4b4823814473bbbeefeac3b2426a90064d1f0d4baf33195c511e483cde3095bd"
+    );
 }
 
 TEST_CASE("EVL-7: the evaluation of a program is one graph to the node") {
@@ -210,6 +220,8 @@ TEST_CASE("EVL-7: the evaluation of a program is one graph to the node") {
     model.classes = 3;
     model.batch_size = 2;
     model.dataset_rows = 8;
-    CHECK(graph_of(program::make_evaluation(program::build_mlp(model, {}), 4).value()) ==
-          "83 1dcc04af1f71487a8849b51ea7dec5b383145b00e30ea23e0950c8a260540810");
+    CHECK(
+        graph_of(program::make_evaluation(program::build_mlp(model, {}), 4).value()) ==
+        "83 1dcc04af1f71487a8849b51ea7dec5b383145b00e30ea23e0950c8a260540810"
+    );
 }

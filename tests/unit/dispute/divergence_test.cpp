@@ -132,8 +132,12 @@ TEST_CASE("DSP-27: only a value that is not finite, of the state in question, re
     ScalarReplay replay(world, false, 7);
     const Claim claim = make_claim(world, replay, false, 0, kSquaringDiverges + 2, 7);
     Position p = start_position(claim);
-    const Proof good{.before = {}, .tiles = {}, .row = {}, .entry = {},
-                     .divergence = open_divergence(replay.state_before(kSquaringDiverges + 1))};
+    const Proof good{
+        .before = {},
+        .tiles = {},
+        .row = {},
+        .entry = {},
+        .divergence = open_divergence(replay.state_before(kSquaringDiverges + 1))};
     REQUIRE(good.divergence.has_value());
     CHECK(judge(claim, p, good).error() == ProofError::kNotAtProof);
     p = reveal(claim, p, make_reveal(claim, p, replay)).value();
@@ -149,7 +153,9 @@ TEST_CASE("DSP-27: only a value that is not finite, of the state in question, re
     CHECK(later.level == Level::kTiles);
     CHECK(judge(claim, later, good).value() == Ruling::kClaimRefuted);
 
-    const auto refused = [&](const Proof& proof) { return judge(claim, p, proof).error() == ProofError::kNoDivergence; };
+    const auto refused = [&](const Proof& proof) {
+        return judge(claim, p, proof).error() == ProofError::kNoDivergence;
+    };
     Proof proof = good;
     proof.divergence->opening.tile.data[0] ^= 1U;
     CHECK(refused(proof));
@@ -188,9 +194,13 @@ TEST_CASE("DSP-25: no altered byte of a proof of divergence convicts a responder
     const auto& state = honest.state_before(1);
     const std::vector<Hash256> commitments{commit_tensor(state[0]), commit_tensor(state[1])};
     proof.divergence = StateOpening{
-        .tensor = 1, .tile = 0, .type = {state[1].dtype, state[1].shape},
-        .opening = {.tile = canonical::tile_of(state[1], 0), .tile_path = tile_tree(state[1]).path(0),
-                    .source_path = merkle::Tree(commitments).path(1)}};
+        .tensor = 1,
+        .tile = 0,
+        .type = {state[1].dtype, state[1].shape},
+        .opening = {
+            .tile = canonical::tile_of(state[1], 0),
+            .tile_path = tile_tree(state[1]).path(0),
+            .source_path = merkle::Tree(commitments).path(1)}};
     const Bytes bytes = codec::encode(proof);
     for (std::size_t at = 0; at < bytes.size(); ++at) {
         Bytes altered = bytes;

@@ -44,8 +44,12 @@ Node commit_of(std::vector<Input> inputs) {
 }
 
 Node uniform(Shape shape, std::uint32_t id) {
-    return {.op = Op::kUniform, .dtype = DType::kF32, .shape = shape,
-            .attributes = {std::bit_cast<std::uint32_t>(1.0F), id}, .inputs = {}};
+    return {
+        .op = Op::kUniform,
+        .dtype = DType::kF32,
+        .shape = shape,
+        .attributes = {std::bit_cast<std::uint32_t>(1.0F), id},
+        .inputs = {}};
 }
 
 }  // namespace
@@ -88,9 +92,12 @@ World char_world() {
     const program::CharModelConfig config{
         .vocabulary = 40, .context = 2, .embedding = 32, .hidden = 40, .batch_size = 37, .dataset_rows = 50};
     const program::Program program = program::build_char_model(config, {});
-    World world{.init = program.init, .step = program.step,
-                .rows = std::make_shared<MemoryRows>(program.dataset, config.vocabulary), .state = {},
-                .batch_size = config.batch_size};
+    World world{
+        .init = program.init,
+        .step = program.step,
+        .rows = std::make_shared<MemoryRows>(program.dataset, config.vocabulary),
+        .state = {},
+        .batch_size = config.batch_size};
     world.state = initial_state(world);
     return world;
 }
@@ -106,13 +113,29 @@ World contraction_world(std::uint32_t k) {
     world.init = {uniform(matrix, 1)};
     world.init.push_back(commit_of({node_input(0, world.init[0])}));
     Graph& g = world.step;
-    g.push_back({.op = Op::kRowExponent, .dtype = DType::kI32, .shape = exponents, .attributes = {kChunk, 0}, .inputs = {x}});
-    g.push_back({.op = Op::kQuantise, .dtype = DType::kI32, .shape = matrix, .attributes = {kPrecision, kChunk},
-                 .inputs = {x, node_input(0, g[0])}});
-    g.push_back({.op = Op::kContract, .dtype = DType::kF32, .shape = result, .attributes = {kPrecision, kChunk},
-                 .inputs = {node_input(1, g[1]), node_input(0, g[0]), node_input(1, g[1]), node_input(0, g[0])}});
-    g.push_back({.op = Op::kRowMax, .dtype = DType::kF32, .shape = {40, 1}, .attributes = {}, .inputs = {node_input(2, g[2])}});
-    g.push_back({.op = Op::kDiv, .dtype = DType::kF32, .shape = matrix, .attributes = {}, .inputs = {x, node_input(3, g[3])}});
+    g.push_back(
+        {.op = Op::kRowExponent, .dtype = DType::kI32, .shape = exponents, .attributes = {kChunk, 0}, .inputs = {x}}
+    );
+    g.push_back(
+        {.op = Op::kQuantise,
+         .dtype = DType::kI32,
+         .shape = matrix,
+         .attributes = {kPrecision, kChunk},
+         .inputs = {x, node_input(0, g[0])}}
+    );
+    g.push_back(
+        {.op = Op::kContract,
+         .dtype = DType::kF32,
+         .shape = result,
+         .attributes = {kPrecision, kChunk},
+         .inputs = {node_input(1, g[1]), node_input(0, g[0]), node_input(1, g[1]), node_input(0, g[0])}}
+    );
+    g.push_back(
+        {.op = Op::kRowMax, .dtype = DType::kF32, .shape = {40, 1}, .attributes = {}, .inputs = {node_input(2, g[2])}}
+    );
+    g.push_back(
+        {.op = Op::kDiv, .dtype = DType::kF32, .shape = matrix, .attributes = {}, .inputs = {x, node_input(3, g[3])}}
+    );
     g.push_back(commit_of({node_input(4, g[4])}));
     world.rows = std::make_shared<MemoryRows>(canonical::DatasetShape{.rows = 1, .width = 1}, 2);
     world.batch_size = 1;
@@ -127,9 +150,13 @@ World chain_world(std::uint32_t nodes) {
     world.init.push_back(commit_of({node_input(0, world.init[0])}));
     Input previous{.source = Source::kState, .index = 0, .dtype = DType::kF32, .shape = shape};
     for (std::uint32_t i = 0; i < nodes; ++i) {
-        world.step.push_back({.op = Op::kScale, .dtype = DType::kF32, .shape = shape,
-                              .attributes = {std::bit_cast<std::uint32_t>(i % 2 == 0 ? 1.25F : 0.75F), 0},
-                              .inputs = {previous}});
+        world.step.push_back(
+            {.op = Op::kScale,
+             .dtype = DType::kF32,
+             .shape = shape,
+             .attributes = {std::bit_cast<std::uint32_t>(i % 2 == 0 ? 1.25F : 0.75F), 0},
+             .inputs = {previous}}
+        );
         previous = node_input(i, world.step.back());
     }
     world.step.push_back(commit_of({previous}));
@@ -149,8 +176,13 @@ World wide_world(std::uint32_t tensors, std::uint32_t depth) {
         made.push_back(node_input(t, world.init.back()));
         Input last{.source = Source::kState, .index = t, .dtype = DType::kF32, .shape = shape};
         for (std::uint32_t i = 0; i < depth && (t + 1 < tensors || t == 0); ++i) {
-            world.step.push_back({.op = Op::kScale, .dtype = DType::kF32, .shape = shape,
-                                  .attributes = {std::bit_cast<std::uint32_t>(0.75F), 0}, .inputs = {last}});
+            world.step.push_back(
+                {.op = Op::kScale,
+                 .dtype = DType::kF32,
+                 .shape = shape,
+                 .attributes = {std::bit_cast<std::uint32_t>(0.75F), 0},
+                 .inputs = {last}}
+            );
             last = node_input(static_cast<std::uint32_t>(world.step.size() - 1), world.step.back());
         }
         next.push_back(last);
@@ -167,8 +199,12 @@ World squaring_world() {
     const Shape shape{3, 5};
     const Shape still{40, 3};
     const auto fill = [](Shape s, float value) {
-        return Node{.op = Op::kFill, .dtype = DType::kF32, .shape = s,
-                    .attributes = {std::bit_cast<std::uint32_t>(value), 0}, .inputs = {}};
+        return Node{
+            .op = Op::kFill,
+            .dtype = DType::kF32,
+            .shape = s,
+            .attributes = {std::bit_cast<std::uint32_t>(value), 0},
+            .inputs = {}};
     };
     const Input x{.source = Source::kState, .index = 1, .dtype = DType::kF32, .shape = shape};
     const Input y{.source = Source::kState, .index = 0, .dtype = DType::kF32, .shape = still};
@@ -192,8 +228,12 @@ World given_world() {
         ));
     }
     const Input given{.source = Source::kState, .index = 1, .dtype = DType::kF32, .shape = shape};
-    world.init[0] = {.op = Op::kScale, .dtype = DType::kF32, .shape = shape,
-                     .attributes = {std::bit_cast<std::uint32_t>(0.5F), 0}, .inputs = {given}};
+    world.init[0] = {
+        .op = Op::kScale,
+        .dtype = DType::kF32,
+        .shape = shape,
+        .attributes = {std::bit_cast<std::uint32_t>(0.5F), 0},
+        .inputs = {given}};
     world.state = initial_state(world);
     return world;
 }
@@ -267,22 +307,26 @@ const std::vector<Tensor>& ScalarReplay::node_outputs(std::uint64_t step) {
 
 std::optional<std::uint64_t> ScalarReplay::diverged_at() { return diverged_at_; }
 
-Hash256 ScalarReplay::state_root_after(std::uint64_t step) {
-    return root_of(state_before(step + 1));
-}
+Hash256 ScalarReplay::state_root_after(std::uint64_t step) { return root_of(state_before(step + 1)); }
 
-Claim make_claim(const World& world, Replay& responder, bool initialisation, std::uint64_t first_step,
-                 std::uint32_t step_count, std::uint64_t seed) {
-    Claim claim{.program = world.commitment(), .dataset_root = responder.rows_tree().root(), .seed = seed,
-                .initialisation = initialisation, .first_step = first_step, .step_count = step_count,
-                .before = {}, .after = responder.state_root_after(first_step + step_count - 1)};
+Claim make_claim(
+    const World& world, Replay& responder, bool initialisation, std::uint64_t first_step, std::uint32_t step_count,
+    std::uint64_t seed
+) {
+    Claim claim{
+        .program = world.commitment(),
+        .dataset_root = responder.rows_tree().root(),
+        .seed = seed,
+        .initialisation = initialisation,
+        .first_step = first_step,
+        .step_count = step_count,
+        .before = {},
+        .after = responder.state_root_after(first_step + step_count - 1)};
     claim.before = initialisation ? claim.program.initial_root : root_of(responder.state_before(first_step));
     return claim;
 }
 
-Claim make_diverging_claim(
-    const World& world, Replay& responder, std::uint64_t first_step, std::uint32_t step_count
-) {
+Claim make_diverging_claim(const World& world, Replay& responder, std::uint64_t first_step, std::uint32_t step_count) {
     Claim claim = make_claim(world, responder, false, first_step, step_count, 7);
     claim.diverges = true;
     return claim;
@@ -295,8 +339,11 @@ Outcome play(const Claim& claim, Replay& responder, Replay& challenger, bool cha
     while (outcome.position.level != Level::kProof) {
         const auto children = make_reveal(claim, outcome.position, responder);
         if (outcome.position.level == Level::kNodes) {
-            reveals.push_back({.first_node = outcome.position.first_node,
-                               .child_height = split(claim, outcome.position).child_height, .children = children});
+            reveals.push_back(
+                {.first_node = outcome.position.first_node,
+                 .child_height = split(claim, outcome.position).child_height,
+                 .children = children}
+            );
         }
         if (auto proof = make_divergence_proof(claim, outcome.position, challenger)) {
             outcome.proof = *std::move(proof);

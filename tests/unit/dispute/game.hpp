@@ -83,7 +83,7 @@ class ScalarReplay final : public Replay {
     std::uint64_t seed_;
     std::vector<Lie> lies_;
     merkle::Tree rows_tree_;
-    std::map<std::uint64_t, std::vector<canonical::Tensor>> states_;   // before step
+    std::map<std::uint64_t, std::vector<canonical::Tensor>> states_;  // before step
     std::map<std::uint64_t, std::vector<canonical::Tensor>> outputs_;
     std::optional<std::uint64_t> diverged_at_;
 };
@@ -93,8 +93,10 @@ Hash256 root_of(const std::vector<canonical::Tensor>& state);
 /// A claim that its last step diverges.
 Claim make_diverging_claim(const World& world, Replay& responder, std::uint64_t first_step, std::uint32_t step_count);
 
-Claim make_claim(const World& world, Replay& responder, bool initialisation, std::uint64_t first_step,
-                 std::uint32_t step_count, std::uint64_t seed);
+Claim make_claim(
+    const World& world, Replay& responder, bool initialisation, std::uint64_t first_step, std::uint32_t step_count,
+    std::uint64_t seed
+);
 
 /// A whole dispute, played by the book on both sides.
 struct Outcome {

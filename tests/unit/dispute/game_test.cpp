@@ -114,15 +114,15 @@ TEST_CASE("DSP-11: an initialisation reads the tensors that the task gives, open
         while (p.level != Level::kProof) {
             const auto children = make_reveal(claim, p, cheat);
             if (p.level == Level::kNodes) {
-                reveals.push_back({.first_node = p.first_node, .child_height = split(claim, p).child_height,
-                                   .children = children});
+                reveals.push_back(
+                    {.first_node = p.first_node, .child_height = split(claim, p).child_height, .children = children}
+                );
             }
             p = reveal(claim, p, children).value();
             p = select(claim, p, make_selection(claim, p, honest)).value();
         }
         CHECK(pinpoint(p).node == 0U);
-        const auto ruling =
-            judge(claim, p, make_proof(claim, p, challenger_proves ? honest : cheat, reveals));
+        const auto ruling = judge(claim, p, make_proof(claim, p, challenger_proves ? honest : cheat, reveals));
         if (challenger_proves) {
             CHECK(ruling.value() == Ruling::kClaimRefuted);
         } else {
@@ -134,9 +134,13 @@ TEST_CASE("DSP-11: an initialisation reads the tensors that the task gives, open
 TEST_CASE("DSP-11: an initialisation that only commits to what the task gives is disputed in one round of each level") {
     World world = given_world();
     const canonical::Shape shape = world.initial[1].shape;
-    world.init = {{.op = canonical::Op::kCommit, .dtype = canonical::DType::kF32, .shape = {}, .attributes = {},
-                   .inputs = {{.source = canonical::Source::kState, .index = 1, .dtype = canonical::DType::kF32,
-                               .shape = shape}}}};
+    world.init = {
+        {.op = canonical::Op::kCommit,
+         .dtype = canonical::DType::kF32,
+         .shape = {},
+         .attributes = {},
+         .inputs = {
+             {.source = canonical::Source::kState, .index = 1, .dtype = canonical::DType::kF32, .shape = shape}}}};
     world.state = {world.initial[1]};
     World other = world;
     other.initial[1].data[5] ^= 1U;
@@ -148,8 +152,9 @@ TEST_CASE("DSP-11: an initialisation that only commits to what the task gives is
     while (p.level != Level::kProof) {
         const auto children = make_reveal(claim, p, cheat);
         if (p.level == Level::kNodes) {
-            reveals.push_back({.first_node = p.first_node, .child_height = split(claim, p).child_height,
-                               .children = children});
+            reveals.push_back(
+                {.first_node = p.first_node, .child_height = split(claim, p).child_height, .children = children}
+            );
         }
         p = reveal(claim, p, children).value();
         p = select(claim, p, make_selection(claim, p, honest)).value();
@@ -195,8 +200,11 @@ TEST_CASE("DSP-14: a skipped segment is refuted though every intermediate root r
     for (std::uint64_t step = 0; step < 2; ++step) {
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             if (outputs[i].source == canonical::Source::kNode) {
-                lies.push_back({.step = step, .node = outputs[i].index,
-                                .alter = [value = world.state[i]](canonical::Tensor& t) { t = value; }});
+                lies.push_back(
+                    {.step = step,
+                     .node = outputs[i].index,
+                     .alter = [value = world.state[i]](canonical::Tensor& t) { t = value; }}
+                );
             }
         }
     }

@@ -232,8 +232,15 @@ TEST_CASE("DSP-9: moves and the referee refuse positions that no moves lead to")
         (void)judge(claim, *position, {}).has_value();
     }
     CHECK(refused > 100);
-    const Claim nothing{.program = {}, .dataset_root = {}, .seed = 0, .initialisation = false, .first_step = 0,
-                        .step_count = 0, .before = {}, .after = {}};
+    const Claim nothing{
+        .program = {},
+        .dataset_root = {},
+        .seed = 0,
+        .initialisation = false,
+        .first_step = 0,
+        .step_count = 0,
+        .before = {},
+        .after = {}};
     CHECK(split(nothing, start_position(nothing)).count == 0);
     CHECK(reveal(nothing, start_position(nothing), {}).error() == MoveError::kNotYourMove);
 }

@@ -71,8 +71,9 @@ TEST_CASE("DSP-3: a level splits evenly into at most 256 children") {
         std::uint32_t items;
         Split expected;
     };
-    for (const Row& row : {Row{2, {2, 0}}, Row{25, {25, 0}}, Row{256, {256, 0}}, Row{257, {17, 4}},
-                           Row{1000, {32, 5}}, Row{65536, {256, 8}}, Row{65537, {33, 11}}}) {
+    for (const Row& row :
+         {Row{2, {2, 0}}, Row{25, {25, 0}}, Row{256, {256, 0}}, Row{257, {17, 4}}, Row{1000, {32, 5}},
+          Row{65536, {256, 8}}, Row{65537, {33, 11}}}) {
         CAPTURE(row.items);
         const Split s = split(claim, at_steps(row.items));
         CHECK(s == row.expected);
@@ -110,7 +111,7 @@ TEST_CASE("DSP-4: no dispute takes more than 26 transactions, whatever its node"
     const auto rounds_for = [](std::uint64_t items) { return div_ceil<std::uint32_t>(merkle::tree_depth(items), 8); };
     constexpr std::uint64_t kTilesMax = std::uint64_t{canonical::kMaxDimension / 32} * (canonical::kMaxDimension / 32);
     constexpr std::uint64_t kPartialsMax = 1U << 24U;  // PRG-4
-    const std::uint32_t kept = 3 + 1;  // of a task's rounds, for the levels that the chain cannot size
+    const std::uint32_t kept = 3 + 1;                  // of a task's rounds, for the levels that the chain cannot size
     const std::uint32_t rounds = kMaxRounds - kept + rounds_for(kTilesMax) + rounds_for(kPartialsMax);
     CHECK(1 + 2 * rounds + 1 == 26);  // the opening, a reveal and a selection a round, the proof
 }

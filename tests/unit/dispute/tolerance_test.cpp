@@ -53,8 +53,10 @@ TEST_CASE("TOL-6: a bound is compared exactly, to the last bit") {
         const double u = std::ldexp(static_cast<double>(random() % (1U << 24U)), static_cast<int>(random() % 20) - 40);
         const Ratio bound{static_cast<std::uint32_t>(random() % 4096), static_cast<std::uint32_t>(random() % 4095 + 1)};
         // 24 + 24 bits: exact in doubles.
-        CHECK(exceeds(group(d, u), bound) ==
-              (d * bound.denominator * bound.denominator > u * bound.numerator * bound.numerator));
+        CHECK(
+            exceeds(group(d, u), bound) ==
+            (d * bound.denominator * bound.denominator > u * bound.numerator * bound.numerator)
+        );
     }
 }
 

@@ -32,10 +32,14 @@ TEST_CASE("WRK-1: a contraction is its multiply-adds and its passes over memory,
         .shape = {64, 32},
         .inputs = {from_node(0, {64, 96}), from_node(1, {64, 1}), from_node(2, {64, 96}), from_node(3, {64, 1})}};
     CHECK(work_of(grouped) == 64 * 32 * 96 + 8 * (64 * 32 + 2 * (64 * 96 + 64)));
-    CHECK(work_of(Node{.op = Op::kAdd, .shape = {3, 5}, .inputs = {from_node(0, {3, 5}), from_node(1, {1, 5})}}) ==
-          8 * (15 + 15 + 5));
+    CHECK(
+        work_of(Node{.op = Op::kAdd, .shape = {3, 5}, .inputs = {from_node(0, {3, 5}), from_node(1, {1, 5})}}) ==
+        8 * (15 + 15 + 5)
+    );
     CHECK(work_of(Node{.op = Op::kFill, .shape = {7, 2}}) == 8 * 14);
-    CHECK(work_of(Node{.op = Op::kCommit, .shape = {}, .inputs = {from_node(0, {3, 5}), from_state(0, {2, 2})}}) == 8 * 19);
+    CHECK(
+        work_of(Node{.op = Op::kCommit, .shape = {}, .inputs = {from_node(0, {3, 5}), from_state(0, {2, 2})}}) == 8 * 19
+    );
 }
 
 TEST_CASE("WRK-1: work that does not fit is the greatest number, not a small one") {
@@ -49,9 +53,9 @@ TEST_CASE("WRK-1: work that does not fit is the greatest number, not a small one
 TEST_CASE("WRK-2: an output takes memory until its last reader, the state that is read throughout") {
     const Shape one{1, 8};  // 32 bytes
     const Graph graph{
-        {.op = Op::kFill, .shape = one},                                                         // 0: alive to node 3
-        {.op = Op::kRelu, .shape = {2, 8}, .inputs = {from_state(1, {2, 8})}},                   // 1: to 2
-        {.op = Op::kRelu, .shape = {2, 8}, .inputs = {from_node(1, {2, 8})}},                    // 2: to 4
+        {.op = Op::kFill, .shape = one},                                                          // 0: alive to node 3
+        {.op = Op::kRelu, .shape = {2, 8}, .inputs = {from_state(1, {2, 8})}},                    // 1: to 2
+        {.op = Op::kRelu, .shape = {2, 8}, .inputs = {from_node(1, {2, 8})}},                     // 2: to 4
         {.op = Op::kAdd, .shape = {4, 8}, .inputs = {from_node(0, one), from_state(1, {2, 8})}},  // 3: nobody
         {.op = Op::kCommit, .shape = {}, .inputs = {from_node(2, {2, 8}), from_state(0, one)}}};
     // State 0 and 1: 96. Before node 3 ends: nodes 0, 2 and 3, 32 + 64 + 128.

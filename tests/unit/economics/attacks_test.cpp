@@ -110,23 +110,10 @@ TEST_CASE("economics: every attack of the list is simulated, and the same seed g
     }
     CHECK(differs);
     for (const char* const name :
-         {"infinitesimal_update",
-          "blindfold_top_q",
-          "synthetic_data",
-          "seed_and_order_grinding",
-          "drift_below_threshold",
-          "skipped_segments",
-          "stolen_checkpoints",
-          "lazy_verifier",
-          "copied_verdict",
-          "false_rejection",
-          "forced_error_free_riding",
-          "jackpot_self_dealing",
-          "submitter_solver_verifier_collusion",
-          "withheld_artifacts",
-          "last_second_moves",
-          "dispute_flooding",
-          "self_slashing"}) {
+         {"infinitesimal_update", "blindfold_top_q", "synthetic_data", "seed_and_order_grinding",
+          "drift_below_threshold", "skipped_segments", "stolen_checkpoints", "lazy_verifier", "copied_verdict",
+          "false_rejection", "forced_error_free_riding", "jackpot_self_dealing", "submitter_solver_verifier_collusion",
+          "withheld_artifacts", "last_second_moves", "dispute_flooding", "self_slashing"}) {
         CHECK_MESSAGE(names.contains(name), name);
     }
 }

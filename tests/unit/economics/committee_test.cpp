@@ -33,8 +33,10 @@ TEST_CASE("AVL-4: a majority of seats is as probable as counting says, with odd 
             INFO(seats, " seats, a share of ", share);
             CHECK(majority(seats, share) == doctest::Approx(counted(seats, share)).epsilon(1e-9));
             // Half of the seats are not enough to attest.
-            CHECK(found_withheld(seats, {.coalition = share}) ==
-                  doctest::Approx(1.0 - counted(seats, 1.0 - share)).epsilon(1e-9));
+            CHECK(
+                found_withheld(seats, {.coalition = share}) ==
+                doctest::Approx(1.0 - counted(seats, 1.0 - share)).epsilon(1e-9)
+            );
         }
     }
 }
@@ -69,7 +71,10 @@ TEST_CASE("AVL-8: a silent verifier's solver loses as much, and more with the ch
     CHECK(one.matched == one.own);
     CHECK(one.convicted == doctest::Approx(0.000103 * 18.2).epsilon(0.01));
     CHECK(one.alone() == doctest::Approx(1.015).epsilon(0.001));
-    CHECK(loss_by_silence(setting, kPay, {.coalition = 0.2, .failing = 0.1}, 1).alone() == doctest::Approx(1.001).epsilon(0.001));
+    CHECK(
+        loss_by_silence(setting, kPay, {.coalition = 0.2, .failing = 0.1}, 1).alone() ==
+        doctest::Approx(1.001).epsilon(0.001)
+    );
     CHECK(loss_by_silence(setting, kPay, {.coalition = 0.25, .failing = 0.1}, 0).ratio() == 0.0);
 }
 
@@ -96,9 +101,10 @@ TEST_CASE("AVL-6: the page's figures of what the honest lose, together and alone
     struct Row {
         double share, failing, silent, silent_alone, attesting, attesting_alone;
     };
-    for (const Row& row : {Row{0.1, 0.1, 0.89, 1.000, 0.91, 1.07}, Row{0.2, 0.0, 0.89, 1.000, 0.93, 1.15},
-                           Row{0.2, 0.1, 0.90, 1.001, 0.94, 1.15}, Row{0.25, 0.0, 0.90, 1.000, 0.95, 1.20},
-                           Row{0.25, 0.1, 0.91, 1.015, 0.96, 1.20}, Row{1.0 / 3.0, 0.0, 0.92, 1.025, 0.98, 1.29}}) {
+    for (const Row& row :
+         {Row{0.1, 0.1, 0.89, 1.000, 0.91, 1.07}, Row{0.2, 0.0, 0.89, 1.000, 0.93, 1.15},
+          Row{0.2, 0.1, 0.90, 1.001, 0.94, 1.15}, Row{0.25, 0.0, 0.90, 1.000, 0.95, 1.20},
+          Row{0.25, 0.1, 0.91, 1.015, 0.96, 1.20}, Row{1.0 / 3.0, 0.0, 0.92, 1.025, 0.98, 1.29}}) {
         INFO("shares of ", row.share, " and ", row.failing);
         const Setting setting = twelve();
         const Silence silence{.coalition = row.share, .failing = row.failing};
@@ -161,8 +167,10 @@ TEST_CASE("GAS-1: what an attestation is taken to cost is its gas at half more t
     const contracts::Params params;
     const contracts::Tx tx{{"", {}, 0, {}, contracts::AttestAvailability{}}, {}};
     const std::uint64_t gas = contracts::gas_of(tx, 5'200, params);  // a tile of f32, and its paths
-    CHECK(static_cast<double>(Costs{}.attestation_fees) ==
-          doctest::Approx(1.5 * static_cast<double>(gas * params.gas_price_min.grains)).epsilon(0.02));
+    CHECK(
+        static_cast<double>(Costs{}.attestation_fees) ==
+        doctest::Approx(1.5 * static_cast<double>(gas * params.gas_price_min.grains)).epsilon(0.02)
+    );
 }
 
 }  // namespace

@@ -168,9 +168,7 @@ TEST_CASE("economics: what pays for one watcher does not pay for two, who share"
     Parameters p = chain_defaults();
     TaskCosts task = kTask;
     task.fee = make_setting(p, costs, kTask).fee;  // what pays for one watcher
-    const auto active = [&] {
-        return named(check(p, costs, task), "watcher.active");
-    };
+    const auto active = [&] { return named(check(p, costs, task), "watcher.active"); };
     CHECK(active().holds());
     p.watchers_per_verdict = 2;
     CHECK_FALSE(active().holds());
@@ -193,15 +191,8 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
         p.solver_bond_bps = p.verifier_bond_bps = p.challenger_bond_bps = 0;
     };
     for (const char* const name :
-         {"solver.honest",
-          "solver.entry",
-          "verifier.lazy",
-          "verifier.copy",
-          "dispute.pays",
-          "watcher.dispute_pays",
-          "defence.pays",
-          "committee.cheap",
-          "committee.withheld"}) {
+         {"solver.honest", "solver.entry", "verifier.lazy", "verifier.copy", "dispute.pays", "watcher.dispute_pays",
+          "defence.pays", "committee.cheap", "committee.withheld"}) {
         fails(name, bonds);
     }
     fails("verifier.false_rejection", [&](Parameters& p, Costs&) { p.challenger_bond = 1, p.challenger_bond_bps = 0; });
@@ -214,7 +205,9 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
     fails("committee.attests", [](Parameters& p, Costs&) { p.attest_fee = 1; });
     fails("committee.cheap", [](Parameters& p, Costs&) { p.attest_fee *= 3; });
     fails("committee.rare", [](Parameters& p, Costs&) { p.committee_seats = 11; });
-    fails("committee.withheld", [](Parameters&, Costs& c) { c.adversary.coalition_verifiers = c.adversary.verifiers / 2; });
+    fails("committee.withheld", [](Parameters&, Costs& c) {
+        c.adversary.coalition_verifiers = c.adversary.verifiers / 2;
+    });
     fails("work.price", [](Parameters& p, Costs&) { p.work_price /= 2; });
     fails("work.longest", [](Parameters& p, Costs&) { p.replay_blocks_max = 300; });
     fails("deadline.costs", [](Parameters& p, Costs&) { p.deadline_slash_bps = 10; });

@@ -35,7 +35,9 @@ std::set<std::string> rows_of_page() {
 /// Where the page says that one account alone may lose more than the attacker.
 bool is_open(const std::string& row) { return row == "unavailable" || row == "unserved" || row == "missed_verdict"; }
 
-TEST_CASE("Liability: every row of the page has a cost and a harm, and all honest accounts lose at most as much together") {
+TEST_CASE(
+    "Liability: every row of the page has a cost and a harm, and all honest accounts lose at most as much together"
+) {
     Costs costs = default_costs();
     std::vector<TaskCosts> tasks = costs.tasks;
     tasks.push_back({.name = "dearest", .segments = 100, .segment_seconds = 758.0});

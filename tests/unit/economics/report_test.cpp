@@ -173,8 +173,10 @@ TEST_CASE("economics: tasks that the chain refuses are named with what would adm
     REQUIRE(report.at("refused").size() == 3);
     const json& dear = report.at("refused").at(2);
     CHECK(dear.at("task") == "dear");
-    CHECK(std::stoull(dear.at("admitted_by").at("task_value_max").get<std::string>()) >=
-          std::stoull(dear.at("value").get<std::string>()));
+    CHECK(
+        std::stoull(dear.at("admitted_by").at("task_value_max").get<std::string>()) >=
+        std::stoull(dear.at("value").get<std::string>())
+    );
     for (const json& constraint : report.at("constraints")) {
         CHECK_FALSE((constraint.at("task") == "dear" && constraint.at("parameter") == "contributor_bond"));
     }

@@ -36,7 +36,9 @@ TEST_CASE("economics: there are parameters that do for dear tasks too") {
     CHECK(costs.tasks.back().segment_seconds * costs.tasks.back().segments > 1e8);
 }
 
-TEST_CASE("economics: the recommended parameters do at every value, for a larger coalition, more outages and slow replays") {
+TEST_CASE(
+    "economics: the recommended parameters do at every value, for a larger coalition, more outages and slow replays"
+) {
     Parameters p = for_dear_tasks(chain_defaults());
     p.solver_bond_bps = 10'000;
     p.verifier_bond_bps = p.challenger_bond_bps = 1'000;

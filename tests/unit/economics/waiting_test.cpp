@@ -145,7 +145,9 @@ TEST_CASE("TRM-1: memory_default is what usual programs need, and what a machine
     fails("memory.machines", "memory_default", [](Parameters& p, Costs&) { p.memory_default = 16ULL << 30U; });
 }
 
-TEST_CASE("DTY-4, DTY-5, DTY-8: the lane of duties has room for the usual tasks, leaves room for others, and is dear to fill") {
+TEST_CASE(
+    "DTY-4, DTY-5, DTY-8: the lane of duties has room for the usual tasks, leaves room for others, and is dear to fill"
+) {
     fails("lane.tasks", "duty_gas_max", [](Parameters& p, Costs&) { p.duty_gas_max = 200'000; });
     fails("lane.tasks", "duty_gas_max", [](Parameters&, Costs& c) { c.tasks_at_once = 109; });
     fails("lane.others", "duty_gas_max", [](Parameters& p, Costs&) { p.duty_gas_max = 250'001; });
@@ -165,8 +167,12 @@ TEST_CASE("WRK-5: each span in which somebody honest has to act leaves the time 
     fails("window.disclose", "disclose_blocks", [](Parameters& p, Costs&) { p.disclose_blocks = 18; });
     fails("clock.game", "dispute_clock_blocks", [](Parameters& p, Costs&) { p.dispute_clock_blocks = 150; });
     // Of long segments the replays of the span are enough; of short ones there has to be time for blocks.
-    fails("window.commit", "commit_blocks", [](Parameters& p, Costs&) { p.commit_blocks = 5; }, kSmall);
-    fails("window.challenge", "challenge_blocks", [](Parameters& p, Costs&) { p.challenge_blocks = 30; }, kSmall);
+    fails(
+        "window.commit", "commit_blocks", [](Parameters& p, Costs&) { p.commit_blocks = 5; }, kSmall
+    );
+    fails(
+        "window.challenge", "challenge_blocks", [](Parameters& p, Costs&) { p.challenge_blocks = 30; }, kSmall
+    );
 }
 
 TEST_CASE("VER-11, VER-12: forced verdicts are few, and watchers enough for an honest one to pay") {

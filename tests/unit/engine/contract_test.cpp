@@ -122,11 +122,7 @@ TEST_CASE("NUM-1: contractions of every profile equal the definition on every ki
 TEST_CASE("NUM-17: contractions equal the definition around the ends of chunks") {
     Random random(5);
     for (const auto [precision, chunk] :
-         {std::array{21U, 64U},
-          std::array{24U, 32U},
-          std::array{8U, 256U},
-          std::array{7U, 96U},
-          std::array{13U, 2048U},
+         {std::array{21U, 64U}, std::array{24U, 32U}, std::array{8U, 256U}, std::array{7U, 96U}, std::array{13U, 2048U},
           std::array{2U, 32U}}) {
         for (const std::uint32_t k : {chunk - 1, chunk, chunk + 1, 3 * chunk, 3 * chunk + 5}) {
             CAPTURE(precision);
@@ -143,18 +139,14 @@ TEST_CASE("NUM-17: contractions equal the definition around the ends of chunks")
 TEST_CASE("NUM-17: operands of whole blocks equal the definition, on one side and on both") {
     Random random(9);
     for (const auto [precision, chunk] :
-         {std::array{21U, 64U},
-          std::array{21U, 2048U},
-          std::array{24U, 128U},
-          std::array{8U, 256U},
+         {std::array{21U, 64U}, std::array{21U, 2048U}, std::array{24U, 128U}, std::array{8U, 256U},
           std::array{7U, 384U}}) {
         for (const Values values : {Values::kPlain, Values::kWide, Values::kHostile, Values::kDenormal}) {
             CAPTURE(precision);
             CAPTURE(chunk);
             const Contraction c{.m = 70, .n = 90, .k = 330, .precision = precision, .chunk = chunk};
-            const Case made = make_contraction(
-                c, {operand({c.m, c.k}, values, random), operand({c.n, c.k}, values, random)}
-            );
+            const Case made =
+                make_contraction(c, {operand({c.m, c.k}, values, random), operand({c.n, c.k}, values, random)});
             CHECK(check_everywhere(made, by_definition(made)));
             const Case square = make_square(c, {operand({c.m, c.k}, values, random)});
             CHECK(check_everywhere(square, by_definition(square)));

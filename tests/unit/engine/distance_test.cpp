@@ -49,8 +49,9 @@ TEST_CASE("NUM-1: a measurement is the same by the definition and on every engin
     const auto replayed = numbers_like(types, 2, 1.0);
     auto claimed = numbers_like(types, 3, 1e-3);
     std::size_t element = 0;
-    for (const float hostile : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-                                -std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min(), -0.0F}) {
+    for (const float hostile :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+          -std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min(), -0.0F}) {
         put_f32(claimed[0], element, hostile);
         element += 37;
     }

@@ -116,9 +116,7 @@ std::vector<engine::EngineOptions> all_engines() {
         std::vector<engine::EngineOptions> out;
         for (const auto kernels : {KernelChoice::kAutomatic, KernelChoice::kLibrary}) {
             for (const auto choice :
-                 {ProductChoice::kAutomatic,
-                  ProductChoice::kFloats,
-                  ProductChoice::kDoubles,
+                 {ProductChoice::kAutomatic, ProductChoice::kFloats, ProductChoice::kDoubles,
                   ProductChoice::kResidues}) {
                 out.push_back(
                     {.device = test_device(), .threads = 1, .portable = true, .products = choice, .kernels = kernels}
@@ -238,9 +236,7 @@ std::string difference(const Case& c, const Outcome& expected, const Outcome& fo
     return {};
 }
 
-void check_everywhere(const Case& c) {
-    check_everywhere(c, by_definition(c));
-}
+void check_everywhere(const Case& c) { check_everywhere(c, by_definition(c)); }
 
 bool check_everywhere(const Case& c, const Outcome& expected) {
     for (const auto& options : all_engines()) {
@@ -258,9 +254,7 @@ bool check_everywhere(const Case& c, const Outcome& expected) {
             is_planned = found.has_value();
             if (found) {
                 report(
-                    c,
-                    expected,
-                    *found,
+                    c, expected, *found,
                     (is_kept == has_no_reader ? "fused, sinks kept, " : "fused, all kept, ") + count
                 );
             }

@@ -67,8 +67,7 @@ std::vector<engine::native::Instruction> lowered(const SmallModel& model) {
 TEST_CASE("native training stays near canonical training") {
     for (const SmallModel& model : small_models(kXg21)) {
         const std::vector<Tensor> start = model.initial();
-        const Run canonical =
-            train(engine::Engine(model.program.step, model.rows, {}), model, start, kSteps);
+        const Run canonical = train(engine::Engine(model.program.step, model.rows, {}), model, start, kSteps);
         for (const int threads : {1, 2}) {
             CAPTURE(model.name);
             CAPTURE(threads);
@@ -166,20 +165,9 @@ TEST_CASE("a native engine recognises what a graph spells out") {
     expect(2, {Kind::kProduct, Kind::kProductAdd, Kind::kNormalise, Kind::kNormaliseBack, Kind::kCrossEntropy});
     for (const std::size_t gpt : {3U, 4U}) {
         expect(
-            gpt,
-            {Kind::kProduct,
-             Kind::kProductAdd,
-             Kind::kSum,
-             Kind::kScatterSum,
-             Kind::kSoftmax,
-             Kind::kSoftmaxBack,
-             Kind::kCrossEntropy,
-             Kind::kNormalise,
-             Kind::kNormaliseBack,
-             Kind::kGelu,
-             Kind::kGeluBack,
-             Kind::kMultiplyAdd,
-             Kind::kAddScaled}
+            gpt, {Kind::kProduct, Kind::kProductAdd, Kind::kSum, Kind::kScatterSum, Kind::kSoftmax, Kind::kSoftmaxBack,
+                  Kind::kCrossEntropy, Kind::kNormalise, Kind::kNormaliseBack, Kind::kGelu, Kind::kGeluBack,
+                  Kind::kMultiplyAdd, Kind::kAddScaled}
         );
     }
     for (const SmallModel& model : models) {

@@ -22,8 +22,6 @@ void DigitKernel::quantise_right(Extent, const float*, const Quantisation&, std:
 
 DigitKernel::Digits DigitKernel::part(const std::int8_t*, std::size_t, std::size_t, std::size_t) const { return {}; }
 
-void DigitKernel::multiply(
-    Digits, Digits, std::size_t, std::size_t, std::size_t, const ProductFinish&
-) const {}
+void DigitKernel::multiply(Digits, Digits, std::size_t, std::size_t, std::size_t, const ProductFinish&) const {}
 
 }  // namespace assay::engine::fused

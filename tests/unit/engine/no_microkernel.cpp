@@ -23,9 +23,8 @@ void Microkernel<T>::pack_right(const Stored*, std::size_t, std::size_t, std::si
 }
 
 template <class T>
-void Microkernel<T>::multiply(
-    const T*, const T*, const T*, std::size_t, std::size_t, std::size_t, const ProductFinish&
-) {
+void Microkernel<
+    T>::multiply(const T*, const T*, const T*, std::size_t, std::size_t, std::size_t, const ProductFinish&) {
     ASSERT(false);
 }
 

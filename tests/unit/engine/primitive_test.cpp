@@ -85,18 +85,8 @@ TEST_CASE("NUM-1: what works element by element equals the definition over the w
     constexpr Shape kShape{256, 256};
     SideBySide nodes;
     for (const Op op :
-         {Op::kExp,
-          Op::kLog,
-          Op::kTanh,
-          Op::kErf,
-          Op::kSin,
-          Op::kCos,
-          Op::kSqrt,
-          Op::kAbs,
-          Op::kFloor,
-          Op::kRint,
-          Op::kRelu,
-          Op::kToInt}) {
+         {Op::kExp, Op::kLog, Op::kTanh, Op::kErf, Op::kSin, Op::kCos, Op::kSqrt, Op::kAbs, Op::kFloor, Op::kRint,
+          Op::kRelu, Op::kToInt}) {
         nodes.add({op, op == Op::kToInt ? DType::kI32 : DType::kF32, kShape, {}, {}, {}}, {sweep(kShape)});
     }
     check_everywhere(std::move(nodes).finish());
@@ -107,15 +97,7 @@ TEST_CASE("NUM-1: a second operand is repeated along every dimension that it lac
     for (const Shape shape : {Shape{1, 1}, Shape{1, 70}, Shape{33, 1}, Shape{32, 32}, Shape{37, 65}, Shape{3, 2100}}) {
         SideBySide nodes;
         for (const Op op :
-             {Op::kAdd,
-              Op::kSub,
-              Op::kMul,
-              Op::kDiv,
-              Op::kReluGrad,
-              Op::kMax,
-              Op::kMin,
-              Op::kLess,
-              Op::kEqual,
+             {Op::kAdd, Op::kSub, Op::kMul, Op::kDiv, Op::kReluGrad, Op::kMax, Op::kMin, Op::kLess, Op::kEqual,
               Op::kSelect}) {
             for (const Shape second : {shape, Shape{shape.rows, 1}, Shape{1, shape.cols}, Shape{1, 1}}) {
                 std::vector<Tensor> inputs{

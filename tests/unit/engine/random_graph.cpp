@@ -27,12 +27,8 @@ namespace {
 
 constexpr std::uint32_t kMaxElements = 20'000;
 
-std::uint32_t bits_of(float x) {
-    return std::bit_cast<std::uint32_t>(x);
-}
-bool is_f32(const Input& x) {
-    return x.dtype == DType::kF32;
-}
+std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
+bool is_f32(const Input& x) { return x.dtype == DType::kF32; }
 
 class Maker {
   public:
@@ -145,27 +141,14 @@ void Maker::elementwise() {
     const auto x = pick(is_f32);
     const auto y = second_operand(*x);
     if (y && !one_in(3)) {
-        constexpr std::array kBinary{
-            Op::kAdd, Op::kAdd, Op::kSub, Op::kMul, Op::kMul, Op::kDiv, Op::kMax, Op::kMin, Op::kReluGrad};
+        constexpr std::array kBinary{Op::kAdd, Op::kAdd, Op::kSub, Op::kMul,     Op::kMul,
+                                     Op::kDiv, Op::kMax, Op::kMin, Op::kReluGrad};
         emit(one_of(kBinary), DType::kF32, x->shape, {}, {*x, *y});
         return;
     }
-    constexpr std::array kUnary{
-        Op::kSqrt,
-        Op::kRelu,
-        Op::kExp,
-        Op::kLog,
-        Op::kTanh,
-        Op::kTanh,
-        Op::kErf,
-        Op::kSin,
-        Op::kCos,
-        Op::kAbs,
-        Op::kAbs,
-        Op::kFloor,
-        Op::kRint,
-        Op::kScale,
-        Op::kAddConst};
+    constexpr std::array kUnary{Op::kSqrt, Op::kRelu,  Op::kExp,  Op::kLog,   Op::kTanh,
+                                Op::kTanh, Op::kErf,   Op::kSin,  Op::kCos,   Op::kAbs,
+                                Op::kAbs,  Op::kFloor, Op::kRint, Op::kScale, Op::kAddConst};
     const Op op = one_of(kUnary);
     const bool has_constant = op == Op::kScale || op == Op::kAddConst;
     emit(op, DType::kF32, x->shape, {has_constant ? bits_of(4.0F * random_.unit()) : 0, 0}, {*x});
@@ -311,10 +294,7 @@ void Maker::gather() {
         emit(Op::kOneHot, DType::kF32, {index->shape.rows, one_of(cols_)}, {}, {*index});
     } else if (table && index) {
         emit(
-            Op::kGatherRows,
-            DType::kF32,
-            {index->shape.rows, index->shape.cols * table->shape.cols},
-            {},
+            Op::kGatherRows, DType::kF32, {index->shape.rows, index->shape.cols * table->shape.cols}, {},
             {*table, *index}
         );
     }
@@ -403,13 +383,8 @@ void Maker::product() {
         return;
     }
     const auto b = pick([&](const Input& v) { return is_f32(v) && v.shape.cols == a->shape.cols; });
-    constexpr std::array kProfiles{
-        std::array{21U, 2048U},
-        std::array{21U, 64U},
-        std::array{24U, 16384U},
-        std::array{8U, 256U},
-        std::array{8U, 32U},
-        std::array{7U, 65536U}};
+    constexpr std::array kProfiles{std::array{21U, 2048U}, std::array{21U, 64U}, std::array{24U, 16384U},
+                                   std::array{8U, 256U},   std::array{8U, 32U},  std::array{7U, 65536U}};
     const auto [precision, chunk] = one_of(kProfiles);
     std::uint32_t n = b->shape.rows;
     for (const std::uint32_t groups : {3U, 2U}) {
@@ -507,8 +482,6 @@ Case Maker::make() {
 
 }  // namespace
 
-Case random_graph(std::uint64_t seed) {
-    return Maker(seed).make();
-}
+Case random_graph(std::uint64_t seed) { return Maker(seed).make(); }
 
 }  // namespace assay::test

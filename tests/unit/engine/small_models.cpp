@@ -107,8 +107,7 @@ SmallModel gpt(const Profile& profile, bool is_rotary) {
     optimizer.schedule = {
         .kind = ScheduleKind::kCosine, .warmup_updates = 2, .total_updates = 20, .final_fraction = 0.1F};
     return {
-        is_rotary ? "gpt with rotary positions" : "gpt with dropout",
-        build_gpt(model, optimizer),
+        is_rotary ? "gpt with rotary positions" : "gpt with dropout", build_gpt(model, optimizer),
         std::make_shared<TextRows>(kRows, model.context + 1, 41)};
 }
 

@@ -93,10 +93,10 @@ TEST_CASE("a URL is taken apart and what is none is refused") {
     CHECK(decode_url("http://host")->target == "/");
     CHECK(decode_url("http://host:1?q")->target == "/?q");
     CHECK(decode_url("http://[::1]:7/")->host == "::1");
-    for (const char* text : {"", "host:1", "https://host/", "ftp://host/", "http://", "http://:1/", "http://host:/",
-                             "http://host:0/", "http://host:65536/", "http://host:1a/", "http://host/a b",
-                             "http://host/\r\nX: y", "http://user@host/", "http://host/#f", "http://[::1/",
-                             "http://[::1]x/"}) {
+    for (const char* text :
+         {"", "host:1", "https://host/", "ftp://host/", "http://", "http://:1/", "http://host:/", "http://host:0/",
+          "http://host:65536/", "http://host:1a/", "http://host/a b", "http://host/\r\nX: y", "http://user@host/",
+          "http://host/#f", "http://[::1/", "http://[::1]x/"}) {
         CAPTURE(text);
         CHECK_FALSE(decode_url(text));
     }
@@ -123,7 +123,9 @@ TEST_CASE("a server that never answers is a timeout") {
     const Listener mute;
     const auto start = Clock::now();
     CHECK_THROWS_AS(http_get(mute.url(), within(std::chrono::milliseconds(200))), NetTimeout);
-    CHECK_THROWS_AS(http_post(mute.url(), std::string(32U << 20U, 'x'), within(std::chrono::milliseconds(200))), NetTimeout);
+    CHECK_THROWS_AS(
+        http_post(mute.url(), std::string(32U << 20U, 'x'), within(std::chrono::milliseconds(200))), NetTimeout
+    );
     CHECK(Clock::now() - start < std::chrono::seconds(3));
 }
 

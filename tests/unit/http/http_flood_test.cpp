@@ -133,8 +133,10 @@ TEST_CASE("an honest request is answered while 2000 connections do nothing") {
     }
     CHECK(flood.reopened() >= 100);
     const auto pressed = honest_latency(server.port());
-    MESSAGE("while those that were closed for others are opened again (", flood.reopened(), " times): median ",
-            pressed.first, " ms, slowest of 50 ", pressed.second, " ms");
+    MESSAGE(
+        "while those that were closed for others are opened again (", flood.reopened(), " times): median ",
+        pressed.first, " ms, slowest of 50 ", pressed.second, " ms"
+    );
 }
 
 TEST_CASE("many connections of one address leave the others theirs") {
@@ -219,16 +221,18 @@ TEST_CASE("a waiting request takes no thread and is answered from another") {
     std::vector<std::shared_ptr<HttpExchange>> waiting;
     Gate kept;
     kept.open();
-    HttpServer server(options, [&](const HttpRequest& request, const std::shared_ptr<HttpExchange>& exchange)
-                                   -> std::optional<HttpResponse> {
-        if (request.target != "/wait") {
-            return echo(request);
+    HttpServer server(
+        options,
+        [&](const HttpRequest& request, const std::shared_ptr<HttpExchange>& exchange) -> std::optional<HttpResponse> {
+            if (request.target != "/wait") {
+                return echo(request);
+            }
+            const std::lock_guard lock(mutex);
+            waiting.push_back(exchange);
+            kept.pass();
+            return std::nullopt;
         }
-        const std::lock_guard lock(mutex);
-        waiting.push_back(exchange);
-        kept.pass();
-        return std::nullopt;
-    });
+    );
     std::list<RawClient> clients;
     for (int i = 0; i < 8; ++i) {
         clients.emplace_back(server.port()).send(get("/wait"));
@@ -253,15 +257,17 @@ TEST_CASE("work for a client that has gone is over") {
     std::mutex mutex;
     std::vector<std::shared_ptr<HttpExchange>> begun;
     Gate gate;
-    HttpServer server({}, [&](const HttpRequest& request, const std::shared_ptr<HttpExchange>& exchange)
-                              -> std::optional<HttpResponse> {
-        {
-            const std::lock_guard lock(mutex);
-            begun.push_back(exchange);
+    HttpServer server(
+        {},
+        [&](const HttpRequest& request, const std::shared_ptr<HttpExchange>& exchange) -> std::optional<HttpResponse> {
+            {
+                const std::lock_guard lock(mutex);
+                begun.push_back(exchange);
+            }
+            gate.pass();
+            return request.target == "/wait" ? std::nullopt : std::optional(echo(request));
         }
-        gate.pass();
-        return request.target == "/wait" ? std::nullopt : std::optional(echo(request));
-    });
+    );
     const Gate::Opener opener(gate);
     {
         RawClient running(server.port());
@@ -319,7 +325,9 @@ TEST_CASE("the address that fills the memory pays for it") {
     HttpServerOptions options;
     options.body_max = 100'000;
     options.memory_max = 300'000;
-    HttpServer server(options, [](const HttpRequest& request) { return text(std::to_string(request.body.size()) + "\n"); });
+    HttpServer server(options, [](const HttpRequest& request) {
+        return text(std::to_string(request.body.size()) + "\n");
+    });
     std::list<RawClient> greedy;
     for (int i = 0; i < 4; ++i) {
         greedy.emplace_back(server.port(), "127.0.0.2").send(post(100'000) + std::string(70'000, 'x'));
@@ -349,16 +357,18 @@ TEST_CASE("stop refuses what has not begun, ends what waits and lets what runs a
     Gate gate;
     std::mutex mutex;
     std::shared_ptr<HttpExchange> kept;
-    HttpServer server(options, [&](const HttpRequest& request, const std::shared_ptr<HttpExchange>& exchange)
-                                   -> std::optional<HttpResponse> {
-        if (request.target == "/wait") {
-            const std::lock_guard lock(mutex);
-            kept = exchange;
-            return std::nullopt;
+    HttpServer server(
+        options,
+        [&](const HttpRequest& request, const std::shared_ptr<HttpExchange>& exchange) -> std::optional<HttpResponse> {
+            if (request.target == "/wait") {
+                const std::lock_guard lock(mutex);
+                kept = exchange;
+                return std::nullopt;
+            }
+            gate.pass();
+            return echo(request);
         }
-        gate.pass();
-        return echo(request);
-    });
+    );
     const Gate::Opener opener(gate);
     RawClient waiting(server.port(), "127.0.0.2");
     waiting.send(get("/wait"));

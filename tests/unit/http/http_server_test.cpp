@@ -27,7 +27,9 @@ HttpResponse text(unsigned status, std::string body) {
     return response;
 }
 
-HttpResponse echo(const HttpRequest& request) { return text(200, request.method + " " + request.target + " " + request.body + "\n"); }
+HttpResponse echo(const HttpRequest& request) {
+    return text(200, request.method + " " + request.target + " " + request.body + "\n");
+}
 
 std::string url_of(const HttpServer& server, const std::string& target = "/") {
     return "http://127.0.0.1:" + std::to_string(server.port()) + target;
@@ -113,8 +115,9 @@ TEST_CASE("a connection that says nothing or stops in the middle is closed") {
     options.idle_timeout = std::chrono::seconds(1);
     options.header_timeout = std::chrono::seconds(1);
     HttpServer server(options, echo);
-    for (const std::string& start : {std::string(), std::string("GET / HT"),
-                                     std::string("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")}) {
+    for (const std::string& start :
+         {std::string(), std::string("GET / HT"),
+          std::string("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")}) {
         RawClient client(server.port());
         client.send(start);
         client.read_all();

@@ -25,7 +25,8 @@ std::size_t occurrences(const std::string& text, std::string_view mark) {
 
 }  // namespace
 
-RawClient::RawClient(std::uint16_t port, const std::string& from) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+RawClient::RawClient(std::uint16_t port, const std::string& from)
+    : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in source{};
     source.sin_family = AF_INET;
     ASSERT(::inet_pton(AF_INET, from.c_str(), &source.sin_addr) == 1);

@@ -40,8 +40,8 @@ struct Packets {
 
 TEST_CASE("a message in pieces goes out in one send") {
     const Packets packets;
-    const std::array<boost::asio::const_buffer, 3> pieces{boost::asio::buffer(std::string_view("GET")), {},
-                                                          boost::asio::buffer(std::string_view(" / HTTP/1.1"))};
+    const std::array<boost::asio::const_buffer, 3> pieces{
+        boost::asio::buffer(std::string_view("GET")), {}, boost::asio::buffer(std::string_view(" / HTTP/1.1"))};
     CHECK(packets.near->write_some(pieces) == 14);
     CHECK(packets.receive() == "GET / HTTP/1.1");
 }

@@ -301,8 +301,8 @@ TEST_CASE("FEE-4: what is prepared from any candidates is accepted") {
     app.init(genesis);
     std::mt19937_64 random(7);
     const std::vector<contracts::Action> actions{
-        contracts::Transfer{}, contracts::Transfer{{}, {1}}, contracts::CompleteTask{}, contracts::ProveMove{},
-        contracts::RevealMove{}, contracts::SubmitTask{}, contracts::Unjail{}};
+        contracts::Transfer{},   contracts::Transfer{{}, {1}}, contracts::CompleteTask{}, contracts::ProveMove{},
+        contracts::RevealMove{}, contracts::SubmitTask{},      contracts::Unjail{}};
     std::size_t cut = 0;
     std::size_t taken = 0;
     for (int round = 0; round < 50; ++round) {
@@ -411,14 +411,13 @@ TEST_CASE("where a write to the device fails the application is at a whole heigh
         std::uint64_t committed = 0;
         try {
             storage::Store store(
-                directory.path(),
-                {.in_memory = false,
-                 .write_buffer_bytes = std::size_t{64} << 10U,
-                 .fault =
-                     [&fired, n](std::uint64_t count) {
-                         fired = fired || count == n;
-                         return count == n ? storage::Fault::kTear : storage::Fault::kNone;
-                     }}
+                directory.path(), {.in_memory = false,
+                                   .write_buffer_bytes = std::size_t{64} << 10U,
+                                   .fault =
+                                       [&fired, n](std::uint64_t count) {
+                                           fired = fired || count == n;
+                                           return count == n ? storage::Fault::kTear : storage::Fault::kNone;
+                                       }}
             );
             Application app(store, [] { return std::uint64_t{0}; });
             app.init(make_genesis());

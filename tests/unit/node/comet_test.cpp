@@ -31,7 +31,8 @@ struct Abci {
 
     /// Has the engine decide what another engine decided.
     std::string decide(const consensus::FinalizeRequest& block) {
-        abci::Request request = cometbft::test::finalize_request(static_cast<std::int64_t>(block.height.value), block.txs);
+        abci::Request request =
+            cometbft::test::finalize_request(static_cast<std::int64_t>(block.height.value), block.txs);
         auto& message = *request.mutable_finalize_block();
         message.set_hash(std::string(block.block_hash.data.begin(), block.block_hash.data.end()));
         message.mutable_time()->set_seconds(static_cast<std::int64_t>(block.time_ms / 1'000));
@@ -42,7 +43,6 @@ struct Abci {
     }
 };
 
-
 /// Random blocks: transfers and bonds, some of them wrong, and bytes that are no transactions.
 std::vector<Bytes> random_txs(std::mt19937_64& random, std::array<std::uint64_t, 4>& nonces) {
     std::vector<Bytes> out;
@@ -51,13 +51,23 @@ std::vector<Bytes> random_txs(std::mt19937_64& random, std::array<std::uint64_t,
         const auto sender = static_cast<std::uint8_t>(random() % 4 + 1);
         std::uint64_t& nonce = nonces[sender - 1U];
         switch (random() % 5) {
-            case 0: out.push_back(Bytes(random() % 40, static_cast<std::uint8_t>(random()))); break;
-            case 1: out.push_back(transfer(key(sender), nonce + 3, key(5).account(), 1)); break;
-            case 2: out.push_back(transfer(key(sender), nonce++, key(5).account(), kRich * 2)); break;
-            case 3:
-                out.push_back(make_tx(key(sender), nonce++, contracts::Bond{contracts::Role::kVerifier, {random() % 1'000'000 + 1}}));
+            case 0:
+                out.push_back(Bytes(random() % 40, static_cast<std::uint8_t>(random())));
                 break;
-            default: out.push_back(transfer(key(sender), nonce++, key(6).account(), random() % 1'000)); break;
+            case 1:
+                out.push_back(transfer(key(sender), nonce + 3, key(5).account(), 1));
+                break;
+            case 2:
+                out.push_back(transfer(key(sender), nonce++, key(5).account(), kRich * 2));
+                break;
+            case 3:
+                out.push_back(make_tx(
+                    key(sender), nonce++, contracts::Bond{contracts::Role::kVerifier, {random() % 1'000'000 + 1}}
+                ));
+                break;
+            default:
+                out.push_back(transfer(key(sender), nonce++, key(6).account(), random() % 1'000));
+                break;
         }
     }
     return out;

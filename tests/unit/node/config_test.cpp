@@ -75,13 +75,16 @@ TEST_CASE("an unknown or impossible setting is an error that names line and near
 }
 
 TEST_CASE("the engine's address is refused where strangers can reach it") {
-    for (const char* const fine : {"", "unix:///a/b.sock", "tcp://127.0.0.1:26658", "tcp://localhost:1", "tcp://[::1]:1"}) {
+    for (const char* const fine :
+         {"", "unix:///a/b.sock", "tcp://127.0.0.1:26658", "tcp://localhost:1", "tcp://[::1]:1"}) {
         CHECK(check_application_address(fine));
     }
-    for (const char* const warned : {"tcp://10.1.2.3:1", "tcp://172.16.0.9:1", "tcp://192.168.1.1:1", "tcp://engine:1"}) {
+    for (const char* const warned :
+         {"tcp://10.1.2.3:1", "tcp://172.16.0.9:1", "tcp://192.168.1.1:1", "tcp://engine:1"}) {
         CHECK_FALSE(check_application_address(warned));
     }
-    for (const char* const open : {"tcp://0.0.0.0:26658", "tcp://8.8.8.8:1", "tcp://172.32.0.1:1", "tcp://[::]:1", "tcp://:1"}) {
+    for (const char* const open :
+         {"tcp://0.0.0.0:26658", "tcp://8.8.8.8:1", "tcp://172.32.0.1:1", "tcp://[::]:1", "tcp://:1"}) {
         CHECK_THROWS_AS(static_cast<void>(check_application_address(open)), ConfigError);
     }
 }

@@ -28,9 +28,7 @@ struct Index {
     std::uint64_t height = 0;
 
     void add(
-        std::vector<Bytes> txs,
-        std::vector<Receipt> receipts,
-        std::vector<HistoryRecord> records,
+        std::vector<Bytes> txs, std::vector<Receipt> receipts, std::vector<HistoryRecord> records,
         std::vector<assay::history::RefereeTime> referee = {}
     ) {
         BlockOutcome outcome;
@@ -161,8 +159,10 @@ TEST_CASE("an account's transactions are listed one by one, however many of them
     Index index;
     const auto sends = [](std::uint64_t nonce) { return transfer(key(1), nonce, key(2).account(), 1); };
     const Bytes other = transfer(key(2), 0, key(1).account(), 1);
-    index.add({sends(0), other, sends(1), sends(2)}, {receipt(1, "transfer"), receipt(2, "transfer"),
-                                                      receipt(1, "transfer"), receipt(1, "transfer")}, {});
+    index.add(
+        {sends(0), other, sends(1), sends(2)},
+        {receipt(1, "transfer"), receipt(2, "transfer"), receipt(1, "transfer"), receipt(1, "transfer")}, {}
+    );
     index.add({other}, {receipt(2, "transfer")}, {});
     index.add({sends(3), sends(4)}, {receipt(1, "transfer"), receipt(1, "transfer")}, {});
     const auto snapshot = index.store.snapshot();
@@ -184,8 +184,7 @@ TEST_CASE("tasks, their records and disputes are listed in order and in pages") 
     Index index;
     index.add({}, {}, {record(7, 0, events::Submitted{}), record(3, 0, events::Submitted{})});
     index.add(
-        {},
-        {},
+        {}, {},
         {
             record(7, 1, events::DisputeOpened{.dispute = id<DisputeId>(20), .segment = 1}),
             record(3, 1, events::Completed{}),
@@ -225,8 +224,7 @@ TEST_CASE("a dispute's moves are its opening and the moves that succeeded, with 
     const Bytes select = make_tx(key(1), 1, SelectMove{.dispute = dispute, .round = 0, .selection = {}});
     const Bytes prove = make_tx(key(1), 2, ProveMove{.dispute = dispute, .proof = {}});
     index.add(
-        {open, publish_verdict},
-        {receipt(1, "open_dispute"), receipt(4, "publish_verdict")},
+        {open, publish_verdict}, {receipt(1, "open_dispute"), receipt(4, "publish_verdict")},
         {record(7, 0, events::DisputeOpened{.dispute = dispute, .segment = 1}, open),
          record(7, 1, events::DisputeOpened{.dispute = id<DisputeId>(21), .segment = 1}, publish_verdict)}
     );

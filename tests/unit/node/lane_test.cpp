@@ -118,7 +118,9 @@ TEST_CASE("DTY-4: a proposal holds the answers that fit the lane, and others beh
     std::vector<Bytes> candidates = round.answers;
     const Bytes paid = transfer(key(2), 0, key(3).account(), 1);
     candidates.push_back(paid);
-    std::vector<Bytes> expected(round.answers.begin(), round.answers.begin() + static_cast<std::ptrdiff_t>(round.fitting()));
+    std::vector<Bytes> expected(
+        round.answers.begin(), round.answers.begin() + static_cast<std::ptrdiff_t>(round.fitting())
+    );
     expected.push_back(paid);
     CHECK(round.app.prepare(candidates, kBlockBytes) == expected);
     CHECK(round.app.process(make_block(round.next_height(), expected)).has_value());

@@ -74,13 +74,7 @@ TEST_CASE("a node executes what is submitted and answers from the committed stat
 
     const auto proven = node.prove(contracts::keys::account(bob), stored.height);
     CHECK(proven.app_hash == block->app_hash);
-    CHECK(merkle::verify_proof(
-              block->app_hash,
-              contracts::keys::account(bob),
-              proven.value,
-              proven.proof
-    )
-              .has_value());
+    CHECK(merkle::verify_proof(block->app_hash, contracts::keys::account(bob), proven.value, proven.proof).has_value());
     CHECK_THROWS_AS(node.prove({1}, Height{1'000'000}), consensus::HeightNotKept);
 
     execute(node, transfer(key(1), 1, bob, 1));

@@ -25,13 +25,15 @@ using storage::Column;
 
 namespace {
 
-storage::StoreOptions in_memory() {
-    return {.in_memory = true, .write_buffer_bytes = 0, .fault = {}};
+storage::StoreOptions in_memory() { return {.in_memory = true, .write_buffer_bytes = 0, .fault = {}}; }
+
+Bytes slot_of(std::uint64_t number) {
+    return {static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8U)};
 }
 
-Bytes slot_of(std::uint64_t number) { return {static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8U)}; }
-
-contracts::Changes random_changes(std::mt19937_64& random, std::uint64_t slots, std::uint64_t count, std::size_t bytes) {
+contracts::Changes random_changes(
+    std::mt19937_64& random, std::uint64_t slots, std::uint64_t count, std::size_t bytes
+) {
     contracts::Changes changes;
     for (std::uint64_t i = 0; i < count; ++i) {
         Bytes value(bytes);
@@ -45,7 +47,9 @@ contracts::Changes random_changes(std::mt19937_64& random, std::uint64_t slots, 
 
 void write_height(storage::Store& store, std::uint64_t height, const contracts::Changes& changes) {
     storage::Batch batch;
-    write_state(batch, *store.snapshot(), height == 0 ? std::nullopt : std::optional(height - 1), Height{height}, changes);
+    write_state(
+        batch, *store.snapshot(), height == 0 ? std::nullopt : std::optional(height - 1), Height{height}, changes
+    );
     store.write(batch, false);
 }
 
@@ -99,7 +103,9 @@ TEST_CASE("CMT-14: after pruning, values and proofs at every kept height are tho
                 for (std::uint64_t i = 0; i < slots + 2; i += 1 + random() % 5) {
                     const Bytes slot = slot_of(i);
                     REQUIRE(value_at(*here, slot, Height{kept}) == value_at(*there, slot, Height{kept}));
-                    REQUIRE(merkle::prove(TreeReader(*here), kept, slot) == merkle::prove(TreeReader(*there), kept, slot));
+                    REQUIRE(
+                        merkle::prove(TreeReader(*here), kept, slot) == merkle::prove(TreeReader(*there), kept, slot)
+                    );
                 }
             }
         }
@@ -168,7 +174,12 @@ std::vector<std::vector<Bytes>> sample_blocks(std::uint64_t blocks) {
 }
 
 struct Chain {
-    explicit Chain(std::uint64_t keep) : app(store, [] { return std::uint64_t{0}; }, true, keep) { app.init(make_genesis()); }
+    explicit Chain(std::uint64_t keep)
+        : app(
+              store, [] { return std::uint64_t{0}; }, true, keep
+          ) {
+        app.init(make_genesis());
+    }
     storage::Store store{"/memory", in_memory()};
     Application app;
 
@@ -308,7 +319,8 @@ TEST_CASE("CMT-14: a node that would keep too little does not start") {
     CHECK_NOTHROW(check_pruning(config, 1'000));
     CHECK_THROWS_WITH_AS(
         check_pruning(config, 1'001),
-        "pruning.keep_blocks is 1000 and must be 0 or at least 1001: evidence of a validator's double signing counts for "
+        "pruning.keep_blocks is 1000 and must be 0 or at least 1001: evidence of a validator's double signing counts "
+        "for "
         "unbonding_blocks blocks",
         ConfigError
     );

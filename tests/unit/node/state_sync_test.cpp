@@ -37,15 +37,19 @@ contracts::Genesis rich_genesis() {
 struct Peer {
     explicit Peer(const std::filesystem::path& home, std::uint64_t interval = 0, storage::StoreOptions options = {})
         : store(home / "db", std::move(options)),
-          sync(app, {.directory = home / "snapshots",
-                     .interval_blocks = interval,
-                     .keep = 2,
-                     .on_note = [this](const std::string& text) { note(text); },
-                     .on_restored = {}}),
-          handler(app, {.genesis = genesis(),
-                        .software_version = "1",
-                        .on_commit = [this](const auto&, const auto&) { sync.note_commit(); },
-                        .state_sync = &sync}) {
+          sync(
+              app, {.directory = home / "snapshots",
+                    .interval_blocks = interval,
+                    .keep = 2,
+                    .on_note = [this](const std::string& text) { note(text); },
+                    .on_restored = {}}
+          ),
+          handler(
+              app, {.genesis = genesis(),
+                    .software_version = "1",
+                    .on_commit = [this](const auto&, const auto&) { sync.note_commit(); },
+                    .state_sync = &sync}
+          ) {
         app.init(genesis());
     }
 
@@ -78,7 +82,9 @@ struct Peer {
         request.mutable_offer_snapshot()->set_app_hash(string_of(app_hash));
         return handler.handle(request).offer_snapshot().result();
     }
-    abci::ResponseApplySnapshotChunk apply(std::uint32_t index, const std::string& chunk, const std::string& sender = "s") {
+    abci::ResponseApplySnapshotChunk apply(
+        std::uint32_t index, const std::string& chunk, const std::string& sender = "s"
+    ) {
         abci::Request request;
         request.mutable_apply_snapshot_chunk()->set_index(index);
         request.mutable_apply_snapshot_chunk()->set_chunk(chunk);
@@ -369,7 +375,9 @@ TEST_CASE("CMT-13: a process that dies while restoring begins with the genesis, 
     check_restored(peer, server);
 }
 
-TEST_CASE("CMT-13: a process that dies at many a write of a restore has the genesis or the snapshot, and nothing between") {
+TEST_CASE(
+    "CMT-13: a process that dies at many a write of a restore has the genesis or the snapshot, and nothing between"
+) {
     Server server;
     Hash256 genesis_hash;
     bool was_whole = false;

@@ -13,8 +13,8 @@ using assay::solo::test::TemporaryDirectory;
 
 namespace {
 
-constexpr Column kColumns[] = {
-    Column::kMeta, Column::kState, Column::kValues, Column::kTree, Column::kStale, Column::kHistory, Column::kTxs};
+constexpr Column kColumns[] = {Column::kMeta,  Column::kState,   Column::kValues, Column::kTree,
+                               Column::kStale, Column::kHistory, Column::kTxs};
 
 Bytes key(std::string_view text) {
     const auto view = as_bytes(text);
@@ -114,7 +114,9 @@ TEST_CASE("a second process cannot open the store") {
     CHECK_THROWS_AS(Store(directory.path()), StorageError);
 }
 
-TEST_CASE("where a write to the device fails the state is that of a whole batch after reopening, none before a synced one") {
+TEST_CASE(
+    "where a write to the device fails the state is that of a whole batch after reopening, none before a synced one"
+) {
     constexpr std::uint64_t kBatches = 40;
     constexpr std::uint64_t kSynced = 12;  // between them the buffers fill by themselves
     bool was_synced = false;
@@ -130,14 +132,13 @@ TEST_CASE("where a write to the device fails the state is that of a whole batch 
             std::uint64_t synced = 0;
             try {
                 Store store(
-                    directory.path(),
-                    {.in_memory = false,
-                     .write_buffer_bytes = std::size_t{64} << 10U,
-                     .fault =
-                         [&fired, fault, n](std::uint64_t count) {
-                             fired = fired || count == n;
-                             return count == n ? fault : Fault::kNone;
-                         }}
+                    directory.path(), {.in_memory = false,
+                                       .write_buffer_bytes = std::size_t{64} << 10U,
+                                       .fault =
+                                           [&fired, fault, n](std::uint64_t count) {
+                                               fired = fired || count == n;
+                                               return count == n ? fault : Fault::kNone;
+                                           }}
                 );
                 for (std::uint64_t number = 1; number <= kBatches; ++number) {
                     attempted = number;
@@ -179,10 +180,9 @@ TEST_CASE("a write that fails is told before the database goes on") {
     std::atomic<int> told = 0;
     {
         Store store(
-            directory.path() / "db",
-            {.in_memory = false,
-             .fault = [&](std::uint64_t) { return is_broken ? Fault::kFail : Fault::kNone; },
-             .on_disk_failure = [&](const std::string&) { ++told; }}
+            directory.path() / "db", {.in_memory = false,
+                                      .fault = [&](std::uint64_t) { return is_broken ? Fault::kFail : Fault::kNone; },
+                                      .on_disk_failure = [&](const std::string&) { ++told; }}
         );
         store.write(numbered(1), true);
         CHECK(told == 0);

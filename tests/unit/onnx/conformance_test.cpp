@@ -168,12 +168,7 @@ Tally run_folder(const fs::path& cases) {
         list += " " + op + ":" + std::to_string(count);
     }
     MESSAGE(
-        cases.filename().string(),
-        ": passed ",
-        tally.passed,
-        ", unsupported ",
-        tally.unsupported,
-        ", failed ",
+        cases.filename().string(), ": passed ", tally.passed, ", unsupported ", tally.unsupported, ", failed ",
         tally.failed
     );
     MESSAGE("unsupported by operator:", list);

@@ -89,8 +89,7 @@ TEST_CASE("convolutions of any grouping equal their definition") {
         model.attribute("strides", std::vector<std::int64_t>{c.stride, c.stride});
         model.attribute("pads", std::vector<std::int64_t>{c.pad, c.pad, c.pad, c.pad});
         check_output(
-            model,
-            {{"x", host_floats(x_dims, x)}},
+            model, {{"x", host_floats(x_dims, x)}},
             host_floats({1, c.channels_out, c.out_size(), c.out_size()}, c.run(x, w))
         );
     }
@@ -156,8 +155,10 @@ TEST_CASE("channels last do not show") {
         const float r = std::max(x[i] + bias[c], 0.0F);
         expected[((w * 3 + c) * 2 + n) * 4 + h] = m - r * m;
     }
-    check_output(model, {{"x", host_floats({2, 3, 4, 5}, x)}, {"mask", host_floats({2, 1, 4, 5}, mask)}},
-                 host_floats({5, 3, 2, 4}, expected));
+    check_output(
+        model, {{"x", host_floats({2, 3, 4, 5}, x)}, {"mask", host_floats({2, 1, 4, 5}, mask)}},
+        host_floats({5, 3, 2, 4}, expected)
+    );
 }
 
 TEST_CASE("products of batches broadcast and need no round sizes") {
@@ -178,8 +179,10 @@ TEST_CASE("products of batches broadcast and need no round sizes") {
         }
         expected.push_back(static_cast<float>(sum));
     }
-    check_output(model, {{"a", host_floats({2, 1, 5, 7}, a)}, {"b", host_floats({3, 7, 33}, b)}},
-                 host_floats({2, 3, 5, 33}, expected));
+    check_output(
+        model, {{"a", host_floats({2, 1, 5, 7}, a)}, {"b", host_floats({3, 7, 33}, b)}},
+        host_floats({2, 3, 5, 33}, expected)
+    );
 }
 
 TEST_CASE("gathers take known and computed indices along any axis") {
@@ -208,8 +211,10 @@ TEST_CASE("gathers take known and computed indices along any axis") {
         model.output("y");
         model.node("Gather", {"x", "indices"}, {"y"});
         model.attribute("axis", std::int64_t{1});
-        check_output(model, {{"x", host_floats({3, 50, 2}, x)}, {"indices", host_integers({40}, indices)}},
-                     host_floats({3, 40, 2}, expected));
+        check_output(
+            model, {{"x", host_floats({3, 50, 2}, x)}, {"indices", host_integers({40}, indices)}},
+            host_floats({3, 40, 2}, expected)
+        );
     }
 }
 

@@ -264,8 +264,10 @@ TEST_CASE("state tensors hold what tensors of models hold") {
     const auto integers = to_state_tensor(assay::onnx::test::host_integers({3}, {-1, 0, 7}));
     REQUIRE(integers.has_value());
     CHECK(integers->dtype == canonical::DType::kI32);
-    CHECK(to_state_tensor(assay::onnx::test::host_integers({1}, {std::int64_t{1} << 31U})).error().kind ==
-          ImportErrorKind::kTooLarge);
+    CHECK(
+        to_state_tensor(assay::onnx::test::host_integers({1}, {std::int64_t{1} << 31U})).error().kind ==
+        ImportErrorKind::kTooLarge
+    );
     CHECK(to_state_tensor(assay::onnx::test::host_floats({0}, {})).error().kind == ImportErrorKind::kUnsupported);
     CHECK(to_state_tensor(assay::onnx::test::host_floats({4}, {1})).error().kind == ImportErrorKind::kInvalid);
 }

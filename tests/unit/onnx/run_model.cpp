@@ -21,9 +21,7 @@ class NoRows : public canonical::RowSource {
 
 }  // namespace
 
-std::vector<canonical::Tensor> run_forward(
-    const ForwardGraph& model, const std::map<std::string, HostTensor>& inputs
-) {
+std::vector<canonical::Tensor> run_forward(const ForwardGraph& model, const std::map<std::string, HostTensor>& inputs) {
     std::vector<canonical::Tensor> state = model.values;
     for (const GraphPort& port : model.inputs) {
         if (!port.tensor) {

@@ -12,9 +12,7 @@ namespace assay::onnx::test {
 
 /// Runs an imported model on the scalar executor; `inputs` by name. The outputs in the graph's order, one for each
 /// port with a tensor; infinities and NaN among them are no error.
-std::vector<canonical::Tensor> run_forward(
-    const ForwardGraph& model, const std::map<std::string, HostTensor>& inputs
-);
+std::vector<canonical::Tensor> run_forward(const ForwardGraph& model, const std::map<std::string, HostTensor>& inputs);
 
 double element(const canonical::Tensor& tensor, std::size_t i);
 

@@ -93,9 +93,9 @@ Gradient gradient_of(const Tensor& tensor) {
 }
 
 std::size_t count_of(const canonical::Graph& graph, canonical::Op op) {
-    return static_cast<std::size_t>(
-        std::count_if(graph.begin(), graph.end(), [op](const canonical::Node& node) { return node.op == op; })
-    );
+    return static_cast<std::size_t>(std::count_if(graph.begin(), graph.end(), [op](const canonical::Node& node) {
+        return node.op == op;
+    }));
 }
 
 TrainingImport import_file(const std::string& name) {

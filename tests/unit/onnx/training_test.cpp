@@ -11,10 +11,10 @@
 
 using namespace assay;
 using namespace assay::onnx;
-using assay::onnx::test::ModelBuilder;
-using assay::onnx::test::Numbers;
 using assay::onnx::test::cnn;
 using assay::onnx::test::mlp;
+using assay::onnx::test::ModelBuilder;
+using assay::onnx::test::Numbers;
 using assay::onnx::test::transformer;
 using canonical::Tensor;
 
@@ -26,8 +26,7 @@ constexpr std::uint32_t kBatch = 8;
 // Rows of `floats` numbers and then `integers` numbers below `classes`.
 class Rows : public canonical::RowSource {
   public:
-    Rows(std::uint32_t floats, std::uint32_t integers, std::uint32_t classes)
-        : width_(floats + integers) {
+    Rows(std::uint32_t floats, std::uint32_t integers, std::uint32_t classes) : width_(floats + integers) {
         Numbers numbers(5);
         for (std::uint64_t i = 0; i < kRows; ++i) {
             Bytes& row = rows_.emplace_back(Bytes(std::size_t{width_} * 4));
@@ -222,8 +221,10 @@ TEST_CASE("frozen initializers pass through every step") {
     const std::size_t trained = trainer.find("fc1.bias");
     CHECK(next[frozen] == trainer.state[frozen]);
     CHECK_FALSE(next[trained] == trainer.state[trained]);
-    CHECK(std::find(imported.notes.begin(), imported.notes.end(), "initializer 'fc1.weight' is not trained") !=
-          imported.notes.end());
+    CHECK(
+        std::find(imported.notes.begin(), imported.notes.end(), "initializer 'fc1.weight' is not trained") !=
+        imported.notes.end()
+    );
 }
 
 TEST_CASE("values computed twice get the gradient of both uses once") {

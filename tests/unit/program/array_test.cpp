@@ -224,12 +224,15 @@ TEST_CASE("reshapes, permutations, slices, paddings and expansions copy what the
     CHECK(apply(reshape_view({2, 6}, {3, 4}), counting(12), -1) == counting(12));
     CHECK(apply(reshape_view({2, 3, 2}, {1, 6, 2, 1}), counting(12), -1) == counting(12));
     CHECK(apply(permute_view({2, 3}, std::array<std::uint32_t, 2>{1, 0}), counting(6), -1) == Row{0, 3, 1, 4, 2, 5});
-    CHECK(apply(permute_view({2, 1, 3}, std::array<std::uint32_t, 3>{2, 1, 0}), counting(6), -1) ==
-          Row{0, 3, 1, 4, 2, 5});
+    CHECK(
+        apply(permute_view({2, 1, 3}, std::array<std::uint32_t, 3>{2, 1, 0}), counting(6), -1) == Row{0, 3, 1, 4, 2, 5}
+    );
     CHECK(apply(slice_view({2, 5}, 1, 1, 2, 2), counting(10), -1) == Row{1, 3, 6, 8});
     CHECK(apply(slice_view({2, 3}, 1, 2, 3, -1), counting(6), -1) == Row{2, 1, 0, 5, 4, 3});
-    CHECK(apply(pad_view({2, 2}, std::array{1, 0}, std::array{0, 1}), counting(4), -1) ==
-          Row{-1, -1, -1, 0, 1, -1, 2, 3, -1});
+    CHECK(
+        apply(pad_view({2, 2}, std::array{1, 0}, std::array{0, 1}), counting(4), -1) ==
+        Row{-1, -1, -1, 0, 1, -1, 2, 3, -1}
+    );
     CHECK(apply(pad_view({3}, std::array{-1}, std::array{1}), counting(3), -1) == Row{1, 2, -1});
     CHECK(apply(expand_view({2, 1}, {2, 2, 2}), counting(2), -1) == Row{0, 0, 1, 1, 0, 0, 1, 1});
     CHECK(apply(expand_view({}, {2, 2}), counting(1), -1) == Row{0, 0, 0, 0});
@@ -241,8 +244,9 @@ TEST_CASE("windows are those of a convolution with stride, dilation and padding"
     const Windows three{.kernel = {3}, .stride = {2}, .dilation = {}, .pad_before = {1}, .pad_after = {1}};
     CHECK(window_dims(dims, three) == Dims{1, 3, 1});
     CHECK(apply(windows_view(dims, three), counting(5), -1) == Row{-1, 0, 1, 1, 2, 3, 3, 4, -1});
-    CHECK(apply(windows_view(dims, {.kernel = {2}, .stride = {}, .dilation = {3}}), counting(5), -1) ==
-          Row{0, 3, 1, 4});
+    CHECK(
+        apply(windows_view(dims, {.kernel = {2}, .stride = {}, .dilation = {3}}), counting(5), -1) == Row{0, 3, 1, 4}
+    );
     Windows pairs{.kernel = {2}, .stride = {2}};
     CHECK(window_dims(dims, pairs) == Dims{1, 2, 1});
     pairs.rounds_up = true;
@@ -368,8 +372,8 @@ TEST_CASE("identities are recognised and nothing else is") {
     CHECK(is_identity(permute_view({1, 6}, std::array<std::uint32_t, 2>{1, 0})));
     for (int round = 0; round < 3'000; ++round) {
         CAPTURE(round);
-        const View view = round % 2 == 0 ? random_view(numbers, random_dims(numbers, 1 + numbers.below(3), 3))
-                                         : wild_view(numbers);
+        const View view =
+            round % 2 == 0 ? random_view(numbers, random_dims(numbers, 1 + numbers.below(3), 3)) : wild_view(numbers);
         const std::vector<std::int64_t> x = counting(input_count(view));
         const std::vector<std::int64_t> y = apply(view, x, -1);
         if (is_identity(view)) {

@@ -51,7 +51,8 @@ struct Measured {
 
 Measured measure(const States& states, std::uint64_t seed = 5) {
     const Program program = build_distance_program(states.types).value();
-    const auto given = measured_state(tensors_of(states.start), tensors_of(states.replayed), tensors_of(states.claimed));
+    const auto given =
+        measured_state(tensors_of(states.start), tensors_of(states.replayed), tensors_of(states.claimed));
     const test::NoRows rows;
     const auto out =
         canonical::execute_graph(program.init, {.seed = seed, .step = 0, .dataset = rows.shape()}, rows, given);
@@ -225,10 +226,30 @@ TEST_CASE("TOL-2: the sum of squares of a long tensor with outliers keeps its pr
 TEST_CASE("TOL-3: integers are compared bit for bit") {
     constexpr double kMin = -2147483648.0;
     constexpr double kMax = 2147483647.0;
-    const std::vector<double> hostile{0,        1,           -1,          kMin,           kMin + 1,    kMax,
-                                      kMax - 1, kMax - 2,    16777216,    16777217,       16777218,    2139095041,
-                                      -8388607, -8388608,    -8388609,    0x1p25,         -0x1p25,     0x1p25 + 1,
-                                      2139095042, 1065353216, 1073741824, 1073741824 + 64, 1073741824 - 1};
+    const std::vector<double> hostile{
+        0,
+        1,
+        -1,
+        kMin,
+        kMin + 1,
+        kMax,
+        kMax - 1,
+        kMax - 2,
+        16777216,
+        16777217,
+        16777218,
+        2139095041,
+        -8388607,
+        -8388608,
+        -8388609,
+        0x1p25,
+        -0x1p25,
+        0x1p25 + 1,
+        2139095042,
+        1065353216,
+        1073741824,
+        1073741824 + 64,
+        1073741824 - 1};
     States states;
     Matrix a{{1, 0}, {}, DType::kI32};
     Matrix b = a;
@@ -270,8 +291,10 @@ TEST_CASE("TOL-2: sketches of one drift have its length on average, and add up w
     const Measured one = measure(states);
     const Measured two = measure(other);
     for (std::uint32_t k = 0; k < canonical::kSketches; ++k) {
-        CHECK(one.at(0, MeasuredColumn::kSketch, k) ==
-              doctest::Approx(-two.at(0, MeasuredColumn::kSketch, k)).epsilon(1e-2));
+        CHECK(
+            one.at(0, MeasuredColumn::kSketch, k) ==
+            doctest::Approx(-two.at(0, MeasuredColumn::kSketch, k)).epsilon(1e-2)
+        );
     }
 }
 

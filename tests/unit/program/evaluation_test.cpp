@@ -71,8 +71,7 @@ float first_f32(const Tensor& tensor) {
 float score_of(const Program& evaluation, const std::vector<Tensor>& state, const Tensor& holdout) {
     const test::NoRows rows;
     const auto out = canonical::execute_graph(
-        evaluation.init, {.seed = 3, .step = 0, .dataset = rows.shape()}, rows,
-        evaluated_state(state, holdout)
+        evaluation.init, {.seed = 3, .step = 0, .dataset = rows.shape()}, rows, evaluated_state(state, holdout)
     );
     REQUIRE(out.has_value());
     return first_f32(out->front());

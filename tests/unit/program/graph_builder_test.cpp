@@ -143,8 +143,7 @@ TEST_CASE("sums by row, by column and of everything are right to the last bits")
 
 TEST_CASE("a long sum goes row by row, and is right all the same") {
     const Matrix x = random_matrix({300, 400}, 4, 0.0, 2.0);
-    const auto out =
-        test::evaluate([](GraphBuilder& graph, const Values& v) { return Values{graph.sum(v[0])}; }, {x});
+    const auto out = test::evaluate([](GraphBuilder& graph, const Values& v) { return Values{graph.sum(v[0])}; }, {x});
     double total = 0;
     for (const double value : x.values) {
         total += value;
@@ -155,8 +154,9 @@ TEST_CASE("a long sum goes row by row, and is right all the same") {
 TEST_CASE("bernoulli keeps all, none, or a share") {
     const auto out = test::evaluate(
         [](GraphBuilder& graph, const Values&) {
-            return Values{graph.bernoulli({50, 40}, 0.0F, 1), graph.bernoulli({50, 40}, 1.0F, 1),
-                          graph.bernoulli({50, 40}, 0.25F, 1)};
+            return Values{
+                graph.bernoulli({50, 40}, 0.0F, 1), graph.bernoulli({50, 40}, 1.0F, 1),
+                graph.bernoulli({50, 40}, 0.25F, 1)};
         },
         {}
     );
@@ -172,8 +172,7 @@ TEST_CASE("a step's number is divided and wrapped") {
             [](GraphBuilder& graph, const Values&) {
                 return Values{graph.step_count(3, 0), graph.step_count(3, 4)};
             },
-            {},
-            step
+            {}, step
         );
         return std::array{out[0].values[0], out[1].values[0]};
     };
@@ -218,8 +217,8 @@ TEST_CASE("the gradient of a large repetition is the sum of its copies") {
     REQUIRE(sum.op == Op::kAdd);
     const canonical::Node& first_two = nodes[sum.inputs[0].index];
     REQUIRE(first_two.op == Op::kAdd);
-    const std::array views{&nodes[first_two.inputs[0].index], &nodes[first_two.inputs[1].index],
-                           &nodes[sum.inputs[1].index]};
+    const std::array views{
+        &nodes[first_two.inputs[0].index], &nodes[first_two.inputs[1].index], &nodes[sum.inputs[1].index]};
     for (std::int32_t copy = 0; copy < 3; ++copy) {
         const canonical::Node& view = *views[static_cast<std::size_t>(copy)];
         REQUIRE(view.op == Op::kView);

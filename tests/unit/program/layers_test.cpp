@@ -63,10 +63,10 @@ void walk_windows(const Case& c, Visit visit) {
             std::size_t step = 1;
             bool is_inside = true;
             for (std::size_t i = axes; i-- > 0;) {
-                const auto at = static_cast<std::int64_t>(window_rest % out[1 + i]) * at_or(c.windows.stride, i, 1) +
-                                static_cast<std::int64_t>(kernel_rest % c.windows.kernel[i]) *
-                                    at_or(c.windows.dilation, i, 1) -
-                                (c.windows.pad_before.empty() ? 0 : c.windows.pad_before[i]);
+                const auto at =
+                    static_cast<std::int64_t>(window_rest % out[1 + i]) * at_or(c.windows.stride, i, 1) +
+                    static_cast<std::int64_t>(kernel_rest % c.windows.kernel[i]) * at_or(c.windows.dilation, i, 1) -
+                    (c.windows.pad_before.empty() ? 0 : c.windows.pad_before[i]);
                 is_inside = is_inside && at >= 0 && at < c.dims[1 + i];
                 place += is_inside ? static_cast<std::size_t>(at) * step : 0;
                 step *= c.dims[1 + i];
@@ -185,8 +185,10 @@ TEST_CASE("both ways to a convolution's input gradient are taken, and agree with
         const Value loss = tape.sum(tape.conv(x, c.dims, c.windows, weight, bias));
         const std::size_t before = graph.nodes().size();
         tape.gradients(loss, std::vector{x});
-        return std::count_if(graph.nodes().begin() + static_cast<std::ptrdiff_t>(before), graph.nodes().end(),
-                             [](const canonical::Node& node) { return node.op == canonical::Op::kRowSum; });
+        return std::count_if(
+            graph.nodes().begin() + static_cast<std::ptrdiff_t>(before), graph.nodes().end(),
+            [](const canonical::Node& node) { return node.op == canonical::Op::kRowSum; }
+        );
     };
     const Case correlation{{1, 4, 4, 8}, {.kernel = {3, 3}}, 2};
     const Case sums{{1, 7, 7, 1}, {.kernel = {3, 3}, .stride = {3, 3}}, 40};
@@ -246,8 +248,7 @@ TEST_CASE("gradients of attention and of masked softmax agree with finite differ
     check_gradient(
         [](Tape& tape, const Values& v) { return tape.causal_attention(v[0], v[1], v[2], 32, 2); },
         {random_matrix({64, 64}, 13, -2.0, 2.0), random_matrix({64, 64}, 14, -2.0, 2.0), random_matrix({64, 64}, 15)},
-        3,
-        {.most_elements = 8}
+        3, {.most_elements = 8}
     );
     check_gradient(
         [](Tape& tape, const Values& v) { return tape.causal_softmax(v[0], 4); }, {random_matrix({8, 4}, 16)}, 1

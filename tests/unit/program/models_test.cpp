@@ -89,8 +89,9 @@ struct Trainer {
         return out;
     }
     std::size_t index_of(const std::string& name) const {
-        const auto found = std::find_if(program.state.begin(), program.state.end(),
-                                        [&](const StateTensor& tensor) { return tensor.name == name; });
+        const auto found = std::find_if(program.state.begin(), program.state.end(), [&](const StateTensor& tensor) {
+            return tensor.name == name;
+        });
         REQUIRE(found != program.state.end());
         return static_cast<std::size_t>(found - program.state.begin());
     }
@@ -215,8 +216,11 @@ TEST_CASE("every family's loss falls, with every optimizer") {
     const test::TextRows pairs(kRows, 3, 11);
     const auto digits = classes({kRows, 65}, 3);
     const auto features = classes({kRows, 7}, 3);
-    for (const auto& [kind, rate] : {std::pair{OptimizerKind::kSgd, 0.2F}, {OptimizerKind::kSgdMomentum, 0.05F},
-                                     {OptimizerKind::kAdam, 0.01F}, {OptimizerKind::kAdamW, 0.01F}}) {
+    for (const auto& [kind, rate] :
+         {std::pair{OptimizerKind::kSgd, 0.2F},
+          {OptimizerKind::kSgdMomentum, 0.05F},
+          {OptimizerKind::kAdam, 0.01F},
+          {OptimizerKind::kAdamW, 0.01F}}) {
         CAPTURE(static_cast<int>(kind));
         OptimizerConfig config = optimizer(kind, rate);
         config.weight_decay = 0.01F;
@@ -310,8 +314,10 @@ TEST_CASE("batch normalisation's running values follow the batches'") {
         for (std::size_t f = 0; f < 2; ++f) {
             const double batch_mean = weight[f] * mean;
             CHECK(trainer.values("norm1.running_mean")[f] == doctest::Approx(0.9 * mean_before[f] + 0.1 * batch_mean));
-            CHECK(trainer.values("norm1.running_var")[f] ==
-                  doctest::Approx(0.9 * variance_before[f] + 0.1 * weight[f] * weight[f] * variance));
+            CHECK(
+                trainer.values("norm1.running_var")[f] ==
+                doctest::Approx(0.9 * variance_before[f] + 0.1 * weight[f] * weight[f] * variance)
+            );
         }
     }
 }

@@ -168,8 +168,7 @@ OptimizerConfig make(OptimizerKind kind, float weight_decay = 0.0F, float clip_n
 }
 
 constexpr std::array kKinds{
-    OptimizerKind::kSgd, OptimizerKind::kSgdMomentum, OptimizerKind::kAdam, OptimizerKind::kAdamW
-};
+    OptimizerKind::kSgd, OptimizerKind::kSgdMomentum, OptimizerKind::kAdam, OptimizerKind::kAdamW};
 
 // The schedules' closed formulas.
 double rate_at(const OptimizerConfig& config, double t) {
@@ -222,8 +221,7 @@ TEST_CASE("weight decay spares biases unless it is told otherwise") {
         [&](GraphBuilder& graph, const Values& v) {
             const Values slots(v.begin() + kCount, v.end());
             return append_optimizer(
-                graph,
-                config,
+                graph, config,
                 {{v[0], v[1]}, {graph.fill(kShapes[0], 0.0F), graph.fill(kShapes[1], 0.0F)}, slots, {false, true}}
             );
         },

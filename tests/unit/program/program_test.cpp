@@ -104,7 +104,8 @@ TEST_CASE("PRG-6: a program whose state has no or ambiguous names is refused") {
         {ProgramError::kState, [](Program& p) { p.state.clear(); }},
         {ProgramError::kState, [](Program& p) { p.state[1].name.clear(); }},
         {ProgramError::kState, [](Program& p) { p.state[1].name = p.state[0].name; }},
-        {ProgramError::kState, [](Program& p) {
+        {ProgramError::kState,
+         [](Program& p) {
              while (p.state.size() <= canonical::kMaxStateTensors) {
                  p.state.push_back({"extra" + std::to_string(p.state.size()), p.state[0].type});
              }
@@ -115,11 +116,24 @@ TEST_CASE("PRG-6: a program whose state has no or ambiguous names is refused") {
 TEST_CASE("PRG-6: a program whose initial tensors have no or ambiguous names, or no possible type, is refused") {
     const canonical::TensorType type{canonical::DType::kF32, {2, 3}};
     check_refused({
-        {ProgramError::kInitial, [=](Program& p) { p.initial = {{"", type}}; }},
-        {ProgramError::kInitial, [=](Program& p) { p.initial = {{"a", type}, {"b", type}, {"a", type}}; }},
-        {ProgramError::kInitial, [=](Program& p) { p.initial = {{"a", {type.dtype, {0, 3}}}}; }},
-        {ProgramError::kInitial, [=](Program& p) { p.initial = {{"a", {type.dtype, {2, (1U << 24U) + 1}}}}; }},
-        {ProgramError::kInitial, [=](Program& p) {
+        {ProgramError::kInitial,
+         [=](Program& p) {
+             p.initial = {{"", type}};
+         }},
+        {ProgramError::kInitial,
+         [=](Program& p) {
+             p.initial = {{"a", type}, {"b", type}, {"a", type}};
+         }},
+        {ProgramError::kInitial,
+         [=](Program& p) {
+             p.initial = {{"a", {type.dtype, {0, 3}}}};
+         }},
+        {ProgramError::kInitial,
+         [=](Program& p) {
+             p.initial = {{"a", {type.dtype, {2, (1U << 24U) + 1}}}};
+         }},
+        {ProgramError::kInitial,
+         [=](Program& p) {
              while (p.initial.size() <= canonical::kMaxStateTensors) {
                  p.initial.push_back({"given" + std::to_string(p.initial.size()), type});
              }
@@ -167,7 +181,8 @@ TEST_CASE("PRG-6: a program whose batches are not those of its dataset is refuse
         {ProgramError::kDataset, [](Program& p) { p.dataset.width = canonical::kMaxRowWidth + 1; }},
         {ProgramError::kDataset, [](Program& p) { p.batch_size = 0; }},
         {ProgramError::kDataset, [](Program& p) { p.batch_size += 1; }},
-        {ProgramError::kDataset, [](Program& p) {
+        {ProgramError::kDataset,
+         [](Program& p) {
              const auto batch = p.step[find(p.step, Op::kBatchRows)];
              p.init.insert(p.init.end() - 1, batch);
          }},

@@ -50,9 +50,10 @@ TEST_CASE("gradients of one-operand operations agree with finite differences") {
     const Matrix any = random_matrix({3, 5}, 1, -2.0, 2.0);
     const Matrix positive = random_matrix({3, 5}, 2, 0.5, 3.0);
     const Matrix spaced = spaced_matrix({3, 5}, 3);
-    for (const Unary smooth : {&Tape::exp, &Tape::tanh, &Tape::erf, &Tape::sin, &Tape::cos, &Tape::sigmoid, &Tape::silu,
-                               &Tape::gelu, &Tape::gelu_tanh, &Tape::row_sum, &Tape::row_mean, &Tape::col_sum,
-                               &Tape::sum, &Tape::softmax, &Tape::log_softmax}) {
+    for (const Unary smooth :
+         {&Tape::exp, &Tape::tanh, &Tape::erf, &Tape::sin, &Tape::cos, &Tape::sigmoid, &Tape::silu, &Tape::gelu,
+          &Tape::gelu_tanh, &Tape::row_sum, &Tape::row_mean, &Tape::col_sum, &Tape::sum, &Tape::softmax,
+          &Tape::log_softmax}) {
         check(smooth, any);
     }
     check(&Tape::sqrt, positive);
@@ -66,16 +67,21 @@ TEST_CASE("gradients of one-operand operations agree with finite differences") {
 
 TEST_CASE("activations have the values of their definitions") {
     const Matrix x = random_matrix({4, 8}, 4, -6.0, 6.0);
-    check_values(&Tape::sigmoid, [](double v) { return 1.0 / (1.0 + std::exp(-v)); }, x);
-    check_values(&Tape::silu, [](double v) { return v / (1.0 + std::exp(-v)); }, x);
-    check_values(&Tape::gelu, [](double v) { return 0.5 * v * (1.0 + std::erf(v / std::sqrt(2.0))); }, x);
+    check_values(
+        &Tape::sigmoid, [](double v) { return 1.0 / (1.0 + std::exp(-v)); }, x
+    );
+    check_values(
+        &Tape::silu, [](double v) { return v / (1.0 + std::exp(-v)); }, x
+    );
+    check_values(
+        &Tape::gelu, [](double v) { return 0.5 * v * (1.0 + std::erf(v / std::sqrt(2.0))); }, x
+    );
     check_values(
         &Tape::gelu_tanh,
         [](double v) {
             return 0.5 * v * (1.0 + std::tanh(std::sqrt(2.0 / std::acos(-1.0)) * (v + 0.044715 * v * v * v)));
         },
-        x,
-        1e-6
+        x, 1e-6
     );
 }
 
@@ -107,9 +113,7 @@ TEST_CASE("gradients of two-operand operations agree with finite differences, br
             truth.values[i] = i % 2 == 0 ? 1.0 : 0.0;
         }
         if (shape != Shape{1, 1}) {  // a single condition leaves nothing of one of the two
-            check_gradient(
-                [](Tape& tape, const Values& v) { return tape.select(v[0], v[2], v[1]); }, {x, y, truth}, 2
-            );
+            check_gradient([](Tape& tape, const Values& v) { return tape.select(v[0], v[2], v[1]); }, {x, y, truth}, 2);
         }
         // No element of x within two steps of y's.
         Matrix far = x;
@@ -242,11 +246,8 @@ TEST_CASE("gradients of products agree with finite differences, in every profile
 
 TEST_CASE("gradients of normalisations agree with finite differences") {
     const std::vector<Matrix> inputs{
-        random_matrix({6, 5}, 22, -2.0, 2.0), random_matrix({1, 5}, 23), random_matrix({1, 5}, 24)
-    };
-    check_gradient(
-        [](Tape& tape, const Values& v) { return tape.layer_norm(v[0], v[1], v[2], 1e-5F); }, inputs, 3
-    );
+        random_matrix({6, 5}, 22, -2.0, 2.0), random_matrix({1, 5}, 23), random_matrix({1, 5}, 24)};
+    check_gradient([](Tape& tape, const Values& v) { return tape.layer_norm(v[0], v[1], v[2], 1e-5F); }, inputs, 3);
     check_gradient(
         [](Tape& tape, const Values& v) { return tape.rms_norm(v[0], v[1], 1e-5F); }, {inputs[0], inputs[1]}, 2
     );
@@ -263,8 +264,9 @@ TEST_CASE("normalisations have the values of their definitions") {
         [](GraphBuilder& graph, const Values& v) {
             Tape tape(graph);
             const Tape::Normalised batch = tape.batch_norm(v[0], v[1], v[2], 1e-3F);
-            return Values{tape.layer_norm(v[0], v[1], v[2], 1e-3F), tape.rms_norm(v[0], v[1], 1e-3F), batch.output,
-                          batch.mean, batch.variance};
+            return Values{
+                tape.layer_norm(v[0], v[1], v[2], 1e-3F), tape.rms_norm(v[0], v[1], 1e-3F), batch.output, batch.mean,
+                batch.variance};
         },
         {x, gain, bias}
     );
@@ -298,9 +300,7 @@ TEST_CASE("normalisations have the values of their definitions") {
 TEST_CASE("gradients of losses agree with finite differences") {
     const Matrix logits = random_matrix({5, 7}, 28, -2.0, 2.0);
     const Matrix target = integers({5, 1}, {0, 6, 3, 7, -1});  // the last two are no class
-    check_gradient(
-        [](Tape& tape, const Values& v) { return tape.cross_entropy(v[0], v[1]); }, {logits, target}, 1
-    );
+    check_gradient([](Tape& tape, const Values& v) { return tape.cross_entropy(v[0], v[1]); }, {logits, target}, 1);
     check_gradient(
         [](Tape& tape, const Values& v) { return tape.mean_cross_entropy(v[0], v[1]); }, {logits, target}, 1
     );
@@ -388,8 +388,9 @@ TEST_CASE("gradients can be asked for more than once, and with respect to nodes"
             const Value square = tape.mul(v[0], v[0]);
             const Value first = tape.sum(square);
             const Value second = tape.sum(tape.mul(square, square));
-            return Values{tape.gradients(first, v)[0], tape.gradients(second, v)[0],
-                          tape.gradients(second, std::vector{square})[0]};
+            return Values{
+                tape.gradients(first, v)[0], tape.gradients(second, v)[0],
+                tape.gradients(second, std::vector{square})[0]};
         },
         {x}
     );

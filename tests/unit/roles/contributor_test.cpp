@@ -34,8 +34,13 @@ struct Desk {
 
     Desk() { params.contributor_bond = {10'000'000'000}; }
     ContributorView view(bool wants_seat = true) const {
-        return {.key = key, .chain_id = chain_id, .beacon = beacon, .params = params, .free_stake = free,
-                .wants_seat = wants_seat};
+        return {
+            .key = key,
+            .chain_id = chain_id,
+            .beacon = beacon,
+            .params = params,
+            .free_stake = free,
+            .wants_seat = wants_seat};
     }
     void join(const Hash256& commitment) {
         beacon.seats = {{key.account(), commitment, {height}, params.contributor_bond}};

@@ -37,8 +37,8 @@ TEST_CASE("each party moves when it is its turn, and either proves") {
         Intent challenger;
     };
     const Row rows[] = {
-        {Level::kSteps, false, reveal, other}, {Level::kSteps, true, other, select},
-        {Level::kNodes, false, reveal, other}, {Level::kTiles, true, other, select},
+        {Level::kSteps, false, reveal, other},   {Level::kSteps, true, other, select},
+        {Level::kNodes, false, reveal, other},   {Level::kTiles, true, other, select},
         {Level::kPartials, true, other, select}, {Level::kProof, false, prove, prove},
     };
     for (const Row& row : rows) {

@@ -38,7 +38,7 @@ TEST_CASE("computations are long, and transactions are not") {
     CHECK(is_long(intent::Replay{}));
     CHECK(is_long(intent::ReplayProbe{}));
     CHECK(is_long(intent::Train{}));
-    CHECK(is_long(intent::Accept{}));  // a step is tried before
+    CHECK(is_long(intent::Accept{}));    // a step is tried before
     CHECK(is_long(intent::Complete{}));  // the score is computed
     CHECK(!is_long(intent::Commit{}));
     CHECK(!is_long(intent::Publish{}));

@@ -76,12 +76,16 @@ TEST_CASE("a training solver trains, posts and completes in order") {
     };
     // 25 steps in tens: the initialisation and three segments.
     const Row rows[] = {
-        {0, 0, intent::Train{kTask, 0}},          {1, 0, intent::PostCheckpoint{kTask, 0}},
-        {1, 1, intent::Train{kTask, 1}},          {3, 1, intent::PostCheckpoint{kTask, 1}},
-        {3, 3, intent::Train{kTask, 3}},          {4, 3, intent::PostCheckpoint{kTask, 3}},
+        {0, 0, intent::Train{kTask, 0}},
+        {1, 0, intent::PostCheckpoint{kTask, 0}},
+        {1, 1, intent::Train{kTask, 1}},
+        {3, 1, intent::PostCheckpoint{kTask, 1}},
+        {3, 3, intent::Train{kTask, 3}},
+        {4, 3, intent::PostCheckpoint{kTask, 3}},
         {4, 4, intent::Complete{kTask}},
         // A lost disk: everything is computed again before anything more is posted.
-        {0, 2, intent::Train{kTask, 0}},          {2, 2, intent::Train{kTask, 2}},
+        {0, 2, intent::Train{kTask, 0}},
+        {2, 2, intent::Train{kTask, 2}},
         {0, 4, intent::Complete{kTask}},
     };
     for (const Row& row : rows) {
@@ -101,9 +105,9 @@ TEST_CASE("a training solver trains, posts and completes in order") {
 }
 
 TEST_CASE("a solver does nothing before it is drawn and after it has completed") {
-    for (const TaskState state : {TaskState::kOpen, TaskState::kCompleted, TaskState::kVerifying, TaskState::kChallenge,
-                                  TaskState::kSettled, TaskState::kConvicted, TaskState::kCancelled,
-                                  TaskState::kExpired}) {
+    for (const TaskState state :
+         {TaskState::kOpen, TaskState::kCompleted, TaskState::kVerifying, TaskState::kChallenge, TaskState::kSettled,
+          TaskState::kConvicted, TaskState::kCancelled, TaskState::kExpired}) {
         CHECK(decide_solver(view_in(state)) == Intent{Wait::kNothingDue});
     }
 }

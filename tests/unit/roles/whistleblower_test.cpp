@@ -110,8 +110,9 @@ TEST_CASE("a whistleblower watches from completion to settlement, not its own ta
         view.task.deadline = Height{5};
         CHECK(std::holds_alternative<intent::Replay>(decide_whistleblower(view)));
     }
-    for (const auto state : {TaskState::kOpen, TaskState::kDrawn, TaskState::kTraining, TaskState::kSettled,
-                             TaskState::kConvicted, TaskState::kCancelled, TaskState::kExpired}) {
+    for (const auto state :
+         {TaskState::kOpen, TaskState::kDrawn, TaskState::kTraining, TaskState::kSettled, TaskState::kConvicted,
+          TaskState::kCancelled, TaskState::kExpired}) {
         WatchView view = fresh();
         view.task.state = state;
         CHECK(decide_whistleblower(view) == Intent{Wait::kNothingDue});

@@ -332,7 +332,13 @@ TEST_CASE("a fee above what the user allows is not signed") {
     CHECK(running.node.next_nonce(key(1).account()) == 0);
     const client::SignedTx one = running.client.sign(key(1), kTransfer, base, client::kFeeMax);
     CHECK(one.bytes != running.client.sign(key(1), kTransfer, base, client::kFeeMax).bytes);  // auxiliary randomness
-    CHECK(running.client.sign(key(1), kTransfer, {.chain_id = "fake-1", .params = {}, .base_fee = {100}, .nonce = 4}, client::kFeeMax).nonce == 4);
+    CHECK(
+        running.client
+            .sign(
+                key(1), kTransfer, {.chain_id = "fake-1", .params = {}, .base_fee = {100}, .nonce = 4}, client::kFeeMax
+            )
+            .nonce == 4
+    );
 }
 
 TEST_CASE("nobody there is a NetError, something else there too") {

@@ -84,7 +84,8 @@ Result<Hash256, node::SubmitError> FakeNode::submit(Bytes tx) {
         return contracts::tx_hash(tx);
     }
     if (decoded->body.nonce != expected) {
-        const auto error = decoded->body.nonce < expected ? contracts::TxError::kNonceTooLow : contracts::TxError::kNonceTooHigh;
+        const auto error =
+            decoded->body.nonce < expected ? contracts::TxError::kNonceTooLow : contracts::TxError::kNonceTooHigh;
         return Unexpected{node::SubmitError{.code = code_of(error)}};
     }
     waiting_.push_back(tx);
@@ -232,9 +233,8 @@ node::Page<contracts::TaskId> FakeNode::tasks(std::uint64_t from, std::uint32_t 
     return page_of(task_ids, from, limit);
 }
 
-node::Page<node::StoredTx> FakeNode::account_history(
-    const AccountId& account, std::uint64_t from, std::uint32_t limit
-) const {
+node::Page<node::StoredTx> FakeNode::account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit)
+    const {
     const std::lock_guard lock(mutex_);
     std::vector<node::StoredTx> own;
     for (const node::StoredTx& tx : executed_) {
@@ -254,7 +254,6 @@ node::Page<contracts::DisputeId> FakeNode::disputes(
 std::vector<node::DisputeMove> FakeNode::dispute_moves(const contracts::DisputeId&) const { return moves; }
 
 std::optional<double> FakeNode::referee_us(const contracts::DisputeId&) const { return 12.5; }
-
 
 void FakeNode::put(const Bytes& slot, Bytes value) {
     const std::lock_guard lock(mutex_);

@@ -47,9 +47,8 @@ class FakeNode final : public node::NodeApi {
         const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
     ) const override;
     node::Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit) const override;
-    node::Page<node::StoredTx> account_history(
-        const AccountId& account, std::uint64_t from, std::uint32_t limit
-    ) const override;
+    node::Page<node::StoredTx> account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit)
+        const override;
     node::Page<contracts::DisputeId> disputes(
         const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
     ) const override;
@@ -69,9 +68,9 @@ class FakeNode final : public node::NodeApi {
     std::function<void()> before_block;
     std::uint8_t receipt_code = 0;
     bool makes_blocks = true;
-    std::uint64_t fee_least = 0;  ///< grains; blocks leave out what offers less
-    std::uint64_t owed_at = 0;    ///< where not 0: somebody owes one answer, which is due at that height
-    int answers_left_out = 0;     ///< by so many blocks
+    std::uint64_t fee_least = 0;                 ///< grains; blocks leave out what offers less
+    std::uint64_t owed_at = 0;                   ///< where not 0: somebody owes one answer, which is due at that height
+    int answers_left_out = 0;                    ///< by so many blocks
     mutable std::atomic<int> hidden_lookups{0};  ///< of transactions, which find nothing
     std::vector<contracts::HistoryRecord> history;
     std::vector<contracts::TaskId> task_ids;

@@ -48,7 +48,8 @@ void check_error(const Json& answer, int code, const char* name, const Json& id)
 TEST_CASE("an id comes back with its type") {
     const Calls calls;
     for (const char* id : {"1", "\"a\"", "null", "-7", "1.5", "18446744073709551615", "\"\""}) {
-        const Json got = calls.handle(std::string(R"({"jsonrpc":"2.0","method":"echo","params":{"a":1},"id":)") + id + "}");
+        const Json got =
+            calls.handle(std::string(R"({"jsonrpc":"2.0","method":"echo","params":{"a":1},"id":)") + id + "}");
         CHECK(got == Json{{"jsonrpc", "2.0"}, {"id", Json::parse(id)}, {"result", {{"a", 1}}}});
     }
 }
@@ -153,6 +154,7 @@ TEST_CASE("nesting is bounded") {
     const Calls calls;
     const std::string deep = R"({"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":)" + std::string(500'000, '[');
     check_error(calls.handle(deep), kParseError, "parse_error", nullptr);
-    const std::string brackets = R"({"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":"\")" + std::string(100, '[') + "\"}}";
+    const std::string brackets =
+        R"({"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":"\")" + std::string(100, '[') + "\"}}";
     CHECK(calls.handle(brackets).contains("result"));
 }

@@ -57,18 +57,19 @@ std::string hex(const Id& value) {
 }
 
 Bytes transfer(std::uint64_t nonce) {
-    return codec::encode(sign_tx(TxBody{"fake-1", key(1).account(), nonce, Amount{5}, Transfer{key(2).account(), Amount{7}}}, key(1)));
+    return codec::encode(
+        sign_tx(TxBody{"fake-1", key(1).account(), nonce, Amount{5}, Transfer{key(2).account(), Amount{7}}}, key(1))
+    );
 }
 
 }  // namespace
 
 TEST_CASE("every documented method is there") {
     const Server server;
-    for (const char* method :
-         {"node_status", "chain_params", "chain_wait", "chain_block", "tx_submit", "tx_get", "account_get",
-          "account_history", "stake_get", "beacon_get", "task_get", "task_list", "task_history", "task_lineage",
-          "checkpoint_get", "dispute_get",
-          "dispute_list", "profile_get", "chain_proof", "rpc.discover"}) {
+    for (const char* method : {"node_status", "chain_params", "chain_wait",      "chain_block",  "tx_submit",
+                               "tx_get",      "account_get",  "account_history", "stake_get",    "beacon_get",
+                               "task_get",    "task_list",    "task_history",    "task_lineage", "checkpoint_get",
+                               "dispute_get", "dispute_list", "profile_get",     "chain_proof",  "rpc.discover"}) {
         CAPTURE(method);
         const int code = server.code(method, {{"no_such_parameter", 1}});
         CHECK(code == rpc::kInvalidParams);
@@ -123,11 +124,15 @@ TEST_CASE("what is not there is not_found") {
     Server server;
     const std::string hash(64, 'a');
     const std::vector<std::pair<const char*, Json>> table{
-        {"chain_block", {{"height", 0}}},        {"chain_block", {{"height", 1'000}}},
-        {"tx_get", {{"hash", hash}}},            {"task_get", {{"task", hash}}},
+        {"chain_block", {{"height", 0}}},
+        {"chain_block", {{"height", 1'000}}},
+        {"tx_get", {{"hash", hash}}},
+        {"task_get", {{"task", hash}}},
         {"task_lineage", {{"task", hash}}},
-        {"task_history", {{"task", hash}}},      {"checkpoint_get", {{"task", hash}, {"index", 0}}},
-        {"dispute_get", {{"dispute", hash}}},    {"profile_get", {{"task", hash}, {"profiler", hash}}},
+        {"task_history", {{"task", hash}}},
+        {"checkpoint_get", {{"task", hash}, {"index", 0}}},
+        {"dispute_get", {{"dispute", hash}}},
+        {"profile_get", {{"task", hash}, {"profiler", hash}}},
     };
     for (const auto& [method, params] : table) {
         CAPTURE(method);
@@ -224,19 +229,38 @@ TEST_CASE("a refused transaction says why") {
 TEST_CASE("accounts and stakes never seen are zeros") {
     const Server server;
     const std::string account = crypto::to_address(key(9).account());
-    CHECK(server.result("account_get", {{"account", account}}) ==
-          Json{{"account", account}, {"balance", "0"}, {"nonce", 0}, {"next_nonce", 0}});
-    const Json none{{"free", "0"}, {"locked", "0"}, {"unbonding", Json::array()},
-                    {"terms", {{"hardware_class", 0}, {"price", 0}, {"memory", 0}, {"replay_blocks", 0}}}, {"score", 0}, {"is_unlisted", false}, {"declined_until", nullptr}};
-    CHECK(server.result("stake_get", {{"account", hex(key(9).account())}}) ==
-          Json{{"account", account}, {"roles", {{"solver", none}, {"verifier", none}, {"whistleblower", none}, {"validator", none}}}});
+    CHECK(
+        server.result("account_get", {{"account", account}}) ==
+        Json{{"account", account}, {"balance", "0"}, {"nonce", 0}, {"next_nonce", 0}}
+    );
+    const Json none{
+        {"free", "0"},
+        {"locked", "0"},
+        {"unbonding", Json::array()},
+        {"terms", {{"hardware_class", 0}, {"price", 0}, {"memory", 0}, {"replay_blocks", 0}}},
+        {"score", 0},
+        {"is_unlisted", false},
+        {"declined_until", nullptr}};
+    CHECK(
+        server.result("stake_get", {{"account", hex(key(9).account())}}) ==
+        Json{
+            {"account", account},
+            {"roles", {{"solver", none}, {"verifier", none}, {"whistleblower", none}, {"validator", none}}}}
+    );
 }
 
 TEST_CASE("the beacon shows its seats, who owes a secret, and the open round") {
     Server server;
-    CHECK(server.result("beacon_get") == Json{{"rounds", 0}, {"seed", nullptr}, {"withheld", Json::array()},
-                                              {"seats", Json::array()}, {"round", nullptr},
-                                              {"raw", to_hex(codec::encode(Beacon{}))}});
+    CHECK(
+        server.result("beacon_get") ==
+        Json{
+            {"rounds", 0},
+            {"seed", nullptr},
+            {"withheld", Json::array()},
+            {"seats", Json::array()},
+            {"round", nullptr},
+            {"raw", to_hex(codec::encode(Beacon{}))}}
+    );
     Beacon beacon;
     beacon.rounds = 3;
     beacon.seed.data[0] = 1;
@@ -303,11 +327,15 @@ TEST_CASE("a task, its history, checkpoints and disputes are found") {
     const Json history = server.result("task_history", {{"task", hex(task.id)}, {"limit", 2}});
     CHECK(history.at("records").size() == 2);
     CHECK(history.at("records")[1].at("raw") == to_hex(codec::encode(server.node.history[1])));
-    CHECK(server.result("task_history", {{"task", hex(task.id)}, {"cursor", history.at("next_cursor")}})
-              .at("records")[0]
-              .at("index") == 2);
-    CHECK(server.result("checkpoint_get", {{"task", hex(task.id)}, {"index", 0}}).at("raw") ==
-          to_hex(codec::encode(Checkpoint{})));
+    CHECK(
+        server.result("task_history", {{"task", hex(task.id)}, {"cursor", history.at("next_cursor")}})
+            .at("records")[0]
+            .at("index") == 2
+    );
+    CHECK(
+        server.result("checkpoint_get", {{"task", hex(task.id)}, {"index", 0}}).at("raw") ==
+        to_hex(codec::encode(Checkpoint{}))
+    );
     const Json shown = server.result("dispute_get", {{"dispute", hex(dispute.id)}});
     CHECK(shown.at("moves")[0].at("size_bytes") == 99);
     CHECK(shown.at("referee_us") == 12.5);
@@ -359,7 +387,10 @@ TEST_CASE("a profile is found by who measured it") {
     // Not published, and not drawn.
     for (const std::uint8_t other : {std::uint8_t{1}, std::uint8_t{3}}) {
         CAPTURE(other);
-        CHECK(server.code("profile_get", {{"task", hex(task.id)}, {"profiler", hex(key(other).account())}}) == rpc::kNotFound);
+        CHECK(
+            server.code("profile_get", {{"task", hex(task.id)}, {"profiler", hex(key(other).account())}}) ==
+            rpc::kNotFound
+        );
     }
 }
 
@@ -417,7 +448,8 @@ TEST_CASE("the calls of a batch share one budget of work") {
         server.node.task_ids.push_back(task.id);
     }
     // None is settled, so each call looks at a thousand records, two units each.
-    const Json scan{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "task_list"}, {"params", {{"state", "settled"}, {"limit", 100}}}};
+    const Json scan{
+        {"jsonrpc", "2.0"}, {"id", 1}, {"method", "task_list"}, {"params", {{"state", "settled"}, {"limit", 100}}}};
     rpc::Work one;
     server.dispatcher.handle(scan.dump(), one);
     CHECK(one.used() >= 1'000);

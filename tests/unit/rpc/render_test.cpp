@@ -106,20 +106,58 @@ TEST_CASE("a task tells what its record says") {
     details.checkpoints.push_back(checkpoint);
     details.disputes.push_back(id<DisputeId>(2));
     const Json got = rpc::render_task(task, details);
-    CHECK(names_of(got) == std::set<std::string>{
-        "id", "title", "state", "submitter", "solver", "reward", "verification_fee", "escrow", "room", "solver_bond", "steps",
-        "checkpoint_interval", "segments", "checkpoints", "diverged_at", "assignments", "deadline", "submitted_at", "open_disputes",
-        "parent", "depth", "tainted_by", "hardware_class", "mode", "tolerance", "evaluation", "score",
-        "committee", "history_count", "history_root", "lottery", "second_window", "disputes", "program_id", "raw"});
+    CHECK(
+        names_of(got) ==
+        std::set<std::string>{
+            "id",
+            "title",
+            "state",
+            "submitter",
+            "solver",
+            "reward",
+            "verification_fee",
+            "escrow",
+            "room",
+            "solver_bond",
+            "steps",
+            "checkpoint_interval",
+            "segments",
+            "checkpoints",
+            "diverged_at",
+            "assignments",
+            "deadline",
+            "submitted_at",
+            "open_disputes",
+            "parent",
+            "depth",
+            "tainted_by",
+            "hardware_class",
+            "mode",
+            "tolerance",
+            "evaluation",
+            "score",
+            "committee",
+            "history_count",
+            "history_root",
+            "lottery",
+            "second_window",
+            "disputes",
+            "program_id",
+            "raw"}
+    );
     CHECK(got.at("state") == "training");
     CHECK(got.at("reward") == "18000000000000000000");
     CHECK(got.at("solver") == address(2));
     CHECK(got.at("segments") == 10);
-    CHECK(got.at("checkpoints") == Json::array({{{"index", 0},
-                                                 {"state_root", rpc::render(checkpoint.state_root)},
-                                                 {"artifact", rpc::render(checkpoint.artifact.sha256)},
-                                                 {"location", "http://127.0.0.1:1"},
-                                                 {"height", 9}}}));
+    CHECK(
+        got.at("checkpoints") == Json::array(
+                                     {{{"index", 0},
+                                       {"state_root", rpc::render(checkpoint.state_root)},
+                                       {"artifact", rpc::render(checkpoint.artifact.sha256)},
+                                       {"location", "http://127.0.0.1:1"},
+                                       {"height", 9}}}
+                                 )
+    );
     CHECK(got.at("evaluation").is_null());
     CHECK(got.at("score").is_null());
     Task scored = task;
@@ -127,11 +165,15 @@ TEST_CASE("a task tells what its record says") {
     scored.evaluation = Evaluation{id<Hash256>(6), 0x40200000U};
     const Json with_score = rpc::render_task(scored, details);
     CHECK(with_score.at("score") == 2.5);
-    CHECK(with_score.at("evaluation") == Json{{"graph_root", rpc::render(id<Hash256>(4))},
-                                              {"nodes", 300},
-                                              {"holdout", rpc::render(id<Hash256>(5))},
-                                              {"data", rpc::render(checkpoint.artifact)},
-                                              {"work", 7}});
+    CHECK(
+        with_score.at("evaluation") ==
+        Json{
+            {"graph_root", rpc::render(id<Hash256>(4))},
+            {"nodes", 300},
+            {"holdout", rpc::render(id<Hash256>(5))},
+            {"data", rpc::render(checkpoint.artifact)},
+            {"work", 7}}
+    );
     CHECK(got.at("assignments")[0].at("status") == "committed");
     CHECK(got.at("assignments")[0].at("end_root").is_null());
     CHECK(got.at("assignments")[0].at("probe") == 4);
@@ -146,19 +188,26 @@ TEST_CASE("a task tells what its record says") {
         .state = CommitteeState::kWithheld,
         .sitting = 2,
         .seed = id<Hash256>(9)};
-    CHECK(rpc::render_task(waiting, details).at("committee") ==
-          Json{{"segments", {1, 4}},
-               {"members", {{{"account", address(5)}, {"seats", 2}, {"has_attested", true}},
-                            {{"account", address(6)}, {"seats", 1}, {"has_attested", false}}}},
-               {"state", "withheld"},
-               {"sitting", 2},
-               {"seed", rpc::render(id<Hash256>(9))}});
+    CHECK(
+        rpc::render_task(waiting, details).at("committee") ==
+        Json{
+            {"segments", {1, 4}},
+            {"members",
+             {{{"account", address(5)}, {"seats", 2}, {"has_attested", true}},
+              {{"account", address(6)}, {"seats", 1}, {"has_attested", false}}}},
+            {"state", "withheld"},
+            {"sitting", 2},
+            {"seed", rpc::render(id<Hash256>(9))}}
+    );
     CHECK(raw_is(got, task));
     Task fresh = make_task();
     fresh.solver.reset();
     const Json summary = rpc::render_task_summary(fresh);
-    CHECK(names_of(summary) == std::set<std::string>{"id", "title", "state", "submitter", "solver", "reward",
-                                                     "checkpoints", "segments", "submitted_at"});
+    CHECK(
+        names_of(summary) ==
+        std::set<std::string>{
+            "id", "title", "state", "submitter", "solver", "reward", "checkpoints", "segments", "submitted_at"}
+    );
     CHECK(summary.at("solver").is_null());
     CHECK(summary.at("checkpoints") == 1);
 }
@@ -171,11 +220,37 @@ TEST_CASE("a dispute tells where it stands and who is to move") {
     move.action = "open_dispute";
     move.size_bytes = 222;
     const Json got = rpc::render_dispute(dispute, 3.5, {move});
-    CHECK(names_of(got) == std::set<std::string>{
-        "id", "task", "segment", "responder", "challenger", "state", "reason", "level", "rounds", "to_move",
-        "pinpoint", "responder_clock", "challenger_clock", "deadline", "opened_at", "ended_at", "onchain_bytes",
-        "referee_us", "slashed", "paid", "burned", "subject", "part", "second", "seal", "moves",
-        "raw"});
+    CHECK(
+        names_of(got) ==
+        std::set<std::string>{
+            "id",
+            "task",
+            "segment",
+            "responder",
+            "challenger",
+            "state",
+            "reason",
+            "level",
+            "rounds",
+            "to_move",
+            "pinpoint",
+            "responder_clock",
+            "challenger_clock",
+            "deadline",
+            "opened_at",
+            "ended_at",
+            "onchain_bytes",
+            "referee_us",
+            "slashed",
+            "paid",
+            "burned",
+            "subject",
+            "part",
+            "second",
+            "seal",
+            "moves",
+            "raw"}
+    );
     CHECK(got.at("state") == "active");
     CHECK(got.at("reason").is_null());
     CHECK(got.at("level") == dispute::to_string(dispute::Level::kSteps));
@@ -183,7 +258,10 @@ TEST_CASE("a dispute tells where it stands and who is to move") {
     CHECK(names_of(got.at("pinpoint")) == std::set<std::string>{"step", "node", "op", "tile", "partial", "tensor"});
     CHECK(got.at("pinpoint").at("node").is_null());
     CHECK(got.at("referee_us") == 3.5);
-    CHECK(got.at("moves")[0] == Json{{"tx", rpc::render(move.tx)}, {"height", 5}, {"action", "open_dispute"}, {"size_bytes", 222}});
+    CHECK(
+        got.at("moves")[0] ==
+        Json{{"tx", rpc::render(move.tx)}, {"height", 5}, {"action", "open_dispute"}, {"size_bytes", 222}}
+    );
     CHECK(raw_is(got, dispute));
     dispute.position.pending.push_back(id<Hash256>(1));
     CHECK(rpc::render_dispute_summary(dispute, std::nullopt).at("to_move") == "challenger");
@@ -218,8 +296,10 @@ TEST_CASE("stakes and checkpoints carry their members") {
     Checkpoint checkpoint;
     checkpoint.artifact.size_bytes = 5;
     const Json got = rpc::render_checkpoint(id<TaskId>(1), 2, checkpoint);
-    CHECK(names_of(got) == std::set<std::string>{"task", "index", "state_root", "artifact", "size_bytes", "location",
-                                                 "height", "raw"});
+    CHECK(
+        names_of(got) ==
+        std::set<std::string>{"task", "index", "state_root", "artifact", "size_bytes", "location", "height", "raw"}
+    );
     CHECK(raw_is(got, checkpoint));
 }
 
@@ -231,7 +311,9 @@ TEST_CASE("each event of a history has its name and its members beside the recor
         {SolverDrawn{who}, {{"solver", address(4)}}},
         {Accepted{Amount{8}}, {{"bond", "8"}}},
         {CheckpointPosted{3, id<Hash256>(1), id<Hash256>(2)},
-         {{"checkpoint", 3}, {"state_root", to_hex(id<Hash256>(1).view())}, {"artifact", to_hex(id<Hash256>(2).view())}}},
+         {{"checkpoint", 3},
+          {"state_root", to_hex(id<Hash256>(1).view())},
+          {"artifact", to_hex(id<Hash256>(2).view())}}},
         {Completed{}, Json::object()},
         {VerifierDrawn{2, who}, {{"segment", 2}, {"verifier", address(4)}}},
         {VerdictCommitted{2}, {{"segment", 2}}},
@@ -262,8 +344,7 @@ TEST_CASE("each event of a history has its name and its members beside the recor
           {"state_root", to_hex(id<Hash256>(1).view())},
           {"artifact", to_hex(id<Hash256>(2).view())}}},
         {LotteryDrawn{id<Hash256>(1)}, {{"lottery", to_hex(id<Hash256>(1).view())}}},
-        {WatcherDrawn{2, who, key(5).account()},
-         {{"segment", 2}, {"verifier", address(4)}, {"watcher", address(5)}}},
+        {WatcherDrawn{2, who, key(5).account()}, {{"segment", 2}, {"verifier", address(4)}, {"watcher", address(5)}}},
         {VerdictDisclosed{2, who, {id<Hash256>(1), std::nullopt}, false},
          {{"segment", 2},
           {"verifier", address(4)},
@@ -282,7 +363,10 @@ TEST_CASE("each event of a history has its name and its members beside the recor
           {"reference_root", to_hex(id<Hash256>(2).view())},
           {"reference", {{"parameters", 0}, {"other", 0}}}}},
         {ProfileChallenged{id<DisputeId>(5), who, ProfilePart::kReplayed, 2},
-         {{"dispute", to_hex(id<DisputeId>(5).view())}, {"profiler", address(4)}, {"part", "replayed"}, {"segment", 2}}},
+         {{"dispute", to_hex(id<DisputeId>(5).view())},
+          {"profiler", address(4)},
+          {"part", "replayed"},
+          {"segment", 2}}},
         {ProfilingEnded{ProfilingOutcome::kBounded, {3, 4}, {50, 60}},
          {{"outcome", "bounded"},
           {"threshold", {{"parameters", 3}, {"other", 4}}},
@@ -316,11 +400,33 @@ TEST_CASE("each event of a history has its name and its members beside the recor
 
 TEST_CASE("each action shows its members") {
     const std::vector<Action> actions{
-        Transfer{key(1).account(), Amount{5}}, Bond{}, Unbond{}, SubmitTask{}, AcceptTask{}, PostCheckpoint{},
-        CompleteTask{}, CancelTask{}, CommitVerdict{}, PublishVerdict{}, OpenDispute{}, RevealMove{}, SelectMove{},
-        ProveMove{}, AttestAvailability{}, DeclareDivergence{},
-        DiscloseVerdict{}, ChallengeVerdict{}, RegisterValidator{}, Unjail{}, RegisterTerms{},
-        CommitProfile{}, PublishProfile{}, ChallengeProfile{}, JoinBeacon{}, Contribute{}, LeaveBeacon{},
+        Transfer{key(1).account(), Amount{5}},
+        Bond{},
+        Unbond{},
+        SubmitTask{},
+        AcceptTask{},
+        PostCheckpoint{},
+        CompleteTask{},
+        CancelTask{},
+        CommitVerdict{},
+        PublishVerdict{},
+        OpenDispute{},
+        RevealMove{},
+        SelectMove{},
+        ProveMove{},
+        AttestAvailability{},
+        DeclareDivergence{},
+        DiscloseVerdict{},
+        ChallengeVerdict{},
+        RegisterValidator{},
+        Unjail{},
+        RegisterTerms{},
+        CommitProfile{},
+        PublishProfile{},
+        ChallengeProfile{},
+        JoinBeacon{},
+        Contribute{},
+        LeaveBeacon{},
         DeclineTask{}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
@@ -328,7 +434,8 @@ TEST_CASE("each action shows its members") {
         const Json got = rpc::render(actions[i]);
         CAPTURE(action_name(actions[i]));
         CHECK(got.is_object());
-        const bool has_none = std::holds_alternative<Unjail>(actions[i]) || std::holds_alternative<LeaveBeacon>(actions[i]);
+        const bool has_none =
+            std::holds_alternative<Unjail>(actions[i]) || std::holds_alternative<LeaveBeacon>(actions[i]);
         CHECK(got.empty() == has_none);
     }
     CHECK(rpc::render(actions[0]) == Json{{"to", address(1)}, {"amount", "5"}});

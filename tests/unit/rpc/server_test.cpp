@@ -35,8 +35,10 @@ struct Running {
     /// The whole answer to a POST with these header lines.
     std::string post(const std::string& body, const std::string& lines, const std::string& method = "POST") {
         RawClient client(server.port());
-        client.send(method + " / HTTP/1.1\r\n" + lines + "Connection: close\r\nContent-Length: " +
-                    std::to_string(body.size()) + "\r\n\r\n" + body);
+        client.send(
+            method + " / HTTP/1.1\r\n" + lines + "Connection: close\r\nContent-Length: " + std::to_string(body.size()) +
+            "\r\n\r\n" + body
+        );
         return client.read_all();
     }
 
@@ -45,10 +47,8 @@ struct Running {
 };
 
 std::string wait_call(int timeout_ms) {
-    return json{{"jsonrpc", "2.0"},
-                {"id", 1},
-                {"method", "chain_wait"},
-                {"params", {{"after", 7}, {"timeout_ms", timeout_ms}}}}
+    return json{
+        {"jsonrpc", "2.0"}, {"id", 1}, {"method", "chain_wait"}, {"params", {{"after", 7}, {"timeout_ms", timeout_ms}}}}
         .dump();
 }
 
@@ -85,14 +85,16 @@ TEST_CASE("only names of this node are served, so that no web page's name can le
     options.hosts = rpc::decode_host_names(" node.example , Other.Example,");
     Running running(options);
     const std::string json_type = "Content-Type: application/json\r\n";
-    for (const char* host : {"localhost", "LocalHost:26600", "127.0.0.1:1", "192.0.2.7", "[::1]:26600", "[2001:db8::1]",
-                             "node.example:80", "OTHER.example"}) {
+    for (const char* host :
+         {"localhost", "LocalHost:26600", "127.0.0.1:1", "192.0.2.7", "[::1]:26600", "[2001:db8::1]", "node.example:80",
+          "OTHER.example"}) {
         CAPTURE(host);
         const std::string answer = running.post(kStatus, std::string("Host: ") + host + "\r\n" + json_type);
         CHECK(answer.find("HTTP/1.1 200") == 0);
     }
-    for (const char* host : {"evil.example", "evil.example:26600", "localhost.evil.example", "127.0.0.1.evil.example",
-                             "node.example.evil", "[evil]", "[::1", "localhost:port", "0x7f000001"}) {
+    for (const char* host :
+         {"evil.example", "evil.example:26600", "localhost.evil.example", "127.0.0.1.evil.example", "node.example.evil",
+          "[evil]", "[::1", "localhost:port", "0x7f000001"}) {
         CAPTURE(host);
         const std::string answer = running.post(kStatus, std::string("Host: ") + host + "\r\n" + json_type);
         CHECK(answer.find("HTTP/1.1 403") == 0);
@@ -104,8 +106,9 @@ TEST_CASE("only names of this node are served, so that no web page's name can le
 TEST_CASE("a body that a web page may send without asking is refused") {
     Running running;
     const std::string host = "Host: localhost\r\nOrigin: http://evil.example\r\n";
-    for (const char* type : {"", "Content-Type: text/plain\r\n", "Content-Type: application/x-www-form-urlencoded\r\n",
-                             "Content-Type: multipart/form-data; boundary=application/json\r\n"}) {
+    for (const char* type :
+         {"", "Content-Type: text/plain\r\n", "Content-Type: application/x-www-form-urlencoded\r\n",
+          "Content-Type: multipart/form-data; boundary=application/json\r\n"}) {
         CAPTURE(type);
         const std::string answer = running.post(kStatus, host + type);
         CHECK(answer.find("HTTP/1.1 415") == 0);

@@ -14,8 +14,8 @@
 namespace assay::taskdir {
 namespace {
 
-using cli_test::TemporaryDirectory;
 using cli_test::replaced;
+using cli_test::TemporaryDirectory;
 using cli_test::write_text;
 
 const std::string kGood = cli_test::kTaskHead + "seed = 3\n" + cli_test::kCharModel + cli_test::kAdam +
@@ -60,8 +60,10 @@ TEST_CASE("a packed task's artifacts are what the spec names") {
     const auto program = program::decode_program(*bytes);
     REQUIRE(program.has_value());
     const auto tensors = static_cast<std::uint32_t>(program->state.size());
-    CHECK(dispute::commit_program(program->init, program->step, tensors, program->batch_size, program->dataset) ==
-          packed.spec.program);
+    CHECK(
+        dispute::commit_program(program->init, program->step, tensors, program->batch_size, program->dataset) ==
+        packed.spec.program
+    );
     const auto rows = store.get(packed.spec.dataset_artifact.sha256);
     REQUIRE(rows.has_value());
     const auto dataset = artifacts::Dataset::decode(*rows);
@@ -79,7 +81,9 @@ TEST_CASE("packing one directory twice gives one task") {
 TEST_CASE("settings that are left out have their defaults") {
     const Packed packed(replaced(replaced(kGood, "seed = 3\n", ""), "learning_rate = 0.01\n", ""));
     CHECK(packed.spec.seed == 1);
-    CHECK(Packed(replaced(kGood, "\"adam\"", "\"sgd\"")).spec.program.state_tensors < packed.spec.program.state_tensors);
+    CHECK(
+        Packed(replaced(kGood, "\"adam\"", "\"sgd\"")).spec.program.state_tensors < packed.spec.program.state_tensors
+    );
 }
 
 TEST_CASE("an unknown key is refused with the nearest one") {
@@ -99,8 +103,9 @@ TEST_CASE("an error names file and line") {
 }
 
 TEST_CASE("a missing key is named") {
-    for (const char* line : {"title = \"tiny\"\n", "steps = 20\n", "checkpoint_interval = 10\n", "reward = \"20 ASY\"\n",
-                             "verification_fee = \"500 grains\"\n", "training_blocks = 100\n", "kind = \"char\"\n"}) {
+    for (const char* line :
+         {"title = \"tiny\"\n", "steps = 20\n", "checkpoint_interval = 10\n", "reward = \"20 ASY\"\n",
+          "verification_fee = \"500 grains\"\n", "training_blocks = 100\n", "kind = \"char\"\n"}) {
         check_refused(replaced(kGood, line, ""), "is missing");
     }
     check_refused(replaced(kGood, "text = \"text.txt\"\n", ""), "either this is needed");

@@ -35,7 +35,8 @@ Ended play(const dispute::Claim& claim, dispute::Replay& responder, dispute::Rep
             moves.push_back(tx_of(move));
         } else {
             const contracts::SelectMove move{
-                .dispute = {}, .round = position.rounds,
+                .dispute = {},
+                .round = position.rounds,
                 .selection = dispute::make_selection(claim, position, challenger)};
             position = dispute::select(claim, position, move.selection).value();
             moves.push_back(tx_of(move));
@@ -46,7 +47,9 @@ Ended play(const dispute::Claim& claim, dispute::Replay& responder, dispute::Rep
         return dispute::judge(claim, position, dispute::make_proof(claim, position, replay, reveals));
     };
     return {
-        .at = dispute::pinpoint(position), .by_responder = judged(responder), .by_challenger = judged(challenger),
+        .at = dispute::pinpoint(position),
+        .by_responder = judged(responder),
+        .by_challenger = judged(challenger),
         .rounds = position.rounds};
 }
 
@@ -60,8 +63,8 @@ EngineReplay replay_of(
 
 TEST_CASE("DSP-20: every fraud is refuted by the proof of the honest party, where it was committed") {
     const test::SmallTask task;
-    for (const Dishonesty kind : {Dishonesty::kTile, Dishonesty::kSkip, Dishonesty::kData, Dishonesty::kInit,
-                                  Dishonesty::kOptimizer}) {
+    for (const Dishonesty kind :
+         {Dishonesty::kTile, Dishonesty::kSkip, Dishonesty::kData, Dishonesty::kInit, Dishonesty::kOptimizer}) {
         CAPTURE(to_string(kind));
         const auto fraud = std::make_shared<const Fraud>(kind, task.artifacts);
         const std::uint32_t segment = fraud->segment();

@@ -55,11 +55,11 @@ TEST_CASE("NUM-6: the state after a step that diverged is what its nodes give") 
     const auto& program = growing.task.artifacts->program;
     std::vector<Tensor> state = growing.before;
     for (std::uint64_t step = growing.task.artifacts->first_step(growing.segment); step <= growing.step; ++step) {
-        const canonical::StepContext context{
-            .seed = growing.task.spec.seed, .step = step, .dataset = program.dataset};
+        const canonical::StepContext context{.seed = growing.task.spec.seed, .step = step, .dataset = program.dataset};
         std::vector<Tensor> outputs;
         const auto next = canonical::execute_graph(
-            program.step, context, *growing.task.artifacts->dataset, state, [&](std::uint32_t, const Tensor& output) {
+            program.step, context, *growing.task.artifacts->dataset, state,
+            [&](std::uint32_t, const Tensor& output) {
                 outputs.push_back(output);
                 return true;
             }
@@ -71,7 +71,10 @@ TEST_CASE("NUM-6: the state after a step that diverged is what its nodes give") 
         }
         for (std::size_t i = 0; i < program.state.size(); ++i) {
             const auto& input = program.step.back().inputs[i];
-            CHECK(growing.after[i] == (input.source == canonical::Source::kNode ? outputs[input.index] : state[input.index]));
+            CHECK(
+                growing.after[i] ==
+                (input.source == canonical::Source::kNode ? outputs[input.index] : state[input.index])
+            );
         }
     }
     const auto opening = dispute::open_divergence(growing.after);
@@ -117,9 +120,8 @@ TEST_CASE("VER-8: a verdict tells the divergence that the solver declared from a
     CHECK(root_of(std::nullopt) == dispute::diverged_root(growing.step, after));
     CHECK(root_of(growing.step + 1) == dispute::diverged_root(growing.step, after));
     // Declared too early: the state after that step is finite, and its root is not what was declared.
-    const auto early = run_segment(
-        growing.task.artifacts, growing.segment, growing.before, {}, nullptr, {}, growing.step - 1
-    );
+    const auto early =
+        run_segment(growing.task.artifacts, growing.segment, growing.before, {}, nullptr, {}, growing.step - 1);
     CHECK_FALSE(early->diverged_at.has_value());
     CHECK(root_of(growing.step - 1) == artifacts::state_root_of(early->state));
     CHECK(root_of(growing.step - 1) != after);

@@ -11,7 +11,10 @@ const contracts::TaskId kTask{{1}};
 const contracts::TaskId kOther{{2}};
 
 const contracts::VerdictOpening kOpening{
-    .verdict = {.end_root = {{7}}, .probe_root = {}}, .marks = {Hash256{{10}}, Hash256{{12}}}, .decoy_root = {{11}}, .salt = {{8}}};
+    .verdict = {.end_root = {{7}}, .probe_root = {}},
+    .marks = {Hash256{{10}}, Hash256{{12}}},
+    .decoy_root = {{11}},
+    .salt = {{8}}};
 
 TEST_CASE("a journal that was opened again remembers every promise") {
     const test::TemporaryDirectory home;
@@ -36,8 +39,7 @@ TEST_CASE("a journal that was opened again remembers every promise") {
     }
     Journal journal(file);
     REQUIRE(journal.checkpoints(kTask).size() == 2);
-    const Journal::StoredCheckpoint second{
-        .state_root = {{4}}, .artifact = {{5}}, .size_bytes = 6, .diverged_at = 7};
+    const Journal::StoredCheckpoint second{.state_root = {{4}}, .artifact = {{5}}, .size_bytes = 6, .diverged_at = 7};
     CHECK(journal.checkpoints(kTask)[1] == second);
     CHECK(journal.verdict({kTask, 2}) == kOpening);
     CHECK(journal.probe_replays({kTask, 2}, 3).first == Hash256{{12}});

@@ -20,9 +20,9 @@ namespace assay::test {
 
 /// Where a small task's parameters come from.
 enum class Start : std::uint8_t {
-    kRandom,  ///< the init graph makes all of them
-    kGiven,   ///< the first is half of a tensor that the task gives
-    kGrowing, ///< as kRandom, but each step makes the first tensor a million times larger, until one diverges
+    kRandom,   ///< the init graph makes all of them
+    kGiven,    ///< the first is half of a tensor that the task gives
+    kGrowing,  ///< as kRandom, but each step makes the first tensor a million times larger, until one diverges
 };
 
 /// A task small enough for scalar execution: a character model on a sentence, twelve steps, four to a segment.
@@ -33,7 +33,11 @@ class SmallTask {
             "the assayer tests the metal, and the metal does not know that it is tested", 4
         );
         program::Program model = program::build_char_model(
-            {.vocabulary = text.vocabulary_size, .context = 4, .embedding = 32, .hidden = 33, .batch_size = 8,
+            {.vocabulary = text.vocabulary_size,
+             .context = 4,
+             .embedding = 32,
+             .hidden = 33,
+             .batch_size = 8,
              .dataset_rows = text.shape.rows},
             {}
         );
@@ -104,8 +108,12 @@ class SmallTask {
     static void grow_first_tensor(program::Program& model) {
         canonical::Node commit = model.step.back();
         canonical::Input& first = commit.inputs.front();
-        model.step.back() = {.op = canonical::Op::kScale, .dtype = first.dtype, .shape = first.shape,
-                             .attributes = {std::bit_cast<std::uint32_t>(1e6F), 0}, .inputs = {first}};
+        model.step.back() = {
+            .op = canonical::Op::kScale,
+            .dtype = first.dtype,
+            .shape = first.shape,
+            .attributes = {std::bit_cast<std::uint32_t>(1e6F), 0},
+            .inputs = {first}};
         first.source = canonical::Source::kNode;
         first.index = static_cast<std::uint32_t>(model.step.size() - 1);
         model.step.push_back(std::move(commit));
@@ -124,10 +132,13 @@ class SmallTask {
         }
         initial = {given};
         model.initial = {{.name = "given", .type = {.dtype = canonical::DType::kF32, .shape = shape}}};
-        node = {.op = canonical::Op::kScale, .dtype = canonical::DType::kF32, .shape = shape,
-                .attributes = {std::bit_cast<std::uint32_t>(0.5F), 0},
-                .inputs = {{.source = canonical::Source::kState, .index = 0, .dtype = canonical::DType::kF32,
-                            .shape = shape}}};
+        node = {
+            .op = canonical::Op::kScale,
+            .dtype = canonical::DType::kF32,
+            .shape = shape,
+            .attributes = {std::bit_cast<std::uint32_t>(0.5F), 0},
+            .inputs = {
+                {.source = canonical::Source::kState, .index = 0, .dtype = canonical::DType::kF32, .shape = shape}}};
         REQUIRE(program::check_program(model).has_value());
     }
 };

@@ -47,8 +47,7 @@ int run_show(const Session& session, const AccountArguments& a) {
 }
 
 int run_send(const Session& session, const AccountArguments& a) {
-    const contracts::Transfer action{
-        .to = decode_account(session, a.account), .amount = amount_argument(a.amount)};
+    const contracts::Transfer action{.to = decode_account(session, a.account), .amount = amount_argument(a.amount)};
     return send_and_print(session, *a.signing, action);
 }
 
@@ -58,9 +57,11 @@ int run_history(const Session& session, const AccountArguments& a) {
     Table table({"HEIGHT>", "ACTION", "STATUS", "FEE>", "TRANSACTION"});
     for (const json& tx : answer.at("txs")) {
         const bool failed = !tx.at("error").is_null();
-        table.add({to_text(tx.at("height")), to_text(tx.at("action")),
-                   failed ? "failed: " + to_text(tx.at("error")) : to_text(tx.at("status")), amount_text(tx.at("fee")),
-                   to_text(tx.at("hash"))});
+        table.add(
+            {to_text(tx.at("height")), to_text(tx.at("action")),
+             failed ? "failed: " + to_text(tx.at("error")) : to_text(tx.at("status")), amount_text(tx.at("fee")),
+             to_text(tx.at("hash"))}
+        );
     }
     session.print(answer, (table.empty() ? "no transactions\n" : table.text()) + begins_note(answer));
     return kExitOk;
@@ -87,9 +88,10 @@ int run_stake_show(const Session& session, const AccountArguments& a) {
             unbonding += (unbonding.empty() ? "" : ", ") + amount_text(item.at("amount")) + " at block " +
                          to_text(item.at("release_at"));
         }
-        table.add({role, amount_text(stake.at("free")), amount_text(stake.at("locked")),
-                   unbonding.empty() ? "-" : unbonding, to_text(stake.at("terms").at("hardware_class")),
-                   to_text(stake.at("score"))});
+        table.add(
+            {role, amount_text(stake.at("free")), amount_text(stake.at("locked")), unbonding.empty() ? "-" : unbonding,
+             to_text(stake.at("terms").at("hardware_class")), to_text(stake.at("score"))}
+        );
     }
     const json& terms = answer.at("roles").at("verifier").at("terms");
     session.print(answer, to_text(answer.at("account")) + "\n" + table.text() + consent_text(terms));
@@ -156,21 +158,26 @@ constexpr const char* kAmountHelp = "\"1.5 ASY\" or \"1500000000 grains\"";
 void add_account_commands(CLI::App& app, Session& session) {
     CLI::App& group = *app.add_subcommand("account", "Balances and transactions of accounts")->require_subcommand(1);
     auto a = std::make_shared<AccountArguments>();
-    add_command(group, session, "show", "Balance and nonce", a, run_show)->add_option("account", a->account, kAccountHelp);
+    add_command(group, session, "show", "Balance and nonce", a, run_show)
+        ->add_option("account", a->account, kAccountHelp);
     CLI::App* send = add_command(group, session, "send", "Pay somebody", a, run_send);
     send->add_option("to", a->account, "An address, hex, or a key's name")->required();
     send->add_option("amount", a->amount, kAmountHelp)->required();
     a->signing = add_signing_options(*send);
-    CLI::App* history = add_command(group, session, "history", "Transactions, in the order of their blocks", a, run_history);
+    CLI::App* history =
+        add_command(group, session, "history", "Transactions, in the order of their blocks", a, run_history);
     history->add_option("account", a->account, kAccountHelp);
     history->add_option("--limit", a->limit, "At most so many")->check(CLI::PositiveNumber)->capture_default_str();
 }
 
 void add_stake_commands(CLI::App& app, Session& session) {
-    CLI::App& group = *app.add_subcommand("stake", "Bonds of solvers, verifiers and whistleblowers")->require_subcommand(1);
+    CLI::App& group =
+        *app.add_subcommand("stake", "Bonds of solvers, verifiers and whistleblowers")->require_subcommand(1);
     auto shown = std::make_shared<AccountArguments>();
-    add_command(group, session, "show", "Stake by role", shown, run_stake_show)->add_option("account", shown->account, kAccountHelp);
-    const auto add_mover = [&](const char* name, const char* help, int (*run)(const Session&, const AccountArguments&)) {
+    add_command(group, session, "show", "Stake by role", shown, run_stake_show)
+        ->add_option("account", shown->account, kAccountHelp);
+    const auto add_mover = [&](const char* name, const char* help,
+                               int (*run)(const Session&, const AccountArguments&)) {
         auto a = std::make_shared<AccountArguments>();
         CLI::App* command = add_command(group, session, name, help, a, run);
         command->add_option("role", a->role, "solver, verifier or whistleblower")->required();
@@ -180,17 +187,25 @@ void add_stake_commands(CLI::App& app, Session& session) {
     add_mover("bond", "Move balance into stake", run_stake<contracts::Bond>);
     add_mover("unbond", "Take free stake back, after the unbonding time", run_stake<contracts::Unbond>);
     auto a = std::make_shared<AccountArguments>();
-    CLI::App* enlist = add_command(group, session, "register", "Say which class of machine you have, and as a verifier what you agree to verify", a, run_register);
+    CLI::App* enlist = add_command(
+        group, session, "register", "Say which class of machine you have, and as a verifier what you agree to verify",
+        a, run_register
+    );
     enlist->add_option("role", a->role, "solver or verifier")->required();
     enlist->add_option("class", a->hardware_class, "Of the chain's table, by name or number; any: none")->required();
     enlist->add_option("--score", a->score, "What assay-worker benchmark measured");
     enlist->add_option("--benchmark", a->benchmark, "A file with the output of assay-worker benchmark -o json");
-    enlist->add_option("--price", a->price, "Verifier: the least in grains for 10^9 multiply-adds (default: the chain's)");
+    enlist->add_option(
+        "--price", a->price, "Verifier: the least in grains for 10^9 multiply-adds (default: the chain's)"
+    );
     enlist
-        ->add_option("--memory", a->memory, "Verifier: the most that a program may take, as in 16G (default: the chain's)")
+        ->add_option(
+            "--memory", a->memory, "Verifier: the most that a program may take, as in 16G (default: the chain's)"
+        )
         ->transform(CLI::AsSizeValue(false));
     enlist->add_option(
-        "--replay-blocks", a->replay_blocks, "Verifier: the most blocks that a segment may take (default: the chain's)");
+        "--replay-blocks", a->replay_blocks, "Verifier: the most blocks that a segment may take (default: the chain's)"
+    );
     a->signing = add_signing_options(*enlist);
 }
 

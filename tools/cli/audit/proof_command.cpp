@@ -66,7 +66,9 @@ int run_proof(const Session& session, const ProofArguments& a) {
     facts.add("value", slot.value ? to_text(value) : "none: the slot is proven to be empty");
     facts.add("height", std::to_string(slot.height.value));
     facts.add("app hash", to_hex(slot.app_hash.view()));
-    facts.add("verified", "the proof leads to the app hash, which block " + std::to_string(slot.height.value + 1) + " signs");
+    facts.add(
+        "verified", "the proof leads to the app hash, which block " + std::to_string(slot.height.value + 1) + " signs"
+    );
     session.print(
         {{"key", to_hex(key)},
          {"value", value},

@@ -24,8 +24,7 @@ contracts::Checkpoint prove_checkpoint(
 }  // namespace
 
 artifacts::SegmentRecords prove_segment(
-    client::RpcClient& rpc, const contracts::TaskId& task, std::uint32_t segment,
-    const Trust& trust
+    client::RpcClient& rpc, const contracts::TaskId& task, std::uint32_t segment, const Trust& trust
 ) {
     const ProvenSlot slot = prove_slot(rpc, contracts::keys::task(task));
     artifacts::SegmentRecords out;
@@ -34,13 +33,17 @@ artifacts::SegmentRecords prove_segment(
     const std::uint32_t last = contracts::last_segment(out.task);
     const bool is_evaluation = segment == contracts::evaluation_segment(out.task);
     if (segment > last) {
-        throw Failure(kExitNotFound, "not_found",
-                      "the task has no segment " + std::to_string(segment) + "; its last is " + std::to_string(last));
+        throw Failure(
+            kExitNotFound, "not_found",
+            "the task has no segment " + std::to_string(segment) + "; its last is " + std::to_string(last)
+        );
     }
     if (!is_evaluation && segment >= out.task.checkpoints) {
-        throw Failure(kExitNotFound, "not_found",
-                      "checkpoint " + std::to_string(segment) + " is not posted yet; " +
-                          std::to_string(out.task.checkpoints) + " are");
+        throw Failure(
+            kExitNotFound, "not_found",
+            "checkpoint " + std::to_string(segment) + " is not posted yet; " + std::to_string(out.task.checkpoints) +
+                " are"
+        );
     }
     if (segment != 0) {
         out.before = prove_checkpoint(rpc, task, segment - 1, slot);

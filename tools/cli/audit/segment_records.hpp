@@ -15,8 +15,7 @@ namespace assay::cli {
 /// according to `trust`. Throws RpcError, NetError, Mismatch, and Failure kExitNotFound if the task, segment or
 /// checkpoint does not exist.
 artifacts::SegmentRecords prove_segment(
-    client::RpcClient& rpc, const contracts::TaskId& task, std::uint32_t segment,
-    const Trust& trust
+    client::RpcClient& rpc, const contracts::TaskId& task, std::uint32_t segment, const Trust& trust
 );
 
 }  // namespace assay::cli

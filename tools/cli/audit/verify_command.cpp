@@ -73,9 +73,10 @@ std::filesystem::path find_worker(const std::string& given) {
             return directory / "assay-worker";
         }
     }
-    throw Failure(kExitConfig, "no_worker",
-                  "assay-worker, which executes the segment, is neither beside assay nor on the PATH",
-                  {{"hint", "build it (it needs libtorch) or name it with --worker FILE"}});
+    throw Failure(
+        kExitConfig, "no_worker", "assay-worker, which executes the segment, is neither beside assay nor on the PATH",
+        {{"hint", "build it (it needs libtorch) or name it with --worker FILE"}}
+    );
 }
 
 void write_records(const std::filesystem::path& path, const artifacts::SegmentRecords& records) {
@@ -146,7 +147,8 @@ json replay(const Session& session, const VerifyArguments& a, const artifacts::S
             "assay-worker",
             {find_worker(a.worker).string(), "replay", "--home", workspace.path().string(), "--records", file.string(),
              "--device", a.device, "--threads", std::to_string(a.threads), "--progress", "json"},
-            log, [&events](const std::string& line) { events.take(line); });
+            log, [&events](const std::string& line) { events.take(line); }
+        );
         while (!worker.exit_status()) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
         }
@@ -156,9 +158,11 @@ json replay(const Session& session, const VerifyArguments& a, const artifacts::S
         return *result;
     }
     const std::string reason = events.reason().empty() ? last_line(log) : events.reason();
-    throw Failure(kExitFailure, "unable",
-                  "the segment could not be executed, which says nothing about the solver: " +
-                      (reason.empty() ? "assay-worker ended with " + std::to_string(status) : reason));
+    throw Failure(
+        kExitFailure, "unable",
+        "the segment could not be executed, which says nothing about the solver: " +
+            (reason.empty() ? "assay-worker ended with " + std::to_string(status) : reason)
+    );
 }
 
 std::string result_text(const json& result, const artifacts::SegmentRecords& records) {
@@ -172,11 +176,14 @@ std::string result_text(const json& result, const artifacts::SegmentRecords& rec
     }
     if (result.contains("drift")) {
         for (const char* part : {"parameters", "other"}) {
-            facts.add("drift of " + std::string(part), to_text(result.at("drift").at(part)) + " billionths of the update; " +
-                                                           to_text(result.at("threshold").at(part)) + " are tolerated");
+            facts.add(
+                "drift of " + std::string(part), to_text(result.at("drift").at(part)) + " billionths of the update; " +
+                                                     to_text(result.at("threshold").at(part)) + " are tolerated"
+            );
         }
-        return facts.text() + (result.at("holds") == true ? "\nThe solver's claim holds: the replay is near enough."
-                                                          : "\nThe solver's claim is wrong: the replay is too far away.");
+        return facts.text() + (result.at("holds") == true
+                                   ? "\nThe solver's claim holds: the replay is near enough."
+                                   : "\nThe solver's claim is wrong: the replay is too far away.");
     }
     if (result.at("holds") == true) {
         return facts.text() + "\nThe solver's claim holds: the replay gives the checkpoint's state root.";
@@ -189,7 +196,8 @@ std::string result_text(const json& result, const artifacts::SegmentRecords& rec
 
 int run_segment(const Session& session, const VerifyArguments& a) {
     client::RpcClient rpc = session.rpc();
-    const auto records = prove_segment(rpc, decode_id<contracts::TaskId>(a.task, "task"), a.segment, trust_of(session, *a.trusting));
+    const auto records =
+        prove_segment(rpc, decode_id<contracts::TaskId>(a.task, "task"), a.segment, trust_of(session, *a.trusting));
     const json result = replay(session, a, records);
     session.print(result, result_text(result, records));
     return result.at("holds") == true ? kExitOk : kExitRefuted;
@@ -205,7 +213,9 @@ void add_verify_command(CLI::App& app, Session& session) {
     command->add_option("segment", a->segment, "Its number; 0 is the initialisation")->required();
     command->add_option("--worker", a->worker, "The assay-worker to use; default: beside assay, or on the PATH");
     command->add_option("--device", a->device, "torch device, e.g. cpu or cuda:0")->capture_default_str();
-    command->add_option("--threads", a->threads, "Threads of the engine")->check(CLI::Range(1, 1024))->capture_default_str();
+    command->add_option("--threads", a->threads, "Threads of the engine")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
     a->trusting = add_trust_options(*command);
     command->callback([&session, a] { session.command = [&session, a] { return run_segment(session, *a); }; });
 }

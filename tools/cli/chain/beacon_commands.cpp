@@ -28,8 +28,10 @@ int run_show(const Session& session) {
                                   std::to_string(round.at("contributions").size()) + " secrets\n";
     Table table({"CONTRIBUTOR", "SINCE>", "BOND>", "STATE"});
     for (const json& seat : answer.at("seats")) {
-        table.add({to_text(seat.at("account")), to_text(seat.at("committed_at")), amount_text(seat.at("bond")),
-                   seat.at("due") == true ? "owes its secret" : "waits"});
+        table.add(
+            {to_text(seat.at("account")), to_text(seat.at("committed_at")), amount_text(seat.at("bond")),
+             seat.at("due") == true ? "owes its secret" : "waits"}
+        );
     }
     text += table.empty() ? "nobody contributes: draws are made from block hashes alone" : table.text();
     session.print(answer, text);
@@ -50,8 +52,8 @@ int run_join(const Session& session, const Signing& signing) {
     return kExitOk;
 }
 
-/// What the account's seat asks for: the secret that it owes, then, unless the seat is wanted, to leave it. The round that
-/// asks for the secret is proven to be open: a node that says so of another would learn what draws are made of.
+/// What the account's seat asks for: the secret that it owes, then, unless the seat is wanted, to leave it. The round
+/// that asks for the secret is proven to be open: a node that says so of another would learn what draws are made of.
 int run_contribute(const Session& session, const Signing& signing, bool wants_seat) {
     const crypto::SecretKey key = unlock(session, signing);
     client::RpcClient rpc = session.rpc();
@@ -61,7 +63,11 @@ int run_contribute(const Session& session, const Signing& signing, bool wants_se
     for (;;) {
         const contracts::Beacon beacon = chain.beacon();
         const roles::ContributorView view{
-            .key = key, .chain_id = chain.chain_id(), .beacon = beacon, .params = params, .free_stake = {},
+            .key = key,
+            .chain_id = chain.chain_id(),
+            .beacon = beacon,
+            .params = params,
+            .free_stake = {},
             .wants_seat = wants_seat};
         if (roles::is_estranged(view)) {
             throw Failure(kExitFailure, "estranged", "the seat committed to a secret that this key does not give");
@@ -79,8 +85,10 @@ int run_contribute(const Session& session, const Signing& signing, bool wants_se
         }
     }
     if (sent.empty()) {
-        throw Failure(kExitFailure, "nothing_due", wants_seat ? "no round waits for a secret of this account"
-                                                              : "this account has no seat in the beacon");
+        throw Failure(
+            kExitFailure, "nothing_due",
+            wants_seat ? "no round waits for a secret of this account" : "this account has no seat in the beacon"
+        );
     }
     session.print({{"actions", sent}}, sent.back() + " executed");
     return kExitOk;
@@ -102,12 +110,10 @@ void add_beacon_commands(CLI::App& app, Session& session) {
         });
     };
     add("join", "Take a seat; locks the contributor's bond of the verifier stake", run_join);
-    add("contribute", "Send the secret that the account's seat owes", [](const Session& on, const Signing& signing) {
-        return run_contribute(on, signing, true);
-    });
-    add("leave", "Give the seat back, with what it owes", [](const Session& on, const Signing& signing) {
-        return run_contribute(on, signing, false);
-    });
+    add("contribute", "Send the secret that the account's seat owes",
+        [](const Session& on, const Signing& signing) { return run_contribute(on, signing, true); });
+    add("leave", "Give the seat back, with what it owes",
+        [](const Session& on, const Signing& signing) { return run_contribute(on, signing, false); });
 }
 
 }  // namespace assay::cli

@@ -31,9 +31,8 @@ struct ChainArguments {
 std::string members_text(const json& object) {
     Facts facts;
     for (const auto& [name, value] : object.items()) {
-        const bool is_money = name == "fee" || name == "gas_price_min" || name.ends_with("_bond") ||
-                              name == "reward" || name == "verification_fee" || name == "amount" ||
-                              name == "task_value_max";
+        const bool is_money = name == "fee" || name == "gas_price_min" || name.ends_with("_bond") || name == "reward" ||
+                              name == "verification_fee" || name == "amount" || name == "task_value_max";
         if (name != "raw") {
             facts.add(name, is_money ? amount_text(value) : to_text(value));
         }
@@ -94,8 +93,10 @@ int run_block(const Session& session, const ChainArguments& a) {
     head.erase("txs");
     Table table({"ACTION", "RESULT", "GAS", "SENDER", "TRANSACTION"});
     for (const json& tx : block.at("txs")) {
-        table.add({to_text(tx.at("action")), tx.at("error").is_null() ? "executed" : to_text(tx.at("error")),
-                   to_text(tx.at("gas")), to_text(tx.at("sender")), to_text(tx.at("hash"))});
+        table.add(
+            {to_text(tx.at("action")), tx.at("error").is_null() ? "executed" : to_text(tx.at("error")),
+             to_text(tx.at("gas")), to_text(tx.at("sender")), to_text(tx.at("hash"))}
+        );
     }
     session.print(block, members_text(head) + (table.empty() ? "" : "\n" + table.text()));
     return kExitOk;
@@ -112,27 +113,27 @@ int run_audit(const Session& session, const ChainArguments& a) {
     client::RpcClient rpc = session.rpc();
     session.progress("fetching the history and waiting for the block that signs the state ...");
     const client::AuditResult result = client::audit_task(rpc, task, trust_of(session, *a.trusting));
-    const json answer{{"task", to_hex(task.view())},
-                      {"verified", result.verified},
-                      {"records", result.records},
-                      {"height", result.height},
-                      {"app_hash", to_hex(result.app_hash.view())},
-                      {"signed_at", result.signed_at_s}};
+    const json answer{
+        {"task", to_hex(task.view())},
+        {"verified", result.verified},
+        {"records", result.records},
+        {"height", result.height},
+        {"app_hash", to_hex(result.app_hash.view())},
+        {"signed_at", result.signed_at_s}};
     if (!result.verified) {
         throw Failure(kExitMismatch, "not_verified", "the audit fails: " + result.problem, answer);
     }
     const std::string height = std::to_string(result.height);
     session.print(
-        answer, "verified: " + std::to_string(result.records) + " history records make the history root that is proven in the state of block " +
-                    height + "\n  app hash " + to_hex(result.app_hash.view()) +
-                    ", signed in block " + std::to_string(result.height + 1)
+        answer, "verified: " + std::to_string(result.records) +
+                    " history records make the history root that is proven in the state of block " + height +
+                    "\n  app hash " + to_hex(result.app_hash.view()) + ", signed in block " +
+                    std::to_string(result.height + 1)
     );
     return kExitOk;
 }
 
-CLI::App* add(
-    CLI::App& group, Session& session, const char* name, const char* help, const std::function<int()>& run
-) {
+CLI::App* add(CLI::App& group, Session& session, const char* name, const char* help, const std::function<int()>& run) {
     CLI::App* command = group.add_subcommand(name, help);
     command->callback([&session, run] { session.command = run; });
     return command;
@@ -179,8 +180,8 @@ void add_query_commands(CLI::App& app, Session& session) {
     CLI::App& group = *app.add_subcommand("query", "Blocks, parameters, proofs")->require_subcommand(1);
     auto a = std::make_shared<ChainArguments>();
     const Session& s = session;
-    add(group, session, "block", "A block", [&s, a] { return run_block(s, *a); })
-        ->add_option("height", a->height, "Default: the last one");
+    add(group, session, "block", "A block", [&s, a] { return run_block(s, *a); }
+    )->add_option("height", a->height, "Default: the last one");
     add(group, session, "status", "The node and the chain", [&s] { return run_call(s, "node_status"); });
     add(group, session, "params", "The chain's parameters", [&s] { return run_call(s, "chain_params"); });
     add_proof_command(group, session);

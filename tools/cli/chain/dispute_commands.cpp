@@ -44,9 +44,9 @@ int run_show(const Session& session, const DisputeArguments& a) {
     client::RpcClient rpc = session.rpc();
     const json d = fetch(rpc, a);
     Facts facts;
-    for (const char* name : {"id", "task", "segment", "responder", "challenger", "state", "reason", "level", "rounds",
-                             "to_move", "responder_clock", "challenger_clock", "deadline", "opened_at", "ended_at",
-                             "onchain_bytes", "referee_us"}) {
+    for (const char* name :
+         {"id", "task", "segment", "responder", "challenger", "state", "reason", "level", "rounds", "to_move",
+          "responder_clock", "challenger_clock", "deadline", "opened_at", "ended_at", "onchain_bytes", "referee_us"}) {
         facts.add(name, to_text(d.at(name)));
     }
     facts.add("pinpoint", pinpoint_text(d.at("pinpoint")));
@@ -55,8 +55,10 @@ int run_show(const Session& session, const DisputeArguments& a) {
     }
     Table moves({"HEIGHT>", "MOVE", "BYTES>", "TRANSACTION"});
     for (const json& move : d.at("moves")) {
-        moves.add({to_text(move.at("height")), to_text(move.at("action")), to_text(move.at("size_bytes")),
-                   to_text(move.at("tx"))});
+        moves.add(
+            {to_text(move.at("height")), to_text(move.at("action")), to_text(move.at("size_bytes")),
+             to_text(move.at("tx"))}
+        );
     }
     session.print(d, facts.text() + (moves.empty() ? "" : "\n" + moves.text()));
     return kExitOk;
@@ -74,8 +76,10 @@ int run_list(const Session& session, const DisputeArguments& a) {
     const json answer = list(rpc, "dispute_list", params, "disputes", a.limit);
     Table table({"ID", "STATE", "SEGMENT>", "ROUNDS>", "BYTES>", "PINPOINT"});
     for (const json& d : answer.at("disputes")) {
-        table.add({to_text(d.at("id")), to_text(d.at("state")), to_text(d.at("segment")), to_text(d.at("rounds")),
-                   to_text(d.at("onchain_bytes")), pinpoint_text(d.at("pinpoint"))});
+        table.add(
+            {to_text(d.at("id")), to_text(d.at("state")), to_text(d.at("segment")), to_text(d.at("rounds")),
+             to_text(d.at("onchain_bytes")), pinpoint_text(d.at("pinpoint"))}
+        );
     }
     session.print(answer, (table.empty() ? "no disputes\n" : table.text()) + begins_note(answer));
     return kExitOk;
@@ -97,7 +101,8 @@ int run_explain(const Session& session, const DisputeArguments& a) {
 }  // namespace
 
 void add_dispute_commands(CLI::App& app, Session& session) {
-    CLI::App& group = *app.add_subcommand("dispute", "Disputes between solvers and their challengers")->require_subcommand(1);
+    CLI::App& group =
+        *app.add_subcommand("dispute", "Disputes between solvers and their challengers")->require_subcommand(1);
     auto a = std::make_shared<DisputeArguments>();
     add_command(group, session, "show", "Where a dispute stands", a, run_show)
         ->add_option("dispute", a->dispute, "The dispute's id")

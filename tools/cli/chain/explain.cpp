@@ -58,18 +58,21 @@ std::string accusation_text(const Dispute& d) {
     // The record counts what is still locked: nothing once it is over.
     const std::string bond = d.challenger_bond.grains > 0 ? " with a bond of " + to_text(d.challenger_bond) : "";
     return "  The " + std::string(contracts::to_string(d.challenger_role)) + " " + crypto::to_address(d.challenger) +
-           "\n  replayed them, got another state, and disputed the claim in block " + std::to_string(d.opened_at.value) +
+           "\n  replayed them, got another state, and disputed the claim in block " +
+           std::to_string(d.opened_at.value) +
            (contracts::is_open(d.state) ? " with a bond of " + to_text(d.challenger_bond) : "") + ".\n";
 }
 
 std::string rounds_text(const Dispute& d, const json& answer) {
     Table table({"  HEIGHT>", "MOVE", "BYTES>", "TRANSACTION"});
     for (const json& move : answer.at("moves")) {
-        table.add({to_text(move.at("height")), to_text(move.at("action")), to_text(move.at("size_bytes")),
-                   to_text(move.at("tx"))});
+        table.add(
+            {to_text(move.at("height")), to_text(move.at("action")), to_text(move.at("size_bytes")),
+             to_text(move.at("tx"))}
+        );
     }
-    return "  " + std::to_string(d.position.rounds) + " rounds of reveal and select, " + std::to_string(d.onchain_bytes) +
-           " bytes on the chain.\n" + (table.empty() ? "" : table.text());
+    return "  " + std::to_string(d.position.rounds) + " rounds of reveal and select, " +
+           std::to_string(d.onchain_bytes) + " bytes on the chain.\n" + (table.empty() ? "" : table.text());
 }
 
 std::string pinpoint_text(const Dispute& d) {
@@ -111,8 +114,8 @@ std::string ruling_text(const Dispute& d, const json& answer) {
     }
     switch (d.state) {
         case DisputeState::kAwaiting:
-            return "  None yet; the verifier is to disclose its verdict before block " + std::to_string(d.deadline.value) +
-                   ".\n";
+            return "  None yet; the verifier is to disclose its verdict before block " +
+                   std::to_string(d.deadline.value) + ".\n";
         case DisputeState::kForced:
             return "  None was needed: the verdict was disclosed" + at +
                    ",\n  and it was forced to be wrong: the challenger was right.\n";
@@ -128,13 +131,14 @@ std::string ruling_text(const Dispute& d, const json& answer) {
                            : "  The verifier disclosed another verdict than it had committed to" + at +
                                  ": it is refuted.\n";
             }
-            return by_clock ? "  The " + responder_name(d) + " let its clock run out" + at + ": its claim is refuted.\n"
-                            : "  The chain recomputed that one partial" + time + at +
-                                  "\n  and got another result than the " + responder_name(d) + ": its claim is refuted.\n";
+            return by_clock
+                       ? "  The " + responder_name(d) + " let its clock run out" + at + ": its claim is refuted.\n"
+                       : "  The chain recomputed that one partial" + time + at +
+                             "\n  and got another result than the " + responder_name(d) + ": its claim is refuted.\n";
         case DisputeState::kUpheld:
             return by_clock ? "  The challenger let its clock run out" + at + ": the claim holds.\n"
-                            : "  The chain recomputed that one partial" + time + at +
-                                  "\n  and got the " + responder_name(d) + "'s result: the claim holds.\n";
+                            : "  The chain recomputed that one partial" + time + at + "\n  and got the " +
+                                  responder_name(d) + "'s result: the claim holds.\n";
     }
     return "";
 }
@@ -148,8 +152,8 @@ std::string money_text(const Dispute& d) {
     }
     const bool refuted = d.state == DisputeState::kRefuted;
     return "  The " + std::string(refuted ? responder_name(d) : "challenger") + " lost " + to_text(d.slashed) + "; " +
-           to_text(d.paid) + " of it went to the " + (refuted ? "challenger" : responder_name(d)) + ", " + to_text(d.burned) +
-           " was burned.\n";
+           to_text(d.paid) + " of it went to the " + (refuted ? "challenger" : responder_name(d)) + ", " +
+           to_text(d.burned) + " was burned.\n";
 }
 
 }  // namespace
@@ -161,7 +165,8 @@ std::string explain_dispute(const Dispute& d, const json& answer, const std::str
            "\nClaim\n" + claim_text(d) + "\nAccusation\n" + accusation_text(d) + "\nNarrowing\n" +
            rounds_text(d, answer) + "\nWhat is in question\n" + pinpoint_text(d) + "\nRuling\n" +
            ruling_text(d, answer) + "\nMoney\n" + money_text(d) + "\nTo see it again\n  assay dispute show " + id +
-           " -o json\n  assay audit task " + task + "\n  assayd replay --home HOME  (with the node stopped: executes every block anew)\n";
+           " -o json\n  assay audit task " + task +
+           "\n  assayd replay --home HOME  (with the node stopped: executes every block anew)\n";
 }
 
 }  // namespace assay::cli

@@ -32,8 +32,10 @@ class RunningNode {
   public:
     RunningNode(const std::filesystem::path& program, const std::filesystem::path& home)
         : home_(home),
-          process_("assayd", {program.string(), "start", "--home", home.string()}, home / "data" / "assayd.log",
-                   [this](const std::string& line) { take(line); }) {}
+          process_(
+              "assayd", {program.string(), "start", "--home", home.string()}, home / "data" / "assayd.log",
+              [this](const std::string& line) { take(line); }
+          ) {}
     const std::filesystem::path& home() const { return home_; }
     /// Its RPC's URL; empty until it is ready.
     std::string url() const {
@@ -63,8 +65,10 @@ std::vector<std::filesystem::path> find_homes(const std::filesystem::path& direc
         out.push_back(directory / ("node" + std::to_string(out.size())));
     }
     if (out.empty()) {
-        throw Failure(kExitConfig, "no_testnet", directory.string() + " has no node0",
-                      {{"hint", "assayd testnet --validators 4 --home " + directory.string()}});
+        throw Failure(
+            kExitConfig, "no_testnet", directory.string() + " has no node0",
+            {{"hint", "assayd testnet --validators 4 --home " + directory.string()}}
+        );
     }
     return out;
 }
@@ -73,8 +77,10 @@ std::vector<std::filesystem::path> find_homes(const std::filesystem::path& direc
 void check_running(std::vector<std::unique_ptr<RunningNode>>& nodes) {
     for (const auto& node : nodes) {
         if (node->has_ended()) {
-            throw Failure(kExitFailure, "node_ended",
-                          node->home().string() + " ended; its log is " + (node->home() / "data" / "assayd.log").string());
+            throw Failure(
+                kExitFailure, "node_ended",
+                node->home().string() + " ended; its log is " + (node->home() / "data" / "assayd.log").string()
+            );
         }
     }
 }
@@ -101,7 +107,9 @@ int run_up(const Session& session, const std::string& directory) {
         answer.push_back({{"home", node->home().string()}, {"rpc", node->url()}});
         text += "  " + node->home().string() + "  " + node->url() + "\n";
     }
-    session.print({{"nodes", std::move(answer)}}, std::to_string(nodes.size()) + " nodes run; Ctrl-C stops them\n" + text);
+    session.print(
+        {{"nodes", std::move(answer)}}, std::to_string(nodes.size()) + " nodes run; Ctrl-C stops them\n" + text
+    );
     while (!stop_requested) {
         check_running(nodes);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -25,12 +25,15 @@ int run_validators(const Session& session) {
     const json answer = rpc.call("validator_list");
     Table table({"ACCOUNT", "POWER>", "STAKE>", "MISSED>", "STATE"});
     for (const json& item : answer.at("validators")) {
-        const std::string state = item.at("is_banned") == true                ? "banned"
-                                  : !item.at("jailed_until").is_null()        ? "jailed until " + to_text(item.at("jailed_until"))
-                                  : item.at("power") == 0                     ? "waiting"
-                                                                              : "voting";
-        table.add({to_text(item.at("account")), to_text(item.at("power")), amount_text(item.at("stake").at("free")),
-                   to_text(item.at("missed")), state});
+        const std::string state = item.at("is_banned") == true ? "banned"
+                                  : !item.at("jailed_until").is_null()
+                                      ? "jailed until " + to_text(item.at("jailed_until"))
+                                  : item.at("power") == 0 ? "waiting"
+                                                          : "voting";
+        table.add(
+            {to_text(item.at("account")), to_text(item.at("power")), amount_text(item.at("stake").at("free")),
+             to_text(item.at("missed")), state}
+        );
     }
     session.print(answer, table.empty() ? "no validators: this chain's blocks are made by one process" : table.text());
     return kExitOk;
@@ -77,8 +80,14 @@ void add_validator_commands(CLI::App& app, Session& session) {
         session.command = [&session] { return run_validators(session); };
     });
     auto file = std::make_shared<std::string>();
-    CLI::App* enter = group.add_subcommand("register", "Vote with the account's validator stake; first bond it with `stake bond validator`");
-    enter->add_option("key-file", *file, "The node's HOME/cometbft/config/priv_validator_key.json, whose key signs as well")->required();
+    CLI::App* enter = group.add_subcommand(
+        "register", "Vote with the account's validator stake; first bond it with `stake bond validator`"
+    );
+    enter
+        ->add_option(
+            "key-file", *file, "The node's HOME/cometbft/config/priv_validator_key.json, whose key signs as well"
+        )
+        ->required();
     const auto signing = add_signing_options(*enter);
     enter->callback([&session, file, signing] {
         session.command = [&session, file, signing] { return run_register(session, *file, *signing); };
@@ -86,7 +95,9 @@ void add_validator_commands(CLI::App& app, Session& session) {
     CLI::App* back = group.add_subcommand("unjail", "Back into the set after the time in jail");
     const auto signing_back = add_signing_options(*back);
     back->callback([&session, signing_back] {
-        session.command = [&session, signing_back] { return send_and_print(session, *signing_back, contracts::Unjail{}); };
+        session.command = [&session, signing_back] {
+            return send_and_print(session, *signing_back, contracts::Unjail{});
+        };
     });
 }
 

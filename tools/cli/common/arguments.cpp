@@ -70,8 +70,9 @@ Amount amount_argument(const std::string& text) {
 }
 
 contracts::Role role_argument(const std::string& text) {
-    for (const auto role : {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower,
-                            contracts::Role::kValidator}) {
+    for (const auto role :
+         {contracts::Role::kSolver, contracts::Role::kVerifier, contracts::Role::kWhistleblower,
+          contracts::Role::kValidator}) {
         if (text == contracts::to_string(role)) {
             return role;
         }
@@ -81,7 +82,9 @@ contracts::Role role_argument(const std::string& text) {
 
 std::shared_ptr<Trusting> add_trust_options(CLI::App& command) {
     auto out = std::make_shared<Trusting>();
-    command.add_option("--proposer", out->proposer, "Embedded engine: whose signature counts; default: the node's word");
+    command.add_option(
+        "--proposer", out->proposer, "Embedded engine: whose signature counts; default: the node's word"
+    );
     auto* height = command.add_option("--trust-height", out->height, "CometBFT: the height of a block that you know");
     command.add_option("--trust-hash", out->hash, "and its hash; default: the node's word for who the validators are")
         ->needs(height);
@@ -120,9 +123,14 @@ Trust trust_of(const Session& session, const Trusting& trusting) {
 std::shared_ptr<Signing> add_signing_options(CLI::App& command) {
     auto signing = std::make_shared<Signing>();
     command.add_option("--from", signing->from, "The key that signs; needed when there are several");
-    command.add_option("--password-file", signing->password_file, "Its password; default: $ASSAY_PASSWORD, or asked for");
-    command.add_option("--fee-max", signing->fee_max, "The most that the transaction may cost in fees")->capture_default_str();
-    command.add_flag("--again", signing->again, "Sign although a transaction that does the same may have been executed");
+    command.add_option(
+        "--password-file", signing->password_file, "Its password; default: $ASSAY_PASSWORD, or asked for"
+    );
+    command.add_option("--fee-max", signing->fee_max, "The most that the transaction may cost in fees")
+        ->capture_default_str();
+    command.add_flag(
+        "--again", signing->again, "Sign although a transaction that does the same may have been executed"
+    );
     signing->trusting = add_trust_options(command);
     return signing;
 }
@@ -164,7 +172,9 @@ client::SignedTx unsettled_or_new(
     outbox.forget_old(key.account(), base.nonce);
     if (auto tx = outbox.find(key.account(), action)) {
         if (!signing.again) {
-            session.progress("transaction " + to_hex(tx->hash.view()) + " does the same: following it; --again signs another");
+            session.progress(
+                "transaction " + to_hex(tx->hash.view()) + " does the same: following it; --again signs another"
+            );
             return *std::move(tx);
         }
         outbox.settle(*tx);
@@ -190,8 +200,10 @@ client::TxResult send(
     }
     const client::TxResult result = rpc.await(tx, kSendTimeout);
     if (!chain.holds(result.height, tx.hash)) {
-        throw Mismatch("the node says that transaction " + to_hex(tx.hash.view()) + " is in block " +
-                       std::to_string(result.height.value) + ", and it is not");
+        throw Mismatch(
+            "the node says that transaction " + to_hex(tx.hash.view()) + " is in block " +
+            std::to_string(result.height.value) + ", and it is not"
+        );
     }
     outbox.settle(tx);
     if (result.code != 0) {
@@ -212,9 +224,10 @@ int send_and_print(
     const Session& session, const Signing& signing, const contracts::Action& action, const json& details
 ) {
     const client::TxResult result = send(session, signing, unlock(session, signing), action);
-    json answer{{"hash", to_hex(result.hash.view())},
-                {"height", result.height.value},
-                {"action", contracts::action_name(action)}};
+    json answer{
+        {"hash", to_hex(result.hash.view())},
+        {"height", result.height.value},
+        {"action", contracts::action_name(action)}};
     answer.update(details);
     session.print(
         answer, std::string(contracts::action_name(action)) + " executed in block " +

@@ -52,7 +52,8 @@ std::shared_ptr<Trusting> add_trust_options(CLI::App& command);
 /// Returns what the options say, completed by what the home has pinned. Throws usage() and AnchorError.
 Trust trust_of(const Session& session, const Trusting& trusting);
 
-/// Options for signing: the key with --from and --password-file, the maximum fee with --fee-max, and the options of Trusting.
+/// Options for signing: the key with --from and --password-file, the maximum fee with --fee-max, and the options of
+/// Trusting.
 struct Signing {
     std::string from;
     std::string password_file;
@@ -81,7 +82,8 @@ int send_and_print(
 
 /// Returns a line for people if the node began with a snapshot and lacks earlier history; else an empty string.
 std::string begins_note(const nlohmann::json& answer);
-/// Returns at most `limit` items of a listing, following cursors: {name: [...], "next_cursor": ..., "first_height": ...}.
+/// Returns at most `limit` items of a listing, following cursors: {name: [...], "next_cursor": ..., "first_height":
+/// ...}.
 nlohmann::json list(
     client::RpcClient& rpc, const std::string& method, nlohmann::json params, const char* name, std::uint64_t limit
 );

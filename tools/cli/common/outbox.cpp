@@ -36,8 +36,13 @@ std::vector<client::SignedTx> Outbox::list() const {
         if (!tx) {
             throw Failure(kExitConfig, "unsettled", entry.path().string() + " is not a transaction in hex: delete it");
         }
-        out.push_back({.sender = tx->body.sender, .nonce = tx->body.nonce, .fee = tx->body.fee, .bytes = *bytes,
-                       .hash = contracts::tx_hash(*bytes)});
+        out.push_back(
+            {.sender = tx->body.sender,
+             .nonce = tx->body.nonce,
+             .fee = tx->body.fee,
+             .bytes = *bytes,
+             .hash = contracts::tx_hash(*bytes)}
+        );
     }
     return out;
 }

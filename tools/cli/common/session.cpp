@@ -63,11 +63,15 @@ namespace {
 
 Failure from_password(const crypto::PasswordError& error) {
     switch (error.reason) {
-        case crypto::PasswordError::Reason::kFile: return {kExitConfig, "no_password", error.what()};
-        case crypto::PasswordError::Reason::kTerminal: return {kExitFailure, "no_password", error.what()};
-        case crypto::PasswordError::Reason::kInterrupted: return {kExitFailure, "interrupted", error.what()};
+        case crypto::PasswordError::Reason::kFile:
+            return {kExitConfig, "no_password", error.what()};
+        case crypto::PasswordError::Reason::kTerminal:
+            return {kExitFailure, "no_password", error.what()};
+        case crypto::PasswordError::Reason::kInterrupted:
+            return {kExitFailure, "interrupted", error.what()};
         case crypto::PasswordError::Reason::kNoTerminal:
-        case crypto::PasswordError::Reason::kDifferent: break;
+        case crypto::PasswordError::Reason::kDifferent:
+            break;
     }
     return {kExitUsage, "no_password", error.what()};
 }
@@ -92,12 +96,14 @@ Failure to_failure(const std::exception& error) {
         return {kExitTimeout, "timeout", error.what()};
     }
     if (dynamic_cast<const http::NetError*>(&error) != nullptr) {
-        return {kExitUnreachable, "unreachable", error.what(),
-                json{{"hint", "is assayd running? --node or ASSAY_NODE says where"}}};
+        return {
+            kExitUnreachable, "unreachable", error.what(),
+            json{{"hint", "is assayd running? --node or ASSAY_NODE says where"}}};
     }
     if (dynamic_cast<const Mismatch*>(&error) != nullptr) {
-        return {kExitMismatch, "mismatch", error.what(),
-                json{{"hint", "ask another node with --node: this one lies, is behind, or is of another chain"}}};
+        return {
+            kExitMismatch, "mismatch", error.what(),
+            json{{"hint", "ask another node with --node: this one lies, is behind, or is of another chain"}}};
     }
     if (dynamic_cast<const client::FeeTooHigh*>(&error) != nullptr) {
         return {kExitRejected, "fee_too_high", error.what(), json{{"hint", "--fee-max AMOUNT allows more"}}};

@@ -18,22 +18,20 @@ enum ExitCode : int {
     kExitOk = 0,
     kExitFailure = 1,
     kExitUsage = 2,
-    kExitConfig = 3,           ///< a file of the user is not valid: task.toml, a key file
-    kExitUnreachable = 4,      ///< the node's URL does not respond
-    kExitRejected = 5,         ///< the chain refused a transaction
+    kExitConfig = 3,       ///< a file of the user is not valid: task.toml, a key file
+    kExitUnreachable = 4,  ///< the node's URL does not respond
+    kExitRejected = 5,     ///< the chain refused a transaction
     kExitNotFound = 6,
     kExitTimeout = 7,
-    kExitRefuted = 9,          ///< the replay of a segment does not give what its solver claimed
-    kExitMismatch = 10,        ///< the node's answer does not verify
-    kExitInvalidArtifact = 12, ///< an artifact is not the one that the chain commits to
+    kExitRefuted = 9,           ///< the replay of a segment does not give what its solver claimed
+    kExitMismatch = 10,         ///< the node's answer does not verify
+    kExitInvalidArtifact = 12,  ///< an artifact is not the one that the chain commits to
 };
 
 /// The failure of a command: its exit code and what is printed. `name` is a stable identifier.
 class Failure : public std::runtime_error {
   public:
-    Failure(
-        int exit, std::string slug, const std::string& message, nlohmann::json details = nlohmann::json::object()
-    )
+    Failure(int exit, std::string slug, const std::string& message, nlohmann::json details = nlohmann::json::object())
         : std::runtime_error(message), exit_code(exit), name(std::move(slug)), data(std::move(details)) {}
     int exit_code;
     std::string name;
@@ -44,7 +42,7 @@ struct Session {
     std::string node = "http://127.0.0.1:26600";
     std::filesystem::path home;
     std::string output = "text";
-    std::string chain_id;      ///< the chain id that the user expects; empty: the pinned one
+    std::string chain_id;  ///< the chain id that the user expects; empty: the pinned one
     std::string genesis_hash;
     std::function<int()> command;  ///< the selected command
 

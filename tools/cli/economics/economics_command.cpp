@@ -108,8 +108,7 @@ void find_parameters(economics::Report& report, const EconomicsFile& file) {
 void simulate(economics::Report& report, const economics::Costs& costs, const EconomicsArguments& a) {
     if (a.runs > 0) {
         report.attacks = economics::run_attacks(
-            report.setting,
-            costs,
+            report.setting, costs,
             {.runs = a.runs,
              .seed = a.seed,
              .progress = [](const std::string& name) { show_progress("attack: " + name); }}

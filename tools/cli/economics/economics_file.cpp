@@ -37,17 +37,8 @@ void read_amount(const taskdir::TomlSection& section, const std::string& key, Gr
 
 void read_root(const taskdir::TomlSection& root, Costs& out) {
     root.allow(
-        {"safety",
-         "margin",
-         "least_detection",
-         "most_forced",
-         "mode",
-         "prices",
-         "world",
-         "adversary",
-         "rates",
-         "parameters",
-         "task"}
+        {"safety", "margin", "least_detection", "most_forced", "mode", "prices", "world", "adversary", "rates",
+         "parameters", "task"}
     );
     root.read("safety", {.min = 1.0, .max = 1e3}, out.safety);
     root.read("margin", {.min = 0.0, .max = 10.0}, out.margin);
@@ -59,19 +50,8 @@ void read_root(const taskdir::TomlSection& root, Costs& out) {
 
 void read_prices(const taskdir::TomlSection& section, Costs& out) {
     section.allow(
-        {"compute_hour",
-         "compute_speed",
-         "replay_ratio",
-         "fetch_share",
-         "transaction",
-         "dispute",
-         "submission",
-         "dispute_replays",
-         "contribution",
-         "attestation",
-         "capital",
-         "disk",
-         "bytes_stored"}
+        {"compute_hour", "compute_speed", "replay_ratio", "fetch_share", "transaction", "dispute", "submission",
+         "dispute_replays", "contribution", "attestation", "capital", "disk", "bytes_stored"}
     );
     Grains hour = static_cast<Grains>(out.compute_price);
     read_amount(section, "compute_hour", hour);
@@ -97,17 +77,8 @@ void read_prices(const taskdir::TomlSection& section, Costs& out) {
 
 void read_world(const taskdir::TomlSection& section, Costs& out) {
     section.allow(
-        {"responder_failure",
-         "inclusion_failure",
-         "response_blocks",
-         "dispute_moves",
-         "block_seconds",
-         "validators",
-         "stakers",
-         "tasks_at_once",
-         "gas_micros",
-         "program_memory",
-         "machine_memory"}
+        {"responder_failure", "inclusion_failure", "response_blocks", "dispute_moves", "block_seconds", "validators",
+         "stakers", "tasks_at_once", "gas_micros", "program_memory", "machine_memory"}
     );
     section.read("responder_failure", kBelowOne, out.responder_failure);
     section.read("inclusion_failure", kBelowOne, out.inclusion_failure);
@@ -124,12 +95,7 @@ void read_world(const taskdir::TomlSection& section, Costs& out) {
 
 void read_adversary(const taskdir::TomlSection& section, economics::Adversary& out) {
     section.allow(
-        {"verifiers",
-         "coalition_verifiers",
-         "careless_verifiers",
-         "watchers",
-         "coalition_watchers",
-         "idle_watchers",
+        {"verifiers", "coalition_verifiers", "careless_verifiers", "watchers", "coalition_watchers", "idle_watchers",
          "contributors"}
     );
     section.read("verifiers", 1U, kMostAccounts, out.verifiers);
@@ -149,12 +115,7 @@ void read_adversary(const taskdir::TomlSection& section, economics::Adversary& o
 
 void read_rates(const taskdir::TomlSection& section, Costs& out) {
     section.allow(
-        {"false_rejection",
-         "interpolation",
-         "synthetic_data",
-         "seed_grinding",
-         "drift",
-         "skipped_segments",
+        {"false_rejection", "interpolation", "synthetic_data", "seed_grinding", "drift", "skipped_segments",
          "stolen_checkpoints"}
     );
     section.read("false_rejection", kBelowOne, out.false_rejection);

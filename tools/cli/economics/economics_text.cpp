@@ -17,9 +17,7 @@ using economics::Parameters;
 using economics::Report;
 using economics::significant;
 
-std::string asy(Grains amount) {
-    return to_text(Amount{static_cast<std::uint64_t>(amount)});
-}
+std::string asy(Grains amount) { return to_text(Amount{static_cast<std::uint64_t>(amount)}); }
 
 std::string quantity(double value, const std::string& unit) {
     if (!std::isfinite(value)) {
@@ -28,9 +26,7 @@ std::string quantity(double value, const std::string& unit) {
     return significant(value, 4) + (unit.empty() ? "" : " " + unit);
 }
 
-std::string percent(double share) {
-    return fixed(100.0 * share, 2) + " %";
-}
+std::string percent(double share) { return fixed(100.0 * share, 2) + " %"; }
 
 std::string bond(Grains least, std::uint32_t bps) {
     return percent(bps / 10'000.0) + " of the value (" + std::to_string(bps) + " bps), at least " + asy(least);
@@ -113,9 +109,7 @@ std::string refusals_text(const std::vector<economics::Refusal>& refusals) {
     Table table({"refuses", "of value>", "admitted with task_value_max>", "and contributor_bond>"});
     for (const economics::Refusal& refusal : refusals) {
         table.add(
-            {refusal.task,
-             quantity(economics::to_asy(refusal.value), "ASY"),
-             asy(refusal.admitting.task_value_max),
+            {refusal.task, quantity(economics::to_asy(refusal.value), "ASY"), asy(refusal.admitting.task_value_max),
              asy(refusal.admitting.contributor_bond)}
         );
     }
@@ -126,10 +120,7 @@ std::string work_text(const Report& report) {
     Table table({"task", "segments>", "one verifier>", "all verifiers>", "watchers>"});
     for (const economics::Work& work : report.work) {
         table.add(
-            {work.task,
-             std::to_string(work.segments),
-             percent(work.verifier),
-             percent(work.verification),
+            {work.task, std::to_string(work.segments), percent(work.verifier), percent(work.verification),
              percent(work.watching)}
         );
     }
@@ -140,9 +131,7 @@ std::string skipping_text(const Report& report) {
     Table table({"segments skipped>", "of the work>", "found out>", "gain, ASY>"});
     for (const economics::Skipping& skipping : report.skipping) {
         table.add(
-            {std::to_string(skipping.skipped),
-             percent(skipping.share),
-             percent(skipping.detection),
+            {std::to_string(skipping.skipped), percent(skipping.share), percent(skipping.detection),
              fixed(skipping.gain, 4)}
         );
     }
@@ -162,22 +151,14 @@ std::string liability_text(const Report& report) {
     return table.text();
 }
 
-std::string rate(const std::optional<double>& value) {
-    return value ? percent(*value) : "-";
-}
+std::string rate(const std::optional<double>& value) { return value ? percent(*value) : "-"; }
 
 std::string attacks_text(const Report& report) {
     Table table({"attack", "by", "gain, ASY>", "error>", "formula>", "found out>", "formula>", ""});
     for (const economics::AttackResult& a : report.attacks) {
         table.add(
-            {a.name,
-             a.role,
-             fixed(a.gain, 4),
-             fixed(a.gain_error, 4),
-             fixed(a.model_gain, 4),
-             rate(a.detection),
-             rate(a.model_detection),
-             a.deterred() ? "does not pay" : "PAYS"}
+            {a.name, a.role, fixed(a.gain, 4), fixed(a.gain_error, 4), fixed(a.model_gain, 4), rate(a.detection),
+             rate(a.model_detection), a.deterred() ? "does not pay" : "PAYS"}
         );
     }
     return table.text();
@@ -194,11 +175,8 @@ std::string population_text(const economics::PopulationResult& population) {
     Table table({"role", "strategy", "accounts>", "ruined>", "ASY each>"});
     for (const economics::Wealth& wealth : population.wealth) {
         table.add(
-            {to_string(wealth.role),
-             to_string(wealth.strategy),
-             std::to_string(wealth.accounts),
-             std::to_string(wealth.ruined),
-             fixed(wealth.change.back(), 3)}
+            {to_string(wealth.role), to_string(wealth.strategy), std::to_string(wealth.accounts),
+             std::to_string(wealth.ruined), fixed(wealth.change.back(), 3)}
         );
     }
     return out + table.text() + "\n";
@@ -252,7 +230,8 @@ std::string to_text(const Report& report) {
     out += "Its watchers are paid from the first block on if the treasury starts with " +
            quantity(report.treasury_start, "ASY") + ".\n";
     out += "\nA solver that skips segments of task \"" + report.task + "\"\n" + skipping_text(report);
-    out += "\nWhat an attack on honest parties to task \"" + report.task + "\" costs its author, and them\n" + liability_text(report);
+    out += "\nWhat an attack on honest parties to task \"" + report.task + "\" costs its author, and them\n" +
+           liability_text(report);
     if (!report.attacks.empty()) {
         out += "\nAttacks on task \"" + report.task + "\", over honest play of the same seat, " +
                std::to_string(report.attacks.front().runs) + " runs each\n" + attacks_text(report);

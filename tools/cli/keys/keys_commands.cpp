@@ -33,9 +33,9 @@ struct KeysArguments {
 };
 
 crypto::SecretText new_password(const std::string& file, const char* variable, const std::string& name) {
-    crypto::SecretText password = crypto::read_password(
-        {.file = file, .variable = variable, .prompt = "New password for " + name, .twice = true}
-    );
+    crypto::SecretText password =
+        crypto::read_password({.file = file, .variable = variable, .prompt = "New password for " + name, .twice = true}
+        );
     if (password.empty()) {
         throw usage("an empty password would leave the key open to everybody who can read its file");
     }
@@ -139,7 +139,9 @@ int run_delete(const Session& session, const KeysArguments& a) {
     const crypto::KeyDirectory keys(session.home);
     const AccountId account = keys.read(a.name).account;
     if (!a.yes) {
-        throw usage("deleting " + a.name + " gives up whatever " + crypto::to_address(account) + " owns", "say --yes to do it");
+        throw usage(
+            "deleting " + a.name + " gives up whatever " + crypto::to_address(account) + " owns", "say --yes to do it"
+        );
     }
     keys.remove(a.name);
     session.print(describe(a.name, account), a.name + " is deleted");
@@ -162,7 +164,8 @@ void add_password_option(CLI::App& command, KeysArguments& a) {
 }  // namespace
 
 void add_keys_commands(CLI::App& app, Session& session) {
-    CLI::App& group = *app.add_subcommand("keys", "Keys, sealed under passwords, in <home>/keys")->require_subcommand(1);
+    CLI::App& group =
+        *app.add_subcommand("keys", "Keys, sealed under passwords, in <home>/keys")->require_subcommand(1);
     auto a = std::make_shared<KeysArguments>();
     add_password_option(*add_named(group, session, "new", "Make a key", a, run_new), *a);
     CLI::App* list = group.add_subcommand("list", "Names and accounts");
@@ -170,7 +173,8 @@ void add_keys_commands(CLI::App& app, Session& session) {
     add_named(group, session, "show", "A key's account", a, [](const Session& s, const KeysArguments& b) {
         return print_key(s, b.name, crypto::KeyDirectory(s.home).read(b.name).account);
     });
-    CLI::App* to_file = add_named(group, session, "export", "The sealed key, or with --secret the secret itself", a, run_export);
+    CLI::App* to_file =
+        add_named(group, session, "export", "The sealed key, or with --secret the secret itself", a, run_export);
     to_file->add_flag("--secret", a->secret, "The secret as hex, for whoever must sign without a password");
     to_file->add_option("--out", a->file, "A new file, mode 0600, instead of stdout");
     add_password_option(*to_file, *a);

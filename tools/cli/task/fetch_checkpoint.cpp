@@ -101,14 +101,16 @@ FetchedCheckpoint fetch_checkpoint(
     const auto state = artifacts::decode_state(program, out.bytes);
     if (!state) {
         throw Failure(
-            kExitInvalidArtifact, "invalid_artifact", name + " is no state of the program: " + artifacts::to_string(state.error())
+            kExitInvalidArtifact, "invalid_artifact",
+            name + " is no state of the program: " + artifacts::to_string(state.error())
         );
     }
     const Hash256 root = artifacts::state_root_of(*state);
     if (root != out.checkpoint.state_root) {
         throw Failure(
             kExitInvalidArtifact, "invalid_artifact",
-            name + " has the state root " + to_hex(root.view()) + ", the chain says " + to_hex(out.checkpoint.state_root.view())
+            name + " has the state root " + to_hex(root.view()) + ", the chain says " +
+                to_hex(out.checkpoint.state_root.view())
         );
     }
     return out;

@@ -72,8 +72,9 @@ void check_work_of(const Session& session, const TaskArguments& a, const contrac
     switch (checked.error()) {
         case contracts::TxError::kSegmentTooLong:
             throw usage(
-                refused + "the slowest machine of its class takes " + std::to_string(contracts::replay_blocks(params, spec)) +
-                " blocks for a segment, of at most " + std::to_string(params.replay_blocks_max) +
+                refused + "the slowest machine of its class takes " +
+                std::to_string(contracts::replay_blocks(params, spec)) + " blocks for a segment, of at most " +
+                std::to_string(params.replay_blocks_max) +
                 "; make checkpoint_interval smaller, or name a faster hardware_class"
             );
         case contracts::TxError::kTimeTooShort:
@@ -182,8 +183,8 @@ int run_fetch(const Session& session, const TaskArguments& a) {
          {"size_bytes", fetched.bytes.size()},
          {"file", a.out},
          {"verified", true}},
-        "checkpoint " + std::to_string(fetched.index) + " is in " + a.out + ", " + std::to_string(fetched.bytes.size()) +
-            " bytes; its state root is the chain's: " + root
+        "checkpoint " + std::to_string(fetched.index) + " is in " + a.out + ", " +
+            std::to_string(fetched.bytes.size()) + " bytes; its state root is the chain's: " + root
     );
     return kExitOk;
 }
@@ -196,8 +197,10 @@ struct Adder {
     CLI::App& group;
     Session& session;
 
-    CLI::App& operator()(const char* name, const char* help, const std::shared_ptr<TaskArguments>& a,
-                         int (*run)(const Session&, const TaskArguments&)) const {
+    CLI::App& operator()(
+        const char* name, const char* help, const std::shared_ptr<TaskArguments>& a,
+        int (*run)(const Session&, const TaskArguments&)
+    ) const {
         return *add_command(group, session, name, help, a, run);
     }
 };
@@ -222,7 +225,8 @@ void add_reading(const Adder& add) {
     auto related = std::make_shared<TaskArguments>();
     add_task(add("lineage", "What a task was built upon, and what upon it", related, run_lineage), *related);
     auto fetched = std::make_shared<TaskArguments>();
-    CLI::App& fetch = add_task(add("fetch", "Download a checkpoint and verify it against the chain", fetched, run_fetch), *fetched);
+    CLI::App& fetch =
+        add_task(add("fetch", "Download a checkpoint and verify it against the chain", fetched, run_fetch), *fetched);
     fetch.add_option("--out", fetched->out, "The file to write, safetensors")->required();
     fetch.add_option("--checkpoint", fetched->checkpoint, "Default: the last one");
 }

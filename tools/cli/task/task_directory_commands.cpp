@@ -60,9 +60,14 @@ CLI::App& add_for_directory(
 
 void add_task_directory_commands(CLI::App& group, Session& session) {
     TaskDirectoryArguments* a = nullptr;
-    add_for_directory(group, session, "lint", "Check a task directory: what is wrong, and what may not be meant", a, run_lint);
-    add_for_directory(group, session, "estimate", "What a task costs: work, memory, checkpoints, disputes", a, run_estimate);
-    CLI::App& pack = add_for_directory(group, session, "pack", "Build a task's artifacts without submitting it", a, run_pack);
+    add_for_directory(
+        group, session, "lint", "Check a task directory: what is wrong, and what may not be meant", a, run_lint
+    );
+    add_for_directory(
+        group, session, "estimate", "What a task costs: work, memory, checkpoints, disputes", a, run_estimate
+    );
+    CLI::App& pack =
+        add_for_directory(group, session, "pack", "Build a task's artifacts without submitting it", a, run_pack);
     pack.add_option("--store", a->store, "Where the artifacts go; made when missing")->required();
     pack.add_option("--location", a->location, "The URL at which the store is served");
 }

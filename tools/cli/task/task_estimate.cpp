@@ -24,7 +24,9 @@ using nlohmann::json;
 /// A checkpoint's header says of each tensor its name, type, shape and place.
 constexpr std::uint64_t kHeaderBytesPerTensor = 80;
 
-std::uint64_t bytes_of(canonical::DType dtype, canonical::Shape shape) { return shape.element_count() * size_of(dtype); }
+std::uint64_t bytes_of(canonical::DType dtype, canonical::Shape shape) {
+    return shape.element_count() * size_of(dtype);
+}
 
 std::uint64_t bytes_of(const Node& node) { return node.op == Op::kCommit ? 0 : bytes_of(node.dtype, node.shape); }
 
@@ -120,10 +122,11 @@ json evaluation_to_json(const taskdir::BuiltTask& task) {
         return {};
     }
     const std::uint32_t rows = task.evaluation->holdout.shape.rows;
-    return {{"rows", rows},
-            {"batches", rows / task.program.batch_size},
-            {"nodes", task.evaluation->program.init.size()},
-            {"bytes", task.evaluation->artifact.size()}};
+    return {
+        {"rows", rows},
+        {"batches", rows / task.program.batch_size},
+        {"nodes", task.evaluation->program.init.size()},
+        {"bytes", task.evaluation->artifact.size()}};
 }
 
 }  // namespace
@@ -160,8 +163,11 @@ json to_json(const Estimate& e, const taskdir::BuiltTask& task) {
         {"multiply_adds_per_step", e.multiply_adds},
         {"elements_written_per_step", e.elements_written},
         {"batch_size", program.batch_size},
-        {"dataset", {{"rows", program.dataset.rows}, {"width", program.dataset.width},
-                     {"bytes", task.data.artifact.size()}, {"rows_read", e.rows_read}}},
+        {"dataset",
+         {{"rows", program.dataset.rows},
+          {"width", program.dataset.width},
+          {"bytes", task.data.artifact.size()},
+          {"rows_read", e.rows_read}}},
         {"evaluation", evaluation_to_json(task)},
         {"program_bytes", task.program_artifact.size()},
         {"initial_bytes", task.initial_artifact.size()},
@@ -169,13 +175,17 @@ json to_json(const Estimate& e, const taskdir::BuiltTask& task) {
         {"segments", e.segments},
         {"checkpoints_bytes", (std::uint64_t{e.segments} + 1) * e.checkpoint_bytes},
         {"memory_bytes", {{"training", e.training_bytes}, {"dispute", e.dispute_bytes}}},
-        {"dispute", {{"rounds", e.dispute.rounds.total()},
-                     {"rounds_by_level", {{"steps", e.dispute.rounds.steps}, {"nodes", e.dispute.rounds.nodes},
-                                          {"tiles", e.dispute.rounds.tiles}, {"partials", e.dispute.rounds.partials}}},
-                     {"op", e.dispute.op},
-                     {"largest_reveal_bytes", e.dispute.reveal_bytes},
-                     {"largest_proof_bytes", e.dispute.proof_bytes},
-                     {"largest_proof_op", e.dispute.proof_op}}},
+        {"dispute",
+         {{"rounds", e.dispute.rounds.total()},
+          {"rounds_by_level",
+           {{"steps", e.dispute.rounds.steps},
+            {"nodes", e.dispute.rounds.nodes},
+            {"tiles", e.dispute.rounds.tiles},
+            {"partials", e.dispute.rounds.partials}}},
+          {"op", e.dispute.op},
+          {"largest_reveal_bytes", e.dispute.reveal_bytes},
+          {"largest_proof_bytes", e.dispute.proof_bytes},
+          {"largest_proof_op", e.dispute.proof_op}}},
     };
 }
 
@@ -184,35 +194,54 @@ std::string estimate_text(const Estimate& e, const taskdir::BuiltTask& task) {
     Facts facts;
     facts.add("title", task.spec.title);
     facts.add("model", std::string(taskdir::kind_of(task.file.model)) + ", " + grouped(e.parameters) + " parameters");
-    facts.add("state", std::to_string(program.state.size()) + " tensors, " + size_text(e.state_bytes) + "; the optimizer's part " +
-                           grouped(e.optimizer_values) + " values");
-    facts.add("checkpoint", "about " + size_text(e.checkpoint_bytes) + "; " + std::to_string(e.segments + 1) + " of them, " +
-                                size_text((std::uint64_t{e.segments} + 1) * e.checkpoint_bytes));
-    facts.add("dataset", grouped(program.dataset.rows) + " rows of " + std::to_string(program.dataset.width) + " values, " +
-                             size_text(task.data.artifact.size()));
-    facts.add("program", size_text(task.program_artifact.size()) + "; " + std::to_string(program.init.size()) +
-                             " nodes to initialise, " + std::to_string(program.step.size()) + " per step");
+    facts.add(
+        "state", std::to_string(program.state.size()) + " tensors, " + size_text(e.state_bytes) +
+                     "; the optimizer's part " + grouped(e.optimizer_values) + " values"
+    );
+    facts.add(
+        "checkpoint", "about " + size_text(e.checkpoint_bytes) + "; " + std::to_string(e.segments + 1) + " of them, " +
+                          size_text((std::uint64_t{e.segments} + 1) * e.checkpoint_bytes)
+    );
+    facts.add(
+        "dataset", grouped(program.dataset.rows) + " rows of " + std::to_string(program.dataset.width) + " values, " +
+                       size_text(task.data.artifact.size())
+    );
+    facts.add(
+        "program", size_text(task.program_artifact.size()) + "; " + std::to_string(program.init.size()) +
+                       " nodes to initialise, " + std::to_string(program.step.size()) + " per step"
+    );
     if (!program.initial.empty()) {
-        facts.add("starts from", std::to_string(program.initial.size()) + " tensors, " + size_text(task.initial_artifact.size()));
+        facts.add(
+            "starts from",
+            std::to_string(program.initial.size()) + " tensors, " + size_text(task.initial_artifact.size())
+        );
     }
-    facts.add("run", grouped(task.spec.steps) + " steps of " + std::to_string(program.batch_size) + " rows in " +
-                         std::to_string(e.segments) + " segments; " + epochs_text(e, task) + " times the dataset");
+    facts.add(
+        "run", grouped(task.spec.steps) + " steps of " + std::to_string(program.batch_size) + " rows in " +
+                   std::to_string(e.segments) + " segments; " + epochs_text(e, task) + " times the dataset"
+    );
     if (task.evaluation) {
         const std::uint32_t rows = task.evaluation->holdout.shape.rows;
-        facts.add("evaluation", grouped(rows) + " rows in " + std::to_string(rows / program.batch_size) + " batches, " +
-                                    size_text(task.evaluation->artifact.size()) + "; a graph of " +
-                                    grouped(task.evaluation->program.init.size()) + " nodes");
+        facts.add(
+            "evaluation", grouped(rows) + " rows in " + std::to_string(rows / program.batch_size) + " batches, " +
+                              size_text(task.evaluation->artifact.size()) + "; a graph of " +
+                              grouped(task.evaluation->program.init.size()) + " nodes"
+        );
     }
     facts.add("work per step", grouped(task.spec.program.step_work) + " multiply-adds, as windows and fees count them");
     for (const auto& [profile, count] : e.multiply_adds) {
         facts.add("", grouped(count) + " multiply-adds in " + profile);
     }
     facts.add("", grouped(e.elements_written) + " elements written by the other nodes");
-    facts.add("memory", "about " + size_text(e.training_bytes) + " to train or verify; " + size_text(e.dispute_bytes) +
-                            " for a party to a dispute");
+    facts.add(
+        "memory", "about " + size_text(e.training_bytes) + " to train or verify; " + size_text(e.dispute_bytes) +
+                      " for a party to a dispute"
+    );
     facts.add("dispute", "at most " + rounds_text(e.dispute));
-    facts.add("", "largest reveal " + size_text(e.dispute.reveal_bytes) + ", largest proof about " +
-                      size_text(e.dispute.proof_bytes) + " (" + e.dispute.proof_op + ")");
+    facts.add(
+        "", "largest reveal " + size_text(e.dispute.reveal_bytes) + ", largest proof about " +
+                size_text(e.dispute.proof_bytes) + " (" + e.dispute.proof_op + ")"
+    );
     Table table({"NODE", "COUNT>"});
     for (const auto& [op, count] : e.nodes_by_op) {
         table.add({op, std::to_string(count)});

@@ -14,9 +14,9 @@ namespace assay::cli {
 
 /// Estimated costs of a task, computed from its program and data without running it.
 struct Estimate {
-    std::map<std::string, std::uint32_t> nodes_by_op;    ///< nodes in one step, by operation
-    std::uint64_t parameters = 0;                        ///< number of model values, including running statistics
-    std::uint64_t optimizer_values = 0;                  ///< number of values in the optimizer's own tensors
+    std::map<std::string, std::uint32_t> nodes_by_op;  ///< nodes in one step, by operation
+    std::uint64_t parameters = 0;                      ///< number of model values, including running statistics
+    std::uint64_t optimizer_values = 0;                ///< number of values in the optimizer's own tensors
     std::uint64_t state_bytes = 0;
     std::uint64_t checkpoint_bytes = 0;                  ///< approximate: the state and a header
     std::map<std::string, std::uint64_t> multiply_adds;  ///< in the contractions of one step, by profile

@@ -32,7 +32,9 @@ void check_first_step(const taskdir::BuiltTask& task, taskdir::Findings& finding
         return;  // it starts from a state that is not here
     }
     if (dispute::work_of(made.init) + dispute::work_of(made.step) > kWorkMax) {
-        findings.note("model", "is too large to try its first step here: see that its loss is finite before you pay for it");
+        findings.note(
+            "model", "is too large to try its first step here: see that its loss is finite before you pay for it"
+        );
         return;
     }
     const canonical::StepContext context{.seed = task.spec.seed, .step = 0, .dataset = made.dataset};
@@ -48,10 +50,13 @@ void check_first_step(const taskdir::BuiltTask& task, taskdir::Findings& finding
     };
     const auto after = canonical::execute_graph(made.step, context, *task.data.dataset, *start, keep_loss);
     if (!std::isfinite(loss)) {
-        findings.error("model", "the loss of the first step is not finite: the training would end there, and be paid for");
+        findings.error(
+            "model", "the loss of the first step is not finite: the training would end there, and be paid for"
+        );
     } else if (!after) {
         findings.error(
-            "[optimizer]", "the first step leaves values that are not finite: the training would end there, and be paid for"
+            "[optimizer]",
+            "the first step leaves values that are not finite: the training would end there, and be paid for"
         );
     }
 }

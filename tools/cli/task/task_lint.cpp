@@ -18,7 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-
 void check_run(const taskdir::BuiltTask& task, taskdir::Findings& findings) {
     const contracts::TaskSpec& spec = task.spec;
     const std::uint32_t accumulation = task.file.optimizer.accumulation;
@@ -34,8 +33,8 @@ void check_run(const taskdir::BuiltTask& task, taskdir::Findings& findings) {
     const program::Schedule& schedule = task.file.optimizer.schedule;
     if (schedule.kind != program::ScheduleKind::kConstant && schedule.total_updates > updates) {
         findings.warning(
-            "[schedule] total_updates",
-            "the task ends after " + std::to_string(updates) + " updates, before the schedule's " + std::to_string(schedule.total_updates)
+            "[schedule] total_updates", "the task ends after " + std::to_string(updates) +
+                                            " updates, before the schedule's " + std::to_string(schedule.total_updates)
         );
     }
     if (schedule.warmup_updates >= updates && updates > 0 && schedule.warmup_updates > 0) {
@@ -43,10 +42,15 @@ void check_run(const taskdir::BuiltTask& task, taskdir::Findings& findings) {
     }
     const std::uint64_t rows = task.program.dataset.rows;
     if (task.program.batch_size > rows) {
-        findings.warning("[model] batch_size", "is more than the dataset's " + std::to_string(rows) + " rows: a batch has some twice");
+        findings.warning(
+            "[model] batch_size", "is more than the dataset's " + std::to_string(rows) + " rows: a batch has some twice"
+        );
     }
     if (spec.steps * task.program.batch_size < rows) {
-        findings.note("steps", "read " + std::to_string(spec.steps * task.program.batch_size) + " of the dataset's " + std::to_string(rows) + " rows");
+        findings.note(
+            "steps", "read " + std::to_string(spec.steps * task.program.batch_size) + " of the dataset's " +
+                         std::to_string(rows) + " rows"
+        );
     }
     if (spec.reward.grains == 0) {
         findings.warning("reward", "is nothing: no solver gains from this task");
@@ -55,9 +59,8 @@ void check_run(const taskdir::BuiltTask& task, taskdir::Findings& findings) {
     const auto value = checked_add(spec.reward, spec.verification_fee);
     if (!value || *value > usual) {
         findings.note(
-            "reward",
-            "and verification_fee are more than " + to_text(usual) +
-                ", above which a chain refuses tasks unless its genesis sets another task_value_max"
+            "reward", "and verification_fee are more than " + to_text(usual) +
+                          ", above which a chain refuses tasks unless its genesis sets another task_value_max"
         );
     }
     if (spec.verification_fee.grains == 0) {
@@ -77,7 +80,8 @@ void check_drift(const taskdir::TaskFile& file, taskdir::Findings& findings) {
         file.optimizer.epsilon < kLeastEpsilon) {
         findings.warning(
             "[optimizer] epsilon",
-            "is below 1e-6: attention's key biases have no gradient but rounding, which Adam makes as large as any other "
+            "is below 1e-6: attention's key biases have no gradient but rounding, which Adam makes as large as any "
+            "other "
             "update, and in a long run an honest solver's drift comes within a third of the threshold"
         );
     }
@@ -95,8 +99,8 @@ void check_sizes(const Estimate& estimate, taskdir::Findings& findings) {
     if (estimate.dispute.proof_bytes > tx_size_max) {
         findings.warning(
             "model", "the proof of a " + estimate.dispute.proof_op + " node can have about " +
-                         std::to_string(estimate.dispute.proof_bytes) + " bytes; a chain with default parameters takes " +
-                         std::to_string(tx_size_max)
+                         std::to_string(estimate.dispute.proof_bytes) +
+                         " bytes; a chain with default parameters takes " + std::to_string(tx_size_max)
         );
     }
 }
@@ -111,7 +115,9 @@ void check_initial(const taskdir::BuiltTask& task, taskdir::Findings& findings) 
             const std::uint32_t word = data[at] | std::uint32_t{data[at + 1]} << 8U |
                                        std::uint32_t{data[at + 2]} << 16U | std::uint32_t{data[at + 3]} << 24U;
             if (!std::isfinite(std::bit_cast<float>(word))) {
-                findings.error("[model] file", task.program.initial[i].name + " starts from a number that is not finite");
+                findings.error(
+                    "[model] file", task.program.initial[i].name + " starts from a number that is not finite"
+                );
                 break;
             }
         }
@@ -150,23 +156,26 @@ json to_json(const taskdir::Findings& findings) {
              {"message", finding.message}}
         );
     }
-    return {{"findings", list},
-            {"errors", findings.count(taskdir::Severity::kError)},
-            {"warnings", findings.count(taskdir::Severity::kWarning)},
-            {"notes", findings.count(taskdir::Severity::kNote)}};
+    return {
+        {"findings", list},
+        {"errors", findings.count(taskdir::Severity::kError)},
+        {"warnings", findings.count(taskdir::Severity::kWarning)},
+        {"notes", findings.count(taskdir::Severity::kNote)}};
 }
 
 std::string findings_text(const taskdir::Findings& findings) {
     std::string out;
-    for (const taskdir::Severity severity : {taskdir::Severity::kError, taskdir::Severity::kWarning, taskdir::Severity::kNote}) {
+    for (const taskdir::Severity severity :
+         {taskdir::Severity::kError, taskdir::Severity::kWarning, taskdir::Severity::kNote}) {
         for (const taskdir::Finding& finding : findings.all()) {
             if (finding.severity == severity) {
                 out += std::string(to_string(severity)) + ": " + to_text(finding) + "\n";
             }
         }
     }
-    return out + std::to_string(findings.count(taskdir::Severity::kError)) + " errors, " + std::to_string(findings.count(taskdir::Severity::kWarning)) +
-           " warnings, " + std::to_string(findings.count(taskdir::Severity::kNote)) + " notes\n";
+    return out + std::to_string(findings.count(taskdir::Severity::kError)) + " errors, " +
+           std::to_string(findings.count(taskdir::Severity::kWarning)) + " warnings, " +
+           std::to_string(findings.count(taskdir::Severity::kNote)) + " notes\n";
 }
 
 }  // namespace assay::cli

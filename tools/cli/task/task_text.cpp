@@ -26,12 +26,12 @@ bool is_amount(const std::string& name) {
 std::string event_fields(const json& record) {
     std::string out;
     for (const auto& [name, value] : record.items()) {
-        if (name == "index" || name == "height" || name == "tx" || name == "actor" || name == "event" || name == "raw") {
+        if (name == "index" || name == "height" || name == "tx" || name == "actor" || name == "event" ||
+            name == "raw") {
             continue;
         }
         const bool is_hash = name == "state_root" || name == "end_root" || name == "probe_root" || name == "lottery" ||
-                             name == "artifact" || name == "dispute" || name == "ancestor" ||
-                             name == "seed";
+                             name == "artifact" || name == "dispute" || name == "ancestor" || name == "seed";
         const bool is_long = name == "seats";
         out += (out.empty() ? "" : ", ") + name + " " +
                (is_amount(name) ? amount_text(value)
@@ -50,8 +50,10 @@ std::string distance_text(const json& distances) {
 std::string checkpoints_text(const json& checkpoints) {
     Table table({"CHECKPOINT>", "HEIGHT>", "STATE ROOT", "ARTIFACT"});
     for (const json& item : checkpoints) {
-        table.add({to_text(item.at("index")), to_text(item.at("height")), to_text(item.at("state_root")),
-                   to_text(item.at("location")) + "/artifact/" + to_text(item.at("artifact"))});
+        table.add(
+            {to_text(item.at("index")), to_text(item.at("height")), to_text(item.at("state_root")),
+             to_text(item.at("location")) + "/artifact/" + to_text(item.at("artifact"))}
+        );
     }
     return table.empty() ? "" : "\n" + table.text();
 }
@@ -60,9 +62,11 @@ std::string assignments_text(const json& assignments) {
     Table table({"SEGMENT>", "VERIFIER", "STATUS", "PROBE>", "FORCED", "PROBE ROOT", "DRIFT"});
     for (const json& item : assignments) {
         const json& measurement = item.at("measurement");
-        table.add({to_text(item.at("segment")), to_text(item.at("verifier")), to_text(item.at("status")),
-                   to_text(item.at("probe")), to_text(item.at("forced")), to_text(item.at("probe_root")),
-                   measurement.is_null() ? "" : distance_text(measurement)});
+        table.add(
+            {to_text(item.at("segment")), to_text(item.at("verifier")), to_text(item.at("status")),
+             to_text(item.at("probe")), to_text(item.at("forced")), to_text(item.at("probe_root")),
+             measurement.is_null() ? "" : distance_text(measurement)}
+        );
     }
     return table.empty() ? "" : "\n" + table.text();
 }
@@ -106,7 +110,12 @@ std::string committee_text(const json& committee) {
     const std::string found = state == "sitting"     ? "it fetches what a replay needs"
                               : state == "available" ? "it could fetch what a replay needs"
                                                      : "it could not fetch what a replay needs";
-    return "the " + std::string(committee.at("sitting") == 1 ? "first" : committee.at("sitting") == 2 ? "second" : "third") +
+    return "the " +
+           std::string(
+               committee.at("sitting") == 1   ? "first"
+               : committee.at("sitting") == 2 ? "second"
+                                              : "third"
+           ) +
            " of at most three, for segments " + segments + " without an accepting verdict: " + found + "; " +
            std::to_string(attested) + " of " + std::to_string(seats) + " seats say that they have it";
 }
@@ -125,8 +134,10 @@ std::string task_text(const json& task) {
     facts.add("in escrow", amount_text(task.at("escrow")));
     facts.add("deposit for waiting", amount_text(task.at("room")));
     facts.add("solver's bond", amount_text(task.at("solver_bond")));
-    facts.add("steps", to_text(task.at("steps")) + " in " + to_text(task.at("segments")) + " segments of " +
-                           to_text(task.at("checkpoint_interval")));
+    facts.add(
+        "steps", to_text(task.at("steps")) + " in " + to_text(task.at("segments")) + " segments of " +
+                     to_text(task.at("checkpoint_interval"))
+    );
     const json& tolerance = task.at("tolerance");
     if (!tolerance.is_null()) {
         add_tolerance(facts, tolerance);
@@ -155,16 +166,18 @@ std::string task_text(const json& task) {
         facts.add("committee", committee_text(task.at("committee")));
     }
     const std::string profiles = tolerance.is_null() ? "" : profiles_text(tolerance.at("profiles"));
-    return facts.text() + profiles + checkpoints_text(task.at("checkpoints")) + assignments_text(task.at("assignments"));
+    return facts.text() + profiles + checkpoints_text(task.at("checkpoints")) +
+           assignments_text(task.at("assignments"));
 }
 
 std::string task_list_text(const json& tasks) {
     Table table({"ID", "STATE", "REWARD>", "CHECKPOINTS>", "SUBMITTED>", "TITLE"});
     for (const json& task : tasks) {
         const std::string of = std::to_string(task.at("segments").get<std::uint64_t>() + 1);
-        table.add({to_text(task.at("id")), to_text(task.at("state")), amount_text(task.at("reward")),
-                   to_text(task.at("checkpoints")) + "/" + of, to_text(task.at("submitted_at")),
-                   to_text(task.at("title"))});
+        table.add(
+            {to_text(task.at("id")), to_text(task.at("state")), amount_text(task.at("reward")),
+             to_text(task.at("checkpoints")) + "/" + of, to_text(task.at("submitted_at")), to_text(task.at("title"))}
+        );
     }
     return table.empty() ? "no tasks" : table.text();
 }
@@ -172,8 +185,10 @@ std::string task_list_text(const json& tasks) {
 std::string history_text(const json& records) {
     Table table({"#>", "HEIGHT>", "EVENT", "DETAILS", "ACTOR"});
     for (const json& record : records) {
-        table.add({to_text(record.at("index")), to_text(record.at("height")), to_text(record.at("event")),
-                   event_fields(record), record.at("actor").is_null() ? "the chain" : to_text(record.at("actor"))});
+        table.add(
+            {to_text(record.at("index")), to_text(record.at("height")), to_text(record.at("event")),
+             event_fields(record), record.at("actor").is_null() ? "the chain" : to_text(record.at("actor"))}
+        );
     }
     return table.empty() ? "no records" : table.text();
 }
@@ -184,9 +199,11 @@ std::string lineage_text(const json& lineage) {
     const auto add = [&](const json& task) {
         const bool marked = !task.at("tainted_by").is_null();
         const std::string own = task.at("id") == self.at("id") ? "* " : "";
-        table.add({to_text(task.at("depth")), own + to_text(task.at("id")), to_text(task.at("state")),
-                   task.at("parent").is_null() ? "-" : shortened(task.at("parent")),
-                   marked ? "tainted by " + shortened(task.at("tainted_by")) : "-", to_text(task.at("title"))});
+        table.add(
+            {to_text(task.at("depth")), own + to_text(task.at("id")), to_text(task.at("state")),
+             task.at("parent").is_null() ? "-" : shortened(task.at("parent")),
+             marked ? "tainted by " + shortened(task.at("tainted_by")) : "-", to_text(task.at("title"))}
+        );
     };
     const json& ancestors = lineage.at("ancestors");
     for (auto it = ancestors.rbegin(); it != ancestors.rend(); ++it) {
@@ -204,29 +221,41 @@ json to_json(const contracts::TaskSpec& spec) { return rpc::render(spec); }
 std::string spec_text(const contracts::TaskSpec& spec) {
     Facts facts;
     facts.add("title", spec.title);
-    facts.add("program", to_hex(spec.program_artifact.sha256.view()) + ", " +
-                             std::to_string(spec.program_artifact.size_bytes) + " bytes");
+    facts.add(
+        "program",
+        to_hex(spec.program_artifact.sha256.view()) + ", " + std::to_string(spec.program_artifact.size_bytes) + " bytes"
+    );
     facts.add("program id", to_hex(dispute::program_id(spec.program).view()));
-    facts.add("graph", std::to_string(spec.program.step_nodes) + " nodes per step, " +
-                           std::to_string(spec.program.state_tensors) + " state tensors");
-    facts.add("work", std::to_string(spec.program.step_work) + " multiply-adds per step; " +
-                          std::to_string(spec.program.memory) + " bytes of memory");
-    facts.add("dataset", to_hex(spec.dataset_artifact.sha256.view()) + ", " +
-                             std::to_string(spec.dataset_artifact.size_bytes) + " bytes, " +
-                             std::to_string(spec.program.dataset.rows) + " rows");
+    facts.add(
+        "graph", std::to_string(spec.program.step_nodes) + " nodes per step, " +
+                     std::to_string(spec.program.state_tensors) + " state tensors"
+    );
+    facts.add(
+        "work", std::to_string(spec.program.step_work) + " multiply-adds per step; " +
+                    std::to_string(spec.program.memory) + " bytes of memory"
+    );
+    facts.add(
+        "dataset", to_hex(spec.dataset_artifact.sha256.view()) + ", " +
+                       std::to_string(spec.dataset_artifact.size_bytes) + " bytes, " +
+                       std::to_string(spec.program.dataset.rows) + " rows"
+    );
     if (spec.parent) {
         facts.add("starts from", "the last checkpoint of task " + to_hex(spec.parent->view()));
     }
     if (spec.initial_artifact) {
-        facts.add("starts from", to_hex(spec.initial_artifact->sha256.view()) + ", " +
-                                     std::to_string(spec.initial_artifact->size_bytes) + " bytes, " +
-                                     std::to_string(spec.program.initial_tensors) + " tensors");
+        facts.add(
+            "starts from", to_hex(spec.initial_artifact->sha256.view()) + ", " +
+                               std::to_string(spec.initial_artifact->size_bytes) + " bytes, " +
+                               std::to_string(spec.program.initial_tensors) + " tensors"
+        );
     }
     facts.add("steps", std::to_string(spec.steps) + ", a checkpoint every " + std::to_string(spec.checkpoint_interval));
     if (spec.evaluation) {
-        facts.add("evaluation", to_hex(spec.evaluation->data.sha256.view()) + ", " +
-                                    std::to_string(spec.evaluation->data.size_bytes) + " bytes, a graph of " +
-                                    std::to_string(spec.evaluation->nodes) + " nodes");
+        facts.add(
+            "evaluation", to_hex(spec.evaluation->data.sha256.view()) + ", " +
+                              std::to_string(spec.evaluation->data.size_bytes) + " bytes, a graph of " +
+                              std::to_string(spec.evaluation->nodes) + " nodes"
+        );
     }
     facts.add("mode", contracts::to_string(spec.mode));
     facts.add("reward", to_text(spec.reward));

@@ -12,12 +12,18 @@ namespace {
 
 double apply_real(Arithmetic op, double x, double y) {
     switch (op) {
-        case Arithmetic::kAdd: return x + y;
-        case Arithmetic::kSub: return x - y;
-        case Arithmetic::kMul: return x * y;
-        case Arithmetic::kDiv: return x / y;
-        case Arithmetic::kMax: return x > y ? x : y;
-        case Arithmetic::kMin: return x < y ? x : y;
+        case Arithmetic::kAdd:
+            return x + y;
+        case Arithmetic::kSub:
+            return x - y;
+        case Arithmetic::kMul:
+            return x * y;
+        case Arithmetic::kDiv:
+            return x / y;
+        case Arithmetic::kMax:
+            return x > y ? x : y;
+        case Arithmetic::kMin:
+            return x < y ? x : y;
     }
     return 0.0;
 }
@@ -26,16 +32,21 @@ std::int64_t apply_integer(Arithmetic op, std::int64_t x, std::int64_t y) {
     const auto ux = static_cast<std::uint64_t>(x);
     const auto uy = static_cast<std::uint64_t>(y);
     switch (op) {
-        case Arithmetic::kAdd: return static_cast<std::int64_t>(ux + uy);
-        case Arithmetic::kSub: return static_cast<std::int64_t>(ux - uy);
-        case Arithmetic::kMul: return static_cast<std::int64_t>(ux * uy);
+        case Arithmetic::kAdd:
+            return static_cast<std::int64_t>(ux + uy);
+        case Arithmetic::kSub:
+            return static_cast<std::int64_t>(ux - uy);
+        case Arithmetic::kMul:
+            return static_cast<std::int64_t>(ux * uy);
         case Arithmetic::kDiv:
             if (y == 0) {
                 refuse_invalid("an integer is divided by zero");
             }
             return y == -1 ? static_cast<std::int64_t>(0 - ux) : x / y;
-        case Arithmetic::kMax: return std::max(x, y);
-        case Arithmetic::kMin: return std::min(x, y);
+        case Arithmetic::kMax:
+            return std::max(x, y);
+        case Arithmetic::kMin:
+            return std::min(x, y);
     }
     return 0;
 }
@@ -44,9 +55,7 @@ Constant fold(Arithmetic op, const Constant& a, const Constant& b, const Dims& d
     if (a.is_real()) {
         return zip_reals(a, b, dims, a.type, [op](double x, double y) { return apply_real(op, x, y); });
     }
-    return zip_integers(
-        a, b, dims, a.type, [op](std::int64_t x, std::int64_t y) { return apply_integer(op, x, y); }
-    );
+    return zip_integers(a, b, dims, a.type, [op](std::int64_t x, std::int64_t y) { return apply_integer(op, x, y); });
 }
 
 // Sums and products are exact in f32 only while they are below 2^24, and only some widths can wrap around.
@@ -61,12 +70,18 @@ void require_exact(Arithmetic op, ElementType type) {
 Value apply(Lowering& lowering, Arithmetic op, const Value& x, const Value& y) {
     program::Tape& tape = lowering.tape();
     switch (op) {
-        case Arithmetic::kAdd: return tape.add(x, y);
-        case Arithmetic::kSub: return tape.sub(x, y);
-        case Arithmetic::kMul: return tape.mul(x, y);
-        case Arithmetic::kDiv: return tape.div(x, y);
-        case Arithmetic::kMax: return tape.max(x, y);
-        case Arithmetic::kMin: return tape.min(x, y);
+        case Arithmetic::kAdd:
+            return tape.add(x, y);
+        case Arithmetic::kSub:
+            return tape.sub(x, y);
+        case Arithmetic::kMul:
+            return tape.mul(x, y);
+        case Arithmetic::kDiv:
+            return tape.div(x, y);
+        case Arithmetic::kMax:
+            return tape.max(x, y);
+        case Arithmetic::kMin:
+            return tape.min(x, y);
     }
     return x;
 }
@@ -91,20 +106,27 @@ std::optional<Operand> with_number(Lowering& lowering, Arithmetic op, const Oper
     if (right && a->dims == dims) {
         const float c = *right;
         switch (op) {
-            case Arithmetic::kAdd: return map(a, [&](const Value& x) { return tape.add_const(x, c); });
-            case Arithmetic::kSub: return map(a, [&](const Value& x) { return tape.add_const(x, -c); });
-            case Arithmetic::kMul: return map(a, [&](const Value& x) { return tape.scale(x, c); });
-            default: return std::nullopt;
+            case Arithmetic::kAdd:
+                return map(a, [&](const Value& x) { return tape.add_const(x, c); });
+            case Arithmetic::kSub:
+                return map(a, [&](const Value& x) { return tape.add_const(x, -c); });
+            case Arithmetic::kMul:
+                return map(a, [&](const Value& x) { return tape.scale(x, c); });
+            default:
+                return std::nullopt;
         }
     }
     if (left && b->dims == dims) {
         const float c = *left;
         switch (op) {
-            case Arithmetic::kAdd: return map(b, [&](const Value& x) { return tape.add_const(x, c); });
+            case Arithmetic::kAdd:
+                return map(b, [&](const Value& x) { return tape.add_const(x, c); });
             case Arithmetic::kSub:
                 return map(b, [&](const Value& x) { return tape.add_const(tape.scale(x, -1.0F), c); });
-            case Arithmetic::kMul: return map(b, [&](const Value& x) { return tape.scale(x, c); });
-            default: return std::nullopt;
+            case Arithmetic::kMul:
+                return map(b, [&](const Value& x) { return tape.scale(x, c); });
+            default:
+                return std::nullopt;
         }
     }
     return std::nullopt;
@@ -190,9 +212,9 @@ Operand unary(
     if (x->constant && known != nullptr && x->constant->is_real()) {
         lowering.require_computable(x->type);
         const Constant& constant = *x->constant;
-        return lowering.add_constant(
-            zip_reals(constant, constant, x->dims, x->type, [known](double value, double) { return known(value); })
-        );
+        return lowering.add_constant(zip_reals(constant, constant, x->dims, x->type, [known](double value, double) {
+            return known(value);
+        }));
     }
     return lowering.add_array(lowering.map(lowering.array_any(x), f));
 }

@@ -15,8 +15,7 @@ Operand arithmetic(Lowering& lowering, Arithmetic op, const Operand& a, const Op
 
 /// Applies `f` to each element. `known`, if given, computes the same at import if `x` is constant.
 Operand unary(
-    Lowering& lowering, const Operand& x, const std::function<Value(const Value&)>& f,
-    double (*known)(double) = nullptr
+    Lowering& lowering, const Operand& x, const std::function<Value(const Value&)>& f, double (*known)(double) = nullptr
 );
 
 /// 1 where x > limit, else 0; no gradient.

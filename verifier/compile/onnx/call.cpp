@@ -20,8 +20,7 @@ Constant Call::known(std::size_t i, const char* what) const {
     const std::string reason = std::string("input ") + std::to_string(i) + " (" + what + ") must be known at import";
     if (x->is_graph_input) {
         throw Refusal(
-            ImportErrorKind::kNeedsConstant,
-            reason + ": fix graph input '" + x->name + "' or make it an initializer",
+            ImportErrorKind::kNeedsConstant, reason + ": fix graph input '" + x->name + "' or make it an initializer",
             x->name
         );
     }

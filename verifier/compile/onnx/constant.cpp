@@ -188,7 +188,9 @@ namespace {
 
 // `f` of the two constants' elements at the same place, into `out`; once where both have one value only.
 template <class Values, class F>
-void zip(const Constant& a, const Constant& b, const program::Dims& dims, std::uint64_t count, Values& out, const F& f) {
+void zip(
+    const Constant& a, const Constant& b, const program::Dims& dims, std::uint64_t count, Values& out, const F& f
+) {
     const BroadcastIndex ia(a.dims, dims);
     const BroadcastIndex ib(b.dims, dims);
     const bool is_uniform = a.is_uniform() && b.is_uniform();
@@ -204,9 +206,8 @@ Constant zip_reals(
     const Constant& a, const Constant& b, const program::Dims& dims, ElementType type, const RealOperation& f
 ) {
     Constant out = empty_like(type, dims);
-    zip(a, b, dims, out.count(), out.reals, [&](std::size_t i, std::size_t j) {
-        return rounded(type, f(a.real(i), b.real(j)));
-    });
+    zip(a, b, dims, out.count(), out.reals,
+        [&](std::size_t i, std::size_t j) { return rounded(type, f(a.real(i), b.real(j))); });
     return out;
 }
 
@@ -214,9 +215,8 @@ Constant zip_integers(
     const Constant& a, const Constant& b, const program::Dims& dims, ElementType type, const IntegerOperation& f
 ) {
     Constant out = empty_like(type, dims);
-    zip(a, b, dims, out.count(), out.integers, [&](std::size_t i, std::size_t j) {
-        return wrapped(type, f(a.integer(i), b.integer(j)));
-    });
+    zip(a, b, dims, out.count(), out.integers,
+        [&](std::size_t i, std::size_t j) { return wrapped(type, f(a.integer(i), b.integer(j))); });
     return out;
 }
 

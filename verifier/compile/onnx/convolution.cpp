@@ -17,7 +17,7 @@ using program::Windows;
 
 // A convolution as a product: every output position is a row of what its window reads.
 struct ConvolutionProblem {
-    Array x;               ///< channels last
+    Array x;  ///< channels last
     std::uint32_t groups = 1;
     std::uint32_t channels_in = 0;
     std::uint32_t channels_out = 0;
@@ -182,8 +182,12 @@ Outputs lower_conv_transpose(Call& call) {
             refuse_invalid("the output has a dimension of " + std::to_string(spread.size));
         }
         problem.dims.push_back(static_cast<std::uint32_t>(spread.size));
-        windows.axes.push_back({.size = spatial[i], .offset = static_cast<std::int32_t>(spread.before),
-                                .divisor = static_cast<std::uint32_t>(strides[i]), .strides = {}});
+        windows.axes.push_back(
+            {.size = spatial[i],
+             .offset = static_cast<std::int32_t>(spread.before),
+             .divisor = static_cast<std::uint32_t>(strides[i]),
+             .strides = {}}
+        );
     }
     windows.axes.push_back({.size = problem.channels_in, .offset = 0, .divisor = 1, .strides = {}});
     windows.dims = problem.dims;
@@ -213,7 +217,9 @@ std::vector<Operator> convolution_operators() {
     constexpr Derivative kExact = Derivative::kExact;
     return {
         {"Conv", 1, kExact, {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}, lower_conv},
-        {"ConvTranspose", 1, kExact,
+        {"ConvTranspose",
+         1,
+         kExact,
          {"auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"},
          lower_conv_transpose},
     };

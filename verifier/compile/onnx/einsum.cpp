@@ -107,10 +107,7 @@ std::uint64_t size_of_labels(const std::map<char, std::uint32_t>& sizes, const s
 
 // Labels of both that are kept are groups; labels of both that are not are summed over.
 Labelled combined(
-    Lowering& lowering,
-    const Labelled& a,
-    const Labelled& b,
-    const std::string& kept,
+    Lowering& lowering, const Labelled& a, const Labelled& b, const std::string& kept,
     const std::map<char, std::uint32_t>& sizes
 ) {
     std::string groups;
@@ -222,8 +219,7 @@ Outputs lower_einsum(Call& call) {
             }
         }
     }
-    const std::string output =
-        equation.output ? expand_ellipsis(*equation.output, unnamed) : implied_output(operands);
+    const std::string output = equation.output ? expand_ellipsis(*equation.output, unnamed) : implied_output(operands);
     require_labels(output);
     Labelled total;
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -248,8 +244,6 @@ Outputs lower_einsum(Call& call) {
 
 }  // namespace
 
-std::vector<Operator> einsum_operators() {
-    return {{"Einsum", 12, Derivative::kExact, {"equation"}, lower_einsum}};
-}
+std::vector<Operator> einsum_operators() { return {{"Einsum", 12, Derivative::kExact, {"equation"}, lower_einsum}}; }
 
 }  // namespace assay::onnx

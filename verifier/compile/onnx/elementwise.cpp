@@ -27,9 +27,8 @@ Outputs lower_variadic(Call& call) {
 Outputs lower_mean(Call& call) {
     require_real(call.in(0));
     const Operand total = lower_variadic<Arithmetic::kAdd>(call)[0];
-    const Operand count = call.lowering().add_constant(
-        make_uniform(total->type, {}, static_cast<double>(call.input_count()))
-    );
+    const Operand count =
+        call.lowering().add_constant(make_uniform(total->type, {}, static_cast<double>(call.input_count())));
     return {arithmetic(call.lowering(), Arithmetic::kDiv, total, count)};
 }
 
@@ -219,9 +218,9 @@ Outputs lower_pow(Call& call) {
     const bool is_integer = kind_of(x->type) != Kind::kReal;
     if (x->constant && y->constant && x->constant->is_real()) {
         lowering.require_computable(x->type);
-        return {lowering.add_constant(
-            zip_reals(*x->constant, *y->constant, dims, x->type, [](double a, double b) { return std::pow(a, b); })
-        )};
+        return {lowering.add_constant(zip_reals(*x->constant, *y->constant, dims, x->type, [](double a, double b) {
+            return std::pow(a, b);
+        }))};
     }
     if (y->constant && y->constant->is_uniform() && x->dims == dims) {
         const double power = y->constant->real(0);

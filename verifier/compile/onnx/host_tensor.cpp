@@ -41,19 +41,32 @@ double half_to_real(std::uint16_t bits) {
 
 const char* to_string(ElementType type) noexcept {
     switch (type) {
-        case ElementType::kFloat: return "float32";
-        case ElementType::kUint8: return "uint8";
-        case ElementType::kInt8: return "int8";
-        case ElementType::kUint16: return "uint16";
-        case ElementType::kInt16: return "int16";
-        case ElementType::kInt32: return "int32";
-        case ElementType::kInt64: return "int64";
-        case ElementType::kBool: return "bool";
-        case ElementType::kFloat16: return "float16";
-        case ElementType::kDouble: return "float64";
-        case ElementType::kUint32: return "uint32";
-        case ElementType::kUint64: return "uint64";
-        case ElementType::kBfloat16: return "bfloat16";
+        case ElementType::kFloat:
+            return "float32";
+        case ElementType::kUint8:
+            return "uint8";
+        case ElementType::kInt8:
+            return "int8";
+        case ElementType::kUint16:
+            return "uint16";
+        case ElementType::kInt16:
+            return "int16";
+        case ElementType::kInt32:
+            return "int32";
+        case ElementType::kInt64:
+            return "int64";
+        case ElementType::kBool:
+            return "bool";
+        case ElementType::kFloat16:
+            return "float16";
+        case ElementType::kDouble:
+            return "float64";
+        case ElementType::kUint32:
+            return "uint32";
+        case ElementType::kUint64:
+            return "uint64";
+        case ElementType::kBfloat16:
+            return "bfloat16";
     }
     return "unknown";
 }

@@ -92,11 +92,11 @@ struct GraphPort {
 /// says; integers are i32, bools f32 of 0 and 1.
 struct ForwardGraph {
     canonical::Graph graph;
-    std::vector<program::StateTensor> state;   ///< inputs, initializers and other constants, in order of first use
-    std::vector<canonical::Tensor> values;     ///< initial values of `state`; zeros for inputs
+    std::vector<program::StateTensor> state;  ///< inputs, initializers and other constants, in order of first use
+    std::vector<canonical::Tensor> values;    ///< initial values of `state`; zeros for inputs
     std::vector<GraphPort> inputs;
     std::vector<GraphPort> outputs;
-    std::vector<std::string> notes;            ///< remarks for the user on how the model was read
+    std::vector<std::string> notes;  ///< remarks for the user on how the model was read
 };
 
 /// Imports a model for inference. The graph passes check_graph. Fails with ImportError.

@@ -94,14 +94,15 @@ Dims resolve_dims(const ModelPort& port, const Dimensions& dimensions, std::uint
             size = named->second;
         }
         if (is_batch && size && *size != batch) {
-            refuse(ImportErrorKind::kConfig, "graph input '" + port.name + "' has a batch of " + std::to_string(*size) +
-                                                 ", not of " + std::to_string(batch));
+            refuse(
+                ImportErrorKind::kConfig, "graph input '" + port.name + "' has a batch of " + std::to_string(*size) +
+                                              ", not of " + std::to_string(batch)
+            );
         }
         if (!size && !is_batch) {
             refuse(
-                ImportErrorKind::kConfig,
-                "dimension " + std::to_string(i) + " '" + dim.name + "' of graph input '" + port.name +
-                    "' is open: give its size"
+                ImportErrorKind::kConfig, "dimension " + std::to_string(i) + " '" + dim.name + "' of graph input '" +
+                                              port.name + "' is open: give its size"
             );
         }
         out.push_back(size ? *size : batch);

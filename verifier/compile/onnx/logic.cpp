@@ -64,9 +64,12 @@ Outputs lower_junction(Call& call) {
     program::GraphBuilder& graph = call.graph();
     const Pair f = [&graph](const Value& x, const Value& y) {
         switch (kJunction) {
-            case Junction::kAnd: return graph.mul(x, y);
-            case Junction::kOr: return graph.max(x, y);
-            case Junction::kXor: return graph.abs(graph.sub(x, y));
+            case Junction::kAnd:
+                return graph.mul(x, y);
+            case Junction::kOr:
+                return graph.max(x, y);
+            case Junction::kXor:
+                return graph.abs(graph.sub(x, y));
         }
         return x;
     };
@@ -77,7 +80,8 @@ Outputs lower_junction(Call& call) {
         const Dims dims = broadcast_dims(a->dims, b->dims);
         if (checked_elements(dims) <= kMaxConstant) {
             return {call.lowering().add_constant(zip_integers(
-                *a->constant, *b->constant, dims, ElementType::kBool, [](std::int64_t x, std::int64_t y) {
+                *a->constant, *b->constant, dims, ElementType::kBool,
+                [](std::int64_t x, std::int64_t y) {
                     return kJunction == Junction::kAnd ? x & y : kJunction == Junction::kOr ? x | y : x ^ y;
                 }
             ))};
@@ -174,8 +178,8 @@ Outputs lower_where(Call& call) {
     }
     for (const bool keeps : {true, false}) {
         const Operand& kept = keeps ? x : y;
-        const auto rows = kept->dims == dims && is_minus_infinity(keeps ? y : x) ? causal_rows(condition, dims, keeps)
-                                                                                 : std::nullopt;
+        const auto rows =
+            kept->dims == dims && is_minus_infinity(keeps ? y : x) ? causal_rows(condition, dims, keeps) : std::nullopt;
         if (rows) {
             const Value masked = tape.causal_mask(lowering.real(lowering.array(kept)), *rows);
             return {lowering.add_array({x->type, dims, masked, false})};

@@ -53,8 +53,7 @@ LossesProblem problem_of(Call& call) {
             refuse_unsupported("ignore_index " + std::to_string(ignored) + " is not supported");
         }
         const Value number = lowering.scalar(static_cast<float>(ignored));
-        const Value counts =
-            negated(lowering, graph.equal(lowering.view_as(lowering.real(targets), column), number));
+        const Value counts = negated(lowering, graph.equal(lowering.view_as(lowering.real(targets), column), number));
         out.weight = out.weight ? graph.mul(counts, *out.weight) : counts;
     }
     return out;

@@ -55,8 +55,8 @@ struct StateEntry {
     const HostTensor* initializer = nullptr;  ///< initializer, whose value is copied only if the entry is kept
     Dims dims{};
     bool is_weight = false;
-    bool is_buffer = false;         ///< updated by the model itself, or fixed by its meaning; never trained
-    std::optional<Value> next{};    ///< next value; unchanged if absent
+    bool is_buffer = false;       ///< updated by the model itself, or fixed by its meaning; never trained
+    std::optional<Value> next{};  ///< next value; unchanged if absent
 
     canonical::Tensor take_value() &&;
 };
@@ -121,7 +121,8 @@ class Lowering {
     Value view_as(const Value& x, canonical::Shape shape);
     /// Converts a matrix whose elements are in the order of `dims` to an array of these dimensions.
     Array from_matrix(const Value& value, ElementType type, const Dims& dims);
-    /// fit() returns a [1,1], [1,N], [M,1] or [M,N] that broadcasts to an array of `to`; whole() returns exactly its matrix.
+    /// fit() returns a [1,1], [1,N], [M,1] or [M,N] that broadcasts to an array of `to`; whole() returns exactly its
+    /// matrix.
     Value fit(const Array& x, const Dims& to, bool channels_last);
     Value whole(const Array& x, const Dims& to, bool channels_last);
     Value scalar(float value) { return graph_.fill({1, 1}, value); }

@@ -85,8 +85,9 @@ Outputs lower_layer_normalization(Call& call) {
     std::fill(dims.begin() + axis, dims.end(), 1U);
     const Moments moments = moments_of(tape, rows.value, epsilon);
     const Value inverse = tape.div(call.graph().fill(moments.deviation.shape, 1.0F), moments.deviation);
-    return {y, lowering.add_array(lowering.from_matrix(moments.mean, x->type, dims)),
-            lowering.add_array(lowering.from_matrix(inverse, x->type, dims))};
+    return {
+        y, lowering.add_array(lowering.from_matrix(moments.mean, x->type, dims)),
+        lowering.add_array(lowering.from_matrix(inverse, x->type, dims))};
 }
 
 // A vector of one number for each channel, as [1,C].
@@ -103,8 +104,7 @@ Outputs trained_batch_norm(Call& call, const Array& x, std::uint32_t channels) {
     const float momentum = call.real("momentum", 0.9F);
     const Value gain = channel_row(call, 1, channels);
     const Value bias = channel_row(call, 2, channels);
-    const Tape::Normalised found =
-        call.tape().batch_norm(lowering.real(x), gain, bias, call.real("epsilon", 1e-5F));
+    const Tape::Normalised found = call.tape().batch_norm(lowering.real(x), gain, bias, call.real("epsilon", 1e-5F));
     Outputs out{lowering.add_array({x.type, x.dims, found.output, x.channels_last})};
     for (const std::size_t i : {std::size_t{3}, std::size_t{4}}) {
         const Value before = channel_row(call, i, channels);
@@ -186,8 +186,8 @@ Outputs lower_lp_normalization(Call& call) {
         call.unsupported_attribute("p", std::to_string(p));
     }
     const Rows rows = rows_along(call.lowering(), x, one_axis(call.axis_of(call.integer("axis", -1), x->dims.size())));
-    const Value norm = p == 1 ? tape.row_sum(tape.abs(rows.value))
-                              : tape.sqrt(tape.row_sum(tape.mul(rows.value, rows.value)));
+    const Value norm =
+        p == 1 ? tape.row_sum(tape.abs(rows.value)) : tape.sqrt(tape.row_sum(tape.mul(rows.value, rows.value)));
     return {from_rows(call.lowering(), x, rows, tape.div(rows.value, norm))};
 }
 

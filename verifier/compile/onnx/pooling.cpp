@@ -117,9 +117,15 @@ Outputs lower_global_pool(Call& call) {
 std::vector<Operator> pooling_operators() {
     constexpr Derivative kExact = Derivative::kExact;
     return {
-        {"MaxPool", 1, kExact,
-         {"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}, lower_max_pool},
-        {"AveragePool", 1, kExact, {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"},
+        {"MaxPool",
+         1,
+         kExact,
+         {"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"},
+         lower_max_pool},
+        {"AveragePool",
+         1,
+         kExact,
+         {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"},
          lower_average_pool},
         {"GlobalAveragePool", 1, kExact, {}, lower_global_pool<false>},
         {"GlobalMaxPool", 1, kExact, {}, lower_global_pool<true>},

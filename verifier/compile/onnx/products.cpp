@@ -89,9 +89,8 @@ Operand matrix_product(Call& call, const Operand& left, const Operand& right) {
     const bool is_shared = checked_elements(batch_b) == 1;
     if (is_shared) {
         // One right side for all: the batch is more rows.
-        const Value rows = lowering.view_as(
-            lowering.real(lowering.array(a)), checked_shape(checked_elements(batch_a) * m, k)
-        );
+        const Value rows =
+            lowering.view_as(lowering.real(lowering.array(a)), checked_shape(checked_elements(batch_a) * m, k));
         const Value columns = lowering.view_as(lowering.real(lowering.array(b)), checked_shape(k, n));
         product = grouped_product(lowering, rows, lowering.transpose(columns), 1);
     } else {
@@ -104,10 +103,8 @@ Operand matrix_product(Call& call, const Operand& left, const Operand& right) {
         const Value columns = lowering.real(lowering.array(lowering.expand(b, all_b)));
         checked_shape(std::uint64_t{groups} * n, k);
         product = grouped_product(
-            lowering,
-            lowering.view_as(rows, checked_shape(std::uint64_t{groups} * m, k)),
-            lowering.transpose(lowering.view_as(columns, checked_shape(std::uint64_t{groups} * k, n)), groups),
-            groups
+            lowering, lowering.view_as(rows, checked_shape(std::uint64_t{groups} * m, k)),
+            lowering.transpose(lowering.view_as(columns, checked_shape(std::uint64_t{groups} * k, n)), groups), groups
         );
     }
     if (is_column) {

@@ -18,9 +18,9 @@ constexpr std::uint32_t kMaxSteps = 1024;
 struct Layer {
     std::uint32_t steps = 0;
     std::uint32_t batch = 0;
-    std::uint32_t width = 0;   ///< of the input
+    std::uint32_t width = 0;  ///< of the input
     std::uint32_t hidden = 0;
-    std::uint32_t gates = 0;   ///< matrices in one
+    std::uint32_t gates = 0;  ///< matrices in one
     std::uint32_t directions = 1;
     bool batch_first = false;  ///< attribute layout
 };
@@ -263,8 +263,7 @@ Outputs lower_gru(Call& call) {
     const bool resets_product = call.integer("linear_before_reset", 0) != 0;
     const std::uint32_t h = layer.hidden;
     return recurrent(
-        call,
-        layer,
+        call, layer,
         [&, resets_product, h](const Weights& weights, const Value& input, const Cell& before) {
             const Value product = recurrent_part(call, weights, before.hidden);
             const auto gate = [&](std::uint32_t i) {
@@ -302,8 +301,7 @@ Outputs lower_lstm(Call& call) {
     const bool has_peepholes = call.has(7);
     const std::uint32_t h = layer.hidden;
     return recurrent(
-        call,
-        layer,
+        call, layer,
         [&, has_peepholes, h](const Weights& weights, const Value& input, const Cell& before) {
             const Value sum = tape.add(input, recurrent_part(call, weights, before.hidden));
             const auto peeped = [&](std::uint32_t gate, std::uint32_t peephole, const Value& memory) {

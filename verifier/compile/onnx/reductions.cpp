@@ -52,15 +52,24 @@ Value row_product(Lowering& lowering, const Value& x) {
 Value reduce_rows(Lowering& lowering, Reduction reduction, const Value& x) {
     program::Tape& tape = lowering.tape();
     switch (reduction) {
-        case Reduction::kSum: return tape.row_sum(x);
-        case Reduction::kMean: return tape.row_mean(x);
-        case Reduction::kMax: return tape.row_max(x);
-        case Reduction::kMin: return tape.scale(tape.row_max(tape.scale(x, -1.0F)), -1.0F);
-        case Reduction::kProd: return row_product(lowering, x);
-        case Reduction::kL1: return tape.row_sum(tape.abs(x));
-        case Reduction::kL2: return tape.sqrt(tape.row_sum(tape.mul(x, x)));
-        case Reduction::kSumSquare: return tape.row_sum(tape.mul(x, x));
-        case Reduction::kLogSum: return tape.log(tape.row_sum(x));
+        case Reduction::kSum:
+            return tape.row_sum(x);
+        case Reduction::kMean:
+            return tape.row_mean(x);
+        case Reduction::kMax:
+            return tape.row_max(x);
+        case Reduction::kMin:
+            return tape.scale(tape.row_max(tape.scale(x, -1.0F)), -1.0F);
+        case Reduction::kProd:
+            return row_product(lowering, x);
+        case Reduction::kL1:
+            return tape.row_sum(tape.abs(x));
+        case Reduction::kL2:
+            return tape.sqrt(tape.row_sum(tape.mul(x, x)));
+        case Reduction::kSumSquare:
+            return tape.row_sum(tape.mul(x, x));
+        case Reduction::kLogSum:
+            return tape.log(tape.row_sum(x));
         case Reduction::kLogSumExp: {
             // The largest is only there for range: the result does not depend on it.
             const Value largest = lowering.graph().row_max(x);
@@ -79,10 +88,14 @@ std::int64_t combine(Reduction reduction, std::int64_t a, std::int64_t b) {
     const auto ua = static_cast<std::uint64_t>(a);
     const auto ub = static_cast<std::uint64_t>(b);
     switch (reduction) {
-        case Reduction::kMax: return std::max(a, b);
-        case Reduction::kMin: return std::min(a, b);
-        case Reduction::kProd: return static_cast<std::int64_t>(ua * ub);
-        default: return static_cast<std::int64_t>(ua + ub);
+        case Reduction::kMax:
+            return std::max(a, b);
+        case Reduction::kMin:
+            return std::min(a, b);
+        case Reduction::kProd:
+            return static_cast<std::int64_t>(ua * ub);
+        default:
+            return static_cast<std::int64_t>(ua + ub);
     }
 }
 

@@ -48,8 +48,10 @@ std::vector<Column> columns_of(const Model& model, const TrainingConfig& config)
         }
         if (port.type == ElementType::kDouble || port.type == ElementType::kFloat16 ||
             port.type == ElementType::kBfloat16) {
-            refuse_unsupported("graph input '" + port.name + "' of element type " + to_string(port.type) +
-                               " cannot be part of a dataset row");
+            refuse_unsupported(
+                "graph input '" + port.name + "' of element type " + to_string(port.type) +
+                " cannot be part of a dataset row"
+            );
         }
         require_array(column.dims);
         const std::uint64_t count = checked_elements(column.dims) / column.dims.front();
@@ -240,9 +242,7 @@ std::vector<Value> optimized(Draft& draft, const TrainingConfig& config, Layout&
     return program::append_optimizer(lowering.graph(), config.optimizer, inputs);
 }
 
-void note_rest(
-    const Model& model, Lowering& lowering, const Layout& layout, const std::set<std::string>& known
-) {
+void note_rest(const Model& model, Lowering& lowering, const Layout& layout, const std::set<std::string>& known) {
     std::set<std::string> used;
     for (const auto* part : {&layout.parameters, &layout.others}) {
         for (const std::uint32_t index : *part) {
@@ -316,8 +316,10 @@ void require_fitting(const program::Program& program) {
         refuse_too_large("more than " + std::to_string(canonical::kMaxStateTensors) + " tensors in the state");
     }
     if (program.step.size() > canonical::kMaxNodes) {
-        refuse_too_large("a step has " + std::to_string(program.step.size()) + " nodes; at most " +
-                         std::to_string(canonical::kMaxNodes) + " are allowed");
+        refuse_too_large(
+            "a step has " + std::to_string(program.step.size()) + " nodes; at most " +
+            std::to_string(canonical::kMaxNodes) + " are allowed"
+        );
     }
     require_names(program.state);
     if (!program::check_program(program)) {

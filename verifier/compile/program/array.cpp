@@ -65,15 +65,13 @@ struct Window {
 Window window_along(const Windows& windows, std::size_t i) {
     const Window window{
         windows.kernel[i], at_or(windows.stride, i, 1U), at_or(windows.dilation, i, 1U),
-        at_or(windows.pad_before, i, 0), at_or(windows.pad_after, i, 0)
-    };
+        at_or(windows.pad_before, i, 0), at_or(windows.pad_after, i, 0)};
     ASSERT(window.kernel > 0 && window.stride > 0 && window.dilation > 0);
     return window;
 }
 
 std::uint32_t window_count(std::uint32_t size, const Window& window, bool rounds_up) {
-    const std::int64_t room =
-        size + window.pad_before + window.pad_after - window.dilation * (window.kernel - 1) - 1;
+    const std::int64_t room = size + window.pad_before + window.pad_after - window.dilation * (window.kernel - 1) - 1;
     ASSERT(room >= 0);
     std::int64_t count = room / window.stride + 1;
     if (rounds_up && room % window.stride != 0 && count * window.stride < size + window.pad_before) {

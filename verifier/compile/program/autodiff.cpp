@@ -18,8 +18,8 @@ Value Tape::record(const Value& output, Rule rule) {
 }
 
 bool Tape::wants(const Value& value) const {
-    return parameters_.contains(key_of(value)) || (value.source == Source::kNode && value.index < depends_.size() &&
-                                                   depends_[value.index]);
+    return parameters_.contains(key_of(value)) ||
+           (value.source == Source::kNode && value.index < depends_.size() && depends_[value.index]);
 }
 
 Value Tape::expand(const Value& x, Shape shape) {

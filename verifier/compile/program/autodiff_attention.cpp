@@ -32,8 +32,7 @@ Heads heads_of(const Value& x, std::uint32_t tokens, std::uint32_t heads) {
 Value rotary_angles(GraphBuilder& graph, const Heads& h, float base) {
     const std::uint32_t pairs = h.depth / 2;
     const Value exponent = graph.scale(graph.iota(pairs), -2.0F * std::log(base) / static_cast<float>(h.depth));
-    const Value frequency =
-        graph.view(graph.exp(exponent), expand_view({pairs}, {2, pairs}), Shape{2, pairs});
+    const Value frequency = graph.view(graph.exp(exponent), expand_view({pairs}, {2, pairs}), Shape{2, pairs});
     const Value sign = graph.add_const(graph.scale(graph.iota(2), 2.0F), -1.0F);
     const Value both = graph.mul(frequency, sign);
     const Value row = graph.view(both, reshape_view({2, pairs}, {1, h.depth}), Shape{1, h.depth});
@@ -56,8 +55,7 @@ Value Tape::causal_attention(
     const Value scaled = scale(view(q, split, rows), 1.0F / std::sqrt(static_cast<float>(h.depth)));
     const Value scores = matmul_nt(scaled, view(k, split, rows), groups);
     const Value weights = causal_softmax(scores, h.tokens);
-    const Value v_transposed =
-        view(v, permute_view(h.dims(), Order{0, 2, 3, 1}), Shape{groups * h.depth, h.tokens});
+    const Value v_transposed = view(v, permute_view(h.dims(), Order{0, 2, 3, 1}), Shape{groups * h.depth, h.tokens});
     const Value mixed = matmul_nt(weights, v_transposed, groups);
     return view(mixed, permute_view({h.batch, h.heads, h.tokens, h.depth}, Order{0, 2, 1, 3}), q.shape);
 }
@@ -70,8 +68,7 @@ Value Tape::rotary(const Value& x, std::uint32_t tokens, std::uint32_t heads, fl
     const Value cosine = graph_.view(graph_.cos(angles), repeat, x.shape);
     const Value sine = graph_.view(graph_.sin(angles), repeat, x.shape);
     // Each half in the other's place; its own inverse and transpose.
-    const canonical::View swap =
-        slice_view({x.shape.rows, h.heads, 2, h.depth / 2}, 2, 1, 2, -1);
+    const canonical::View swap = slice_view({x.shape.rows, h.heads, 2, h.depth / 2}, 2, 1, 2, -1);
     const Value out = graph_.add(graph_.mul(x, cosine), graph_.mul(graph_.view(x, swap, x.shape), sine));
     return pointwise(x, out, [=](GraphBuilder& graph, const Value& gradient) {
         const Value crossed = graph.view(graph.mul(gradient, sine), swap, gradient.shape);

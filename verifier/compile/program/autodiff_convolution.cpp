@@ -50,8 +50,7 @@ Value Tape::conv_back(const Convolution& conv, const Value& gradient) {
     if (!is_correlation_cheaper(dims, out, element_count(conv.windows.kernel))) {
         const Value weight = graph_.transpose(conv.weight);
         return sum_back(
-            windows_view(dims, conv.windows), graph_.matmul_nt(gradient, weight, conv.profile),
-            matrix_shape(dims)
+            windows_view(dims, conv.windows), graph_.matmul_nt(gradient, weight, conv.profile), matrix_shape(dims)
         );
     }
     const View windows = windows_at_view(dims, conv.windows, out_channels);
@@ -66,9 +65,7 @@ Value Tape::conv_back(const Convolution& conv, const Value& gradient) {
     );
 }
 
-Value Tape::conv(
-    const Value& x, const Dims& dims, const Windows& windows, const Value& weight, const Value& bias
-) {
+Value Tape::conv(const Value& x, const Dims& dims, const Windows& windows, const Value& weight, const Value& bias) {
     return add(conv(x, dims, windows, weight), bias);
 }
 
@@ -104,9 +101,8 @@ Value Tape::max_pool(const Value& x, const Dims& dims, const Windows& windows) {
             return;
         }
         GraphBuilder& graph = tape.graph_;
-        const Value column = graph.view(
-            gradient, reshape_view({gradient.shape.rows, gradient.shape.cols}, {rows, 1}), Shape{rows, 1}
-        );
+        const Value column =
+            graph.view(gradient, reshape_view({gradient.shape.rows, gradient.shape.cols}, {rows, 1}), Shape{rows, 1});
         const Value chosen = graph.one_hot(graph.row_arg_max(terms), terms.shape.cols);
         tape.accumulate(x, tape.sum_back(view, graph.mul(chosen, column), x.shape));
     });

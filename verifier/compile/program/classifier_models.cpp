@@ -65,9 +65,7 @@ Image append_stage(ModelBuilder& builder, const CnnConfig& model, std::size_t st
     const std::uint32_t filters = model.filters[stage];
     const std::string number = std::to_string(stage + 1);
     const auto pad = static_cast<std::int32_t>(model.kernel / 2);
-    const Windows same{
-        .kernel = {model.kernel, model.kernel}, .pad_before = {pad, pad}, .pad_after = {pad, pad}
-    };
+    const Windows same{.kernel = {model.kernel, model.kernel}, .pad_before = {pad, pad}, .pad_after = {pad, pad}};
     const std::uint32_t inputs = model.kernel * model.kernel * image.dims.back();
     const Value weight = builder.parameter("conv" + number + ".weight", {filters, inputs}, Start::fan_in(inputs));
     Value value = builder.tape().conv(image.value, image.dims, same, weight);

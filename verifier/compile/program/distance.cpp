@@ -41,8 +41,8 @@ struct Sums {
     Value drift2, update2, claimed2, dot, drift_max, update_max, not_finite, sketch;
 };
 
-// The order in which nodes are appended is a part of the protocol (TOL-1), and C++ leaves the order open in which the arguments
-// of a call are computed. So no two arguments of one call append nodes.
+// The order in which nodes are appended is a part of the protocol (TOL-1), and C++ leaves the order open in which the
+// arguments of a call are computed. So no two arguments of one call append nodes.
 class Measuring {
   public:
     Measuring(const std::vector<StateTensor>& state, std::uint64_t part) : state_(state), part_(part) {}
@@ -54,7 +54,8 @@ class Measuring {
                 add_integers(i, type);
                 continue;
             }
-            const auto rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(part_ / type.shape.cols, type.shape.rows));
+            const auto rows =
+                static_cast<std::uint32_t>(std::min<std::uint64_t>(part_ / type.shape.cols, type.shape.rows));
             for (std::uint32_t first = 0; first < type.shape.rows; first += rows) {
                 add_part(i, first, std::min(rows, type.shape.rows - first));
             }
@@ -135,8 +136,8 @@ class Measuring {
             so_far = sums;
             return;
         }
-        for (Value Sums::*field : {&Sums::drift2, &Sums::update2, &Sums::claimed2, &Sums::dot, &Sums::not_finite,
-                                   &Sums::sketch}) {
+        for (Value Sums::*field :
+             {&Sums::drift2, &Sums::update2, &Sums::claimed2, &Sums::dot, &Sums::not_finite, &Sums::sketch}) {
             (*so_far).*field = graph_.add((*so_far).*field, sums.*field);
         }
         so_far->drift_max = graph_.max(so_far->drift_max, sums.drift_max);
@@ -177,8 +178,7 @@ class Measuring {
         const std::array<std::int32_t, 2> before{static_cast<std::int32_t>(row), static_cast<std::int32_t>(col)};
         const std::array<std::int32_t, 2> after{
             static_cast<std::int32_t>(shape.rows - row - x.shape.rows),
-            static_cast<std::int32_t>(shape.cols - col - x.shape.cols)
-        };
+            static_cast<std::int32_t>(shape.cols - col - x.shape.cols)};
         return graph_.view(x, pad_view({x.shape.rows, x.shape.cols}, before, after), shape);
     }
 
@@ -234,7 +234,8 @@ std::uint64_t node_count(const std::vector<StateTensor>& state, std::uint64_t pa
     constexpr std::uint64_t kNodesPerPart = 48;
     std::uint64_t parts = 4;
     for (const StateTensor& tensor : state) {
-        parts += div_ceil(std::uint64_t{tensor.type.shape.rows}, std::max<std::uint64_t>(part / tensor.type.shape.cols, 1));
+        parts +=
+            div_ceil(std::uint64_t{tensor.type.shape.rows}, std::max<std::uint64_t>(part / tensor.type.shape.cols, 1));
     }
     return parts * kNodesPerPart;
 }

@@ -24,15 +24,16 @@ enum class StateGroup : std::uint8_t {
 /// project's names, are kOther; every other f32 tensor is a parameter.
 StateGroup group_of(const StateTensor& tensor);
 
-enum class [[nodiscard]] DistanceError : std::uint8_t {
+enum class [[nodiscard]] DistanceError : std::uint8_t{
     kTensors = 1,      ///< TOL-4: no tensors, or more than 256
     kWideInteger = 2,  ///< TOL-4: an i64 tensor, whose low bits no primitive can read
     kTooLarge = 3,     ///< TOL-4: an i32 tensor or a row of more than 2^24 elements, or a graph beyond kMaxNodes
 };
 
-/// Builds the program whose initialisation reads the three states - start, replayed, claimed - and writes the measurement
-/// (TOL-1, TOL-2). Program::initial extends to measured_place(n, 3) - gap tensors; gap tensors are never read. Its step only
-/// passes the measurement on and is never run. The result passes check_program. Fails with DistanceError.
+/// Builds the program whose initialisation reads the three states - start, replayed, claimed - and writes the
+/// measurement (TOL-1, TOL-2). Program::initial extends to measured_place(n, 3) - gap tensors; gap tensors are never
+/// read. Its step only passes the measurement on and is never run. The result passes check_program. Fails with
+/// DistanceError.
 Result<Program, DistanceError> build_distance_program(const std::vector<StateTensor>& state);
 
 /// TOL-1: returns the index among the distance program's initial tensors of tensor `tensor` of state `which` (0 start,
@@ -42,8 +43,7 @@ std::uint32_t measured_place(std::uint32_t tensors, std::uint32_t which, std::ui
 /// Returns the program's initial tensors: those of the three states, with empty tensors in the gaps (TRC-3). All three
 /// states must have the same types.
 std::vector<canonical::Tensor> measured_state(
-    std::span<const canonical::Tensor> start,
-    std::span<const canonical::Tensor> replayed,
+    std::span<const canonical::Tensor> start, std::span<const canonical::Tensor> replayed,
     std::span<const canonical::Tensor> claimed
 );
 

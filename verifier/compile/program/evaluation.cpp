@@ -54,8 +54,8 @@ std::vector<std::uint32_t> nodes_of_loss(const Program& program) {
     return nodes;
 }
 
-// The order in which nodes are appended is a part of the protocol (EVL-7), and C++ leaves the order open in which the arguments
-// of a call are computed. So no two arguments of one call append nodes.
+// The order in which nodes are appended is a part of the protocol (EVL-7), and C++ leaves the order open in which the
+// arguments of a call are computed. So no two arguments of one call append nodes.
 class Evaluating {
   public:
     Evaluating(const Program& program, std::uint32_t rows)
@@ -170,9 +170,8 @@ Result<Program, EvaluationFailure> make_evaluation(const Program& program, std::
     }
     const auto count = static_cast<std::uint32_t>(rows);
     TRY_ASSIGN(canonical::Graph graph, Evaluating(program, count).write());
-    Program evaluation = make_function(
-        {"score", {DType::kF32, Shape{1, 1}}}, initial_tensors(program, count), std::move(graph)
-    );
+    Program evaluation =
+        make_function({"score", {DType::kF32, Shape{1, 1}}}, initial_tensors(program, count), std::move(graph));
     ASSERT(check_program(evaluation).has_value());
     return evaluation;
 }

@@ -13,7 +13,7 @@
 /// training (EVL rules).
 namespace assay::program {
 
-enum class [[nodiscard]] EvaluationError : std::uint8_t {
+enum class [[nodiscard]] EvaluationError : std::uint8_t{
     kTensors = 1,   ///< EVL-2: a state of more than 512 tensors
     kRows = 2,      ///< EVL-8: not a whole number of batches, or no batch
     kTooLarge = 3,  ///< EVL-8: a graph beyond kMaxNodes, or more than 2^24 rows

@@ -98,9 +98,7 @@ Value GraphBuilder::emit(Node node) {
 
 Value GraphBuilder::append(Node node) { return emit(std::move(node)); }
 
-Value GraphBuilder::binary(Op op, const Value& x, const Value& y) {
-    return emit(op, DType::kF32, x.shape, {}, {x, y});
-}
+Value GraphBuilder::binary(Op op, const Value& x, const Value& y) { return emit(op, DType::kF32, x.shape, {}, {x, y}); }
 
 Value GraphBuilder::unary(Op op, const Value& x, std::uint32_t attribute) {
     return emit(op, DType::kF32, x.shape, {attribute, 0}, {x});

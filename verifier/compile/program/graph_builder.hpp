@@ -96,11 +96,7 @@ class GraphBuilder {
 
     /// Product of operands that are already in fixed point: qa [G*M,K], ea, qb [G*N,K], eb -> [G*M,N].
     Value contract(
-        const Value& qa,
-        const Value& ea,
-        const Value& qb,
-        const Value& eb,
-        const Profile& profile,
+        const Value& qa, const Value& ea, const Value& qb, const Value& eb, const Profile& profile,
         std::uint32_t groups = 1
     );
     /// a [G*M,K] times b [G*N,K] transposed, for each group: computes exponents, quantises both and appends kContract.
@@ -131,10 +127,7 @@ class GraphBuilder {
 
   private:
     Value emit(
-        canonical::Op op,
-        canonical::DType dtype,
-        canonical::Shape shape,
-        std::array<std::uint32_t, 2> attributes,
+        canonical::Op op, canonical::DType dtype, canonical::Shape shape, std::array<std::uint32_t, 2> attributes,
         std::vector<Value> inputs
     );
     Value emit(canonical::Node node);

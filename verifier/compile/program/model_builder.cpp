@@ -71,8 +71,9 @@ Program ModelBuilder::finish(Value loss, const OptimizerConfig& optimizer, const
         }
     }
     for (Slot& slot : optimizer_slots(optimizer, trained)) {
-        inputs.slots.push_back(declare(std::move(slot.tensor.name), slot.tensor.type.shape,
-                                       Start::constant(slot.initial), false));
+        inputs.slots.push_back(
+            declare(std::move(slot.tensor.name), slot.tensor.type.shape, Start::constant(slot.initial), false)
+        );
     }
     inputs.gradients = tape_.gradients(loss, inputs.parameters);
     const std::vector<Value> updated = append_optimizer(graph_, optimizer, inputs);

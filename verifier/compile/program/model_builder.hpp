@@ -54,7 +54,8 @@ class ModelBuilder {
         std::uint32_t batch_size = 0;
         canonical::DatasetShape dataset;
     };
-    /// Finishes the program; must be called once, last. The result passes check_program if it has at most kMaxNodes nodes.
+    /// Finishes the program; must be called once, last. The result passes check_program if it has at most kMaxNodes
+    /// nodes.
     Program finish(Value loss, const OptimizerConfig& optimizer, const Data& data);
 
   private:

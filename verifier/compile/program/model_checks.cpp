@@ -94,13 +94,17 @@ Check check_sizes(const MlpConfig& model, const OptimizerConfig& optimizer) {
 }
 
 Check check_sizes(const CnnConfig& model, const OptimizerConfig& optimizer) {
-    TRY(expect_sizes({model.height, model.width, model.channels, model.kernel % 2, model.classes, model.batch_size,
-                      model.dataset_rows, model.filters.size()}));
+    TRY(expect_sizes(
+        {model.height, model.width, model.channels, model.kernel % 2, model.classes, model.batch_size,
+         model.dataset_rows, model.filters.size()}
+    ));
     TRY(expect_dimensions({model.height, model.width, model.channels, model.kernel, model.classes, model.batch_size}));
     const auto limit = std::uint64_t{canonical::kMaxRowWidth};
-    TRY(expect_row_width(model.height > limit || model.width > limit || model.channels > limit
-                             ? limit + 1
-                             : std::uint64_t{model.height} * model.width * model.channels + 1));
+    TRY(expect_row_width(
+        model.height > limit || model.width > limit || model.channels > limit
+            ? limit + 1
+            : std::uint64_t{model.height} * model.width * model.channels + 1
+    ));
     std::uint64_t height = model.height;
     std::uint64_t width = model.width;
     std::uint64_t channels = model.channels;
@@ -110,8 +114,10 @@ Check check_sizes(const CnnConfig& model, const OptimizerConfig& optimizer) {
         const std::uint64_t kernel = std::uint64_t{model.kernel} * model.kernel;
         TRY(expect_dimensions({kernel, model.batch_size * height * width}));
         // The windows of the convolution, of its gradient, and of the pooling.
-        TRY(expect_dimensions({kernel * channels, kernel * filters, model.batch_size * height * width * channels,
-                               model.batch_size * height * width * filters}));
+        TRY(expect_dimensions(
+            {kernel * channels, kernel * filters, model.batch_size * height * width * channels,
+             model.batch_size * height * width * filters}
+        ));
         TRY(expect_elements(kernel * channels, filters));
         if (height < 2 || width < 2) {
             return fail(ModelError::kTooSmall);
@@ -131,8 +137,9 @@ Check check_sizes(const CnnConfig& model, const OptimizerConfig& optimizer) {
 }
 
 Check check_sizes(const GptConfig& model, const OptimizerConfig& optimizer) {
-    TRY(expect_sizes({model.vocabulary, model.context, model.layers, model.heads, model.width, model.batch_size,
-                      model.dataset_rows}));
+    TRY(expect_sizes(
+        {model.vocabulary, model.context, model.layers, model.heads, model.width, model.batch_size, model.dataset_rows}
+    ));
     TRY(expect_row_width(model.context + std::uint64_t{1}));
     TRY(expect_dimensions({model.vocabulary, model.heads, 4 * std::uint64_t{model.width}, model.batch_size}));
     TRY(expect_elements(std::max(model.vocabulary, 4 * model.width), model.width));

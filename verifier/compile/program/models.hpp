@@ -15,7 +15,7 @@ namespace assay::program {
 struct Program;
 
 /// Why a configuration cannot be built. All builders require a configuration that passes check_model.
-enum class [[nodiscard]] ModelError : std::uint8_t {
+enum class [[nodiscard]] ModelError : std::uint8_t{
     kZero = 1,         ///< a size of 0, or a scale that is not finite
     kAlignment = 2,    ///< a size that is not a multiple of 32 as required, or heads that do not divide the width
     kRowWidth = 3,     ///< a dataset row of more than kMaxRowWidth values
@@ -44,7 +44,8 @@ enum class Encoding : std::uint8_t {
     kFloatBits = 2,  ///< the f32 with these bits
 };
 
-/// A multilayer perceptron: linear layers with ReLU, softmax cross-entropy. A dataset row is the features, then the class.
+/// A multilayer perceptron: linear layers with ReLU, softmax cross-entropy. A dataset row is the features, then the
+/// class.
 struct MlpConfig {
     std::uint32_t features = 0;
     std::vector<std::uint32_t> hidden{128};

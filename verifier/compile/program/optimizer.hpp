@@ -40,7 +40,7 @@ struct OptimizerConfig {
     Schedule schedule{};
 };
 
-enum class [[nodiscard]] OptimizerError : std::uint8_t {
+enum class [[nodiscard]] OptimizerError : std::uint8_t{
     kRate = 1,          ///< a learning rate, decay, norm or epsilon that is negative or not finite
     kDecayRate = 2,     ///< momentum, beta1 or beta2 not in [0, 1)
     kSchedule = 3,      ///< no updates after the warm-up, or a final fraction outside [0, 1]

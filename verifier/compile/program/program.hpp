@@ -20,8 +20,8 @@ struct Program {
     /// Tensors that the init graph may read as its state. The task provides them as an artifact, for example pretrained
     /// parameters. Empty if everything starts from constants and random numbers.
     std::vector<StateTensor> initial{};
-    canonical::Graph init;  ///< reads `initial`; writes the state before step 0
-    canonical::Graph step;  ///< state and batch -> next state
+    canonical::Graph init;        ///< reads `initial`; writes the state before step 0
+    canonical::Graph step;        ///< state and batch -> next state
     std::uint32_t loss_node = 0;  ///< index in `step` of the mean loss, [1,1] f32; for progress and loss curves only
     std::uint32_t batch_size = 0;
     canonical::DatasetShape dataset;
@@ -32,7 +32,7 @@ struct Program {
     }
 };
 
-enum class [[nodiscard]] ProgramError : std::uint8_t {
+enum class [[nodiscard]] ProgramError : std::uint8_t{
     kMalformed = 1,  ///< PRG-1: not the Borsh encoding of a Program
     kInit = 2,       ///< PRG-5: the init graph is not well-formed
     kStep = 3,       ///< PRG-5: the step graph is not well-formed

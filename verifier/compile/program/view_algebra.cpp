@@ -75,8 +75,10 @@ bool align(View& inner, View& outer) {
             --out;
         } else if (have == 1 && in > 0) {
             // An axis of one element: the other side gets one too.
-            outer.axes.insert(outer.axes.begin() + static_cast<std::ptrdiff_t>(out),
-                              ViewAxis{1, 0, 1, std::vector<std::int32_t>(outer.dims.size(), 0)});
+            outer.axes.insert(
+                outer.axes.begin() + static_cast<std::ptrdiff_t>(out),
+                ViewAxis{1, 0, 1, std::vector<std::int32_t>(outer.dims.size(), 0)}
+            );
             --in;
         } else if (want == 1 && out > 0) {
             inner.dims.insert(inner.dims.begin() + static_cast<std::ptrdiff_t>(in), 1);

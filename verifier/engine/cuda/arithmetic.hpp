@@ -17,17 +17,11 @@ namespace assay::engine::cuda {
 inline constexpr std::uint32_t kNan = 0x7fc00000;
 inline constexpr std::uint32_t kInfinity = 0x7f800000;
 
-ASSAY_HOST_DEVICE inline float as_float(std::uint32_t bits) {
-    return std::bit_cast<float>(bits);
-}
-ASSAY_HOST_DEVICE inline std::uint32_t bits_of(float x) {
-    return std::bit_cast<std::uint32_t>(x);
-}
+ASSAY_HOST_DEVICE inline float as_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+ASSAY_HOST_DEVICE inline std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 
 /// Canonical f32 (NUM-7): -0 becomes +0, NaN the canonical NaN.
-ASSAY_HOST_DEVICE inline float canon(float x) {
-    return x != x ? as_float(kNan) : x + 0.0F;
-}
+ASSAY_HOST_DEVICE inline float canon(float x) { return x != x ? as_float(kNan) : x + 0.0F; }
 
 /// 2^k (NUM-10).
 ASSAY_HOST_DEVICE inline double power_of_two(std::int64_t k) {
@@ -36,9 +30,7 @@ ASSAY_HOST_DEVICE inline double power_of_two(std::int64_t k) {
 }
 
 /// Nearest integer, ties to even (NUM-11).
-ASSAY_HOST_DEVICE inline double rint_of(double x) {
-    return (x + canonical::kRoundingBias) - canonical::kRoundingBias;
-}
+ASSAY_HOST_DEVICE inline double rint_of(double x) { return (x + canonical::kRoundingBias) - canonical::kRoundingBias; }
 
 /// The exponent of NUM-13, from the bits of the largest finite magnitude.
 ASSAY_HOST_DEVICE inline std::int32_t exponent_of(std::uint32_t magnitude) {
@@ -188,12 +180,8 @@ struct PhiloxNumbers {
     std::uint64_t seed = 0;
 };
 
-ASSAY_HOST_DEVICE inline std::uint32_t high_word(std::uint64_t x) {
-    return static_cast<std::uint32_t>(x >> 32U);
-}
-ASSAY_HOST_DEVICE inline std::uint32_t low_word(std::uint64_t x) {
-    return static_cast<std::uint32_t>(x);
-}
+ASSAY_HOST_DEVICE inline std::uint32_t high_word(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); }
+ASSAY_HOST_DEVICE inline std::uint32_t low_word(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 
 ASSAY_HOST_DEVICE inline std::array<std::uint32_t, 4> philox(std::uint32_t block, const PhiloxNumbers& numbers) {
     std::uint32_t c0 = block;

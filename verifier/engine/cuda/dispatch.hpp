@@ -107,12 +107,7 @@ class KernelsOf final : public Kernels {
     }
 
     void dequantise(
-        const std::int64_t* q,
-        const std::int32_t* e,
-        Rank e_row_stride,
-        Rank rows,
-        Rank cols,
-        std::uint32_t precision,
+        const std::int64_t* q, const std::int32_t* e, Rank e_row_stride, Rank rows, Rank cols, std::uint32_t precision,
         float* out
     ) override {
         launcher_.each(rows * cols, DequantiseBody{q, e, e_row_stride, cols, precision, out});

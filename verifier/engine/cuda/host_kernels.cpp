@@ -38,8 +38,6 @@ bool is_elementwise(canonical::Op op) {
     return with_elementwise(op, [](auto) {});
 }
 
-std::unique_ptr<Kernels> make_host_kernels() {
-    return std::make_unique<KernelsOf<HostLauncher>>();
-}
+std::unique_ptr<Kernels> make_host_kernels() { return std::make_unique<KernelsOf<HostLauncher>>(); }
 
 }  // namespace assay::engine::cuda

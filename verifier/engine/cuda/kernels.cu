@@ -78,8 +78,6 @@ class CudaLauncher {
 
 }  // namespace
 
-std::unique_ptr<Kernels> make_cuda_kernels() {
-    return std::make_unique<KernelsOf<CudaLauncher>>();
-}
+std::unique_ptr<Kernels> make_cuda_kernels() { return std::make_unique<KernelsOf<CudaLauncher>>(); }
 
 }  // namespace assay::engine::cuda

@@ -86,12 +86,7 @@ class Kernels {
     virtual void quantise(const QuantiseCall& call) = 0;
     /// Dequantises (NUM-15): e [rows or 1, 1], with row stride 1 or 0.
     virtual void dequantise(
-        const std::int64_t* q,
-        const std::int32_t* e,
-        Rank e_row_stride,
-        Rank rows,
-        Rank cols,
-        std::uint32_t precision,
+        const std::int64_t* q, const std::int32_t* e, Rank e_row_stride, Rank rows, Rank cols, std::uint32_t precision,
         float* out
     ) = 0;
     virtual void finish(const FinishCall& call) = 0;

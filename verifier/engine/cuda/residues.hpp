@@ -78,7 +78,7 @@ constexpr std::int32_t inverse(std::int32_t x, std::int32_t modulus) {
 /// Tables for converting residues to mixed-radix digits, whose place values are products of moduli.
 struct ResidueTables {
     std::array<std::array<std::int32_t, kMaxModuli>, kMaxModuli> place{};  ///< [j][i]: place value j modulo kModuli[i]
-    std::array<std::int32_t, kMaxModuli> inverse{};                        ///< inverse of place value i modulo kModuli[i]
+    std::array<std::int32_t, kMaxModuli> inverse{};  ///< inverse of place value i modulo kModuli[i]
 };
 
 constexpr ResidueTables make_residue_tables() {

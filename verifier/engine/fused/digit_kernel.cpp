@@ -335,10 +335,14 @@ ASSAY_TILES void multiply_digits(
 template <class F>
 void with_digits(std::size_t digits, F f) {
     switch (digits) {
-        case 1: return f(std::integral_constant<std::size_t, 1>{});
-        case 2: return f(std::integral_constant<std::size_t, 2>{});
-        case 3: return f(std::integral_constant<std::size_t, 3>{});
-        default: return f(std::integral_constant<std::size_t, 4>{});
+        case 1:
+            return f(std::integral_constant<std::size_t, 1>{});
+        case 2:
+            return f(std::integral_constant<std::size_t, 2>{});
+        case 3:
+            return f(std::integral_constant<std::size_t, 3>{});
+        default:
+            return f(std::integral_constant<std::size_t, 4>{});
     }
 }
 

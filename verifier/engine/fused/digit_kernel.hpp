@@ -27,12 +27,8 @@ class DigitKernel {
     static constexpr std::size_t kStepColumns = 64;
     std::size_t packed_size(std::size_t rows, std::size_t depth) const;
     /// Pack an operand. `out` must be aligned to 64 bytes.
-    void pack_left(
-        const float* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out
-    ) const;
-    void pack_right(
-        const float* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out
-    ) const;
+    void pack_left(const float* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out) const;
+    void pack_right(const float* from, std::size_t stride, std::size_t rows, std::size_t depth, std::int8_t* out) const;
 
     /// Quantise rows of an operand (NUM-14) directly into the packed layout of pack_left or pack_right; `out` is the
     /// start of the whole packed operand. The first row of a right-hand part must be a multiple of 16. A chunk must be

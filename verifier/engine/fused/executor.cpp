@@ -27,7 +27,6 @@ using canonical::Tensor;
 
 namespace {
 
-
 // Adds the time from its making to its end.
 class Stopwatch {
   public:
@@ -48,10 +47,14 @@ class Stopwatch {
 
 }  // namespace
 
-void Executor::Free::operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{kTensorAlignment}); }
+void Executor::Free::operator()(std::byte* memory) const {
+    ::operator delete (memory, std::align_val_t{kTensorAlignment});
+}
 
 Executor::Memory Executor::allocate(std::size_t bytes) {
-    return Memory(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), std::align_val_t{kTensorAlignment})));
+    return Memory(
+        static_cast<std::byte*>(::operator new (std::max<std::size_t>(bytes, 1), std::align_val_t{kTensorAlignment}))
+    );
 }
 
 Executor::Executor(Plan plan, std::shared_ptr<const canonical::RowSource> rows, ThreadPool& pool)
@@ -125,9 +128,8 @@ void Executor::run_region(const Region& region, const StepContext& context) {
             }
             std::byte* base = addresses_[operand.value];
             const Value& value = plan_.values[operand.value];
-            return operand.place == Operand::Place::kRows
-                       ? base + first * value.shape.cols * size_of(value.format)
-                       : base;
+            return operand.place == Operand::Place::kRows ? base + first * value.shape.cols * size_of(value.format)
+                                                          : base;
         };
         for (const RegionOp& op : region.ops) {
             const Node& what = node(op.node);
@@ -233,10 +235,18 @@ Result<void, StepError> Executor::run_step(const StepContext& context) {
         const bool is_timed = is_profiling_ && stage.kind != Stage::Kind::kRegion;
         const Stopwatch watch(is_timed ? &profiles_[0][static_cast<std::size_t>(node(stage.node).op)] : nullptr);
         switch (stage.kind) {
-            case Stage::Kind::kRegion: run_region(plan_.regions[stage.region], context); break;
-            case Stage::Kind::kProduct: run_product_stage(stage.node); break;
-            case Stage::Kind::kScatter: run_scatter(stage.node); break;
-            case Stage::Kind::kBatch: run_batch(stage.node, context); break;
+            case Stage::Kind::kRegion:
+                run_region(plan_.regions[stage.region], context);
+                break;
+            case Stage::Kind::kProduct:
+                run_product_stage(stage.node);
+                break;
+            case Stage::Kind::kScatter:
+                run_scatter(stage.node);
+                break;
+            case Stage::Kind::kBatch:
+                run_batch(stage.node, context);
+                break;
         }
     }
     if (!finish_state()) {

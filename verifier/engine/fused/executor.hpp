@@ -59,7 +59,7 @@ class Executor {
     std::vector<Memory> scratch_;                // one per thread
     std::array<std::vector<Memory>, 2> states_;  // the states before and after the step, alternating
     std::size_t current_ = 0;
-    std::vector<std::byte*> addresses_;          // address of each stored value in this step
+    std::vector<std::byte*> addresses_;  // address of each stored value in this step
     bool is_profiling_ = false;
     std::vector<Profile> profiles_;  // one per thread
 };

@@ -57,9 +57,8 @@ ASSAY_WIDE inline void transpose_square(
         const __m256i upper_odd = _mm256_unpackhi_epi64(pair[half], pair[2 + half]);
         const __m256i lower_even = _mm256_unpacklo_epi64(pair[4 + half], pair[6 + half]);
         const __m256i lower_odd = _mm256_unpackhi_epi64(pair[4 + half], pair[6 + half]);
-        const auto store = [&](std::size_t k, __m256i value) ASSAY_WIDE {
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + k * step), value);
-        };
+        const auto store = [&](std::size_t k, __m256i value)
+                               ASSAY_WIDE { _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + k * step), value); };
         store(2 * half, _mm256_permute2x128_si256(upper_even, lower_even, 0x20));
         store(2 * half + 1, _mm256_permute2x128_si256(upper_odd, lower_odd, 0x20));
         store(2 * half + 4, _mm256_permute2x128_si256(upper_even, lower_even, 0x31));
@@ -135,7 +134,9 @@ ASSAY_WIDE void join_tiles(const Tile& low, Tile& tile) {
     }
 }
 
-ASSAY_WIDE void multiply_tile(const double* __restrict left, const double* __restrict right, std::size_t depth, Tile& tile) {
+ASSAY_WIDE void multiply_tile(
+    const double* __restrict left, const double* __restrict right, std::size_t depth, Tile& tile
+) {
     __m512d acc[kRows][kVectors];
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < kRows; ++i) {

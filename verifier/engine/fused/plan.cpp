@@ -44,7 +44,8 @@ bool reads_rows(const Node& node, std::size_t input) {
 class Planner {
   public:
     Planner(
-        const Graph& graph, std::span<const canonical::TensorType> state, std::span<const std::uint32_t> kept, int threads
+        const Graph& graph, std::span<const canonical::TensorType> state, std::span<const std::uint32_t> kept,
+        int threads
     )
         : graph_(graph), count_(graph.size() - 1), threads_(static_cast<std::uint32_t>(threads)) {
         plan_.graph = graph;
@@ -103,9 +104,7 @@ class Planner {
         }
     }
     /// What `node` really reads: a sum that quantises at once reads what the quantisation would.
-    const Node& reader(std::size_t node) const {
-        return sums_[node] == kNoSum ? graph_[node] : graph_[sums_[node]];
-    }
+    const Node& reader(std::size_t node) const { return sums_[node] == kNoSum ? graph_[node] : graph_[sums_[node]]; }
     template <class F>
     void for_each_read(std::size_t node, F f) const {
         const Node& from = reader(node);
@@ -122,8 +121,8 @@ class Planner {
     Plan plan_;
     std::vector<bool> kept_;
     std::vector<bool> live_;
-    std::vector<bool> absorbed_;       // quantisations that a row sum does itself
-    std::vector<std::size_t> sums_;    // for a row sum: the quantisation it absorbs
+    std::vector<bool> absorbed_;     // quantisations that a row sum does itself
+    std::vector<std::size_t> sums_;  // for a row sum: the quantisation it absorbs
     std::vector<std::size_t> depth_;
     std::vector<std::size_t> parent_;  // union-find over the nodes of a region
     std::vector<std::size_t> stage_;   // of each node, in order of execution
@@ -342,9 +341,15 @@ void Planner::write_regions() {
     for (const std::vector<std::size_t>& nodes : stage_nodes_) {
         Stage stage{.node = static_cast<ValueId>(nodes.front())};
         switch (graph_[nodes.front()].op) {
-            case Op::kContract: stage.kind = Stage::Kind::kProduct; break;
-            case Op::kScatterAddRows: stage.kind = Stage::Kind::kScatter; break;
-            case Op::kBatchRows: stage.kind = Stage::Kind::kBatch; break;
+            case Op::kContract:
+                stage.kind = Stage::Kind::kProduct;
+                break;
+            case Op::kScatterAddRows:
+                stage.kind = Stage::Kind::kScatter;
+                break;
+            case Op::kBatchRows:
+                stage.kind = Stage::Kind::kBatch;
+                break;
             default:
                 stage.region = plan_.regions.size();
                 write_region(plan_.regions.emplace_back(), nodes);
@@ -391,8 +396,8 @@ void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes
             }
         });
     }
-    std::multimap<std::size_t, std::size_t> free;      // size, offset
-    std::map<std::size_t, std::size_t> offset;         // node, where it lies
+    std::multimap<std::size_t, std::size_t> free;  // size, offset
+    std::map<std::size_t, std::size_t> offset;     // node, where it lies
     const auto size_of_node = [&](std::size_t i) {
         return aligned(std::size_t{region.block_rows} * graph_[i].shape.cols * size_of(plan_.values[i].format));
     };

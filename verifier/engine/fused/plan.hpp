@@ -12,9 +12,10 @@
 #include <core/canonical/node.hpp>
 #include <verifier/engine/fused/view_rows.hpp>
 
-/// Execution plan of a graph on a CPU. The nodes are divided into *stages*. A *region* is a stage of nodes that all work
-/// row-wise on the same rows. It runs one block of rows at a time through all its nodes, so that intermediate values stay in
-/// cache; only values that other stages read are written to memory. Products, scatters and batches are stages of their own.
+/// Execution plan of a graph on a CPU. The nodes are divided into *stages*. A *region* is a stage of nodes that all
+/// work row-wise on the same rows. It runs one block of rows at a time through all its nodes, so that intermediate
+/// values stay in cache; only values that other stages read are written to memory. Products, scatters and batches are
+/// stages of their own.
 namespace assay::engine::fused {
 
 inline constexpr std::size_t kTensorAlignment = 64;  ///< alignment of every tensor, in bytes: a cache line
@@ -27,19 +28,17 @@ using ValueId = std::uint32_t;
 enum class Format : std::uint8_t { kWords, kWide, kFloat, kShort, kLeftDigits, kRightDigits };
 constexpr bool is_laid_out(Format format) { return format == Format::kLeftDigits || format == Format::kRightDigits; }
 /// Size of an element in bytes; not for packed values.
-constexpr std::size_t size_of(Format format) {
-    return format == Format::kWide ? 8 : format == Format::kShort ? 2 : 4;
-}
+constexpr std::size_t size_of(Format format) { return format == Format::kWide ? 8 : format == Format::kShort ? 2 : 4; }
 
 constexpr std::uint32_t kNoState = ~0U;
 
 struct Value {
     canonical::Shape shape;
     Format format = Format::kWords;
-    bool is_stored = false;             ///< kept in memory between stages; else inside one region only
+    bool is_stored = false;               ///< kept in memory between stages; else inside one region only
     std::uint32_t next_state = kNoState;  ///< state tensor of the next state that it is written to; kNoState: arena
-    std::size_t offset = 0;             ///< offset in the arena
-    std::size_t packed_bytes = 0;       ///< size in bytes, if packed
+    std::size_t offset = 0;               ///< offset in the arena
+    std::size_t packed_bytes = 0;         ///< size in bytes, if packed
     std::size_t size_bytes() const {
         return is_laid_out(format) ? packed_bytes : shape.element_count() * size_of(format);
     }

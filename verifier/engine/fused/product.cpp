@@ -35,7 +35,8 @@ bool fits_at_once(const Node& node) { return 2 * node.attributes[0] + bits_of(ch
 bool fits_in_two(const Node& node) {
     // The right operand's halves have at most p - 11 and 12 bits.
     const std::uint32_t precision = node.attributes[0];
-    const std::uint32_t half = std::max(precision > kProductHalfBits ? precision - kProductHalfBits + 1 : 1, kProductHalfBits);
+    const std::uint32_t half =
+        std::max(precision > kProductHalfBits ? precision - kProductHalfBits + 1 : 1, kProductHalfBits);
     return precision + half + bits_of(chunk_depth(node)) <= kDoubleBits;
 }
 
@@ -237,8 +238,12 @@ void run_wide_panel(
                                : kernel.packed(right, c.count(index));
         kernel.multiply(
             left, chunk, panel.rows, c.cols, c.count(index),
-            {.scale_a = scale_a, .scale_b = scale_b, .sums = sums, .out = c.operands.out + row * c.cols,
-             .is_first = index == 0, .is_last = index + 1 == c.chunks}
+            {.scale_a = scale_a,
+             .scale_b = scale_b,
+             .sums = sums,
+             .out = c.operands.out + row * c.cols,
+             .is_first = index == 0,
+             .is_last = index + 1 == c.chunks}
         );
         right += c.operands.is_laid_out_b ? 0 : kernel.right_size(c.cols, c.count(index));
     }
@@ -289,10 +294,14 @@ void multiply_doubles(const Contraction& c, const Panel& panel, std::size_t inde
         std::copy_n(b + n * c.depth + index * c.chunk, count, right + n * count);
     }
     ProductOf<double> product{
-        .a = left, .b = right, .out = grown(space.exact, size),
-        .m = static_cast<std::int64_t>(panel.rows), .n = static_cast<std::int64_t>(c.cols),
+        .a = left,
+        .b = right,
+        .out = grown(space.exact, size),
+        .m = static_cast<std::int64_t>(panel.rows),
+        .n = static_cast<std::int64_t>(c.cols),
         .k = static_cast<std::int64_t>(count),
-        .a_stride = static_cast<std::int64_t>(count), .b_stride = static_cast<std::int64_t>(count),
+        .a_stride = static_cast<std::int64_t>(count),
+        .b_stride = static_cast<std::int64_t>(count),
     };
     if (!c.is_split) {
         return multiply_nt(product);
@@ -319,10 +328,14 @@ void multiply_floats(const Contraction& c, const Panel& panel, std::size_t index
     for (std::size_t done = 0; done < c.count(index); done += step) {
         const std::size_t first = index * c.chunk + done;
         multiply_nt(ProductOf<float>{
-            .a = a + first, .b = b + first, .out = grown(space.part, size),
-            .m = static_cast<std::int64_t>(panel.rows), .n = static_cast<std::int64_t>(c.cols),
+            .a = a + first,
+            .b = b + first,
+            .out = grown(space.part, size),
+            .m = static_cast<std::int64_t>(panel.rows),
+            .n = static_cast<std::int64_t>(c.cols),
             .k = static_cast<std::int64_t>(std::min(step, c.count(index) - done)),
-            .a_stride = static_cast<std::int64_t>(c.depth), .b_stride = static_cast<std::int64_t>(c.depth),
+            .a_stride = static_cast<std::int64_t>(c.depth),
+            .b_stride = static_cast<std::int64_t>(c.depth),
         });
         add_exact(size, space.part.data(), done == 0, exact);
     }
@@ -379,10 +392,10 @@ Format operand_format(const Node& contract, std::size_t input) {
     // Groups and chunks begin where blocks and steps do, and little is filled up.
     const canonical::Shape shape = contract.inputs[input].shape;
     const std::size_t groups = canonical::group_count(contract);
-    const bool are_whole = (groups == 1 || shape.rows / groups % DigitKernel::kBlockRows == 0) &&
-                           (shape.cols <= contract.attributes[1] ||
-                            contract.attributes[1] % DigitKernel::kStepColumns == 0) &&
-                           packed_bytes(contract, input) <= 2 * shape.element_count() * sizeof(float);
+    const bool are_whole =
+        (groups == 1 || shape.rows / groups % DigitKernel::kBlockRows == 0) &&
+        (shape.cols <= contract.attributes[1] || contract.attributes[1] % DigitKernel::kStepColumns == 0) &&
+        packed_bytes(contract, input) <= 2 * shape.element_count() * sizeof(float);
     return !are_whole ? plain : input == 0 ? Format::kLeftDigits : Format::kRightDigits;
 }
 

@@ -49,9 +49,9 @@ ASSAY_INLINE void map_spread(Extent at, const float* x, const float* y, Spread s
     }
 }
 
-#define ASSAY_BINARY(name, expression)                                                            \
+#define ASSAY_BINARY(name, expression)                                                                 \
     ASSAY_VECTORISED void name(Extent at, const float* x, const float* y, Spread spread, float* out) { \
-        map_spread(at, x, y, spread, out, [](float a, float b) { return expression; });           \
+        map_spread(at, x, y, spread, out, [](float a, float b) { return expression; });                \
     }
 ASSAY_BINARY(add, a + b)
 ASSAY_BINARY(sub, a - b)
@@ -64,9 +64,9 @@ ASSAY_BINARY(less, a < b ? 1.0F : 0.0F)
 ASSAY_BINARY(equal, a == b ? 1.0F : 0.0F)
 #undef ASSAY_BINARY
 
-#define ASSAY_UNARY(name, expression)                                                                    \
+#define ASSAY_UNARY(name, expression)                                                                        \
     ASSAY_VECTORISED void name(std::size_t n, const float* x, [[maybe_unused]] float constant, float* out) { \
-        map_constant(x, constant, out, n, [](float a, [[maybe_unused]] float b) { return expression; }); \
+        map_constant(x, constant, out, n, [](float a, [[maybe_unused]] float b) { return expression; });     \
     }
 ASSAY_UNARY(scale, a* b)
 ASSAY_UNARY(add_const, a + b)
@@ -76,11 +76,11 @@ ASSAY_UNARY(absolute, std::fabs(a))
 #undef ASSAY_UNARY
 
 // A chain in doubles, then one rounding.
-#define ASSAY_CHAIN(name, function)                                                                        \
-    ASSAY_VECTORISED void name(std::size_t n, const float* __restrict x, float* __restrict out) {          \
-        for (std::size_t i = 0; i < n; ++i) {                                                              \
-            out[i] = function(x[i]);                                                                       \
-        }                                                                                                  \
+#define ASSAY_CHAIN(name, function)                                                               \
+    ASSAY_VECTORISED void name(std::size_t n, const float* __restrict x, float* __restrict out) { \
+        for (std::size_t i = 0; i < n; ++i) {                                                     \
+            out[i] = function(x[i]);                                                              \
+        }                                                                                         \
     }
 ASSAY_CHAIN(exponential, exp_lane)
 ASSAY_CHAIN(logarithm, log_lane)
@@ -214,38 +214,61 @@ bool fits_floats(std::uint32_t precision, std::int64_t k) { return precision <= 
 
 void run_binary(Op op, Extent at, const float* x, const float* y, Spread spread, float* out) {
     switch (op) {
-        case Op::kAdd: return add(at, x, y, spread, out);
-        case Op::kSub: return sub(at, x, y, spread, out);
-        case Op::kMul: return mul(at, x, y, spread, out);
-        case Op::kDiv: return div(at, x, y, spread, out);
-        case Op::kMax: return larger(at, x, y, spread, out);
-        case Op::kMin: return smaller(at, x, y, spread, out);
-        case Op::kLess: return less(at, x, y, spread, out);
-        case Op::kEqual: return equal(at, x, y, spread, out);
-        default: return relu_grad(at, x, y, spread, out);
+        case Op::kAdd:
+            return add(at, x, y, spread, out);
+        case Op::kSub:
+            return sub(at, x, y, spread, out);
+        case Op::kMul:
+            return mul(at, x, y, spread, out);
+        case Op::kDiv:
+            return div(at, x, y, spread, out);
+        case Op::kMax:
+            return larger(at, x, y, spread, out);
+        case Op::kMin:
+            return smaller(at, x, y, spread, out);
+        case Op::kLess:
+            return less(at, x, y, spread, out);
+        case Op::kEqual:
+            return equal(at, x, y, spread, out);
+        default:
+            return relu_grad(at, x, y, spread, out);
     }
 }
 
 void run_unary(Op op, std::size_t count, const float* x, float constant, float* out) {
     switch (op) {
-        case Op::kScale: return scale(count, x, constant, out);
-        case Op::kAddConst: return add_const(count, x, constant, out);
-        case Op::kRelu: return relu(count, x, constant, out);
-        case Op::kSqrt: return square_root(count, x, constant, out);
-        case Op::kAbs: return absolute(count, x, constant, out);
-        case Op::kExp: return exponential(count, x, out);
-        case Op::kLog: return logarithm(count, x, out);
-        case Op::kTanh: return tangent(count, x, out);
-        case Op::kErf: return error_function(count, x, out);
-        case Op::kSin: return sine(count, x, out);
-        case Op::kCos: return cosine(count, x, out);
-        case Op::kFloor: return round_down(count, x, out);
-        default: return round_nearest(count, x, out);
+        case Op::kScale:
+            return scale(count, x, constant, out);
+        case Op::kAddConst:
+            return add_const(count, x, constant, out);
+        case Op::kRelu:
+            return relu(count, x, constant, out);
+        case Op::kSqrt:
+            return square_root(count, x, constant, out);
+        case Op::kAbs:
+            return absolute(count, x, constant, out);
+        case Op::kExp:
+            return exponential(count, x, out);
+        case Op::kLog:
+            return logarithm(count, x, out);
+        case Op::kTanh:
+            return tangent(count, x, out);
+        case Op::kErf:
+            return error_function(count, x, out);
+        case Op::kSin:
+            return sine(count, x, out);
+        case Op::kCos:
+            return cosine(count, x, out);
+        case Op::kFloor:
+            return round_down(count, x, out);
+        default:
+            return round_nearest(count, x, out);
     }
 }
 
 ASSAY_VECTORISED void run_select(
-    Extent at, const float* x, const float* condition, Spread condition_spread, const float* y, Spread y_spread, float* out
+    Extent at, const float* x, const float* condition, Spread condition_spread, const float* y, Spread y_spread,
+    float* out
 ) {
     const auto start = [](const float* p, Spread spread, std::size_t row, std::size_t cols) {
         return spread == Spread::kNone ? p + row * cols : spread == Spread::kAlongRow ? p + row : p;

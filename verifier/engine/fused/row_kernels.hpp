@@ -7,8 +7,9 @@
 #include <core/canonical/executor.hpp>
 #include <core/canonical/node.hpp>
 
-/// Loops over a block of whole rows, small enough to stay in cache between operations. Each computes what core/canonical
-/// computes tile by tile. Outputs must not overlap inputs unless stated otherwise; `cols` is the width of the first operand.
+/// Loops over a block of whole rows, small enough to stay in cache between operations. Each computes what
+/// core/canonical computes tile by tile. Outputs must not overlap inputs unless stated otherwise; `cols` is the width
+/// of the first operand.
 namespace assay::engine::fused {
 
 /// How an operand other than the first is broadcast (NUM-8).
@@ -33,7 +34,8 @@ struct Extent {
 void run_binary(canonical::Op op, Extent at, const float* x, const float* y, Spread spread, float* out);
 void run_unary(canonical::Op op, std::size_t count, const float* x, float constant, float* out);
 void run_select(
-    Extent at, const float* x, const float* condition, Spread condition_spread, const float* y, Spread y_spread, float* out
+    Extent at, const float* x, const float* condition, Spread condition_spread, const float* y, Spread y_spread,
+    float* out
 );
 void run_causal_mask(Extent at, const float* x, std::uint32_t period, float fill, float* out);
 
@@ -41,13 +43,15 @@ void run_from_bits(std::size_t count, const std::int32_t* x, float* out);
 void run_to_float(std::size_t count, const std::int32_t* x, float* out);
 void run_to_int(std::size_t count, const float* x, std::int32_t* out);
 void run_one_hot(Extent at, const std::int32_t* index, float* out);
-void run_gather(
-    std::size_t count, const std::int32_t* index, const float* table, canonical::Shape shape, float* out
-);
+void run_gather(std::size_t count, const std::int32_t* index, const float* table, canonical::Shape shape, float* out);
 void run_fill(std::size_t count, float value, float* out);
 /// Random numbers of kBernoulli and kUniform (NUM-32, NUM-35): `limit` is the threshold, `bound` the bits of the bound.
-void run_bernoulli(Extent at, const canonical::StepContext& context, std::uint32_t limit, std::uint32_t tensor, float* out);
-void run_uniform(Extent at, const canonical::StepContext& context, std::uint32_t bound, std::uint32_t tensor, float* out);
+void run_bernoulli(
+    Extent at, const canonical::StepContext& context, std::uint32_t limit, std::uint32_t tensor, float* out
+);
+void run_uniform(
+    Extent at, const canonical::StepContext& context, std::uint32_t bound, std::uint32_t tensor, float* out
+);
 
 void run_row_max(Extent at, const float* x, float* out);
 void run_row_max(Extent at, const std::int32_t* x, std::int32_t* out);

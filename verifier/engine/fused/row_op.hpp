@@ -16,7 +16,7 @@ bool is_row_wise(canonical::Op op);
 
 /// A row-wise node applied to one block of rows.
 struct RowCall {
-    const canonical::Node& node;   ///< the node to compute
+    const canonical::Node& node;  ///< the node to compute
     /// The node whose inputs are read: `node`, or the quantisation that is fused into a row sum.
     const canonical::Node& reads;
     const canonical::StepContext& context;

@@ -170,8 +170,8 @@ ViewRows::ViewRows(const canonical::View& view) {
             continue;
         }
         const bool runs_on = dim_count_ > 0 && std::all_of(view.axes.begin(), view.axes.end(), [&](const auto& axis) {
-            return std::int64_t{axis.strides[before]} == axis.strides[k] * size;
-        });
+                                 return std::int64_t{axis.strides[before]} == axis.strides[k] * size;
+                             });
         before = k;
         const std::size_t at = runs_on ? dim_count_ - 1 : dim_count_++;
         dims_[at] = runs_on ? dims_[at] * size : size;
@@ -298,18 +298,16 @@ ViewRows::Run ViewRows::run_of(const Index& base, std::int64_t inner) const {
 }
 
 template <class T>
-void ViewRows::copy_divided(
-    const T* input, const Index& base, std::int64_t first,
-    std::int64_t count, T fill, T* out
-) const {
+void ViewRows::copy_divided(const T* input, const Index& base, std::int64_t first, std::int64_t count, T fill, T* out)
+    const {
     const std::size_t last = dim_count_ - 1;
     for (std::int64_t j = first; j < first + count; ++j) {
         std::int64_t from = 0;
         bool is_inside = true;
         for (std::size_t a = 0; a < axis_count_ && is_inside; ++a) {
             const std::int64_t coordinate = base[a] + axes_[a].strides[last] * j;
-            is_inside = coordinate >= 0 && coordinate % axes_[a].divisor == 0 &&
-                        coordinate / axes_[a].divisor < axes_[a].size;
+            is_inside =
+                coordinate >= 0 && coordinate % axes_[a].divisor == 0 && coordinate / axes_[a].divisor < axes_[a].size;
             from += coordinate / axes_[a].divisor * axes_[a].weight;
         }
         *out++ = is_inside ? input[from] : fill;
@@ -331,8 +329,7 @@ template <class T>
 void ViewRows::transpose_rows(const T* input, std::int64_t rows, T* out) const {
     const std::size_t last = dim_count_ - 1;
     const Transposition square{
-        .step = in_steps_[last], .stride = out_steps_[transposed_], .rows = rows, .cols = dims_[last]
-    };
+        .step = in_steps_[last], .stride = out_steps_[transposed_], .rows = rows, .cols = dims_[last]};
     Index index{};
     for (;;) {
         transpose_into(input, square, out);

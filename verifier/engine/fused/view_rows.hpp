@@ -57,9 +57,7 @@ class ViewRows {
     template <class T>
     void transpose_rows(const T* input, std::int64_t rows, T* out) const;
     template <class T>
-    void copy_divided(
-        const T* input, const Index& base, std::int64_t first, std::int64_t count, T fill, T* out
-    ) const;
+    void copy_divided(const T* input, const Index& base, std::int64_t first, std::int64_t count, T fill, T* out) const;
     Run run_of(const Index& base, std::int64_t inner) const;
 
     std::size_t dim_count_ = 0;

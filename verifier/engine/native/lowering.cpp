@@ -71,12 +71,8 @@ class Lowering {
     std::vector<std::uint32_t> readers_;  // of each node, among what is live
 };
 
-float constant_of(const Node& node) {
-    return std::bit_cast<float>(node.attributes[0]);
-}
-bool is_near(float x, float y) {
-    return std::fabs(x - y) <= 1e-6F * std::fabs(y);
-}
+float constant_of(const Node& node) { return std::bit_cast<float>(node.attributes[0]); }
+bool is_near(float x, float y) { return std::fabs(x - y) <= 1e-6F * std::fabs(y); }
 
 std::optional<Value> Lowering::scaled(const Value& value, float factor) const {
     const Node* scale = maker(value, Op::kScale);

@@ -87,13 +87,7 @@ at::Tensor Operations::normalise(const Instruction& instruction, const at::Tenso
 at::Tensor Operations::normalise_back(const Instruction& instruction, std::span<const at::Tensor> in) {
     const Statistics& known = statistics_.at(instruction.inputs[2].index);
     return std::get<0>(at::native_layer_norm_backward(
-        in[0].contiguous(),
-        in[1].contiguous(),
-        {in[1].size(1)},
-        known.mean,
-        known.deviation,
-        {},
-        {},
+        in[0].contiguous(), in[1].contiguous(), {in[1].size(1)}, known.mean, known.deviation, {}, {},
         {true, false, false}
     ));
 }

@@ -34,9 +34,7 @@ class Operations {
     };
 
     at::Tensor run_node(
-        const canonical::Node& node,
-        std::uint32_t id,
-        std::span<const at::Tensor> in,
+        const canonical::Node& node, std::uint32_t id, std::span<const at::Tensor> in,
         const canonical::StepContext& context
     );
     at::Tensor elementwise(const canonical::Node& node, std::span<const at::Tensor> in) const;

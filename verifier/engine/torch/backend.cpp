@@ -22,7 +22,6 @@ using canonical::Node;
 using canonical::Op;
 using canonical::Tensor;
 
-
 // Nothing records gradients, and kernels of our own find the device current.
 class Scope {
   public:

@@ -97,13 +97,8 @@ at::Tensor DeviceKernels::compute(const Node& node, std::span<const at::Tensor> 
         const at::Tensor& e = inputs[1];
         ASSERT(e.is_contiguous() && e.size(1) == 1);
         kernels.dequantise(
-            x.data_ptr<std::int64_t>(),
-            e.data_ptr<std::int32_t>(),
-            e.size(0) == 1 ? 0 : 1,
-            x.size(0),
-            x.size(1),
-            node.attributes[0],
-            out.data_ptr<float>()
+            x.data_ptr<std::int64_t>(), e.data_ptr<std::int32_t>(), e.size(0) == 1 ? 0 : 1, x.size(0), x.size(1),
+            node.attributes[0], out.data_ptr<float>()
         );
         return out;
     }
@@ -159,13 +154,8 @@ at::Tensor DeviceKernels::residues(const Quantised& q, std::int64_t groups, std:
 }
 
 void DeviceKernels::finish(
-    const Node& node,
-    const at::Tensor& e_left,
-    const at::Tensor& e_right,
-    const Sums& sums,
-    std::int64_t index,
-    at::Tensor& total,
-    at::Tensor& out
+    const Node& node, const at::Tensor& e_left, const at::Tensor& e_right, const Sums& sums, std::int64_t index,
+    at::Tensor& total, at::Tensor& out
 ) {
     ASSERT(e_left.is_contiguous() && e_right.is_contiguous());
     cuda::FinishCall call;

@@ -48,13 +48,8 @@ class DeviceKernels {
     };
     /// NUM-17 for chunk `index`: the first chunk creates `total`, the last one `out`.
     void finish(
-        const canonical::Node& node,
-        const at::Tensor& e_left,
-        const at::Tensor& e_right,
-        const Sums& sums,
-        std::int64_t index,
-        at::Tensor& total,
-        at::Tensor& out
+        const canonical::Node& node, const at::Tensor& e_left, const at::Tensor& e_right, const Sums& sums,
+        std::int64_t index, at::Tensor& total, at::Tensor& out
     );
 
   private:

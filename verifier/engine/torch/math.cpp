@@ -22,9 +22,7 @@ at::ScalarType scalar_type(DType dtype) {
     return dtype == DType::kF32 ? at::kFloat : dtype == DType::kI32 ? at::kInt : at::kLong;
 }
 
-std::vector<std::int64_t> sizes_of(Shape shape) {
-    return {shape.rows, shape.cols};
-}
+std::vector<std::int64_t> sizes_of(Shape shape) { return {shape.rows, shape.cols}; }
 
 DeviceMath::DeviceMath(at::Device device) : device_(device), zero_(f32(0)), nan_(f32(kCanonicalNan)) {}
 
@@ -49,9 +47,7 @@ at::Tensor DeviceMath::iota(std::int64_t count, at::ScalarType type) const {
     return at::arange(count, at::TensorOptions(device_).dtype(type));
 }
 
-at::Tensor DeviceMath::canon(const at::Tensor& x) const {
-    return at::where(x.ne(x), nan_, at::add(x, zero_));
-}
+at::Tensor DeviceMath::canon(const at::Tensor& x) const { return at::where(x.ne(x), nan_, at::add(x, zero_)); }
 
 at::Tensor DeviceMath::power_of_two(const at::Tensor& k) {
     return ((k.clamp(-1000, 1000) + 1023) * (std::int64_t{1} << 52U)).contiguous().view(at::kDouble);

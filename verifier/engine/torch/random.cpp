@@ -14,46 +14,32 @@ namespace {
 
 constexpr std::int64_t kWord = 0xffffffff;
 
-constexpr std::int64_t low(std::uint64_t x) {
-    return static_cast<std::int64_t>(x & 0xffffffffU);
-}
-constexpr std::int64_t high(std::uint64_t x) {
-    return static_cast<std::int64_t>(x >> 32U);
-}
+constexpr std::int64_t low(std::uint64_t x) { return static_cast<std::int64_t>(x & 0xffffffffU); }
+constexpr std::int64_t high(std::uint64_t x) { return static_cast<std::int64_t>(x >> 32U); }
 
-at::Tensor low(const at::Tensor& x) {
-    return x.bitwise_and(kWord);
-}
+at::Tensor low(const at::Tensor& x) { return x.bitwise_and(kWord); }
 // A product of two words may reach the sign bit; the mask takes what the shift drags along.
-at::Tensor high(const at::Tensor& x) {
-    return x.bitwise_right_shift(32).bitwise_and(kWord);
-}
+at::Tensor high(const at::Tensor& x) { return x.bitwise_right_shift(32).bitwise_and(kWord); }
 
 // NUM-30 for counters (n, tensor, step low, step high), n = 0..count-1: the words in order, i64.
 at::Tensor philox(const DeviceMath& math, std::int64_t count, std::uint32_t tensor, const StepContext& context) {
     const at::Tensor first = math.iota(count, at::kLong);
     std::array<at::Tensor, 4> c{
-        first,
-        at::full_like(first, std::int64_t{tensor}),
-        at::full_like(first, low(context.step)),
+        first, at::full_like(first, std::int64_t{tensor}), at::full_like(first, low(context.step)),
         at::full_like(first, high(context.step))};
     std::array<std::int64_t, 2> key{low(context.seed), high(context.seed)};
     for (int round = 0; round < 10; ++round) {
         const at::Tensor a = c[0] * std::int64_t{0xD2511F53};
         const at::Tensor b = c[2] * std::int64_t{0xCD9E8D57};
         c = {
-            high(b).bitwise_xor(c[1]).bitwise_xor(key[0]),
-            low(b),
-            high(a).bitwise_xor(c[3]).bitwise_xor(key[1]),
+            high(b).bitwise_xor(c[1]).bitwise_xor(key[0]), low(b), high(a).bitwise_xor(c[3]).bitwise_xor(key[1]),
             low(a)};
         key = {(key[0] + 0x9E3779B9) & kWord, (key[1] + 0xBB67AE85) & kWord};
     }
     return at::stack({c[0], c[1], c[2], c[3]}, 1);
 }
 
-std::uint32_t bits_of(float x) {
-    return std::bit_cast<std::uint32_t>(x);
-}
+std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 
 }  // namespace
 

@@ -11,13 +11,8 @@ using canonical::Shape;
 
 namespace {
 
-
-std::int64_t rows_of(const at::Tensor& x) {
-    return x.size(0);
-}
-std::int64_t cols_of(const at::Tensor& x) {
-    return x.size(1);
-}
+std::int64_t rows_of(const at::Tensor& x) { return x.size(0); }
+std::int64_t cols_of(const at::Tensor& x) { return x.size(1); }
 
 at::Tensor numbers(const DeviceMath& math, const at::Tensor& x) {
     return at::where(x.ne(x), math.f32(kMinusInfinity), x);

@@ -61,12 +61,8 @@ void multiply_bytes(const at::Tensor& a, const at::Tensor& b, at::Tensor& out) {
 
 }  // namespace
 
-std::int64_t padded_rows(std::int64_t rows) {
-    return std::max(2 * kResiduesAlignment, aligned(rows));
-}
-std::int64_t padded_columns(std::int64_t columns) {
-    return aligned(columns);
-}
+std::int64_t padded_rows(std::int64_t rows) { return std::max(2 * kResiduesAlignment, aligned(rows)); }
+std::int64_t padded_columns(std::int64_t columns) { return aligned(columns); }
 
 at::Tensor to_residues(const at::Tensor& q, std::size_t count) {
     const std::int64_t rows = padded_rows(q.size(1)) - q.size(1);

@@ -3,7 +3,8 @@
 
 #include <ATen/ATen.h>
 
-/// Internal to the engine: exact integer products by int8 products (engine/cuda/residues.hpp) with libtorch, on any device.
+/// Internal to the engine: exact integer products by int8 products (engine/cuda/residues.hpp) with libtorch, on any
+/// device.
 namespace assay::engine {
 
 /// Returns the residues of q [G,M,K], i32: int8 [count,G,M',K'], zero-padded beyond M and K to the sizes that int8

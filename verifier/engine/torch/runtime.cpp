@@ -12,10 +12,8 @@ namespace {
 
 // The BLAS's own interface costs less than libtorch's around it, which matters for the small products of attention.
 template <class T>
-using Gemm = void (*)(
-    const char*, const char*, const int*, const int*, const int*, const T*, const T*, const int*, const T*, const int*,
-    const T*, T*, const int*
-);
+using Gemm =
+    void (*)(const char*, const char*, const int*, const int*, const int*, const T*, const T*, const int*, const T*, const int*, const T*, T*, const int*);
 
 template <class T>
 Gemm<T> find_gemm(const char* name) {
