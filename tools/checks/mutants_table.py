@@ -27,8 +27,8 @@ NO_RESERVED = (
 MUTANTS = [
     Mutant("1", "divergence without a tile", ((
         VERIFICATION,
-        "if (!action.divergence || !dispute::shows_divergence(\n"
-        "                                  *action.divergence, action.verdict.end_root, task.spec.program.state_tensors)) {",
+        "if (!action.divergence ||\n"
+        "        !dispute::shows_divergence(*action.divergence, action.verdict.end_root, task.spec.program.state_tensors)) {",
         "if (!action.divergence || task.id.is_zero()) {"),),
         search(12, "liar"), "law 1"),
     Mutant("2", "followers of one fee wait", (NO_RESERVED,), search(14), "law 3"),
