@@ -9,7 +9,7 @@
 
 #include <consensus/light/verify.hpp>
 #include <consensus/solo/block.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <core/merkle/jmt.hpp>

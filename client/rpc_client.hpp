@@ -13,7 +13,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 #include <core/crypto/keys.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/dispute.hpp>
 #include <contracts/state/beacon.hpp>
 #include <contracts/state/params.hpp>

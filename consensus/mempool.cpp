@@ -5,7 +5,7 @@
 #include <queue>
 #include <utility>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 
 namespace assay::consensus {

@@ -13,6 +13,7 @@
 #include <core/base/result.hpp>
 #include <consensus/answer_pool.hpp>
 #include <consensus/hash_set.hpp>
+#include <consensus/refusal.hpp>
 #include <consensus/seeded_hash.hpp>
 #include <consensus/state_machine.hpp>
 
@@ -25,18 +26,6 @@ struct MempoolLimits {
     std::uint64_t blocks_max = 50;  ///< POOL-3: a transaction is evicted after waiting longer than this
     std::uint64_t turnover_max =
         10'000;  ///< POOL-2: how many transactions may be replaced or evicted between two blocks
-};
-
-enum class [[nodiscard]] RefusalReason : std::uint8_t{
-    kRejected = 1,  ///< by the state machine, or because of nonce or balance; `code` has the TxError
-    kFull = 2,      ///< a limit is reached: the pool's transactions, bytes or turnover, or the sender's transactions
-    kAlreadyKnown = 3,  ///< the same transaction is already in the mempool
-    kStopping = 4,
-};
-
-struct Refusal {
-    RefusalReason reason = RefusalReason::kRejected;
-    std::uint8_t code = 0;  ///< contracts::TxError with kRejected
 };
 
 struct Admitted {

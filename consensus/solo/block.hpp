@@ -10,7 +10,7 @@
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
 #include <core/crypto/keys.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 
 /// Blocks of the embedded engine (BLK rules). They have a single proposer, whose signature auditors check.
 namespace assay::solo {

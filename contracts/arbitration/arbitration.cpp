@@ -294,6 +294,11 @@ Result<dispute::Ruling, TxError> judge_proof(const StateView& view, const ProveM
     return *ruling;
 }
 
+Result<void, TxError> check_costly(const StateView& view, const ProveMove& action) noexcept {
+    TRY(judge_proof(view, action));
+    return {};
+}
+
 Result<void, TxError> execute(Context& context, const ProveMove& action) noexcept {
     ++context.referee_partials;
     TRY_ASSIGN(const dispute::Ruling ruling, judge_proof(context.state, action));

@@ -8,7 +8,7 @@
 #include <core/base/result.hpp>
 #include <contracts/state/dispute.hpp>
 #include <contracts/state/context.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/arbitration/actions/dispute_actions.hpp>
 #include <contracts/state/tx_error.hpp>
 
 /// Disputes on the chain: opening, moves, clocks and rulings (DSP-30 and later). The game itself is in core/dispute.
@@ -40,6 +40,8 @@ Result<void, TxError> check_stateful(
 Result<void, TxError> execute(Context& context, const ProveMove& action) noexcept;
 /// The referee's ruling on the proof; fails with kProofInvalid if the referee refuses it (DSP-36).
 Result<dispute::Ruling, TxError> judge_proof(const StateView& view, const ProveMove& action) noexcept;
+/// The mempool's check of a proof: judge_proof() without its ruling.
+Result<void, TxError> check_costly(const StateView& view, const ProveMove& action) noexcept;
 
 /// DSP-37: the solver's claim about `segment` of a completed task.
 dispute::Claim make_claim(const StateView& view, const Task& task, std::uint32_t segment);

@@ -7,7 +7,7 @@
 #include <core/base/result.hpp>
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/state/context.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/availability/actions/availability_actions.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 

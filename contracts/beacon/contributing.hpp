@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <core/base/result.hpp>
+#include <contracts/beacon/actions/beacon_actions.hpp>
 #include <contracts/state/beacon.hpp>
 #include <contracts/state/context.hpp>
 #include <contracts/state/tx_error.hpp>

@@ -209,9 +209,7 @@ Result<void, TxError> check_tx(
         state, tx.body.sender, Account{.balance = subtract(sender.balance, tx.body.fee), .nonce = sender.nonce + 1}
     );
     TRY(check_action_stateful(state, params, tx.body.sender, tx.body.action));
-    if (const auto* prove = std::get_if<ProveMove>(&tx.body.action)) {
-        TRY(judge_proof(state, *prove));
-    }
+    TRY(check_action_costly(state, tx.body.action));
     return {};
 }
 

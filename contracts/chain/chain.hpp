@@ -13,7 +13,7 @@
 #include <core/base/result.hpp>
 #include <core/crypto/keys.hpp>
 #include <contracts/state/state.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/state/context.hpp>
 

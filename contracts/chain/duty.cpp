@@ -2,7 +2,6 @@
 #include <contracts/chain/duty.hpp>
 
 #include <algorithm>
-#include <type_traits>
 #include <variant>
 
 #include <contracts/arbitration/arbitration.hpp>
@@ -11,16 +10,10 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/chain/params_rules.hpp>
 #include <contracts/verification/verification.hpp>
-#include <contracts/duties/answers.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 
 namespace assay::contracts {
 namespace {
-
-/// Whether the action is about one segment's verdict, of which an account may owe several.
-template <class A>
-constexpr bool kIsVerdict =
-    std::is_same_v<A, CommitVerdict> || std::is_same_v<A, PublishVerdict> || std::is_same_v<A, DiscloseVerdict>;
 
 /// When the opening of a verdict that was challenged is due (DSP-42); nullopt: it is not challenged.
 std::optional<Height> challenged_until(const StateView& view, const Task& task, const Assignment& assignment) {
@@ -40,13 +33,14 @@ struct Finder {
 
     template <class A>
     std::optional<Duty> operator()(const A& action) const {
-        if constexpr (std::is_same_v<A, Contribute>) {
+        constexpr Owed kOwed = A::kAnswer.owed;
+        if constexpr (kOwed == Owed::kRound) {
             return in_round();
-        } else if constexpr (requires { action.dispute; }) {
+        } else if constexpr (kOwed == Owed::kMove) {
             return in_dispute(action.dispute);
-        } else if constexpr (kIsVerdict<A>) {
-            return in_task(action.task, action.segment, std::is_same_v<A, DiscloseVerdict>);
-        } else if constexpr (requires { action.task; }) {
+        } else if constexpr (kOwed == Owed::kVerdict || kOwed == Owed::kDisclosure) {
+            return in_task(action.task, action.segment, kOwed == Owed::kDisclosure);
+        } else if constexpr (kOwed == Owed::kTask) {
             return in_task(action.task, 0, false);
         } else {
             return std::nullopt;
@@ -92,17 +86,17 @@ bool is_answer(const TxBody& body) noexcept { return body.fee.grains == 0; }
 std::optional<Duty> find_duty(
     const StateView& view, const Params& params, const AccountId& sender, const Action& action
 ) noexcept {
-    return answer_bytes_max(action) ? std::visit(Finder{view, params, sender}, action) : std::nullopt;
+    return std::visit(Finder{view, params, sender}, action);
 }
 
 Result<Duty, TxError> check_answer(
     const StateView& view, const Params& params, const TxBody& body, std::size_t size_bytes, Height height
 ) noexcept {
-    const auto bytes_max = answer_bytes_max(body.action);
-    if (!bytes_max) {
+    const Answer answer = answer_of(body.action);
+    if (answer.owed == Owed::kNothing) {
         return Unexpected{TxError::kFeeTooLow};  // DTY-1
     }
-    if (size_bytes > *bytes_max) {
+    if (size_bytes > answer.bytes_max) {
         return Unexpected{TxError::kTooLarge};  // DTY-1
     }
     const auto duty = find_duty(view, params, body.sender, body.action);
@@ -110,12 +104,8 @@ Result<Duty, TxError> check_answer(
         return Unexpected{TxError::kNotOwed};  // DTY-2
     }
     TRY(check_action_stateful(view, params, body.sender, body.action));
-    if (const auto* prove = std::get_if<ProveMove>(&body.action)) {
-        TRY(judge_proof(view, *prove));
-    }
-    if (const auto* disclose = std::get_if<DiscloseVerdict>(&body.action)) {
-        TRY(check_disclosed_at(view, params, body.sender, *disclose, height));
-    }
+    TRY(check_action_costly(view, body.action));
+    TRY(check_action_owed(view, params, body.sender, body.action, height));
     return *duty;
 }
 

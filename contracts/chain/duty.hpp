@@ -10,7 +10,7 @@
 #include <core/base/integers.hpp>
 #include <core/base/result.hpp>
 #include <contracts/state/state.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 
 /// Duties: actions that an account must take within a deadline, or be penalised. Transactions that answer duties are

@@ -10,55 +10,8 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
-#include <contracts/lifecycle/waiting.hpp>
 
 namespace assay::contracts {
-namespace {
-
-Amount add_or_most(Amount a, Amount b) {
-    const auto sum = checked_add(a, b);
-    return sum ? *sum : Amount{~std::uint64_t{0}};
-}
-
-/// POOL-1. Every action has a line here, so that a new one says what it takes.
-struct AmountOut {
-    const Params& params;
-
-    Amount operator()(const Transfer& action) const { return action.amount; }
-    Amount operator()(const Bond& action) const { return action.amount; }
-    Amount operator()(const SubmitTask& action) const {
-        const Amount value = add_or_most(action.spec.reward, action.spec.verification_fee);
-        return add_or_most(value, waiting_deposit(params, action.spec));  // TASK-17
-    }
-    Amount operator()(const Unbond& /*action*/) const { return {}; }
-    Amount operator()(const AcceptTask& /*action*/) const { return {}; }
-    Amount operator()(const PostCheckpoint& /*action*/) const { return {}; }
-    Amount operator()(const CompleteTask& /*action*/) const { return {}; }
-    Amount operator()(const CancelTask& /*action*/) const { return {}; }
-    Amount operator()(const CommitVerdict& /*action*/) const { return {}; }
-    Amount operator()(const PublishVerdict& /*action*/) const { return {}; }
-    Amount operator()(const OpenDispute& /*action*/) const { return {}; }
-    Amount operator()(const RevealMove& /*action*/) const { return {}; }
-    Amount operator()(const SelectMove& /*action*/) const { return {}; }
-    Amount operator()(const ProveMove& /*action*/) const { return {}; }
-    Amount operator()(const AttestAvailability& /*action*/) const { return {}; }
-    Amount operator()(const DeclareDivergence& /*action*/) const { return {}; }
-    Amount operator()(const DiscloseVerdict& /*action*/) const { return {}; }
-    Amount operator()(const ChallengeVerdict& /*action*/) const { return {}; }
-    Amount operator()(const RegisterValidator& /*action*/) const { return {}; }
-    Amount operator()(const Unjail& /*action*/) const { return {}; }
-    Amount operator()(const RegisterTerms& /*action*/) const { return {}; }
-    Amount operator()(const CommitProfile& /*action*/) const { return {}; }
-    Amount operator()(const PublishProfile& /*action*/) const { return {}; }
-    Amount operator()(const ChallengeProfile& /*action*/) const { return {}; }
-    Amount operator()(const JoinBeacon& /*action*/) const { return {}; }
-    Amount operator()(const Contribute& /*action*/) const { return {}; }
-    Amount operator()(const LeaveBeacon& /*action*/) const { return {}; }
-    Amount operator()(const DeclineTask& /*action*/) const { return {}; }
-};
-
-}  // namespace
-
 Result<Tx, TxError> decode_tx(ByteView tx_bytes, const Params& params) noexcept {
     if (tx_bytes.size() > params.tx_size_max) {
         return Unexpected{TxError::kTooLarge};  // TX-2
@@ -105,10 +58,8 @@ Result<void, TxError> check_fee(
     return {};
 }
 
-Amount amount_out(const Action& action, const Params& params) noexcept { return std::visit(AmountOut{params}, action); }
-
 Amount reserve_of(const TxBody& body, const Params& params) noexcept {
-    return add_or_most(body.fee, amount_out(body.action, params));
+    return checked_add(body.fee, amount_out(body.action, params)).value_or(Amount{~std::uint64_t{0}});
 }
 
 Account Envelopes::find(const AccountId& sender) const {

@@ -12,7 +12,7 @@
 #include <contracts/params/gas.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/state/state.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/chain/duty.hpp>
 
@@ -30,8 +30,6 @@ Result<void, TxError> check_nonce(std::uint64_t nonce, std::uint64_t expected) n
 Result<void, TxError> check_fee(
     const Account& sender, const Tx& tx, std::uint64_t gas, Amount base_fee, const Params& params
 ) noexcept;
-/// POOL-1: the amount that a successful action takes from its sender's balance, not counting the fee.
-Amount amount_out(const Action& action, const Params& params) noexcept;
 /// POOL-1: amount_out() plus the fee; the maximum amount, which no balance covers, on overflow.
 Amount reserve_of(const TxBody& body, const Params& params) noexcept;
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include <contracts/params/gas.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/params/by_value.hpp>

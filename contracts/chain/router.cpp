@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/chain/router.hpp>
 
-#include <type_traits>
 #include <variant>
 
 #include <contracts/arbitration/arbitration.hpp>
@@ -20,17 +19,48 @@
 namespace assay::contracts {
 
 Result<void, TxError> check_action_stateless(const TxBody& body) noexcept {
-    TRY(std::visit([](const auto& concrete) { return check_stateless(concrete); }, body.action));
-    if (const auto* registers = std::get_if<RegisterValidator>(&body.action)) {
-        TRY(check_key_proof(body.chain_id, body.sender, *registers));
-    }
-    return {};
+    return std::visit(
+        [&](const auto& concrete) -> Result<void, TxError> {
+            TRY(check_stateless(concrete));
+            if constexpr (requires { check_bound(body.chain_id, body.sender, concrete); }) {
+                TRY(check_bound(body.chain_id, body.sender, concrete));
+            }
+            return {};
+        },
+        body.action
+    );
 }
 
 Result<void, TxError> check_action_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const Action& action
 ) noexcept {
     return std::visit([&](const auto& concrete) { return check_stateful(view, params, sender, concrete); }, action);
+}
+
+Result<void, TxError> check_action_costly(const StateView& view, const Action& action) noexcept {
+    return std::visit(
+        [&](const auto& concrete) -> Result<void, TxError> {
+            if constexpr (requires { check_costly(view, concrete); }) {
+                TRY(check_costly(view, concrete));
+            }
+            return {};
+        },
+        action
+    );
+}
+
+Result<void, TxError> check_action_owed(
+    const StateView& view, const Params& params, const AccountId& sender, const Action& action, Height height
+) noexcept {
+    return std::visit(
+        [&](const auto& concrete) -> Result<void, TxError> {
+            if constexpr (requires { check_owed(view, params, sender, concrete, height); }) {
+                TRY(check_owed(view, params, sender, concrete, height));
+            }
+            return {};
+        },
+        action
+    );
 }
 
 Result<void, TxError> execute_action(Context& context, const Action& action) noexcept {
@@ -42,9 +72,8 @@ std::optional<TaskId> task_of(
 ) {
     const auto id = std::visit(
         [&](const auto& concrete) -> std::optional<TaskId> {
-            using A = std::decay_t<decltype(concrete)>;
-            if constexpr (std::is_same_v<A, SubmitTask>) {
-                return task_id(sender, nonce);
+            if constexpr (requires { concrete.new_task(sender, nonce); }) {
+                return concrete.new_task(sender, nonce);
             } else if constexpr (requires { concrete.task; }) {
                 return concrete.task;
             } else if constexpr (requires { concrete.dispute; }) {

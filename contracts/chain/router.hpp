@@ -7,15 +7,24 @@
 
 #include <core/base/result.hpp>
 #include <contracts/state/context.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 
 /// Dispatches actions to contracts, and guards their effects.
 namespace assay::contracts {
 
+/// What is wrong with the action whatever the state is. Besides check_stateless(), a contract may have
+/// check_bound(chain_id, sender, action) for what the action binds to its chain or its sender.
 Result<void, TxError> check_action_stateless(const TxBody& body) noexcept;
 Result<void, TxError> check_action_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const Action& action
+) noexcept;
+/// What execute() would refuse, but takes too long for check_stateful(): check_costly(view, action), for those that
+/// have it.
+Result<void, TxError> check_action_costly(const StateView& view, const Action& action) noexcept;
+/// DTY-2: what is wrong with an answer to a duty in the block at `height`: check_owed(...), for those that have it.
+Result<void, TxError> check_action_owed(
+    const StateView& view, const Params& params, const AccountId& sender, const Action& action, Height height
 ) noexcept;
 Result<void, TxError> execute_action(Context& context, const Action& action) noexcept;
 

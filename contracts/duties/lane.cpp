@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <variant>
 
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/params/gas.hpp>
-#include <contracts/duties/answers.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/params/spec.hpp>
 #include <contracts/state/task.hpp>
@@ -19,14 +19,15 @@ constexpr std::uint64_t kMovesBeforeProof =
 /// The gas of the largest answer of this kind.
 template <class A>
 std::uint64_t answer_gas(const Params& params) {
+    static_assert(A::kAnswer.owed != Owed::kNothing);
     const Tx answer{TxBody{{}, {}, 0, {}, A{}}, Signature{}};
-    return gas_of(answer, answer_bytes_max(answer.body.action).value(), params);
+    return gas_of(answer, A::kAnswer.bytes_max, params);
 }
 
 /// DTY-5: that, or the share of a block's gas that its bytes are of a block's bytes, if that is more.
 template <class A>
 std::uint64_t answer_weight(const Params& params) {
-    const std::uint64_t bytes = answer_bytes_max(A{}).value();
+    const std::uint64_t bytes = A::kAnswer.bytes_max;
     const std::uint64_t as_gas = div_ceil<std::uint64_t>(bytes * params.block_gas_max, params.block_size_max);
     return std::max(answer_gas<A>(params), as_gas);
 }
@@ -83,7 +84,7 @@ struct ImposedGas {
     const Params& params;
 
     std::uint64_t operator()(const SubmitTask& action) const {
-        if (!check_stateless(action)) {
+        if (!check_submission(action.spec)) {
             return 0;  // TASK-2, LED-3: no task comes of it
         }
         const TaskSpec& spec = action.spec;

@@ -6,7 +6,7 @@
 #include <core/base/integers.hpp>
 #include <contracts/state/context.hpp>
 #include <contracts/state/slots.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 
 /// The lane of duties: capacity reserved in blocks for answers to duties, and who pays for them (DTY-3 to DTY-8).
 namespace assay::contracts {

@@ -3,7 +3,7 @@
 
 #include <core/base/result.hpp>
 #include <contracts/state/context.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/ledger/actions/ledger_actions.hpp>
 #include <contracts/state/tx_error.hpp>
 
 /// Balances, treasury and burned money (LED rules).

@@ -4,27 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 #include <contracts/state/slots.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/params/prices.hpp>
 #include <contracts/state/params.hpp>
 
-/// Upper bounds for what a transaction costs each validator (GAS rules). One unit is about a microsecond of one core
-/// (docs/benchmarks).
+/// Gas of what happens at the end of a block, fees, and the limits of a block (GAS rules). One unit is about a
+/// microsecond of one core (docs/benchmarks).
 namespace assay::contracts {
-
-/// GAS-3: gas per changed slot of the state.
-inline constexpr std::uint64_t kGasPerSlot = 12;
-
-/// GAS-1: gas of a transaction; depends only on the transaction, its size and the parameters.
-std::uint64_t gas_of(const Tx& tx, std::size_t size_bytes, const Params& params) noexcept;
-/// GAS-6: gas of bytes that do not decode as a transaction; a decided block may contain any bytes.
-std::uint64_t gas_of_undecodable(std::size_t size_bytes) noexcept;
-/// Gas of an entry of a block, decodable or not.
-std::uint64_t gas_of_bytes(ByteView tx_bytes, const Params& params) noexcept;
-/// GAS-8: upper bound for the gas of any transaction of at most `tx_size_max` bytes.
-std::uint64_t gas_max(const Params& params) noexcept;
 
 /// GAS-10: gas of reading one entry of the agenda or of a queue.
 inline constexpr std::uint64_t kGasPerEntry = 2 * kGasPerSlot;

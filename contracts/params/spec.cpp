@@ -91,9 +91,9 @@ Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
     return {};
 }
 
-Result<void, TxError> check_stateless(const SubmitTask& action) noexcept {
-    TRY(check_spec(action.spec));
-    if (!checked_add(action.spec.reward, action.spec.verification_fee)) {
+Result<void, TxError> check_submission(const TaskSpec& spec) noexcept {
+    TRY(check_spec(spec));
+    if (!checked_add(spec.reward, spec.verification_fee)) {
         return Unexpected{TxError::kOverflow};  // LED-3
     }
     return {};

@@ -4,7 +4,7 @@
 #include <string>
 
 #include <core/base/result.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/state/spec.hpp>
 #include <contracts/state/tx_error.hpp>
 
 /// Checks of a task's specification that need no state (TASK-2).
@@ -20,6 +20,6 @@ bool is_location(const std::string& location) noexcept;
 std::uint32_t dispute_rounds_max(const TaskSpec& spec) noexcept;
 
 /// TASK-2, LED-3: check_spec(), and that reward plus verification fee does not overflow.
-Result<void, TxError> check_stateless(const SubmitTask& action) noexcept;
+Result<void, TxError> check_submission(const TaskSpec& spec) noexcept;
 
 }  // namespace assay::contracts

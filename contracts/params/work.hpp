@@ -6,7 +6,7 @@
 
 #include <core/base/result.hpp>
 #include <contracts/state/beacon.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/state/spec.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/state/params.hpp>
 

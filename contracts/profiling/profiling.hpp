@@ -10,7 +10,7 @@
 #include <contracts/state/dispute.hpp>
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/state/context.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/profiling/actions/profile_actions.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/lifecycle/waiting.hpp>

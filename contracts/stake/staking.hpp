@@ -7,7 +7,7 @@
 
 #include <core/base/result.hpp>
 #include <contracts/state/context.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/stake/actions/stake_actions.hpp>
 #include <contracts/state/tx_error.hpp>
 
 /// Stake per role: free, locked by duties, and unbonding (STK rules).

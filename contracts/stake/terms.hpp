@@ -6,7 +6,7 @@
 
 #include <core/base/result.hpp>
 #include <contracts/state/context.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/stake/actions/stake_actions.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/state/beacon.hpp>
 

@@ -8,7 +8,8 @@
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/state/ids.hpp>
+#include <contracts/state/terms.hpp>
 
 /// Records of the beacon: its contributors and the open round (BCN rules).
 namespace assay::contracts {
@@ -76,5 +77,8 @@ struct Drawing {
         return Fields<&Drawing::tasks, &Drawing::verifiers, &Drawing::whistleblowers, &Drawing::solvers>{};
     }
 };
+
+/// BCN-1: "assay/secret" over account and secret.
+Hash256 beacon_commitment(const AccountId& account, const Hash256& secret) noexcept;
 
 }  // namespace assay::contracts

@@ -7,7 +7,8 @@
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/state/profile.hpp>
+#include <contracts/state/verdict.hpp>
 #include <contracts/state/task.hpp>
 #include <core/dispute/narrowing.hpp>
 

@@ -3,7 +3,9 @@
 #include <cstddef>
 
 #include <contracts/state/dispute.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/state/profile.hpp>
+#include <contracts/state/spec.hpp>
+#include <contracts/state/verdict.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/state/task.hpp>
 
@@ -57,36 +59,6 @@ constexpr std::array<const char*, 25> kReasons{
 constexpr std::array<const char*, 6> kDisputeStates{"active", "refuted", "upheld", "moot", "awaiting", "forced"};
 
 constexpr std::array<const char*, 3> kCommitteeStates{"sitting", "available", "withheld"};
-
-constexpr std::array<const char*, std::variant_size_v<Action>> kActions{
-    "transfer",
-    "bond",
-    "unbond",
-    "submit_task",
-    "accept_task",
-    "post_checkpoint",
-    "complete_task",
-    "cancel_task",
-    "commit_verdict",
-    "publish_verdict",
-    "open_dispute",
-    "reveal_move",
-    "select_move",
-    "prove_move",
-    "attest_availability",
-    "declare_divergence",
-    "disclose_verdict",
-    "challenge_verdict",
-    "register_validator",
-    "unjail",
-    "register_terms",
-    "commit_profile",
-    "publish_profile",
-    "challenge_profile",
-    "join_beacon",
-    "contribute",
-    "leave_beacon",
-    "decline_task"};
 
 constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "submitted",
@@ -142,7 +114,6 @@ const char* to_string(VerdictStatus status) noexcept { return name_of(kVerdicts,
 const char* to_string(Reason reason) noexcept { return name_of(kReasons, reason); }
 const char* to_string(DisputeState state) noexcept { return name_of(kDisputeStates, state); }
 const char* to_string(CommitteeState state) noexcept { return name_of(kCommitteeStates, state); }
-const char* action_name(const Action& action) noexcept { return kActions[action.index()]; }
 const char* event_name(const HistoryEvent& event) noexcept { return kEvents[event.index()]; }
 
 const char* to_string(TxError error) noexcept {

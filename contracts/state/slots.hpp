@@ -10,6 +10,7 @@
 #include <core/base/integers.hpp>
 #include <contracts/state/overlay.hpp>
 #include <contracts/state/state.hpp>
+#include <contracts/state/validator.hpp>
 
 /// Typed access to every slot of the state (STA rules). Contracts access the state only through these functions. A
 /// record's slot holds its Borsh bytes (STA-1).

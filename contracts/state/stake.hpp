@@ -8,7 +8,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/state/ids.hpp>
 
 namespace assay::contracts {
 

@@ -9,7 +9,9 @@
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/state/profile.hpp>
+#include <contracts/state/spec.hpp>
+#include <contracts/state/verdict.hpp>
 
 /// Task records, as stored in the chain state and as proven to auditors.
 namespace assay::contracts {

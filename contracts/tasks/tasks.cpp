@@ -79,6 +79,14 @@ Result<Task, TxError> require_own_task(
 
 // --- submit --------------------------------------------------------------------------------------------------
 
+Amount SubmitTask::amount_out(const Params& params) const {
+    constexpr Amount kMost{~std::uint64_t{0}};  // no balance covers it
+    const auto value = checked_add(spec.reward, spec.verification_fee);
+    return value ? checked_add(*value, waiting_deposit(params, spec)).value_or(kMost) : kMost;  // TASK-17
+}
+
+Result<void, TxError> check_stateless(const SubmitTask& action) noexcept { return check_submission(action.spec); }
+
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const SubmitTask& action
 ) noexcept {

@@ -4,7 +4,7 @@
 #include <core/base/result.hpp>
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/state/context.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/tasks/actions/task_actions.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/params/spec.hpp>
 #include <contracts/lifecycle/waiting.hpp>
@@ -12,6 +12,7 @@
 /// Submission, solver draw, acceptance, training and cancellation of tasks (TASK rules).
 namespace assay::contracts {
 
+Result<void, TxError> check_stateless(const SubmitTask& action) noexcept;
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const SubmitTask& action
 ) noexcept;

@@ -122,7 +122,7 @@ Result<void, TxError> check_stateless(const RegisterValidator& action) noexcept 
     return {};
 }
 
-Result<void, TxError> check_key_proof(
+Result<void, TxError> check_bound(
     const std::string& chain_id, const AccountId& sender, const RegisterValidator& action
 ) noexcept {
     if (!crypto::verify_ed25519(action.key.view(), consensus_key_claim(chain_id, sender).view(), action.proof.view())) {

@@ -6,7 +6,7 @@
 
 #include <core/base/result.hpp>
 #include <contracts/state/context.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/validators/actions/validator_actions.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/state/validator.hpp>
 
@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kGrainsPerPower = 1'000'000'000;
 
 Result<void, TxError> check_stateless(const RegisterValidator& action) noexcept;
 /// VAL-1: checks that the key signed that `sender` may register it on this chain; fails with kKeyNotProven.
-Result<void, TxError> check_key_proof(
+Result<void, TxError> check_bound(
     const std::string& chain_id, const AccountId& sender, const RegisterValidator& action
 ) noexcept;
 Result<void, TxError> check_stateful(

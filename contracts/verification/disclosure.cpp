@@ -116,7 +116,7 @@ Result<void, TxError> check_stateful(
     return {};
 }
 
-Result<void, TxError> check_disclosed_at(
+Result<void, TxError> check_owed(
     const StateView& view, const Params& params, const AccountId& sender, const DiscloseVerdict& action, Height height
 ) noexcept {
     TRY_ASSIGN(const Task task, require_task(view, action.task));
@@ -129,7 +129,7 @@ Result<void, TxError> check_disclosed_at(
 }
 
 Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) noexcept {
-    TRY(check_disclosed_at(context.state, context.params, context.actor, action, context.height()));
+    TRY(check_owed(context.state, context.params, context.actor, action, context.height()));
     Task task = find_task(context.state, action.task).value();
     Assignment& assignment = task.assignments[find_assignment(task, action.segment, context.actor).value()];
     const std::vector<Dispute> waiting = awaiting_disputes(context.state, task, assignment);

@@ -7,7 +7,7 @@
 #include <core/base/result.hpp>
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/state/context.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/verification/actions/verdict_actions.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 
@@ -32,7 +32,7 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 /// DSP-42: fails with kPhase if the verdict is challenged and cannot be disclosed yet at `height`. check_stateful must
 /// have passed.
-Result<void, TxError> check_disclosed_at(
+Result<void, TxError> check_owed(
     const StateView& view, const Params& params, const AccountId& sender, const DiscloseVerdict& action, Height height
 ) noexcept;
 Result<void, TxError> execute(Context& context, const DiscloseVerdict& action) noexcept;

@@ -63,6 +63,7 @@ class [[nodiscard]] Result {
     constexpr Stored& operator*() & { return value(); }
     constexpr const Stored& operator*() const& { return value(); }
     constexpr Stored&& operator*() && { return std::move(*this).value(); }
+    constexpr Stored value_or(Stored other) const& { return has_value() ? value() : std::move(other); }
     constexpr Stored* operator->() { return &value(); }
     constexpr const Stored* operator->() const { return &value(); }
 

@@ -14,6 +14,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
+#include <core/base/member_count.hpp>
 #include <core/base/result.hpp>
 
 /// Borsh (borsh.io, specification 1.0): one encoding per value, little-endian, no padding.

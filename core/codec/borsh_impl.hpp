@@ -107,6 +107,7 @@ consteval Shape shape() {
         return {1 + Alternatives::least(), 1 + Alternatives::deepest()};
     } else {
         static_assert(HasFields<T>, "this type has no Borsh encoding: give it fields()");
+        static_assert(kListsEveryMember<T>);
         using Members = decltype(members_of(T::fields()));
         return {Members::sum(), 1 + Members::deepest()};
     }
@@ -188,6 +189,7 @@ void put(Bytes& out, const T& value) {
     } else if constexpr (Kind<T>::kVariant) {
         put_variant(out, value);
     } else {
+        static_assert(kListsEveryMember<T>);
         put_members(out, value, T::fields());
     }
 }

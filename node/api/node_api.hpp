@@ -10,6 +10,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 #include <core/base/result.hpp>
+#include <consensus/refusal.hpp>
 #include <consensus/solo/block.hpp>
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
@@ -59,14 +60,6 @@ struct StoredTx {
     contracts::Receipt receipt;
 };
 
-struct SubmitError {
-    std::uint8_t code = 0;  ///< contracts::TxError; 0 if the mempool itself refused the transaction
-    bool mempool_full = false;
-    bool already_known = false;
-    bool stopping = false;
-    bool engine_away = false;  ///< the process of the engine cannot be reached
-};
-
 /// A page of a listing. `next` is the `from` of the next page; nullopt on the last page.
 template <class T>
 struct Page {
@@ -89,7 +82,7 @@ class NodeApi {
     virtual contracts::Params params() const = 0;
     /// Checks a transaction and queues it. Returns its hash at once, or why it was refused; it is executed in a later
     /// block.
-    virtual Result<Hash256, SubmitError> submit(Bytes tx) = 0;
+    virtual Result<Hash256, consensus::Refusal> submit(Bytes tx) = 0;
     /// Waits until a block later than `after` is committed, at most `timeout`. Returns the last committed height.
     virtual Height wait_for_block(Height after, std::chrono::milliseconds timeout) = 0;
     /// Returns a committed block, or nullopt if it does not exist yet. Throws consensus::HeightNotKept if it was

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kWatchInterval{100};
 /// The engine replays on its way up what the state is behind it.
 constexpr std::chrono::minutes kStartPatience{10};
 
-Unexpected<SubmitError> refuse(SubmitError error) { return Unexpected{error}; }
+Unexpected<consensus::Refusal> refuse(consensus::Refusal error) { return Unexpected{error}; }
 
 StateSyncOptions with_restored(StateSyncOptions options, std::function<void()> on_restored) {
     options.on_restored = std::move(on_restored);
@@ -167,11 +167,11 @@ Driver::Tip CometDriver::tip() const {
     return tip_;
 }
 
-Result<Hash256, SubmitError> CometDriver::submit(Bytes tx) {
+Result<Hash256, consensus::Refusal> CometDriver::submit(Bytes tx) {
     {
         const std::lock_guard lock(mutex_);
         if (stopping_ || failed_) {
-            return refuse({.stopping = true});
+            return refuse({.reason = consensus::RefusalReason::kStopping});
         }
     }
     const Hash256 hash = contracts::tx_hash(tx);
@@ -182,16 +182,16 @@ Result<Hash256, SubmitError> CometDriver::submit(Bytes tx) {
                 return hash;
             case client::Broadcast::Outcome::kRefused:
                 if (broadcast.code == cometbft::kMempoolFull) {
-                    return refuse({.mempool_full = true});
+                    return refuse({.reason = consensus::RefusalReason::kFull});
                 }
                 return refuse({.code = static_cast<std::uint8_t>(broadcast.code)});
             case client::Broadcast::Outcome::kKnown:
-                return refuse({.already_known = true});
+                return refuse({.reason = consensus::RefusalReason::kAlreadyKnown});
             case client::Broadcast::Outcome::kFull:
-                return refuse({.mempool_full = true});
+                return refuse({.reason = consensus::RefusalReason::kFull});
         }
     } catch (const http::NetError&) {
-        return refuse({.engine_away = true});
+        return refuse({.reason = consensus::RefusalReason::kUnreachable});
     }
     return hash;
 }

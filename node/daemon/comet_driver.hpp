@@ -50,7 +50,7 @@ class CometDriver final : public Driver {
     std::vector<std::string> start_notes() const override;
     Tip tip() const override;
     AccountId proposer() const override { return {}; }
-    Result<Hash256, SubmitError> submit(Bytes tx) override;
+    Result<Hash256, consensus::Refusal> submit(Bytes tx) override;
     Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
     Waiting waiting() const override;
     bool is_waiting(const Hash256& tx) const override { return handler_.mempool().contains(tx); }

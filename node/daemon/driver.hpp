@@ -38,7 +38,7 @@ class Driver {
     /// Returns the account that signs the blocks; zero if many validators sign them.
     virtual AccountId proposer() const = 0;
 
-    virtual Result<Hash256, SubmitError> submit(Bytes tx) = 0;
+    virtual Result<Hash256, consensus::Refusal> submit(Bytes tx) = 0;
     /// Waits until there is a block later than `after`, until `timeout` or until stop(). Returns the last height.
     virtual Height wait_for_block(Height after, std::chrono::milliseconds timeout) = 0;
 

@@ -216,7 +216,7 @@ NodeStatus Node::status() const {
 
 contracts::Params Node::params() const { return application_.committed()->params(); }
 
-Result<Hash256, SubmitError> Node::submit(Bytes tx) { return driver_->submit(std::move(tx)); }
+Result<Hash256, consensus::Refusal> Node::submit(Bytes tx) { return driver_->submit(std::move(tx)); }
 
 Height Node::wait_for_block(Height after, std::chrono::milliseconds timeout) {
     return driver_->wait_for_block(after, timeout);

@@ -54,7 +54,7 @@ class Node final : public NodeApi {
 
     NodeStatus status() const override;
     contracts::Params params() const override;
-    Result<Hash256, SubmitError> submit(Bytes tx) override;
+    Result<Hash256, consensus::Refusal> submit(Bytes tx) override;
     Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
     std::optional<StoredBlock> block(Height height) const override;
     std::optional<Bytes> light_block(Height height) const override;

@@ -31,19 +31,7 @@ Driver::Tip SoloDriver::tip() const {
     return {.height = tip.height, .app_hash = tip.app_hash, .time_ms = tip.time_ms};
 }
 
-Result<Hash256, SubmitError> SoloDriver::submit(Bytes tx) {
-    auto result = engine_.submit(std::move(tx));
-    if (result) {
-        return *result;
-    }
-    const consensus::Refusal& refusal = result.error();
-    return Unexpected{SubmitError{
-        .code = refusal.code,
-        .mempool_full = refusal.reason == consensus::RefusalReason::kFull,
-        .already_known = refusal.reason == consensus::RefusalReason::kAlreadyKnown,
-        .stopping = refusal.reason == consensus::RefusalReason::kStopping,
-    }};
-}
+Result<Hash256, consensus::Refusal> SoloDriver::submit(Bytes tx) { return engine_.submit(std::move(tx)); }
 
 Height SoloDriver::wait_for_block(Height after, std::chrono::milliseconds timeout) {
     return engine_.wait_for_block(after, timeout);

@@ -9,7 +9,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <node/rpc/jsonrpc.hpp>
 
 namespace assay::rpc {

@@ -33,7 +33,7 @@ node::NodeStatus MeteredApi::status() const { return api_.status(); }
 
 contracts::Params MeteredApi::params() const { return api_.params(); }
 
-Result<Hash256, node::SubmitError> MeteredApi::submit(Bytes tx) {
+Result<Hash256, consensus::Refusal> MeteredApi::submit(Bytes tx) {
     work_.charge(kSubmission + units_of(tx.size()));
     return api_.submit(std::move(tx));
 }

@@ -15,7 +15,7 @@ class MeteredApi final : public node::NodeApi {
 
     node::NodeStatus status() const override;
     contracts::Params params() const override;
-    Result<Hash256, node::SubmitError> submit(Bytes tx) override;
+    Result<Hash256, consensus::Refusal> submit(Bytes tx) override;
     Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
     std::optional<node::StoredBlock> block(Height height) const override;
     std::optional<Bytes> light_block(Height height) const override;

@@ -145,25 +145,27 @@ Json tx_submit(NodeApi& api, const Json& params) {
     if (hash) {
         return {{"hash", render(*hash)}};
     }
-    const node::SubmitError& error = hash.error();
-    if (error.code != 0) {
-        const auto tx_error = static_cast<contracts::TxError>(error.code);
-        const char* reason = contracts::to_string(tx_error);
-        throw Fault(
-            kTxRejected, std::string("transaction rejected: ") + reason + advice_on(tx_error, api.params()),
-            {{"tx_error", error.code}, {"reason", reason}}
-        );
+    const consensus::Refusal& refusal = hash.error();
+    switch (refusal.reason) {
+        case consensus::RefusalReason::kRejected:
+            break;
+        case consensus::RefusalReason::kStopping:
+            throw Fault(kUnavailable, "the node is stopping");
+        case consensus::RefusalReason::kUnreachable:
+            throw Fault(kUnavailable, "the consensus engine cannot be reached; try again");
+        case consensus::RefusalReason::kAlreadyKnown:
+            throw Fault(
+                kTxRejected, "the transaction is known already", {{"tx_error", 0}, {"reason", "already_known"}}
+            );
+        case consensus::RefusalReason::kFull:
+            throw Fault(kLimitExceeded, "the mempool is full");
     }
-    if (error.stopping) {
-        throw Fault(kUnavailable, "the node is stopping");
-    }
-    if (error.engine_away) {
-        throw Fault(kUnavailable, "the consensus engine cannot be reached; try again");
-    }
-    if (error.already_known) {
-        throw Fault(kTxRejected, "the transaction is known already", {{"tx_error", 0}, {"reason", "already_known"}});
-    }
-    throw Fault(kLimitExceeded, "the mempool is full");
+    const auto tx_error = static_cast<contracts::TxError>(refusal.code);
+    const char* reason = contracts::to_string(tx_error);
+    throw Fault(
+        kTxRejected, std::string("transaction rejected: ") + reason + advice_on(tx_error, api.params()),
+        {{"tx_error", refusal.code}, {"reason", reason}}
+    );
 }
 
 Json tx_get(const NodeApi& api, const Json& params) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/rpc/render.hpp>
 
+#include <type_traits>
 #include <variant>
 
+#include <core/base/fields.hpp>
+#include <core/base/member_name.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/dispute/commitment.hpp>
 
@@ -12,25 +15,32 @@ namespace {
 
 using namespace contracts;
 
-Json fields_of(const Transfer& a) { return {{"to", rpc::render(a.to)}, {"amount", rpc::render(a.amount)}}; }
-Json fields_of(const Bond& a) { return {{"role", to_string(a.role)}, {"amount", rpc::render(a.amount)}}; }
-Json fields_of(const Unbond& a) { return {{"role", to_string(a.role)}, {"amount", rpc::render(a.amount)}}; }
-Json fields_of(const SubmitTask& a) { return rpc::render(a.spec); }
-Json fields_of(const AcceptTask& a) { return {{"task", rpc::render(a.task)}}; }
-Json fields_of(const PostCheckpoint& a) {
-    return {
-        {"task", rpc::render(a.task)},
-        {"index", a.index},
-        {"state_root", rpc::render(a.state_root)},
-        {"artifact", rpc::render(a.artifact)}};
+template <class T>
+Json render_value(const T& value) {
+    if constexpr (std::is_integral_v<T>) {
+        return value;
+    } else if constexpr (std::is_enum_v<T>) {
+        return to_string(value);
+    } else {
+        return rpc::render(value);
+    }
 }
+
+template <class A, auto... members>
+Json members_of(const A& action, Fields<members...> /*fields*/) {
+    Json out = Json::object();
+    (out.emplace(member_name<members>(), render_value(action.*members)), ...);
+    return out;
+}
+
+/// What is shown of an action: its fields under their names, unless there is a function below for it.
+template <class A>
+Json fields_of(const A& action) {
+    return members_of(action, A::fields());
+}
+Json fields_of(const SubmitTask& a) { return rpc::render(a.spec); }
 Json fields_of(const CompleteTask& a) {
     return {{"task", rpc::render(a.task)}, {"score", a.evaluation ? rpc::render_score(a.evaluation->score) : Json()}};
-}
-Json fields_of(const DeclineTask& a) { return {{"task", rpc::render(a.task)}}; }
-Json fields_of(const CancelTask& a) { return {{"task", rpc::render(a.task)}}; }
-Json fields_of(const CommitVerdict& a) {
-    return {{"task", rpc::render(a.task)}, {"segment", a.segment}, {"commitment", rpc::render(a.commitment)}};
 }
 Json fields_of(const PublishVerdict& a) {
     return {
@@ -60,9 +70,6 @@ Json fields_of(const ChallengeVerdict& a) {
     return {{"task", rpc::render(a.task)}, {"segment", a.segment},      {"verifier", rpc::render(a.verifier)},
             {"role", to_string(a.role)},   {"part", to_string(a.part)}, {"seal", rpc::render(a.seal)}};
 }
-Json fields_of(const OpenDispute& a) {
-    return {{"task", rpc::render(a.task)}, {"segment", a.segment}, {"role", to_string(a.role)}};
-}
 Json fields_of(const RevealMove& a) {
     return {{"dispute", rpc::render(a.dispute)}, {"round", a.round}, {"children", a.children.size()}};
 }
@@ -82,10 +89,6 @@ Json fields_of(const AttestAvailability& a) {
     return {{"task", rpc::render(a.task)}, {"tensor", a.opening.tensor}, {"tile", a.opening.tile}};
 }
 
-Json fields_of(const RegisterTerms& a) {
-    return {{"role", to_string(a.role)}, {"terms", rpc::render(a.terms)}, {"score", a.score}};
-}
-
 Json fields_of(const DeclareDivergence& a) {
     return {
         {"task", rpc::render(a.task)},
@@ -96,16 +99,6 @@ Json fields_of(const DeclareDivergence& a) {
         {"tile", a.opening.tile}};
 }
 
-Json fields_of(const RegisterValidator& a) {
-    return {{"key", to_hex(a.key.view())}, {"proof", to_hex(a.proof.view())}};
-}
-Json fields_of(const Unjail& /*a*/) { return Json::object(); }
-Json fields_of(const JoinBeacon& a) { return {{"commitment", rpc::render(a.commitment)}}; }
-Json fields_of(const Contribute& a) { return {{"secret", rpc::render(a.secret)}, {"next", rpc::render(a.next)}}; }
-Json fields_of(const LeaveBeacon& /*a*/) { return Json::object(); }
-Json fields_of(const CommitProfile& a) {
-    return {{"task", rpc::render(a.task)}, {"commitment", rpc::render(a.commitment)}};
-}
 Json fields_of(const PublishProfile& a) {
     Json out = rpc::render(a.report);
     out["task"] = rpc::render(a.task);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Error: SSE register|general-regs-only
 // Flags: -mgeneral-regs-only
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 
 namespace assay::contracts {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Error: no match for .operator=.|no viable overloaded
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 
 namespace assay::contracts {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <core/base/fields.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 
 namespace assay::fuzz {
 

@@ -26,9 +26,9 @@ class FakeNode final : public node::NodeApi {
     }
     node::NodeStatus status() const override { return {}; }
     contracts::Params params() const override { return {}; }
-    Result<Hash256, node::SubmitError> submit(Bytes tx) override {
+    Result<Hash256, consensus::Refusal> submit(Bytes tx) override {
         if (tx.size() % 2 == 0) {
-            return Unexpected{node::SubmitError{.code = 4}};
+            return Unexpected{consensus::Refusal{.code = 4}};
         }
         return contracts::tx_hash(tx);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/chain/chain.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <tests/fuzz/fuzz.hpp>
 
 namespace assay::fuzz {

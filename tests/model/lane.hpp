@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/params.hpp>
 #include <tests/model/records.hpp>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/params.hpp>
 
 /// How long stated work takes an honest worker, by the text of WRK-3 and WRK-4 and not by the chain's own code: where

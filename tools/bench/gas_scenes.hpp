@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <contracts/state/overlay.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/task.hpp>
 #include <core/crypto/keys.hpp>
 

@@ -33,9 +33,9 @@ MUTANTS = [
         search(12, "liar"), "law 1"),
     Mutant("2", "followers of one fee wait", (NO_RESERVED,), search(14), "law 3"),
     Mutant("2", "amounts are not reserved", ((
-        "contracts/chain/envelope.cpp",
-        "Amount operator()(const Transfer& action) const { return action.amount; }",
-        "Amount operator()(const Transfer& /*action*/) const { return {}; }"),),
+        "contracts/ledger/actions/ledger_actions.hpp",
+        "Amount amount_out(const Params& /*params*/) const { return amount; }",
+        "Amount amount_out(const Params& /*params*/) const { return {}; }"),),
         search(14), "law 3"),
     Mutant("2", "fees are taken in turn", ((
         "contracts/chain/chain.cpp",

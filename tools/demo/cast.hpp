@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/params.hpp>
 #include <tools/demo/demo.hpp>
 

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <client/http/http.hpp>
 
 /// A node that lies to its clients.

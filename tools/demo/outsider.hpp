@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/task.hpp>
 #include <tools/demo/demo.hpp>
 #include <tools/demo/narrator.hpp>

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <verifier/artifacts/store.hpp>
 
 namespace assay::artifacts {

@@ -7,7 +7,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <verifier/artifacts/store.hpp>
 
 namespace assay::artifacts {

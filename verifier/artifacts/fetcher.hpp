@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <verifier/artifacts/cache.hpp>
 #include <verifier/artifacts/fetch.hpp>
 #include <verifier/artifacts/store.hpp>

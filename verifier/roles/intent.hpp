@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <variant>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 
 /// What a role decides to do next. Decisions are pure functions and live here; the worker carries them out.
 namespace assay::roles {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <core/base/integers.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/task.hpp>
 #include <verifier/roles/finding.hpp>
 #include <verifier/roles/intent.hpp>

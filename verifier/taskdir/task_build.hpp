@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <core/base/bytes.hpp>
 #include <verifier/taskdir/findings.hpp>
 #include <verifier/taskdir/task_data.hpp>

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <verifier/taskdir/findings.hpp>
 #include <verifier/artifacts/store.hpp>
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <verifier/taskdir/findings.hpp>
 #include <verifier/compile/program/models.hpp>
 #include <verifier/compile/program/optimizer.hpp>

@@ -11,7 +11,7 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/chain/duty.hpp>
 #include <core/dispute/evaluation.hpp>
-#include <contracts/duties/answers.hpp>
+#include <contracts/transaction/transaction.hpp>
 
 namespace assay::worker {
 namespace {
@@ -50,7 +50,7 @@ class NodesView final : public contracts::StateView {
 /// DTY-1. What is larger has a fee.
 bool is_small_enough(const contracts::Action& action) {
     constexpr std::size_t kEnvelope = 256;
-    return codec::encode(action).size() + kEnvelope <= contracts::answer_bytes_max(action).value_or(0);
+    return codec::encode(action).size() + kEnvelope <= contracts::answer_of(action).bytes_max;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/fraud.hpp>
 #include <verifier/worker/task_artifacts.hpp>

@@ -13,7 +13,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <verifier/roles/finding.hpp>
 
 namespace assay::worker {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <verifier/engine/engine.hpp>
 #include <core/dispute/tolerance.hpp>
 #include <verifier/worker/fraud.hpp>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/pins.hpp>
 

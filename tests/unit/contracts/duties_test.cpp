@@ -14,7 +14,6 @@
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/chain/params_rules.hpp>
-#include <contracts/duties/answers.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
 namespace assay::contracts::test {
@@ -77,17 +76,18 @@ TEST_CASE("DTY-1: without a fee there are answers to duties alone, of limited si
     std::size_t kinds = 0;
     const Height next{chain.height.value + 1};
     for (const Action& action : actions) {
-        const auto bytes_max = answer_bytes_max(action);
+        const Answer answer = answer_of(action);
+        const std::size_t bytes_max = answer.bytes_max;
         const TxBody body{kChainId, chain.stranger.id, 0, {}, action};
         CHECK(is_answer(body));
-        if (!bytes_max) {
+        if (answer.owed == Owed::kNothing) {
             CHECK(check_answer(chain.view, chain.params, body, 200, next).error() == TxError::kFeeTooLow);
             continue;
         }
         ++kinds;
-        CHECK(*bytes_max <= kMinTxSize);
-        CHECK(check_answer(chain.view, chain.params, body, *bytes_max + 1, next).error() == TxError::kTooLarge);
-        CHECK(check_answer(chain.view, chain.params, body, *bytes_max, next).error() == TxError::kNotOwed);
+        CHECK(bytes_max <= kMinTxSize);
+        CHECK(check_answer(chain.view, chain.params, body, bytes_max + 1, next).error() == TxError::kTooLarge);
+        CHECK(check_answer(chain.view, chain.params, body, bytes_max, next).error() == TxError::kNotOwed);
     }
     CHECK(kinds == 15);
     chain.run_block({chain.make_tx(chain.stranger, Transfer{chain.pauper.id, {1}}, 0, Amount{})});
@@ -228,7 +228,7 @@ TEST_CASE("DTY-5: all that the lane promises is in as many blocks as an answer m
         params.duty_wait_blocks = 3'750'000 / gas_max;
         const std::uint64_t heaviest = dispute_weight(params);
         const Tx largest{{{}, {}, 0, {}, Contribute{}}, {}};
-        const std::uint64_t contribution = gas_of(largest, answer_bytes_max(largest.body.action).value(), params);
+        const std::uint64_t contribution = gas_of(largest, Contribute::kAnswer.bytes_max, params);
         for (int run = 0; run < 200; ++run) {
             CAPTURE(gas_max);
             CAPTURE(run);
@@ -267,7 +267,7 @@ TEST_CASE("DTY-5: all that the lane promises is in as many blocks as an answer m
 TEST_CASE("DTY-5: no answer is heavier than a move of a dispute") {
     const Params params;
     for (const Action& action : one_of_each(std::make_index_sequence<std::variant_size_v<Action>>{})) {
-        const std::uint64_t bytes = answer_bytes_max(action).value_or(0);
+        const std::uint64_t bytes = answer_of(action).bytes_max;
         CHECK(bytes * params.block_gas_max <= dispute_weight(params) * params.block_size_max);
         CHECK((bytes == 0 || gas_of(Tx{{{}, {}, 0, {}, action}, {}}, bytes, params) <= dispute_weight(params)));
     }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <contracts/state/slots.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <contracts/state/task.hpp>
 
 /// docs/protocol/liability.md says of everything that can cost somebody something who can cause it and how it is

@@ -86,7 +86,7 @@ TEST_CASE("a node executes what is submitted and answers from the committed stat
     CHECK(node.tasks(0, 10).items.empty());
     CHECK_FALSE(node.referee_us({}).has_value());
     node.stop();
-    CHECK(node.submit(transfer(key(1), 2, bob, 1)).error().stopping);
+    CHECK(node.submit(transfer(key(1), 2, bob, 1)).error().reason == consensus::RefusalReason::kStopping);
 }
 
 TEST_CASE("no row of a listing reads a block: rows are whole where their blocks are not") {

@@ -151,7 +151,7 @@ TEST_CASE("DTY-2: an answer names its deadline, costs nothing, and is signed ane
     std::set<Bytes> shown;
     running.node.refuse = [&](const Bytes& tx) {
         shown.insert(tx);
-        return std::optional<node::SubmitError>();
+        return std::optional<consensus::Refusal>();
     };
     running.node.owed_at = 90;
     running.node.answers_left_out = 3;
@@ -198,7 +198,7 @@ TEST_CASE("a transaction that fails in its block is a result with a code") {
 TEST_CASE("a transaction that the mempool refuses is an error") {
     Running running;
     running.node.refuse = [](const Bytes&) {
-        return std::optional(node::SubmitError{.code = static_cast<std::uint8_t>(TxError::kCannotPayFee)});
+        return std::optional(consensus::Refusal{.code = static_cast<std::uint8_t>(TxError::kCannotPayFee)});
     };
     try {
         running.client.send(key(1), kTransfer);
@@ -224,7 +224,7 @@ TEST_CASE("a nonce that somebody else took is not followed by a second signature
     running.node.refuse = [&](const Bytes& tx) {
         seen.insert(tx);
         running.node.take_nonce(key(1).account());
-        return std::optional<node::SubmitError>();
+        return std::optional<consensus::Refusal>();
     };
     CHECK_THROWS_AS(running.client.send(key(1), kTransfer), client::TxUncertain);
     CHECK(seen.size() == 1);
@@ -248,7 +248,7 @@ TEST_CASE("a transaction that the node has already is waited for") {
     running.node.refuse = [&](const Bytes& tx) {
         running.node.refuse = nullptr;
         CHECK(running.node.submit(tx).has_value());
-        return std::optional(node::SubmitError{.already_known = true});
+        return std::optional(consensus::Refusal{.reason = consensus::RefusalReason::kAlreadyKnown});
     };
     CHECK(running.client.send(key(1), kTransfer).code == 0);
 }
@@ -258,7 +258,7 @@ TEST_CASE("a transaction that leaves the mempool is submitted again, byte for by
     std::set<Bytes> seen;
     running.node.refuse = [&](const Bytes& tx) {
         seen.insert(tx);
-        return std::optional<node::SubmitError>();
+        return std::optional<consensus::Refusal>();
     };
     int drops = 2;
     running.node.before_block = [&] {

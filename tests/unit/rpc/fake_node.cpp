@@ -56,7 +56,7 @@ node::NodeStatus FakeNode::status() const {
     return out;
 }
 
-Result<Hash256, node::SubmitError> FakeNode::submit(Bytes tx) {
+Result<Hash256, consensus::Refusal> FakeNode::submit(Bytes tx) {
     if (refuse) {
         if (const auto error = refuse(tx)) {
             return Unexpected{*error};
@@ -64,7 +64,7 @@ Result<Hash256, node::SubmitError> FakeNode::submit(Bytes tx) {
     }
     const auto decoded = codec::decode<contracts::Tx>(tx);
     if (!decoded) {
-        return Unexpected{node::SubmitError{.code = code_of(contracts::TxError::kUndecodable)}};
+        return Unexpected{consensus::Refusal{.code = code_of(contracts::TxError::kUndecodable)}};
     }
     const std::uint64_t expected = next_nonce(decoded->body.sender);
     const std::lock_guard lock(mutex_);
@@ -78,7 +78,7 @@ Result<Hash256, node::SubmitError> FakeNode::submit(Bytes tx) {
     }
     if (contracts::is_answer(decoded->body)) {
         if (decoded->body.nonce != owed_at) {
-            return Unexpected{node::SubmitError{.code = code_of(contracts::TxError::kNotOwed)}};
+            return Unexpected{consensus::Refusal{.code = code_of(contracts::TxError::kNotOwed)}};
         }
         waiting_.push_back(tx);
         return contracts::tx_hash(tx);
@@ -86,7 +86,7 @@ Result<Hash256, node::SubmitError> FakeNode::submit(Bytes tx) {
     if (decoded->body.nonce != expected) {
         const auto error =
             decoded->body.nonce < expected ? contracts::TxError::kNonceTooLow : contracts::TxError::kNonceTooHigh;
-        return Unexpected{node::SubmitError{.code = code_of(error)}};
+        return Unexpected{consensus::Refusal{.code = code_of(error)}};
     }
     waiting_.push_back(tx);
     return contracts::tx_hash(tx);

@@ -31,7 +31,7 @@ class FakeNode final : public node::NodeApi {
 
     node::NodeStatus status() const override;
     contracts::Params params() const override { return params_; }
-    Result<Hash256, node::SubmitError> submit(Bytes tx) override;
+    Result<Hash256, consensus::Refusal> submit(Bytes tx) override;
     /// Makes a block of what waits when there is anything and `makes_blocks`.
     Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
     std::optional<node::StoredBlock> block(Height height) const override;
@@ -64,7 +64,7 @@ class FakeNode final : public node::NodeApi {
     Amount moved() const;
 
     // Set before the server runs.
-    std::function<std::optional<node::SubmitError>(const Bytes& tx)> refuse;
+    std::function<std::optional<consensus::Refusal>(const Bytes& tx)> refuse;
     std::function<void()> before_block;
     std::uint8_t receipt_code = 0;
     bool makes_blocks = true;

@@ -207,7 +207,7 @@ TEST_CASE("a transaction is pending, then executed, and in its sender's history"
 
 TEST_CASE("a refused transaction says why") {
     Server server;
-    const auto refuse_with = [&](node::SubmitError error) {
+    const auto refuse_with = [&](consensus::Refusal error) {
         server.node.refuse = [error](const Bytes&) { return std::optional(error); };
         return server.call("tx_submit", {{"tx", "00"}}).at("error");
     };
@@ -221,9 +221,9 @@ TEST_CASE("a refused transaction says why") {
     const auto message = dear.at("message").get<std::string>();
     CHECK(message.find("task_value_max, 25000000000 grains") != std::string::npos);
     CHECK(message.find("split the training") != std::string::npos);
-    CHECK(refuse_with({.already_known = true}).at("data").at("reason") == "already_known");
-    CHECK(refuse_with({.mempool_full = true}).at("code") == rpc::kLimitExceeded);
-    CHECK(refuse_with({.stopping = true}).at("code") == rpc::kUnavailable);
+    CHECK(refuse_with({.reason = consensus::RefusalReason::kAlreadyKnown}).at("data").at("reason") == "already_known");
+    CHECK(refuse_with({.reason = consensus::RefusalReason::kFull}).at("code") == rpc::kLimitExceeded);
+    CHECK(refuse_with({.reason = consensus::RefusalReason::kStopping}).at("code") == rpc::kUnavailable);
 }
 
 TEST_CASE("accounts and stakes never seen are zeros") {

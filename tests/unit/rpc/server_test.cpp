@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <core/codec/borsh.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <node/rpc/block_waits.hpp>
 #include <node/rpc/host_names.hpp>
 #include <node/rpc/server.hpp>

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <client/rpc_client.hpp>
 #include <tools/cli/common/proof.hpp>
 #include <verifier/artifacts/segment_records.hpp>

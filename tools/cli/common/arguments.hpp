@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <core/base/bytes.hpp>
 #include <core/crypto/keys.hpp>
 #include <client/proven_chain.hpp>

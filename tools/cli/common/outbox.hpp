@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <client/rpc_client.hpp>
 
 namespace assay::cli {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 
 /// Formats tasks from the RPC as text for people.
 namespace assay::cli {

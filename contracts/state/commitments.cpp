@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <core/codec/borsh.hpp>
+#include <contracts/state/beacon.hpp>
+#include <contracts/state/profile.hpp>
+#include <contracts/state/spec.hpp>
+#include <contracts/state/verdict.hpp>
+
 #include <core/base/fields.hpp>
-#include <contracts/state/transaction.hpp>
-
-#include <utility>
-
 #include <core/crypto/hash.hpp>
 
 namespace assay::contracts {
@@ -36,29 +38,6 @@ struct ProfileName {
 };
 
 }  // namespace
-
-Hash256 signing_hash(const TxBody& body) {
-    static const crypto::TaggedHash kTag("assay/tx");  // TX-3
-    return kTag(codec::encode(body));
-}
-
-Hash256 tx_hash(ByteView tx_bytes) noexcept {
-    return crypto::sha256(tx_bytes);  // TX-4
-}
-
-std::vector<Hash256> tx_hashes(const std::vector<Bytes>& txs) {
-    std::vector<Hash256> out;
-    out.reserve(txs.size());
-    for (const Bytes& tx : txs) {
-        out.push_back(tx_hash(tx));
-    }
-    return out;
-}
-
-Tx sign_tx(TxBody body, const crypto::SecretKey& key) {
-    const Signature signature = key.sign(signing_hash(body).view());
-    return Tx{std::move(body), signature};
-}
 
 TaskId task_id(const AccountId& sender, std::uint64_t nonce) noexcept {
     static const crypto::TaggedHash kTag("assay/task");  // TASK-2

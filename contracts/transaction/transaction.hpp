@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
+#include <core/base/integers.hpp>
+#include <core/crypto/keys.hpp>
+#include <contracts/transaction/actions.hpp>
+
+/// Transactions: Borsh bytes, signed with BIP-340 over a tagged hash that includes the chain id (TX rules).
+namespace assay::contracts {
+
+struct TxBody {
+    std::string chain_id;
+    AccountId sender;
+    /// Number of transactions by the sender that were charged so far; in an answer to a duty, the duty's due height
+    /// (DTY-2).
+    std::uint64_t nonce = 0;
+    Amount fee;
+    Action action;
+    static constexpr auto fields() {
+        return Fields<&TxBody::chain_id, &TxBody::sender, &TxBody::nonce, &TxBody::fee, &TxBody::action>{};
+    }
+};
+struct Tx {
+    TxBody body;
+    Signature signature;
+    static constexpr auto fields() { return Fields<&Tx::body, &Tx::signature>{}; }
+};
+
+/// TX-3: the hash that the sender signs: "assay/tx" over Borsh(body).
+Hash256 signing_hash(const TxBody& body);
+/// TX-4: the transaction's id: SHA-256 of its bytes.
+Hash256 tx_hash(ByteView tx_bytes) noexcept;
+std::vector<Hash256> tx_hashes(const std::vector<Bytes>& txs);
+Tx sign_tx(TxBody body, const crypto::SecretKey& key);
+
+/// GAS-1: gas of a transaction; depends only on the transaction, its size and the parameters.
+std::uint64_t gas_of(const Tx& tx, std::size_t size_bytes, const Params& params) noexcept;
+/// GAS-6: gas of bytes that do not decode as a transaction; a decided block may contain any bytes.
+std::uint64_t gas_of_undecodable(std::size_t size_bytes) noexcept;
+/// Gas of an entry of a block, decodable or not.
+std::uint64_t gas_of_bytes(ByteView tx_bytes, const Params& params) noexcept;
+/// GAS-8: upper bound for the gas of any transaction of at most `tx_size_max` bytes.
+std::uint64_t gas_max(const Params& params) noexcept;
+
+}  // namespace assay::contracts
