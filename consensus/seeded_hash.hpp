@@ -13,7 +13,10 @@ namespace assay::consensus {
 struct SeededHash {
     std::size_t operator()(ByteView bytes) const;
     std::size_t operator()(const Bytes& bytes) const { return (*this)(ByteView(bytes)); }
-    std::size_t operator()(const AccountId& account) const { return (*this)(account.view()); }
+    template <class Tag, std::size_t kSize>
+    std::size_t operator()(const FixedBytes<Tag, kSize>& value) const {
+        return (*this)(value.view());
+    }
 };
 
 }  // namespace assay::consensus

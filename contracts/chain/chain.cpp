@@ -54,24 +54,21 @@ Result<Traces, TxError> apply_action(Run& run, const Tx& tx, const Cause& cause)
     });
 }
 
-/// FEE-3: checks the block's envelopes and takes fees and nonces. Returns what is to be executed; nullopt: has not
-/// paid.
-std::vector<std::optional<Tx>> charge_all(
-    Run& run, const std::vector<Bytes>& txs, const std::vector<bool>& known_signed
-) {
+/// FEE-3: checks the block's envelopes and takes fees and nonces. Returns what is to be executed; null: has not paid.
+std::vector<DecodedTxPtr> charge_all(Run& run, const std::vector<BlockEntry>& entries) {
     Envelopes envelopes(run.state, run.chain_id, run.params, run.block.height);
-    std::vector<std::optional<Tx>> paid(txs.size());
-    for (std::size_t i = 0; i < txs.size(); ++i) {
+    std::vector<DecodedTxPtr> paid(entries.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) {
         Receipt& receipt = run.outcome.receipts[i];
-        auto tx = envelopes.open(txs[i], !known_signed.empty() && known_signed[i], receipt);
+        auto tx = envelopes.open(entries[i], receipt);
         if (!tx) {
             receipt.code = static_cast<std::uint8_t>(tx.error());
             continue;
         }
-        receipt.is_charged = !is_answer(tx->body);  // TX-8, DTY-3
+        receipt.is_charged = !is_answer((*tx)->tx.body);  // TX-8, DTY-3
         run.paid_gas += receipt.is_charged ? receipt.gas : 0;
-        run.paid_bytes += receipt.is_charged ? txs[i].size() : 0;
-        envelopes.take(*tx, receipt.gas);
+        run.paid_bytes += receipt.is_charged ? entries[i].size_bytes : 0;
+        envelopes.take(**tx);
         paid[i] = *std::move(tx);
     }
     for (const auto& [sender, account] : envelopes.senders()) {
@@ -84,8 +81,10 @@ std::vector<std::optional<Tx>> charge_all(
     return paid;
 }
 
-Result<void, TxError> apply_tx(Run& run, const Tx& tx, std::size_t size_bytes, Receipt& receipt) {
-    const Cause cause{.tx = receipt.tx, .actor = tx.body.sender, .nonce = tx.body.nonce, .tx_size_bytes = size_bytes};
+Result<void, TxError> apply_tx(Run& run, const DecodedTx& decoded, Receipt& receipt) {
+    const Tx& tx = decoded.tx;
+    const Cause cause{
+        .tx = decoded.hash, .actor = tx.body.sender, .nonce = tx.body.nonce, .tx_size_bytes = decoded.size_bytes};
     auto traces = apply_action(run, tx, cause);
     receipt.task = task_of(run.state, tx.body.sender, tx.body.nonce, tx.body.action);
     if (!traces) {
@@ -174,64 +173,61 @@ Result<Changes, GenesisError> make_genesis(const Genesis& genesis) {
     return state.changes();
 }
 
-Result<Tx, TxError> check_stateless(
-    ByteView tx_bytes, const std::string& chain_id, const Params& params, const VerifySignature& verify
+Result<void, TxError> check_stateless(
+    const DecodedTx& tx, const std::string& chain_id, const VerifySignature& verify
 ) noexcept {
-    TRY_ASSIGN(Tx tx, decode_tx(tx_bytes, params));
-    TRY(check_chain(tx, chain_id));
-    TRY(check_signature(tx, verify));
-    TRY(check_action_stateless(tx.body));
-    return tx;
-}
-
-bool is_signed(ByteView tx_bytes, const Params& params, const VerifySignature& verify) noexcept {
-    const auto tx = decode_tx(tx_bytes, params);
-    return tx && check_signature(*tx, verify).has_value();
+    TRY(check_chain(tx.tx, chain_id));
+    if (!tx.is_signed) {
+        TRY(check_signature(tx.tx, verify));
+    }
+    TRY(check_action_stateless(tx.tx.body));
+    return {};
 }
 
 Result<void, TxError> check_tx(
-    const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce,
-    Height height
+    const StateView& view, const Params& params, const DecodedTx& tx, std::uint64_t expected_nonce, Height height
 ) noexcept {
     // TX-9
-    if (is_answer(tx.body)) {
-        TRY(check_answer(view, params, tx.body, size_bytes, height));
+    const TxBody& body = tx.tx.body;
+    if (is_answer(body)) {
+        TRY(check_answer(view, params, body, tx.size_bytes, height));
         return {};
     }
-    const Account sender = get_account(view, tx.body.sender);
-    TRY(check_nonce(tx.body.nonce, expected_nonce));
-    TRY(check_fee(sender, tx, gas_of(tx, size_bytes, params), get_base_fee(view, params), params));
+    const Account sender = get_account(view, body.sender);
+    TRY(check_nonce(body.nonce, expected_nonce));
+    TRY(check_fee(sender, tx, get_base_fee(view, params), params));
     if (expected_nonce != sender.nonce) {
         return {};  // what comes before it decides the rest
     }
     Overlay state = Overlay::over(view);
-    set_account(
-        state, tx.body.sender, Account{.balance = subtract(sender.balance, tx.body.fee), .nonce = sender.nonce + 1}
-    );
-    TRY(check_action_stateful(state, params, tx.body.sender, tx.body.action));
-    TRY(check_action_costly(state, tx.body.action));
-    return {};
+    set_account(state, body.sender, Account{.balance = subtract(sender.balance, body.fee), .nonce = sender.nonce + 1});
+    TRY(check_action_stateful(state, params, body.sender, body.action));
+    return check_action_costly(state, body.action);
 }
 
 BlockOutcome apply_block(
-    const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs,
-    const std::vector<bool>& known_signed, const std::vector<Hash256>& hashes
+    const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs
+) noexcept {
+    return apply_block(view, chain_id, context, make_entries(txs, get_params(view)));
+}
+
+BlockOutcome apply_block(
+    const StateView& view, const std::string& chain_id, const BlockContext& context,
+    const std::vector<BlockEntry>& entries
 ) noexcept {
     // BLK-2
-    ASSERT(known_signed.empty() || known_signed.size() == txs.size());
-    ASSERT(hashes.empty() || hashes.size() == txs.size());
     BlockOutcome outcome;
     const Params params = get_params(view);
     Overlay state = Overlay::over(view);
     Run run{.state = state, .params = params, .chain_id = chain_id, .block = context, .outcome = outcome};
-    outcome.receipts.resize(txs.size());
-    for (std::size_t i = 0; i < txs.size(); ++i) {
-        outcome.receipts[i].tx = hashes.empty() ? tx_hash(txs[i]) : hashes[i];
+    outcome.receipts.resize(entries.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        outcome.receipts[i].tx = entries[i].hash;
     }
-    const auto paid = charge_all(run, txs, known_signed);
-    for (std::size_t i = 0; i < txs.size(); ++i) {
-        if (paid[i]) {
-            const auto applied = apply_tx(run, *paid[i], txs[i].size(), outcome.receipts[i]);
+    const auto paid = charge_all(run, entries);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (paid[i] != nullptr) {
+            const auto applied = apply_tx(run, *paid[i], outcome.receipts[i]);
             outcome.receipts[i].code = applied ? std::uint8_t{0} : static_cast<std::uint8_t>(applied.error());
         }
     }

@@ -13,7 +13,7 @@
 #include <core/base/result.hpp>
 #include <core/crypto/keys.hpp>
 #include <contracts/state/state.hpp>
-#include <contracts/transaction/transaction.hpp>
+#include <contracts/transaction/decoded.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/state/context.hpp>
 
@@ -77,37 +77,29 @@ struct BlockOutcome {
     std::uint64_t end_gas = 0;           ///< GAS-10: gas of the deadlines and draws at the end of the block
 };
 
-/// ENC-2: crypto::verify_signature, or an equivalent function that caches decoded keys.
-using VerifySignature = std::function<bool(const AccountId&, ByteView, const Signature&)>;
-
-/// Decodes a transaction and makes the checks that need no state: encoding, size, chain id, signature and ranges of the
-/// action's fields. Returns the transaction or the first error.
-Result<Tx, TxError> check_stateless(
-    ByteView tx_bytes, const std::string& chain_id, const Params& params,
-    const VerifySignature& verify = crypto::verify_signature
-) noexcept;
-
-/// Whether the bytes are a transaction with a valid signature of its sender (TX-1 to TX-3, for any chain id). Depends
-/// only on the bytes and the size limit in `params`, so it can run before the block is executed, on any thread.
-bool is_signed(
-    ByteView tx_bytes, const Params& params, const VerifySignature& verify = crypto::verify_signature
+/// Makes the checks of a decoded transaction that need no state: chain id, signature and ranges of the action's fields.
+/// The signature is not verified if it is known to be valid.
+Result<void, TxError> check_stateless(
+    const DecodedTx& tx, const std::string& chain_id, const VerifySignature& verify = crypto::verify_signature
 ) noexcept;
 
 /// Checks whether `tx` could be executed on `view` now, for mempools; returns the first error. `params` must be the
 /// view's, and `height` is that of the next block. `expected_nonce` allows checking a transaction that follows others
 /// of the same sender.
 Result<void, TxError> check_tx(
-    const StateView& view, const Params& params, const Tx& tx, std::size_t size_bytes, std::uint64_t expected_nonce,
-    Height height
+    const StateView& view, const Params& params, const DecodedTx& tx, std::uint64_t expected_nonce, Height height
 ) noexcept;
 
 /// Executes a block: first fees and nonces of all transactions (FEE-3), then each action (checks, effects, invariants;
 /// a failed action is rolled back), then the deadlines that end with this block, then draws. Any bytes get a receipt.
-/// `known_signed` is empty or has an entry per transaction: whether is_signed() is known to hold; it only saves
-/// verifying that signature. `hashes` is empty or has the hash of each transaction.
+/// The outcome does not depend on which entries are known to be signed.
 BlockOutcome apply_block(
-    const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs,
-    const std::vector<bool>& known_signed = {}, const std::vector<Hash256>& hashes = {}
+    const StateView& view, const std::string& chain_id, const BlockContext& context,
+    const std::vector<BlockEntry>& entries
+) noexcept;
+/// The same for bytes that are not decoded yet.
+BlockOutcome apply_block(
+    const StateView& view, const std::string& chain_id, const BlockContext& context, const std::vector<Bytes>& txs
 ) noexcept;
 
 }  // namespace assay::contracts

@@ -5,24 +5,12 @@
 #include <variant>
 
 #include <core/base/assert.hpp>
-#include <core/codec/borsh.hpp>
 #include <contracts/chain/router.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 
 namespace assay::contracts {
-Result<Tx, TxError> decode_tx(ByteView tx_bytes, const Params& params) noexcept {
-    if (tx_bytes.size() > params.tx_size_max) {
-        return Unexpected{TxError::kTooLarge};  // TX-2
-    }
-    auto tx = codec::decode<Tx>(tx_bytes);
-    if (!tx) {
-        return Unexpected{TxError::kUndecodable};  // TX-1
-    }
-    return *std::move(tx);
-}
-
 Result<void, TxError> check_chain(const Tx& tx, const std::string& chain_id) noexcept {
     if (tx.body.chain_id != chain_id) {
         return Unexpected{TxError::kWrongChain};
@@ -31,7 +19,7 @@ Result<void, TxError> check_chain(const Tx& tx, const std::string& chain_id) noe
 }
 
 Result<void, TxError> check_signature(const Tx& tx, const VerifySignature& verify) noexcept {
-    if (!verify(tx.body.sender, signing_hash(tx.body).view(), tx.signature)) {
+    if (!verify_tx(tx, verify)) {
         return Unexpected{TxError::kBadSignature};
     }
     return {};
@@ -46,13 +34,13 @@ Result<void, TxError> check_nonce(std::uint64_t nonce, std::uint64_t expected) n
 }
 
 Result<void, TxError> check_fee(
-    const Account& sender, const Tx& tx, std::uint64_t gas, Amount base_fee, const Params& params
+    const Account& sender, const DecodedTx& tx, Amount base_fee, const Params& params
 ) noexcept {
     // TX-7
-    if (tx.body.fee < least_fee(tx.body.action, gas, base_fee, params)) {
+    if (tx.tx.body.fee < least_fee(tx.tx.body.action, tx.gas, base_fee, params)) {
         return Unexpected{TxError::kFeeTooLow};
     }
-    if (sender.balance < tx.body.fee) {
+    if (sender.balance < tx.tx.body.fee) {
         return Unexpected{TxError::kCannotPayFee};
     }
     return {};
@@ -67,31 +55,32 @@ Account Envelopes::find(const AccountId& sender) const {
     return found == senders_.end() ? get_account(before_, sender) : found->second;
 }
 
-Result<Tx, TxError> Envelopes::open(ByteView tx_bytes, bool known_signed, Receipt& receipt) {
-    receipt.gas = gas_of_undecodable(tx_bytes.size());
-    TRY_ASSIGN(Tx tx, decode_tx(tx_bytes, params_));
-    receipt.gas = gas_of(tx, tx_bytes.size(), params_);
+Result<DecodedTxPtr, TxError> Envelopes::open(const BlockEntry& entry, Receipt& receipt) {
+    receipt.gas = gas_of_undecodable(entry.size_bytes);
+    TRY_ASSIGN(DecodedTxPtr decoded, entry.decoded);
+    const Tx& tx = decoded->tx;
+    receipt.gas = decoded->gas;
     receipt.action = action_name(tx.body.action);
     TRY(check_chain(tx, chain_id_));
-    if (!known_signed) {
+    if (!decoded->is_signed) {
         TRY(check_signature(tx, crypto::verify_signature));
     }
     receipt.sender = tx.body.sender;
     opened_.reset();
     if (is_answer(tx.body)) {
-        TRY(check_duty(tx, tx_bytes.size()));
-        return tx;
+        TRY(check_duty(*decoded));
+        return decoded;
     }
     const Account sender = find(tx.body.sender);
     TRY(check_nonce(tx.body.nonce, sender.nonce));
-    TRY(check_fee(sender, tx, receipt.gas, base_fee_, params_));
-    return tx;
+    TRY(check_fee(sender, *decoded, base_fee_, params_));
+    return decoded;
 }
 
-Result<void, TxError> Envelopes::check_duty(const Tx& tx, std::size_t size_bytes) {
+Result<void, TxError> Envelopes::check_duty(const DecodedTx& tx) {
     // DTY-2
-    TRY(check_action_stateless(tx.body));
-    TRY_ASSIGN(const Duty duty, check_answer(before_, params_, tx.body, size_bytes, height_));
+    TRY(check_action_stateless(tx.tx.body));
+    TRY_ASSIGN(const Duty duty, check_answer(before_, params_, tx.tx.body, tx.size_bytes, height_));
     if (answered_.contains(duty)) {
         return Unexpected{TxError::kAnswered};
     }
@@ -99,36 +88,37 @@ Result<void, TxError> Envelopes::check_duty(const Tx& tx, std::size_t size_bytes
     return {};
 }
 
-void Envelopes::take(const Tx& tx, std::uint64_t gas) {
+void Envelopes::take(const DecodedTx& tx) {
     if (opened_) {
         answered_.insert(*opened_);  // DTY-3
         return;
     }
-    Account sender = find(tx.body.sender);
-    sender.balance = subtract(sender.balance, tx.body.fee);
+    const TxBody& body = tx.tx.body;
+    Account sender = find(body.sender);
+    sender.balance = subtract(sender.balance, body.fee);
     ++sender.nonce;
-    senders_[tx.body.sender] = sender;
+    senders_[body.sender] = sender;
     // FEE-1
-    const Amount floor = treasury_fee(tx.body.action, gas, params_);
+    const Amount floor = treasury_fee(body.action, tx.gas, params_);
     to_treasury_ = add(to_treasury_, floor);
-    burned_ = add(burned_, subtract(tx.body.fee, floor));
+    burned_ = add(burned_, subtract(body.fee, floor));
 }
 
-Result<BlockUse, TxError> Proposal::open(ByteView tx_bytes, bool known_signed) {
+Result<BlockUse, TxError> Proposal::open(const BlockEntry& entry) {
     // FEE-4
     opened_.reset();
     Receipt receipt;
-    TRY_ASSIGN(Tx tx, envelopes_.open(tx_bytes, known_signed, receipt));
-    TRY(check_action_stateless(tx.body));
+    TRY_ASSIGN(DecodedTxPtr tx, envelopes_.open(entry, receipt));
+    TRY(check_action_stateless(tx->tx.body));
     BlockUse use = use_;
-    use.add(tx_bytes.size(), receipt.gas, is_answer(tx.body));
-    opened_ = Opened{.tx = std::move(tx), .gas = receipt.gas, .use = use};
+    use.add(tx->size_bytes, tx->gas, is_answer(tx->tx.body));
+    opened_ = Opened{.tx = std::move(tx), .use = use};
     return use;
 }
 
 void Proposal::take() {
     ASSERT(opened_.has_value());
-    envelopes_.take(opened_->tx, opened_->gas);
+    envelopes_.take(*opened_->tx);
     use_ = opened_->use;
     opened_.reset();
 }

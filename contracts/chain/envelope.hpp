@@ -12,15 +12,13 @@
 #include <contracts/params/gas.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/state/state.hpp>
-#include <contracts/transaction/transaction.hpp>
+#include <contracts/transaction/decoded.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/chain/duty.hpp>
 
 /// Checks that precede a transaction's action: encoding, chain, signature, nonce and fee.
 namespace assay::contracts {
 
-/// Decodes a transaction; fails with kUndecodable (TX-1) or kTooLarge (TX-2).
-Result<Tx, TxError> decode_tx(ByteView tx_bytes, const Params& params) noexcept;
 /// TX-3: fail with kWrongChain and with kBadSignature.
 Result<void, TxError> check_chain(const Tx& tx, const std::string& chain_id) noexcept;
 Result<void, TxError> check_signature(const Tx& tx, const VerifySignature& verify) noexcept;
@@ -28,7 +26,7 @@ Result<void, TxError> check_signature(const Tx& tx, const VerifySignature& verif
 Result<void, TxError> check_nonce(std::uint64_t nonce, std::uint64_t expected) noexcept;
 /// TX-7: fails with kFeeTooLow or kCannotPayFee.
 Result<void, TxError> check_fee(
-    const Account& sender, const Tx& tx, std::uint64_t gas, Amount base_fee, const Params& params
+    const Account& sender, const DecodedTx& tx, Amount base_fee, const Params& params
 ) noexcept;
 /// POOL-1: amount_out() plus the fee; the maximum amount, which no balance covers, on overflow.
 Amount reserve_of(const TxBody& body, const Params& params) noexcept;
@@ -45,12 +43,13 @@ class Envelopes {
           height_(height),
           base_fee_(get_base_fee(before, params)) {}
 
-    /// Returns the transaction if it passes TX-1 to TX-5 and TX-7 after those taken so far, or DTY-2 if it answers a
-    /// duty; otherwise the first error. Fills in gas, action and sender of `receipt` as far as they are known.
-    Result<Tx, TxError> open(ByteView tx_bytes, bool known_signed, Receipt& receipt);
-    /// Takes fee and nonce of the transaction that open() returned last; `gas` is from its receipt. An answer to a duty
-    /// has no fee or nonce: its duty is marked as answered.
-    void take(const Tx& tx, std::uint64_t gas);
+    /// Returns the entry's transaction if it passes TX-1 to TX-5 and TX-7 after those taken so far, or DTY-2 if it
+    /// answers a duty; otherwise the first error. Fills in gas, action and sender of `receipt` as far as they are
+    /// known.
+    Result<DecodedTxPtr, TxError> open(const BlockEntry& entry, Receipt& receipt);
+    /// Takes fee and nonce of the transaction that open() returned last. An answer to a duty has no fee or nonce: its
+    /// duty is marked as answered.
+    void take(const DecodedTx& tx);
 
     /// The accounts of the senders of taken transactions, after their fees and nonces.
     const std::map<AccountId, Account>& senders() const { return senders_; }
@@ -59,7 +58,7 @@ class Envelopes {
 
   private:
     Account find(const AccountId& sender) const;
-    Result<void, TxError> check_duty(const Tx& tx, std::size_t size_bytes);
+    Result<void, TxError> check_duty(const DecodedTx& tx);
 
     const StateView& before_;
     const std::string& chain_id_;
@@ -82,7 +81,7 @@ class Proposal {
 
     /// Returns the block's resource use including this transaction, or its first violation of TX-1 to TX-7 or DTY-2 at
     /// this position.
-    Result<BlockUse, TxError> open(ByteView tx_bytes, bool known_signed);
+    Result<BlockUse, TxError> open(const BlockEntry& entry);
     /// Adds the transaction that open() accepted last.
     void take();
     /// Resource use of the transactions taken so far.
@@ -90,8 +89,7 @@ class Proposal {
 
   private:
     struct Opened {
-        Tx tx;
-        std::uint64_t gas;
+        DecodedTxPtr tx;
         BlockUse use;
     };
 

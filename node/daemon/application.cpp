@@ -59,18 +59,16 @@ class ChangedView final : public contracts::StateView {
 
 /// Judges every proof of the block once more, with a clock beside it: the rules themselves have none.
 std::vector<history::RefereeTime> time_referee(
-    const contracts::StateView& before, const std::vector<Bytes>& txs, const contracts::BlockOutcome& outcome,
-    const Application::Clock& clock
+    const contracts::StateView& before, const std::vector<contracts::BlockEntry>& entries,
+    const contracts::BlockOutcome& outcome, const Application::Clock& clock
 ) {
     std::vector<history::RefereeTime> out;
     const ChangedView after(before, outcome.changes);
-    static const std::string kProof = contracts::action_name(contracts::ProveMove{});
-    for (std::size_t i = 0; i < txs.size(); ++i) {
-        if (outcome.receipts[i].code != 0 || outcome.receipts[i].action != kProof) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (outcome.receipts[i].code != 0) {
             continue;
         }
-        const auto tx = codec::decode<contracts::Tx>(txs[i]);
-        const auto* move = tx ? std::get_if<contracts::ProveMove>(&tx->body.action) : nullptr;
+        const auto* move = std::get_if<contracts::ProveMove>(&(*entries[i].decoded)->tx.body.action);
         const auto dispute = move != nullptr ? contracts::find_dispute(after, move->dispute) : std::nullopt;
         if (!dispute) {
             continue;
@@ -200,58 +198,64 @@ consensus::CheckResult Application::check(ByteView tx, const Hash256& hash, cons
     const Height next{state->height().value + 1};
     const auto code_of = [](contracts::TxError error) { return static_cast<std::uint8_t>(error); };
     consensus::CheckResult out;
-    const auto use = [&](const contracts::Tx& decoded) {
-        out.sender = decoded.body.sender;
-        out.nonce = decoded.body.nonce;
-        const contracts::Account sender = contracts::get_account(view, out.sender);
-        out.state_nonce = sender.nonce;
-        out.balance = sender.balance;
-        out.gas = contracts::gas_of(decoded, tx.size(), state->params());
-        out.fee = decoded.body.fee;
-        out.reserve = contracts::reserve_of(decoded.body, state->params());
-        if (contracts::is_answer(decoded.body)) {
-            const auto duty = contracts::check_answer(view, state->params(), decoded.body, tx.size(), next);
-            out.code = duty ? std::uint8_t{0} : code_of(duty.error());
-            if (duty) {
-                out.duty = *duty;
-            }
-            return;
-        }
-        // Nonces beyond the state's are the mempool's matter: it knows what waits before them.
-        const auto checked =
-            contracts::check_tx(view, state->params(), decoded, tx.size(), std::max(out.nonce, out.state_nonce), next);
-        out.code = checked ? std::uint8_t{0} : code_of(checked.error());
-    };
-    if (kind == consensus::CheckKind::kRecheck) {
-        const auto decoded = codec::decode<contracts::Tx>(tx);
-        if (!decoded) {
-            out.code = code_of(contracts::TxError::kUndecodable);
+    contracts::DecodedTxPtr decoded = decoded_.find(hash);
+    if (decoded == nullptr) {
+        auto entry = contracts::decode_tx(tx, hash, state->params());
+        if (!entry) {
+            out.code = code_of(entry.error());
             return out;
         }
-        use(*decoded);
+        if (kind == consensus::CheckKind::kNew) {
+            if (const auto checked = contracts::check_stateless(*entry, state->chain_id(), std::cref(verifier_));
+                !checked) {
+                out.code = code_of(checked.error());
+                return out;
+            }
+            entry->is_signed = true;
+        }
+        decoded = std::make_shared<const contracts::DecodedTx>(*std::move(entry));
+        if (decoded->is_signed) {
+            decoded_.add(decoded);
+        }
+    } else if (kind == consensus::CheckKind::kNew) {
+        // It is known from a proposal, whose checks may have ended before the action's.
+        if (const auto checked = contracts::check_stateless(*decoded, state->chain_id()); !checked) {
+            out.code = code_of(checked.error());
+            return out;
+        }
+    }
+    const contracts::TxBody& body = decoded->tx.body;
+    out.sender = body.sender;
+    out.nonce = body.nonce;
+    const contracts::Account sender = contracts::get_account(view, out.sender);
+    out.state_nonce = sender.nonce;
+    out.balance = sender.balance;
+    out.gas = decoded->gas;
+    out.fee = body.fee;
+    out.reserve = contracts::reserve_of(body, state->params());
+    if (contracts::is_answer(body)) {
+        const auto duty = contracts::check_answer(view, state->params(), body, decoded->size_bytes, next);
+        out.code = duty ? std::uint8_t{0} : code_of(duty.error());
+        if (duty) {
+            out.duty = *duty;
+        }
         return out;
     }
-    const auto decoded = contracts::check_stateless(tx, state->chain_id(), state->params(), std::cref(verifier_));
-    if (!decoded) {
-        out.code = code_of(decoded.error());
-        return out;
-    }
-    verified_.add(hash);
-    use(*decoded);
+    // Nonces beyond the state's are the mempool's matter: it knows what waits before them.
+    const auto checked =
+        contracts::check_tx(view, state->params(), *decoded, std::max(out.nonce, out.state_nonce), next);
+    out.code = checked ? std::uint8_t{0} : code_of(checked.error());
     return out;
 }
 
 std::vector<Bytes> Application::prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const {
     const auto state = committed();
-    const auto is_signed =
-        find_signed(candidates, contracts::tx_hashes(candidates), state->params(), verifier_, verified_);
+    const auto entries =
+        decode_block(candidates, contracts::tx_hashes(candidates), state->params(), verifier_, decoded_);
     contracts::Proposal proposal(*state, state->chain_id(), state->params(), Height{state->height().value + 1});
     std::vector<Bytes> chosen;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-        if (!is_signed[i]) {
-            continue;
-        }
-        const auto use = proposal.open(candidates[i], true);
+        const auto use = proposal.open(entries[i]);
         if (!use || !use->fits_lane(state->params())) {
             continue;  // FEE-4; DTY-4: an answer waits for its lane, and no other transaction waits for it
         }
@@ -280,10 +284,10 @@ Result<void, consensus::ProposalError> Application::process(const consensus::Fin
         return Unexpected{ProposalError::kTooLarge};
     }
     const auto hashes = block.tx_hashes.empty() ? contracts::tx_hashes(block.txs) : block.tx_hashes;
-    const auto is_signed = find_signed(block.txs, hashes, state->params(), verifier_, verified_);
+    const auto entries = decode_block(block.txs, hashes, state->params(), verifier_, decoded_);
     contracts::Proposal proposal(*state, state->chain_id(), state->params(), block.height);
-    for (std::size_t i = 0; i < block.txs.size(); ++i) {
-        if (!is_signed[i] || !proposal.open(block.txs[i], true)) {
+    for (const contracts::BlockEntry& entry : entries) {
+        if (!proposal.open(entry)) {
             return Unexpected{ProposalError::kUnpaid};
         }
         proposal.take();
@@ -311,17 +315,15 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
         .misbehaviour = block.misbehaviour,
         .absent = block.absent};
     const auto hashes = block.tx_hashes.empty() ? contracts::tx_hashes(block.txs) : block.tx_hashes;
-    auto outcome = contracts::apply_block(
-        *state, state->chain_id(), context, block.txs,
-        find_signed(block.txs, hashes, state->params(), verifier_, verified_), hashes
-    );
-    verified_.forget(hashes);
+    const auto entries = decode_block(block.txs, hashes, state->params(), verifier_, decoded_);
+    auto outcome = contracts::apply_block(*state, state->chain_id(), context, entries);
+    decoded_.forget(hashes);
     batch_.clear();
     Meta meta = state->meta();
     meta.app_hash =
         write_state(batch_, state->snapshot(), state->height().value, block.height, outcome.changes, &nodes_);
     meta.height = block.height;
-    history::index_block(batch_, state->snapshot(), block, outcome, time_referee(*state, block.txs, outcome, clock_));
+    history::index_block(batch_, state->snapshot(), block, outcome, time_referee(*state, entries, outcome, clock_));
     if (keeps_blocks_) {
         history::keep_block(batch_, block);
     }

@@ -116,7 +116,7 @@ class Application final : public consensus::StateMachine {
     const std::shared_ptr<StateCache> cache_;
     merkle::NodeCache nodes_;  ///< of the tree after the last finalized block
     SignatureVerifier verifier_;
-    mutable VerifiedSignatures verified_;  ///< transactions that are not in a block yet
+    mutable DecodedTxs decoded_;  ///< transactions that are not in a block yet
     mutable std::mutex mutex_;
     std::shared_ptr<const CommittedState> committed_;  ///< null before init()
     std::optional<Pending> pending_;

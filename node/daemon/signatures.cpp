@@ -7,35 +7,46 @@
 #include <utility>
 
 #include <core/base/assert.hpp>
-#include <contracts/chain/chain.hpp>
 
 namespace assay::node {
 namespace {
 
-constexpr std::size_t kGeneration = 200'000;
+constexpr std::size_t kGenerationBytes = 16U << 20U;
 constexpr std::size_t kKeys = 100'000;
 /// Fewer signatures than this are not worth a thread.
 constexpr std::size_t kThreadSignatures = 16;
 
 }  // namespace
 
-void VerifiedSignatures::add(const Hash256& tx) {
+void DecodedTxs::add(contracts::DecodedTxPtr tx) {
+    ASSERT(tx->is_signed);
     const std::lock_guard lock(mutex_);
-    if (recent_.size() >= kGeneration) {
+    if (recent_bytes_ >= kGenerationBytes) {
         older_ = std::exchange(recent_, {});
+        recent_bytes_ = 0;
     }
-    recent_.insert(tx);
+    recent_bytes_ += tx->size_bytes;
+    const Hash256 hash = tx->hash;
+    recent_.insert_or_assign(hash, std::move(tx));
 }
 
-bool VerifiedSignatures::contains(const Hash256& tx) const {
+contracts::DecodedTxPtr DecodedTxs::find(const Hash256& tx) const {
     const std::lock_guard lock(mutex_);
-    return recent_.contains(tx) || older_.contains(tx);
+    for (const Table* table : {&recent_, &older_}) {
+        if (const auto found = table->find(tx); found != table->end()) {
+            return found->second;
+        }
+    }
+    return nullptr;
 }
 
-void VerifiedSignatures::forget(const std::vector<Hash256>& txs) {
+void DecodedTxs::forget(const std::vector<Hash256>& txs) {
     const std::lock_guard lock(mutex_);
     for (const Hash256& tx : txs) {
-        recent_.erase(tx);
+        if (const auto found = recent_.find(tx); found != recent_.end()) {
+            recent_bytes_ -= std::min(recent_bytes_, found->second->size_bytes);
+            recent_.erase(found);
+        }
         older_.erase(tx);
     }
 }
@@ -62,41 +73,42 @@ bool SignatureVerifier::operator()(const AccountId& signer, ByteView message, co
     return true;
 }
 
-std::vector<bool> find_signed(
+std::vector<contracts::BlockEntry> decode_block(
     const std::vector<Bytes>& txs, const std::vector<Hash256>& hashes, const contracts::Params& params,
-    const SignatureVerifier& verifier, VerifiedSignatures& verified
+    const SignatureVerifier& verifier, DecodedTxs& known
 ) {
     ASSERT(hashes.size() == txs.size());
-    std::vector<bool> out(txs.size());
+    std::vector<contracts::BlockEntry> entries;
     std::vector<std::size_t> unknown;
+    entries.reserve(txs.size());
     for (std::size_t i = 0; i < txs.size(); ++i) {
-        out[i] = verified.contains(hashes[i]);
-        if (!out[i]) {
+        contracts::DecodedTxPtr tx = known.find(hashes[i]);
+        if (tx == nullptr) {
             unknown.push_back(i);
         }
+        entries.push_back({.hash = hashes[i], .size_bytes = txs[i].size(), .decoded = std::move(tx)});
     }
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
     const std::size_t parts = std::clamp(unknown.size() / kThreadSignatures, std::size_t{1}, cores);
-    // A thread of its own for every part but the last, which is this one's. Parts are far apart, not single bits.
-    std::vector<char> is_signed(unknown.size());
-    const auto verify = [&](std::size_t part) {
+    // Each part has a thread of its own but the last, which is this one's.
+    const auto decode = [&](std::size_t part) {
         for (std::size_t k = unknown.size() * part / parts; k < unknown.size() * (part + 1) / parts; ++k) {
-            is_signed[k] = contracts::is_signed(txs[unknown[k]], params, std::cref(verifier)) ? 1 : 0;
+            const std::size_t i = unknown[k];
+            entries[i] = contracts::make_entry(txs[i], hashes[i], params, std::cref(verifier));
         }
     };
     std::vector<std::jthread> threads;
     for (std::size_t part = 0; part + 1 < parts; ++part) {
-        threads.emplace_back(verify, part);
+        threads.emplace_back(decode, part);
     }
-    verify(parts - 1);
+    decode(parts - 1);
     threads.clear();
-    for (std::size_t k = 0; k < unknown.size(); ++k) {
-        out[unknown[k]] = is_signed[k] != 0;
-        if (is_signed[k] != 0) {
-            verified.add(hashes[unknown[k]]);
+    for (const std::size_t i : unknown) {
+        if (entries[i].decoded && (*entries[i].decoded)->is_signed) {
+            known.add(*entries[i].decoded);
         }
     }
-    return out;
+    return entries;
 }
 
 }  // namespace assay::node

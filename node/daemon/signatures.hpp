@@ -6,27 +6,31 @@
 #include <unordered_map>
 #include <vector>
 
-#include <consensus/hash_set.hpp>
 #include <contracts/state/params.hpp>
+#include <contracts/transaction/decoded.hpp>
 #include <core/base/bytes.hpp>
 #include <core/crypto/keys.hpp>
 #include <consensus/seeded_hash.hpp>
 
 namespace assay::node {
 
-/// The hashes of transactions whose signatures this node has verified and that are not in a block yet. Whether a
-/// signature is valid depends only on the transaction's bytes, so a block can reuse the result of the mempool's check.
-/// Holds the last few hundred thousand. Thread-safe.
-class VerifiedSignatures {
+/// Transactions that this node has decoded, whose signatures it has verified, and that are not in a block yet: what the
+/// mempool's check found serves proposals and execution. Holds up to 32 MiB of them, the most recent ones. Thread-safe.
+class DecodedTxs {
   public:
-    void add(const Hash256& tx);
-    bool contains(const Hash256& tx) const;
+    /// `tx` must have a valid signature.
+    void add(contracts::DecodedTxPtr tx);
+    /// Returns null if the transaction is not held.
+    contracts::DecodedTxPtr find(const Hash256& tx) const;
     void forget(const std::vector<Hash256>& txs);
 
   private:
+    using Table = std::unordered_map<Hash256, contracts::DecodedTxPtr, consensus::SeededHash>;
+
     mutable std::mutex mutex_;
-    consensus::HashSet recent_;
-    consensus::HashSet older_;  ///< the previous recent_, from when it became full
+    std::size_t recent_bytes_ = 0;  ///< encoded size of recent_
+    Table recent_;
+    Table older_;  ///< the previous recent_, from when it became full
 };
 
 /// Verifies signatures and caches the public keys of known signers. Thread-safe.
@@ -43,11 +47,11 @@ class SignatureVerifier {
     mutable std::unordered_map<AccountId, crypto::PublicKey, consensus::SeededHash> keys_;
 };
 
-/// Returns for each transaction whether its signature is valid (contracts::is_signed). Those that are not in `verified`
-/// are verified, on several cores if there are many; valid ones are added to it. `hashes` must be the hashes of `txs`.
-std::vector<bool> find_signed(
+/// The entries of a block. Transactions that `known` lacks are decoded and their signatures verified, on several cores
+/// if there are many; those with a valid signature are added to it. `hashes` must be the hashes of `txs`.
+std::vector<contracts::BlockEntry> decode_block(
     const std::vector<Bytes>& txs, const std::vector<Hash256>& hashes, const contracts::Params& params,
-    const SignatureVerifier& verifier, VerifiedSignatures& verified
+    const SignatureVerifier& verifier, DecodedTxs& known
 );
 
 }  // namespace assay::node

@@ -163,8 +163,9 @@ TEST_CASE("DSP-36: a proof that the referee cannot use is refused and ends nothi
         {kChainId, chain.solver.id, get_account(chain.view, chain.solver.id).nonce, {kCoin}, ProveMove{id, {}}},
         chain.solver.key
     );
-    const auto checked =
-        check_tx(chain.view, chain.params, tx, codec::encode(tx).size(), tx.body.nonce, Height{chain.height.value + 1});
+    const Bytes bytes = codec::encode(tx);
+    const DecodedTx decoded = decode_tx(bytes, tx_hash(bytes), chain.params).value();
+    const auto checked = check_tx(chain.view, chain.params, decoded, tx.body.nonce, Height{chain.height.value + 1});
     CHECK(checked.error() == TxError::kProofInvalid);
 }
 

@@ -15,6 +15,11 @@ const Action kPay = Transfer{make_actor(5).id, {kCoin}};
 
 std::uint64_t nonce_of(const Chain& chain, const Actor& actor) { return get_account(chain.view, actor.id).nonce; }
 
+Result<void, TxError> check_bytes(ByteView tx, const Params& params) {
+    TRY_ASSIGN(const DecodedTx decoded, decode_tx(tx, tx_hash(tx), params));
+    return check_stateless(decoded, kChainId);
+}
+
 }  // namespace
 
 TEST_CASE("TX-1: bytes that are not one transaction are refused and change nothing") {
@@ -47,10 +52,10 @@ TEST_CASE("TX-1: no truncation and no flipped bit of any action passes or crashe
         const Bytes good = chain.make_tx(chain.submitter, action);
         const std::size_t step = std::max<std::size_t>(1, good.size() / 300);
         for (std::size_t i = 0; i < good.size(); i += step) {
-            CHECK_FALSE(check_stateless(ByteView(good).first(i), kChainId, chain.params).has_value());
+            CHECK_FALSE(check_bytes(ByteView(good).first(i), chain.params).has_value());
             Bytes flipped = good;
             flipped[i] ^= static_cast<std::uint8_t>(1U << (i % 8));
-            CHECK_FALSE(check_stateless(flipped, kChainId, chain.params).has_value());
+            CHECK_FALSE(check_bytes(flipped, chain.params).has_value());
         }
         CHECK(codec::encode(codec::decode<Tx>(good).value()) == good);
     }
@@ -59,7 +64,7 @@ TEST_CASE("TX-1: no truncation and no flipped bit of any action passes or crashe
 TEST_CASE("TX-2: a transaction beyond the size limit is refused before it is decoded") {
     Chain chain;
     const Bytes large(chain.params.tx_size_max + 1, 0);
-    CHECK(check_stateless(large, kChainId, chain.params).error() == TxError::kTooLarge);
+    CHECK(check_bytes(large, chain.params).error() == TxError::kTooLarge);
     CHECK(chain.run_block({large}).receipts[0].code == static_cast<std::uint8_t>(TxError::kTooLarge));
     CHECK(chain.last.changes.empty());
 }
@@ -81,12 +86,21 @@ TEST_CASE("TX-3: whether a transaction is signed depends on its bytes alone, and
     Chain chain;
     const TxBody body{"other-1", chain.submitter.id, 0, {kCoin}, kPay};
     const Bytes elsewhere = codec::encode(sign_tx(body, chain.submitter.key));
+    const auto is_signed = [](const Bytes& tx, const Params& params) {
+        const BlockEntry entry = make_entry(tx, tx_hash(tx), params, crypto::verify_signature);
+        return entry.decoded.has_value() && (*entry.decoded)->is_signed;
+    };
     CHECK(is_signed(elsewhere, chain.params));
     const BlockContext context{.height = {1}, .time_ms = 1, .block_hash = {}, .proposer = {}};
-    const auto apply = [&](const Bytes& tx, const std::vector<bool>& known) {
-        return TxError{apply_block(chain.view, kChainId, context, {tx}, known).receipts.at(0).code};
+    const auto apply = [&](const Bytes& tx) {
+        return TxError{apply_block(chain.view, kChainId, context, {tx}).receipts.at(0).code};
     };
-    CHECK(apply(elsewhere, {true}) == TxError::kWrongChain);
+    const auto apply_believed = [&](const Bytes& tx) {
+        const auto believe = [](const AccountId&, ByteView, const Signature&) { return true; };
+        const std::vector<BlockEntry> entries{make_entry(tx, tx_hash(tx), chain.params, believe)};
+        return TxError{apply_block(chain.view, kChainId, context, entries).receipts.at(0).code};
+    };
+    CHECK(apply_believed(elsewhere) == TxError::kWrongChain);
 
     const Bytes good = chain.make_tx(chain.submitter, kPay);
     CHECK(is_signed(good, chain.params));
@@ -94,12 +108,12 @@ TEST_CASE("TX-3: whether a transaction is signed depends on its bytes alone, and
         Bytes forged = good;
         forged[at] ^= 1U;
         CHECK_FALSE(is_signed(forged, chain.params));
-        CHECK(apply(forged, {}) != TxError{});
+        CHECK(apply(forged) != TxError{});
     }
     Bytes forged = good;
     forged.back() ^= 1U;
-    CHECK(apply(forged, {false}) == TxError::kBadSignature);
-    CHECK(apply(forged, {true}) == TxError{});
+    CHECK(apply(forged) == TxError::kBadSignature);
+    CHECK(apply_believed(forged) == TxError{});
     Params small = chain.params;
     small.tx_size_max = static_cast<std::uint32_t>(good.size() - 1);
     CHECK_FALSE(is_signed(good, small));
@@ -188,7 +202,9 @@ TEST_CASE("TX-9: a mempool check says what execution would, at the nonce it is a
     Chain chain;
     const auto check = [&](const Action& action, std::uint64_t nonce, std::uint64_t expected) {
         const Tx tx = sign_tx({kChainId, chain.submitter.id, nonce, {kCoin}, action}, chain.submitter.key);
-        return check_tx(chain.view, chain.params, tx, codec::encode(tx).size(), expected, Height{1});
+        const Bytes bytes = codec::encode(tx);
+        const DecodedTx decoded = decode_tx(bytes, tx_hash(bytes), chain.params).value();
+        return check_tx(chain.view, chain.params, decoded, expected, Height{1});
     };
     CHECK(check(kPay, 0, 0).has_value());
     CHECK(check(kPay, 1, 1).has_value());

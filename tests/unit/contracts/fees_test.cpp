@@ -149,7 +149,7 @@ TEST_CASE("FEE-4: a proposal holds only what is valid, the sender's next, and pa
     const std::string id = kChainId;
     Proposal proposal(chain.view, id, chain.params, Height{chain.height.value + 1});
     const auto add = [&](const Bytes& tx) {
-        const auto opened = proposal.open(tx, false);
+        const auto opened = proposal.open(make_entry(tx, tx_hash(tx), chain.params));
         if (opened) {
             proposal.take();
         }

@@ -159,11 +159,11 @@ BlockContext Chain::next_context() const {
 const BlockOutcome& Chain::run_block(const std::vector<Bytes>& txs) {
     const BlockContext context = next_context();
     last = apply_block(view, kChainId, context, txs);
-    std::vector<bool> known_signed;
+    std::vector<BlockEntry> entries;
     for (const Bytes& tx : txs) {
-        known_signed.push_back(is_signed(tx, params));
+        entries.push_back(make_entry(tx, tx_hash(tx), params, crypto::verify_signature));
     }
-    const BlockOutcome again = apply_block(view, kChainId, context, txs, known_signed);
+    const BlockOutcome again = apply_block(view, kChainId, context, entries);
     REQUIRE(last.changes == again.changes);
     REQUIRE(last.receipts.size() == txs.size());
     REQUIRE(codec::encode(last.receipts) == codec::encode(again.receipts));

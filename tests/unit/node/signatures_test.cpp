@@ -33,7 +33,7 @@ TEST_CASE("ENC-2: a verifier that knows the signer says what one without memory 
 TEST_CASE("what was verified once is believed until a block has had it, and everything else is verified") {
     const auto key = crypto::SecretKey::generate();
     const SignatureVerifier verifier{};
-    VerifiedSignatures verified;
+    DecodedTxs known;
     std::vector<Bytes> txs;
     for (std::uint64_t nonce = 0; nonce < 100; ++nonce) {
         contracts::TxBody body{
@@ -49,19 +49,35 @@ TEST_CASE("what was verified once is believed until a block has had it, and ever
         txs.push_back(codec::encode(tx));
     }
     // Of the forged ones, some are claimed to have been verified: that is what is believed.
-    for (std::size_t i = 0; i < txs.size(); i += 2) {
-        verified.add(contracts::tx_hash(txs[i]));
-    }
+    const contracts::Params params;
+    const auto believe = [](const AccountId&, ByteView, const Signature&) { return true; };
     const auto hashes = contracts::tx_hashes(txs);
-    const auto first = find_signed(txs, hashes, {}, verifier, verified);
-    for (std::size_t i = 0; i < txs.size(); ++i) {
-        CHECK(verified.contains(hashes[i]) == first[i]);
+    for (std::size_t i = 0; i < txs.size(); i += 2) {
+        known.add(contracts::make_entry(txs[i], hashes[i], params, believe).decoded.value());
     }
-    verified.forget(hashes);
-    const auto second = find_signed(txs, hashes, {}, verifier, verified);
+    const auto held = known.find(hashes[0]);
+    const auto first = decode_block(txs, hashes, params, verifier, known);
+    CHECK(first[0].decoded.value() == held);
+    for (std::size_t i = 0; i < txs.size(); ++i) {
+        CHECK((known.find(hashes[i]) != nullptr) == (*first[i].decoded)->is_signed);
+    }
+    known.forget(hashes);
+    CHECK(known.find(hashes[0]) == nullptr);
+    const auto second = decode_block(txs, hashes, params, verifier, known);
     for (std::size_t i = 0; i < txs.size(); ++i) {
         CAPTURE(i);
-        CHECK(first[i] == (i % 2 == 0 || i % 3 != 0));
-        CHECK(second[i] == (i % 3 != 0));
+        CHECK((*first[i].decoded)->is_signed == (i % 2 == 0 || i % 3 != 0));
+        CHECK((*second[i].decoded)->is_signed == (i % 3 != 0));
     }
+}
+
+TEST_CASE("a block's bytes that are no transaction are an entry with the reason") {
+    const SignatureVerifier verifier{};
+    DecodedTxs known;
+    contracts::Params params;
+    const std::vector<Bytes> txs{Bytes(40, 7), Bytes(params.tx_size_max + 1, 0)};
+    const auto entries = decode_block(txs, contracts::tx_hashes(txs), params, verifier, known);
+    CHECK(entries[0].decoded.error() == contracts::TxError::kUndecodable);
+    CHECK(entries[1].decoded.error() == contracts::TxError::kTooLarge);
+    CHECK(entries[1].size_bytes == params.tx_size_max + 1);
 }

@@ -125,7 +125,7 @@ TEST_CASE("FEE-1: sending signs with the next nonce and half more than the least
         CHECK(decoded->body.nonce == nonce);
         const std::uint64_t gas = gas_of(*decoded, tx->bytes.size(), Params{});
         CHECK(decoded->body.fee.grains == 50 * gas + 25 * gas);
-        CHECK(check_stateless(tx->bytes, "fake-1", Params{}).has_value());
+        CHECK(check_stateless(decode_tx(tx->bytes, result.hash, Params{}).value(), "fake-1").has_value());
     }
     running.node.dispute_ids.push_back(id<DisputeId>(1));
 }
@@ -162,7 +162,7 @@ TEST_CASE("DTY-2: an answer names its deadline, costs nothing, and is signed ane
         const auto decoded = codec::decode<Tx>(tx);
         CHECK(decoded->body.fee == Amount{});
         CHECK(decoded->body.nonce == 90);
-        CHECK(check_stateless(tx, "fake-1", Params{}).has_value());
+        CHECK(check_stateless(decode_tx(tx, tx_hash(tx), Params{}).value(), "fake-1").has_value());
     }
     CHECK(running.node.next_nonce(key(1).account()) == 0);
 }
