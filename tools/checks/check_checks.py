@@ -67,6 +67,8 @@ def rule_cases():
         ("a rule that no test opens with", page, code, ""),
         ("a cited rule that nobody defines", page, code + "// MRK-9\n", test),
         ("a rule defined twice", page + page, code, test),
+        ("a part of a rule that no test opens with", page + "| COD-1.1 | text |\n", code, test),
+        ("a part of a rule that nobody defines", page, code + "// COD-1.2\n", test),
     ]
     for name, docs, source, tests in cases:
         with tempfile.TemporaryDirectory() as folder:
