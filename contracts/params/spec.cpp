@@ -19,7 +19,7 @@ bool is_printable(const std::string& text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-/// Rounds that narrowing `count` items to one takes, kMaxChildren ways at a time.
+/// TASK-2.9: rounds that bisecting `count` items down to one takes, kMaxChildren ways at a time.
 std::uint32_t rounds_for(std::uint64_t count) {
     std::uint32_t rounds = 0;
     for (; count > 1; count = div_ceil<std::uint64_t>(count, dispute::kMaxChildren)) {
@@ -28,10 +28,11 @@ std::uint32_t rounds_for(std::uint64_t count) {
     return rounds;
 }
 
-// An initialisation may only commit to what the task gives; a step that changes nothing is no training.
+// TASK-2.3: an initialisation may only commit to what the task gives; a step that changes nothing is no training.
 bool is_init_size(std::uint32_t nodes) { return nodes >= 1 && nodes <= canonical::kMaxNodes; }
 bool is_step_size(std::uint32_t nodes) { return nodes >= 2 && nodes <= canonical::kMaxNodes; }
 
+/// TASK-2.3, TASK-2.4 and what TASK-2.5 says of the program.
 bool is_program(const dispute::ProgramCommitment& program) {
     return program.state_tensors >= 1 && program.state_tensors <= canonical::kMaxStateTensors &&
            is_init_size(program.init_nodes) && is_step_size(program.step_nodes) && program.batch_size >= 1 &&
@@ -40,13 +41,14 @@ bool is_program(const dispute::ProgramCommitment& program) {
            (program.initial_tensors == 0) == program.initial_root.is_zero();
 }
 
-/// Whether the spec says where the program's initial tensors are, exactly when it has any and they are read.
+/// TASK-2.5: whether the spec says where the program's initial tensors are, exactly when it has any and they are read.
 bool has_initial_artifact(const TaskSpec& spec) {
     const bool is_read = spec.program.initial_tensors != 0 && first_segment(spec) == 0;
     return is_read ? spec.initial_artifact && is_location(spec.initial_artifact->location) : !spec.initial_artifact;
 }
 
-/// In tolerance mode, and only then, the spec commits to the distance program of a state that can have one (TOL-4).
+/// TASK-2.6: in tolerance mode, and only then, the spec commits to the distance program of a state that can have one
+/// (TOL-4).
 bool has_distance(const TaskSpec& spec) {
     if (spec.mode == Mode::kExact) {
         return !spec.distance;
@@ -55,7 +57,7 @@ bool has_distance(const TaskSpec& spec) {
            spec.program.state_tensors <= dispute::kMaxMeasuredTensors;
 }
 
-/// EVL-1
+/// TASK-2.8, EVL-1
 bool is_evaluation(const TaskSpec& spec) {
     return !spec.evaluation ||
            (is_init_size(spec.evaluation->nodes) && !spec.evaluation->holdout.is_zero() &&
@@ -78,7 +80,7 @@ std::uint32_t dispute_rounds_max(const TaskSpec& spec) noexcept {
 }
 
 Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
-    // TASK-2
+    // TASK-2.1, TASK-2.2, TASK-2.9 here; the others above, TASK-2.7 where the parameters are known
     const bool sound = spec.title.size() <= kMaxTitleBytes && is_printable(spec.title) && is_program(spec.program) &&
                        is_location(spec.program_artifact.location) && is_location(spec.dataset_artifact.location) &&
                        has_initial_artifact(spec) && has_distance(spec) && is_evaluation(spec) && spec.steps >= 1 &&

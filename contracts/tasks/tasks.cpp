@@ -97,7 +97,7 @@ Result<void, TxError> check_stateful(
     TRY(check_work(params, action.spec));
     TRY(check_parent(view, action.spec));
     if (action.spec.mode == Mode::kTolerance && segment_count(action.spec) < params.profile_segments) {
-        return Unexpected{TxError::kSpecInvalid};  // TASK-2, PRF-3
+        return Unexpected{TxError::kSpecInvalid};  // TASK-2.7, PRF-3
     }
     TRY_ASSIGN(const Amount price, price_of(params, action.spec));
     return check_balance(view, sender, price);

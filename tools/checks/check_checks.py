@@ -67,6 +67,8 @@ def rule_cases():
         ("a rule that no test opens with", page, code, ""),
         ("a cited rule that nobody defines", page, code + "// MRK-9\n", test),
         ("a rule defined twice", page + page, code, test),
+        ("a part of a rule that no test opens with", page + "| COD-1.1 | text |\n", code, test),
+        ("a part of a rule that nobody defines", page, code + "// COD-1.2\n", test),
     ]
     for name, docs, source, tests in cases:
         with tempfile.TemporaryDirectory() as folder:
@@ -120,8 +122,57 @@ def mutant_cases():
         expect("mutants: a rule that has moved is seen", result.returncode == 1 and "not once" in result.stderr)
 
 
+def diagram_cases():
+    page, code = "docs/protocol/tasks.md", "contracts/state/task.hpp"
+    drawn = "  [*] --> open : a\n  open --> over : b\n  over --> [*]\n"
+    declared = "enum class TaskState : std::uint8_t {\n    kOpen = 1,  ///< first\n    kOver = 2,\n};\n"
+    cases = [
+        ("a diagram that is right", drawn, declared, 0),
+        ("a state that is not drawn", drawn, declared.replace("    kOver", "    kLate = 3,\n    kOver"), 1),
+        ("a state that is not declared", drawn + "  open --> lost\n  lost --> [*]\n", declared, 1),
+        ("a state that nothing leads to", drawn.replace("  open --> over : b\n", ""), declared, 1),
+        ("a state that leads nowhere", drawn.replace("  over --> [*]\n", ""), declared, 1),
+        ("an end that leads elsewhere", drawn + "  over --> open\n", declared, 1),
+        ("no diagram", "", declared, 1),
+    ]
+    for name, diagram, header, verdict in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            write(root, page, f"# Tasks\n\n```mermaid\nstateDiagram-v2\n{diagram}```\n" if diagram else "# Tasks\n")
+            write(root, code, header)
+            write(root, "docs/protocol/disputes-on-chain.md", f"```mermaid\nstateDiagram-v2\n{drawn}```\n")
+            write(root, "contracts/state/dispute.hpp", declared.replace("TaskState", "DisputeState").replace("    kLate = 3,\n", ""))
+            result = run("check_diagrams.py", root)
+            expect(f"diagrams: {name} gives {verdict}", result.returncode == verdict, result.stdout + result.stderr)
+
+
+def decision_cases():
+    record = "# 1. One\n\n## Status\n\nAccepted.\n\n## Context\n\na\n\n## Decision\n\nb\n\n## Consequences\n\nc\n"
+    index = "# Decisions\n\n- [1. One](001-one.md)\n"
+    cases = [
+        ("a record that is right", record, index, 0),
+        ("a record without consequences", record.replace("## Consequences", "### Consequences"), index, 1),
+        ("another order", record.replace("Context", "X").replace("Decision", "Context").replace("X", "Decision"), index, 1),
+        ("a heading with nothing under it", record.replace("\nc\n", ""), index, 1),
+        ("a status of another kind", record.replace("Accepted", "Perhaps"), index, 1),
+        ("another number", record.replace("# 1.", "# 2."), index.replace("1. One", "2. One"), 1),
+        ("an index without the record", record, "# Decisions\n", 1),
+        ("an index with another title", record, index.replace("One", "Two"), 1),
+        ("an index with a record that is not there", record, index + "- [2. Two](002-two.md)\n", 1),
+    ]
+    for name, text, listed, verdict in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            write(root, "docs/adr/001-one.md", text)
+            write(root, "docs/adr/README.md", listed)
+            result = run("check_adrs.py", root)
+            expect(f"decisions: {name} gives {verdict}", result.returncode == verdict, result.stdout + result.stderr)
+
+
 layer_cases()
 rule_cases()
+diagram_cases()
+decision_cases()
 symbol_cases()
 count_cases()
 mutant_cases()

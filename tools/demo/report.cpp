@@ -297,11 +297,11 @@ void ReportJudge::judge_pinpoint(const Act& act, const json& dispute) {
     const json& at = dispute.at("pinpoint");
     const std::string where = at.dump();
     const std::string label = act.story->label();
-    expect(dispute.at("reason") == "lost_dispute", label + ": convicted by a clock, not by the referee");
-    expect(at.contains("op") && !at.at("op").is_null(), label + ": the dispute was not narrowed to a node");
+    expect(dispute.at("reason") == "lost_dispute", label + ": convicted by a clock, not by the one-step verifier");
+    expect(at.contains("op") && !at.at("op").is_null(), label + ": the dispute was not bisected down to a node");
     expect(
         dispute.at("referee_us").is_number() && dispute.at("referee_us").get<double>() < 1000.0,
-        label + ": the referee took a millisecond or more"
+        label + ": the one-step verifier took a millisecond or more"
     );
     if (!act.confession || at.at("op").is_null()) {
         expect(act.confession.has_value(), label + ": the dishonest worker did not say what it did");

@@ -346,7 +346,7 @@ TEST_CASE("BCN-9: a task whose deadline passes while a round is open has that dr
     CHECK(alone.task(lone).state == TaskState::kExpired);
 }
 
-TEST_CASE("VER-7: a draw that fails ends no task while a dispute over it is open") {
+TEST_CASE("VER-7.3: a draw that fails ends no task while a dispute over it is open") {
     Params params = beacon_params();
     params.contribute_blocks = 2;
     params.draw_blocks = 6;
@@ -378,7 +378,7 @@ TEST_CASE("VER-7: a draw that fails ends no task while a dispute over it is open
     }
 }
 
-TEST_CASE("VER-7: a draw that fails ends no task whose dispute began when its deadline had passed") {
+TEST_CASE("VER-7.3: a draw that fails ends no task whose dispute began when its deadline had passed") {
     Params params = beacon_params();
     params.contribute_blocks = 4;
     params.draw_blocks = 10;
@@ -495,7 +495,7 @@ TEST_CASE("INV-5: a seat's bond is stake that is locked") {
     CHECK(verdict.error() == InvariantError::kLocked);
 }
 
-TEST_CASE("PAR-1: the beacon's parameters have their bounds") {
+TEST_CASE("PAR-1.8: the beacon's parameters have their bounds") {
     Params params;
     params.contribute_blocks = 0;
     CHECK_FALSE(are_valid(params));

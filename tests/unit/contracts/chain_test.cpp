@@ -30,66 +30,6 @@ TEST_CASE("BLK-1: genesis needs a chain id, sound parameters and a supply that f
     CHECK(make_genesis(genesis).error() == GenesisError::kParams);
 }
 
-TEST_CASE("PAR-1: parameters with which a chain could not run are refused") {
-    const std::vector<void (*)(Params&)> faults{
-        [](Params& p) { p.unbonding_blocks = 0; },
-        [](Params& p) { p.commit_blocks = 0; },
-        [](Params& p) { p.dispute_clock_blocks = kMaxSpanBlocks + 1; },
-        [](Params& p) { p.slash_to_winner_bps = 10'001; },
-        [](Params& p) { p.forced_error_bps = 10'001; },
-        [](Params& p) { p.tax_bps = 10'001; },
-        [](Params& p) { p.watchers_per_verdict = kMaxWatchers + 1; },
-        [](Params& p) { p.disclose_blocks = 0; },
-        [](Params& p) { p.segments_checked = 0; },
-        [](Params& p) { p.verifiers_per_segment = 0; },
-        [](Params& p) { p.verifiers_per_segment = 100; },
-        [](Params& p) { p.segments_checked_max = 257; },
-        [](Params& p) { p.segments_checked_max = p.segments_checked - 1; },
-        [](Params& p) { p.verifiers_per_segment_max = 0; },
-        [](Params& p) { p.challenger_bond_bps = kMaxBondBps + 1; },
-        [](Params& p) {
-            p.hardware_classes.resize(kMaxHardwareClasses + 1, {"a", 1});
-        },
-        [](Params& p) {
-            p.hardware_classes = {{"a", 1}, {"a", 2}};
-        },
-        [](Params& p) {
-            p.hardware_classes = {{"any", 1}};
-        },
-        [](Params& p) {
-            p.hardware_classes = {{"", 1}};
-        },
-        [](Params& p) {
-            p.hardware_classes = {{"A", 1}};
-        },
-        [](Params& p) {
-            p.hardware_classes = {{"a", 0}};
-        },
-        [](Params& p) { p.gas_price_min = {0}; },
-        [](Params& p) { p.gas_price_min = {kGasPriceMax.grains + 1}; },
-        [](Params& p) { p.block_size_max = p.tx_size_max - 1; },
-        [](Params& p) { p.solver_bond = {0}; },
-        [](Params& p) { p.task_value_max = {0}; },
-        [](Params& p) { p.deadline_slash_bps = 10'001; },
-        [](Params& p) { p.decline_blocks = 0; },
-        [](Params& p) { p.draw_blocks = 0; },
-        [](Params& p) { p.draw_blocks = 2 * p.contribute_blocks + 1; },  // PAR-5
-        [](Params& p) { p.draws_max = 0; },                              // PAR-9
-        [](Params& p) { p.draws_max = kMaxDraws + 1; },
-        [](Params& p) { p.redraws_max = kMaxRedraws + 1; },
-        [](Params& p) { p.redraw_blocks = 0; },
-        [](Params& p) { p.draw_price = {kDrawPriceMax.grains + 1}; },
-        [](Params& p) { p.room_price = {kRoomPriceMax.grains + 1}; },
-        [](Params& p) { p.end_block_gas_max = 1'000; }};
-    CHECK(are_valid(Params{}));
-    CHECK(are_valid(quick_params()));
-    for (const auto fault : faults) {
-        Params params;
-        fault(params);
-        CHECK_FALSE(are_valid(params));
-    }
-}
-
 TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can owe") {
     Params params;
     params.tx_size_max = kMinTxSize;

@@ -95,7 +95,7 @@ TEST_CASE("DTY-1: without a fee there are answers to duties alone, of limited si
     CHECK_FALSE(chain.last.receipts.front().is_charged);
 }
 
-TEST_CASE("DTY-2, DTY-3: a verifier without a grain commits, publishes and discloses") {
+TEST_CASE("DTY-2, DTY-3.1: a verifier without a grain commits, publishes and discloses") {
     Chain chain;
     const TaskId id = chain.verifying_task();
     const Actor& verifier = chain.verifier;
@@ -154,7 +154,7 @@ TEST_CASE("DTY-2: what a duty is owed for is decided by the state before the blo
     CHECK(code_of(chain, assignments.size()) == TxError::kNotCommitted);
 }
 
-TEST_CASE("DTY-3: an answer that another transaction of its block has forestalled leaves no trace") {
+TEST_CASE("DTY-3.2: an answer that another transaction of its block has forestalled leaves no trace") {
     Chain chain;
     const TaskId id = chain.verifying_task();
     const CommitVerdict commit = commit_of(chain, id, chain.task(id).assignments.front());
@@ -167,14 +167,9 @@ TEST_CASE("DTY-3: an answer that another transaction of its block has forestalle
     CHECK(chain.balance(chain.verifier) == before - kFee);
 }
 
-TEST_CASE("DTY-3, FEE-1: who imposes duties pays for their answers, at the least price") {
+TEST_CASE("DTY-3.4, DTY-3.5: a submission imposes training and verdicts, and who opens a dispute imposes its moves") {
     const Params params;
-    const Action opens = OpenDispute{};
-    const std::uint64_t gas = 1'000;
-    const Amount base{params.gas_price_min.grains * 7};
-    CHECK(least_fee(Transfer{}, gas, base, params).grains == gas * base.grains);
-    const std::uint64_t imposed = imposed_gas(opens, params);
-    CHECK(least_fee(opens, gas, base, params).grains == gas * base.grains + imposed * params.gas_price_min.grains);
+    const std::uint64_t imposed = imposed_gas(OpenDispute{}, params);
     // 24 reveals of 256 hashes and the largest proof (DSP-4).
     const auto gas_at = [&](const Action& action, std::size_t bytes) {
         return gas_of(Tx{{{}, {}, 0, {}, action}, {}}, bytes, params);
@@ -189,6 +184,20 @@ TEST_CASE("DTY-3, FEE-1: who imposes duties pays for their answers, at the least
     const std::uint64_t checkpoints = segment_count(submit.spec) + 1;
     const std::uint64_t training = checkpoints * gas_at(PostCheckpoint{}, 1'024) + gas_at(DeclareDivergence{}, 6'144);
     CHECK(imposed_gas(submit, params) == training + 3 * (verdict + imposed));
+    SubmitTask unsound = submit;
+    unsound.spec.steps = 0;
+    CHECK(imposed_gas(unsound, params) == 0);
+    CHECK(imposed_gas(Transfer{}, params) == 0);
+}
+
+TEST_CASE("DTY-3.3, FEE-1: who imposes duties pays for their answers, at the least price") {
+    const Params params;
+    const Action opens = OpenDispute{};
+    const std::uint64_t gas = 1'000;
+    const Amount base{params.gas_price_min.grains * 7};
+    CHECK(least_fee(Transfer{}, gas, base, params).grains == gas * base.grains);
+    const std::uint64_t imposed = imposed_gas(opens, params);
+    CHECK(least_fee(opens, gas, base, params).grains == gas * base.grains + imposed * params.gas_price_min.grains);
     Chain chain;
     chain.bond_all();
     const TaskId id = chain.challenge_task();
@@ -220,7 +229,7 @@ TEST_CASE("DTY-4: a block holds answers up to their gas and the same share of it
     CHECK_FALSE(wide.fits_lane(params));
 }
 
-TEST_CASE("DTY-5: all that the lane promises is in as many blocks as an answer may wait") {
+TEST_CASE("DTY-5.2: all that the lane promises is in as many blocks as an answer may wait") {
     std::mt19937_64 random(5);
     for (const std::uint32_t gas_max : {250'000U, 100'000U, 20'000U}) {
         Params params;
@@ -264,7 +273,7 @@ TEST_CASE("DTY-5: all that the lane promises is in as many blocks as an answer m
     }
 }
 
-TEST_CASE("DTY-5: no answer is heavier than a move of a dispute") {
+TEST_CASE("DTY-5.1: no answer is heavier than a move of a dispute") {
     const Params params;
     for (const Action& action : one_of_each(std::make_index_sequence<std::variant_size_v<Action>>{})) {
         const std::uint64_t bytes = answer_of(action).bytes_max;
@@ -273,7 +282,7 @@ TEST_CASE("DTY-5: no answer is heavier than a move of a dispute") {
     }
 }
 
-TEST_CASE("DTY-5: a task holds of the lane what its duties may need, and nothing once it is over") {
+TEST_CASE("DTY-5.3: a task holds of the lane what its duties may need, and nothing once it is over") {
     Chain chain;
     chain.bond_all();
     const TaskId id = chain.start_task(make_spec());
@@ -294,7 +303,7 @@ TEST_CASE("DTY-5: a task holds of the lane what its duties may need, and nothing
     CHECK_FALSE(verifying.view.get(keys::lane()).has_value());
 }
 
-TEST_CASE("DTY-5: a dispute without a place finds room or is refused, and gives its room back") {
+TEST_CASE("DTY-5.4: a dispute without a place finds room or is refused, and gives its room back") {
     Chain chain;
     const TaskId id = chain.challenge_task();
     const Lane held = get_lane(chain.view);

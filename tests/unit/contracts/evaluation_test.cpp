@@ -67,7 +67,9 @@ void play_evaluation(
 
 }  // namespace
 
-TEST_CASE("EVL-1: an evaluation has a graph that can be disputed, a hold-out set, and a place where it is found") {
+TEST_CASE(
+    "EVL-1, TASK-2.8: an evaluation has a graph that can be disputed, a hold-out set, and a place where it is found"
+) {
     const TaskSpec good = evaluated_spec(make_spec());
     CHECK(check_spec(good).has_value());
     const std::vector<void (*)(TaskSpec&)> changes{

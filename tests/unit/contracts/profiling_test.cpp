@@ -435,7 +435,7 @@ TEST_CASE("INV-5: a profiler's bond that is not in its task is seen") {
     CHECK(check_invariants(chain.view, state.net_changes(), {}).error() == InvariantError::kLocked);
 }
 
-TEST_CASE("PAR-1: profiling's parameters leave enough samples for the quantile and the confidence") {
+TEST_CASE("PAR-1.7: profiling's parameters leave enough samples for the quantile and the confidence") {
     CHECK(are_valid(Params{}));
     for (std::uint32_t Params::*member :
          {&Params::profilers_min, &Params::profile_segments, &Params::threshold_separation,

@@ -27,7 +27,8 @@ constexpr float kDrift = 1e-4F;
 
 }  // namespace
 
-TEST_CASE("TASK-2: a task in tolerance mode, and only that, commits to a distance program of a state it can measure") {
+TEST_CASE("TASK-2.6: a task in tolerance mode, and only that, commits to a distance program of a state it can measure"
+) {
     TaskSpec spec = tolerance_spec();
     CHECK(check_spec(spec).has_value());
     spec.distance->nodes = canonical::kMaxNodes + 1;
@@ -40,8 +41,11 @@ TEST_CASE("TASK-2: a task in tolerance mode, and only that, commits to a distanc
     spec = tolerance_spec();
     spec.program.state_tensors = dispute::kMaxMeasuredTensors + 1;
     CHECK_FALSE(check_spec(spec).has_value());
+}
+
+TEST_CASE("TASK-2.7: a task in tolerance mode has at least as many segments as are profiled") {
     Chain chain(tolerance_params());
-    spec = tolerance_spec();
+    TaskSpec spec = tolerance_spec();
     spec.checkpoint_interval = 5;  // two segments, of which three are to be profiled
     CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kSpecInvalid);
 }

@@ -15,7 +15,7 @@ Hash256 root_of_segment(std::uint32_t segment) { return hash_of(std::to_string(s
 
 }  // namespace
 
-TEST_CASE("VER-1: verifiers are drawn at the end of the block after completion, for distinct segments") {
+TEST_CASE("VER-1, VER-1.1: verifiers are drawn at the end of the block after completion, for distinct segments") {
     Chain chain;
     const TaskId id = chain.complete_task();
     CHECK(chain.task(id).state == TaskState::kCompleted);
@@ -34,7 +34,7 @@ TEST_CASE("VER-1: verifiers are drawn at the end of the block after completion, 
     CHECK(chain.fail(chain.stranger, CommitVerdict{id, task.assignments[0].segment, {}}) == TxError::kNotAssigned);
 }
 
-TEST_CASE("VER-1: solver and submitter are never drawn, and nobody twice for one segment") {
+TEST_CASE("VER-1.2: solver and submitter are never drawn, and nobody twice for one segment") {
     Params params = quick_params();
     params.verifiers_per_segment = 2;
     params.segments_checked = 4;
@@ -53,7 +53,7 @@ TEST_CASE("VER-1: solver and submitter are never drawn, and nobody twice for one
     }
 }
 
-TEST_CASE("VER-1: a verifier needs free stake for the bonds and the reserves of all its assignments") {
+TEST_CASE("VER-1.2, VER-7.1: a verifier needs free stake for the bonds and the reserves of all its assignments") {
     Chain chain;
     const TaskId id = chain.complete_task();
     CHECK(chain.run(chain.verifier, Unbond{Role::kVerifier, {100 * kCoin - (4 * kCoin - 1)}}) == 0);
@@ -169,7 +169,7 @@ TEST_CASE("VER-6: a rejecting verdict opens a dispute in the same transaction") 
     CHECK(chain.task(id).assignments[1].reserve == chain.params.challenger_bond);
 }
 
-TEST_CASE("VER-1: an assignment locks a reserve of a challenger's bond for each verifier, which returns with its bond"
+TEST_CASE("VER-1.3: an assignment locks a reserve of a challenger's bond for each verifier, which returns with its bond"
 ) {
     Params params = quick_params();
     params.verifiers_per_segment = params.verifiers_per_segment_max = 2;
@@ -188,7 +188,7 @@ TEST_CASE("VER-1: an assignment locks a reserve of a challenger's bond for each 
     CHECK(chain.stake(Role::kVerifier, chain.stranger).free.grains == 6 * kCoin - 2 * kCoin / 10);
 }
 
-TEST_CASE("VER-7: a task that lacks nothing but free stake waits on, and is judged when there is some") {
+TEST_CASE("VER-7.4: a task that lacks nothing but free stake waits on, and is judged when there is some") {
     Params params = quick_params();
     params.commit_blocks = 300;
     Chain chain(params);
@@ -223,7 +223,7 @@ TEST_CASE("VER-7: a task that lacks nothing but free stake waits on, and is judg
     }
 }
 
-TEST_CASE("VER-7: without an eligible verifier a completed task expires and everything is returned") {
+TEST_CASE("VER-7.2: without an eligible verifier a completed task expires and everything is returned") {
     Chain chain;
     chain.bond_all();
     CHECK(chain.run(chain.verifier, Unbond{Role::kVerifier, {100 * kCoin}}) == 0);

@@ -271,7 +271,7 @@ TEST_CASE("TASK-19: a solver has one open offer of a value, and a dearer task do
     CHECK(drawn() == 1);
 }
 
-TEST_CASE("GAS-10: deadlines beyond a block's gas wait for the next block, in their order") {
+TEST_CASE("GAS-10.1: deadlines beyond a block's gas wait for the next block, in their order") {
     Params params = quick_params();
     const std::uint64_t dearest = kGasPerEntry + deadline_gas(params);
     params.end_block_gas_max = static_cast<std::uint32_t>(4 * dearest);  // two deadlines a block
@@ -304,7 +304,7 @@ TEST_CASE("GAS-10: deadlines beyond a block's gas wait for the next block, in th
     CHECK_FALSE(find_backlog(chain.view).has_value());
 }
 
-TEST_CASE("GAS-10: a round draws for as many as its gas allows, the longest waiting first") {
+TEST_CASE("GAS-10.2: a round draws for as many as its gas allows, the longest waiting first") {
     Params params = quick_params();
     const std::uint64_t limit = kGasPerEntry + deadline_gas(params);  // PAR-9
     params.end_block_gas_max = 2 * static_cast<std::uint32_t>(limit);
@@ -332,7 +332,7 @@ TEST_CASE("GAS-10: a round draws for as many as its gas allows, the longest wait
     }
 }
 
-TEST_CASE("GAS-10: entries of tasks that were cancelled are passed over within the limit") {
+TEST_CASE("GAS-10.3: entries of tasks that were cancelled are passed over within the limit") {
     Params params = quick_params();
     params.contribute_blocks = 8;
     params.contributor_bond = {kCoin};

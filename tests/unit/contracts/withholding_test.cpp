@@ -541,7 +541,7 @@ TEST_CASE("VER-22: when the windows are over verdicts that stand have their bond
     }
 }
 
-TEST_CASE("VER-7: after a committee too a task that lacks nothing but free stake waits on") {
+TEST_CASE("VER-7.4: after a committee too a task that lacks nothing but free stake waits on") {
     Params params = params_of_five();
     params.commit_blocks = 400;
     Chain chain(params);
@@ -577,7 +577,7 @@ TEST_CASE("VER-7: after a committee too a task that lacks nothing but free stake
     CHECK(chain.task(id).redraws == 1);
 }
 
-TEST_CASE("AVL-8, VER-7: a tenth is held for as long as a committee is waited for at first, and never for ever") {
+TEST_CASE("AVL-8, VER-7.5: a tenth is held for as long as a committee is waited for at first, and never for ever") {
     Params params = params_of_five();
     params.verifier_bond_bps =
         10'000;  // so that the tenth of a bond is more than the least bond, and its verifier in the registry

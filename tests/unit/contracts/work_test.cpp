@@ -353,7 +353,7 @@ TEST_CASE("TRM-3: stake that is busy counts, so that few do not decide meanwhile
     CHECK(divided.chain.task(other).state == TaskState::kOpen);
 }
 
-TEST_CASE("TRM-3, VER-7: a quarter of the stake that withdraws its consent leaves the other quarter to judge the task"
+TEST_CASE("TRM-3, VER-7.4: a quarter of the stake that withdraws its consent leaves the other quarter to judge the task"
 ) {
     Divided divided;
     Chain& chain = divided.chain;

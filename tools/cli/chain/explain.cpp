@@ -162,7 +162,7 @@ std::string explain_dispute(const Dispute& d, const json& answer, const std::str
     const std::string id = to_hex(d.id.view());
     const std::string task = to_hex(d.task.view());
     return "Dispute " + id + "\n  over " + subject_text(d) + " of task " + task + ", \"" + title + "\"\n" +
-           "\nClaim\n" + claim_text(d) + "\nAccusation\n" + accusation_text(d) + "\nNarrowing\n" +
+           "\nClaim\n" + claim_text(d) + "\nAccusation\n" + accusation_text(d) + "\nBisection\n" +
            rounds_text(d, answer) + "\nWhat is in question\n" + pinpoint_text(d) + "\nRuling\n" +
            ruling_text(d, answer) + "\nMoney\n" + money_text(d) + "\nTo see it again\n  assay dispute show " + id +
            " -o json\n  assay audit task " + task +
