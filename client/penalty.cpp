@@ -200,8 +200,8 @@ std::string meaning(const Penalty& penalty) {
         case Reason::kMissedVerdict:
             return "As a verifier drawn for " + segment +
                    " it missed a phase of the verdicts (VER-5). Where it did not commit, another verifier of the "
-                   "segment had, or a "
-                   "committee could fetch what a replay needs; until then this part of its bond was held (AVL-8).";
+                   "segment had, or a committee could fetch what a replay needs; until then this part of its bond was "
+                   "held (AVL-8).";
         case Reason::kBrokenCommitment:
             return "As a verifier of " + segment + " it published another verdict than it had committed to (VER-14).";
         case Reason::kUndisclosed:
@@ -223,16 +223,14 @@ std::string meaning(const Penalty& penalty) {
         case Reason::kUnserved:
             return penalty.unserved.empty()
                        ? "As the task's solver it shares the fine of a verifier that committed to no verdict while "
-                         "another of its "
-                         "segment did: whose fault that was cannot be seen (AVL-8)."
+                         "another of its segment did: whose fault that was cannot be seen (AVL-8)."
                        : "As the task's solver it pays for a committee that could fetch what a replay of " +
                              of_unserved(penalty) +
                              " needs: as much as the verifiers lose that gave no verdict, and a fee for each member "
                              "that attested (AVL-6).";
         case Reason::kRoom:
             return "It was drawn as the task's solver, and declined or let the draw lapse. It pays for half of that "
-                   "draw; the "
-                   "submitter, into whose deposit this went, for the other half (TASK-15).";
+                   "draw; the submitter, into whose deposit this went, for the other half (TASK-15).";
         case Reason::kAttestation:
         case Reason::kProfilingFee:
         case Reason::kReward:

@@ -17,7 +17,10 @@ packages=(
   nlohmann-json3-dev libcli11-dev libtomlplusplus-dev doctest-dev
   libonnx-dev libprotobuf-dev protobuf-compiler
 )
-test_packages=(libonnx-testdata python3-torch clang-14 libclang-rt-14-dev g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user)
+test_packages=(
+  libonnx-testdata python3-torch clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
+  g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user
+)
 
 usage() {
   sed -n '5,7s/^# *//p' "$0" >&2

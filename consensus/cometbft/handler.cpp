@@ -163,6 +163,11 @@ abci::Response Handler::handle(const abci::Request& request) {
             break;
     }
     const std::lock_guard lock(consensus_mutex_);
+    return handle_consensus(request);
+}
+
+abci::Response Handler::handle_consensus(const abci::Request& request) {
+    abci::Response response;
     switch (request.value_case()) {
         case abci::Request::kInitChain:
             init_chain(request, response);

@@ -64,6 +64,8 @@ class Handler {
     const consensus::Mempool& mempool() const { return mempool_; }
 
   private:
+    /// The requests of consensus, one at a time; the caller holds consensus_mutex_.
+    abci::Response handle_consensus(const abci::Request& request);
     void init_chain(const abci::Request& request, abci::Response& response);
     void check_tx(const abci::Request& request, abci::Response& response);
     void query(const abci::Request& request, abci::Response& response) const;

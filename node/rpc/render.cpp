@@ -179,11 +179,10 @@ Json render(const std::optional<dispute::Measurement>& measurement) {
         {"other", dispute::relative_drift(measurement->other)}};
 }
 
-Json render(const contracts::Params& params) {
-    Json classes = Json::array();
-    for (const contracts::HardwareClass& each : params.hardware_classes) {
-        classes.push_back({{"name", each.name}, {"least_score", each.least_score}});
-    }
+namespace {
+
+/// Bonds, windows and draws of verification.
+Json render_verification_params(const contracts::Params& params) {
     return {
         {"gas_price_min", render(params.gas_price_min)},
         {"tx_size_max", params.tx_size_max},
@@ -213,7 +212,16 @@ Json render(const contracts::Params& params) {
         {"forced_error_bps", params.forced_error_bps},
         {"watchers_per_verdict", params.watchers_per_verdict},
         {"tax_bps", params.tax_bps},
-        {"disclose_blocks", params.disclose_blocks},
+        {"disclose_blocks", params.disclose_blocks}};
+}
+
+/// Validators, hardware, tolerance, the beacon and gas.
+Json render_other_params(const contracts::Params& params) {
+    Json classes = Json::array();
+    for (const contracts::HardwareClass& each : params.hardware_classes) {
+        classes.push_back({{"name", each.name}, {"least_score", each.least_score}});
+    }
+    return {
         {"validator_stake_min", render(params.validator_stake_min)},
         {"validators_max", params.validators_max},
         {"double_sign_slash_bps", params.double_sign_slash_bps},
@@ -253,6 +261,14 @@ Json render(const contracts::Params& params) {
         {"duty_gas_max", params.duty_gas_max},
         {"duty_wait_blocks", params.duty_wait_blocks},
         {"standstill_blocks", params.standstill_blocks}};
+}
+
+}  // namespace
+
+Json render(const contracts::Params& params) {
+    Json out = render_verification_params(params);
+    out.update(render_other_params(params));
+    return out;
 }
 
 Json render(const contracts::Stake& stake) {

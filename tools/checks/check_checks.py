@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feeds each check a violation, and fails when the check does not see it."""
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -168,6 +169,23 @@ def decision_cases():
             result = run("check_adrs.py", root)
             expect(f"decisions: {name} gives {verdict}", result.returncode == verdict, result.stdout + result.stderr)
 
+def format_cases():
+    if shutil.which("clang-format-14") is None:
+        result = run("check_format.py", HERE.parent.parent)
+        expect("format: without clang-format-14 it is skipped", result.returncode == 77 and "skipped" in result.stdout)
+        return
+    for name, text, verdict in (("a wrong indentation", "int f() {\n  return 1;\n}\n", 1), ("as it should be", "int f() { return 1; }\n", 0)):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            shutil.copy(HERE.parent.parent / ".clang-format", root)
+            write(root, "core/a.cpp", text)
+            write(root, "build/b.cpp", "int  g();\n")
+            result = run("check_format.py", root)
+            seen = "core/a.cpp:1" in result.stdout and "--fix" in result.stdout
+            expect(f"format: {name} gives {verdict}", result.returncode == verdict and seen == (verdict == 1), result.stdout)
+            run("check_format.py", "--fix", root)
+            expect(f"format: {name} passes when rewritten", run("check_format.py", root).returncode == 0)
+
 
 layer_cases()
 rule_cases()
@@ -176,5 +194,6 @@ decision_cases()
 symbol_cases()
 count_cases()
 mutant_cases()
+format_cases()
 print(f"{failures} failures")
 sys.exit(1 if failures else 0)

@@ -214,6 +214,13 @@ class ReportJudge {
     std::vector<std::string> complaints() && { return std::move(complaints_); }
 
   private:
+    /// How many of an act's disputes ended so.
+    struct Verdicts {
+        std::size_t refuted = 0;
+        std::size_t upheld = 0;
+        std::size_t forced = 0;
+    };
+    void judge_disputes(const Act& act, const json& task, const Verdicts& found);
     void judge_pinpoint(const Act& act, const json& dispute);
 
     const json& report_;
@@ -250,6 +257,12 @@ void ReportJudge::judge_act(std::size_t index, const Act& act) {
         expect(has_slashed(act, Reason::kBeyondTolerance), label + ": the solver was not convicted by the distance");
         return;
     }
+    judge_disputes(act, task, {.refuted = refuted, .upheld = upheld, .forced = forced});
+}
+
+void ReportJudge::judge_disputes(const Act& act, const json& task, const Verdicts& found) {
+    const std::string label = act.story->label();
+    const auto& [refuted, upheld, forced] = found;
     switch (act.fraud) {
         case Fraud::kNone:
             expect(task.at("score").is_number(), label + ": the task settled without a score");

@@ -43,6 +43,27 @@ double gas_of_expiries(const contracts::Params& params, std::uint32_t block_gas_
     return static_cast<double>(submissions * (contracts::kGasPerEntry + contracts::deadline_gas(params)));
 }
 
+std::vector<Constraint> memory_constraints(const Parameters& p, const Costs& costs) {
+    return {
+        {.name = "memory.programs",
+         .role = "submitter",
+         .parameter = "memory_default",
+         .have = static_cast<double>(p.memory_default),
+         .need = static_cast<double>(costs.program_memory),
+         .unit = "bytes",
+         .meaning = "verifiers that register nothing consent to the usual programs",
+         .help = "a higher memory_default"},
+        {.name = "memory.machines",
+         .role = "verifier",
+         .parameter = "memory_default",
+         .have = static_cast<double>(costs.machine_memory) / 2.0,
+         .need = static_cast<double>(p.memory_default),
+         .unit = "bytes",
+         .meaning =
+             "what a machine of the least class consents to without a registration takes half of its memory at most",
+         .help = "a lower memory_default"}};
+}
+
 }  // namespace
 
 std::vector<Constraint> limit_constraints(const Parameters& p, const Costs& costs, const TaskCosts& task) {
@@ -105,27 +126,9 @@ std::vector<Constraint> limit_constraints(const Parameters& p, const Costs& cost
              "a block full of submissions delays the deadlines behind its own by no more than an honest answer takes",
          .help = "a higher end_block_gas_max, or a lower block_gas_max"}
     );
-    add(
-        {.name = "memory.programs",
-         .role = "submitter",
-         .parameter = "memory_default",
-         .have = static_cast<double>(p.memory_default),
-         .need = static_cast<double>(costs.program_memory),
-         .unit = "bytes",
-         .meaning = "verifiers that register nothing consent to the usual programs",
-         .help = "a higher memory_default"}
-    );
-    add(
-        {.name = "memory.machines",
-         .role = "verifier",
-         .parameter = "memory_default",
-         .have = static_cast<double>(costs.machine_memory) / 2.0,
-         .need = static_cast<double>(p.memory_default),
-         .unit = "bytes",
-         .meaning =
-             "what a machine of the least class consents to without a registration takes half of its memory at most",
-         .help = "a lower memory_default"}
-    );
+    for (Constraint& constraint : memory_constraints(p, costs)) {
+        add(std::move(constraint));
+    }
     return out;
 }
 

@@ -45,15 +45,11 @@ double redraw_blocks_needed(const Parameters& p) {
     return std::ceil(p.draw_blocks / std::max(1.0, pauses(1, p.draws_max - 1.0) - p.draws_max + 1.0));
 }
 
-std::vector<Constraint> waiting_constraints(
-    const Setting& setting, const Parameters& p, const Costs& costs, const TaskCosts& task
-) {
-    std::vector<Constraint> out;
-    const auto add = [&](Constraint constraint) {
-        constraint.task = task.name;
-        out.push_back(std::move(constraint));
-    };
-    add(
+namespace {
+
+/// Draws that find nobody, and deadlines that are missed.
+std::vector<Constraint> failure_constraints(const Setting& setting, const Parameters& p, const Costs& costs) {
+    return {
         {.name = "deadline.costs",
          .role = "solver",
          .parameter = "deadline_slash_bps",
@@ -61,9 +57,7 @@ std::vector<Constraint> waiting_constraints(
          .need = costs.safety * costs.capital_price * to_asy(setting.value()),
          .unit = "ASY",
          .meaning = "what a solver loses that misses its deadline is more than the wait costs the submitter",
-         .help = "a higher deadline_slash_bps or solver bond"}
-    );
-    add(
+         .help = "a higher deadline_slash_bps or solver bond"},
         {.name = "draws.solver",
          .role = "submitter",
          .parameter = "draws_max",
@@ -72,9 +66,7 @@ std::vector<Constraint> waiting_constraints(
          .unit = "",
          .meaning =
              "where solvers with a quarter of the stake do not accept, no solver is found less than once in a thousand",
-         .help = "more draws_max"}
-    );
-    add(
+         .help = "more draws_max"},
         {.name = "draws.verifiers",
          .role = "solver",
          .parameter = "redraws_max",
@@ -83,32 +75,34 @@ std::vector<Constraint> waiting_constraints(
          .unit = "",
          .meaning =
              "where a quarter of those who attest are silent, a segment has no verdict less than once in a thousand",
-         .help = "more redraws_max, or more verifiers per segment"}
-    );
-    // TASK-15: who has declined once leaves so many draws to others as find somebody who accepts.
-    add(
-        {.name = "decline.others",
-         .role = "submitter",
-         .parameter = "decline_blocks",
-         .have = static_cast<double>(p.decline_blocks),
-         .need = decline_blocks_needed(p),
-         .unit = "blocks",
-         .meaning = "a solver that has declined is not drawn again before as many draws as find another solver",
-         .help = "a higher decline_blocks, or a lower redraw_blocks"}
-    );
-    add(
-        {.name = "decline.back",
-         .role = "solver",
-         .parameter = "decline_blocks",
-         .have = static_cast<double>(p.draw_blocks),
-         .need = costs.safety * p.decline_blocks,
-         .unit = "blocks",
-         .meaning = "a solver that declined because it was busy can be drawn again while the task still waits",
-         .help = "a lower decline_blocks, or a higher draw_blocks"}
-    );
+         .help = "more redraws_max, or more verifiers per segment"}};
+}
+
+std::vector<Constraint> decline_constraints(const Parameters& p, const Costs& costs) {
+    return {// TASK-15: who has declined once leaves so many draws to others as find somebody who accepts.
+            {.name = "decline.others",
+             .role = "submitter",
+             .parameter = "decline_blocks",
+             .have = static_cast<double>(p.decline_blocks),
+             .need = decline_blocks_needed(p),
+             .unit = "blocks",
+             .meaning = "a solver that has declined is not drawn again before as many draws as find another solver",
+             .help = "a higher decline_blocks, or a lower redraw_blocks"},
+            {.name = "decline.back",
+             .role = "solver",
+             .parameter = "decline_blocks",
+             .have = static_cast<double>(p.draw_blocks),
+             .need = costs.safety * p.decline_blocks,
+             .unit = "blocks",
+             .meaning = "a solver that declined because it was busy can be drawn again while the task still waits",
+             .help = "a lower decline_blocks, or a higher draw_blocks"}};
+}
+
+/// How long draws take.
+std::vector<Constraint> draw_constraints(const Parameters& p, const Costs& costs, const TaskCosts& task) {
     const double round = 2.0 * p.contribute_blocks + 1.0;  // BCN-5
     const double draws = draws_needed(1);
-    add(
+    std::vector<Constraint> out{
         {.name = "draws.time",
          .role = "submitter",
          .parameter = "draw_blocks",
@@ -116,10 +110,9 @@ std::vector<Constraint> waiting_constraints(
          .need = pauses(p.redraw_blocks, draws - 1.0) + draws * (round + p.accept_blocks),
          .unit = "blocks",
          .meaning = "a task waits for as many draws as find a solver, where all drawn before let their time pass",
-         .help = "a higher draw_blocks, or a lower redraw_blocks"}
-    );
+         .help = "a higher draw_blocks, or a lower redraw_blocks"}};
     if (is_admitted(p, costs, task)) {
-        add(
+        out.push_back(
             {.name = "draws.busy",
              .role = "solver",
              .parameter = "draw_blocks",
@@ -131,7 +124,7 @@ std::vector<Constraint> waiting_constraints(
              .help = "a higher draw_blocks, or shorter segments"}
         );
     }
-    add(
+    out.push_back(
         {.name = "draws.last",
          .role = "submitter",
          .parameter = "redraw_blocks",
@@ -141,7 +134,14 @@ std::vector<Constraint> waiting_constraints(
          .meaning = "a task all of whose draws fail has one left for as long as it may wait",
          .help = "a higher redraw_blocks, or more draws_max"}
     );
-    add(
+    return out;
+}
+
+/// What a task that waits costs, and how long what it waits for takes.
+std::vector<Constraint> wait_constraints(const Parameters& p, const Costs& costs, const TaskCosts& task) {
+    // A verifier fetches before it replays; a member of a committee only fetches.
+    const double fetch = costs.fetch_share * task.segment_seconds / costs.block_seconds;
+    return {
         {.name = "room.pays",
          .role = "submitter",
          .parameter = "room_price",
@@ -150,11 +150,7 @@ std::vector<Constraint> waiting_constraints(
                  costs.bytes_stored * costs.validators,
          .unit = "grains",
          .meaning = "a task that waits pays for the disks of all validators",
-         .help = "a higher room_price"}
-    );
-    // A verifier fetches before it replays; a member of a committee only fetches.
-    const double fetch = costs.fetch_share * task.segment_seconds / costs.block_seconds;
-    add(
+         .help = "a higher room_price"},
         {.name = "committee.time",
          .role = "verifier",
          .parameter = "attest_blocks",
@@ -162,9 +158,7 @@ std::vector<Constraint> waiting_constraints(
          .need = costs.safety * fetch + costs.response_blocks,
          .unit = "blocks",
          .meaning = "a committee's members have fetched a checkpoint, and been included, before its time is over",
-         .help = "a higher attest_blocks"}
-    );
-    add(
+         .help = "a higher attest_blocks"},
         {.name = "work.blocks",
          .role = "verifier",
          .parameter = "block_ms",
@@ -172,8 +166,23 @@ std::vector<Constraint> waiting_constraints(
          .need = static_cast<double>(p.block_ms),
          .unit = "ms",
          .meaning = "blocks last as long as windows that follow work take them to last",
-         .help = "a lower block_ms, or slower blocks"}
-    );
+         .help = "a lower block_ms, or slower blocks"}};
+}
+
+}  // namespace
+
+std::vector<Constraint> waiting_constraints(
+    const Setting& setting, const Parameters& p, const Costs& costs, const TaskCosts& task
+) {
+    std::vector<Constraint> out;
+    for (auto& each :
+         {failure_constraints(setting, p, costs), decline_constraints(p, costs), draw_constraints(p, costs, task),
+          wait_constraints(p, costs, task)}) {
+        out.insert(out.end(), each.begin(), each.end());
+    }
+    for (Constraint& constraint : out) {
+        constraint.task = task.name;
+    }
     return out;
 }
 

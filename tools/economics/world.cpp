@@ -64,20 +64,8 @@ class Play {
         }
     }
 
-    /// Distinct accounts of a role with at least `least`; fewer when there are fewer.
     std::vector<std::uint32_t> pick(Role role, Grains least, std::uint32_t count, std::uint32_t except = kAnybody) {
-        std::vector<std::uint32_t> able;
-        for (std::uint32_t id = 0; id < ledger_.agents.size(); ++id) {
-            if (agent(id).role == role && agent(id).balance >= least && id != except) {
-                able.push_back(id);
-            }
-        }
-        count = std::min(count, static_cast<std::uint32_t>(able.size()));
-        for (std::uint32_t i = 0; i < count; ++i) {
-            std::swap(able[i], able[i + random_.below(static_cast<std::uint32_t>(able.size()) - i)]);
-        }
-        able.resize(count);
-        return able;
+        return ledger_.pick(random_, role, least, count, except);
     }
 
     bool seat(std::uint32_t& id, std::uint32_t wanted, Role role, Grains least) {
@@ -99,24 +87,7 @@ class Play {
     void solve() {
         pay_transactions(submitter_, 1);
         pay(submitter_, s_.value(), ledger_.escrow);
-        if (round_.work.has_value()) {
-            work_ = *round_.work;
-        } else {
-            switch (agent(solver_).strategy) {
-                case Strategy::kSkipping:
-                case Strategy::kCoalition:
-                    work_.wrong = std::max(1U, s_.segments / 5);
-                    work_.detection = detection_of(costs_, "skipped_segments");
-                    break;
-                case Strategy::kFaking:
-                    work_.wrong = s_.segments;
-                    work_.detection = detection_of(costs_, "interpolation");
-                    break;
-                default:
-                    break;
-            }
-            work_.cost = s_.segment_cost * (s_.segments - work_.wrong);
-        }
+        work_ = round_.work.has_value() ? *round_.work : usual_work(agent(solver_).strategy, s_, costs_);
         pay_transactions(solver_, s_.solver_transactions);
         spend(solver_, work_.cost);
         out_.solver_was_wrong = work_.wrong > 0 || work_.wrong_initialisation;
@@ -509,41 +480,6 @@ class Play {
 };
 
 }  // namespace
-
-const char* to_string(Role role) noexcept {
-    constexpr const char* kNames[] = {"submitter", "solver", "verifier", "whistleblower", "sybil"};
-    return kNames[static_cast<std::size_t>(role) - 1];
-}
-
-const char* to_string(Strategy strategy) noexcept {
-    constexpr const char* kNames[] = {"honest", "skipping", "faking",    "lazy",      "copying", "rejecting",
-                                      "idle",   "blind",    "following", "coalition", "flooding"};
-    return kNames[static_cast<std::size_t>(strategy) - 1];
-}
-
-void Ledger::add(Role role, Strategy strategy, Grains balance) {
-    agents.push_back({role, strategy, balance, balance});
-    supply += balance;
-}
-
-void Ledger::add(Role role, Strategy strategy, Grains balance, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-        add(role, strategy, balance);
-    }
-}
-
-void Ledger::endow(Grains treasury_start) {
-    treasury += treasury_start;
-    supply += treasury_start;
-}
-
-Grains Ledger::total() const {
-    Grains out = treasury + escrow + burned + spent;
-    for (const Agent& agent : agents) {
-        out += agent.balance;
-    }
-    return out;
-}
 
 Outcome play(Ledger& ledger, const Setting& setting, const Costs& costs, const Round& round, Random& random) {
     return Play(ledger, setting, costs, round, random).run();

@@ -49,6 +49,9 @@ struct Ledger {
     void add(Role role, Strategy strategy, Grains balance);
     void add(Role role, Strategy strategy, Grains balance, std::uint32_t count);
     void endow(Grains treasury_start);
+    /// Distinct accounts of a role with at least `least`, but for `except`; fewer when there are fewer.
+    std::vector<std::uint32_t> pick(Random& random, Role role, Grains least, std::uint32_t count, std::uint32_t except)
+        const;
     Grains total() const;
 };
 
@@ -67,6 +70,9 @@ struct SolverWork {
     bool stalling =
         false;  ///< it moves in the last block each time, so honest parties lose disputes only by missed clocks
 };
+
+/// What a solver with this strategy does of its own accord.
+SolverWork usual_work(Strategy strategy, const Setting& setting, const Costs& costs);
 
 /// One task. A seat assigns an account to a place that would otherwise be drawn.
 struct Round {

@@ -131,7 +131,8 @@ void read_rates(const taskdir::TomlSection& section, Costs& out) {
     }
 }
 
-void read_parameters(const taskdir::TomlSection& section, Parameters& out) {
+/// All that read_parameters reads.
+void allow_parameters(const taskdir::TomlSection& section) {
     section.allow(
         {"solver_bond",
          "verifier_bond",
@@ -181,6 +182,9 @@ void read_parameters(const taskdir::TomlSection& section, Parameters& out) {
          "duty_wait_blocks",
          "standstill_blocks"}
     );
+}
+
+void read_amounts(const taskdir::TomlSection& section, Parameters& out) {
     read_amount(section, "solver_bond", out.solver_bond);
     read_amount(section, "verifier_bond", out.verifier_bond);
     read_amount(section, "challenger_bond", out.challenger_bond);
@@ -191,24 +195,12 @@ void read_parameters(const taskdir::TomlSection& section, Parameters& out) {
     read_amount(section, "work_price", out.work_price);
     read_amount(section, "room_price", out.room_price);
     read_amount(section, "gas_price_min", out.gas_price_min);
-    section.read("solver_bond_bps", 0U, 1'000'000U, out.solver_bond_bps);
-    section.read("verifier_bond_bps", 0U, 1'000'000U, out.verifier_bond_bps);
-    section.read("challenger_bond_bps", 0U, 1'000'000U, out.challenger_bond_bps);
-    section.read("segments_checked", 1U, 256U, out.segments_checked);
-    section.read("verifiers_per_segment", 1U, 256U, out.verifiers_per_segment);
     read_amount(section, "value_per_check", out.value_per_check);
     read_amount(section, "value_per_verifier", out.value_per_verifier);
-    section.read("segments_checked_max", 1U, 256U, out.segments_checked_max);
-    section.read("verifiers_per_segment_max", 1U, 256U, out.verifiers_per_segment_max);
-    section.read("watchers_per_verdict", 0U, 16U, out.watchers_per_verdict);
-    section.read("forced_error_bps", 0U, 10'000U, out.forced_error_bps);
-    section.read("tax_bps", 0U, 9'999U, out.tax_bps);
-    section.read("slash_to_winner_bps", 0U, 10'000U, out.slash_to_winner_bps);
+}
+
+void read_spans(const taskdir::TomlSection& section, Parameters& out) {
     section.read("dispute_extension_blocks", 1U, 1U << 30U, out.dispute_extension_blocks);
-    section.read("replay_blocks_max", 1U, contracts::kMaxReplayBlocks, out.replay_blocks_max);
-    section.read("deadline_slash_bps", 0U, 10'000U, out.deadline_slash_bps);
-    section.read("draws_max", 1U, contracts::kMaxDraws, out.draws_max);
-    section.read("redraws_max", 0U, contracts::kMaxRedraws, out.redraws_max);
     section.read("attest_blocks", 1U, contracts::kMaxSpanBlocks, out.attest_blocks);
     section.read("block_ms", 1U, contracts::kMaxBlockMs, out.block_ms);
     section.read("decline_blocks", 1U, contracts::kMaxSpanBlocks, out.decline_blocks);
@@ -221,12 +213,33 @@ void read_parameters(const taskdir::TomlSection& section, Parameters& out) {
     section.read("disclose_blocks", 1U, contracts::kMaxSpanBlocks, out.disclose_blocks);
     section.read("dispute_clock_blocks", 1U, contracts::kMaxSpanBlocks, out.dispute_clock_blocks);
     section.read("contribute_blocks", 1U, contracts::kMaxSpanBlocks, out.contribute_blocks);
+    section.read("duty_wait_blocks", 1U, 1U << 30U, out.duty_wait_blocks);
+    section.read("standstill_blocks", 0U, 1U << 30U, out.standstill_blocks);
+}
+
+void read_parameters(const taskdir::TomlSection& section, Parameters& out) {
+    allow_parameters(section);
+    read_amounts(section, out);
+    read_spans(section, out);
+    section.read("solver_bond_bps", 0U, 1'000'000U, out.solver_bond_bps);
+    section.read("verifier_bond_bps", 0U, 1'000'000U, out.verifier_bond_bps);
+    section.read("challenger_bond_bps", 0U, 1'000'000U, out.challenger_bond_bps);
+    section.read("segments_checked", 1U, 256U, out.segments_checked);
+    section.read("verifiers_per_segment", 1U, 256U, out.verifiers_per_segment);
+    section.read("segments_checked_max", 1U, 256U, out.segments_checked_max);
+    section.read("verifiers_per_segment_max", 1U, 256U, out.verifiers_per_segment_max);
+    section.read("watchers_per_verdict", 0U, 16U, out.watchers_per_verdict);
+    section.read("forced_error_bps", 0U, 10'000U, out.forced_error_bps);
+    section.read("tax_bps", 0U, 9'999U, out.tax_bps);
+    section.read("slash_to_winner_bps", 0U, 10'000U, out.slash_to_winner_bps);
+    section.read("replay_blocks_max", 1U, contracts::kMaxReplayBlocks, out.replay_blocks_max);
+    section.read("deadline_slash_bps", 0U, 10'000U, out.deadline_slash_bps);
+    section.read("draws_max", 1U, contracts::kMaxDraws, out.draws_max);
+    section.read("redraws_max", 0U, contracts::kMaxRedraws, out.redraws_max);
     section.read("block_gas_max", 1U, kMostGas, out.block_gas_max);
     section.read("end_block_gas_max", 1U, kMostGas, out.end_block_gas_max);
     section.read("memory_default", kOneByte, kMostMemory, out.memory_default);
     section.read("duty_gas_max", 1U, ~0U, out.duty_gas_max);
-    section.read("duty_wait_blocks", 1U, 1U << 30U, out.duty_wait_blocks);
-    section.read("standstill_blocks", 0U, 1U << 30U, out.standstill_blocks);
     section.read("committee_seats", 1U, contracts::kMaxCommitteeSeats, out.committee_seats);
     const std::uint32_t segments = std::max(out.segments_checked, out.segments_checked_max);
     const std::uint32_t verifiers = std::max(out.verifiers_per_segment, out.verifiers_per_segment_max);

@@ -8,6 +8,7 @@
 
 #include <core/base/assert.hpp>
 #include <verifier/engine/fused/digit_kernel.hpp>
+#include <verifier/engine/fused/placing.hpp>
 #include <verifier/engine/fused/product.hpp>
 #include <verifier/engine/fused/row_op.hpp>
 
@@ -396,8 +397,8 @@ void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes
             }
         });
     }
-    std::multimap<std::size_t, std::size_t> free;  // size, offset
-    std::map<std::size_t, std::size_t> offset;     // node, where it lies
+    SameSize scratch;
+    std::map<std::size_t, std::size_t> offset;  // node, where it lies
     const auto size_of_node = [&](std::size_t i) {
         return aligned(std::size_t{region.block_rows} * graph_[i].shape.cols * size_of(plan_.values[i].format));
     };
@@ -427,14 +428,7 @@ void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes
                           : plan_.values[i].is_stored         ? Operand::Place::kRows
                                                               : Operand::Place::kScratch;
         if (op.output.place == Operand::Place::kScratch) {
-            const std::size_t size = size_of_node(i);
-            if (const auto found = free.lower_bound(size); found != free.end() && found->first == size) {
-                offset[i] = found->second;
-                free.erase(found);
-            } else {
-                offset[i] = region.scratch_bytes;
-                region.scratch_bytes += size;
-            }
+            offset[i] = scratch.take(size_of_node(i));
             op.output.scratch = offset[i];
         }
         region.ops.push_back(std::move(op));
@@ -445,9 +439,10 @@ void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes
             }
         });
         for (const std::size_t value : dead) {
-            free.emplace(size_of_node(value), offset.at(value));
+            scratch.give_back(size_of_node(value), offset.at(value));
         }
     }
+    region.scratch_bytes = scratch.size_bytes();
 }
 
 // Values in the arena by first fit, each from the stage that writes it to the last that reads it.
@@ -469,29 +464,21 @@ void Planner::place_values() {
     const auto is_placed = [&](std::size_t i) {
         return is_alive(i) && plan_.values[i].is_stored && plan_.values[i].next_state == kNoState;
     };
-    std::map<std::size_t, std::size_t> used;  // offset, end
+    FirstFit arena;
     for (std::size_t stage = 0; stage < stages; ++stage) {
         for (const std::size_t i : stage_nodes_[stage]) {
             if (!is_placed(i)) {
                 continue;
             }
             const std::size_t size = aligned(plan_.values[i].size_bytes());
-            std::size_t at = 0;
-            for (const auto& [begin, end] : used) {
-                if (begin >= at + size) {
-                    break;
-                }
-                at = end;
-            }
-            used[at] = at + size;
-            plan_.values[i].offset = at;
-            plan_.arena_bytes = std::max(plan_.arena_bytes, at + size);
+            plan_.values[i].offset = arena.take(size);
             ends[last[i]].push_back(i);
         }
         for (const std::size_t i : ends[stage]) {
-            used.erase(plan_.values[i].offset);
+            arena.give_back(plan_.values[i].offset);
         }
     }
+    plan_.arena_bytes = arena.size_bytes();
 }
 
 }  // namespace
