@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <tests/adversary/fraud.hpp>
 #include <tests/unit/worker/small_task.hpp>
 #include <core/dispute/player.hpp>
 #include <verifier/worker/dispute_player.hpp>
@@ -8,6 +9,9 @@
 
 namespace assay::worker {
 namespace {
+
+using adversary::Dishonesty;
+using adversary::Fraud;
 
 struct Ended {
     dispute::Pinpoint at;
