@@ -93,7 +93,7 @@ demo)
   shift
   install_packages "${packages[@]}"
   mkdir -p build
-  part "building release" build release assay assayd assay-worker
+  part "building release" build release assay assayd assay-worker assay-adversary
   exec build/release/bin/assay demo "$@"
   ;;
 test)

@@ -108,9 +108,14 @@ merkle::Tree state_tree(const std::vector<Tensor>& state) {
 }
 
 /// What the disputed node's tiles are the leaves of; of kCommit, the tensors of the state after the step.
-merkle::Tree own_tiles(const Position& p, Replay& replay) {
-    return p.node->op == Op::kCommit ? state_tree(replay.state_before(p.first_step + 1))
-                                     : tile_tree(replay.node_outputs(p.first_step)[p.first_node]);
+const merkle::Tree& own_tiles(const Position& p, Replay& replay) {
+    return p.node->op == Op::kCommit ? replay.state_tree(p.first_step + 1)
+                                     : replay.output_tiles(p.first_step, p.first_node);
+}
+
+/// The commitment of a tensor whose tiles are the leaves of `tiles`.
+Hash256 commit_tiles(const Tensor& tensor, const merkle::Tree& tiles) {
+    return tensor_commitment({.dtype = tensor.dtype, .shape = tensor.shape}, tiles.root());
 }
 
 /// What the party would itself reveal at this position.
@@ -203,8 +208,10 @@ class ProofMaker {
         Proof proof;
         if (p_.node->op == Op::kCommit) {
             const Input& input = p_.node->inputs[p_.first_tile];
-            proof.entry = EntryOpening{
-                .commitment = commit_tensor(input_tensor(replay_, p_.first_step, input)), .path = source_path(input)};
+            const Hash256 commitment = input.source == Source::kState
+                                           ? replay_.state_tree(p_.first_step).node(0, input.index)
+                                           : replay_.output_commitment(p_.first_step, input.index);
+            proof.entry = EntryOpening{.commitment = commitment, .path = source_path(input)};
             return proof;
         }
         if (p_.first_partial > 0) {
@@ -226,14 +233,16 @@ class ProofMaker {
         if (input.source == Source::kNode) {
             return tree_.path(input.index);
         }
-        return state_tree(replay_.state_before(p_.first_step)).path(input.index);
+        return replay_.state_tree(p_.first_step).path(input.index);
     }
 
     TileOpening open_tile(const TileRef& ref, Tile tile) {
         const Input& input = p_.node->inputs[ref.input];
+        const merkle::Tree& tiles = input.source == Source::kState ? replay_.state_tiles(p_.first_step, input.index)
+                                                                   : replay_.output_tiles(p_.first_step, input.index);
         return {
             .tile = std::move(tile),
-            .tile_path = tile_tree(input_tensor(replay_, p_.first_step, input)).path(ref.tile),
+            .tile_path = tiles.path(ref.tile),
             .source_path = source_path(input),
         };
     }
@@ -246,10 +255,58 @@ class ProofMaker {
 
 }  // namespace
 
+Replay::Trees& Replay::trees_at(std::uint64_t step) {
+    std::erase_if(trees_, [step](const auto& item) { return item.first + 1 < step || item.first > step + 1; });
+    return trees_[step];
+}
+
+const merkle::Tree& Replay::tiles_of(
+    std::map<std::uint32_t, merkle::Tree>& trees, std::uint32_t index, const std::vector<Tensor>& tensors
+) {
+    auto found = trees.find(index);
+    if (found == trees.end()) {
+        ++tensors_hashed_;
+        found = trees.emplace(index, tile_tree(tensors[index])).first;
+    }
+    return found->second;
+}
+
+const merkle::Tree& Replay::output_tiles(std::uint64_t step, std::uint32_t node) {
+    return tiles_of(trees_at(step).outputs, node, node_outputs(step));
+}
+
+const merkle::Tree& Replay::state_tiles(std::uint64_t step, std::uint32_t tensor) {
+    return tiles_of(trees_at(step).tensors, tensor, state_before(step));
+}
+
+Hash256 Replay::output_commitment(std::uint64_t step, std::uint32_t node) {
+    return commit_tiles(node_outputs(step)[node], output_tiles(step, node));
+}
+
+const merkle::Tree& Replay::state_tree(std::uint64_t step) {
+    Trees& trees = trees_at(step);
+    if (!trees.state) {
+        const std::vector<Tensor>& state = state_before(step);
+        std::vector<Hash256> leaves;
+        leaves.reserve(state.size());
+        for (std::uint32_t i = 0; i < state.size(); ++i) {
+            // TRC-3: an empty place in a state has no tiles.
+            leaves.push_back(
+                state[i].shape.element_count() == 0 ? commit_tensor(state[i])
+                                                    : commit_tiles(state[i], tiles_of(trees.tensors, i, state))
+            );
+        }
+        trees.state.emplace(std::move(leaves));
+    }
+    return *trees.state;
+}
+
 std::vector<Hash256> step_entries(Replay& replay, std::uint64_t step) {
     std::vector<Hash256> entries;
-    for (const Tensor& output : replay.node_outputs(step)) {
-        entries.push_back(commit_tensor(output));
+    const auto outputs = static_cast<std::uint32_t>(replay.node_outputs(step).size());
+    entries.reserve(outputs + std::size_t{1});
+    for (std::uint32_t node = 0; node < outputs; ++node) {
+        entries.push_back(replay.output_commitment(step, node));
     }
     entries.push_back(replay.state_root_after(step));
     return entries;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -16,7 +17,7 @@
 namespace assay::dispute {
 
 /// One party's execution of the disputed claim. Implementations replay on demand and may cache. The results may be
-/// wrong (those of a dishonest party are) but must be self-consistent.
+/// wrong (those of a dishonest party are) but must be self-consistent, and the same whenever they are asked for.
 class Replay {
   public:
     virtual ~Replay() = default;
@@ -34,6 +35,32 @@ class Replay {
     virtual const canonical::Graph& graph() = 0;
     virtual const canonical::RowSource& rows() = 0;
     virtual const merkle::Tree& rows_tree() = 0;
+
+    /// The tree over the tiles of a node's output at `step`, and over those of one tensor of the state before `step`.
+    /// Moves at one step ask for them again and again, so each tensor is hashed once: the trees are kept until another
+    /// step is asked about that is no neighbour. A tree takes some 64 bytes for each tile.
+    const merkle::Tree& output_tiles(std::uint64_t step, std::uint32_t node);
+    const merkle::Tree& state_tiles(std::uint64_t step, std::uint32_t tensor);
+    /// TRC-2: the commitment of a node's output at `step`.
+    Hash256 output_commitment(std::uint64_t step, std::uint32_t node);
+    /// The tree over the commitments of the state's tensors before `step`.
+    const merkle::Tree& state_tree(std::uint64_t step);
+    /// How many tensors these functions have hashed.
+    std::uint64_t tensors_hashed() const { return tensors_hashed_; }
+
+  private:
+    struct Trees {
+        std::map<std::uint32_t, merkle::Tree> outputs{};
+        std::map<std::uint32_t, merkle::Tree> tensors{};
+        std::optional<merkle::Tree> state{};
+    };
+    Trees& trees_at(std::uint64_t step);
+    const merkle::Tree& tiles_of(
+        std::map<std::uint32_t, merkle::Tree>& trees, std::uint32_t index, const std::vector<canonical::Tensor>& tensors
+    );
+
+    std::map<std::uint64_t, Trees> trees_{};
+    std::uint64_t tensors_hashed_ = 0;
 };
 
 /// The entries of a step: the commitment of each node's output, then the state root (TRC-8).

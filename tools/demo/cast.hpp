@@ -36,7 +36,7 @@ contracts::Params demo_params(Fraud fraud, bool tolerance);
 struct Player {
     std::string name;
     contracts::Role role;
-    std::vector<std::string> arguments;  ///< arguments of assay-worker
+    std::vector<std::string> arguments;  ///< arguments of assay-worker, or with --dishonest of assay-adversary
     Amount stake{50'000'000'000};
     bool is_dishonest = false;
     std::string informant{};  ///< for an insider: the verifier of the same owner

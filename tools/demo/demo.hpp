@@ -12,7 +12,7 @@
 /// submission to settlement.
 namespace assay::demo {
 
-/// The fraud that a demo shows. The names are those of the command line and of assay-worker's --dishonest.
+/// The fraud that a demo shows. The names are those of the command line and of assay-adversary's --dishonest.
 enum class Fraud : std::uint8_t {
     kNone = 0,
     kTile = 1,          ///< the solver alters one tile of one tensor within a step

@@ -184,7 +184,16 @@ void Network::start_worker(const std::string& name, const std::vector<std::strin
     const auto own_node = urls_.find(name);
     const std::string url =
         own_node != urls_.end() ? own_node->second : nodes_.at(commands_.size() % nodes_.size()).url;
-    std::vector<std::string> command{(bin_ / "assay-worker").string()};
+    const bool cheats = std::find(arguments.begin(), arguments.end(), "--dishonest") != arguments.end();
+    const std::filesystem::path program = bin_ / (cheats ? "assay-adversary" : "assay-worker");
+    if (!std::filesystem::exists(program)) {
+        throw std::runtime_error(
+            program.string() + " is missing" +
+            (cheats ? ": it plays " + name + ", who cheats, and is built with the others but not installed with them"
+                    : "")
+        );
+    }
+    std::vector<std::string> command{program.string()};
     command.insert(command.end(), arguments.begin(), arguments.end());
     for (const std::string& option :
          {std::string("--node"), url, std::string("--home"), own_home.string(), std::string("--key-hex-file"),

@@ -36,8 +36,8 @@ struct WorkerEvent {
 /// home of its own, on loopback with ports that the system chose. The destructor stops all of them.
 class Network {
   public:
-    /// `bin` contains assayd and assay-worker; `home` must be used by this network only. Keys are derived from `seed`
-    /// and the names.
+    /// `bin` contains assayd, assay-worker and, for workers that cheat, assay-adversary; `home` must be used by this
+    /// network only. Keys are derived from `seed` and the names.
     Network(std::filesystem::path bin, std::filesystem::path home, std::uint64_t seed);
     ~Network();
 
@@ -69,8 +69,8 @@ class Network {
     void pay_fees(const std::string& name, Amount sum);
     /// Makes a worker, when it is started later, use the node at `url` instead of one of this network.
     void use_node(const std::string& name, const std::string& url) { urls_[name] = url; }
-    /// Starts an assay-worker for an actor; each worker uses the next node. `arguments` begin with the role's
-    /// subcommand.
+    /// Starts a worker for an actor; each worker uses the next node. `arguments` begin with the role's subcommand. With
+    /// --dishonest among them the worker is an assay-adversary. Throws std::runtime_error if its program is missing.
     void start_worker(const std::string& name, const std::vector<std::string>& arguments);
     std::filesystem::path worker_home(const std::string& name) const { return home_ / name; }
     /// Kills a worker with SIGKILL, like a crash; restart_worker starts it again.

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <verifier/worker/reporter.hpp>
-#include <core/crypto/random.hpp>
 #include <contracts/state/task.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
@@ -47,16 +46,6 @@ void report_verdict(
     reporter.event(event);
 }
 
-/// The marks of our own assignment on the segment; none where we have none.
-std::vector<std::uint32_t> own_marks(const contracts::Task& task, std::uint32_t segment, const AccountId& self) {
-    for (const contracts::Assignment& assignment : task.assignments) {
-        if (assignment.segment == segment && assignment.verifier == self) {
-            return contracts::marks_of(task, assignment);
-        }
-    }
-    return {};
-}
-
 /// With them the drawn probe of every verifier of the segment: what we know of others' probes costs little.
 std::vector<std::uint32_t> probes_of(const contracts::Task& task, std::uint32_t segment, const AccountId& self) {
     std::vector<std::uint32_t> probes = own_marks(task, segment, self);
@@ -69,6 +58,15 @@ std::vector<std::uint32_t> probes_of(const contracts::Task& task, std::uint32_t 
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> own_marks(const contracts::Task& task, std::uint32_t segment, const AccountId& self) {
+    for (const contracts::Assignment& assignment : task.assignments) {
+        if (assignment.segment == segment && assignment.verifier == self) {
+            return contracts::marks_of(task, assignment);
+        }
+    }
+    return {};
+}
 
 void Checker::want(const contracts::Task& task, std::uint32_t segment) {
     context_.want(task, artifacts::Urgency::kDuty);
@@ -90,9 +88,7 @@ bool Checker::replay(const contracts::Task& task, std::uint32_t segment) {
         }
         return false;
     }
-    if (context_.options.dishonesty == Dishonesty::kLazy || context_.options.dishonesty == Dishonesty::kCopycat) {
-        context_.fraud(artifacts);
-        pretend(task, segment);
+    if (context_.behaviour.invents_replay(context_, task, segment, artifacts)) {
         return true;
     }
     // The checkpoint after the segment as well: a state that nobody can have cannot be built upon.
@@ -140,23 +136,6 @@ std::optional<std::vector<canonical::Tensor>> Checker::load(
     return before;
 }
 
-/// What a worker that does not replay says it found.
-void Checker::pretend(const contracts::Task& task, std::uint32_t segment) {
-    const Hash256 claimed = context_.chain.claimed_root(task, segment);
-    context_.journal.replays({task.id, segment}).first = claimed;
-    if (!contracts::is_exact(task, segment)) {
-        context_.judged[{task.id, segment}].verdict = {
-            .end_root = claimed, .probe_root = {}, .measurement = dispute::Measurement{}};
-    }
-    for (const std::uint32_t mark : own_marks(task, segment, context_.chain.self())) {
-        auto& invented = context_.journal.probe_replays({task.id, segment}, mark).first;
-        if (!invented) {
-            crypto::fill_random(invented.emplace().data);
-        }
-    }
-    context_.journal.keep_replays();
-}
-
 void Checker::note_probes(
     const contracts::Task& task, std::uint32_t segment, const std::map<std::uint32_t, Hash256>& probe_roots
 ) {
@@ -179,7 +158,7 @@ bool Checker::replay_probe(const contracts::Task& task, std::uint32_t segment, s
     }
     try {
         const auto end = run_segment(
-            artifacts, segment, *before, context_.options.engine, context_.fraud(artifacts),
+            artifacts, segment, *before, context_.options.engine, context_.behaviour.of_task(context_, artifacts),
             [this](std::uint64_t, std::uint64_t) { return context_.interlude(); },
             artifacts->first_step(segment) + probe - 1
         );
@@ -214,9 +193,9 @@ void Checker::judge(
         judged.verdict.diverged_after =
             static_cast<std::uint32_t>(*end.diverged_at - artifacts->first_step(segment)) + 1;
         judged.divergence = dispute::open_divergence(end.state);
-    } else if (context_.options.dishonesty == Dishonesty::kDivergence) {
+    } else if (auto alleged = context_.behaviour.alleged_divergence(end.state)) {
         judged.verdict.diverged_after = contracts::step_count(task, segment);
-        judged.divergence = dispute::open_tile(end.state, 0, 0);  // which may well be finite
+        judged.divergence = *std::move(alleged);
     } else {
         const auto claimed = context_.state(*artifacts, context_.chain.checkpoint(task.id, segment));
         if (!claimed) {
@@ -224,9 +203,8 @@ void Checker::judge(
         }
         const auto measuring =
             prepare_measuring(*artifacts, before, end.state, *claimed, task.tolerance.value().sketch_seed);
-        judged.verdict.measurement = measure(
-            measuring, context_.options.engine, context_.measuring_fraud(measuring.artifacts, Dishonesty::kInflate)
-        );
+        judged.verdict.measurement =
+            measure(measuring, context_.options.engine, context_.behaviour.of_verdict(measuring.artifacts));
         judged.roots = measuring.roots;
     }
     context_.judged.insert_or_assign({task.id, segment}, judged);
@@ -238,12 +216,12 @@ std::optional<SegmentEnd> Checker::execute(
 ) {
     if (segment == contracts::evaluation_segment(task)) {
         const auto ground = evaluating(*artifacts, before);
-        return run_segment(ground, 0, {}, context_.options.engine, context_.scoring_fraud(ground), progress);
+        return run_segment(ground, 0, {}, context_.options.engine, context_.behaviour.of_score(ground), progress);
     }
     const auto claimed_step = segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
     return run_segment(
-        artifacts, segment, before, context_.options.engine, context_.fraud(artifacts), progress, claimed_step,
-        probes_of(task, segment, context_.chain.self())
+        artifacts, segment, before, context_.options.engine, context_.behaviour.of_task(context_, artifacts), progress,
+        claimed_step, probes_of(task, segment, context_.chain.self())
     );
 }
 

@@ -12,6 +12,9 @@
 
 namespace assay::worker {
 
+/// Returns the marks of the account's assignment on the segment; none if it has none.
+std::vector<std::uint32_t> own_marks(const contracts::Task& task, std::uint32_t segment, const AccountId& self);
+
 /// Replays segments for verifiers and whistleblowers.
 class Checker {
   public:
@@ -29,7 +32,6 @@ class Checker {
         const contracts::Task& task, const TaskArtifacts& artifacts, std::uint32_t segment, std::uint32_t last,
         roles::Replays& replays
     );
-    void pretend(const contracts::Task& task, std::uint32_t segment);
     void note_probes(
         const contracts::Task& task, std::uint32_t segment, const std::map<std::uint32_t, Hash256>& probe_roots
     );

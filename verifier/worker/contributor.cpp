@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include <verifier/roles/contributor.hpp>
+#include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
 namespace {

@@ -14,13 +14,6 @@
 
 namespace assay::worker {
 
-namespace {
-
-/// What a party that moves late leaves itself of its clock.
-constexpr std::uint64_t kLateBlocks = 10;
-
-}  // namespace
-
 std::vector<dispute::NodeReveal> node_reveals(const dispute::Claim& claim, const std::vector<contracts::Tx>& moves) {
     std::vector<dispute::NodeReveal> reveals;
     dispute::Position position = dispute::start_position(claim);
@@ -69,7 +62,7 @@ std::vector<contracts::Dispute> DisputePlayer::open_disputes(const std::vector<c
 bool DisputePlayer::attend(const std::vector<contracts::Task>& tasks) {
     bool moved = false;
     for (const contracts::Dispute& dispute : open_disputes(tasks)) {
-        if (context_.options.late_moves && context_.chain.height() + kLateBlocks < dispute.deadline.value) {
+        if (!context_.behaviour.moves_at(Height{context_.chain.height()}, dispute.deadline)) {
             continue;
         }
         const auto task =
@@ -91,7 +84,7 @@ void DisputePlayer::note_missing(const contracts::Dispute& dispute, const Unavai
 struct DisputePlayer::Ground {
     std::shared_ptr<const TaskArtifacts> artifacts;
     States before{};
-    std::shared_ptr<const Fraud> fraud{};
+    std::shared_ptr<const Alteration> alteration{};
 };
 
 std::optional<DisputePlayer::Ground> DisputePlayer::ground_of(
@@ -101,7 +94,7 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of(
     const bool is_measurement = dispute.verdict && dispute.verdict->part == contracts::VerdictPart::kMeasurement;
     const bool is_evaluation = dispute.segment == contracts::evaluation_segment(task);
     if (dispute.claim.initialisation && !is_measurement && !is_evaluation) {
-        return Ground{artifacts, {}, context_.fraud(artifacts)};
+        return Ground{artifacts, {}, context_.behaviour.of_task(context_, artifacts)};
     }
     const auto load = [&](std::uint32_t index) {
         auto state =
@@ -117,10 +110,10 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of(
     }
     if (is_evaluation) {
         const auto ground = evaluating(*artifacts, *before);
-        return Ground{ground, {}, context_.scoring_fraud(ground)};
+        return Ground{ground, {}, context_.behaviour.of_score(ground)};
     }
     if (!is_measurement) {
-        return Ground{artifacts, *std::move(before), context_.fraud(artifacts)};
+        return Ground{artifacts, *std::move(before), context_.behaviour.of_task(context_, artifacts)};
     }
     const auto claimed = load(dispute.segment);
     if (!claimed) {
@@ -128,7 +121,7 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of(
     }
     const auto end = run_segment(artifacts, dispute.segment, *before, context_.options.engine, nullptr);
     const auto measuring = prepare_measuring(*artifacts, *before, end->state, *claimed, dispute.claim.seed).artifacts;
-    return Ground{measuring, {}, context_.measuring_fraud(measuring, Dishonesty::kInflate)};
+    return Ground{measuring, {}, context_.behaviour.of_verdict(measuring)};
 }
 
 std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
@@ -141,7 +134,7 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
     }
     const contracts::ProfilePart part = dispute.profile->part;
     if (part == contracts::ProfilePart::kStart) {
-        return Ground{artifacts, {}, context_.fraud(artifacts)};
+        return Ground{artifacts, {}, context_.behaviour.of_task(context_, artifacts)};
     }
     auto before = state_before_profiled(context_, task, artifacts, *report, dispute.segment);
     if (!before) {
@@ -149,7 +142,9 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
         return std::nullopt;
     }
     if (!contracts::is_measured(part)) {
-        return Ground{with_seed(*artifacts, dispute.claim.seed), *std::move(before), context_.fraud(artifacts)};
+        return Ground{
+            with_seed(*artifacts, dispute.claim.seed), *std::move(before),
+            context_.behaviour.of_task(context_, artifacts)};
     }
     const std::uint32_t segment = std::max(1U, dispute.segment);
     if (part == contracts::ProfilePart::kMeasurement) {
@@ -173,7 +168,7 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
         return std::nullopt;
     }
     const auto measuring = prepare_measuring(*artifacts, *before, replayed->state, *claimed, dispute.claim.seed);
-    return Ground{measuring.artifacts, {}, context_.measuring_fraud(measuring.artifacts, Dishonesty::kMisprofile)};
+    return Ground{measuring.artifacts, {}, context_.behaviour.of_profile(measuring.artifacts)};
 }
 
 EngineReplay* DisputePlayer::replay_of(const contracts::Task& task, const contracts::Dispute& dispute) {
@@ -189,7 +184,7 @@ EngineReplay* DisputePlayer::replay_of(const contracts::Task& task, const contra
         return nullptr;
     }
     auto replay = std::make_unique<EngineReplay>(
-        ground->artifacts, dispute.claim, std::move(ground->before), context_.options.engine, ground->fraud
+        ground->artifacts, dispute.claim, std::move(ground->before), context_.options.engine, ground->alteration
     );
     return replays_.emplace(dispute.id, std::move(replay)).first->second.get();
 }

@@ -15,7 +15,7 @@ namespace assay::worker {
 /// Returns the node-level (kNodes) reveals among a dispute's moves, in order. Proofs need them for their Merkle paths.
 std::vector<dispute::NodeReveal> node_reveals(const dispute::Claim& claim, const std::vector<contracts::Tx>& moves);
 
-/// Plays this worker's side of its disputes, as responder or challenger. A dishonest worker defends what it really
+/// Plays this worker's side of its disputes, as responder or challenger. A worker defends what it really
 /// computed. No party sends a proof that the referee would rule against, so the opponent has to send it.
 class DisputePlayer {
   public:
@@ -32,7 +32,7 @@ class DisputePlayer {
     bool may_show_divergence(const contracts::Dispute& dispute) const;
     bool prove(const contracts::Dispute& dispute, EngineReplay& replay);
     struct Ground;
-    /// The artifacts, start state and fraud for replaying a claim; nullopt if a state is not available.
+    /// The artifacts, start state and alteration for replaying a claim; nullopt if a state is not available.
     std::optional<Ground> ground_of(
         const contracts::Task& task, const contracts::Dispute& dispute,
         const std::shared_ptr<const TaskArtifacts>& artifacts

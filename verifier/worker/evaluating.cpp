@@ -26,9 +26,9 @@ std::shared_ptr<const TaskArtifacts> evaluating(const TaskArtifacts& task, std::
 
 contracts::Evaluation evaluate(
     const std::shared_ptr<const TaskArtifacts>& ground, std::span<const canonical::Tensor> state,
-    const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud
+    const engine::EngineOptions& options, const std::shared_ptr<const Alteration>& alteration
 ) {
-    Runner runner(ground, true, options, fraud);
+    Runner runner(ground, true, options, alteration);
     runner.run(0);
     contracts::Evaluation out;
     std::vector<Hash256> leaves;

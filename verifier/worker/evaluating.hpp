@@ -6,7 +6,7 @@
 
 #include <contracts/transaction/transaction.hpp>
 #include <verifier/engine/engine.hpp>
-#include <verifier/worker/fraud.hpp>
+#include <verifier/worker/behaviour.hpp>
 #include <verifier/worker/task_artifacts.hpp>
 
 /// Scores a final state on the task's hold-out set, for solvers and those who check them (EVL rules).
@@ -17,11 +17,11 @@ namespace assay::worker {
 /// have an evaluation.
 std::shared_ptr<const TaskArtifacts> evaluating(const TaskArtifacts& task, std::span<const canonical::Tensor> state);
 
-/// Computes the evaluation that a solver claims for `state`; `ground` is evaluating(task, state). Altered by `fraud` if
-/// given. Throws std::runtime_error if the engine fails.
+/// Computes the evaluation that a solver claims for `state`; `ground` is evaluating(task, state). Altered by
+/// `alteration` if given. Throws std::runtime_error if the engine fails.
 contracts::Evaluation evaluate(
     const std::shared_ptr<const TaskArtifacts>& ground, std::span<const canonical::Tensor> state,
-    const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud
+    const engine::EngineOptions& options, const std::shared_ptr<const Alteration>& alteration
 );
 
 }  // namespace assay::worker

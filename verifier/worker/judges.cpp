@@ -17,7 +17,6 @@
 #include <verifier/worker/attester.hpp>
 #include <verifier/worker/checker.hpp>
 #include <verifier/worker/dispute_player.hpp>
-#include <verifier/worker/jackpot_hunt.hpp>
 #include <verifier/worker/profiler.hpp>
 #include <verifier/worker/verdict_watch.hpp>
 #include <verifier/worker/worker_context.hpp>
@@ -180,30 +179,13 @@ class Verifier final : public Role {
         );
     }
 
-    /// What a copycat publishes: of the other verifiers of the segment the first that has published; nullopt while one
-    /// of them may yet.
-    std::optional<contracts::Verdict> copied_verdict(
-        const contracts::Task& task, std::uint32_t segment, const contracts::Verdict& own
-    ) const {
-        bool may_come = false;
-        for (const contracts::Assignment& other : task.assignments) {
-            const bool is_other = other.segment == segment && other.verifier != context_.chain.self();
-            if (is_other && contracts::is_published(other)) {
-                return contracts::Verdict{other.end_root, other.probe_root, other.measurement, other.diverged_after};
-            }
-            may_come = may_come || (is_other && other.status == contracts::VerdictStatus::kCommitted);
-        }
-        return may_come ? std::nullopt : std::optional(own);
-    }
-
     bool publish(const contracts::Task& task, std::uint32_t segment) {
         const auto opening = context_.journal.verdict({task.id, segment}).value();
         const std::uint32_t rate = context_.chain.params().forced_error_bps;
         const bool forced = contracts::is_forced(task, assignment_of(task, segment), opening, rate);
-        auto verdict = std::optional(contracts::published_verdict(task, assignment_of(task, segment), opening, forced));
-        if (context_.options.dishonesty == Dishonesty::kCopycat) {
-            verdict = copied_verdict(task, segment, *verdict);
-        }
+        const auto verdict = context_.behaviour.published(
+            context_, task, segment, contracts::published_verdict(task, assignment_of(task, segment), opening, forced)
+        );
         const Journal::Place place{task.id, segment};
         return verdict &&
                note(
@@ -248,21 +230,14 @@ class Whistleblower final : public Role {
           checker_(context),
           disputes_(context),
           watch_(context, contracts::Role::kWhistleblower),
-          profiles_(context, contracts::Role::kWhistleblower),
-          hunt_(context) {}
+          profiles_(context, contracts::Role::kWhistleblower) {}
 
-    bool disputes() override {
-        return !hunts_jackpots() && disputes_.attend(roles::by_deadline(context_.chain.tasks()));
-    }
+    bool disputes() override { return disputes_.attend(roles::by_deadline(context_.chain.tasks())); }
 
     bool prompt() override {
         const auto tasks = roles::by_deadline(context_.chain.tasks());
-        bool busy = !hunts_jackpots() && disputes_.attend(tasks);
+        bool busy = disputes_.attend(tasks);
         for (const contracts::Task& task : tasks) {
-            if (hunts_jackpots()) {
-                busy = hunt_.attend(task) || busy;
-                continue;
-            }
             const roles::Intent intent = next(task);
             if (const auto* replay = std::get_if<roles::intent::Replay>(&intent)) {
                 checker_.want(task, replay->segment);
@@ -275,9 +250,6 @@ class Whistleblower final : public Role {
 
     bool labour() override {
         for (const contracts::Task& task : roles::by_deadline(context_.chain.tasks())) {
-            if (hunts_jackpots()) {
-                continue;
-            }
             if (watch_.attend(task) || profiles_.attend(task)) {
                 return true;
             }
@@ -295,11 +267,6 @@ class Whistleblower final : public Role {
     void forget(const contracts::TaskId& /*task*/) override {}
 
   private:
-    bool hunts_jackpots() const {
-        const Dishonesty kind = context_.options.dishonesty;
-        return kind == Dishonesty::kFreeRider || kind == Dishonesty::kInsider;
-    }
-
     roles::Intent next(const contracts::Task& task) {
         const bool is_completed =
             task.state >= contracts::TaskState::kCompleted && task.state != contracts::TaskState::kProfiling;
@@ -375,7 +342,6 @@ class Whistleblower final : public Role {
     DisputePlayer disputes_;
     VerdictWatch watch_;
     ProfileWatch profiles_;
-    JackpotHunt hunt_;
 };
 
 }  // namespace

@@ -38,9 +38,10 @@ Measuring prepare_measuring(
 }
 
 dispute::Measurement measure(
-    const Measuring& measuring, const engine::EngineOptions& options, const std::shared_ptr<const Fraud>& fraud
+    const Measuring& measuring, const engine::EngineOptions& options,
+    const std::shared_ptr<const Alteration>& alteration
 ) {
-    Runner runner(measuring.artifacts, true, options, fraud);
+    Runner runner(measuring.artifacts, true, options, alteration);
     runner.run(0);
     return dispute::decode_measurement(canonical::tile_of(runner.state().front(), 0));
 }

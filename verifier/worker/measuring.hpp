@@ -9,7 +9,7 @@
 #include <contracts/transaction/transaction.hpp>
 #include <verifier/engine/engine.hpp>
 #include <core/dispute/tolerance.hpp>
-#include <verifier/worker/fraud.hpp>
+#include <verifier/worker/behaviour.hpp>
 #include <verifier/worker/task_artifacts.hpp>
 
 /// Runs the distance program on the engine, for verifiers, profilers and those who check them (TOL rules).
@@ -27,11 +27,11 @@ struct Measuring {
 Measuring prepare_measuring(
     const TaskArtifacts& task, const States& start, const States& replayed, const States& claimed, std::uint64_t seed
 );
-/// Runs the distance program and returns the measurement, altered by `fraud` if given. Throws std::runtime_error if the
-/// engine fails.
+/// Runs the distance program and returns the measurement, altered by `alteration` if given. Throws std::runtime_error
+/// if the engine fails.
 dispute::Measurement measure(
     const Measuring& measuring, const engine::EngineOptions& options,
-    const std::shared_ptr<const Fraud>& fraud = nullptr
+    const std::shared_ptr<const Alteration>& alteration = nullptr
 );
 
 /// Returns a copy of the task's artifacts with another seed.

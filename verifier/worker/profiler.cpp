@@ -106,9 +106,7 @@ contracts::ProfileSegment Profiler::profile_segment(
     out.native_root = artifacts::state_root_of(native);
     out.native = {.sha256 = context_.store.put(bytes), .size_bytes = bytes.size(), .location = context_.artifacts_url};
     out.replayed_root = artifacts::state_root_of(replayed);
-    out.measurement = measure(
-        measuring, context_.options.engine, context_.measuring_fraud(measuring.artifacts, Dishonesty::kMisprofile)
-    );
+    out.measurement = measure(measuring, context_.options.engine, context_.behaviour.of_profile(measuring.artifacts));
     context_.reporter.event(
         {{"event", "profile"},
          {"task", to_hex(task.id.view())},
@@ -178,7 +176,7 @@ Result<States, Unavailable> state_before_profiled(
 bool ProfileWatch::attend(const contracts::Task& task) {
     const bool is_time = task.state == contracts::TaskState::kProfiling && task.tolerance &&
                          task.tolerance->phase == contracts::ProfilingPhase::kChallenge;
-    if (!is_time || context_.stop || context_.options.dishonesty != Dishonesty::kNone || context_.journal.breaker()) {
+    if (!is_time || context_.stop || !context_.behaviour.watches() || context_.journal.breaker()) {
         return false;
     }
     for (const contracts::Profile& profile : task.tolerance->profiles) {

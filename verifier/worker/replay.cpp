@@ -23,11 +23,11 @@ std::uint64_t size_bytes(const std::vector<canonical::Tensor>& state) {
 
 EngineReplay::EngineReplay(
     std::shared_ptr<const TaskArtifacts> artifacts, const dispute::Claim& claim, std::vector<canonical::Tensor> before,
-    const engine::EngineOptions& options, std::shared_ptr<const Fraud> fraud, std::uint64_t state_budget_bytes
+    const engine::EngineOptions& options, std::shared_ptr<const Alteration> alteration, std::uint64_t state_budget_bytes
 )
     : artifacts_(std::move(artifacts)),
       claim_(claim),
-      runner_(artifacts_, claim.initialisation, options, std::move(fraud)) {
+      runner_(artifacts_, claim.initialisation, options, std::move(alteration)) {
     const std::uint64_t affordable =
         std::max<std::uint64_t>(1, state_budget_bytes / std::max<std::uint64_t>(1, size_bytes(before)));
     stride_ = div_ceil<std::uint64_t>(std::uint64_t{claim.step_count} + 1, affordable);

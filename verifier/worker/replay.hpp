@@ -20,7 +20,7 @@ class EngineReplay final : public dispute::Replay {
     EngineReplay(
         std::shared_ptr<const TaskArtifacts> artifacts, const dispute::Claim& claim,
         std::vector<canonical::Tensor> before, const engine::EngineOptions& options,
-        std::shared_ptr<const Fraud> fraud = nullptr, std::uint64_t state_budget_bytes = 256U << 20U
+        std::shared_ptr<const Alteration> alteration = nullptr, std::uint64_t state_budget_bytes = 256U << 20U
     );
 
     Hash256 state_root_after(std::uint64_t step) override;

@@ -15,11 +15,11 @@ Diverged::Diverged(std::uint64_t step)
 
 Runner::Runner(
     std::shared_ptr<const TaskArtifacts> artifacts, bool initialisation, const engine::EngineOptions& options,
-    std::shared_ptr<const Fraud> fraud
+    std::shared_ptr<const Alteration> alteration
 )
     : artifacts_(std::move(artifacts)),
       initialisation_(initialisation),
-      fraud_(std::move(fraud)),
+      alteration_(std::move(alteration)),
       engine_(initialisation ? artifacts_->program.init : artifacts_->program.step, artifacts_->dataset, options) {
     if (!initialisation_) {
         engine_.keep(artifacts_->program.loss_node);
@@ -34,8 +34,8 @@ const canonical::Graph& Runner::graph() const {
 
 void Runner::run(std::uint64_t step, const canonical::NodeObserver& observe) {
     engine::Tamper tamper;
-    if (fraud_ && fraud_->touches(initialisation_, step)) {
-        tamper = fraud_->tamper(initialisation_, step, state_before());
+    if (alteration_ && alteration_->touches(initialisation_, step)) {
+        tamper = alteration_->tamper(initialisation_, step, state_before());
     }
     const canonical::StepContext context{
         .seed = artifacts_->spec.seed, .step = step, .dataset = artifacts_->program.dataset};
@@ -82,10 +82,10 @@ Hash256 SegmentEnd::root(std::optional<std::uint64_t> claimed) const {
 std::optional<SegmentEnd> run_segment(
     const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
     std::span<const canonical::Tensor> before, const engine::EngineOptions& options,
-    const std::shared_ptr<const Fraud>& fraud, const Progress& progress, std::optional<std::uint64_t> last_step,
-    std::span<const std::uint32_t> probes
+    const std::shared_ptr<const Alteration>& alteration, const Progress& progress,
+    std::optional<std::uint64_t> last_step, std::span<const std::uint32_t> probes
 ) {
-    Runner runner(artifacts, segment == 0, options, fraud);
+    Runner runner(artifacts, segment == 0, options, alteration);
     const std::uint64_t first = segment == 0 ? 0 : artifacts->first_step(segment);
     const std::uint64_t whole = segment == 0 ? 1 : artifacts->step_count(segment);
     const std::uint64_t steps = last_step ? std::min(whole, *last_step - first + 1) : whole;

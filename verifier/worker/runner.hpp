@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <verifier/engine/engine.hpp>
-#include <verifier/worker/fraud.hpp>
+#include <verifier/worker/behaviour.hpp>
 #include <verifier/worker/task_artifacts.hpp>
 
 namespace assay::worker {
@@ -25,14 +25,14 @@ class Diverged : public std::runtime_error {
     std::uint64_t step_;
 };
 
-/// Executes one of a task's two graphs step by step, altered by `fraud` if given. The initialisation starts from the
-/// task's initial tensors, any other step from the state set with set_state().
+/// Executes one of a task's two graphs step by step, altered by `alteration` if given. The initialisation starts from
+/// the task's initial tensors, any other step from the state set with set_state().
 class Runner {
   public:
     /// Throws std::runtime_error if the engine's self-test fails on this machine (NUM-5).
     Runner(
         std::shared_ptr<const TaskArtifacts> artifacts, bool initialisation, const engine::EngineOptions& options,
-        std::shared_ptr<const Fraud> fraud = nullptr
+        std::shared_ptr<const Alteration> alteration = nullptr
     );
     const canonical::Graph& graph() const;
     void set_state(std::span<const canonical::Tensor> state) { engine_.set_state(state); }
@@ -51,7 +51,7 @@ class Runner {
 
     std::shared_ptr<const TaskArtifacts> artifacts_;
     bool initialisation_;
-    std::shared_ptr<const Fraud> fraud_;
+    std::shared_ptr<const Alteration> alteration_;
     engine::Engine engine_;
 };
 
@@ -75,7 +75,7 @@ using Progress = std::function<bool(std::uint64_t done, std::uint64_t steps)>;
 std::optional<SegmentEnd> run_segment(
     const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
     std::span<const canonical::Tensor> before, const engine::EngineOptions& options,
-    const std::shared_ptr<const Fraud>& fraud, const Progress& progress = {},
+    const std::shared_ptr<const Alteration>& alteration, const Progress& progress = {},
     std::optional<std::uint64_t> last_step = {}, std::span<const std::uint32_t> probes = {}
 );
 

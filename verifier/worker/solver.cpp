@@ -187,7 +187,7 @@ class Solver final : public Role {
         }
         try {
             const auto ground = evaluating(*artifacts, *state);
-            return evaluate(ground, *state, context_.options.engine, context_.scoring_fraud(ground));
+            return evaluate(ground, *state, context_.options.engine, context_.behaviour.of_score(ground));
         } catch (const std::runtime_error& error) {
             context_.reporter.trouble(
                 "task " + to_hex(task.id.view()) + ": scoring failed, trying again: " + error.what()
@@ -198,7 +198,7 @@ class Solver final : public Role {
 
     bool post_checkpoint(const contracts::Task& task, std::uint32_t index) {
         const Journal::StoredCheckpoint stored = context_.journal.checkpoints(task.id)[index];
-        withhold(task, index, stored.artifact);
+        context_.behaviour.note_posting(context_, task, index, stored.artifact);
         if (stored.diverged_at) {
             return declare_divergence(task, stored);
         }
@@ -269,16 +269,6 @@ class Solver final : public Role {
         context_.reporter.trouble("checkpoint " + std::to_string(index) + " is damaged on disk: computing it again");
         context_.journal.cut_checkpoints(task.id, index);
         trainers_.erase(task.id);
-    }
-
-    void withhold(const contracts::Task& task, std::uint32_t index, const Hash256& artifact) {
-        if (context_.options.dishonesty != Dishonesty::kWithhold) {
-            return;
-        }
-        const auto artifacts = context_.artifacts(task);
-        if (artifacts && context_.fraud(artifacts)->segment() == index) {
-            context_.withheld.add(artifact);
-        }
     }
 
     /// LIN-2: the state that a task with a parent starts from; nullopt, and said why, when it cannot be had.
@@ -386,8 +376,9 @@ class Solver final : public Role {
                 {{"event", "resume"}, {"task", to_hex(task.id.view())}, {"step", artifacts->first_step(segment)}}
             );
         }
-        auto trainer =
-            std::make_unique<Trainer>(artifacts, context_.options.engine, context_.fraud(artifacts), segment, state);
+        auto trainer = std::make_unique<Trainer>(
+            artifacts, context_.options.engine, context_.behaviour.of_task(context_, artifacts), segment, state
+        );
         return trainers_.emplace(task.id, std::move(trainer)).first->second.get();
     }
 

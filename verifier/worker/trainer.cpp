@@ -9,14 +9,14 @@ using Clock = std::chrono::steady_clock;
 
 Trainer::Trainer(
     std::shared_ptr<const TaskArtifacts> artifacts, const engine::EngineOptions& options,
-    std::shared_ptr<const Fraud> fraud, std::uint32_t segment, const std::vector<canonical::Tensor>& state
+    std::shared_ptr<const Alteration> alteration, std::uint32_t segment, const std::vector<canonical::Tensor>& state
 )
     : artifacts_(std::move(artifacts)),
       options_(options),
-      fraud_(std::move(fraud)),
+      alteration_(std::move(alteration)),
       segment_(segment),
       step_(segment == 0 ? 0 : artifacts_->first_step(segment)),
-      runner_(std::make_unique<Runner>(artifacts_, segment == 0, options_, fraud_)) {
+      runner_(std::make_unique<Runner>(artifacts_, segment == 0, options_, alteration_)) {
     if (segment != 0) {
         runner_->set_state(state);
         begin_natively(state);
@@ -24,8 +24,7 @@ Trainer::Trainer(
 }
 
 void Trainer::begin_natively(const std::vector<canonical::Tensor>& state) {
-    const bool is_altered = fraud_ && fraud_->kind() != Dishonesty::kPush && fraud_->kind() != Dishonesty::kWithhold &&
-                            fraud_->kind() != Dishonesty::kScore;
+    const bool is_altered = alteration_ && alteration_->alters_training();
     if (artifacts_->spec.mode != contracts::Mode::kTolerance || is_altered) {
         return;
     }
@@ -91,13 +90,13 @@ std::vector<canonical::Tensor> Trainer::state() const {
     if (!native_) {
         return runner_->state();
     }
-    return fraud_ ? fraud_->pushed(before_, native_->state()) : native_->state();
+    return alteration_ ? alteration_->passed_on(before_, native_->state()) : native_->state();
 }
 
 void Trainer::begin_next() {
     if (segment_ == 0) {
         const auto initial = runner_->state();
-        runner_ = std::make_unique<Runner>(artifacts_, false, options_, fraud_);
+        runner_ = std::make_unique<Runner>(artifacts_, false, options_, alteration_);
         runner_->set_state(initial);
         begin_natively(initial);
     } else if (native_) {

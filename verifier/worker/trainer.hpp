@@ -19,7 +19,7 @@ class Trainer {
     /// std::runtime_error if the engine cannot be used.
     Trainer(
         std::shared_ptr<const TaskArtifacts> artifacts, const engine::EngineOptions& options,
-        std::shared_ptr<const Fraud> fraud, std::uint32_t segment, const std::vector<canonical::Tensor>& state
+        std::shared_ptr<const Alteration> alteration, std::uint32_t segment, const std::vector<canonical::Tensor>& state
     );
 
     /// The segment being trained.
@@ -40,8 +40,8 @@ class Trainer {
 
   private:
     bool run(std::chrono::milliseconds budget);
-    /// Switches to native training for the segment if the task is in tolerance mode and no fraud alters its steps. The
-    /// initialisation is always canonical.
+    /// Switches to native training for the segment if the task is in tolerance mode and none of its steps is altered.
+    /// The initialisation is always canonical.
     void begin_natively(const std::vector<canonical::Tensor>& state);
     /// TASK-13: restarts the segment canonically, after native training diverged.
     void fall_back();
@@ -49,7 +49,7 @@ class Trainer {
 
     std::shared_ptr<const TaskArtifacts> artifacts_;
     engine::EngineOptions options_;
-    std::shared_ptr<const Fraud> fraud_;
+    std::shared_ptr<const Alteration> alteration_;
     std::uint32_t segment_;
     std::uint64_t step_ = 0;  ///< the next global step
     std::unique_ptr<Runner> runner_;

@@ -91,11 +91,11 @@ bool VerdictWatch::challenge_part(
 bool VerdictWatch::attend(const contracts::Task& task) {
     bool busy = false;
     for (const contracts::Assignment& assignment : task.assignments) {
-        const bool is_looked_at = !context_.stop && context_.options.dishonesty == Dishonesty::kNone;
+        const bool is_looked_at = !context_.stop && context_.behaviour.watches();
         if (is_looked_at && !contracts::is_exact(task, assignment.segment)) {
             busy = check_distance(task, assignment) || busy;
         }
-        if (!assignment.probe_root || context_.stop || context_.options.dishonesty != Dishonesty::kNone) {
+        if (!assignment.probe_root || context_.stop || !context_.behaviour.watches()) {
             continue;
         }
         const roles::VerdictView view = view_of(task, assignment);

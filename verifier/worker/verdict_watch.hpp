@@ -15,8 +15,7 @@ bool send_challenge(WorkerContext& context, const contracts::ChallengeVerdict& c
 class VerdictWatch {
   public:
     /// Our stake in `role` backs the challenges. A solver checks every verdict on its own tasks, a whistleblower those
-    /// that it was drawn to watch or that have no watcher; a verifier only compares them with its own replays. A
-    /// dishonest worker checks none.
+    /// that it was drawn to watch or that have no watcher; a verifier only compares them with its own replays.
     VerdictWatch(WorkerContext& context, contracts::Role role) : context_(context), checker_(context), role_(role) {}
     /// Checks the task's verdicts. Returns whether there was something to do.
     bool attend(const contracts::Task& task);

@@ -32,11 +32,10 @@ constexpr milliseconds kBackoffMax{5'000};
 /// AVL-9: it serves what was fetched too, so that nobody depends on a submitter that has gone.
 std::unique_ptr<artifacts::ArtifactServer> listen(
     const WorkerOptions& options, Journal& journal, const artifacts::ContentStore& store, const artifacts::Cache& cache,
-    const Withheld& withheld
+    const Behaviour& behaviour
 ) {
-    const bool serves_nobody = options.dishonesty == Dishonesty::kWithholdAll;
-    const auto find = [&, serves_nobody](const Hash256& hash) -> std::optional<std::filesystem::path> {
-        if (serves_nobody || withheld.contains(hash)) {
+    const auto find = [&](const Hash256& hash) -> std::optional<std::filesystem::path> {
+        if (!behaviour.serves(hash)) {
             return std::nullopt;
         }
         if (store.has(hash)) {
@@ -292,13 +291,14 @@ std::unique_ptr<Role> make_role(Mode mode, WorkerContext& context) {
 
 }  // namespace
 
-int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const std::atomic<bool>& stop) {
+int run_worker(
+    const WorkerOptions& options, const crypto::SecretKey& key, Behaviour& behaviour, const std::atomic<bool>& stop
+) {
     check_device(options.engine);
     const HomeLock lock(options.home);
     const artifacts::ContentStore store(options.home / "store");
     Journal journal(options.home / "journal.json");
     Reporter reporter(options.json_progress);
-    Withheld withheld;
     if (options.reset_breaker) {
         journal.reset_breaker();
     }
@@ -309,7 +309,7 @@ int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const
     fetching.limits.public_only = !options.allow_private_addresses;
     artifacts::Fetcher fetcher(store, cache, fetching);
     Chain chain(options.node_url, options.home, options.pins, key, reporter);
-    const auto server = listen(options, journal, store, cache, withheld);
+    const auto server = listen(options, journal, store, cache, behaviour);
     WorkerContext context{
         .options = options,
         .reporter = reporter,
@@ -317,13 +317,16 @@ int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const
         .store = store,
         .fetcher = fetcher,
         .chain = chain,
-        .withheld = withheld,
+        .behaviour = behaviour,
         .stop = stop,
         .artifacts_url = server->url()};
     if (!await_node(context)) {
         return 0;
     }
-    const auto role = make_role(options.mode, context);
+    auto role = behaviour.role(context);
+    if (!role) {
+        role = make_role(options.mode, context);
+    }
     reporter.line(
         std::string("assay-worker ready: role ") + to_string(options.mode) + ", account " +
         crypto::to_address(chain.self()) + ", artifacts " + server->url()
@@ -347,9 +350,9 @@ int run_server(const WorkerOptions& options, const std::atomic<bool>& stop) {
     const artifacts::ContentStore store(options.home / "store");
     Journal journal(options.home / "journal.json");
     Reporter reporter(options.json_progress);
-    const Withheld withheld;
+    const Behaviour honest;
     const artifacts::Cache cache(options.home / "fetched");
-    const auto server = listen(options, journal, store, cache, withheld);
+    const auto server = listen(options, journal, store, cache, honest);
     reporter.line("assay-worker ready: role serve, artifacts " + server->url());
     while (!stop) {
         sleep_unless_stopped(kPoll, stop);

@@ -4,13 +4,16 @@
 #include <atomic>
 
 #include <core/crypto/keys.hpp>
+#include <verifier/worker/behaviour.hpp>
 #include <verifier/worker/options.hpp>
 
 namespace assay::worker {
 
 /// Runs a worker until `stop` is set and returns the exit status. Waits while the node has problems. Throws what
 /// waiting cannot fix: JournalError, artifacts::StoreError, http::NetError for the listening socket.
-int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const std::atomic<bool>& stop);
+int run_worker(
+    const WorkerOptions& options, const crypto::SecretKey& key, Behaviour& behaviour, const std::atomic<bool>& stop
+);
 
 /// Serves the store in options.home until `stop` is set, and does nothing else. Returns the exit status.
 int run_server(const WorkerOptions& options, const std::atomic<bool>& stop);

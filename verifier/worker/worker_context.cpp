@@ -4,41 +4,6 @@
 #include <utility>
 
 namespace assay::worker {
-namespace {
-
-template <class T>
-nlohmann::ordered_json to_json(const std::optional<T>& value) {
-    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
-}
-
-/// What the demo compares with where the dispute ends.
-void confess(Reporter& reporter, const TaskArtifacts& artifacts, const Fraud& fraud) {
-    if (!fraud.has_place()) {
-        reporter.event(
-            {{"event", "dishonest"}, {"task", to_hex(artifacts.task.view())}, {"kind", to_string(fraud.kind())}}
-        );
-        return;
-    }
-    nlohmann::ordered_json event = {
-        {"event", "dishonest"},
-        {"task", to_hex(artifacts.task.view())},
-        {"kind", to_string(fraud.kind())},
-        {"segment", fraud.segment()}};
-    if (fraud.kind() == Dishonesty::kWithhold) {
-        event["checkpoint"] = fraud.segment();
-    } else if (fraud.kind() == Dishonesty::kOptimizer) {
-        // Wrong in every segment from here on: which of them is convicted first is not ours to say.
-        event["from_step"] = fraud.first_step();
-    } else if (fraud.kind() != Dishonesty::kScore) {
-        event["step"] = fraud.first_step();
-    }
-    event["node"] = to_json(fraud.node());
-    event["tile"] = to_json(fraud.tile());
-    reporter.event(event);
-}
-
-}  // namespace
-
 void WorkerContext::want(const contracts::Task& task, artifacts::Urgency urgency) {
     if (materials.contains(task.id) || unusable.contains(task.id)) {
         return;
@@ -55,11 +20,7 @@ std::shared_ptr<const TaskArtifacts> WorkerContext::artifacts(const contracts::T
     if (unusable.contains(task.id)) {
         return nullptr;
     }
-    if (options.dishonesty == Dishonesty::kPrivate) {
-        for (const contracts::ArtifactRef& artifact : artifacts_of(task.spec)) {
-            withheld.add(artifact.sha256);
-        }
-    }
+    behaviour.note_loading(task.spec);
     want(task, urgency);
     auto loaded = load_task_artifacts(task.id, task.spec, [&](const contracts::ArtifactRef& artifact) {
         return obtain(task.id, artifact, urgency);
@@ -126,34 +87,9 @@ void WorkerContext::decline(const contracts::TaskId& task, const Unavailable& wh
     }
 }
 
-std::shared_ptr<const Fraud> WorkerContext::fraud(const std::shared_ptr<const TaskArtifacts>& artifacts) {
-    if (options.dishonesty == Dishonesty::kNone) {
-        return nullptr;
-    }
-    if (const auto found = frauds.find(artifacts->task); found != frauds.end()) {
-        return found->second;
-    }
-    auto made =
-        std::make_shared<const Fraud>(options.dishonesty, artifacts, options.dishonest_step, options.dishonest_node);
-    confess(reporter, *artifacts, *made);
-    return frauds.emplace(artifacts->task, std::move(made)).first->second;
-}
-
-std::shared_ptr<const Fraud> WorkerContext::measuring_fraud(
-    const std::shared_ptr<const TaskArtifacts>& measuring, Dishonesty kind
-) const {
-    return options.dishonesty == kind ? std::make_shared<const Fraud>(Fraud::overstating(measuring)) : nullptr;
-}
-
-std::shared_ptr<const Fraud> WorkerContext::scoring_fraud(const std::shared_ptr<const TaskArtifacts>& evaluating
-) const {
-    const bool lies = options.dishonesty == Dishonesty::kScore;
-    return lies ? std::make_shared<const Fraud>(Fraud::flattering(evaluating)) : nullptr;
-}
-
 void WorkerContext::forget(const contracts::TaskId& task) {
     materials.erase(task);
-    frauds.erase(task);
+    behaviour.forget(task);
     unusable.erase(task);
     told.erase(task);
     fetcher.forget(task);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <tests/adversary/fraud.hpp>
 #include <tests/unit/worker/small_task.hpp>
 #include <core/dispute/player.hpp>
 #include <verifier/worker/dispute_player.hpp>
@@ -8,6 +9,9 @@
 
 namespace assay::worker {
 namespace {
+
+using adversary::Dishonesty;
+using adversary::Fraud;
 
 struct Ended {
     dispute::Pinpoint at;
@@ -87,6 +91,27 @@ TEST_CASE("DSP-20: every fraud is refuted by the proof of the honest party, wher
             CHECK(ended.at.tile == fraud->tile());
         }
     }
+}
+
+TEST_CASE("a party to a dispute hashes each tensor around the disputed step once, however many moves ask for it") {
+    const test::SmallTask task;
+    const auto fraud = std::make_shared<const Fraud>(Dishonesty::kTile, task.artifacts);
+    const dispute::Claim claim = task.claim(fraud->segment(), fraud);
+    auto responder = replay_of(task, fraud->segment(), claim, fraud, fraud);
+    auto challenger = replay_of(task, fraud->segment(), claim, fraud, nullptr);
+    play(claim, responder, challenger);
+    const std::uint64_t outputs = responder.graph().size() - 1;
+    const std::uint64_t tensors = task.artifacts->program.state.size();
+    for (const EngineReplay* party : {&responder, &challenger}) {
+        CHECK(party->tensors_hashed() >= outputs);
+        CHECK(party->tensors_hashed() <= outputs + 2 * tensors);  // the states before and after the step
+    }
+    // The same moves once more are answered from what is kept.
+    const std::uint64_t by_responder = responder.tensors_hashed();
+    const std::uint64_t by_challenger = challenger.tensors_hashed();
+    play(claim, responder, challenger);
+    CHECK(responder.tensors_hashed() == by_responder);
+    CHECK(challenger.tensors_hashed() == by_challenger);
 }
 
 TEST_CASE("DSP-20: a false accuser is refuted by the honest responder's proof") {

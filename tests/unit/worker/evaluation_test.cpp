@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <tests/adversary/fraud.hpp>
 #include <tests/unit/worker/small_task.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 #include <verifier/compile/program/evaluation.hpp>
@@ -16,6 +17,9 @@
 
 namespace assay::worker {
 namespace {
+
+using adversary::Dishonesty;
+using adversary::Fraud;
 
 constexpr std::uint32_t kRows = 16;  // two batches
 

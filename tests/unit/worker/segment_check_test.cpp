@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include <tests/adversary/fraud.hpp>
 #include <tests/unit/worker/small_task.hpp>
 #include <verifier/compile/program/distance.hpp>
 #include <verifier/worker/measuring.hpp>
@@ -10,6 +11,9 @@
 
 namespace assay::worker {
 namespace {
+
+using adversary::Dishonesty;
+using adversary::Fraud;
 
 /// The records of a segment of the small task as its chain would have them.
 artifacts::SegmentRecords records_of(

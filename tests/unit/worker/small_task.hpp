@@ -70,7 +70,7 @@ class SmallTask {
 
     /// The state after segments 0 .. segment.
     std::vector<canonical::Tensor> state_after(
-        std::uint32_t segment, const std::shared_ptr<const worker::Fraud>& fraud = nullptr
+        std::uint32_t segment, const std::shared_ptr<const worker::Alteration>& fraud = nullptr
     ) const {
         std::vector<canonical::Tensor> state;
         for (std::uint32_t i = 0; i <= segment; ++i) {
@@ -82,7 +82,8 @@ class SmallTask {
     }
 
     /// The claim that a solver who did as `fraud` says makes about a segment.
-    dispute::Claim claim(std::uint32_t segment, const std::shared_ptr<const worker::Fraud>& fraud = nullptr) const {
+    dispute::Claim claim(std::uint32_t segment, const std::shared_ptr<const worker::Alteration>& fraud = nullptr)
+        const {
         dispute::Claim claim;
         claim.program = spec.program;
         claim.dataset_root = spec.dataset_root;

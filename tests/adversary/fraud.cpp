@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/worker/fraud.hpp>
+#include <tests/adversary/fraud.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 #include <core/canonical/executor.hpp>
 
-namespace assay::worker {
+namespace assay::adversary {
 namespace {
 
 using canonical::DType;
@@ -250,7 +250,9 @@ engine::Tamper Fraud::tamper(bool initialisation, std::uint64_t step, std::span<
     }
 }
 
-std::vector<Tensor> Fraud::pushed(std::span<const Tensor> before, std::vector<Tensor> after) const {
+bool Fraud::alters_training() const { return alters_steps(kind_) && kind_ != Dishonesty::kScore; }
+
+std::vector<Tensor> Fraud::passed_on(std::span<const Tensor> before, std::vector<Tensor> after) const {
     const auto first = std::find_if(after.begin(), after.end(), [](const Tensor& t) { return t.dtype == DType::kF32; });
     if (kind_ != Dishonesty::kPush || first == after.end()) {
         return after;
@@ -263,4 +265,4 @@ std::vector<Tensor> Fraud::pushed(std::span<const Tensor> before, std::vector<Te
     return after;
 }
 
-}  // namespace assay::worker
+}  // namespace assay::adversary

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/worker/jackpot_hunt.hpp>
+#include <tests/adversary/jackpot_hunt.hpp>
 
 #include <map>
 #include <set>
@@ -7,13 +7,14 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/verification/lottery.hpp>
+#include <verifier/roles/order.hpp>
 #include <verifier/roles/verifier.hpp>
 #include <verifier/worker/journal.hpp>
 #include <verifier/worker/verdict_watch.hpp>
 
-namespace assay::worker {
+namespace assay::adversary {
 
-std::vector<contracts::ChallengeVerdict> JackpotHunt::copied(const contracts::Task& task) {
+std::vector<contracts::ChallengeVerdict> JackpotHunter::copied(const contracts::Task& task) {
     using Subject = std::pair<std::uint32_t, AccountId>;  // a segment and who judged it
     std::map<Subject, Hash256> theirs;
     std::set<Subject> ours;
@@ -36,8 +37,8 @@ std::vector<contracts::ChallengeVerdict> JackpotHunt::copied(const contracts::Ta
     return out;
 }
 
-std::vector<contracts::ChallengeVerdict> JackpotHunt::betrayed(const contracts::Task& task) {
-    const Journal journal(context_.options.insider_of / "journal.json");
+std::vector<contracts::ChallengeVerdict> JackpotHunter::betrayed(const contracts::Task& task) {
+    const worker::Journal journal(options_.insider_of / "journal.json");
     const std::uint32_t rate = context_.chain.params().forced_error_bps;
     std::vector<contracts::ChallengeVerdict> out;
     for (const contracts::Assignment& assignment : task.assignments) {
@@ -64,21 +65,29 @@ std::vector<contracts::ChallengeVerdict> JackpotHunt::betrayed(const contracts::
     return out;
 }
 
-bool JackpotHunt::attend(const contracts::Task& task) {
+bool JackpotHunter::prompt() {
+    bool busy = false;
+    for (const contracts::Task& task : roles::by_deadline(context_.chain.tasks())) {
+        busy = attend(task) || busy;
+    }
+    return busy;
+}
+
+bool JackpotHunter::attend(const contracts::Task& task) {
     const bool may_be_challenged =
         task.state == contracts::TaskState::kVerifying || task.state == contracts::TaskState::kChallenge;
     if (!may_be_challenged || context_.journal.breaker()) {
         return false;
     }
     bool sent = false;
-    const bool copies = context_.options.dishonesty == Dishonesty::kFreeRider;
+    const bool copies = options_.kind == Dishonesty::kFreeRider;
     for (const contracts::ChallengeVerdict& challenge : copies ? copied(task) : betrayed(task)) {
         if (context_.stop) {
             break;
         }
-        sent = send_challenge(context_, challenge) || sent;
+        sent = worker::send_challenge(context_, challenge) || sent;
     }
     return sent;
 }
 
-}  // namespace assay::worker
+}  // namespace assay::adversary

@@ -7,15 +7,16 @@
 #include <span>
 #include <vector>
 
-#include <verifier/engine/engine.hpp>
+#include <tests/adversary/dishonesty.hpp>
+#include <verifier/worker/behaviour.hpp>
 #include <verifier/worker/task_artifacts.hpp>
-#include <verifier/worker/options.hpp>
 
-namespace assay::worker {
+namespace assay::adversary {
 
-/// A dishonest worker's alteration of one task. It is identical in training and in every replay, so that in a dispute
-/// the worker defends what it did. For demonstrations and tests only; honest workers have none.
-class Fraud {
+using worker::TaskArtifacts;
+
+/// What a dishonest worker alters in one task.
+class Fraud final : public worker::Alteration {
   public:
     /// `step` and `node` default to a step in the middle of the run and a node near the middle of the graph that
     /// affects the result. Throws std::runtime_error if the program has no suitable node.
@@ -42,15 +43,15 @@ class Fraud {
     std::optional<std::uint32_t> node() const { return node_; }
     std::optional<std::uint64_t> tile() const { return tile_; }
 
-    bool touches(bool initialisation, std::uint64_t step) const;
-    /// Returns the alteration of the outputs of `step`, given the state before it; empty if touches() is false.
-    engine::Tamper tamper(bool initialisation, std::uint64_t step, std::span<const canonical::Tensor> before) const;
+    bool touches(bool initialisation, std::uint64_t step) const override;
+    engine::Tamper tamper(bool initialisation, std::uint64_t step, std::span<const canonical::Tensor> before)
+        const override;
+    bool alters_training() const override;
 
-    /// kPush: returns the state to pass on after a segment that led from `before` to `after`; other kinds return
-    /// `after`.
-    std::vector<canonical::Tensor> pushed(
+    /// kPush enlarges the segment's update of one tensor.
+    std::vector<canonical::Tensor> passed_on(
         std::span<const canonical::Tensor> before, std::vector<canonical::Tensor> after
-    ) const;
+    ) const override;
 
   private:
     void aim();
@@ -66,4 +67,4 @@ class Fraud {
     std::optional<std::uint64_t> tile_;
 };
 
-}  // namespace assay::worker
+}  // namespace assay::adversary

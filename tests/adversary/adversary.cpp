@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/adversary/adversary.hpp>
+
+#include <utility>
+
+#include <contracts/verification/verification.hpp>
+#include <core/crypto/random.hpp>
+#include <core/dispute/player.hpp>
+#include <tests/adversary/jackpot_hunt.hpp>
+#include <verifier/worker/checker.hpp>
+#include <verifier/worker/worker_context.hpp>
+
+namespace assay::adversary {
+namespace {
+
+/// What a party that moves late leaves itself of its clock.
+constexpr std::uint64_t kLateBlocks = 10;
+
+template <class T>
+nlohmann::ordered_json to_json(const std::optional<T>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
+
+/// What the demo compares with where the dispute ends.
+void confess(worker::Reporter& reporter, const TaskArtifacts& artifacts, const Fraud& fraud) {
+    if (!fraud.has_place()) {
+        reporter.event(
+            {{"event", "dishonest"}, {"task", to_hex(artifacts.task.view())}, {"kind", to_string(fraud.kind())}}
+        );
+        return;
+    }
+    nlohmann::ordered_json event = {
+        {"event", "dishonest"},
+        {"task", to_hex(artifacts.task.view())},
+        {"kind", to_string(fraud.kind())},
+        {"segment", fraud.segment()}};
+    if (fraud.kind() == Dishonesty::kWithhold) {
+        event["checkpoint"] = fraud.segment();
+    } else if (fraud.kind() == Dishonesty::kOptimizer) {
+        // Wrong in every segment from here on: which of them is convicted first is not ours to say.
+        event["from_step"] = fraud.first_step();
+    } else if (fraud.kind() != Dishonesty::kScore) {
+        event["step"] = fraud.first_step();
+    }
+    event["node"] = to_json(fraud.node());
+    event["tile"] = to_json(fraud.tile());
+    reporter.event(event);
+}
+
+}  // namespace
+
+std::unique_ptr<worker::Role> Adversary::role(worker::WorkerContext& context) const {
+    const bool hunts = options_.kind == Dishonesty::kFreeRider || options_.kind == Dishonesty::kInsider;
+    return hunts ? std::make_unique<JackpotHunter>(context, options_) : nullptr;
+}
+
+std::shared_ptr<const Fraud> Adversary::fraud(
+    worker::WorkerContext& context, const std::shared_ptr<const TaskArtifacts>& artifacts
+) {
+    if (options_.kind == Dishonesty::kNone) {
+        return nullptr;
+    }
+    if (const auto found = frauds_.find(artifacts->task); found != frauds_.end()) {
+        return found->second;
+    }
+    auto made = std::make_shared<const Fraud>(options_.kind, artifacts, options_.step, options_.node);
+    confess(context.reporter, *artifacts, *made);
+    return frauds_.emplace(artifacts->task, std::move(made)).first->second;
+}
+
+std::shared_ptr<const worker::Alteration> Adversary::of_task(
+    worker::WorkerContext& context, const std::shared_ptr<const TaskArtifacts>& artifacts
+) {
+    return fraud(context, artifacts);
+}
+
+std::shared_ptr<const worker::Alteration> Adversary::of_verdict(const std::shared_ptr<const TaskArtifacts>& measuring
+) const {
+    const bool lies = options_.kind == Dishonesty::kInflate;
+    return lies ? std::make_shared<const Fraud>(Fraud::overstating(measuring)) : nullptr;
+}
+
+std::shared_ptr<const worker::Alteration> Adversary::of_profile(const std::shared_ptr<const TaskArtifacts>& measuring
+) const {
+    const bool lies = options_.kind == Dishonesty::kMisprofile;
+    return lies ? std::make_shared<const Fraud>(Fraud::overstating(measuring)) : nullptr;
+}
+
+std::shared_ptr<const worker::Alteration> Adversary::of_score(const std::shared_ptr<const TaskArtifacts>& evaluating
+) const {
+    const bool lies = options_.kind == Dishonesty::kScore;
+    return lies ? std::make_shared<const Fraud>(Fraud::flattering(evaluating)) : nullptr;
+}
+
+void Adversary::withhold(const Hash256& artifact) {
+    const std::lock_guard lock(mutex_);
+    withheld_.insert(artifact);
+}
+
+bool Adversary::serves(const Hash256& artifact) const {
+    const std::lock_guard lock(mutex_);
+    return options_.kind != Dishonesty::kWithholdAll && !withheld_.contains(artifact);
+}
+
+void Adversary::note_loading(const contracts::TaskSpec& spec) {
+    if (options_.kind == Dishonesty::kPrivate) {
+        for (const contracts::ArtifactRef& artifact : worker::artifacts_of(spec)) {
+            withhold(artifact.sha256);
+        }
+    }
+}
+
+void Adversary::note_posting(
+    worker::WorkerContext& context, const contracts::Task& task, std::uint32_t index, const Hash256& artifact
+) {
+    const auto artifacts = options_.kind == Dishonesty::kWithhold ? context.artifacts(task) : nullptr;
+    if (artifacts && fraud(context, artifacts)->segment() == index) {
+        withhold(artifact);
+    }
+}
+
+bool Adversary::invents_replay(
+    worker::WorkerContext& context, const contracts::Task& task, std::uint32_t segment,
+    const std::shared_ptr<const TaskArtifacts>& artifacts
+) {
+    if (options_.kind != Dishonesty::kLazy && options_.kind != Dishonesty::kCopycat) {
+        return false;
+    }
+    fraud(context, artifacts);
+    const Hash256 claimed = context.chain.claimed_root(task, segment);
+    context.journal.replays({task.id, segment}).first = claimed;
+    if (!contracts::is_exact(task, segment)) {
+        context.judged[{task.id, segment}].verdict = {
+            .end_root = claimed, .probe_root = {}, .measurement = dispute::Measurement{}};
+    }
+    for (const std::uint32_t mark : worker::own_marks(task, segment, context.chain.self())) {
+        auto& invented = context.journal.probe_replays({task.id, segment}, mark).first;
+        if (!invented) {
+            crypto::fill_random(invented.emplace().data);
+        }
+    }
+    context.journal.keep_replays();
+    return true;
+}
+
+std::optional<dispute::StateOpening> Adversary::alleged_divergence(const std::vector<canonical::Tensor>& after) const {
+    if (options_.kind != Dishonesty::kDivergence) {
+        return std::nullopt;
+    }
+    return dispute::open_tile(after, 0, 0);  // which may well be finite
+}
+
+/// A copycat publishes what the first of the other verifiers of the segment did, and waits while one of them may yet.
+std::optional<contracts::Verdict> Adversary::published(
+    worker::WorkerContext& context, const contracts::Task& task, std::uint32_t segment, const contracts::Verdict& own
+) const {
+    if (options_.kind != Dishonesty::kCopycat) {
+        return own;
+    }
+    bool may_come = false;
+    for (const contracts::Assignment& other : task.assignments) {
+        const bool is_other = other.segment == segment && other.verifier != context.chain.self();
+        if (is_other && contracts::is_published(other)) {
+            return contracts::Verdict{other.end_root, other.probe_root, other.measurement, other.diverged_after};
+        }
+        may_come = may_come || (is_other && other.status == contracts::VerdictStatus::kCommitted);
+    }
+    return may_come ? std::nullopt : std::optional(own);
+}
+
+bool Adversary::moves_at(Height height, Height deadline) const {
+    return !options_.late_moves || height.value + kLateBlocks >= deadline.value;
+}
+
+}  // namespace assay::adversary

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/command.hpp>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include <client/rpc_client.hpp>
+#include <core/keys/key_file.hpp>
+#include <core/keys/password.hpp>
+#include <verifier/worker/benchmark.hpp>
+#include <verifier/worker/segment_check.hpp>
+#include <verifier/worker/worker.hpp>
+
+namespace assay::worker {
+namespace {
+
+std::atomic<bool> stop_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+extern "C" void on_signal(int /*signal*/) { stop_requested = true; }
+
+struct Arguments {
+    WorkerOptions worker;
+    std::string key_file;
+    std::string key_hex_file;
+    std::string password_file;
+    std::string listen = "127.0.0.1:0";
+    std::string progress = "text";
+    std::string records;
+    std::string output = "text";
+    std::string params_node;  ///< whose table of classes a benchmark is held against
+    double seconds = 3.0;
+    bool is_benchmark = false;
+};
+
+void add_engine(CLI::App& command, Arguments& args) {
+    command.add_option("--device", args.worker.engine.device, "torch device, e.g. cpu or cuda:0")
+        ->capture_default_str();
+    command.add_option("--threads", args.worker.engine.threads, "Threads of the engine")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+}
+
+void add_common(CLI::App& command, Arguments& args) {
+    command.add_option("--home", args.worker.home, "Directory of the store and the journal")->required();
+    command.add_option("--progress", args.progress, "How progress is printed")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+}
+
+void add_listen(CLI::App& command, Arguments& args) {
+    command
+        .add_option("--listen", args.listen, "Address of the artifact server; port 0: that of the last run, else any")
+        ->capture_default_str();
+}
+
+void add_role(CLI::App& command, Arguments& args) {
+    add_common(command, args);
+    add_listen(command, args);
+    add_engine(command, args);
+    command.add_option("--node", args.worker.node_url, "URL of the node's RPC")->capture_default_str();
+    command.add_option("--chain-id", args.worker.pins.chain_id, "The chain's id; default: what --home has pinned");
+    command.add_option("--genesis-hash", args.worker.pins.genesis_hash, "The chain's genesis hash; default: likewise")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return fixed_from_hex<Hash256>(text) ? std::string() : std::string("64 hex digits are needed");
+            },
+            "HASH"
+        ));
+    command
+        .add_option(
+            "--fee-max", args.worker.pins.fee_max_grains, "The most that one transaction may cost in fees, in grains"
+        )
+        ->capture_default_str();
+    auto* sealed = command.add_option("--key", args.key_file, "Keystore file of the account that signs");
+    command.add_option("--key-hex-file", args.key_hex_file, "Secret key in hex, for devnets")->excludes(sealed);
+    command.add_option(
+        "--password-file", args.password_file, "File with the password; default: $ASSAY_PASSWORD, or asked for"
+    );
+    command.add_flag(
+        "--allow-private-addresses", args.worker.allow_private_addresses,
+        "Fetch from loopback and private networks too; whoever submits a task chooses what is asked there"
+    );
+    command.add_option("--cache-max", args.worker.cache_bytes, "Disk space for artifacts of others, e.g. 64GiB")
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("64GiB");
+    command.add_option("--disk-reserve", args.worker.reserve_bytes, "Disk space kept free for disputes, e.g. 1GiB")
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("1GiB");
+    command.add_option("--memory", args.worker.memory_bytes, "Most memory that a task may take; 0: what is available")
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("0");
+    command.add_option("--seed", args.worker.seed, "Seed of a whistleblower's checking order")->capture_default_str();
+    command.add_flag("--reset-breaker", args.worker.reset_breaker, "Take work again after a lost bond");
+}
+
+/// What decides which tasks a solver accepts.
+void add_prices(CLI::App& command, Arguments& args) {
+    command
+        .add_option(
+            "--cost-per-hour", args.worker.cost_per_hour_grains, "What an hour of this machine costs, in grains"
+        )
+        ->capture_default_str();
+    command.add_option("--least-profit", args.worker.least_profit_percent, "Accept for so many percent above the cost")
+        ->check(CLI::Range(0, 1'000'000))
+        ->capture_default_str();
+}
+
+void set_listen(Arguments& args) {
+    const std::size_t colon = args.listen.rfind(':');
+    if (colon == std::string::npos) {
+        throw std::runtime_error("--listen takes ADDRESS:PORT");
+    }
+    const std::string port = args.listen.substr(colon + 1);
+    if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos ||
+        std::stoul(port) > 65'535) {
+        throw std::runtime_error("--listen: " + port + " is no port");
+    }
+    args.worker.listen_address = args.listen.substr(0, colon);
+    args.worker.listen_port = static_cast<std::uint16_t>(std::stoul(port));
+}
+
+crypto::SecretKey read_key(const Arguments& args) {
+    if (!args.key_hex_file.empty()) {
+        return crypto::read_hex_key(args.key_hex_file);
+    }
+    if (args.key_file.empty()) {
+        throw std::runtime_error("one of --key and --key-hex-file is needed");
+    }
+    const crypto::SecretText password = crypto::read_password(
+        {.file = args.password_file,
+         .variable = "ASSAY_PASSWORD",
+         .prompt = "Password for " + args.key_file,
+         .twice = false}
+    );
+    return crypto::read_sealed_key(args.key_file, password.view());
+}
+
+int print_benchmark(const Arguments& args) {
+    contracts::Params params;
+    if (!args.params_node.empty()) {
+        params = client::RpcClient(args.params_node).params();
+    }
+    const auto benchmark = run_benchmark(args.worker.engine, args.seconds);
+    std::cout << (args.output == "json" ? to_json(benchmark, params).dump(2) : to_text(benchmark, params)) << std::endl;
+    return EXIT_SUCCESS;
+}
+
+int run(Arguments& args, const Flavour& flavour) {
+    set_listen(args);
+    args.worker.json_progress = args.progress == "json";
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    ::sigaction(SIGTERM, &action, nullptr);
+    ::sigaction(SIGINT, &action, nullptr);
+    if (!args.records.empty()) {
+        return run_replay(args.records, args.worker, stop_requested);
+    }
+    if (args.worker.mode == Mode::kServe) {
+        return run_server(args.worker, stop_requested);
+    }
+    const auto behaviour = flavour.behaviour(args.worker);
+    return run_worker(args.worker, read_key(args), *behaviour, stop_requested);
+}
+
+/// The subcommands of the three roles.
+void add_roles(CLI::App& app, Arguments& args, const Flavour& flavour) {
+    auto* solve = app.add_subcommand("solve", "Accept tasks, train them, prove and defend the result");
+    add_role(*solve, args);
+    solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")
+        ->capture_default_str();
+    add_prices(*solve, args);
+    auto* verify = app.add_subcommand("verify", "Replay the segments that this verifier is drawn for");
+    add_role(*verify, args);
+    verify->add_flag("!--no-beacon", args.worker.contributes, "Take no seat among the beacon's contributors");
+    auto* whistleblow = app.add_subcommand("whistleblow", "Replay completed tasks and dispute what is wrong");
+    add_role(*whistleblow, args);
+    whistleblow
+        ->add_option("--join", args.worker.join_grains, "Bond so many grains while few others watch; withdraw later")
+        ->capture_default_str();
+    whistleblow->add_option("--join-below", args.worker.others_max, "Join while at most so many others watch")
+        ->capture_default_str();
+    whistleblow
+        ->add_option(
+            "--leave-after", args.worker.payout_checks, "Leave after so many checks; 0: one forced error's worth"
+        )
+        ->capture_default_str();
+    for (const auto& [subcommand, mode] :
+         {std::pair{solve, Mode::kSolve}, std::pair{verify, Mode::kVerify},
+          std::pair{whistleblow, Mode::kWhistleblow}}) {
+        subcommand->callback([&args, mode = mode] { args.worker.mode = mode; });
+        flavour.add_options(*subcommand, mode);
+    }
+}
+
+/// The subcommands that need neither an account nor a stake.
+void add_tools(CLI::App& app, Arguments& args) {
+    auto* serve = app.add_subcommand("serve", "Serve the artifacts in --home and nothing else");
+    add_common(*serve, args);
+    add_listen(*serve, args);
+    auto* replay = app.add_subcommand("replay", "Execute one segment again: no account, no stake, no node");
+    add_common(*replay, args);
+    add_engine(*replay, args);
+    replay->add_option("--records", args.records, "The segment's records, as `assay verify segment` writes them")
+        ->required();
+    auto* benchmark = app.add_subcommand("benchmark", "Measure this machine for `assay stake register`");
+    add_engine(*benchmark, args);
+    benchmark->add_option("--node", args.params_node, "Take the classes from this chain; default: those of a new one");
+    benchmark->add_option("--seconds", args.seconds, "How long each of the two measurements takes")
+        ->check(CLI::Range(0.1, 600.0))
+        ->capture_default_str();
+    benchmark->add_option("-o,--output", args.output, "How the result is printed")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    benchmark->callback([&args] { args.is_benchmark = true; });
+}
+
+}  // namespace
+
+int run_command(int argc, char** argv, const Flavour& flavour) {
+    CLI::App app{flavour.description};
+    app.require_subcommand(1);
+    Arguments args;
+    add_roles(app, args, flavour);
+    add_tools(app, args);
+    CLI11_PARSE(app, argc, argv);
+    try {
+        return args.is_benchmark ? print_benchmark(args) : run(args, flavour);
+    } catch (const std::exception& error) {
+        std::cerr << "assay-worker: " << error.what() << std::endl;
+        return EXIT_FAILURE;
+    }
+}
+
+}  // namespace assay::worker
