@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <new>
 #include <vector>
@@ -134,6 +135,9 @@ class Exchange {
         set(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
         if (const char* authorities = std::getenv("SSL_CERT_FILE"); authorities != nullptr && *authorities != '\0') {
             set(easy, CURLOPT_CAINFO, authorities);
+        }
+        if (limits_.body_max > 0 && limits_.body_max <= std::numeric_limits<curl_off_t>::max()) {
+            set(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(limits_.body_max));  // if it is announced
         }
         set(easy, CURLOPT_USERAGENT, "assay");
         set(easy, CURLOPT_NOSIGNAL, 1L);
