@@ -32,10 +32,10 @@ std::optional<Url> decode_url(std::string_view text) {
     if (std::any_of(text.begin(), text.end(), [](char c) { return c <= ' ' || c >= '\x7f' || c == '#' || c == '@'; })) {
         return std::nullopt;
     }
-    // libcurl overlooks these two.
+    // libcurl overlooks the first two, and decodes %xx in a host.
     const std::string_view rest = text.substr(is_http ? 7 : 8);
     const std::string_view authority = rest.substr(0, rest.find_first_of("/?"));
-    if (authority.empty() || authority.ends_with(':')) {
+    if (authority.empty() || authority.ends_with(':') || authority.find('%') != std::string_view::npos) {
         return std::nullopt;
     }
     const Handle handle(curl_url(), &curl_url_cleanup);
@@ -46,7 +46,7 @@ std::optional<Url> decode_url(std::string_view text) {
     const auto host = part(handle, CURLUPART_HOST);
     const auto port = part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT);
     const auto path = part(handle, CURLUPART_PATH);
-    if (!host || host->empty() || !port || *port == "0" || !path || part(handle, CURLUPART_ZONEID)) {
+    if (!host || host->empty() || !port || *port == "0" || !path) {
         return std::nullopt;
     }
     Url url{.scheme = is_http ? "http" : "https", .host = *host, .port = *port, .target = *path};
