@@ -28,6 +28,7 @@ ROOMS = {
     "core/merkle": (["core/base", "core/codec", "core/crypto"], [], True),
     "core/system": (["core/base"], ["system"], False),
     "core/canonical": (["core/base", "core/codec"], [], True),
+    "core/system/log": ([], ["spdlog", "json"], False),
     "core/dispute": (CORE + ["core/canonical"], [], True),
     "contracts": (CORE + ["core/canonical", "core/dispute"], [], True),
     "consensus": (CORE + ["contracts"], ["system"], False),
@@ -40,7 +41,7 @@ ROOMS = {
     "node/state": (CORE + ["core/system", "contracts", "consensus"], ["rocksdb", "system"], False),
     "node/history": (CORE + ["contracts", "consensus", "node/state"], ["system"], False),
     "node/rpc": (RULES + CONSENSUS + CLIENT + ["node/api"], ["json", "system"], False),
-    "node/daemon": (RULES + ["core/keys", "core/system"] + CONSENSUS + CLIENT +
+    "node/daemon": (RULES + ["core/keys", "core/system", "core/system/log"] + CONSENSUS + CLIENT +
                     ["consensus/cometbft", "node/api", "node/state", "node/history", "node/rpc"],
                     ["json", "cli11", "toml", "system"], False),
     "verifier/compile/program": (CORE + ["core/canonical"], [], True),
@@ -49,7 +50,7 @@ ROOMS = {
     "verifier/artifacts": (RULES + ["client/http", "verifier/compile/program"], ["json", "system"], False),
     "verifier/taskdir": (RULES + ["core/system", "verifier/compile/program", "verifier/compile/onnx", "verifier/artifacts"], ["toml"], False),
     "verifier/roles": (RULES, [], True),
-    "verifier/worker": (RULES + ["core/keys", "core/system"] + CLIENT +
+    "verifier/worker": (RULES + ["core/keys", "core/system", "core/system/log"] + CLIENT +
                         ["verifier/compile/program", "verifier/engine", "verifier/artifacts", "verifier/roles"],
                         ["json", "cli11", "system"], False),
     "tools": (EVERYTHING, EVERYTHING, False),
@@ -65,6 +66,7 @@ THIRD_PARTIES = {
     "rocksdb": r"rocksdb/.*",
     "boost": r"boost/.*",
     "curl": r"curl/.*",
+    "spdlog": r"spdlog/.*",
     "json": r"nlohmann/.*",
     "cli11": r"CLI/.*",
     "toml": r"toml\+\+/.*|toml\+\+\.h",

@@ -14,6 +14,7 @@
 #include <client/rpc_client.hpp>
 #include <core/keys/key_file.hpp>
 #include <core/keys/password.hpp>
+#include <core/system/log/log_options.hpp>
 #include <verifier/worker/benchmark.hpp>
 #include <verifier/worker/options.hpp>
 #include <verifier/worker/segment_check.hpp>
@@ -40,6 +41,7 @@ struct Arguments {
     std::string dishonest = "none";
     std::string records;
     std::string output = "text";
+    assay::log::Options log{.program = "assay-worker"};
     std::string params_node;  ///< whose table of classes a benchmark is held against
     double seconds = 3.0;
 };
@@ -57,6 +59,7 @@ void add_common(CLI::App& command, Arguments& args) {
     command.add_option("--progress", args.progress, "How progress is printed")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
+    assay::log::add_options(command, args.log);
 }
 
 void add_listen(CLI::App& command, Arguments& args) {
@@ -170,6 +173,7 @@ int print_benchmark(const Arguments& args) {
 }
 
 int run(Arguments& args) {
+    assay::log::start(args.log);
     set_listen(args);
     args.worker.json_progress = args.progress == "json";
     args.worker.dishonesty = assay::worker::decode_dishonesty(args.dishonest).value_or(Dishonesty::kNone);
@@ -245,7 +249,12 @@ int main(int argc, char** argv) {
     try {
         return *benchmark ? print_benchmark(args) : run(args);
     } catch (const std::exception& error) {
-        std::cerr << "assay-worker: " << error.what() << std::endl;
+        if (assay::log::is_started()) {
+            assay::log::error(error.what());
+        }
+        if (!assay::log::is_started() || assay::log::has_file()) {
+            std::cerr << "assay-worker: " << error.what() << std::endl;
+        }
         return EXIT_FAILURE;
     }
 }
