@@ -52,7 +52,7 @@ ROOMS = {
     "verifier/roles": (RULES, [], True),
     "verifier/worker": (RULES + ["core/keys", "core/system", "core/system/log"] + CLIENT +
                         ["verifier/compile/program", "verifier/engine", "verifier/artifacts", "verifier/roles"],
-                        ["json", "cli11", "system"], False),
+                        ["json", "cli11", "sqlite", "system"], False),
     "tools": (EVERYTHING, EVERYTHING, False),
     "tests": (EVERYTHING, EVERYTHING, False),
 }
@@ -67,6 +67,7 @@ THIRD_PARTIES = {
     "boost": r"boost/.*",
     "curl": r"curl/.*",
     "spdlog": r"spdlog/.*",
+    "sqlite": r"sqlite3\.h",
     "json": r"nlohmann/.*",
     "cli11": r"CLI/.*",
     "toml": r"toml\+\+/.*|toml\+\+\.h",

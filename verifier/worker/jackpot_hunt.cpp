@@ -37,7 +37,7 @@ std::vector<contracts::ChallengeVerdict> JackpotHunt::copied(const contracts::Ta
 }
 
 std::vector<contracts::ChallengeVerdict> JackpotHunt::betrayed(const contracts::Task& task) {
-    const Journal journal(context_.options.insider_of / "journal.json");
+    const Journal journal(context_.options.insider_of / kJournalName);
     const std::uint32_t rate = context_.chain.params().forced_error_bps;
     std::vector<contracts::ChallengeVerdict> out;
     for (const contracts::Assignment& assignment : task.assignments) {

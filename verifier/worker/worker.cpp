@@ -296,7 +296,7 @@ int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const
     check_device(options.engine);
     const HomeLock lock(options.home);
     const artifacts::ContentStore store(options.home / "store");
-    Journal journal(options.home / "journal.json");
+    Journal journal(options.home / kJournalName);
     Reporter reporter(options.json_progress);
     Withheld withheld;
     if (options.reset_breaker) {
@@ -345,7 +345,7 @@ int run_worker(const WorkerOptions& options, const crypto::SecretKey& key, const
 int run_server(const WorkerOptions& options, const std::atomic<bool>& stop) {
     const HomeLock lock(options.home);
     const artifacts::ContentStore store(options.home / "store");
-    Journal journal(options.home / "journal.json");
+    Journal journal(options.home / kJournalName);
     Reporter reporter(options.json_progress);
     const Withheld withheld;
     const artifacts::Cache cache(options.home / "fetched");
