@@ -7,9 +7,9 @@
 
 namespace assay::consensus {
 
-/// A hash for in-memory tables whose keys are chosen by others. The seed is drawn when the process starts, so nobody
-/// can search for colliding keys. Not noexcept on purpose: libstdc++ would then assume a cheap hash and not store it in
-/// the table.
+/// A hash for in-memory tables whose keys are chosen by others: SipHash with a key that is drawn when the process
+/// starts, so nobody can search for colliding keys. Not noexcept on purpose: libstdc++ would then assume a cheap hash
+/// and not store it in the table.
 struct SeededHash {
     std::size_t operator()(ByteView bytes) const;
     std::size_t operator()(const Bytes& bytes) const { return (*this)(ByteView(bytes)); }

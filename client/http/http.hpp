@@ -14,7 +14,8 @@
 
 #include <core/base/bytes.hpp>
 
-/// HTTP/1.1 for the node's RPC server, the workers' artifact servers, and their clients (Boost.Beast).
+/// HTTP/1.1 for the node's RPC server, the workers' artifact servers, and their clients. Servers are
+/// Boost.Beast, the client is libcurl.
 namespace assay::http {
 
 /// The other side could not be reached, closed the connection, or took too long. It never means that its answer is
@@ -105,8 +106,9 @@ class HttpServer {
     std::unique_ptr<Impl> impl_;
 };
 
-/// The parts of "http://host:port/path". decode_url() returns nullopt for anything else.
+/// The parts of "http://host:port/path" or the same with https. decode_url() returns nullopt for anything else.
 struct Url {
+    std::string scheme;  ///< "http" or "https"
     std::string host;
     std::string port;
     std::string target;
@@ -116,15 +118,18 @@ std::optional<Url> decode_url(std::string_view text);
 struct HttpLimits {
     std::chrono::milliseconds timeout{10'000};  ///< for the whole request, including name resolution
     std::uint64_t body_max = 64U << 20U;
-    /// For name resolution and connecting; part of `timeout`.
+    /// For name resolution and connecting, TLS included, each time that a redirect leads elsewhere; part of `timeout`.
     std::optional<std::chrono::milliseconds> connect_timeout = std::nullopt;
     /// Every so many received bytes extend `timeout` by a second; 0: no extension.
     std::uint64_t bytes_per_s = 0;
-    bool public_only = false;                 ///< connect to public addresses only
+    bool public_only = false;                 ///< connect to public addresses only, and through no proxy
     const std::atomic<bool>* stop = nullptr;  ///< aborts the request when it becomes true
 };
 
-/// Sends one request on a new connection and returns the response. Throws NetError.
+/// Sends one request on a new connection and returns the response. Throws NetError. Up to five redirects are followed,
+/// each within the same limits and none from https to http; a POST only where the answer demands the same method (307,
+/// 308). Certificates are verified by the system's authorities or those in $SSL_CERT_FILE. Proxies of the environment
+/// ($http_proxy, $https_proxy, $all_proxy, $no_proxy) are used except for this machine and under `public_only`.
 HttpResponse http_get(const std::string& url, HttpLimits limits = {});
 HttpResponse http_post(const std::string& url, std::string body, HttpLimits limits = {});
 

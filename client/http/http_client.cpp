@@ -1,146 +1,370 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <client/http/http.hpp>
+#include <client/http/http_client.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <limits>
 #include <memory>
+#include <new>
 #include <vector>
 
-#include <boost/asio/error.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/string_body.hpp>
-#include <boost/beast/http/write.hpp>
-
+#include <arpa/inet.h>
+#include <curl/curl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include <client/http/address.hpp>
 #include <client/http/resolve.hpp>
-#include <client/http/socket.hpp>
 
 namespace assay::http {
 
 namespace {
 
-namespace beast_http = boost::beast::http;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
-[[noreturn]] void fail(const std::string& url, const std::string& what, const ErrorCode& error) {
-    if (error == boost::asio::error::timed_out) {
-        throw NetTimeout(url + ": " + what + ": timed out");
+constexpr int kRedirectsMax = 5;
+constexpr std::size_t kHeadMax = 64U << 10U;  // bytes of all header lines of an answer
+constexpr milliseconds kLook{200};            // how soon a stop is noticed
+
+enum class Verb { kGet, kPost };
+
+template <auto Free>
+struct Freed {
+    template <class Handle>
+    void operator()(Handle* handle) const {
+        Free(handle);
     }
-    throw NetError(url + ": " + what + ": " + error.message());
+};
+using Easy = std::unique_ptr<CURL, Freed<curl_easy_cleanup>>;
+using Multi = std::unique_ptr<CURLM, Freed<curl_multi_cleanup>>;
+using List = std::unique_ptr<curl_slist, Freed<curl_slist_free_all>>;
+
+void initialise_once() {
+    static const CURLcode kDone = curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (kDone != CURLE_OK) {
+        throw NetError(std::string("libcurl cannot be initialised: ") + curl_easy_strerror(kDone));
+    }
 }
 
-std::unique_ptr<Socket> connect(const std::string& text, const Url& url, const HttpLimits& limits) {
-    const auto span = std::min(limits.timeout, limits.connect_timeout.value_or(limits.timeout));
-    const Clock::time_point deadline = Clock::now() + span;
-    std::vector<SocketAddress> addresses;
-    try {
-        addresses = resolve(url.host, url.port, deadline);
-    } catch (const NetTimeout& late) {
-        throw NetTimeout(text + ": " + late.what());
-    } catch (const NetError& unknown) {
-        throw NetError(text + ": " + unknown.what());
+template <class Value>
+void set(CURL* easy, CURLoption option, Value value) {
+    if (const CURLcode code = curl_easy_setopt(easy, option, value); code != CURLE_OK) {
+        throw NetError(std::string("libcurl refuses an option: ") + curl_easy_strerror(code));
     }
-    ErrorCode error = boost::asio::error::host_not_found;
-    bool is_forbidden = true;
-    for (const SocketAddress& address : addresses) {
-        // Asked of the address that is connected to: a name may stand for another one each time.
-        if (limits.public_only && !is_public(address)) {
-            continue;
-        }
-        is_forbidden = false;
-        auto socket = std::make_unique<Socket>(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
-        socket->expires_after(deadline - Clock::now());
-        socket->connect(address.data(), address.size, error);
-        if (!error) {
-            return socket;
-        }
-    }
-    if (is_forbidden) {
-        throw NetForbidden(text + ": " + url.host + " is an address of a private network");
-    }
-    fail(text, "cannot connect", error);
 }
 
-using ResponseParser = beast_http::response_parser<beast_http::string_body>;
+void append(List& list, const std::string& line) {
+    curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+    if (longer == nullptr) {
+        throw std::bad_alloc();
+    }
+    list.release();
+    list.reset(longer);
+}
 
-/// Reads until the answer is whole, within the limits.
-void read_answer(
-    Socket& socket, boost::beast::flat_buffer& buffer, ResponseParser& parser, const HttpLimits& limits,
-    Clock::time_point deadline, ErrorCode& error
+milliseconds left_until(Clock::time_point deadline) {
+    return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(deadline - Clock::now()));
+}
+
+/// One request and its answer, without redirects.
+class Exchange {
+  public:
+    /// `text` is what errors name; `deadline` is that of the whole request, and is extended by what is received.
+    Exchange(
+        std::string text, const Url& url, const HttpLimits& limits, const AddressRule& rule, Clock::time_point& deadline
+    )
+        : text_(std::move(text)),
+          url_(url),
+          limits_(limits),
+          rule_(rule),
+          deadline_(deadline),
+          easy_(curl_easy_init()) {
+        if (!easy_) {
+            throw NetError("libcurl has no handle left");
+        }
+    }
+
+    HttpResponse send(Verb verb, const std::string& body) {
+        const auto connect_span = std::min(
+            limits_.connect_timeout.value_or(limits_.timeout), std::chrono::ceil<milliseconds>(deadline_ - Clock::now())
+        );
+        const Clock::time_point connect_deadline = Clock::now() + connect_span;
+        configure();
+        if (is_direct()) {
+            set(easy_.get(), CURLOPT_NOPROXY, "*");
+            pin_addresses(connect_deadline);
+        }
+        set(easy_.get(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(left_until(connect_deadline).count()));
+        if (verb == Verb::kPost) {
+            set(easy_.get(), CURLOPT_POST, 1L);
+            set(easy_.get(), CURLOPT_POSTFIELDS, body.data());
+            set(easy_.get(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+            append(headers_, "Content-Type: application/json");
+        }
+        set(easy_.get(), CURLOPT_HTTPHEADER, headers_.get());
+        finish(run());
+        long status = 0;
+        const char* type = nullptr;
+        curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+        curl_easy_getinfo(easy_.get(), CURLINFO_CONTENT_TYPE, &type);
+        return {
+            .status = static_cast<unsigned>(status),
+            .content_type = type == nullptr ? "" : type,
+            .body = std::move(body_)};
+    }
+
+    /// Where the answer redirects to; empty if nowhere.
+    std::string location() const {
+        const char* next = nullptr;
+        curl_easy_getinfo(easy_.get(), CURLINFO_REDIRECT_URL, &next);
+        return next == nullptr ? "" : next;
+    }
+
+  private:
+    void configure() {
+        CURL* easy = easy_.get();
+        set(easy, CURLOPT_ERRORBUFFER, error_.data());
+        set(easy, CURLOPT_URL, text_.c_str());
+        set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+        set(easy, CURLOPT_FOLLOWLOCATION, 0L);
+        set(easy, CURLOPT_PATH_AS_IS, 1L);
+        set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+        set(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+        if (const char* authorities = std::getenv("SSL_CERT_FILE"); authorities != nullptr && *authorities != '\0') {
+            set(easy, CURLOPT_CAINFO, authorities);
+        }
+        if (limits_.body_max > 0 && limits_.body_max <= std::numeric_limits<curl_off_t>::max()) {
+            set(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(limits_.body_max));  // if it is announced
+        }
+        set(easy, CURLOPT_USERAGENT, "assay");
+        set(easy, CURLOPT_NOSIGNAL, 1L);
+        // A name server that does not answer is left to its thread.
+        set(easy, CURLOPT_QUICK_EXIT, 1L);
+        set(easy, CURLOPT_FRESH_CONNECT, 1L);
+        set(easy, CURLOPT_FORBID_REUSE, 1L);
+        append(headers_, "Connection: close");
+        append(headers_, "Expect:");
+        set(easy, CURLOPT_WRITEFUNCTION, &Exchange::on_body);
+        set(easy, CURLOPT_WRITEDATA, this);
+        set(easy, CURLOPT_HEADERFUNCTION, &Exchange::on_header);
+        set(easy, CURLOPT_HEADERDATA, this);
+        set(easy, CURLOPT_OPENSOCKETFUNCTION, &Exchange::on_socket);
+        set(easy, CURLOPT_OPENSOCKETDATA, this);
+    }
+
+    /// A proxy would resolve the name by itself, so that nobody here sees which address it stands for.
+    bool is_direct() const {
+        if (rule_ || url_.host == "localhost" || url_.host == "::1" || url_.host.starts_with("127.")) {
+            return true;
+        }
+        const auto is_unset = [](const char* name) {
+            const char* value = std::getenv(name);
+            return value == nullptr || *value == '\0';
+        };
+        const bool has_none =
+            url_.scheme == "https" ? is_unset("https_proxy") && is_unset("HTTPS_PROXY") : is_unset("http_proxy");
+        return has_none && is_unset("all_proxy") && is_unset("ALL_PROXY");
+    }
+
+    /// Resolves the name within the deadline, and has libcurl connect to the addresses that it may connect to, no
+    /// others.
+    void pin_addresses(Clock::time_point deadline) {
+        std::vector<SocketAddress> addresses;
+        try {
+            addresses = resolve(url_.host, url_.port, deadline);
+        } catch (const NetTimeout& late) {
+            throw NetTimeout(text_ + ": " + late.what());
+        } catch (const NetError& unknown) {
+            throw NetError(text_ + ": " + unknown.what());
+        }
+        std::string pinned;
+        for (const SocketAddress& address : addresses) {
+            std::array<char, INET6_ADDRSTRLEN> buffer{};
+            const void* bytes =
+                address.family() == AF_INET6
+                    ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(address.data())->sin6_addr)
+                    : &reinterpret_cast<const sockaddr_in*>(address.data())->sin_addr;
+            if ((rule_ && !rule_(address)) ||
+                ::inet_ntop(address.family(), bytes, buffer.data(), buffer.size()) == nullptr) {
+                continue;
+            }
+            const std::string literal = buffer.data();
+            pinned += (pinned.empty() ? "" : ",") + (address.family() == AF_INET6 ? "[" + literal + "]" : literal);
+        }
+        if (pinned.empty()) {
+            forbid();
+        }
+        const bool is_ipv6 = url_.host.find(':') != std::string::npos;
+        append(pins_, (is_ipv6 ? "[" + url_.host + "]" : url_.host) + ":" + url_.port + ":" + pinned);
+        set(easy_.get(), CURLOPT_RESOLVE, pins_.get());
+    }
+
+    [[noreturn]] void forbid() const {
+        throw NetForbidden(text_ + ": " + url_.host + " is an address of a private network");
+    }
+
+    /// Drives the transfer to its end, its deadline or its stop.
+    CURLcode run() {
+        const Multi multi(curl_multi_init());
+        if (!multi || curl_multi_add_handle(multi.get(), easy_.get()) != CURLM_OK) {
+            throw NetError("libcurl has no handle left");
+        }
+        struct Remover {
+            CURLM* multi;
+            CURL* easy;
+            ~Remover() { curl_multi_remove_handle(multi, easy); }
+        } const remover{multi.get(), easy_.get()};
+        for (;;) {
+            int running = 0;
+            if (const CURLMcode code = curl_multi_perform(multi.get(), &running); code != CURLM_OK) {
+                throw NetError(text_ + ": " + curl_multi_strerror(code));
+            }
+            int queued = 0;
+            if (const CURLMsg* message = curl_multi_info_read(multi.get(), &queued); message != nullptr) {
+                return message->data.result;
+            }
+            const bool is_stopped = limits_.stop != nullptr && *limits_.stop;
+            if (is_stopped || Clock::now() >= deadline_) {
+                return CURLE_OPERATION_TIMEDOUT;
+            }
+            curl_multi_poll(
+                multi.get(), nullptr, 0, static_cast<int>(std::min(left_until(deadline_), kLook).count()), nullptr
+            );
+        }
+    }
+
+    void finish(CURLcode code) const {
+        if (thrown_) {
+            std::rethrow_exception(thrown_);
+        }
+        if (is_refused_ && code != CURLE_OK) {
+            forbid();
+        }
+        if (code == CURLE_OPERATION_TIMEDOUT) {
+            throw NetTimeout(text_ + ": timed out");
+        }
+        if (is_too_large_) {
+            throw NetError(
+                text_ + ": the answer is larger than the " + std::to_string(limits_.body_max) + " bytes allowed"
+            );
+        }
+        if (code != CURLE_OK) {
+            const std::string detail = error_.data();
+            throw NetError(text_ + ": " + (detail.empty() ? curl_easy_strerror(code) : detail));
+        }
+    }
+
+    /// What was received extends the deadline.
+    void received(std::size_t bytes) {
+        if (limits_.bytes_per_s != 0) {
+            deadline_ += std::chrono::microseconds(bytes * 1'000'000 / limits_.bytes_per_s);
+        }
+    }
+
+    static std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) noexcept {
+        auto& me = *static_cast<Exchange*>(self);
+        me.received(size);
+        if (me.body_.size() + size > me.limits_.body_max) {
+            me.is_too_large_ = true;
+            return size + 1;  // anything but `size` aborts the transfer
+        }
+        try {
+            me.body_.append(data, size);
+        } catch (...) {
+            me.thrown_ = std::current_exception();
+            return size + 1;
+        }
+        return size;
+    }
+
+    static std::size_t on_header(char*, std::size_t, std::size_t size, void* self) noexcept {
+        auto& me = *static_cast<Exchange*>(self);
+        me.received(size);
+        me.head_ += size;
+        me.is_too_large_ = me.head_ > kHeadMax;
+        return me.is_too_large_ ? size + 1 : size;
+    }
+
+    /// Asked of the address that is connected to: a name may stand for another one each time.
+    static curl_socket_t on_socket(void* self, curlsocktype, curl_sockaddr* to) noexcept {
+        auto& me = *static_cast<Exchange*>(self);
+        SocketAddress address;
+        if (to->addrlen > sizeof(address.storage)) {
+            return CURL_SOCKET_BAD;
+        }
+        std::memcpy(&address.storage, &to->addr, to->addrlen);
+        address.size = to->addrlen;
+        if (me.rule_ && !me.rule_(address)) {
+            me.is_refused_ = true;
+            return CURL_SOCKET_BAD;
+        }
+        return ::socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+    }
+
+    std::string text_;
+    const Url& url_;
+    const HttpLimits& limits_;
+    const AddressRule& rule_;  ///< may be empty: all addresses are allowed
+    Clock::time_point& deadline_;
+    std::array<char, CURL_ERROR_SIZE> error_{};
+    List headers_;
+    List pins_;
+    std::string body_;
+    std::size_t head_ = 0;
+    bool is_too_large_ = false;
+    bool is_refused_ = false;
+    std::exception_ptr thrown_;
+    Easy easy_;  // freed first, while what it refers to is there
+};
+
+/// A redirected POST is sent again only where the status demands the same method.
+bool is_followed(Verb verb, unsigned status) {
+    return status == 307 || status == 308 || (verb == Verb::kGet && status >= 301 && status <= 303);
+}
+
+HttpResponse request(
+    Verb verb, std::string text, const std::string& body, const HttpLimits& limits, const AddressRule& rule
 ) {
-    constexpr std::chrono::milliseconds kLook{200};  // how soon a stop is noticed
-    parser.eager(true);
-    parser.body_limit(limits.body_max);
-    while (!parser.is_done()) {
-        const auto left = deadline - Clock::now();
-        socket.expires_after(limits.stop != nullptr ? std::min<Clock::duration>(left, kLook) : left);
-        const std::size_t before = buffer.size();
-        const std::size_t parsed = beast_http::read_some(socket, buffer, parser, error);
-        if (limits.bytes_per_s != 0) {
-            const std::uint64_t received = buffer.size() + parsed - before;
-            deadline += std::chrono::microseconds(received * 1'000'000 / limits.bytes_per_s);
+    initialise_once();
+    Clock::time_point deadline = Clock::now() + limits.timeout;
+    bool was_https = false;
+    for (int redirects = 0; redirects <= kRedirectsMax; ++redirects) {
+        const auto url = decode_url(text);
+        if (!url) {
+            throw NetError("not an http:// or https:// URL: " + text);
         }
-        const bool is_stopped = limits.stop != nullptr && *limits.stop;
-        if (error == boost::asio::error::timed_out && !is_stopped && Clock::now() < deadline) {
-            error = {};
+        if (was_https && url->scheme != "https") {
+            throw NetError("redirected from https to " + text);
         }
-        if (error) {
-            return;
+        was_https = url->scheme == "https";
+        Exchange exchange(text, *url, limits, rule, deadline);
+        HttpResponse response = exchange.send(verb, body);
+        std::string next = exchange.location();
+        if (next.empty() || !is_followed(verb, response.status)) {
+            return response;
         }
+        text = std::move(next);
     }
+    throw NetError(text + ": more than " + std::to_string(kRedirectsMax) + " redirects");
 }
 
-HttpResponse request(beast_http::verb verb, const std::string& text, std::string body, const HttpLimits& limits) {
-    const auto url = decode_url(text);
-    if (!url) {
-        throw NetError("not an http:// URL: " + text);
-    }
-    const Clock::time_point deadline = Clock::now() + limits.timeout;
-    const auto socket = connect(text, *url, limits);
-    socket->expires_after(deadline - Clock::now());
-
-    beast_http::request<beast_http::string_body> message(verb, url->target, 11);
-    const bool is_ipv6 = url->host.find(':') != std::string::npos;
-    message.set(beast_http::field::host, (is_ipv6 ? "[" + url->host + "]" : url->host) + ":" + url->port);
-    message.set(beast_http::field::user_agent, "assay");
-    message.set(beast_http::field::connection, "close");
-    if (verb == beast_http::verb::post) {
-        message.set(beast_http::field::content_type, "application/json");
-    }
-    message.body() = std::move(body);
-    message.prepare_payload();
-
-    ErrorCode write_error;
-    beast_http::write(*socket, message, write_error);
-    if (write_error == boost::asio::error::timed_out) {
-        fail(text, "cannot send", write_error);
-    }
-    // A server may refuse a body before it has read all of it: its answer says more than the broken pipe.
-    boost::beast::flat_buffer buffer;
-    ResponseParser parser;
-    ErrorCode read_error;
-    read_answer(*socket, buffer, parser, limits, deadline, read_error);
-    if (read_error) {
-        fail(text, write_error ? "cannot send" : "no answer", write_error ? write_error : read_error);
-    }
-    auto& answer = parser.get();
-    HttpResponse response;
-    response.status = answer.result_int();
-    response.content_type = std::string(answer[beast_http::field::content_type]);
-    response.body = std::move(answer.body());
-    return response;
-}
+AddressRule rule_of(const HttpLimits& limits) { return limits.public_only ? is_public : AddressRule(); }
 
 }  // namespace
 
 HttpResponse http_get(const std::string& url, HttpLimits limits) {
-    return request(beast_http::verb::get, url, {}, limits);
+    return request(Verb::kGet, url, {}, limits, rule_of(limits));
+}
+
+HttpResponse http_get_where(const AddressRule& rule, const std::string& url, HttpLimits limits) {
+    return request(Verb::kGet, url, {}, limits, rule);
 }
 
 HttpResponse http_post(const std::string& url, std::string body, HttpLimits limits) {
-    return request(beast_http::verb::post, url, std::move(body), limits);
+    return request(Verb::kPost, url, body, limits, rule_of(limits));
 }
 
 }  // namespace assay::http

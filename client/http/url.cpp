@@ -2,59 +2,60 @@
 #include <client/http/http.hpp>
 
 #include <algorithm>
+#include <memory>
+
+#include <curl/curl.h>
 
 namespace assay::http {
 
 namespace {
 
-bool is_port(std::string_view text) {
-    if (text.empty() || text.size() > 5 ||
-        !std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-        return false;
+using Handle = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
+
+std::optional<std::string> part(const Handle& handle, CURLUPart which, unsigned flags = 0) {
+    char* text = nullptr;
+    if (curl_url_get(handle.get(), which, &text, flags) != CURLUE_OK || text == nullptr) {
+        return std::nullopt;
     }
-    const int port = std::stoi(std::string(text));
-    return port >= 1 && port <= 65'535;
+    const std::unique_ptr<char, decltype(&curl_free)> owner(text, &curl_free);
+    return std::string(text);
 }
 
 }  // namespace
 
 std::optional<Url> decode_url(std::string_view text) {
-    constexpr std::string_view kScheme = "http://";
-    if (!text.starts_with(kScheme) || text.size() > 2'048) {
+    const bool is_http = text.starts_with("http://");
+    if ((!is_http && !text.starts_with("https://")) || text.size() > 2'048) {
         return std::nullopt;
     }
     // What could end a request line or a header, and fragments and user names, which nobody here sends.
     if (std::any_of(text.begin(), text.end(), [](char c) { return c <= ' ' || c >= '\x7f' || c == '#' || c == '@'; })) {
         return std::nullopt;
     }
-    text.remove_prefix(kScheme.size());
-    const std::size_t slash = std::min(text.find_first_of("/?"), text.size());
-    std::string_view authority = text.substr(0, slash);
-    Url url;
-    url.target = slash < text.size() && text[slash] == '/' ? "" : "/";
-    url.target += text.substr(slash);
-
-    std::string_view port = "80";
-    std::size_t colon = std::string_view::npos;
-    if (authority.starts_with('[')) {
-        const std::size_t close = authority.find(']');
-        if (close == std::string_view::npos || (close + 1 < authority.size() && authority[close + 1] != ':')) {
-            return std::nullopt;
-        }
-        colon = close + 1 < authority.size() ? close + 1 : std::string_view::npos;
-        url.host = authority.substr(1, close - 1);
-    } else {
-        colon = authority.find(':');
-        url.host = authority.substr(0, colon);
-    }
-    if (colon != std::string_view::npos) {
-        port = authority.substr(colon + 1);
-    }
-    const bool stray_bracket = url.host.find_first_of("[]") != std::string::npos;
-    if (url.host.empty() || stray_bracket || !is_port(port)) {
+    // libcurl overlooks the first two, and decodes %xx in a host.
+    const std::string_view rest = text.substr(is_http ? 7 : 8);
+    const std::string_view authority = rest.substr(0, rest.find_first_of("/?"));
+    if (authority.empty() || authority.ends_with(':') || authority.find('%') != std::string_view::npos) {
         return std::nullopt;
     }
-    url.port = port;
+    const Handle handle(curl_url(), &curl_url_cleanup);
+    if (!handle ||
+        curl_url_set(handle.get(), CURLUPART_URL, std::string(text).c_str(), CURLU_PATH_AS_IS) != CURLUE_OK) {
+        return std::nullopt;
+    }
+    const auto host = part(handle, CURLUPART_HOST);
+    const auto port = part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+    const auto path = part(handle, CURLUPART_PATH);
+    if (!host || host->empty() || !port || *port == "0" || !path) {
+        return std::nullopt;
+    }
+    Url url{.scheme = is_http ? "http" : "https", .host = *host, .port = *port, .target = *path};
+    if (url.host.starts_with('[')) {
+        url.host = url.host.substr(1, url.host.size() - 2);
+    }
+    if (const auto query = part(handle, CURLUPART_QUERY)) {
+        url.target += "?" + *query;
+    }
     return url;
 }
 

@@ -18,6 +18,7 @@
 #include <consensus/cometbft/supervisor.hpp>
 #include <consensus/solo/engine.hpp>
 #include <core/crypto/address.hpp>
+#include <core/system/log/log.hpp>
 #include <node/daemon/application.hpp>
 #include <node/daemon/config.hpp>
 #include <node/api/genesis_file.hpp>
@@ -84,23 +85,25 @@ const char* to_text(LastStop stop) {
 
 void report_start(const Node& node) {
     const NodeStatus status = node.status();
-    std::cerr << "last stop: " << to_text(status.last_stop) << "\n";
+    log::info(std::string("last stop: ") + to_text(status.last_stop));
     for (const std::string& note : node.start_notes()) {
-        std::cerr << note << "\n";
+        log::info(note);
     }
 }
 
 void report_status(const Node& node) {
     const NodeStatus status = node.status();
-    std::cerr << "height " << status.height.value << ", app hash " << to_hex(status.app_hash.view()).substr(0, 16)
-              << ", mempool " << status.mempool_txs << " txs\n";
+    log::info(
+        "status", {{"height", status.height.value},
+                   {"app_hash", to_hex(status.app_hash.view())},
+                   {"mempool_txs", std::uint64_t{status.mempool_txs}}}
+    );
 }
 
 /// Ends the process: what is in the block log is on the disk, and the next start replays what the database lacks.
 void end_with_disk(const std::string& what) {
-    std::cerr << "assayd: the database cannot be written: " + what +
-                     "\nassayd: stopped; no block is lost. Make room on the disk and start again\n";
-    std::cerr.flush();
+    log::error("the database cannot be written: " + what);
+    log::error("stopped; no block is lost. Make room on the disk and start again");
     std::_Exit(kExitFailure);
 }
 
@@ -205,6 +208,7 @@ int run_init(const InitOptions& options) {
 }
 
 int run_start(const StartOptions& options) {
+    log::start(options.log);
     const StopSignals signals;
     const Home& home = options.home;
     if (!std::filesystem::exists(home.genesis())) {
@@ -226,7 +230,7 @@ int run_start(const StartOptions& options) {
         .genesis = read_genesis(home.genesis()),
         .key = read_node_key(home.node_key()),
         .on_failure = [&failure](const std::string& what) { failure.set(what); },
-        .on_note = [](const std::string& text) { std::cerr << text + "\n"; },
+        .on_note = [](const std::string& text) { log::info(text); },
         .on_disk_failure = end_with_disk,
     });
     report_start(node);
@@ -260,10 +264,10 @@ int run_start(const StartOptions& options) {
     node.stop();
     server.stop();
     if (const auto what = failure.get()) {
-        std::cerr << "assayd: stopped at height " << node.status().height.value << ": " << *what << "\n";
+        log::error("stopped at height " + std::to_string(node.status().height.value) + ": " + *what);
         return kExitFailure;
     }
-    std::cerr << "stopped at height " << node.status().height.value << "\n";
+    log::info("stopped at height " + std::to_string(node.status().height.value));
     return kExitOk;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include <core/system/log/log.hpp>
 #include <node/daemon/config.hpp>
 #include <node/daemon/home.hpp>
 
@@ -54,6 +55,7 @@ struct StartOptions {
     std::optional<std::uint16_t> rpc_port;
     std::optional<std::uint32_t> block_interval_ms;
     std::optional<bool> create_empty_blocks;
+    log::Options log{};
 };
 int run_start(const StartOptions& options);
 

@@ -100,7 +100,8 @@ const std::vector<Setting>& settings() {
         {"mempool", "txs_max", "Limits of what may wait for a block.", &Config::mempool_txs_max, 1},
         {"mempool", "bytes_max", "", &Config::mempool_bytes_max, 1},
         {"mempool", "sender_txs_max", "Of one sender.", &Config::mempool_sender_txs_max, 1},
-        {"log", "status_interval_s", "Seconds between status lines on stderr; 0 for none.", &Config::status_interval_s},
+        {"log", "status_interval_s", "Seconds between status lines in the log; 0 for none.",
+         &Config::status_interval_s},
     };
     return kSettings;
 }

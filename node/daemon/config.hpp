@@ -48,7 +48,7 @@ struct Config {
     std::uint64_t mempool_txs_max = 10'000;
     std::uint64_t mempool_bytes_max = 64U << 20U;
     std::uint64_t mempool_sender_txs_max = 1'000;
-    std::uint32_t status_interval_s = 10;  ///< interval of status lines on stderr; 0: none
+    std::uint32_t status_interval_s = 10;  ///< interval of status lines in the log; 0: none
 };
 
 /// The message names the file, line or variable, and for an unknown key the most similar known one.

@@ -10,6 +10,8 @@
 
 #include <consensus/cometbft/supervisor.hpp>
 #include <consensus/solo/engine.hpp>
+#include <core/system/log/log.hpp>
+#include <core/system/log/log_options.hpp>
 #include <node/daemon/commands.hpp>
 #include <node/daemon/config.hpp>
 #include <node/api/genesis_file.hpp>
@@ -22,7 +24,12 @@ int report(int code, const char* name, const std::string& message, bool json) {
         std::cout << nlohmann::ordered_json{{"error", {{"code", code}, {"name", name}, {"message", message}}}}.dump()
                   << "\n";
     }
-    std::cerr << "assayd: " << message << "\n";
+    if (log::is_started()) {
+        log::error(message);
+    }
+    if (!log::is_started() || log::has_file()) {
+        std::cerr << "assayd: " << message << "\n";
+    }
     return code;
 }
 
@@ -50,6 +57,7 @@ int guard(const std::function<int()>& command, bool json) {
 class CommandLine {
   public:
     CommandLine() {
+        start_.log.program = "assayd";
         app_.require_subcommand(1);
         add_init();
         add_testnet();
@@ -125,6 +133,7 @@ class CommandLine {
         command->add_option("--rpc-port", start_.rpc_port, "Its port; 0 for any free one");
         command->add_option("--block-interval-ms", start_.block_interval_ms, "Time between blocks")
             ->check(CLI::PositiveNumber);
+        log::add_options(*command, start_.log);
         command->add_option("--create-empty-blocks", start_.create_empty_blocks, "true or false");
     }
 

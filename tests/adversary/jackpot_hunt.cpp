@@ -38,7 +38,7 @@ std::vector<contracts::ChallengeVerdict> JackpotHunter::copied(const contracts::
 }
 
 std::vector<contracts::ChallengeVerdict> JackpotHunter::betrayed(const contracts::Task& task) {
-    const worker::Journal journal(options_.insider_of / "journal.json");
+    const worker::Journal journal(options_.insider_of / worker::kJournalName);
     const std::uint32_t rate = context_.chain.params().forced_error_bps;
     std::vector<contracts::ChallengeVerdict> out;
     for (const contracts::Assignment& assignment : task.assignments) {

@@ -79,6 +79,37 @@ TEST_CASE("a started node locks its home, names its address and stops on a signa
     CHECK_FALSE(std::filesystem::exists(home + "/data/rpc_address"));
 }
 
+TEST_CASE("a node's log is JSON if it is asked for, and in a file") {
+    const TemporaryDirectory directory;
+    const std::string home = (directory.path() / "home").string();
+    const auto file = directory.path() / "node.log";
+    REQUIRE(run({"init", "--home", home}, directory.path() / "logs").code == 0);
+    const std::vector<std::string> start{"start",        "--home", home,         "--rpc-port", "0",
+                                         "--log-format", "json",   "--log-file", file.string()};
+    {
+        Daemon daemon(start, directory.path() / "logs");
+        REQUIRE(daemon.await_ready(20s).has_value());
+        daemon.signal(SIGTERM);
+        CHECK(daemon.await_exit(20s) == 0);
+        CHECK(daemon.err().empty());
+    }
+    std::ofstream(home + "/config.toml") << "[rpc]\nprot = 1\n";
+    const Outcome misspelt = run(start, directory.path() / "logs");
+    CHECK(misspelt.code == 3);
+    CHECK(misspelt.err.find("nearest: rpc.port") != std::string::npos);
+    std::ifstream in(file);
+    std::vector<nlohmann::json> entries;
+    for (std::string line; std::getline(in, line);) {
+        entries.push_back(nlohmann::json::parse(line));
+        CHECK(entries.back().at("program") == "assayd");
+    }
+    REQUIRE(entries.size() >= 3);
+    CHECK(entries.front().at("message") == "last stop: first start");
+    CHECK(entries.back().at("level") == "error");
+    CHECK(entries.back().at("message").get<std::string>().find("nearest: rpc.port") != std::string::npos);
+    CHECK(run({"start", "--home", home, "--log-format", "xml"}, directory.path() / "logs").code == 2);
+}
+
 TEST_CASE("a replay of a log that was altered ends with the exit code of a mismatch") {
     const TemporaryDirectory directory;
     const std::string home = (directory.path() / "home").string();

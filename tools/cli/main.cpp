@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <core/system/log/log_options.hpp>
 #include <tools/cli/common/commands.hpp>
 
 namespace assay::cli {
@@ -34,6 +35,7 @@ void add_global_options(CLI::App& app, Session& session) {
     app.add_option("-o,--output", session.output, "text or json; json answers errors too, on stdout")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
+    log::add_options(app, session.log);
     app.require_subcommand(1);
     app.fallthrough();  // global options may stand after the command
 }
@@ -62,6 +64,9 @@ int run(int argc, char** argv) {
     const bool json = wants_json(argc, argv);
     try {
         app.parse(argc, argv);
+        if (app.count("--log-level") + app.count("--log-format") + app.count("--log-file") > 0) {
+            log::start(session.log);
+        }
         return session.command();
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) {

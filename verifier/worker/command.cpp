@@ -17,6 +17,7 @@
 #include <client/rpc_client.hpp>
 #include <core/keys/key_file.hpp>
 #include <core/keys/password.hpp>
+#include <core/system/log/log_options.hpp>
 #include <verifier/worker/benchmark.hpp>
 #include <verifier/worker/segment_check.hpp>
 #include <verifier/worker/worker.hpp>
@@ -38,6 +39,7 @@ struct Arguments {
     std::string progress = "text";
     std::string records;
     std::string output = "text";
+    log::Options log{.program = "assay-worker"};
     std::string params_node;  ///< whose table of classes a benchmark is held against
     double seconds = 3.0;
     bool is_benchmark = false;
@@ -56,6 +58,7 @@ void add_common(CLI::App& command, Arguments& args) {
     command.add_option("--progress", args.progress, "How progress is printed")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
+    log::add_options(command, args.log);
 }
 
 void add_listen(CLI::App& command, Arguments& args) {
@@ -157,6 +160,7 @@ int print_benchmark(const Arguments& args) {
 }
 
 int run(Arguments& args, const Flavour& flavour) {
+    log::start(args.log);
     set_listen(args);
     args.worker.json_progress = args.progress == "json";
     struct sigaction action {};
@@ -237,7 +241,12 @@ int run_command(int argc, char** argv, const Flavour& flavour) {
     try {
         return args.is_benchmark ? print_benchmark(args) : run(args, flavour);
     } catch (const std::exception& error) {
-        std::cerr << "assay-worker: " << error.what() << std::endl;
+        if (log::is_started()) {
+            log::error(error.what());
+        }
+        if (!log::is_started() || log::has_file()) {
+            std::cerr << "assay-worker: " << error.what() << std::endl;
+        }
         return EXIT_FAILURE;
     }
 }

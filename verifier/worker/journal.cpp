@@ -1,239 +1,293 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/journal.hpp>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
-#include <system_error>
+#include <array>
 
 #include <core/codec/borsh.hpp>
-#include <nlohmann/json.hpp>
 
 namespace assay::worker {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using Row = JournalFile::Row;
+using Value = JournalFile::Value;
 
-json to_json(const Journal::Place& place) { return {to_hex(place.first.view()), place.second}; }
+constexpr std::int64_t kNoProbe = -1;
 
 template <class Fixed>
-Fixed fixed_of(const json& value) {
-    const auto fixed = fixed_from_hex<Fixed>(value.get<std::string>());
-    if (!fixed) {
+Value to_value(const Fixed& fixed) {
+    const ByteView view = fixed.view();
+    return Bytes(view.begin(), view.end());
+}
+Value to_value(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+template <class T>
+Value to_value(const std::optional<T>& value) {
+    return value ? to_value(*value) : Value();
+}
+
+bool is_null(const Value& value) { return std::holds_alternative<std::monostate>(value); }
+
+/// A column that is of another type than was written is damage.
+template <class T>
+const T& get(const Value& value) {
+    const T* const out = std::get_if<T>(&value);
+    if (out == nullptr) {
+        throw JournalError("a row is none of a journal");
+    }
+    return *out;
+}
+
+std::uint64_t number_of(const Value& value) { return static_cast<std::uint64_t>(get<std::int64_t>(value)); }
+
+template <class Fixed>
+Fixed fixed_of(const Value& value) {
+    const Bytes& bytes = get<Bytes>(value);
+    Fixed out;
+    if (bytes.size() != out.data.size()) {
         throw JournalError("a hash is not one");
     }
-    return *fixed;
+    std::copy(bytes.begin(), bytes.end(), out.data.begin());
+    return out;
 }
 
-Journal::Place place_of(const json& value) {
-    return {fixed_of<contracts::TaskId>(value.at(0)), value.at(1).get<std::uint32_t>()};
+std::optional<Hash256> optional_hash(const Value& value) {
+    return is_null(value) ? std::nullopt : std::optional(fixed_of<Hash256>(value));
 }
 
-json to_json(const std::optional<Hash256>& hash) { return hash ? json(to_hex(hash->view())) : json(); }
+contracts::TaskId task_of(const Row& row) { return fixed_of<contracts::TaskId>(row.at(0)); }
 
-std::optional<Hash256> optional_hash(const json& value) {
-    return value.is_null() ? std::nullopt : std::optional(fixed_of<Hash256>(value));
-}
+Journal::Place place_of(const Row& row) { return {task_of(row), static_cast<std::uint32_t>(number_of(row.at(1)))}; }
 
 template <class T>
-T decode_hex(const std::string& hex) {
-    const auto bytes = from_hex(hex);
-    auto value = bytes ? codec::decode<T>(*bytes) : Unexpected{codec::DecodeError::kTruncated};
-    if (!value) {
+T decode(const Value& value) {
+    auto out = codec::decode<T>(get<Bytes>(value));
+    if (!out) {
         throw JournalError("a record is not one");
     }
-    return *std::move(value);
+    return *std::move(out);
 }
 
-std::optional<std::uint64_t> optional_number(const json& value) {
-    return value.is_null() ? std::nullopt : std::optional(value.get<std::uint64_t>());
-}
+/// The tables with what is forgotten with a task, and those with what is not.
+constexpr std::array kOfTask{"checkpoints", "verdicts", "profiles", "replays", "disputed", "checked"};
+constexpr std::array kForever{"accepted", "slashes", "facts"};
 
-void sync(const fs::path& path, int flags) {
-    const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
-    if (descriptor < 0 || ::fsync(descriptor) != 0) {
-        const int error = errno;
-        if (descriptor >= 0) {
-            ::close(descriptor);
-        }
-        throw JournalError("cannot sync " + path.string() + ": " + std::generic_category().message(error));
-    }
-    ::close(descriptor);
-}
+constexpr const char* kAddDisputed = "INSERT OR IGNORE INTO disputed VALUES (?)";
+constexpr const char* kAddAccepted = "INSERT OR IGNORE INTO accepted VALUES (?)";
+constexpr const char* kAddSlash = "INSERT OR IGNORE INTO slashes VALUES (?, ?)";
 
 }  // namespace
 
-Journal::Journal(std::filesystem::path file) : file_(std::move(file)) {
-    if (!fs::exists(file_)) {
-        return;
+Journal::Journal(std::filesystem::path file) {
+    const fs::path old = file.parent_path() / "journal.json";
+    if (file != old && !fs::exists(file) && fs::exists(old)) {
+        throw JournalError(
+            old.string() +
+            " is a journal of version 0.1, which this version does not read. Let a worker of version 0.1 finish its "
+            "tasks "
+            "and disputes, then move the file away; or start with another --home"
+        );
     }
     try {
+        file_ = std::make_unique<JournalFile>(file);
         load();
-    } catch (const std::exception& error) {
+    } catch (const JournalError& error) {
         throw JournalError(
-            "cannot read " + file_.string() + ": " + error.what() +
+            "cannot use the journal " + file.string() + ": " + error.what() +
             "; without it this worker does not know what it has promised. Restore it, or start with another --home"
         );
     }
 }
 
 void Journal::load() {
-    std::ifstream in(file_);
-    const json all = json::parse(in);
-    for (const auto& [task, list] : all.at("checkpoints").items()) {
-        auto& stored = checkpoints_[fixed_of<TaskId>(json(task))];
-        for (const json& item : list) {
+    file_->read(
+        "SELECT task, place, state_root, artifact, size_bytes, diverged_at FROM checkpoints ORDER BY task, place",
+        [this](const Row& row) {
+            auto& stored = checkpoints_[task_of(row)];
+            if (number_of(row.at(1)) != stored.size()) {
+                throw JournalError("a checkpoint is missing");
+            }
             stored.push_back(
-                {.state_root = fixed_of<Hash256>(item.at("state_root")),
-                 .artifact = fixed_of<Hash256>(item.at("artifact")),
-                 .size_bytes = item.at("size_bytes").get<std::uint64_t>(),
-                 .diverged_at = optional_number(item.value("diverged_at", json()))}
+                {.state_root = fixed_of<Hash256>(row.at(2)),
+                 .artifact = fixed_of<Hash256>(row.at(3)),
+                 .size_bytes = number_of(row.at(4)),
+                 .diverged_at = is_null(row.at(5)) ? std::nullopt : std::optional(number_of(row.at(5)))}
             );
         }
-    }
-    for (const json& item : all.at("verdicts")) {
-        verdicts_[place_of(item.at("segment"))] = {
-            .verdict =
-                {.end_root = fixed_of<Hash256>(item.at("end_root")),
-                 .probe_root = {},
-                 .measurement = decode_hex<std::optional<dispute::Measurement>>(item.value("measurement", "00")),
-                 .diverged_after = decode_hex<std::optional<std::uint32_t>>(item.value("diverged_after", "00"))},
-            .marks = decode_hex<std::vector<Hash256>>(item.value("marks", "00000000")),
-            .decoy_root = fixed_of<Hash256>(item.at("decoy_root")),
-            .salt = fixed_of<Hash256>(item.at("salt"))};
-        if (const auto divergence = decode_hex<std::optional<dispute::StateOpening>>(item.value("divergence", "00"))) {
-            divergences_[place_of(item.at("segment"))] = *divergence;
+    );
+    file_->read("SELECT task, place, probe, first, second FROM replays", [this](const Row& row) {
+        const Place segment = place_of(row);
+        const std::int64_t probe = get<std::int64_t>(row.at(2));
+        roles::Replays& replays =
+            probe == kNoProbe ? replays_[segment] : probes_[{segment, static_cast<std::uint32_t>(probe)}];
+        replays.first = fixed_of<Hash256>(row.at(3));
+        replays.second = optional_hash(row.at(4));
+    });
+    kept_replays_ = replays_to_keep();
+    file_->read("SELECT name, fact FROM facts", [this](const Row& row) {
+        const auto& name = get<std::string>(row.at(0));
+        if (name == "checks") {
+            checks_ = number_of(row.at(1));
+        } else if (name == "listen_port") {
+            listen_port_ = static_cast<std::uint16_t>(number_of(row.at(1)));
+        } else if (name == "breaker" && !is_null(row.at(1))) {
+            breaker_ = get<std::string>(row.at(1));
         }
-    }
-    const json profiles = all.value("profiles", json::object());
-    for (const auto& [task, profile] : profiles.items()) {
-        profiles_[fixed_of<TaskId>(json(task))] = decode_hex<KeptProfile>(profile.get<std::string>());
-    }
-    for (const json& item : all.at("replays")) {
-        roles::Replays& replays = replays_[place_of(item.at("segment"))];
-        replays.first = optional_hash(item.at("first"));
-        replays.second = optional_hash(item.at("second"));
-    }
-    for (const json& item : all.at("probes")) {
-        roles::Replays& replays = probes_[{place_of(item.at("segment")), item.at("probe").get<std::uint32_t>()}];
-        replays.first = optional_hash(item.at("first"));
-        replays.second = optional_hash(item.at("second"));
-    }
-    for (const json& item : all.at("disputed")) {
-        disputed_.insert(fixed_of<TaskId>(item));
-    }
-    for (const json& item : all.value("checked", json::array())) {
-        checked_.insert({place_of(item.at("segment")), fixed_of<AccountId>(item.at("verifier"))});
-    }
-    for (const json& item : all.at("accepted")) {
-        accepted_.insert(fixed_of<TaskId>(item));
-    }
-    for (const json& item : all.at("slashes")) {
-        slashes_.insert(place_of(item));
-    }
-    checks_ = all.at("checks").get<std::uint64_t>();
-    listen_port_ = all.at("listen_port").get<std::uint16_t>();
-    if (!all.at("breaker").is_null()) {
-        breaker_ = all.at("breaker").get<std::string>();
-    }
+    });
+    load_promises();
 }
 
-std::string Journal::encode() const {
-    json all = {{"checkpoints", json::object()}, {"verdicts", json::array()},
-                {"replays", json::array()},      {"disputed", json::array()},
-                {"accepted", json::array()},     {"slashes", json::array()},
-                {"probes", json::array()},       {"checks", checks_},
-                {"listen_port", listen_port_},   {"breaker", breaker_ ? json(*breaker_) : json()}};
-    for (const auto& [task, stored] : checkpoints_) {
-        json& list = all["checkpoints"][to_hex(task.view())] = json::array();
-        for (const StoredCheckpoint& item : stored) {
-            list.push_back(
-                {{"state_root", to_hex(item.state_root.view())},
-                 {"artifact", to_hex(item.artifact.view())},
-                 {"size_bytes", item.size_bytes},
-                 {"diverged_at", item.diverged_at ? json(*item.diverged_at) : json()}}
-            );
+void Journal::load_promises() {
+    file_->read("SELECT task, place, opening, divergence FROM verdicts", [this](const Row& row) {
+        verdicts_[place_of(row)] = decode<contracts::VerdictOpening>(row.at(2));
+        if (!is_null(row.at(3))) {
+            divergences_[place_of(row)] = decode<dispute::StateOpening>(row.at(3));
         }
-    }
-    for (const auto& [segment, kept] : verdicts_) {
-        all["verdicts"].push_back(
-            {{"segment", to_json(segment)},
-             {"end_root", to_hex(kept.verdict.end_root.view())},
-             {"marks", to_hex(codec::encode(kept.marks))},
-             {"measurement", to_hex(codec::encode(kept.verdict.measurement))},
-             {"diverged_after", to_hex(codec::encode(kept.verdict.diverged_after))},
-             {"divergence", to_hex(codec::encode(divergence(segment)))},
-             {"decoy_root", to_hex(kept.decoy_root.view())},
-             {"salt", to_hex(kept.salt.view())}}
-        );
-    }
-    all["profiles"] = json::object();
-    for (const auto& [task, kept] : profiles_) {
-        all["profiles"][to_hex(task.view())] = to_hex(codec::encode(kept));
-    }
-    for (const auto& [segment, replays] : replays_) {
-        if (replays.first) {
-            all["replays"].push_back(
-                {{"segment", to_json(segment)}, {"first", to_json(replays.first)}, {"second", to_json(replays.second)}}
-            );
-        }
-    }
-    for (const auto& [probe, replays] : probes_) {
-        if (replays.first) {
-            all["probes"].push_back(
-                {{"segment", to_json(probe.first)},
-                 {"probe", probe.second},
-                 {"first", to_json(replays.first)},
-                 {"second", to_json(replays.second)}}
-            );
-        }
-    }
-    for (const TaskId& task : disputed_) {
-        all["disputed"].push_back(to_hex(task.view()));
-    }
-    all["checked"] = json::array();
-    for (const auto& [segment, verifier] : checked_) {
-        all["checked"].push_back({{"segment", to_json(segment)}, {"verifier", to_hex(verifier.view())}});
-    }
-    for (const TaskId& task : accepted_) {
-        all["accepted"].push_back(to_hex(task.view()));
-    }
-    for (const Place& place : slashes_) {
-        all["slashes"].push_back(to_json(place));
-    }
-    return all.dump(1) + "\n";
+    });
+    file_->read("SELECT task, kept FROM profiles", [this](const Row& row) {
+        profiles_[task_of(row)] = decode<KeptProfile>(row.at(1));
+    });
+    file_->read("SELECT task FROM disputed", [this](const Row& row) { disputed_.insert(task_of(row)); });
+    file_->read("SELECT task, place, verifier FROM checked", [this](const Row& row) {
+        checked_.insert({place_of(row), fixed_of<AccountId>(row.at(2))});
+    });
+    file_->read("SELECT task FROM accepted", [this](const Row& row) { accepted_.insert(task_of(row)); });
+    file_->read("SELECT task, place FROM slashes", [this](const Row& row) { slashes_.insert(place_of(row)); });
 }
 
 void Journal::settle() {
     if (is_unsaved_) {
-        save();
+        save([] {});
     }
 }
 
-void Journal::save() {
+void Journal::save(const std::function<void()>& change) {
+    const bool is_behind = is_unsaved_;
     is_unsaved_ = true;
-    const fs::path temporary = file_.string() + ".tmp";
-    {
-        std::ofstream out(temporary, std::ios::trunc);
-        out << encode();
-        out.flush();
-        if (!out) {
-            throw JournalError("cannot write " + temporary.string());
+    file_->transaction([&] {
+        if (is_behind) {
+            write_all();
+        } else {
+            change();
+        }
+    });
+    is_unsaved_ = false;
+}
+
+void Journal::write_all() {
+    for (const char* table : kOfTask) {
+        file_->run((std::string("DELETE FROM ") + table).c_str());
+    }
+    for (const char* table : kForever) {
+        file_->run((std::string("DELETE FROM ") + table).c_str());
+    }
+    for (const auto& [task, stored] : checkpoints_) {
+        for (std::size_t i = 0; i < stored.size(); ++i) {
+            write_checkpoint(task, i);
         }
     }
-    sync(temporary, O_RDWR);
-    std::error_code error;
-    fs::rename(temporary, file_, error);
-    if (error) {
-        throw JournalError("cannot rename " + temporary.string() + ": " + error.message());
+    for (const auto& [segment, verdict] : verdicts_) {
+        write_verdict(segment);
     }
-    sync(file_.parent_path().empty() ? fs::path(".") : file_.parent_path(), O_RDONLY | O_DIRECTORY);
-    is_unsaved_ = false;
+    for (const auto& [task, profile] : profiles_) {
+        write_profile(task);
+    }
+    kept_replays_.clear();
+    write_replays(replays_to_keep());
+    for (const TaskId& task : disputed_) {
+        write_task(kAddDisputed, task);
+    }
+    for (const auto& [segment, verifier] : checked_) {
+        write_check(segment, verifier);
+    }
+    for (const TaskId& task : accepted_) {
+        write_task(kAddAccepted, task);
+    }
+    for (const Place& slash : slashes_) {
+        write_place(kAddSlash, slash);
+    }
+    write_facts();
+}
+
+void Journal::write_checkpoint(const TaskId& task, std::size_t index) {
+    const StoredCheckpoint& stored = checkpoints_.at(task).at(index);
+    file_->run(
+        "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)",
+        {to_value(task), to_value(std::uint64_t{index}), to_value(stored.state_root), to_value(stored.artifact),
+         to_value(stored.size_bytes), to_value(stored.diverged_at)}
+    );
+}
+
+void Journal::write_verdict(const Place& segment) {
+    const auto divergence = divergences_.find(segment);
+    file_->run(
+        "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)",
+        {to_value(segment.first), to_value(std::uint64_t{segment.second}), codec::encode(verdicts_.at(segment)),
+         divergence == divergences_.end() ? Value() : codec::encode(divergence->second)}
+    );
+}
+
+void Journal::write_profile(const TaskId& task) {
+    file_->run("INSERT OR REPLACE INTO profiles VALUES (?, ?)", {to_value(task), codec::encode(profiles_.at(task))});
+}
+
+std::map<Journal::Probe, Journal::Roots> Journal::replays_to_keep() const {
+    std::map<Probe, Roots> out;
+    for (const auto& [segment, replays] : replays_) {
+        if (replays.first) {
+            out[{segment, kNoProbe}] = {*replays.first, replays.second};
+        }
+    }
+    for (const auto& [probe, replays] : probes_) {
+        if (replays.first) {
+            out[{probe.first, probe.second}] = {*replays.first, replays.second};
+        }
+    }
+    return out;
+}
+
+/// Writes what is other than what the file has.
+void Journal::write_replays(const std::map<Probe, Roots>& replays) {
+    for (const auto& [probe, roots] : kept_replays_) {
+        if (!replays.contains(probe)) {
+            const auto& [segment, at] = probe;
+            file_->run(
+                "DELETE FROM replays WHERE task = ? AND place = ? AND probe = ?",
+                {to_value(segment.first), to_value(std::uint64_t{segment.second}), at}
+            );
+        }
+    }
+    for (const auto& [probe, roots] : replays) {
+        const auto kept = kept_replays_.find(probe);
+        if (kept == kept_replays_.end() || kept->second != roots) {
+            const auto& [segment, at] = probe;
+            file_->run(
+                "INSERT OR REPLACE INTO replays VALUES (?, ?, ?, ?, ?)",
+                {to_value(segment.first), to_value(std::uint64_t{segment.second}), at, to_value(roots.first),
+                 to_value(roots.second)}
+            );
+        }
+    }
+}
+
+void Journal::write_place(const char* statement, const Place& place) {
+    file_->run(statement, {to_value(place.first), to_value(std::uint64_t{place.second})});
+}
+
+void Journal::write_task(const char* statement, const TaskId& task) { file_->run(statement, {to_value(task)}); }
+
+void Journal::write_check(const Place& segment, const AccountId& verifier) {
+    file_->run(
+        "INSERT OR IGNORE INTO checked VALUES (?, ?, ?)",
+        {to_value(segment.first), to_value(std::uint64_t{segment.second}), to_value(verifier)}
+    );
+}
+
+void Journal::write_facts() {
+    constexpr const char* kPut = "INSERT OR REPLACE INTO facts VALUES (?, ?)";
+    file_->run(kPut, {"checks", to_value(checks_)});
+    file_->run(kPut, {"listen_port", to_value(std::uint64_t{listen_port_})});
+    file_->run(kPut, {"breaker", breaker_ ? Value(*breaker_) : Value()});
 }
 
 const std::vector<Journal::StoredCheckpoint>& Journal::checkpoints(const TaskId& task) const {
@@ -243,14 +297,19 @@ const std::vector<Journal::StoredCheckpoint>& Journal::checkpoints(const TaskId&
 }
 
 void Journal::add_checkpoint(const TaskId& task, const StoredCheckpoint& checkpoint) {
-    checkpoints_[task].push_back(checkpoint);
-    save();
+    auto& stored = checkpoints_[task];
+    stored.push_back(checkpoint);
+    save([&] { write_checkpoint(task, stored.size() - 1); });
 }
 
 void Journal::cut_checkpoints(const TaskId& task, std::size_t count) {
     auto& stored = checkpoints_[task];
     stored.resize(std::min(stored.size(), count));
-    save();
+    save([&] {
+        write_place(
+            "DELETE FROM checkpoints WHERE task = ? AND place >= ?", {task, static_cast<std::uint32_t>(stored.size())}
+        );
+    });
 }
 
 std::optional<contracts::VerdictOpening> Journal::verdict(const Place& segment) const {
@@ -271,7 +330,7 @@ void Journal::keep_verdict(
     if (divergence) {
         divergences_[segment] = *divergence;
     }
-    save();
+    save([&] { write_verdict(segment); });
 }
 
 std::optional<Journal::KeptProfile> Journal::profile(const TaskId& task) const {
@@ -281,40 +340,52 @@ std::optional<Journal::KeptProfile> Journal::profile(const TaskId& task) const {
 
 void Journal::keep_profile(const TaskId& task, const KeptProfile& profile) {
     profiles_[task] = profile;
-    save();
+    save([&] { write_profile(task); });
+}
+
+void Journal::keep_replays() {
+    auto now = replays_to_keep();
+    save([&] { write_replays(now); });
+    kept_replays_ = std::move(now);
 }
 
 void Journal::note_dispute(const TaskId& task) {
     disputed_.insert(task);
-    save();
+    save([&] { write_task(kAddDisputed, task); });
 }
 
 void Journal::note_check(const Place& segment, const AccountId& verifier) {
     if (checked_.insert({segment, verifier}).second) {
         ++checks_;
-        save();
+        save([&] {
+            write_check(segment, verifier);
+            write_facts();
+        });
     }
 }
 
 void Journal::note_accepted(const TaskId& task) {
     accepted_.insert(task);
-    save();
+    save([&] { write_task(kAddAccepted, task); });
 }
 
 void Journal::keep_listen_port(std::uint16_t port) {
     listen_port_ = port;
-    save();
+    save([&] { write_facts(); });
 }
 
 void Journal::open_breaker(const Place& slash, const std::string& reason) {
     slashes_.insert(slash);
     breaker_ = reason;
-    save();
+    save([&] {
+        write_place(kAddSlash, slash);
+        write_facts();
+    });
 }
 
 void Journal::reset_breaker() {
     breaker_.reset();
-    save();
+    save([&] { write_facts(); });
 }
 
 void Journal::forget(const TaskId& task) {
@@ -322,10 +393,16 @@ void Journal::forget(const TaskId& task) {
     std::size_t erased = checkpoints_.erase(task) + disputed_.erase(task) + profiles_.erase(task);
     erased += std::erase_if(verdicts_, is_of_task) + std::erase_if(replays_, is_of_task);
     erased += std::erase_if(divergences_, is_of_task);
-    erased += std::erase_if(probes_, [&task](const auto& item) { return item.first.first.first == task; });
+    const auto is_of_task_of_probe = [&task](const auto& item) { return item.first.first.first == task; };
+    erased += std::erase_if(probes_, is_of_task_of_probe);
     erased += std::erase_if(checked_, is_of_task);
+    std::erase_if(kept_replays_, is_of_task_of_probe);
     if (erased != 0) {
-        save();
+        save([&] {
+            for (const char* table : kOfTask) {
+                write_task((std::string("DELETE FROM ") + table + " WHERE task = ?").c_str(), task);
+            }
+        });
     }
 }
 

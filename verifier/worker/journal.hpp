@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,16 +15,15 @@
 #include <core/base/fields.hpp>
 #include <contracts/transaction/transaction.hpp>
 #include <verifier/roles/finding.hpp>
+#include <verifier/worker/journal_file.hpp>
 
 namespace assay::worker {
 
-/// The journal cannot be read or written. The worker must then not act on anything that it recorded.
-class JournalError : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
+/// The journal's file in a worker's home.
+inline constexpr const char* kJournalName = "journal.db";
 
-/// Persistent memory of a worker that survives a kill: each change is on disk before the worker acts on it.
+/// Persistent memory of a worker that survives a kill: each change is on disk before the worker acts on it. All of it
+/// is in memory too. Others may read the file meanwhile; if another process writes to it, this one refuses to.
 class Journal {
   public:
     using TaskId = contracts::TaskId;
@@ -39,7 +38,8 @@ class Journal {
         bool operator==(const StoredCheckpoint&) const = default;
     };
 
-    /// Opens `file`; a missing file is an empty journal. Throws JournalError if it cannot be read.
+    /// Opens `file`, or makes it. Throws JournalError if it cannot be read, is no journal or one of a newer version, or
+    /// if there is only one of version 0.1 beside it (journal.json).
     explicit Journal(std::filesystem::path file);
 
     /// Retries a failed write. Until it returns, nothing in the journal may be acted on. Throws JournalError.
@@ -73,7 +73,7 @@ class Journal {
     roles::Replays& replays(const Place& segment) { return replays_[segment]; }
     /// Replay results truncated at `probe`: the roots are those of the states after `probe` steps.
     roles::Replays& probe_replays(const Place& segment, std::uint32_t probe) { return probes_[{segment, probe}]; }
-    void keep_replays() { save(); }
+    void keep_replays();
 
     bool has_disputed(const TaskId& task) const { return disputed_.contains(task); }
     void note_dispute(const TaskId& task);
@@ -100,12 +100,27 @@ class Journal {
     void forget(const TaskId& task);
 
   private:
-    void load();
-    std::string encode() const;
-    void save();
+    using Probe = std::pair<Place, std::int64_t>;  ///< a segment and its probe; kNoProbe: its end
+    using Roots = std::pair<Hash256, std::optional<Hash256>>;
 
-    std::filesystem::path file_;
+    void load();
+    void load_promises();
+    /// Writes a change; or everything, if an earlier change could not be written.
+    void save(const std::function<void()>& change);
+    void write_all();
+    void write_checkpoint(const TaskId& task, std::size_t index);
+    void write_verdict(const Place& segment);
+    void write_profile(const TaskId& task);
+    void write_replays(const std::map<Probe, Roots>& replays);
+    void write_place(const char* statement, const Place& place);
+    void write_task(const char* statement, const TaskId& task);
+    void write_check(const Place& segment, const AccountId& verifier);
+    void write_facts();
+    std::map<Probe, Roots> replays_to_keep() const;
+
+    std::unique_ptr<JournalFile> file_;
     bool is_unsaved_ = false;
+    std::map<Probe, Roots> kept_replays_;  ///< what the file has of replays_ and probes_
     std::map<TaskId, std::vector<StoredCheckpoint>> checkpoints_;
     std::map<Place, contracts::VerdictOpening> verdicts_;
     std::map<Place, dispute::StateOpening> divergences_;  ///< for the verdicts in verdicts_

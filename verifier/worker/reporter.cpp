@@ -3,6 +3,8 @@
 
 #include <iostream>
 
+#include <core/system/log/log.hpp>
+
 namespace assay::worker {
 namespace {
 
@@ -45,7 +47,7 @@ void Reporter::trouble(const std::string& text) {
         }
         last_trouble_ = text;
     }
-    std::cerr << "assay-worker: " << text << std::endl;
+    log::warning(text);
     if (json_) {
         event({{"event", "trouble"}, {"reason", text}});
     }

@@ -20,7 +20,7 @@ class Reporter {
     /// Prints `text` unchanged in both formats; used for the ready line.
     void line(const std::string& text);
     void event(const nlohmann::ordered_json& event);
-    /// Reports a problem on standard error, and as an event if the format is JSON. An immediate repetition is not
+    /// Reports a problem in the log, and as an event if the format is JSON. An immediate repetition is not
     /// printed.
     void trouble(const std::string& text);
 

@@ -297,7 +297,7 @@ int run_worker(
     check_device(options.engine);
     const HomeLock lock(options.home);
     const artifacts::ContentStore store(options.home / "store");
-    Journal journal(options.home / "journal.json");
+    Journal journal(options.home / kJournalName);
     Reporter reporter(options.json_progress);
     if (options.reset_breaker) {
         journal.reset_breaker();
@@ -348,7 +348,7 @@ int run_worker(
 int run_server(const WorkerOptions& options, const std::atomic<bool>& stop) {
     const HomeLock lock(options.home);
     const artifacts::ContentStore store(options.home / "store");
-    Journal journal(options.home / "journal.json");
+    Journal journal(options.home / kJournalName);
     Reporter reporter(options.json_progress);
     const Behaviour honest;
     const artifacts::Cache cache(options.home / "fetched");

@@ -12,6 +12,7 @@
 #include <core/crypto/hash.hpp>
 #include <core/keys/keystore.hpp>
 #include <core/crypto/random.hpp>
+#include <core/crypto/siphash.hpp>
 
 #include <tests/unit/core/vectors.hpp>
 
@@ -25,6 +26,28 @@ std::vector<std::string> split(const std::string& line, std::size_t columns) {
         std::getline(in, cells[i], ',');
     }
     return cells;
+}
+
+TEST_CASE("SipHash-2-4 gives the values that its authors published") {
+    SipKey key{};
+    Bytes message(63);
+    for (std::size_t i = 0; i < message.size(); ++i) {
+        message[i] = static_cast<std::uint8_t>(i);
+        key[i % key.size()] = static_cast<std::uint8_t>(i % key.size());
+    }
+    struct Vector {
+        std::size_t size;
+        std::uint64_t hash;
+    };
+    for (const auto& [size, hash] :
+         {Vector{0, 0x726fdb47dd0e0e31}, Vector{1, 0x74f839c593dc67fd}, Vector{2, 0x0d6c8009d9a94f5a},
+          Vector{7, 0xab0200f58b01d137}, Vector{8, 0x93f5f5799a932462}, Vector{15, 0xa129ca6149be45e5},
+          Vector{63, 0x958a324ceb064572}}) {
+        CAPTURE(size);
+        CHECK(siphash(key, ByteView(message).first(size)) == hash);
+    }
+    key[15] ^= 1U;
+    CHECK(siphash(key, ByteView(message).first(15)) != 0xa129ca6149be45e5);
 }
 
 TEST_CASE("VAL-1: Ed25519 signs as RFC 8032 has it, and takes one encoding of each signature") {

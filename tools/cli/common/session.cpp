@@ -46,7 +46,9 @@ void Session::print(const nlohmann::json& result, const std::string& text) const
 }
 
 void Session::progress(const std::string& text) const {
-    if (::isatty(STDERR_FILENO) == 1) {
+    if (log::is_started()) {
+        log::info(text);
+    } else if (::isatty(STDERR_FILENO) == 1) {
         std::cerr << text << "\n";
     }
 }
@@ -130,6 +132,9 @@ Failure to_failure(const std::exception& error) {
 }
 
 int report(const Failure& failure, bool as_json) {
+    if (log::is_started()) {
+        log::error(failure.what(), {{"name", failure.name}, {"exit_code", std::int64_t{failure.exit_code}}});
+    }
     if (as_json) {
         const json error{
             {"code", failure.exit_code}, {"name", failure.name}, {"message", failure.what()}, {"data", failure.data}};

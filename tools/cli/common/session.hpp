@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <client/rpc_client.hpp>
+#include <core/system/log/log.hpp>
 
 /// What all commands of `assay` share: where the node and the keys are, how to print results, how to fail.
 namespace assay::cli {
@@ -44,13 +45,14 @@ struct Session {
     std::string output = "text";
     std::string chain_id;  ///< the chain id that the user expects; empty: the pinned one
     std::string genesis_hash;
+    log::Options log{};
     std::function<int()> command;  ///< the selected command
 
     bool json() const { return output == "json"; }
     client::RpcClient rpc() const { return client::RpcClient(node); }
     /// Prints a result on stdout: `result` with -o json, else `text`.
     void print(const nlohmann::json& result, const std::string& text) const;
-    /// Prints a line on stderr if it is a terminal; else does nothing.
+    /// Writes a line to the log if an option asks for one; else prints it on stderr if that is a terminal.
     void progress(const std::string& text) const;
 };
 
