@@ -78,8 +78,8 @@ def log32(x):
 
 
 def divide(x, y):
-    if y != 0 or x != x:
-        return x / y if y == y else math.nan
+    if x != x or y != 0:
+        return x / y if x == x else math.nan
     return math.nan if x == 0 else math.copysign(math.inf, x) * math.copysign(1.0, y)
 
 
