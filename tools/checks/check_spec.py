@@ -53,13 +53,23 @@ def to_type(text):
     match = re.fullmatch(r"(\d+) (?:× )?(\S+), no length", text)
     if match:
         return f"[{to_type(match.group(2))}; {match.group(1)}]"
-    match = re.fullmatch(r"one of (.*)", text)
-    if match:
-        return f"variant<{', '.join(to_type(part) for part in re.split(r', | or ', match.group(1)))}>"
     return text.strip("`")
 
 
-def same_type(written, generated):
+def same_alternatives(written, generated, schema):
+    """Whether "one of: 0 `A`, 1 nothing more" is what the schema writes as variant<A, B>, B without fields."""
+    names = re.findall(r"(?:^|, )(\d+) (`\w+`|nothing more)", written)
+    if [int(number) for number, _ in names] != list(range(len(generated))):
+        return False
+    return all(name.strip("`") == kind.split("::")[-1] or (name == "nothing more" and not schema["records"][kind]["fields"])
+               for (_, name), kind in zip(names, generated))
+
+
+def same_type(written, generated, schema):
+    written = written.strip()
+    if match := re.fullmatch(r"one of:? (.*)", written):
+        kind = re.fullmatch(r"variant<(.*)>", generated)
+        return kind is not None and same_alternatives(match.group(1), kind.group(1).split(", "), schema)
     if re.fullmatch(r"\d+ bytes", written):
         return SIZED.get(generated) == int(written.split()[0])
     return to_type(written) == re.sub(r"\b\w+::", "", generated)
@@ -92,11 +102,11 @@ def split_fields(cell):
     return [(m.group(1), m.group(2)) for m in re.finditer(r"(?:^|; )`(\w+)` ((?:[^:;`]|`\w+`)+)", cell)]
 
 
-def compare_fields(where, written, generated):
+def compare_fields(where, written, generated, schema):
     if [name for name, _ in written] != [field["name"] for field in generated]:
         return [f"{where}: the page has {[name for name, _ in written]}, the code {[f['name'] for f in generated]}"]
     return [f"{where}.{name}: the page says {text.strip()!r}, the code {field['type']}"
-            for (name, text), field in zip(written, generated) if not same_type(text, field["type"])]
+            for (name, text), field in zip(written, generated) if not same_type(text, field["type"], schema)]
 
 
 def check_params(text, schema):
@@ -104,7 +114,7 @@ def check_params(text, schema):
     written = []
     for kind, names in re.findall(r"^\| \d+(?: to \d+)?: ([^|]*) \| (`.*`) \|$", text, re.MULTILINE):
         written += [(name, kind) for name in re.findall(r"`(\w+)`", names)]
-    return compare_fields("records.md: Params", written, schema["records"]["Params"]["fields"])
+    return compare_fields("records.md: Params", written, schema["records"]["Params"]["fields"], schema)
 
 
 def check_records(text, schema):
@@ -115,18 +125,22 @@ def check_records(text, schema):
         if name not in short:
             complaints.append(f"records.md: the code has no record {name}")
         else:
-            complaints += compare_fields(f"records.md: {name}", fields, schema["records"][short[name]]["fields"])
+            complaints += compare_fields(f"records.md: {name}", fields, schema["records"][short[name]]["fields"], schema)
     alternatives = set()
     for variant, generated in schema["variants"].items():
+        if match := re.search(rf"^\*\*`{variant}`\*\*: one of:? (.*)$", text, re.MULTILINE):
+            if not same_alternatives(match.group(1), [entry["type"] for entry in generated], schema):
+                complaints.append(f"records.md: the alternatives of {variant} are not those of the code")
+            continue
         alternatives |= {entry["type"] for entry in generated}
         written = rows.get(variant, [])
         if [(index, name) for index, name, _ in written] != [(entry["index"], entry["name"]) for entry in generated]:
             complaints.append(f"records.md: the alternatives of {variant} are not those of the code")
             continue
         for (_, name, cell), entry in zip(written, generated):
-            complaints += compare_fields(f"records.md: {name}", split_fields(cell), schema["records"][entry["type"]]["fields"])
-    for name in schema["records"]:
-        known = name.split("::")[-1] in records or name in alternatives or name in ELSEWHERE | {"Params"}
+            complaints += compare_fields(f"records.md: {name}", split_fields(cell), schema["records"][entry["type"]]["fields"], schema)
+    for name, record in schema["records"].items():
+        known = name.split("::")[-1] in records or name in alternatives | ELSEWHERE | {"Params"} or not record["fields"]
         if not known and not name.startswith("light::"):
             complaints.append(f"records.md: has no table for {name}")
     for name, generated in schema["enumerations"].items():

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <contracts/state/dispute.hpp>
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
-#include <core/dispute/narrowing.hpp>
 #include <core/merkle/tree.hpp>
 #include <tools/spec/files.hpp>
 #include <tools/spec/random_value.hpp>
@@ -39,12 +39,13 @@ class Game {
         out_["claim"] = to_hex(codec::encode(claim_));
         out_["start"] = to_hex(codec::encode(position_));
         out_["moves"] = Json::array();
-        reveal(children(5, claim_.after));
+        const std::vector<Hash256> states = children(5, claim_.after);
+        reveal(states);
         select({2, {}});
         // The entry of the first node follows from its only tile, whose leaf is revealed next.
         const Hash256 leaf = make_value<Hash256>(words_);
         const Hash256 entry = tensor_commitment({graph[0].dtype, graph[0].shape}, leaf);
-        reveal({entry, position_.state_after});
+        reveal({entry, states[2]});
         select({0, NodeOpening{graph[0], {node_hash(graph[1])}}});
         reveal({leaf});
         select({0, {}});

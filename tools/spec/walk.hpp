@@ -53,6 +53,11 @@ template <>
 struct NamedVariant<contracts::HistoryEvent> {
     static constexpr const char* kName = "HistoryEvent";
 };
+/// If it is a variant.
+template <>
+struct NamedVariant<dispute::Proof> {
+    static constexpr const char* kName = "Proof";
+};
 
 /// The name of a struct, enum or tag in the schema: as in the source, without the namespace of its layer.
 std::string schema_name(std::string_view full_name);
@@ -135,11 +140,13 @@ std::string Walker::record() {
 template <class T, std::size_t... index>
 void Walker::variant(const std::string& name, std::index_sequence<index...>) {
     std::vector<Alternative> alternatives{{"", type<std::variant_alternative_t<index, T>>()}...};
-    const auto spoken = [](const T& value) -> std::string {
+    const auto spoken = [&alternatives](const T& value) -> std::string {
         if constexpr (std::is_same_v<T, contracts::Action>) {
             return contracts::action_name(value);
-        } else {
+        } else if constexpr (std::is_same_v<T, contracts::HistoryEvent>) {
             return contracts::event_name(value);
+        } else {
+            return alternatives[value.index()].type;
         }
     };
     ((alternatives[index].name = spoken(T(std::in_place_index<index>))), ...);

@@ -5,11 +5,11 @@
 
 #include <contracts/beacon/draw.hpp>
 #include <contracts/state/beacon.hpp>
+#include <contracts/state/dispute.hpp>
 #include <contracts/state/transaction.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/crypto/keys.hpp>
-#include <core/dispute/narrowing.hpp>
 #include <tests/unit/core/vectors.hpp>
 #include <tools/spec/schema.hpp>
 
