@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The canonical primitives that a perceptron's training needs, from docs/protocol/numerics.md.
+"""The canonical primitives, from docs/protocol/numerics.md.
 
 A tensor is (dtype, rows, cols, values), values row-major; an f32 is a Python float that is exactly one. The operations
 + - * / and the square root of two f32 are the same whether rounded once or through a double. NaN payloads are not kept.
@@ -11,8 +11,18 @@ MASK32, MASK64 = 2**32 - 1, 2**64 - 1
 DOUBLE = float.fromhex
 LOG2E, LN2_HI, LN2_LO = DOUBLE("0x1.71547652b82fep+0"), DOUBLE("0x1.62e42feep-1"), DOUBLE("0x1.a39ef35793c76p-33")
 SQRT2 = DOUBLE("0x1.6a09e667f3bcdp+0")
+THIRD, TWO_OVER_PI = 1 / 3, DOUBLE("0x1.45f306dc9c883p-1")
+H = [DOUBLE(x) for x in ("0x1.921fb4p+0", "0x1.4442d0p-24", "0x1.8469898cc5170p-48")]
+F = [DOUBLE(x) for x in """
+    0x1.99998a5c917c1p-20 -0x1.33fa49e9ee9b1p-18 0x1.465d0dbfebee8p-18 -0x1.a77aba462325dp-17 0x1.abdee84424152p-15
+    -0x1.0958b34b5e98ep-13 0x1.1da9fde26ad63p-12 -0x1.3d19cf9d714f6p-11 0x1.53603b08b5002p-10 -0x1.5291244c4f336p-9
+    0x1.3e06b4eb1096bp-8 -0x1.19f278d228511p-7 0x1.d6372c79e2aaep-7 -0x1.7036ee74abbd7p-6 0x1.0ed5153179f5fp-5
+    -0x1.76e83ebf92ec5p-5 0x1.ea97f3acee70bp-5 -0x1.3215da4dbe7f0p-4 0x1.717efc67db63ap-4 -0x1.b92e95b1dbde1p-4
+    0x1.0dabaf0640271p-3 -0x1.69a0ccda54eb0p-3 0x1.6a040781a4860p-2""".split()]
 E = [1 / math.factorial(i) for i in range(13, -1, -1)]
 L = [1 / i for i in range(23, 0, -2)]
+S = [(-1) ** (i // 2) / math.factorial(i) for i in range(13, 0, -2)]
+K = [(-1) ** (i // 2) / math.factorial(i) for i in range(14, -1, -2)]
 
 
 def rn32(x):
@@ -69,6 +79,32 @@ def log64(x):
     return k * LN2_HI + (k * LN2_LO + (s + s) * poly(L, s * s))
 
 
+def tanh64(x):
+    a = abs(x)
+    c = min(a, 22.0)
+    result = a - (a * (a * a)) * THIRD if a < 2.0**-12 else 1 - 2 / (exp64(c + c) + 1)
+    return math.copysign(result, x)
+
+
+def erf64(x):
+    c = min(max(x, -4.0), 4.0)
+    return c * poly(F, (c * c) * 0.125 - 1)
+
+
+def trigonometric(x, quarter):
+    """SIN for a quarter of 0, COS for 1."""
+    k = float(round(x * TWO_OVER_PI))
+    r = ((x - k * H[0]) - k * H[1]) - k * H[2]
+    s, c = r * poly(S, r * r), poly(K, r * r)
+    q = int(k) + quarter
+    result = c if q % 2 else s
+    return -result if q % 4 >= 2 else result
+
+
+def trigonometric32(x, quarter):
+    return rn32(trigonometric(x, quarter)) if abs(x) <= 2.0**30 else math.nan
+
+
 def log32(x):
     if x != x or x < 0:
         return math.nan
@@ -78,8 +114,8 @@ def log32(x):
 
 
 def divide(x, y):
-    if y != 0 or x != x:
-        return x / y if y == y else math.nan
+    if x != x or y != 0:
+        return x / y if x == x else math.nan
     return math.nan if x == 0 else math.copysign(math.inf, x) * math.copysign(1.0, y)
 
 
@@ -89,7 +125,11 @@ ELEMENTWISE = {
     "max": lambda x, y: x if x > y else y, "min": lambda x, y: x if x < y else y,
     "less": lambda x, y: 1.0 if x < y else 0.0, "equal": lambda x, y: 1.0 if x == y else 0.0,
     "select": lambda x, c, y: y if c == 0 else x, "sqrt": lambda x: math.sqrt(x) if x >= 0 else math.nan,
-    "exp": lambda x: rn32(exp64(x)) if x == x else math.nan, "log": log32, "to_float": lambda x: float(x)}
+    "exp": lambda x: rn32(exp64(x)) if x == x else math.nan, "log": log32, "to_float": lambda x: float(x),
+    "tanh": lambda x: rn32(tanh64(x)) if x == x else math.nan, "erf": lambda x: rn32(erf64(x)) if x == x else math.nan,
+    "sin": lambda x: trigonometric32(x, 0), "cos": lambda x: trigonometric32(x, 1),
+    "floor": lambda x: float(math.floor(x)) if math.isfinite(x) else x,
+    "rint": lambda x: float(round(x)) if math.isfinite(x) else x, "from_bits": lambda x: from_bits(x & MASK32)}
 
 
 # Randomness (NUM-30 to NUM-32)
@@ -119,16 +159,28 @@ def batch_row(seed, position, n):
             return x
 
 
+def element_words(node, context):
+    """The word of each element, for `uniform` and `bernoulli`."""
+    seed, step = context.seed, context.step
+    for n in range(node["shape"]["rows"] * node["shape"]["cols"]):
+        counter = (n // 4, node["attributes"][1], step & MASK32, step >> 32)
+        yield philox(counter, (seed & MASK32, seed >> 32))[n % 4]
+
+
 def uniform(node, context):
     bound = from_bits(node["attributes"][0])
     span = rn32(2 * bound)
-    seed, step, result = context.seed, context.step, []
-    for n in range(node["shape"]["rows"] * node["shape"]["cols"]):
-        counter = (n // 4, node["attributes"][1], step & MASK32, step >> 32)
-        word = philox(counter, (seed & MASK32, seed >> 32))[n % 4]
-        u = (word >> 8) * 2.0**-24
-        result.append(f32(rn32(u * span) - bound))
-    return result
+    return [f32(rn32((word >> 8) * 2.0**-24 * span) - bound) for word in element_words(node, context)]
+
+
+def bernoulli(node, context):
+    return [1.0 if word < node["attributes"][0] else 0.0 for word in element_words(node, context)]
+
+
+def step_count(node, context):
+    a, b = node["attributes"]
+    t = context.step // a
+    return [rn32(float(t % b if b else t))]
 
 
 # Primitives that are not elementwise: each takes the node, its operands and the context
@@ -206,6 +258,38 @@ def row_max(node, x):
     return result
 
 
+def row_arg_max(node, x):
+    result = []
+    for row, best in zip(rows_of(x), row_max(node, x)):
+        result.append(next((j for j, v in enumerate(row) if v == best), 0))
+    return result
+
+
+def gather_rows(node, table, index):
+    rows, depth = rows_of(table), table[2]
+    return [v for picks in rows_of(index) for i in picks for v in (rows[i] if 0 <= i < table[1] else [0.0] * depth)]
+
+
+def scatter_add_rows(node, q, index):
+    rows, depth = node["shape"]["rows"], node["shape"]["cols"]
+    result = [0] * (rows * depth)
+    for r, picks in enumerate(rows_of(index)):
+        for c, i in enumerate(picks):
+            for j in range(depth if 0 <= i < rows else 0):
+                result[i * depth + j] = signed64(result[i * depth + j] + q[3][r * q[2] + c * depth + j])
+    return result
+
+
+def causal_mask(node, x):
+    a, fill = node["attributes"][0], from_bits(node["attributes"][1])
+    return [canon(v if n % x[2] <= n // x[2] % a else fill) for n, v in enumerate(x[3])]
+
+
+def to_int(node, x):
+    limits = -2**31, 2**31 - 1
+    return [0 if v != v else limits[v > 0] if math.isinf(v) else min(max(int(v), limits[0]), limits[1]) for v in x[3]]
+
+
 def row_sum(node, x):
     return [signed64(sum(row)) for row in rows_of(x)]
 
@@ -215,7 +299,11 @@ def one_hot(node, index):
 
 
 MOVES = dict(view=view, row_exponent=row_exponent, quantise=quantise, dequantise=dequantise, contract=contract, row_max=row_max,
-             row_sum=row_sum, one_hot=one_hot)
+             row_sum=row_sum, one_hot=one_hot, row_arg_max=row_arg_max, gather_rows=gather_rows,
+             scatter_add_rows=scatter_add_rows, causal_mask=causal_mask, to_int=to_int)
+
+
+SOURCES = dict(uniform=uniform, bernoulli=bernoulli, step_count=step_count)
 
 
 def rows_of(x):
@@ -232,8 +320,8 @@ def execute(node, operands, context):
     op, (rows, cols) = node["op"], (node["shape"]["rows"], node["shape"]["cols"])
     if op == "fill":
         return [canon(from_bits(node["attributes"][0]))] * (rows * cols)
-    if op == "uniform":
-        return uniform(node, context)
+    if op in SOURCES:
+        return SOURCES[op](node, context)
     if op == "batch_rows":
         first, data = context.step * rows, context.dataset
         return [v for r in range(rows) for v in data[batch_row(context.seed, (first + r) & MASK64, len(data))]]

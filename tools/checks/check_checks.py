@@ -114,6 +114,41 @@ def count_cases():
             expect(f"counts: {name} gives {verdict}", result.returncode == verdict, result.stdout + result.stderr)
 
 
+def spec_cases():
+    checkout = HERE.parent.parent
+    pages = ["records.md", "state.md", "encoding.md", "schema.json"]
+    texts = {page: (checkout / "docs/protocol" / page).read_text(encoding="utf-8") for page in pages}
+    cases = [
+        ("a field of another type", "records.md", "| `nonce` | u64 |", "| `nonce` | u32 |"),
+        ("a field of another name", "records.md", "| `balance` | amount |", "| `money` | amount |"),
+        ("fields in another order", "records.md", "`role` `Role`; `amount` amount", "`amount` amount; `role` `Role`"),
+        ("an enumerator of another number", "records.md", "1 `exact`, 2 `tolerance`", "2 `exact`, 1 `tolerance`"),
+        ("an error of another number", "records.md", "| 2 | `too_large` |", "| 3 | `too_large` |"),
+        ("a parameter in another place", "records.md", "`draw_price`, `room_price`", "`room_price`, `draw_price`"),
+        ("a tag that the page lacks", "encoding.md", "| `assay/seal` |", "| `assay/zeal` |"),
+        ("a slot that the page lacks", "state.md", "| 1c | |", "| 2c | |"),
+    ]
+    for name, page, old, new in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for path, text in (texts | {page: texts[page].replace(old, new)}).items():
+                write(root, f"docs/protocol/{path}", text)
+            result = run("check_spec.py", root)
+            found = [line for line in result.stdout.splitlines() if line.startswith((page, page.split(".")[0]))]
+            expect(f"spec: {name} is refused", texts[page].count(old) >= 1 and found, result.stdout)
+    for name, path, text, wanted in (
+        ("a tag that the schema lacks", "contracts/a.cpp", 'TaggedHash kTag("assay/new");', "assay/new"),
+        ("a record that the schema lacks", "contracts/a.hpp", "return Fields<&New::a>{};", "record New"),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for page, content in texts.items():
+                write(root, f"docs/protocol/{page}", content)
+            write(root, path, text)
+            expect(f"spec: {name} is refused", wanted in run("check_spec.py", root).stdout)
+    expect("spec: the checkout passes", run("check_spec.py", checkout).returncode == 0)
+
+
 def mutant_cases():
     checkout = HERE.parent.parent
     result = run("mutants.py", "--fits", checkout)
@@ -193,6 +228,7 @@ diagram_cases()
 decision_cases()
 symbol_cases()
 count_cases()
+spec_cases()
 mutant_cases()
 format_cases()
 print(f"{failures} failures")

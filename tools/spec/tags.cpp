@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/spec/schema.hpp>
+
+namespace assay::spec {
+
+std::vector<Tag> list_tags() {
+    const Field task{"task", "TaskId"};
+    const Field segment{"segment", "u32"};
+    return {
+        {"assay/block", {{"header", "BlockHeader"}}, "hash of a block"},
+        {"assay/diverged", {{"step", "u64"}, {"state_root", "Hash256"}}, "end root of a replay that diverged"},
+        {"assay/dispute",
+         {task, segment, {"challenger", "AccountId"}, {"subject", "option<DisputedVerdict>"}},
+         "id of a dispute; of a profile's part the subject is the byte 00 and then DisputedProfile"},
+        {"assay/draw", {{"seed", "Hash256"}, {"name", "DrawName"}}, "randomness of a draw"},
+        {"assay/forced",
+         {{"lottery", "Hash256"}, {"salt", "Hash256"}, task, segment, {"verifier", "AccountId"}},
+         "whether a verdict is a forced error"},
+        {"assay/history", {{"previous", "Hash256"}, {"record", "HistoryRecord"}}, "history root of a task"},
+        {"assay/merkle-node", {{"left", "Hash256"}, {"right", "Hash256"}}, "inner node of a Merkle tree"},
+        {"assay/node", {{"node", "Node"}}, "leaf of a program's tree"},
+        {"assay/partial", {{"accumulator", "raw"}}, "hash of an accumulator"},
+        {"assay/profile",
+         {task, {"profiler", "AccountId"}, {"report", "ProfileReport"}, {"salt", "Hash256"}},
+         "commitment to a profile"},
+        {"assay/program", {{"program", "ProgramCommitment"}}, "id of a program"},
+        {"assay/round",
+         {{"previous", "Hash256"},
+          {"number", "u64"},
+          {"block_hash", "Hash256"},
+          {"contributions", "vec<Contribution>"}},
+         "seed of a closed round"},
+        {"assay/row", {{"row", "raw"}}, "leaf of a dataset's tree"},
+        {"assay/seal", {{"dispute", "DisputeId"}, {"found", "Hash256"}}, "seal of a challenge"},
+        {"assay/secret", {{"account", "AccountId"}, {"secret", "Hash256"}}, "commitment of a contributor"},
+        {"assay/state", {{"tensors", "u32"}, {"merkle_root", "Hash256"}}, "state root"},
+        {"assay/task", {{"sender", "AccountId"}, {"nonce", "u64"}}, "id of a task"},
+        {"assay/tensor", {{"type", "TensorType"}, {"tile_root", "Hash256"}}, "commitment to a tensor"},
+        {"assay/tile", {{"tile", "raw"}}, "leaf of a tensor's tree"},
+        {"assay/tx", {{"body", "TxBody"}}, "what the sender of a transaction signs"},
+        {"assay/txs", {{"tx_hashes", "vec<Hash256>"}}, "root of a block's transactions"},
+        {"assay/validator", {{"chain_id", "string"}, {"account", "AccountId"}}, "what a consensus key signs"},
+        {"assay/verdict",
+         {task, segment, {"verifier", "AccountId"}, {"opening", "VerdictOpening"}},
+         "commitment to a verdict"},
+    };
+}
+
+}  // namespace assay::spec
