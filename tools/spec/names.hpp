@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <core/base/member_name.hpp>
+
 /// The names of types, members and enumerators as the source spells them, read from the compiler's description of a
 /// template's arguments. g++ and clang describe them alike up to the brackets around packs.
 namespace assay::spec {
@@ -15,10 +17,6 @@ namespace detail {
 
 template <class T>
 constexpr std::string_view describe_type() {
-    return __PRETTY_FUNCTION__;
-}
-template <auto member>
-constexpr std::string_view describe_member() {
     return __PRETTY_FUNCTION__;
 }
 template <class E, E... values>
@@ -45,12 +43,6 @@ std::string_view last_part(std::string_view name);
 template <class T>
 std::string_view full_name() {
     return detail::argument(detail::describe_type<T>(), "T");
-}
-
-/// The name of the member that a pointer to member points to.
-template <auto member>
-std::string_view member_name() {
-    return last_part(detail::argument(detail::describe_member<member>(), "member"));
 }
 
 struct Enumerator {

@@ -11,7 +11,7 @@
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
 #include <contracts/state/task.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <tools/spec/random_value.hpp>
 #include <tools/spec/schema.hpp>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <contracts/state/task.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/role.hpp>
 #include <verifier/worker/task_artifacts.hpp>

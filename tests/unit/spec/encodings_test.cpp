@@ -6,7 +6,7 @@
 #include <contracts/beacon/draw.hpp>
 #include <contracts/state/beacon.hpp>
 #include <contracts/state/dispute.hpp>
-#include <contracts/state/transaction.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/crypto/keys.hpp>
