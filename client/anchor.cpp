@@ -19,7 +19,7 @@ using nlohmann::json;
 constexpr int kFormat = 1;
 
 template <class Id>
-Id id_of(const json& object, const char* name) {
+Id id_in(const json& object, const char* name) {
     const auto id = fixed_from_hex<Id>(object.at(name).get<std::string>());
     if (!id) {
         throw AnchorError(std::string("\"") + name + "\" is not 64 hex digits");
@@ -33,12 +33,12 @@ Anchor decode(const json& object) {
     }
     Anchor out;
     out.chain_id = object.at("chain_id").get<std::string>();
-    out.genesis = id_of<Hash256>(object, "genesis_hash");
+    out.genesis = id_in<Hash256>(object, "genesis_hash");
     out.engine = object.at("engine").get<std::string>();
     out.height = Height{object.at("height").get<std::uint64_t>()};
     if (out.engine == kCometBft) {
         out.block = {
-            .height = object.at("trusted_height").get<std::uint64_t>(), .hash = id_of<Hash256>(object, "trusted_hash")};
+            .height = object.at("trusted_height").get<std::uint64_t>(), .hash = id_in<Hash256>(object, "trusted_hash")};
         out.trusting_s = object.value("trusting_s", std::int64_t{0});
         return out;
     }

@@ -23,7 +23,7 @@ constexpr std::chrono::seconds kBlockPatience{10};
 constexpr const char* kManySign = "cometbft";
 constexpr std::uint64_t kMaxBlocksBack = 10'000;  ///< LGT-7: each is asked for
 
-const json& member(const json& object, const char* name) {
+const json& member_of(const json& object, const char* name) {
     if (!object.is_object() || !object.contains(name)) {
         throw Mismatch(std::string("the node's answer lacks \"") + name + "\"");
     }
@@ -147,7 +147,7 @@ SignedHeader signed_by_validators(RpcClient& rpc, Height height, const std::stri
 }  // namespace
 
 std::string text_member(const json& object, const char* name) {
-    const json& value = member(object, name);
+    const json& value = member_of(object, name);
     if (!value.is_string()) {
         throw Mismatch(std::string("the node's answer has no text in \"") + name + "\"");
     }
@@ -166,7 +166,7 @@ AccountId account_member(const json& object, const char* name) {
 }
 
 std::uint64_t number_member(const json& object, const char* name) {
-    const json& value = member(object, name);
+    const json& value = member_of(object, name);
     if (!value.is_number_unsigned()) {
         throw Mismatch(std::string("the node's answer has no number in \"") + name + "\"");
     }
@@ -202,7 +202,7 @@ ProvenSlot prove_slot(RpcClient& rpc, const Bytes& key, std::optional<Height> he
             std::to_string(height->value)
         );
     }
-    if (!member(answer, "value").is_null()) {
+    if (!member_of(answer, "value").is_null()) {
         slot.value = hex_member(answer, "value");
     }
     const auto proof = codec::decode<merkle::JmtProof>(hex_member(answer, "proof"));
@@ -261,7 +261,7 @@ bool holds_tx(RpcClient& rpc, Height height, const Hash256& tx, const Trust& tru
     std::vector<Bytes> hashes;
     const Bytes wanted(tx.data.begin(), tx.data.end());
     const json block = rpc.call("chain_block", {{"height", height.value}});
-    for (const json& item : member(block, "txs")) {
+    for (const json& item : member_of(block, "txs")) {
         hashes.push_back(hex_member(item, "hash"));
     }
     const Hash256 root = light::rfc6962_root(hashes);

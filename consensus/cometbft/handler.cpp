@@ -261,6 +261,7 @@ void Handler::check_tx(const abci::Request& request, abci::Response& response) {
             return;  // the engine forgot what waits here
         case consensus::RefusalReason::kFull:
         case consensus::RefusalReason::kStopping:
+        case consensus::RefusalReason::kUnreachable:  // which a mempool of this process never is
             refuse(kMempoolFull, "the mempool is full");
             return;
     }

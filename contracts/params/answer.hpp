@@ -25,9 +25,9 @@ struct Answer {
 };
 inline constexpr Answer kNoAnswer{};
 
-inline constexpr std::size_t kPlainAnswer = 1'024;     ///< names and hashes, and a location
-inline constexpr std::size_t kOpeningAnswer = 6'144;   ///< with a tile and its paths, or with a report
-inline constexpr std::size_t kChildrenAnswer = 9'216;  ///< with 256 hashes
+inline constexpr std::size_t kPlainAnswer = 1'024;       ///< names and hashes, and a location
+inline constexpr std::size_t kOpeningAnswer = 6'144;     ///< with a tile and its paths, or with a report
+inline constexpr std::size_t kChildrenAnswer = 9'216;    ///< with 256 hashes
 inline constexpr std::size_t kProofAnswer = kMinTxSize;  ///< PAR-7: the largest transaction that somebody can owe
 
 }  // namespace assay::contracts

@@ -8,6 +8,7 @@
 #include <core/crypto/keys.hpp>
 #include <contracts/state/beacon.hpp>
 #include <contracts/state/params.hpp>
+#include <contracts/transaction/actions.hpp>
 
 /// Decides what a contributor to the beacon sends next. Its secrets are derived from its key, so it stores none.
 namespace assay::roles {

@@ -164,10 +164,10 @@ TEST_CASE("BLK-5: draws follow the block hash and nothing else") {
         context.height = {chain.height.value + 1};
         context.block_hash = hash_of("candidate " + std::to_string(i));
         context.time_ms = static_cast<std::uint64_t>(i);
-        const BlockOutcome outcome = apply_block(chain.view, kChainId, context, {});
+        const BlockOutcome outcome = apply_block(chain.view, kChainId, context, std::vector<Bytes>{});
         context.time_ms = 5'000;
         context.proposer = chain.stranger.id;
-        CHECK(apply_block(chain.view, kChainId, context, {}).changes == outcome.changes);
+        CHECK(apply_block(chain.view, kChainId, context, std::vector<Bytes>{}).changes == outcome.changes);
         MapView after = chain.view;
         after.apply(outcome.changes);
         ++drawn[find_task(after, id)->solver.value()];

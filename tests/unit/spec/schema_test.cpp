@@ -6,6 +6,7 @@
 #include <set>
 
 #include <contracts/state/slots.hpp>
+#include <contracts/transaction/actions.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/unit/core/vectors.hpp>
 #include <tools/spec/files.hpp>
