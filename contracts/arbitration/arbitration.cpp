@@ -28,11 +28,11 @@ Result<Dispute, TxError> require_dispute(
     if (!dispute) {
         return Unexpected{TxError::kDisputeUnknown};  // DSP-30
     }
-    if (dispute->state == DisputeState::kAwaiting) {
-        return Unexpected{TxError::kPhase};  // DSP-42
-    }
-    if (dispute->state != DisputeState::kActive) {
+    if (dispute->end()) {
         return Unexpected{TxError::kDisputeOver};  // DSP-30
+    }
+    if (!dispute->game()) {
+        return Unexpected{TxError::kPhase};  // DSP-42
     }
     const bool allowed = (party != Party::kChallenger && sender == dispute->responder) ||
                          (party != Party::kResponder && sender == dispute->challenger);
@@ -67,22 +67,22 @@ Result<dispute::Position, TxError> next_position(const Dispute& dispute, const S
 
 /// What every move leaves: its record, its bytes, the mover's clock.
 void note_move(Context& context, Task& task, Dispute& dispute, bool by_responder) {
-    record(
-        context, task, history::DisputeMoved{dispute.id, dispute.position.rounds, dispute.position.level, by_responder}
-    );
-    const auto used = static_cast<std::uint32_t>(context.height().value - dispute.last_move_at.value);
-    std::uint32_t& clock = by_responder ? dispute.responder_clock : dispute.challenger_clock;
+    const dispute::Position& position = dispute.position;
+    record(context, task, history::DisputeMoved{dispute.id, position.rounds, position.level(), by_responder});
+    auto& game = std::get<DisputeGame>(dispute.phase);
+    const auto used = static_cast<std::uint32_t>(context.height().value - game.last_move_at.value);
+    std::uint32_t& clock = by_responder ? game.responder_clock : game.challenger_clock;
     clock = std::max(clock - std::min(clock, used), dispute_extension(context.params, task.spec));  // DSP-33
+    game.last_move_at = context.height();
     dispute.onchain_bytes += context.tx_size_bytes;
-    dispute.last_move_at = context.height();
 }
 
 void advance(Context& context, Dispute& dispute, const dispute::Position& next, bool by_responder) {
     Task task = find_task(context.state, dispute.task).value();
     note_move(context, task, dispute, by_responder);
     dispute.position = next;
-    const bool responder_next = is_responders_turn(dispute);
-    const std::uint32_t clock = responder_next ? dispute.responder_clock : dispute.challenger_clock;
+    const auto& game = std::get<DisputeGame>(dispute.phase);
+    const std::uint32_t clock = is_responders_turn(dispute) ? game.responder_clock : game.challenger_clock;
     set_dispute_deadline(context, dispute, context.height_after(clock));
     set_dispute(context.state, dispute);
     set_task(context.state, task);
@@ -90,9 +90,7 @@ void advance(Context& context, Dispute& dispute, const dispute::Position& next, 
 
 }  // namespace
 
-bool is_responders_turn(const Dispute& dispute) noexcept {
-    return dispute.position.level == dispute::Level::kProof || dispute.position.pending.empty();
-}
+bool is_responders_turn(const Dispute& dispute) noexcept { return dispute.position.pending().empty(); }
 
 dispute::Claim base_claim(const TaskSpec& spec, std::uint32_t segment) {
     dispute::Claim claim;
@@ -141,6 +139,11 @@ dispute::Claim make_claim(const StateView& view, const Task& task, std::uint32_t
     return claim;
 }
 
+DisputeGame fresh_game(const Context& context, const Task& task) {
+    const std::uint32_t clock = dispute_clock(context.params, task.spec);
+    return {.responder_clock = clock, .challenger_clock = clock, .last_move_at = context.height(), .deadline = {}};
+}
+
 void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline) {
     dispute.task = task.id;
     dispute.challenger = context.actor;
@@ -148,9 +151,9 @@ void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadlin
     take_bond(context, task, dispute);
     dispute.position = dispute::start_position(dispute.claim);
     dispute.opened_at = context.height();
-    dispute.last_move_at = context.height();
-    dispute.responder_clock = dispute_clock(context.params, task.spec);
-    dispute.challenger_clock = dispute.responder_clock;
+    if (dispute.game()) {
+        dispute.phase = fresh_game(context, task);
+    }
     dispute.onchain_bytes = context.tx_size_bytes;
     set_dispute_deadline(context, dispute, deadline);
     set_dispute(context.state, dispute);
@@ -278,8 +281,8 @@ Result<void, TxError> check_stateful(
 ) noexcept {
     TRY_ASSIGN(const Dispute dispute, require_dispute(view, action.dispute, sender, Party::kEither));
     // DSP-27: a divergence is shown as soon as one step is in question.
-    const auto needed = action.proof.divergence ? dispute::Level::kNodes : dispute::Level::kProof;
-    if (dispute.position.level < needed) {
+    const bool shows_divergence = std::holds_alternative<dispute::DivergenceProof>(action.proof);
+    if (shows_divergence ? dispute.position.step() == nullptr : !dispute.position.is_at_proof()) {
         return Unexpected{TxError::kIllegalMove};  // DSP-35
     }
     return {};

@@ -33,12 +33,12 @@ Result<void, TxError> check_stateful(
 Result<void, TxError> execute(Context& context, const SelectMove& action) noexcept;
 
 Result<void, TxError> check_stateless(const ProveMove& action) noexcept;
-/// Does not check the proof itself: judge_proof and execute do, so that the referee runs once per transaction.
+/// Does not check the proof itself: judge_proof and execute do, so that a proof is judged once per transaction.
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const ProveMove& action
 ) noexcept;
 Result<void, TxError> execute(Context& context, const ProveMove& action) noexcept;
-/// The referee's ruling on the proof; fails with kProofInvalid if the referee refuses it (DSP-36).
+/// The one-step verifier's ruling on the proof; fails with kProofInvalid if it refuses the proof (DSP-36).
 Result<dispute::Ruling, TxError> judge_proof(const StateView& view, const ProveMove& action) noexcept;
 /// The mempool's check of a proof: judge_proof() without its ruling.
 Result<void, TxError> check_costly(const StateView& view, const ProveMove& action) noexcept;
@@ -89,7 +89,7 @@ Height disclosed_from(const Params& params, const TaskSpec& spec, const Dispute&
 /// The open disputes about a verdict, in the order in which they were opened.
 std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, const Assignment& assignment);
 
-/// Whether the responder has to move. At level kProof either party can, but the responder's clock runs (DSP-32).
+/// Whether the responder has to move. At a proof either party can, but the responder's clock runs (DSP-32).
 bool is_responders_turn(const Dispute& dispute) noexcept;
 
 /// DSP-32, DSP-42: called when the clock of the party to move has run out, or the deadline for disclosure has passed.

@@ -17,15 +17,15 @@ Amount bond_of(const Params& params, const Task& task) { return challenger_bond(
 
 /// The place of the challenger's assignment whose reserve answers for such a dispute; nullopt: none does.
 std::optional<std::size_t> answering(const Task& task, const Dispute& dispute, Amount bond) {
-    if (dispute.challenger_role != Role::kVerifier || dispute.profile) {
+    if (dispute.challenger_role != Role::kVerifier || dispute.profile()) {
         return std::nullopt;
     }
     const auto own = find_assignment(task, dispute.segment, dispute.challenger);
     if (!own || task.assignments[*own].reserve < bond) {
         return std::nullopt;
     }
-    if (dispute.verdict) {
-        const auto disputed = find_assignment(task, dispute.segment, dispute.verdict->verifier);
+    if (dispute.verdict()) {
+        const auto disputed = find_assignment(task, dispute.segment, dispute.verdict()->verifier);
         const Assignment& mine = task.assignments[*own];
         if (!is_published(mine) || is_exact(task, dispute.segment) ||
             !contradicts(mine, task.assignments[disputed.value()])) {
@@ -39,16 +39,16 @@ std::optional<std::size_t> answering(const Task& task, const Dispute& dispute, A
 /// judged by distance, the solver's over a verdict on its task, and a verifier's over one that contradicts its own.
 bool stands(const Task& task, const Dispute& dispute) {
     const auto own = find_assignment(task, dispute.segment, dispute.challenger);
-    if (dispute.profile) {
+    if (dispute.profile()) {
         return false;
     }
-    if (!dispute.verdict) {
+    if (!dispute.verdict()) {
         return own && task.assignments[*own].status <= VerdictStatus::kRejected && !is_released(task.assignments[*own]);
     }
     if (is_exact(task, dispute.segment)) {
         return false;
     }
-    const auto disputed = find_assignment(task, dispute.segment, dispute.verdict->verifier);
+    const auto disputed = find_assignment(task, dispute.segment, dispute.verdict()->verifier);
     return answers_on_task(task, dispute) || (own && is_published(task.assignments[*own]) &&
                                               contradicts(task.assignments[*own], task.assignments[disputed.value()]));
 }
@@ -56,7 +56,7 @@ bool stands(const Task& task, const Dispute& dispute) {
 /// Of one challenger over one segment, or over the verdicts of one verifier: they share a place.
 bool share_place(const Dispute& one, const Dispute& other) {
     const auto verifier = [](const Dispute& dispute) {
-        return dispute.verdict ? std::optional{dispute.verdict->verifier} : std::nullopt;
+        return dispute.verdict() ? std::optional{dispute.verdict()->verifier} : std::nullopt;
     };
     return one.challenger == other.challenger && one.segment == other.segment && verifier(one) == verifier(other);
 }

@@ -25,9 +25,10 @@ void forget_dispute(Context& context, Task& task, const DisputeId& id) {
 }
 
 void note_outcome(Dispute& dispute, const PenaltyOutcome& outcome) {
-    dispute.slashed = outcome.slashed;
-    dispute.paid = outcome.paid;
-    dispute.burned = outcome.burned;
+    auto& end = std::get<DisputeEnd>(dispute.phase);
+    end.slashed = outcome.slashed;
+    end.paid = outcome.paid;
+    end.burned = outcome.burned;
 }
 
 Assignment& disputed_assignment(Task& task, const Dispute& dispute) {
@@ -36,15 +37,16 @@ Assignment& disputed_assignment(Task& task, const Dispute& dispute) {
 
 /// Whether two disputes are over claims of one kind by one responder, any of which is lost with the other.
 bool fall_together(const Dispute& one, const Dispute& other) {
-    if (one.responder != other.responder || one.verdict.has_value() != other.verdict.has_value() ||
-        one.profile.has_value() != other.profile.has_value()) {
+    if (one.responder != other.responder || one.subject.index() != other.subject.index()) {
         return false;
     }
-    return !one.verdict || one.segment == other.segment;
+    return !one.verdict() || one.segment == other.segment;
 }
 
 bool is_same_subject(const Dispute& one, const Dispute& other) {
-    return one.segment == other.segment && one.verdict == other.verdict && one.profile == other.profile;
+    const auto equal = [](const auto* a, const auto* b) { return a && b ? *a == *b : a == b; };
+    return one.segment == other.segment && equal(one.verdict(), other.verdict()) &&
+           equal(one.profile(), other.profile());
 }
 
 /// SET-10, DSP-43: who accused the claim that `won` refutes, the earliest first: those who dispute that claim, then
@@ -91,7 +93,7 @@ PenaltyOutcome drop_profile(
 /// PRF-5: the report is dropped, its bond lost to who challenged it first; other disputes over it are moot.
 void refute_profile(Context& context, Task& task, Dispute won, Reason reason) {
     const AccountId winner = accusers_of(context.state, task, won).front();
-    close_dispute(context, won, DisputeState::kRefuted, reason);
+    close_dispute(context, won, DisputeOutcome::kRefuted, reason);
     return_bond(context, won);
     forget_dispute(context, task, won.id);
     record(context, task, history::DisputeEnded{won.id, true, reason});
@@ -116,7 +118,7 @@ void refute_verdict(Context& context, Task& task, Assignment& assignment, Refuta
         .role = Role::kVerifier, .from = assignment.verifier, .amount = assignment.bond, .reason = refutation.reason};
     if (won) {
         penalty.winners = {accusers_of(context.state, task, *won).front()};
-        close_dispute(context, *won, DisputeState::kRefuted, refutation.reason);
+        close_dispute(context, *won, DisputeOutcome::kRefuted, refutation.reason);
         return_bond(context, *won);
         forget_dispute(context, task, won->id);
         record(context, task, history::DisputeEnded{won->id, true, refutation.reason});
@@ -135,17 +137,18 @@ void refute_verdict(Context& context, Task& task, Assignment& assignment, Refuta
     resume_deadline(context, task);
 }
 
-void begin_game(Context& context, Dispute dispute) {
+void begin_game(Context& context, const Task& task, Dispute dispute) {
     // DSP-42
-    dispute.state = DisputeState::kActive;
-    dispute.last_move_at = context.height();
-    set_dispute_deadline(context, dispute, context.height_after(dispute.responder_clock));
+    DisputeGame game = fresh_game(context, task);
+    game.deadline = dispute.deadline();
+    dispute.phase = game;
+    set_dispute_deadline(context, dispute, context.height_after(game.responder_clock));
     set_dispute(context.state, dispute);
 }
 
 void end_dispute_as_forced(Context& context, Task& task, Dispute dispute) {
     // DSP-42
-    close_dispute(context, dispute, DisputeState::kForced, Reason::kForcedError);
+    close_dispute(context, dispute, DisputeOutcome::kForced, Reason::kForcedError);
     return_bond(context, dispute);
     set_dispute(context.state, dispute);
     forget_dispute(context, task, dispute.id);
@@ -153,19 +156,19 @@ void end_dispute_as_forced(Context& context, Task& task, Dispute dispute) {
 }
 
 void refute_claim(Context& context, Task& task, Dispute dispute, Reason reason) {
-    if (dispute.verdict) {
+    if (dispute.verdict()) {
         Assignment& assignment = disputed_assignment(task, dispute);
         refute_verdict(context, task, assignment, {VerdictStatus::kRefuted, reason, std::move(dispute)});
         set_task(context.state, task);
         return;
     }
-    if (dispute.profile) {
+    if (dispute.profile()) {
         refute_profile(context, task, std::move(dispute), reason);
         return;
     }
     const Conviction conviction{
         .reason = reason, .winners = accusers_of(context.state, task, dispute), .segment = dispute.segment};
-    close_dispute(context, dispute, DisputeState::kRefuted, reason);
+    close_dispute(context, dispute, DisputeOutcome::kRefuted, reason);
     return_bond(context, dispute);
     set_dispute(context.state, dispute);
     forget_dispute(context, task, dispute.id);
@@ -175,7 +178,7 @@ void refute_claim(Context& context, Task& task, Dispute dispute, Reason reason) 
 }
 
 void uphold_claim(Context& context, Task& task, Dispute dispute, Reason reason) {
-    close_dispute(context, dispute, DisputeState::kUpheld, reason);
+    close_dispute(context, dispute, DisputeOutcome::kUpheld, reason);
     forget_dispute(context, task, dispute.id);
     record(context, task, history::DisputeEnded{dispute.id, false, reason});
     Penalty penalty{
@@ -199,7 +202,7 @@ void uphold_claim(Context& context, Task& task, Dispute dispute, Reason reason) 
 void lapse_dispute(Context& context, Dispute dispute) {
     // DSP-32
     Task task = find_task(context.state, dispute.task).value();
-    if (dispute.state == DisputeState::kAwaiting) {
+    if (!dispute.game()) {
         refute_claim(context, task, std::move(dispute), Reason::kUndisclosed);  // DSP-42
     } else if (is_responders_turn(dispute)) {
         refute_claim(context, task, std::move(dispute), Reason::kDisputeTimeout);

@@ -29,8 +29,11 @@ void take_bond(Context& context, Task& task, Dispute& dispute);
 /// from it.
 bool answers_on_task(const Task& task, const Dispute& dispute) noexcept;
 
-/// Opens and stores a dispute whose subject, role and claim are set, and takes the actor's bond. The caller stores the
-/// task.
+/// The game as it begins, with full clocks and no deadline yet.
+DisputeGame fresh_game(const Context& context, const Task& task);
+
+/// Opens and stores a dispute whose subject, role, claim and phase are set, and takes the actor's bond. The caller
+/// stores the task.
 void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline);
 
 /// The claim was wrong: convicts the solver (SET-2), or refutes the verdict (DSP-43) or the profile (PRF-5).
@@ -50,7 +53,7 @@ void refute_verdict(Context& context, Task& task, Assignment& assignment, Refuta
 
 /// DSP-42: called for each dispute that awaited a verdict's disclosure. If the verdict was not a forced error, the game
 /// begins; otherwise the dispute ends and the caller stores the task.
-void begin_game(Context& context, Dispute dispute);
+void begin_game(Context& context, const Task& task, Dispute dispute);
 void end_dispute_as_forced(Context& context, Task& task, Dispute dispute);
 
 }  // namespace assay::contracts

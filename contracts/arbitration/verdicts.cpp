@@ -91,8 +91,8 @@ std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, cons
     std::vector<Dispute> found;
     for (const DisputeId& id : get_bookkeeping(view, task).disputes) {
         Dispute dispute = find_dispute(view, id).value();
-        const bool matches = dispute.segment == assignment.segment && dispute.verdict &&
-                             dispute.verdict->verifier == assignment.verifier;
+        const bool matches = dispute.segment == assignment.segment && dispute.verdict() &&
+                             dispute.verdict()->verifier == assignment.verifier;
         if (matches) {
             found.push_back(std::move(dispute));
         }
@@ -136,7 +136,7 @@ Result<void, TxError> check_stateful(
     opened.segment = action.segment;
     opened.challenger = sender;
     opened.challenger_role = action.role;
-    opened.verdict = subject_of(assignment, action.part);
+    opened.subject = ChallengedVerdict{subject_of(assignment, action.part), action.seal};
     TRY(check_place(view, params, task, opened));
     return check_bond(view, params, task, opened);
 }
@@ -147,16 +147,18 @@ Result<void, TxError> execute(Context& context, const ChallengeVerdict& action) 
     const std::size_t index = find_assignment(task, action.segment, action.verifier).value();
     const Assignment& assignment = task.assignments[index];
     Dispute dispute;
-    dispute.verdict = subject_of(assignment, action.part);
-    dispute.id = dispute_id(task.id, action.segment, context.actor, dispute.verdict);
+    const DisputedVerdict subject = subject_of(assignment, action.part);
+    dispute.subject = ChallengedVerdict{subject, action.seal};
+    dispute.id = dispute_id(task.id, action.segment, context.actor, subject);
     dispute.segment = action.segment;
     dispute.responder = action.verifier;
     dispute.challenger_role = action.role;
     dispute.claim = make_verdict_claim(context.state, task, assignment, action.part, action.roots).value();
     // DSP-42: what no lottery can make wrong need not wait to be disclosed.
     const bool waits = action.part == VerdictPart::kProbe && !assignment.forced.has_value();
-    dispute.state = waits ? DisputeState::kAwaiting : DisputeState::kActive;
-    dispute.seal = action.seal;
+    if (waits) {
+        dispute.phase = AwaitingDisclosure{};
+    }
     const Params& params = context.params;
     const std::uint64_t span =
         waits ? secret_blocks(params, task.spec) + params.disclose_blocks : dispute_clock(params, task.spec);

@@ -73,8 +73,8 @@ struct BlockOutcome {
     std::vector<HistoryRecord> history;              ///< in order
     std::vector<DisputeId> disputes;                 ///< opened or changed in this block
     std::vector<ValidatorUpdate> validator_updates;  ///< for the engine
-    std::uint64_t referee_partials = 0;  ///< number of partials that the referee recomputed, for timing by the node
-    std::uint64_t end_gas = 0;           ///< GAS-10: gas of the deadlines and draws at the end of the block
+    std::uint64_t referee_partials = 0;              ///< number of proofs that were judged, for timing by the node
+    std::uint64_t end_gas = 0;                       ///< GAS-10: gas of the deadlines and draws at the end of the block
 };
 
 /// Makes the checks of a decoded transaction that need no state: chain id, signature and ranges of the action's fields.

@@ -19,8 +19,8 @@ namespace {
 std::optional<Height> challenged_until(const StateView& view, const Task& task, const Assignment& assignment) {
     std::optional<Height> until;
     for (const Dispute& dispute : disputes_of(view, task.id, assignment)) {
-        if (dispute.state == DisputeState::kAwaiting) {
-            until = until ? std::min(*until, dispute.deadline) : dispute.deadline;
+        if (dispute.state() == DisputeState::kAwaiting) {
+            until = until ? std::min(*until, dispute.deadline()) : dispute.deadline();
         }
     }
     return until;
@@ -58,11 +58,11 @@ struct Finder {
     /// The party whose clock runs; a proof by the other is a right.
     std::optional<Duty> in_dispute(const DisputeId& id) const {
         const auto dispute = find_dispute(view, id);
-        if (!dispute || dispute->state != DisputeState::kActive ||
+        if (!dispute || !dispute->game() ||
             sender != (is_responders_turn(*dispute) ? dispute->responder : dispute->challenger)) {
             return std::nullopt;
         }
-        return Duty{sender, retag<Hash256>(id), 0, dispute->deadline};
+        return Duty{sender, retag<Hash256>(id), 0, dispute->deadline()};
     }
 
     std::optional<Duty> in_task(const TaskId& id, std::uint32_t segment, bool is_disclosure) const {

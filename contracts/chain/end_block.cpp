@@ -80,7 +80,7 @@ bool end_task_deadline(Context& context, const TaskId& id, Height height) {
 
 bool end_dispute_deadline(Context& context, const DisputeId& id, Height height) {
     auto dispute = find_dispute(context.state, id).value();
-    if (!is_open(dispute.state) || dispute.deadline != height) {
+    if (!is_open(dispute.state()) || dispute.deadline() != height) {
         return false;
     }
     lapse_dispute(context, std::move(dispute));

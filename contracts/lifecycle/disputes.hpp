@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
-
 #include <contracts/state/context.hpp>
 #include <contracts/state/dispute.hpp>
 
 /// Common steps of ending a dispute. Functions that take a `Dispute&` change it; the caller stores it.
 namespace assay::contracts {
 
+/// Moves the deadline of a dispute that has not ended.
 void set_dispute_deadline(Context& context, Dispute& dispute, Height deadline);
 
 /// Ends the dispute: clears its deadline and releases its capacity in the lane of duties.
-void close_dispute(Context& context, Dispute& dispute, DisputeState state, std::optional<Reason> reason);
+void close_dispute(Context& context, Dispute& dispute, DisputeOutcome outcome, Reason reason);
 
 /// Unlocks the challenger's bond.
 void return_bond(Context& context, Dispute& dispute);

@@ -75,8 +75,9 @@ std::uint32_t dispute_rounds_max(const TaskSpec& spec) noexcept {
     const std::uint32_t in_segment = rounds_for(steps) + rounds_for(spec.program.step_nodes);
     const std::uint32_t measuring = spec.distance ? rounds_for(spec.distance->nodes) : 0;
     const std::uint32_t evaluating = spec.evaluation ? rounds_for(spec.evaluation->nodes) : 0;
-    const std::uint32_t narrowing = std::max({in_segment, rounds_for(spec.program.init_nodes), measuring, evaluating});
-    return narrowing + kRoundsForTiles + kRoundsForPartials;
+    const std::uint32_t above_tiles =
+        std::max({in_segment, rounds_for(spec.program.init_nodes), measuring, evaluating});
+    return above_tiles + kRoundsForTiles + kRoundsForPartials;
 }
 
 Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {

@@ -288,8 +288,9 @@ Result<void, TxError> execute(Context& context, const ChallengeProfile& action) 
     const std::uint32_t place = find_profiler(task, action.profiler).value();
     const ProfileReport report = find_profile(context.state, task.id, place).value();
     Dispute dispute;
-    dispute.profile = DisputedProfile{action.profiler, action.part};
-    dispute.id = dispute_id(task.id, action.segment, context.actor, *dispute.profile);
+    const DisputedProfile subject{action.profiler, action.part};
+    dispute.subject = subject;
+    dispute.id = dispute_id(task.id, action.segment, context.actor, subject);
     dispute.segment = action.segment;
     dispute.responder = action.profiler;
     dispute.challenger_role = action.role;

@@ -43,7 +43,7 @@ bool has_earned_fee(
         return true;
     }
     const auto dispute = find_dispute(context.state, dispute_id(task.id, assignment.segment, assignment.verifier));
-    return dispute && dispute->state != DisputeState::kUpheld;
+    return dispute && dispute->state() != DisputeState::kUpheld;
 }
 
 /// SET-8: takes the treasury's part of a payment out of the escrow; what is left of it.

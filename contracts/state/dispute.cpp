@@ -42,6 +42,32 @@ DisputeId dispute_id(
     return retag<DisputeId>(kTag(codec::encode(name)));
 }
 
+DisputeState Dispute::state() const noexcept {
+    const auto* ended = end();
+    if (ended == nullptr) {
+        return game() ? DisputeState::kActive : DisputeState::kAwaiting;
+    }
+    switch (ended->outcome) {
+        case DisputeOutcome::kRefuted:
+            return DisputeState::kRefuted;
+        case DisputeOutcome::kUpheld:
+            return DisputeState::kUpheld;
+        case DisputeOutcome::kMoot:
+            return DisputeState::kMoot;
+        case DisputeOutcome::kForced:
+            break;
+    }
+    return DisputeState::kForced;
+}
+
+Height Dispute::deadline() const noexcept {
+    const auto* awaiting = std::get_if<AwaitingDisclosure>(&phase);
+    if (awaiting != nullptr) {
+        return awaiting->deadline;
+    }
+    return game() ? game()->deadline : Height{};
+}
+
 Hash256 challenge_seal(const DisputeId& dispute, const Hash256& found) noexcept {
     static const crypto::TaggedHash kTag("assay/seal");  // DSP-41
     return kTag(dispute.view(), found.view());

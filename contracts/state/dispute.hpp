@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <variant>
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
@@ -10,10 +11,11 @@
 #include <contracts/state/profile.hpp>
 #include <contracts/state/verdict.hpp>
 #include <contracts/state/task.hpp>
-#include <core/dispute/narrowing.hpp>
+#include <core/dispute/bisection.hpp>
 
 namespace assay::contracts {
 
+/// A dispute's phase and outcome, as RPC and clients name them.
 enum class DisputeState : std::uint8_t {
     kActive = 1,
     kRefuted = 2,   ///< the responder was wrong
@@ -22,7 +24,6 @@ enum class DisputeState : std::uint8_t {
     kAwaiting = 5,  ///< waiting for the challenged verdict to be disclosed (DSP-42)
     kForced = 6,    ///< the verdict was a forced error: the challenger was right, and nobody is slashed
 };
-constexpr bool is_valid(DisputeState s) { return s >= DisputeState::kActive && s <= DisputeState::kForced; }
 constexpr bool is_open(DisputeState s) { return s == DisputeState::kActive || s == DisputeState::kAwaiting; }
 const char* to_string(DisputeState state) noexcept;
 
@@ -45,6 +46,54 @@ struct DisputedProfile {
     static constexpr auto fields() { return Fields<&DisputedProfile::profiler, &DisputedProfile::part>{}; }
 };
 
+/// The solver's claim about the dispute's segment as the subject.
+struct SolverClaim {
+    static constexpr auto fields() { return Fields<>{}; }
+};
+
+/// A part of a verdict as the subject, with what its challenger sealed.
+struct ChallengedVerdict {
+    DisputedVerdict verdict;
+    Hash256 seal;  ///< commitment to what the challenger found (DSP-41)
+    static constexpr auto fields() { return Fields<&ChallengedVerdict::verdict, &ChallengedVerdict::seal>{}; }
+};
+
+/// DSP-42: the game begins when the challenged verdict is disclosed.
+struct AwaitingDisclosure {
+    Height deadline;  ///< when the verdict has to be disclosed
+    static constexpr auto fields() { return Fields<&AwaitingDisclosure::deadline>{}; }
+};
+
+/// The parties move in turn.
+struct DisputeGame {
+    std::uint32_t responder_clock = 0;  ///< blocks left
+    std::uint32_t challenger_clock = 0;
+    Height last_move_at;
+    Height deadline;  ///< when the clock of the party to move runs out
+    static constexpr auto fields() {
+        return Fields<
+            &DisputeGame::responder_clock, &DisputeGame::challenger_clock, &DisputeGame::last_move_at,
+            &DisputeGame::deadline>{};
+    }
+};
+
+enum class DisputeOutcome : std::uint8_t { kRefuted = 1, kUpheld = 2, kMoot = 3, kForced = 4 };
+constexpr bool is_valid(DisputeOutcome o) { return o >= DisputeOutcome::kRefuted && o <= DisputeOutcome::kForced; }
+
+struct DisputeEnd {
+    DisputeOutcome outcome = DisputeOutcome::kMoot;
+    Reason reason = Reason::kMoot;
+    Height at;
+    Amount slashed;  ///< taken from the loser; `paid` of it went to the winners, `burned` was burned
+    Amount paid;
+    Amount burned;
+    static constexpr auto fields() {
+        return Fields<
+            &DisputeEnd::outcome, &DisputeEnd::reason, &DisputeEnd::at, &DisputeEnd::slashed, &DisputeEnd::paid,
+            &DisputeEnd::burned>{};
+    }
+};
+
 /// A dispute between a responder and a challenger about one segment: about the solver's claim, a verifier's verdict, or
 /// a part of a profile (DSP rules).
 struct Dispute {
@@ -55,34 +104,31 @@ struct Dispute {
     AccountId challenger;
     Role challenger_role = Role::kVerifier;
     Amount challenger_bond;  ///< locked
-    DisputeState state = DisputeState::kActive;
-    std::optional<Reason> reason;  ///< why it ended
+    std::variant<SolverClaim, ChallengedVerdict, DisputedProfile> subject;
     dispute::Claim claim;
-    dispute::Position position;
+    dispute::Position position;  ///< at first the whole claim; after the end, what was last in question
     Height opened_at;
-    Height ended_at;
-    std::uint32_t responder_clock = 0;  ///< blocks left
-    std::uint32_t challenger_clock = 0;
-    Height last_move_at;
-    Height deadline;                  ///< when the clock of the party to move runs out
     std::uint64_t onchain_bytes = 0;  ///< total size of all transactions of this dispute so far
-    Amount slashed;                   ///< taken from the loser; `paid` of it went to the winners, `burned` was burned
-    Amount paid;
-    Amount burned;
-    /// At most one of `verdict` and `profile` is set; if neither is, the solver's segment is disputed.
-    std::optional<DisputedVerdict> verdict;
-    std::optional<DisputedProfile> profile;
-    Hash256 seal;  ///< commitment to what the challenger of a verdict found (DSP-41)
     /// DTY-5: capacity that the open dispute takes in the lane of duties; 0 if its task reserved a place for it.
     std::uint64_t lane = 0;
+    std::variant<AwaitingDisclosure, DisputeGame, DisputeEnd> phase = DisputeGame{};
+
+    DisputeState state() const noexcept;
+    /// When something is due of a party; 0 after the end.
+    Height deadline() const noexcept;
+    /// What is disputed, if it is a verdict, or a profile; nullptr otherwise. They live as long as the dispute.
+    const ChallengedVerdict* challenged() const noexcept { return std::get_if<ChallengedVerdict>(&subject); }
+    const DisputedVerdict* verdict() const noexcept { return challenged() ? &challenged()->verdict : nullptr; }
+    const DisputedProfile* profile() const noexcept { return std::get_if<DisputedProfile>(&subject); }
+    /// The clocks, while the parties move; how it ended, once it has. nullptr otherwise.
+    const DisputeGame* game() const noexcept { return std::get_if<DisputeGame>(&phase); }
+    const DisputeEnd* end() const noexcept { return std::get_if<DisputeEnd>(&phase); }
+
     static constexpr auto fields() {
         return Fields<
             &Dispute::id, &Dispute::task, &Dispute::segment, &Dispute::responder, &Dispute::challenger,
-            &Dispute::challenger_role, &Dispute::challenger_bond, &Dispute::state, &Dispute::reason, &Dispute::claim,
-            &Dispute::position, &Dispute::opened_at, &Dispute::ended_at, &Dispute::responder_clock,
-            &Dispute::challenger_clock, &Dispute::last_move_at, &Dispute::deadline, &Dispute::onchain_bytes,
-            &Dispute::slashed, &Dispute::paid, &Dispute::burned, &Dispute::verdict, &Dispute::profile, &Dispute::seal,
-            &Dispute::lane>{};
+            &Dispute::challenger_role, &Dispute::challenger_bond, &Dispute::subject, &Dispute::claim,
+            &Dispute::position, &Dispute::opened_at, &Dispute::onchain_bytes, &Dispute::lane, &Dispute::phase>{};
     }
 };
 

@@ -9,7 +9,7 @@
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
 #include <contracts/state/ids.hpp>
-#include <core/dispute/narrowing.hpp>
+#include <core/dispute/bisection.hpp>
 
 /// What a submitter asks for (TASK-2).
 namespace assay::contracts {

@@ -263,8 +263,8 @@ enum class Reason : std::uint8_t {
     kVerificationFee = 2,  ///< from escrow to a verifier
     kRefund = 3,           ///< from escrow back to the submitter
     kWonDispute = 4,       ///< share of a slashed bond, to a winner of the dispute
-    kLostDispute = 5,      ///< slashed from the responder: the referee refuted its claim
-    kFalseAccusation = 6,  ///< slashed from the challenger: the referee confirmed the disputed claim
+    kLostDispute = 5,      ///< slashed from the responder: a proof refuted its claim
+    kFalseAccusation = 6,  ///< slashed from the challenger: a proof confirmed the disputed claim
     kDisputeTimeout = 7,   ///< slashed: the party's clock ran out
     kUnavailable = 8,      ///< slashed from the solver: three committees in a row could not fetch the data for a replay
     kMissedDeadline = 9,   ///< slashed from the solver: training was not completed by the deadline

@@ -68,7 +68,7 @@ enum class [[nodiscard]] TxError : std::uint8_t{
     kNotParty = 82,         ///< DSP-31
     kWrongRound = 83,       ///< DSP-34
     kIllegalMove = 84,      ///< DSP-35: the game refused the move (dispute::MoveError)
-    kProofInvalid = 85,     ///< DSP-36: the referee refused the proof (dispute::ProofError)
+    kProofInvalid = 85,     ///< DSP-36: the proof was refused (dispute::ProofError)
     kSegmentUnknown = 86,   ///< DSP-37
     kAlreadyDisputed = 87,  ///< DSP-38: this challenger has already disputed this subject
     kNotExact = 88,         ///< DSP-44: the segment is judged by distance; dispute its verdicts instead

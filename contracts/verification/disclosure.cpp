@@ -50,7 +50,7 @@ bool is_kept(const Params& params, const Task& task, const Assignment& assignmen
 
 std::vector<Dispute> awaiting_disputes(const StateView& view, const Task& task, const Assignment& assignment) {
     auto disputes = disputes_of(view, task.id, assignment);
-    std::erase_if(disputes, [](const Dispute& dispute) { return dispute.state != DisputeState::kAwaiting; });
+    std::erase_if(disputes, [](const Dispute& dispute) { return dispute.state() != DisputeState::kAwaiting; });
     return disputes;
 }
 
@@ -61,7 +61,7 @@ std::vector<AccountId> jackpot_winners(
 ) {
     std::vector<AccountId> winners;
     for (const Dispute& dispute : challenges) {
-        const bool is_sealed = dispute.seal == challenge_seal(dispute.id, assignment.probe_root.value());
+        const bool is_sealed = dispute.challenged()->seal == challenge_seal(dispute.id, assignment.probe_root.value());
         const bool is_early = dispute.opened_at < disclosed_from(params, task.spec, challenges.front());
         if (is_sealed && is_early && is_watcher(assignment, dispute.challenger)) {
             winners.push_back(dispute.challenger);
@@ -78,7 +78,7 @@ void answer_challenges(
         if (assignment.forced == true) {
             end_dispute_as_forced(context, task, dispute);
         } else {
-            begin_game(context, dispute);
+            begin_game(context, task, dispute);
         }
     }
     if (assignment.forced == true) {

@@ -36,21 +36,22 @@ struct Reads {
     std::optional<std::uint64_t> row;
 };
 
-Reads gather_reads(const Claim& claim, const Position& p, std::uint32_t partial, Replay& replay) {
-    const Node& node = *p.node;
+Reads gather_reads(const Claim& claim, const DisputedTile& tile, std::uint32_t partial, Replay& replay) {
+    const Node& node = tile.node.node;
+    const DisputedStep& step = tile.node.step;
     Reads reads;
-    reads.refs = canonical::operands_of(node, p.first_tile, partial);
+    reads.refs = canonical::operands_of(node, tile.index, partial);
     const auto tile_at = [&](const TileRef& ref) {
-        return canonical::tile_of(input_tensor(replay, p.first_step, node.inputs[ref.input]), ref.tile);
+        return canonical::tile_of(input_tensor(replay, step.number, node.inputs[ref.input]), ref.tile);
     };
     for (const TileRef& ref : reads.refs) {
         reads.input.tiles.push_back(tile_at(ref));
     }
-    if (const auto dependent = canonical::dependent_operand(node, p.first_tile, partial, reads.input.tiles)) {
+    if (const auto dependent = canonical::dependent_operand(node, tile.index, partial, reads.input.tiles)) {
         reads.refs.push_back(*dependent);
         reads.input.tiles.push_back(tile_at(*dependent));
     }
-    reads.row = canonical::dataset_row_of(node, p.first_tile, partial, context_of(claim, p));
+    reads.row = canonical::dataset_row_of(node, tile.index, partial, context_of(claim, step));
     if (reads.row) {
         const ByteView row = replay.rows().row(*reads.row);
         reads.input.dataset_row = Bytes(row.begin(), row.end());
@@ -64,15 +65,17 @@ struct PartialResult {
 };
 
 /// The party's own chain of partials of the disputed tile, up to and excluding `end`.
-std::vector<PartialResult> run_partials(const Claim& claim, const Position& p, std::uint32_t end, Replay& replay) {
-    const StepContext context = context_of(claim, p);
+std::vector<PartialResult> run_partials(
+    const Claim& claim, const DisputedTile& tile, std::uint32_t end, Replay& replay
+) {
+    const StepContext context = context_of(claim, tile.node.step);
     std::vector<PartialResult> results;
     results.reserve(end);
     std::optional<Accumulator> before;
     for (std::uint32_t partial = 0; partial < end; ++partial) {
-        Reads reads = gather_reads(claim, p, partial, replay);
+        Reads reads = gather_reads(claim, tile, partial, replay);
         reads.input.before = std::move(before);
-        auto output = canonical::execute_partial(*p.node, p.first_tile, partial, context, reads.input);
+        auto output = canonical::execute_partial(tile.node.node, tile.index, partial, context, reads.input);
         ASSERT(output.has_value());
         before = output->accumulator;
         results.push_back({
@@ -108,9 +111,9 @@ merkle::Tree state_tree(const std::vector<Tensor>& state) {
 }
 
 /// What the disputed node's tiles are the leaves of; of kCommit, the tensors of the state after the step.
-const merkle::Tree& own_tiles(const Position& p, Replay& replay) {
-    return p.node->op == Op::kCommit ? replay.state_tree(p.first_step + 1)
-                                     : replay.output_tiles(p.first_step, p.first_node);
+const merkle::Tree& own_tree(const DisputedNode& node, Replay& replay) {
+    return node.node.op == Op::kCommit ? replay.state_tree(node.step.number + 1)
+                                       : replay.output_tiles(node.step.number, node.index);
 }
 
 /// The commitment of a tensor whose tiles are the leaves of `tiles`.
@@ -118,34 +121,78 @@ Hash256 commit_tiles(const Tensor& tensor, const merkle::Tree& tiles) {
     return tensor_commitment({.dtype = tensor.dtype, .shape = tensor.shape}, tiles.root());
 }
 
-/// What the party would itself reveal at this position.
-std::vector<Hash256> own_children(const Claim& claim, const Position& p, Replay& replay) {
-    const Split s = split(claim, p);
-    std::vector<Hash256> children;
-    switch (p.level) {
-        case Level::kSteps:
-            for (std::uint32_t i = 0; i < s.count; ++i) {
-                children.push_back(replay.state_root_after(p.first_step + last_of_child(p.step_count, s, i)));
-            }
-            break;
-        case Level::kNodes:
-            children = subtree_roots(merkle::Tree(step_entries(replay, p.first_step)), p.first_node, s);
-            break;
-        case Level::kTiles:
-            children = subtree_roots(own_tiles(p, replay), p.first_tile, s);
-            break;
-        case Level::kPartials: {
-            const auto results = run_partials(claim, p, p.first_partial + p.partial_count, replay);
-            for (std::uint32_t i = 0; i < s.count; ++i) {
-                children.push_back(results[p.first_partial + last_of_child(p.partial_count, s, i)].hash);
-            }
-            break;
+/// What the party would itself reveal of a range.
+class OwnChildren {
+  public:
+    OwnChildren(const Claim& claim, Split split, Replay& replay) : claim_(claim), split_(split), replay_(replay) {}
+
+    std::vector<Hash256> operator()(const AtSteps& at) const {
+        std::vector<Hash256> children;
+        for (std::uint32_t i = 0; i < split_.count; ++i) {
+            children.push_back(replay_.state_root_after(at.first_step + last_of_child(at.step_count, split_, i)));
         }
-        case Level::kProof:
-            break;
+        return children;
     }
-    return children;
+    std::vector<Hash256> operator()(const AtStep& at) const { return entries(at.step, 0); }
+    std::vector<Hash256> operator()(const AtNodes& at) const { return entries(at.step, at.first_node); }
+    std::vector<Hash256> operator()(const AtNode& at) const { return below(at.node, 0); }
+    std::vector<Hash256> operator()(const AtTiles& at) const { return below(at.node, at.first_tile); }
+    std::vector<Hash256> operator()(const AtTensors& at) const { return below(at.node, at.first_tensor); }
+    std::vector<Hash256> operator()(const AtPartials& at) const {
+        const auto results = run_partials(claim_, at.tile, at.first_partial + at.partial_count, replay_);
+        std::vector<Hash256> children;
+        for (std::uint32_t i = 0; i < split_.count; ++i) {
+            children.push_back(results[at.first_partial + last_of_child(at.partial_count, split_, i)].hash);
+        }
+        return children;
+    }
+
+  private:
+    std::vector<Hash256> entries(const DisputedStep& step, std::uint32_t first) const {
+        return subtree_roots(merkle::Tree(step_entries(replay_, step.number)), first, split_);
+    }
+    std::vector<Hash256> below(const DisputedNode& node, std::uint64_t first) const {
+        return subtree_roots(own_tree(node, replay_), first, split_);
+    }
+
+    const Claim& claim_;
+    Split split_;
+    Replay& replay_;
+};
+
+/// The range that a reveal or a selection of `position` is of.
+const auto& range_of(const Position& position) {
+    const auto* bisection = std::get_if<Bisection>(&position.at);
+    ASSERT(bisection != nullptr);
+    return bisection->range;
 }
+
+std::vector<Hash256> own_children(const Claim& claim, const Position& position, Replay& replay) {
+    return std::visit(OwnChildren(claim, split(claim, position), replay), range_of(position));
+}
+
+/// DSP-5: what the last child of the range has to be; nullopt where only its root is claimed.
+class LastChild {
+  public:
+    LastChild(const Claim& claim, Split split) : claim_(claim), split_(split) {}
+
+    std::optional<Hash256> operator()(const AtSteps& at) const { return at.state_after; }
+    std::optional<Hash256> operator()(const AtStep& at) const { return last_entry(at.step, 0); }
+    std::optional<Hash256> operator()(const AtNodes& at) const { return last_entry(at.step, at.first_node); }
+    std::optional<Hash256> operator()(const AtNode& /*at*/) const { return std::nullopt; }
+    std::optional<Hash256> operator()(const AtTiles& /*at*/) const { return std::nullopt; }
+    std::optional<Hash256> operator()(const AtTensors& /*at*/) const { return std::nullopt; }
+    std::optional<Hash256> operator()(const AtPartials& at) const { return at.accumulator_after; }
+
+  private:
+    std::optional<Hash256> last_entry(const DisputedStep& step, std::uint32_t first) const {
+        const bool ends_step = split_.child_height == 0 && first + split_.count == entry_count(claim_);
+        return ends_step ? std::optional(step.state_after) : std::nullopt;
+    }
+
+    const Claim& claim_;
+    Split split_;
+};
 
 /// The step that diverges though the claim does not say so of it.
 std::optional<std::uint64_t> unadmitted_divergence(const Claim& claim, Replay& replay) {
@@ -201,23 +248,25 @@ class ClaimedTree {
 
 class ProofMaker {
   public:
-    ProofMaker(const Claim& claim, const Position& p, Replay& replay, std::span<const NodeReveal> reveals)
-        : claim_(claim), p_(p), replay_(replay), tree_(step_entries(replay, p.first_step), p.first_node, reveals) {}
+    ProofMaker(const Claim& claim, const DisputedNode& node, Replay& replay, std::span<const NodeReveal> reveals)
+        : claim_(claim),
+          node_(node),
+          replay_(replay),
+          tree_(step_entries(replay, node.step.number), node.index, reveals) {}
 
-    Proof make() {
-        Proof proof;
-        if (p_.node->op == Op::kCommit) {
-            const Input& input = p_.node->inputs[p_.first_tile];
-            const Hash256 commitment = input.source == Source::kState
-                                           ? replay_.state_tree(p_.first_step).node(0, input.index)
-                                           : replay_.output_commitment(p_.first_step, input.index);
-            proof.entry = EntryOpening{.commitment = commitment, .path = source_path(input)};
-            return proof;
+    EntryProof make(const AtTensor& at) {
+        const Input& input = node_.node.inputs[at.tensor];
+        const Hash256 commitment = input.source == Source::kState ? replay_.state_tree(step()).node(0, input.index)
+                                                                  : replay_.output_commitment(step(), input.index);
+        return {.commitment = commitment, .path = source_path(input)};
+    }
+
+    PartialProof make(const AtPartial& at) {
+        PartialProof proof;
+        if (at.partial > 0) {
+            proof.before = run_partials(claim_, at.tile, at.partial, replay_).back().accumulator;
         }
-        if (p_.first_partial > 0) {
-            proof.before = run_partials(claim_, p_, p_.first_partial, replay_).back().accumulator;
-        }
-        Reads reads = gather_reads(claim_, p_, p_.first_partial, replay_);
+        Reads reads = gather_reads(claim_, at.tile, at.partial, replay_);
         for (std::size_t i = 0; i < reads.refs.size(); ++i) {
             proof.tiles.push_back(open_tile(reads.refs[i], std::move(reads.input.tiles[i])));
         }
@@ -229,17 +278,19 @@ class ProofMaker {
     }
 
   private:
+    std::uint64_t step() const { return node_.step.number; }
+
     std::vector<Hash256> source_path(const Input& input) {
         if (input.source == Source::kNode) {
             return tree_.path(input.index);
         }
-        return replay_.state_tree(p_.first_step).path(input.index);
+        return replay_.state_tree(step()).path(input.index);
     }
 
     TileOpening open_tile(const TileRef& ref, Tile tile) {
-        const Input& input = p_.node->inputs[ref.input];
-        const merkle::Tree& tiles = input.source == Source::kState ? replay_.state_tiles(p_.first_step, input.index)
-                                                                   : replay_.output_tiles(p_.first_step, input.index);
+        const Input& input = node_.node.inputs[ref.input];
+        const merkle::Tree& tiles = input.source == Source::kState ? replay_.state_tiles(step(), input.index)
+                                                                   : replay_.output_tiles(step(), input.index);
         return {
             .tile = std::move(tile),
             .tile_path = tiles.path(ref.tile),
@@ -248,7 +299,7 @@ class ProofMaker {
     }
 
     const Claim& claim_;
-    const Position& p_;
+    const DisputedNode& node_;
     Replay& replay_;
     ClaimedTree tree_;
 };
@@ -312,51 +363,49 @@ std::vector<Hash256> step_entries(Replay& replay, std::uint64_t step) {
     return entries;
 }
 
+std::optional<Hash256> claimed_last_child(const Claim& claim, const Position& position) noexcept {
+    const auto* bisection = std::get_if<Bisection>(&position.at);
+    return bisection ? std::visit(LastChild(claim, split(claim, position)), bisection->range) : std::nullopt;
+}
+
 std::vector<Hash256> make_reveal(const Claim& claim, const Position& position, Replay& replay) {
     std::vector<Hash256> children = own_children(claim, position, replay);
-    const Split s = split(claim, position);
-    switch (position.level) {
-        case Level::kSteps:
-            children.back() = position.state_after;
-            break;
-        case Level::kNodes: {
-            const std::uint64_t entries = replay.graph().size();
-            const bool ends_step = ((position.first_node >> s.child_height) + s.count) << s.child_height >= entries;
-            if (s.child_height == 0 && ends_step) {
-                children.back() = position.state_after;
-            }
-            break;
-        }
-        case Level::kPartials:
-            children.back() = position.accumulator_after;
-            break;
-        case Level::kTiles:
-        case Level::kProof:
-            break;
+    if (const auto last = claimed_last_child(claim, position)) {
+        children.back() = *last;
     }
     return children;
 }
 
+std::optional<std::uint32_t> first_node_of(const Position& position) noexcept {
+    if (position.level() != Level::kNodes) {
+        return std::nullopt;
+    }
+    const auto* nodes = std::get_if<AtNodes>(&std::get<Bisection>(position.at).range);
+    return nodes ? nodes->first_node : 0;
+}
+
 Selection make_selection(const Claim& claim, const Position& position, Replay& replay) {
     const std::vector<Hash256> own = own_children(claim, position, replay);
-    const auto& pending = position.pending;
+    const std::span<const Hash256> pending = position.pending();
     ASSERT(own.size() == pending.size());
     const Split s = split(claim, position);
     const auto differs = std::mismatch(own.begin(), own.end(), pending.begin()).first;
     std::size_t child = differs != own.end() ? static_cast<std::size_t>(differs - own.begin()) : own.size() - 1;
     const auto diverged = unadmitted_divergence(claim, replay);
-    if (position.level == Level::kSteps && diverged && *diverged >= position.first_step) {
-        child = std::min<std::size_t>(child, (*diverged - position.first_step) >> s.child_height);
+    const auto* steps = std::get_if<AtSteps>(&range_of(position));
+    if (steps && diverged && *diverged >= steps->first_step) {
+        child = std::min<std::size_t>(child, (*diverged - steps->first_step) >> s.child_height);
     }
     Selection selection{.child = static_cast<std::uint32_t>(child), .node = {}};
-    if (position.level == Level::kNodes && s.child_height == 0) {
+    const auto first_node = first_node_of(position);
+    if (first_node && s.child_height == 0) {
         const canonical::Graph& graph = replay.graph();
         std::vector<Hash256> leaves;
         leaves.reserve(graph.size());
         for (const Node& node : graph) {
             leaves.push_back(node_hash(node));
         }
-        const std::uint64_t index = position.first_node + child;
+        const std::uint64_t index = *first_node + child;
         selection.node = NodeOpening{.node = graph[index], .path = merkle::Tree(std::move(leaves)).path(index)};
     }
     return selection;
@@ -389,17 +438,22 @@ std::optional<StateOpening> open_divergence(const std::vector<Tensor>& state) {
 }
 
 std::optional<Proof> make_divergence_proof(const Claim& claim, const Position& position, Replay& replay) {
-    if (position.level < Level::kNodes || replay.state_root_after(position.first_step) != position.state_after ||
-        unadmitted_divergence(claim, replay) != position.first_step) {
+    const DisputedStep* step = position.step();
+    if (step == nullptr || replay.state_root_after(step->number) != step->state_after ||
+        unadmitted_divergence(claim, replay) != step->number) {
         return std::nullopt;
     }
-    Proof proof;
-    proof.divergence = open_divergence(replay.state_before(position.first_step + 1));
-    return proof.divergence ? std::optional(std::move(proof)) : std::nullopt;
+    auto opening = open_divergence(replay.state_before(step->number + 1));
+    return opening ? std::optional<Proof>(DivergenceProof{*std::move(opening)}) : std::nullopt;
 }
 
 Proof make_proof(const Claim& claim, const Position& position, Replay& replay, std::span<const NodeReveal> reveals) {
-    return ProofMaker(claim, position, replay, reveals).make();
+    ASSERT(position.is_at_proof());
+    ProofMaker maker(claim, *position.node(), replay, reveals);
+    if (const auto* tensor = std::get_if<AtTensor>(&position.at)) {
+        return maker.make(*tensor);
+    }
+    return maker.make(std::get<AtPartial>(position.at));
 }
 
 }  // namespace assay::dispute

@@ -10,8 +10,8 @@
 #include <core/base/bytes.hpp>
 #include <core/merkle/tree.hpp>
 #include <core/canonical/executor.hpp>
-#include <core/dispute/narrowing.hpp>
-#include <core/dispute/referee.hpp>
+#include <core/dispute/bisection.hpp>
+#include <core/dispute/one_step_verifier.hpp>
 
 /// The parties' side of a dispute: computing moves from one's own replay of the claim.
 namespace assay::dispute {
@@ -66,12 +66,12 @@ class Replay {
 /// The entries of a step: the commitment of each node's output, then the state root (TRC-8).
 std::vector<Hash256> step_entries(Replay& replay, std::uint64_t step);
 
-/// The responder's children for the position, which must have none pending and not be at kProof. The last child is
+/// The responder's children for the position, which must have none pending and not be at a proof. The last child is
 /// always the claimed result, even if the replay disagrees.
 std::vector<Hash256> make_reveal(const Claim& claim, const Position& position, Replay& replay);
 
-/// The challenger's selection from `position.pending`: the first child that its replay contradicts, or that contains a
-/// diverging step which the claim does not admit; if there is none, the last child, because the claimed result is
+/// The challenger's selection from the pending children: the first child that its replay contradicts, or that contains
+/// a diverging step which the claim does not admit; if there is none, the last child, because the claimed result is
 /// wrong.
 Selection make_selection(const Claim& claim, const Position& position, Replay& replay);
 
@@ -82,7 +82,13 @@ struct NodeReveal {
     std::vector<Hash256> children;
 };
 
-/// The proof for a position at kProof. Either party can make it, since the inputs are agreed. `reveals` are the
+/// DSP-5: what the last child of the next reveal has to be; nullopt where a root binds the children instead.
+std::optional<Hash256> claimed_last_child(const Claim& claim, const Position& position) noexcept;
+
+/// Where the next reveal at level kNodes begins; nullopt at another level.
+std::optional<std::uint32_t> first_node_of(const Position& position) noexcept;
+
+/// The proof for a position at level kProof. Either party can make it, since the inputs are agreed. `reveals` are the
 /// dispute's reveals at level kNodes, in order.
 Proof make_proof(const Claim& claim, const Position& position, Replay& replay, std::span<const NodeReveal> reveals);
 

@@ -22,21 +22,60 @@ bool is_subtree(std::uint64_t total, std::uint64_t first, std::uint32_t height) 
     return first < total && height <= merkle::tree_depth(total) && (first & ((std::uint64_t{1} << height) - 1)) == 0;
 }
 
-bool is_possible_below_nodes(const Claim& claim, const Position& p) {
-    if (!p.node || !fits_program(claim, p.first_node, *p.node)) {
-        return false;
-    }
-    const std::uint64_t tiles = tile_total(*p.node);
-    if (p.level == Level::kTiles) {
-        return is_subtree(tiles, p.first_tile, p.tile_height);
-    }
-    if (p.first_tile >= tiles) {
-        return false;
-    }
-    const std::uint64_t end = std::uint64_t{p.first_partial} + p.partial_count;
-    const bool narrowed = p.partial_count == 1;
-    return p.partial_count >= 1 && narrowed == (p.level == Level::kProof) &&
-           end <= partial_total(*p.node, p.first_tile);
+/// The same for a part of it, as a reveal leaves that has too many items to show each.
+bool is_inner_subtree(std::uint64_t total, std::uint64_t first, std::uint32_t height) {
+    return height > 0 && height < merkle::tree_depth(total) && is_subtree(total, first, height);
+}
+
+bool can_be(const Claim& claim, const DisputedNode& node) { return fits_program(claim, node.index, node.node); }
+
+bool has_tiles(const Claim& claim, const DisputedNode& node) {
+    return can_be(claim, node) && node.node.op != Op::kCommit;
+}
+
+bool has_tensors(const Claim& claim, const DisputedNode& node) {
+    return can_be(claim, node) && node.node.op == Op::kCommit;
+}
+
+bool can_be(const Claim& claim, const DisputedTile& tile) {
+    return has_tiles(claim, tile.node) && tile.index < tile_total(tile.node.node);
+}
+
+bool can_be(const Claim& /*claim*/, const AtSteps& at) { return at.step_count > 1; }
+
+bool can_be(const Claim& claim, const AtStep& /*at*/) { return entry_count(claim) > 0; }
+
+bool can_be(const Claim& claim, const AtNodes& at) {
+    return is_inner_subtree(entry_count(claim), at.first_node, at.node_height);
+}
+
+bool can_be(const Claim& claim, const AtNode& at) { return can_be(claim, at.node); }
+
+bool can_be(const Claim& claim, const AtTiles& at) {
+    return has_tiles(claim, at.node) && is_inner_subtree(tile_total(at.node.node), at.first_tile, at.tile_height);
+}
+
+bool can_be(const Claim& claim, const AtTensors& at) {
+    return has_tensors(claim, at.node) && is_inner_subtree(tile_total(at.node.node), at.first_tensor, at.tensor_height);
+}
+
+bool can_be(const Claim& claim, const AtPartials& at) {
+    const std::uint64_t end = std::uint64_t{at.first_partial} + at.partial_count;
+    return can_be(claim, at.tile) && at.partial_count > 1 && end <= partial_total(at.tile.node.node, at.tile.index) &&
+           at.accumulator_before.has_value() == (at.first_partial > 0);
+}
+
+bool can_be(const Claim& claim, const AtPartial& at) {
+    return can_be(claim, at.tile) && at.partial < partial_total(at.tile.node.node, at.tile.index) &&
+           at.accumulator_before.has_value() == (at.partial > 0);
+}
+
+bool can_be(const Claim& claim, const AtTensor& at) {
+    return has_tensors(claim, at.node) && at.tensor < tile_total(at.node.node);
+}
+
+bool can_be(const Claim& claim, const Bisection& bisection) {
+    return std::visit([&](const auto& at) { return can_be(claim, at); }, bisection.range);
 }
 
 }  // namespace
@@ -73,18 +112,8 @@ bool fits_program(const Claim& claim, std::uint32_t index, const Node& node) noe
     return true;
 }
 
-bool is_possible(const Claim& claim, const Position& p) noexcept {
-    switch (p.level) {
-        case Level::kSteps:
-            return p.step_count > 1;
-        case Level::kNodes:
-            return !p.node && is_subtree(entry_count(claim), p.first_node, p.node_height);
-        case Level::kTiles:
-        case Level::kPartials:
-        case Level::kProof:
-            return is_possible_below_nodes(claim, p);
-    }
-    return false;
+bool is_possible(const Claim& claim, const Position& position) noexcept {
+    return std::visit([&](const auto& at) { return can_be(claim, at); }, position.at);
 }
 
 }  // namespace assay::dispute

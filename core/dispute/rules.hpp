@@ -5,9 +5,9 @@
 
 #include <core/canonical/node.hpp>
 #include <core/canonical/partial.hpp>
-#include <core/dispute/narrowing.hpp>
+#include <core/dispute/bisection.hpp>
 
-/// Helpers shared by the game, the referee and the parties.
+/// Helpers shared by the game, the one-step verifier and the parties.
 namespace assay::dispute {
 
 /// Number of entries in a step of the claim: the nodes of its graph, including kCommit.
@@ -24,16 +24,16 @@ constexpr std::uint32_t tensors_before(const Claim& claim) {
 constexpr std::uint64_t last_step(const Claim& claim) { return claim.first_step + claim.step_count - 1; }
 
 /// The inputs of the disputed step's partials other than tensors.
-inline canonical::StepContext context_of(const Claim& claim, const Position& position) {
+inline canonical::StepContext context_of(const Claim& claim, const DisputedStep& step) {
     return {
         .seed = claim.seed,
-        .step = claim.initialisation ? 0 : position.first_step,
+        .step = claim.initialisation ? 0 : step.number,
         .dataset = claim.program.dataset,
     };
 }
 
-/// Number of items at level kTiles for the well-formed `node`: the tiles of its output; for kCommit, the tensors of the
-/// state, whose commitments are the leaves under the state root (DSP-6).
+/// Number of tiles of the well-formed `node`'s output; for kCommit, of tensors of the state, whose commitments are the
+/// leaves under the state root (DSP-6).
 std::uint64_t tile_total(const canonical::Node& node) noexcept;
 /// Number of partials of tile `tile` of `node`; 1 for kCommit.
 std::uint32_t partial_total(const canonical::Node& node, std::uint64_t tile) noexcept;
@@ -43,7 +43,7 @@ std::uint32_t partial_total(const canonical::Node& node, std::uint64_t tile) noe
 /// task's shape.
 bool fits_program(const Claim& claim, std::uint32_t index, const canonical::Node& node) noexcept;
 
-/// Whether moves of a dispute of `claim` can lead to a position with these sizes. The moves and the referee check it;
+/// Whether moves of a dispute of `claim` can lead to a position with these sizes. The moves and judge() check it;
 /// the functions that they call require it.
 bool is_possible(const Claim& claim, const Position& position) noexcept;
 

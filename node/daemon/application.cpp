@@ -20,7 +20,7 @@
 #include <node/daemon/config.hpp>
 #include <node/state/state_store.hpp>
 #include <node/history/index.hpp>
-#include <core/dispute/referee.hpp>
+#include <core/dispute/one_step_verifier.hpp>
 
 namespace assay::node {
 namespace {

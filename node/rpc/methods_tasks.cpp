@@ -168,7 +168,7 @@ Json dispute_list(const NodeApi& api, const Json& params) {
         [&](std::uint64_t from, std::uint32_t count) { return api.disputes(task, from, count); },
         [&](const contracts::DisputeId& id) {
             const auto dispute = find<contracts::Dispute>(api, keys::dispute(id));
-            if (!dispute || (state && dispute->state != *state)) {
+            if (!dispute || (state && dispute->state() != *state)) {
                 return false;
             }
             disputes.push_back(render_dispute_summary(*dispute, api.referee_us(id)));

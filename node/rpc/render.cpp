@@ -29,7 +29,7 @@ Json id_or_null(const Id& id) {
 }
 
 Json to_move(const contracts::Dispute& dispute) {
-    if (dispute.state != contracts::DisputeState::kActive) {
+    if (!dispute.game()) {
         return {};
     }
     return contracts::is_responders_turn(dispute) ? "responder" : "challenger";
@@ -112,14 +112,14 @@ Json render_tolerance(const contracts::Tolerance& tolerance) {
 }
 
 const char* subject_of(const contracts::Dispute& dispute) {
-    return dispute.verdict ? "verdict" : dispute.profile ? "profile" : "segment";
+    return dispute.verdict() ? "verdict" : dispute.profile() ? "profile" : "segment";
 }
 
 Json part_of(const contracts::Dispute& dispute) {
-    if (dispute.verdict) {
-        return contracts::to_string(dispute.verdict->part);
+    if (dispute.verdict()) {
+        return contracts::to_string(dispute.verdict()->part);
     }
-    return dispute.profile ? Json(contracts::to_string(dispute.profile->part)) : Json();
+    return dispute.profile() ? Json(contracts::to_string(dispute.profile()->part)) : Json();
 }
 
 /// The members that a task has in listings and by itself alike.
@@ -375,32 +375,35 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
 }
 
 Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<double> referee_us) {
+    const contracts::DisputeGame* game = dispute.game();
+    const contracts::DisputeEnd end = dispute.end() ? *dispute.end() : contracts::DisputeEnd{};
+    const contracts::ChallengedVerdict* challenged = dispute.challenged();
     return {
         {"id", render(dispute.id)},
         {"task", render(dispute.task)},
         {"segment", dispute.segment},
         {"responder", render(dispute.responder)},
         {"challenger", render(dispute.challenger)},
-        {"state", contracts::to_string(dispute.state)},
-        {"reason", dispute.reason ? Json(contracts::to_string(*dispute.reason)) : Json()},
-        {"level", dispute::to_string(dispute.position.level)},
+        {"state", contracts::to_string(dispute.state())},
+        {"reason", dispute.end() ? Json(contracts::to_string(end.reason)) : Json()},
+        {"level", dispute::to_string(dispute.position.level())},
         {"rounds", dispute.position.rounds},
         {"to_move", to_move(dispute)},
         {"pinpoint", render_pinpoint(dispute::pinpoint(dispute.position))},
-        {"responder_clock", dispute.responder_clock},
-        {"challenger_clock", dispute.challenger_clock},
-        {"deadline", dispute.deadline.value},
+        {"responder_clock", game ? Json(game->responder_clock) : Json()},
+        {"challenger_clock", game ? Json(game->challenger_clock) : Json()},
+        {"deadline", dispute.deadline().value},
         {"opened_at", dispute.opened_at.value},
-        {"ended_at", dispute.ended_at.value},
+        {"ended_at", end.at.value},
         {"onchain_bytes", dispute.onchain_bytes},
         {"referee_us", or_null(referee_us)},
-        {"slashed", render(dispute.slashed)},
-        {"paid", render(dispute.paid)},
-        {"burned", render(dispute.burned)},
+        {"slashed", render(end.slashed)},
+        {"paid", render(end.paid)},
+        {"burned", render(end.burned)},
         {"subject", subject_of(dispute)},
         {"part", part_of(dispute)},
-        {"second", dispute.verdict && dispute.verdict->is_second},
-        {"seal", dispute.seal.is_zero() ? Json() : render(dispute.seal)}};
+        {"second", challenged && challenged->verdict.is_second},
+        {"seal", challenged && !challenged->seal.is_zero() ? render(challenged->seal) : Json()}};
 }
 
 Json render_dispute(

@@ -81,9 +81,14 @@ Json fields_of(const SelectMove& a) {
         {"op", a.selection.node ? Json(canonical::to_string(a.selection.node->node.op)) : Json()}};
 }
 Json fields_of(const ProveMove& a) {
-    return {{"dispute", rpc::render(a.dispute)},  {"accumulator", a.proof.before.has_value()},
-            {"tiles", a.proof.tiles.size()},      {"row", a.proof.row.has_value()},
-            {"entry", a.proof.entry.has_value()}, {"divergence", a.proof.divergence.has_value()}};
+    const auto* partial = std::get_if<dispute::PartialProof>(&a.proof);
+    return {
+        {"dispute", rpc::render(a.dispute)},
+        {"accumulator", partial != nullptr && partial->before.has_value()},
+        {"tiles", partial != nullptr ? partial->tiles.size() : 0},
+        {"row", partial != nullptr && partial->row.has_value()},
+        {"entry", std::holds_alternative<dispute::EntryProof>(a.proof)},
+        {"divergence", std::holds_alternative<dispute::DivergenceProof>(a.proof)}};
 }
 Json fields_of(const AttestAvailability& a) {
     return {{"task", rpc::render(a.task)}, {"tensor", a.opening.tensor}, {"tile", a.opening.tile}};

@@ -20,9 +20,9 @@ std::vector<contracts::ChallengeVerdict> JackpotHunter::copied(const contracts::
     std::set<Subject> ours;
     for (const contracts::DisputeId& id : context_.chain.rpc().disputes(task.id)) {
         const auto dispute = context_.chain.rpc().dispute(id);
-        if (dispute && dispute->verdict && dispute->state == contracts::DisputeState::kAwaiting) {
-            const Subject subject{dispute->segment, dispute->verdict->verifier};
-            theirs.try_emplace(subject, dispute->seal);
+        if (dispute && dispute->challenged() && dispute->state() == contracts::DisputeState::kAwaiting) {
+            const Subject subject{dispute->segment, dispute->verdict()->verifier};
+            theirs.try_emplace(subject, dispute->challenged()->seal);
             if (dispute->challenger == context_.chain.self()) {
                 ours.insert(subject);
             }

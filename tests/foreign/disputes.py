@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chapter: a solver cheats in one node of one step; the dispute is played by both sides down to the referee
+"""Chapter: a solver cheats in one node of one step; the dispute is played by both sides down to the proof
 (docs/protocol/disputes.md, disputes-on-chain.md)."""
 import assay
 import state
@@ -22,38 +22,54 @@ class Dispute:
     def record(self):
         return self.session.client.record(state.Dispute, state.dispute_key(self.id))
 
+    def deadline(self):
+        phase, fields = self.record()["phase"]
+        check(phase == "game", f"the game is on, not {phase}")
+        return fields["deadline"]
+
+    def range(self):
+        """What is in question (its kind, its fields), and the children that are pending."""
+        kind, at = self.record()["position"]["at"]
+        check(kind == "bisection", f"the bisection is not over: {kind}")
+        return at["range"], at["pending"]
+
     def round(self, children, child, node=None):
         """The solver reveals, the challenger selects; the position after both."""
-        session, position = self.session, self.record()["position"]
+        session, rounds = self.session, self.record()["position"]["rounds"]
         session.contribute()  # the round that draws verifiers may be open
-        move = act("reveal_move", dispute=self.id, round=position["rounds"], children=children)
-        session.answer(session.solver, move, self.record()["deadline"])
-        check(self.record()["position"]["pending"] == children, "the children are pending")
+        move = act("reveal_move", dispute=self.id, round=rounds, children=children)
+        session.answer(session.solver, move, self.deadline())
+        (kind, _), pending = self.range()
+        check(pending == children, "the children are pending")
         selection = dict(child=child, node=node)
-        move = act("select_move", dispute=self.id, round=position["rounds"], selection=selection)
-        session.answer(session.watcher, move, self.record()["deadline"])
+        move = act("select_move", dispute=self.id, round=rounds, selection=selection)
+        session.answer(session.watcher, move, self.deadline())
         after = self.record()["position"]
-        check(after["pending"] == [] and after["rounds"] == position["rounds"] + 1, "the selection ends the round")
-        say(f"  round {after['rounds']}: of {len(children)} {position['level']} number {child} is selected")
-        return after
+        check(after["rounds"] == rounds + 1, "the selection ends the round")
+        say(f"  round {after['rounds']}: number {child} of the {len(children)} children of {kind} is selected")
+        return after["at"]
 
     def play(self):
         session, program = self.session, self.job.program
         roots = [self.false.root(1), self.false.root(2)]
         first = next(i for i in range(2) if roots[i] != self.honest.root(i + 1))
-        position = self.round(roots, first)
-        expected = dict(level="nodes", first_step=STEP, step_count=1, state_before=self.honest.root(1),
-                        state_after=self.false.root(2), node_height=7)
-        check({name: position[name] for name in expected} == expected, f"the step: {position}")
+        at = self.round(roots, first)
+        disputed = dict(number=STEP, state_before=self.honest.root(1), state_after=self.false.root(2))
+        check(at == ("bisection", dict(range=("step", dict(step=disputed)), pending=[])), f"the step: {at}")
         step, true = self.false.traces[2], self.honest.traces[2]
         entries = step.entries()
         first = next(i for i, (a, b) in enumerate(zip(entries, true.entries())) if a != b)
         opening = dict(node=program["step"][first], path=trace.merkle_path(trace.node_leaves(program["step"]), first))
-        position = self.round(entries, first, opening)
-        check(position["level"] == "tiles" and position["trace_root"] == trace.merkle_root(entries), "the trace's root")
-        check(first == NODE and position["node"] == program["step"][NODE], "the node is opened")
-        position = self.round(trace.tile_leaves(step.outputs[NODE]), 0)
-        check(position["level"] == "proof" and position["partial_count"] == 1, f"the proof is next: {position['level']}")
+        at = self.round(entries, first, opening)
+        check(first == NODE, "the cheat is found where it was made")
+        node = dict(step=disputed, trace_root=trace.merkle_root(entries), index=NODE, claim=entries[NODE],
+                    node=program["step"][NODE])
+        check(at == ("bisection", dict(range=("node", dict(node=node)), pending=[])), f"the node is opened: {at}")
+        leaves = trace.tile_leaves(step.outputs[NODE])
+        at = self.round(leaves, 0)
+        tile = dict(node=node, index=0, claim=leaves[0])
+        proven = dict(tile=tile, partial=0, accumulator_before=None, accumulator_after=leaves[0])
+        check(at == ("partial", proven), f"the proof is next: {at}")
         early = session.client.signed(session.poor, act("prove_move", dispute=self.id, proof=self.proof(entries)))
         session.refused(early, "not_party")
         session.ok(session.watcher, act("prove_move", dispute=self.id, proof=self.proof(entries)))
@@ -69,7 +85,7 @@ class Dispute:
             tile = dict(dtype=tensor[0], data=trace.tile_bytes(tensor, 0))
             openings.append(dict(tile=tile, tile_path=trace.merkle_path(trace.tile_leaves(tensor), 0),
                                  source_path=trace.merkle_path(entries, source)))
-        return dict(before=None, tiles=openings, row=None, entry=None, divergence=None)
+        return "partial", dict(before=None, tiles=openings, row=None)
 
 
 def fraud(session, job, binaries, folder):
@@ -90,10 +106,11 @@ def fraud(session, job, binaries, folder):
     session.refused(session.client.signed(watcher, action), "already_disputed")
     game.play()
     record, ended = game.record(), session.task_state(task, "convicted")
-    check(record["state"] == "refuted" and record["reason"] == "lost_dispute", f"{record['state']} {record['reason']}")
-    check(record["slashed"] == 5 * assay.ASY and record["paid"] + record["burned"] == record["slashed"], "the bond is slashed")
+    phase, end = record["phase"]
+    check(phase == "end" and end["outcome"] == "refuted" and end["reason"] == "lost_dispute", f"the end: {record['phase']}")
+    check(end["slashed"] == 5 * assay.ASY and end["paid"] + end["burned"] == end["slashed"], "the bond is slashed")
     check(ended["escrow"] == 0 and ended["open_disputes"] == 0, "the task is over")
-    say(f"  the referee convicts: {record['slashed'] / assay.ASY} ASY slashed, {record['paid'] / assay.ASY} paid to the challenger")
+    say(f"  the proof convicts: {end['slashed'] / assay.ASY} ASY slashed, {end['paid'] / assay.ASY} paid to the challenger")
     tasks.audit(session, task)
     session.no_round()
 

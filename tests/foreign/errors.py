@@ -43,8 +43,7 @@ def cases(session, job, over):
         (poor, act("open_dispute", task=over, segment=0, role="verifier"), "task_state"),
         (poor, act("reveal_move", dispute=someone, round=0, children=[Z, Z]), "dispute_unknown"),
         (poor, act("select_move", dispute=someone, round=0, selection=dict(child=0, node=None)), "dispute_unknown"),
-        (poor, act("prove_move", dispute=someone, proof=dict(before=None, tiles=[], row=None, entry=dict(
-            commitment=Z, path=[Z]), divergence=None)), "dispute_unknown"),
+        (poor, act("prove_move", dispute=someone, proof=("entry", dict(commitment=Z, path=[Z]))), "dispute_unknown"),
         (poor, act("attest_availability", task=someone, opening=OPENING), "task_unknown"),
         (poor, act("declare_divergence", task=over, step=1, state_root=Z, artifact=ARTIFACT, opening=OPENING), "task_state"),
         (poor, act("disclose_verdict", task=someone, segment=0, opening=opening), "task_unknown"),

@@ -18,7 +18,7 @@ ProfilingPhase = Enum(draw=1, commit=2, publish=3, challenge=4, over=5)
 ProfileStatus = Enum(due=1, committed=2, standing=3, missed=4, refuted=5)
 ProfilingOutcome = Enum(bounded=1, too_few=2, not_separated=3)
 CommitteeState = Enum(sitting=1, available=2, withheld=3)
-DisputeState = Enum(active=1, refuted=2, upheld=3, moot=4, awaiting=5, forced=6)
+DisputeOutcome = Enum(refuted=1, upheld=2, moot=3, forced=4)
 Reason = Enum(reward=1, verification_fee=2, refund=3, won_dispute=4, lost_dispute=5, false_accusation=6, dispute_timeout=7,
               unavailable=8, missed_deadline=9, missed_verdict=10, wrong_verdict=11, attestation=12, moot=13, tax=14,
               jackpot=15, forced_error=16, broken_commitment=17, undisclosed=18, contradiction=19, beyond_tolerance=20,
@@ -76,10 +76,12 @@ Accumulator = Struct(data=Bytes())
 Tile = Struct(dtype=DType, data=Bytes())
 TileOpening = Struct(tile=Tile, tile_path=List(HASH), source_path=List(HASH))
 RowOpening = Struct(row=Bytes(), path=List(HASH))
-EntryOpening = Struct(commitment=HASH, path=List(HASH))
 StateOpening = Struct(tensor=U32, tile=U64, type=TensorType, opening=TileOpening)
-Proof = Struct(before=Optional(Accumulator), tiles=List(TileOpening), row=Optional(RowOpening), entry=Optional(EntryOpening),
-               divergence=Optional(StateOpening))
+Proof = Variant({
+    0: ("partial", Struct(before=Optional(Accumulator), tiles=List(TileOpening), row=Optional(RowOpening))),
+    1: ("entry", Struct(commitment=HASH, path=List(HASH))),
+    2: ("divergence", Struct(opening=StateOpening)),
+})
 
 # Transactions
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of the state and their keys, from docs/protocol/records.md and docs/protocol/state.md."""
 import records as r
-from borsh import U32, U64, Bool, List, Optional, String, Struct
+from borsh import U32, U64, Bool, List, Optional, String, Struct, Variant
 
 Account = Struct(balance=r.AMOUNT, nonce=U64)
 Supply = Struct(genesis=r.AMOUNT, burned=r.AMOUNT, treasury=r.AMOUNT)
@@ -26,17 +26,39 @@ Task = Struct(id=r.HASH, submitter=r.ACCOUNT, spec=r.TaskSpec, state=r.TaskState
 Checkpoint = Struct(state_root=r.HASH, artifact=r.ArtifactRef, height=r.HEIGHT)
 Claim = Struct(program=r.ProgramCommitment, dataset_root=r.HASH, seed=U64, initialisation=Bool(), first_step=U64,
                step_count=U32, before=r.HASH, after=r.HASH, diverges=Bool())
-Position = Struct(level=r.Level, rounds=U32, first_step=U64, step_count=U32, state_before=r.HASH, state_after=r.HASH,
-                  trace_root=r.HASH, first_node=U32, node_height=U32, node_claim=r.HASH, node=Optional(r.Node),
-                  first_tile=U64, tile_height=U32, tile_claim=r.HASH, first_partial=U32, partial_count=U32,
-                  accumulator_before=r.HASH, accumulator_after=r.HASH, pending=List(r.HASH))
+DisputedStep = Struct(number=U64, state_before=r.HASH, state_after=r.HASH)
+DisputedNode = Struct(step=DisputedStep, trace_root=r.HASH, index=U32, claim=r.HASH, node=r.Node)
+DisputedTile = Struct(node=DisputedNode, index=U64, claim=r.HASH)
+Range = Variant({
+    0: ("steps", Struct(first_step=U64, step_count=U32, state_before=r.HASH, state_after=r.HASH)),
+    1: ("step", Struct(step=DisputedStep)),
+    2: ("nodes", Struct(step=DisputedStep, trace_root=r.HASH, first_node=U32, node_height=U32, claim=r.HASH)),
+    3: ("node", Struct(node=DisputedNode)),
+    4: ("tiles", Struct(node=DisputedNode, first_tile=U64, tile_height=U32, claim=r.HASH)),
+    5: ("tensors", Struct(node=DisputedNode, first_tensor=U32, tensor_height=U32, claim=r.HASH)),
+    6: ("partials", Struct(tile=DisputedTile, first_partial=U32, partial_count=U32, accumulator_before=Optional(r.HASH),
+                           accumulator_after=r.HASH)),
+})
+Position = Struct(rounds=U32, at=Variant({
+    0: ("bisection", Struct(range=Range, pending=List(r.HASH))),
+    1: ("partial", Struct(tile=DisputedTile, partial=U32, accumulator_before=Optional(r.HASH), accumulator_after=r.HASH)),
+    2: ("tensor", Struct(node=DisputedNode, tensor=U32, claim=r.HASH)),
+}))
 DisputedVerdict = Struct(verifier=r.ACCOUNT, is_second=Bool(), part=r.VerdictPart)
-DisputedProfile = Struct(profiler=r.ACCOUNT, part=r.ProfilePart)
+Subject = Variant({
+    0: ("segment", Struct()),
+    1: ("verdict", Struct(verdict=DisputedVerdict, seal=r.HASH)),
+    2: ("profile", Struct(profiler=r.ACCOUNT, part=r.ProfilePart)),
+})
+Phase = Variant({
+    0: ("awaiting", Struct(deadline=r.HEIGHT)),
+    1: ("game", Struct(responder_clock=U32, challenger_clock=U32, last_move_at=r.HEIGHT, deadline=r.HEIGHT)),
+    2: ("end", Struct(outcome=r.DisputeOutcome, reason=r.Reason, at=r.HEIGHT, slashed=r.AMOUNT, paid=r.AMOUNT,
+                      burned=r.AMOUNT)),
+})
 Dispute = Struct(id=r.HASH, task=r.HASH, segment=U32, responder=r.ACCOUNT, challenger=r.ACCOUNT, challenger_role=r.Role,
-                 challenger_bond=r.AMOUNT, state=r.DisputeState, reason=Optional(r.Reason), claim=Claim, position=Position,
-                 opened_at=r.HEIGHT, ended_at=r.HEIGHT, responder_clock=U32, challenger_clock=U32, last_move_at=r.HEIGHT,
-                 deadline=r.HEIGHT, onchain_bytes=U64, slashed=r.AMOUNT, paid=r.AMOUNT, burned=r.AMOUNT,
-                 verdict=Optional(DisputedVerdict), profile=Optional(DisputedProfile), seal=r.HASH, lane=U64)
+                 challenger_bond=r.AMOUNT, subject=Subject, claim=Claim, position=Position, opened_at=r.HEIGHT,
+                 onchain_bytes=U64, lane=U64, phase=Phase)
 Seat = Struct(account=r.ACCOUNT, commitment=r.HASH, committed_at=r.HEIGHT, bond=r.AMOUNT)
 Contribution = Struct(account=r.ACCOUNT, secret=r.HASH)
 Round = Struct(opened_at=r.HEIGHT, block_hash=r.HASH, contributions=List(Contribution))

@@ -224,12 +224,13 @@ def challenge(session, job, task, segment, opening, training):
                  roots=None, seal=tagged_hash("assay/seal", dispute, true))
     session.ok(session.watcher, action)
     record = session.client.record(state.Dispute, state.dispute_key(dispute))
-    check(record["state"] == "awaiting" and record["claim"]["after"] == opening["decoy_root"], f"it awaits: {record}")
+    phase, awaiting = record["phase"]
+    check(phase == "awaiting" and record["claim"]["after"] == opening["decoy_root"], f"it awaits: {record}")
     disclose = act("disclose_verdict", task=task, segment=segment, opening=opening)
 
     def is_time():
         try:
-            session.answer(session.verifier, disclose, record["deadline"])
+            session.answer(session.verifier, disclose, awaiting["deadline"])
             return True
         except RpcError as error:
             check(error.data.get("reason") == "phase", error)
@@ -238,7 +239,8 @@ def challenge(session, job, task, segment, opening, training):
     check((early["code"], early["error"]) == (64, "phase"), "in a block before half of the window has passed it fails (DSP-42)")
     session.until("the time to disclose", is_time)
     record = session.client.record(state.Dispute, state.dispute_key(dispute))
-    check((record["state"], record["reason"]) == ("forced", "forced_error"), f"{record['state']} {record['reason']}")
+    phase, end = record["phase"]
+    check(phase == "end" and (end["outcome"], end["reason"]) == ("forced", "forced_error"), f"the end: {record['phase']}")
     say("  the watcher challenged the forced one with a seal, and the disclosure proves it right")
 
 

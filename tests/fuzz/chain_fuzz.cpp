@@ -6,6 +6,7 @@
 
 #include <tests/fuzz/chain_shapes.hpp>
 #include <tests/fuzz/fuzz.hpp>
+#include <core/dispute/player.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
 /// Signed transactions of any content in any order. The fixture looks at the whole state after every block.
@@ -93,17 +94,18 @@ class Player {
         auto* const choice = std::get_if<SelectMove>(&action);
         const DisputeId id = move != nullptr ? move->dispute : choice != nullptr ? choice->dispute : DisputeId{};
         const auto dispute = find_dispute(chain_.view, id);
-        if (!dispute || dispute->position.level == dispute::Level::kProof) {
+        if (!dispute || dispute->position.is_at_proof()) {
             return;
         }
         const dispute::Position& position = dispute->position;
         if (move != nullptr) {
             move->round = position.rounds;
             move->children.resize(dispute::split(dispute->claim, position).count);
-            move->children.back() = position.state_after;
-        } else if (!position.pending.empty()) {
+            const auto last = dispute::claimed_last_child(dispute->claim, position);
+            move->children.back() = last.value_or(move->children.back());
+        } else if (!position.pending().empty()) {
             choice->round = position.rounds;
-            choice->selection.child %= static_cast<std::uint32_t>(position.pending.size());
+            choice->selection.child %= static_cast<std::uint32_t>(position.pending().size());
         }
     }
     void remember(const std::vector<HistoryRecord>& records) {

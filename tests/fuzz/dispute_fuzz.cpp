@@ -4,13 +4,13 @@
 #include <core/merkle/tree.hpp>
 #include <tests/fuzz/dispute_shapes.hpp>
 #include <tests/fuzz/fuzz.hpp>
+#include <core/dispute/player.hpp>
 #include <core/dispute/rules.hpp>
 
 /// Whole disputes about programs of any nodes, with any selections, and stray moves at every position.
 namespace assay::fuzz {
 namespace {
 
-using dispute::Level;
 using dispute::Position;
 
 // Tiles and partials of a node can be more than TASK-2 allows a task, so a script may take more than kMaxRounds.
@@ -50,8 +50,8 @@ class Game {
 
     void play() {
         Position p = dispute::start_position(claim_);
-        for (std::uint32_t round = 0; p.level != Level::kProof && round < script_.children.size(); ++round) {
-            ASSERT(round < kRoundsMax && p.rounds == round && p.pending.empty());
+        for (std::uint32_t round = 0; !p.is_at_proof() && round < script_.children.size(); ++round) {
+            ASSERT(round < kRoundsMax && p.rounds == round && p.pending().empty());
             const auto revealed = make_reveal(p, round);
             if (!revealed) {
                 return;
@@ -65,9 +65,10 @@ class Game {
             stray_moves(p);
             ASSERT(codec::decode<Position>(codec::encode(p)).has_value());
         }
-        if (p.level == Level::kProof) {
-            ASSERT(p.node.has_value());
-            (void)dispute::judge(claim_, p, dispute::Proof{}).has_value();
+        if (p.is_at_proof()) {
+            ASSERT(p.node() != nullptr);
+            (void)dispute::judge(claim_, p, dispute::PartialProof{}).has_value();
+            (void)dispute::judge(claim_, p, dispute::EntryProof{}).has_value();
         }
     }
 
@@ -78,13 +79,7 @@ class Game {
             children[i].data[0] = static_cast<std::uint8_t>(i);
             children[i].data[1] = round < script_.noise.size() ? script_.noise[round] : std::uint8_t{0};
         }
-        if (p.level == Level::kSteps) {
-            children.back() = p.state_after;
-        } else if (p.level == Level::kPartials) {
-            children.back() = p.accumulator_after;
-        } else if (p.level == Level::kNodes && split.child_height == 0) {
-            children.back() = p.state_after;
-        }
+        children.back() = dispute::claimed_last_child(claim_, p).value_or(children.back());
         return children;
     }
 
@@ -93,24 +88,29 @@ class Game {
         const dispute::Split split = dispute::split(claim_, p);
         ASSERT(split.count >= 1 && split.count <= dispute::kMaxChildren);
         const auto children = make_children(p, split, round);
-        if (p.level == Level::kNodes) {
-            p.node_claim = fold(children, split.child_height, p.node_height);
-        } else if (p.level == Level::kTiles) {
-            p.tile_claim = fold(children, split.child_height, p.tile_height);
-            if (p.tile_height == merkle::tree_depth(dispute::tile_total(*p.node))) {
-                p.node_claim = entry_over(*p.node, p.tile_claim);
-            }
+        const auto root = [&](std::uint32_t height) { return fold(children, split.child_height, height); };
+        auto& range = std::get<dispute::Bisection>(p.at).range;
+        if (auto* nodes = std::get_if<dispute::AtNodes>(&range)) {
+            nodes->claim = root(nodes->node_height);
+        } else if (auto* whole = std::get_if<dispute::AtNode>(&range)) {
+            const canonical::Node& node = whole->node.node;
+            whole->node.claim = entry_over(node, root(merkle::tree_depth(dispute::tile_total(node))));
+        } else if (auto* tiles = std::get_if<dispute::AtTiles>(&range)) {
+            tiles->claim = root(tiles->tile_height);
+        } else if (auto* tensors = std::get_if<dispute::AtTensors>(&range)) {
+            tensors->claim = root(tensors->tensor_height);
         }
         const auto revealed = dispute::reveal(claim_, p, children);
-        ASSERT(revealed.has_value() && revealed->pending == children);
+        ASSERT(revealed.has_value() && std::ranges::equal(revealed->pending(), children));
         return *revealed;
     }
 
     dispute::Selection make_selection(const Position& p, std::uint32_t round) const {
-        const auto count = static_cast<std::uint32_t>(p.pending.size());
+        const auto count = static_cast<std::uint32_t>(p.pending().size());
         dispute::Selection selection{.child = script_.children[round] % count, .node = {}};
-        if (p.level == Level::kNodes && dispute::split(claim_, p).child_height == 0) {
-            const std::uint32_t index = p.first_node + selection.child;
+        const auto first_node = dispute::first_node_of(p);
+        if (first_node && dispute::split(claim_, p).child_height == 0) {
+            const std::uint32_t index = *first_node + selection.child;
             selection.node = dispute::NodeOpening{.node = script_.graph[index], .path = nodes_->path(index)};
         }
         return selection;
@@ -120,8 +120,8 @@ class Game {
     void stray_moves(const Position& p) const {
         ASSERT(!dispute::select(claim_, p, {.child = ~0U, .node = {}}));
         ASSERT(!dispute::reveal(claim_, p, {}));
-        if (p.level != Level::kProof) {
-            ASSERT(dispute::judge(claim_, p, dispute::Proof{}).error() == dispute::ProofError::kNotAtProof);
+        if (!p.is_at_proof()) {
+            ASSERT(dispute::judge(claim_, p, dispute::PartialProof{}).error() == dispute::ProofError::kNotAtProof);
         }
         (void)dispute::pinpoint(p);
     }

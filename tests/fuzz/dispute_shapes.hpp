@@ -6,8 +6,8 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
-#include <core/dispute/narrowing.hpp>
-#include <core/dispute/referee.hpp>
+#include <core/dispute/bisection.hpp>
+#include <core/dispute/one_step_verifier.hpp>
 
 namespace assay::fuzz {
 

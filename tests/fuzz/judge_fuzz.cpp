@@ -7,17 +7,22 @@
 namespace assay::fuzz {
 namespace {
 
-/// What select() has made sure of when a position is at kProof.
+/// What select() has made sure of when a partial or a tensor of the next state is disputed.
 bool is_reachable(const dispute::Claim& claim, const dispute::Position& p) {
-    if (p.level != dispute::Level::kProof || !p.node || !canonical::check_node(*p.node)) {
+    const dispute::DisputedNode* node = p.node();
+    if (!p.is_at_proof() || node == nullptr || !canonical::check_node(node->node)) {
         return false;
     }
     const std::uint32_t entries = claim.initialisation ? claim.program.init_nodes : claim.program.step_nodes;
-    if (p.first_node >= entries || entries > canonical::kMaxNodes) {
+    if (node->index >= entries || entries > canonical::kMaxNodes) {
         return false;
     }
-    return p.first_tile < dispute::tile_total(*p.node) &&
-           p.first_partial < dispute::partial_total(*p.node, p.first_tile);
+    if (const auto* tensor = std::get_if<dispute::AtTensor>(&p.at)) {
+        return tensor->tensor < dispute::tile_total(node->node);
+    }
+    const auto& partial = std::get<dispute::AtPartial>(p.at);
+    return partial.tile.index < dispute::tile_total(node->node) &&
+           partial.partial < dispute::partial_total(node->node, partial.tile.index);
 }
 
 }  // namespace
@@ -29,12 +34,13 @@ void run(ByteView input) {
     }
     (void)dispute::pinpoint(c->position);
     const auto start = dispute::start_position(c->claim);
-    ASSERT(dispute::judge(c->claim, start, c->proof).error() == dispute::ProofError::kNotAtProof);
+    const bool shows_divergence = std::holds_alternative<dispute::DivergenceProof>(c->proof);
+    ASSERT(shows_divergence || dispute::judge(c->claim, start, c->proof).error() == dispute::ProofError::kNotAtProof);
     if (is_reachable(c->claim, c->position)) {
         const auto ruling = dispute::judge(c->claim, c->position, c->proof);
         const auto again = dispute::judge(c->claim, c->position, c->proof);
         ASSERT(ruling.has_value() == again.has_value() && (!ruling || *ruling == *again));
-    } else if (c->position.level != dispute::Level::kProof) {
+    } else if (!c->position.is_at_proof() && !shows_divergence) {
         ASSERT(!dispute::judge(c->claim, c->position, c->proof));
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/fuzz/fuzz.hpp>
-#include <core/dispute/narrowing.hpp>
+#include <core/dispute/bisection.hpp>
 
 namespace assay::fuzz {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/fuzz/fuzz.hpp>
-#include <core/dispute/referee.hpp>
+#include <core/dispute/one_step_verifier.hpp>
 
 namespace assay::fuzz {
 

@@ -64,11 +64,10 @@ std::vector<Action> all_actions() {
         .tile = {.dtype = canonical::DType::kF32, .data = Bytes(16)},
         .tile_path = std::vector<Hash256>(2),
         .source_path = std::vector<Hash256>(1)};
-    dispute::Proof proof;
+    dispute::PartialProof proof;
     proof.before = canonical::Accumulator{Bytes(8)};
     proof.tiles = {opening};
     proof.row = dispute::RowOpening{.row = Bytes(12), .path = std::vector<Hash256>(3)};
-    proof.entry = dispute::EntryOpening{.commitment = {}, .path = std::vector<Hash256>(1)};
     const dispute::Selection selection{.child = 1, .node = dispute::NodeOpening{.node = node, .path = {Hash256{}}}};
     return {
         Transfer{.to = key().account(), .amount = Amount{7}},

@@ -29,7 +29,7 @@ void write_game(const CorpusWriter& out, const World& world, Op op, std::uint64_
     const dispute::Claim claim = make_claim(world, liar, initialisation, 0, 1, 7);
     const Outcome outcome = play(claim, liar, honest, true);
     const JudgeCase c{.claim = claim, .position = outcome.position, .proof = outcome.proof};
-    ASSERT(outcome.position.node->op == op);
+    ASSERT(outcome.position.node()->node.op == op);
     const std::string name = to_string(op);
     out.write("judge", name, codec::encode(c));
     if (op == Op::kBatchRows || op == Op::kContract) {
@@ -47,7 +47,7 @@ void write_commit_game(const CorpusWriter& out) {
     ScalarReplay liar(world, false, 7, {lie});
     const dispute::Claim claim = make_claim(world, liar, false, 0, 1, 7);
     const Outcome outcome = play(claim, liar, honest, true);
-    ASSERT(outcome.proof.entry.has_value());
+    ASSERT(std::holds_alternative<dispute::EntryProof>(outcome.proof));
     out.write("judge", "commit", codec::encode(JudgeCase{claim, outcome.position, outcome.proof}));
     out.write("proof", "commit", codec::encode(outcome.proof));
     out.write("position", "commit", codec::encode(outcome.position));

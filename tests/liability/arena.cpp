@@ -451,10 +451,11 @@ class Arena {
         for (const contracts::DisputeId& id : disputes) {
             const model::Game& game = judge_.chain().games.at(id);
             const dispute::Position& position = game.position;
-            if (position.level == dispute::Level::kNodes && !position.pending.empty()) {
-                bulletin_.reveals[id].push_back(
-                    {position.first_node, dispute::split(game.claim, position).child_height, position.pending}
-                );
+            const auto first_node = dispute::first_node_of(position);
+            const auto pending = position.pending();
+            if (first_node && !pending.empty()) {
+                const std::uint32_t height = dispute::split(game.claim, position).child_height;
+                bulletin_.reveals[id].push_back({*first_node, height, {pending.begin(), pending.end()}});
             }
         }
     }

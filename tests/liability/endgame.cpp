@@ -88,8 +88,8 @@ void Staller::move(const Stage& stage, Member& member, const contracts::DisputeI
     const model::Game& game = stage.chain.games.at(id);
     const model::Task& task = stage.chain.world.tasks.at(dispute.task);
     const bool responds = dispute.responder == member.id();
-    if (dispute.state != contracts::DisputeState::kActive || game.position.level == dispute::Level::kProof ||
-        game.position.pending.empty() != responds || !is_of_segment(dispute, game.claim, task)) {
+    if (dispute.state != contracts::DisputeState::kActive || game.position.is_at_proof() ||
+        game.position.pending().empty() != responds || !is_of_segment(dispute, game.claim, task)) {
         return;
     }
     model::Player& player = players_[id];

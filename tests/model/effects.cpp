@@ -11,7 +11,7 @@
 #include <core/merkle/tree.hpp>
 #include <core/dispute/commitment.hpp>
 #include <core/dispute/evaluation.hpp>
-#include <core/dispute/referee.hpp>
+#include <core/dispute/one_step_verifier.hpp>
 #include <contracts/state/validator.hpp>
 
 namespace assay::model {
@@ -225,7 +225,7 @@ void Model::act(const contracts::DiscloseVerdict& a) {
             Dispute& dispute = world_.disputes.at(id);
             if (!forced) {
                 dispute.state = DisputeState::kActive;
-                dispute.last_move_at = height_;
+                start_clocks(dispute);
                 set_deadline(
                     {contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline,
                     height_ + dispute.responder_clock
@@ -267,6 +267,13 @@ void Model::take_bond(Dispute& dispute) {
     }
 }
 
+/// Both parties have the same time; nobody has while a verdict is not disclosed.
+void Model::start_clocks(Dispute& dispute) const {
+    dispute.last_move_at = height_;
+    dispute.responder_clock = clock_of(world_.tasks.at(dispute.task).spec);
+    dispute.challenger_clock = dispute.responder_clock;
+}
+
 /// What every dispute has. Without a claim of the model's own it takes the chain's: a distance program's (DSP-45).
 void Model::open(const DisputeId& id, Dispute dispute, std::optional<dispute::Claim> claim, std::uint64_t span) {
     dispute.challenger = who_;
@@ -278,9 +285,9 @@ void Model::open(const DisputeId& id, Dispute dispute, std::optional<dispute::Cl
                            : "dispute without a place"];
     take_bond(dispute);
     dispute.opened_at = height_;
-    dispute.last_move_at = height_;
-    dispute.responder_clock = clock_of(at(dispute.task).spec);
-    dispute.challenger_clock = dispute.responder_clock;
+    if (dispute.state == DisputeState::kActive) {
+        start_clocks(dispute);
+    }
     dispute.bytes = size_;
     const auto chains = chain_->games.find(id);
     if (chains == chain_->games.end()) {
@@ -292,7 +299,7 @@ void Model::open(const DisputeId& id, Dispute dispute, std::optional<dispute::Cl
     }
     const dispute::Claim& played = chains->second.claim;
     games_[id] = {played, dispute::start_position(played)};
-    dispute.level = games_[id].position.level;
+    dispute.level = games_[id].position.level();
     const TaskId task = dispute.task;
     world_.disputes[id] = std::move(dispute);
     set_deadline({contracts::DueKind::kDispute, Hash256{id.data}, {}}, world_.disputes.at(id).deadline, height_ + span);
@@ -343,8 +350,8 @@ void Model::turn(const DisputeId& id, const dispute::Position& next, bool by_res
     note_move(dispute, by_responder);
     games_.at(id).position = next;
     dispute.rounds = next.rounds;
-    dispute.level = next.level;
-    dispute.responders_turn = next.level == dispute::Level::kProof || next.pending.empty();  // DSP-32
+    dispute.level = next.level();
+    dispute.responders_turn = next.pending().empty();  // DSP-32
     set_deadline(
         {contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline,
         height_ + (dispute.responders_turn ? dispute.responder_clock : dispute.challenger_clock)

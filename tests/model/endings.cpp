@@ -80,11 +80,12 @@ void Model::miss(const TaskId& id, const AccountId& account, std::uint64_t& bond
 
 // --- disputes ------------------------------------------------------------------------------------------------
 
-void Model::close_dispute(const DisputeId& id, DisputeState state, std::optional<Reason> reason) {
+void Model::close_dispute(const DisputeId& id, DisputeState state, Reason reason) {
     Dispute& dispute = world_.disputes.at(id);
     dispute.state = state;
     dispute.reason = reason;
     dispute.ended_at = height_;
+    dispute.responder_clock = dispute.challenger_clock = dispute.last_move_at = 0;
     dispute.lane = 0;
     set_deadline({contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline, 0);
     std::erase(at(dispute.task).disputes, id);
@@ -102,7 +103,7 @@ void Model::drop_disputes_over(const TaskId& id, const std::function<bool(const 
     const std::vector<DisputeId> open = at(id).disputes;
     for (const DisputeId& other : open) {
         if (is_over_it(world_.disputes.at(other))) {
-            close_dispute(other, DisputeState::kMoot, std::nullopt);
+            close_dispute(other, DisputeState::kMoot, Reason::kMoot);
             return_bond(world_.disputes.at(other));
         }
     }
@@ -199,7 +200,7 @@ void Model::refute_profile(const DisputeId& won, Reason reason) {
     resume(id);
 }
 
-/// The referee has spoken, or a clock has run out.
+/// A proof was judged, or a clock has run out.
 void Model::rule(const DisputeId& id, bool refuted, Reason reason) {
     const Dispute dispute = world_.disputes.at(id);
     if (!refuted) {

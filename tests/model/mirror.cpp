@@ -120,6 +120,8 @@ void read_docket(Task& task, const contracts::TaskBookkeeping& record) {
 }
 
 Dispute dispute_of(const contracts::Dispute& record) {
+    const contracts::DisputeGame game = record.game() ? *record.game() : contracts::DisputeGame{};
+    const contracts::DisputeEnd end = record.end() ? *record.end() : contracts::DisputeEnd{};
     return {
         .task = record.task,
         .segment = record.segment,
@@ -127,24 +129,24 @@ Dispute dispute_of(const contracts::Dispute& record) {
         .challenger = record.challenger,
         .role = record.challenger_role,
         .bond = record.challenger_bond.grains,
-        .state = record.state,
-        .reason = record.reason,
-        .verdict = record.verdict,
-        .profile = record.profile,
-        .seal = record.seal,
+        .state = record.state(),
+        .reason = record.end() ? std::optional(end.reason) : std::nullopt,
+        .verdict = record.verdict() ? std::optional(*record.verdict()) : std::nullopt,
+        .profile = record.profile() ? std::optional(*record.profile()) : std::nullopt,
+        .seal = record.challenged() ? record.challenged()->seal : Hash256{},
         .rounds = record.position.rounds,
-        .level = record.position.level,
+        .level = record.position.level(),
         .responders_turn = contracts::is_responders_turn(record),
         .opened_at = record.opened_at.value,
-        .ended_at = record.ended_at.value,
-        .responder_clock = record.responder_clock,
-        .challenger_clock = record.challenger_clock,
-        .last_move_at = record.last_move_at.value,
-        .deadline = record.deadline.value,
+        .ended_at = end.at.value,
+        .responder_clock = game.responder_clock,
+        .challenger_clock = game.challenger_clock,
+        .last_move_at = game.last_move_at.value,
+        .deadline = record.deadline().value,
         .bytes = record.onchain_bytes,
-        .slashed = record.slashed.grains,
-        .paid = record.paid.grains,
-        .burned = record.burned.grains,
+        .slashed = end.slashed.grains,
+        .paid = end.paid.grains,
+        .burned = end.burned.grains,
         .lane = record.lane};
 }
 

@@ -185,6 +185,7 @@ class Model {
     void advance_verdicts(const TaskId& id, bool was_commit_phase);
     void advance_profiles(const TaskId& id);
     void open(const DisputeId& id, Dispute dispute, std::optional<dispute::Claim> claim, std::uint64_t span);
+    void start_clocks(Dispute& dispute) const;
     void note_move(Dispute& dispute, bool by_responder);
     void turn(const DisputeId& id, const dispute::Position& next, bool by_responder);
     void rule(const DisputeId& id, bool refuted, contracts::Reason reason);
@@ -198,7 +199,7 @@ class Model {
     void lock(Role role, const AccountId& account, std::uint64_t amount);
     void unlock(Role role, const AccountId& account, std::uint64_t amount);
     void miss(const TaskId& id, const AccountId& account, std::uint64_t& bond);
-    void close_dispute(const DisputeId& id, contracts::DisputeState state, std::optional<contracts::Reason> reason);
+    void close_dispute(const DisputeId& id, contracts::DisputeState state, contracts::Reason reason);
     void return_bond(Dispute& dispute);
     void take_bond(Dispute& dispute);
     /// DSP-46: our duty on the segment whose reserve answers for a dispute of its claim, or of another's verdict.

@@ -52,11 +52,12 @@ void Crowd::remember_reveals(const Mirror& chain) {
             const Game& game = chain.games.at(dispute);
             const dispute::Position& position = game.position;
             std::uint32_t& remembered = remembered_[dispute];
-            if (position.level == dispute::Level::kNodes && !position.pending.empty() &&
-                remembered <= position.rounds) {
+            const auto first_node = dispute::first_node_of(position);
+            const auto pending = position.pending();
+            if (first_node && !pending.empty() && remembered <= position.rounds) {
                 remembered = position.rounds + 1;
                 reveals_[dispute].push_back(
-                    {position.first_node, dispute::split(game.claim, position).child_height, position.pending}
+                    {*first_node, dispute::split(game.claim, position).child_height, {pending.begin(), pending.end()}}
                 );
             }
         }
@@ -113,11 +114,11 @@ std::optional<contracts::Action> Crowd::make_move(
     const dispute::Position& position = game.position;
     const bool challenges = actor.id == chain.world.disputes.at(id).challenger;
     if (!player.replay) {
-        if (challenges || position.level == dispute::Level::kProof || !position.pending.empty()) {
+        if (challenges || position.is_at_proof() || !position.pending().empty()) {
             return std::nullopt;
         }
         std::vector<Hash256> children(dispute::split(game.claim, position).count, crypto::sha256(as_bytes("child")));
-        children.back() = position.state_after;
+        children.back() = dispute::claimed_last_child(game.claim, position).value_or(children.back());
         return contracts::RevealMove{id, position.rounds, children};
     }
     if (challenges) {
@@ -125,17 +126,17 @@ std::optional<contracts::Action> Crowd::make_move(
             return contracts::ProveMove{id, *proof};
         }
     }
-    if (position.level == dispute::Level::kProof) {
+    if (position.is_at_proof()) {
         return contracts::ProveMove{id, dispute::make_proof(game.claim, position, *player.replay, reveals_[id])};
     }
-    if (position.pending.empty() && !challenges) {
+    if (position.pending().empty() && !challenges) {
         auto children = dispute::make_reveal(game.claim, position, *player.replay);
         if (chance(3)) {
             children[below(children.size())].data[0] ^= 1U;
         }
         return contracts::RevealMove{id, position.rounds, children};
     }
-    if (!position.pending.empty() && challenges) {
+    if (!position.pending().empty() && challenges) {
         return contracts::SelectMove{
             id, position.rounds, dispute::make_selection(game.claim, position, *player.replay)};
     }

@@ -8,7 +8,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/dispute/commitment.hpp>
-#include <core/dispute/referee.hpp>
+#include <core/dispute/one_step_verifier.hpp>
 
 /// Every reason that the rules give to refuse a verdict, a move in a dispute, a challenge or a divergence.
 namespace assay::model {
@@ -407,7 +407,9 @@ Model::Why Model::why(const contracts::ProveMove& a) const {
         return out;
     }
     const Game& game = games_.at(a.dispute);
-    if (game.position.level < (a.proof.divergence ? dispute::Level::kNodes : dispute::Level::kProof)) {
+    const bool shows_divergence = std::holds_alternative<dispute::DivergenceProof>(a.proof);
+    const dispute::Level least = shows_divergence ? dispute::Level::kNodes : dispute::Level::kProof;
+    if (game.position.level() < least) {
         out.insert(TxError::kIllegalMove);
     } else if (!dispute::judge(game.claim, game.position, a.proof)) {
         out.insert(TxError::kProofInvalid);

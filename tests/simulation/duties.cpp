@@ -16,7 +16,7 @@
 #include <verifier/roles/watch.hpp>
 #include <verifier/roles/whistleblower.hpp>
 #include <core/dispute/evaluation.hpp>
-#include <core/dispute/referee.hpp>
+#include <core/dispute/one_step_verifier.hpp>
 
 namespace assay::simulation {
 
@@ -295,7 +295,7 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
             const auto dispute = contracts::find_dispute(*view.state, id).value();
             verifier.is_challenged =
                 verifier.is_challenged ||
-                (dispute.state == contracts::DisputeState::kAwaiting && dispute.responder == id_ &&
+                (dispute.state() == contracts::DisputeState::kAwaiting && dispute.responder == id_ &&
                  dispute.segment == duty.segment &&
                  view.height.value + 1 >= contracts::disclosed_from(view.state->params(), task.spec, dispute).value);
         }
@@ -452,7 +452,7 @@ std::optional<contracts::Action> Worker::make_move(
     if (!has_done(view, task.spec, job(Job::kMove, dispute.id, position.rounds, id_), is_first ? whole : whole / 8)) {
         return std::nullopt;
     }
-    const auto place = std::tuple{dispute.id, position.rounds, position.pending.empty()};
+    const auto place = std::tuple{dispute.id, position.rounds, position.pending().empty()};
     const auto made = moves_.find(place);
     return made != moves_.end() ? made->second : moves_.emplace(place, compute_move(dispute, *replay)).first->second;
 }
@@ -461,7 +461,7 @@ std::optional<contracts::Action> Worker::compute_move(const contracts::Dispute& 
     const {
     const bool responds = dispute.responder == id_;
     const dispute::Position& position = dispute.position;
-    if (position.level == dispute::Level::kProof) {
+    if (position.is_at_proof()) {
         const auto reveals = bulletin_.reveals.find(dispute.id);
         const auto proof = dispute::make_proof(
             dispute.claim, position, replay,

@@ -242,10 +242,11 @@ class Simulation {
         for (const contracts::DisputeId& id : outcome.disputes) {
             const model::Game& game = mirror_.games.at(id);
             const dispute::Position& position = game.position;
-            if (position.level == dispute::Level::kNodes && !position.pending.empty()) {
-                bulletin_.reveals[id].push_back(
-                    {position.first_node, dispute::split(game.claim, position).child_height, position.pending}
-                );
+            const auto first_node = dispute::first_node_of(position);
+            const auto pending = position.pending();
+            if (first_node && !pending.empty()) {
+                const std::uint32_t height = dispute::split(game.claim, position).child_height;
+                bulletin_.reveals[id].push_back({*first_node, height, {pending.begin(), pending.end()}});
             }
         }
         if (trace_) {

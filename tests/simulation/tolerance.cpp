@@ -271,7 +271,7 @@ model::Player Worker::make_player(const View& view, const contracts::Dispute& di
     const bool responds = dispute.responder == id_;
     const bool lies = responds && !is_honest(kind_);
     const dispute::Claim& claim = dispute.claim;
-    if (dispute.verdict && dispute.verdict->part == VerdictPart::kMeasurement) {
+    if (dispute.verdict() && dispute.verdict()->part == VerdictPart::kMeasurement) {
         const Hash256 before = root_at(view, task.id, dispute.segment - 1);
         const Hash256 replayed = shop_.after(
             Way::kTruth, before, contracts::first_step(task.spec, dispute.segment),
@@ -279,9 +279,9 @@ model::Player Worker::make_player(const View& view, const contracts::Dispute& di
         );
         return gauge_.play({before, replayed, root_at(view, task.id, dispute.segment)}, claim.seed, lies);
     }
-    if (dispute.profile) {
+    if (dispute.profile()) {
         const ProfileReport report = report_of(*view.state, task, dispute.responder).value();
-        switch (dispute.profile->part) {
+        switch (dispute.profile()->part) {
             case ProfilePart::kStart:
                 return model::play_segment(shop_, claim, lies ? Way::kLieInInit : Way::kTruth);
             case ProfilePart::kReplayed:
@@ -297,7 +297,7 @@ model::Player Worker::make_player(const View& view, const contracts::Dispute& di
                              )};
         }
     }
-    if (!dispute.verdict && dispute.segment == contracts::evaluation_segment(task)) {
+    if (!dispute.verdict() && dispute.segment == contracts::evaluation_segment(task)) {
         return model::play_evaluation(shop_, last_root(view, task.id), claim.seed, false);
     }
     return model::play_segment(shop_, claim, responds ? way_on(task.spec) : Way::kTruth);

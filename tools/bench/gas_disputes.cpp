@@ -9,7 +9,7 @@
 #include <tools/bench/gas_scenes.hpp>
 #include <core/canonical/partial.hpp>
 #include <core/dispute/commitment.hpp>
-#include <core/dispute/referee.hpp>
+#include <core/dispute/one_step_verifier.hpp>
 
 namespace assay::bench {
 namespace {
@@ -52,9 +52,10 @@ Dispute make_dispute(Stage& stage, const Player& player, bool is_responder) {
     dispute.claim.before = hash_numbered("before", 0);
     dispute.claim.after = hash_numbered("after", 0);
     dispute.position = dispute::start_position(dispute.claim);
-    dispute.responder_clock = dispute.challenger_clock = 100;
+    DisputeGame game{.responder_clock = 100, .challenger_clock = 100, .last_move_at = {}, .deadline = {}};
     const Due due{DueKind::kDispute, retag<Hash256>(dispute.id)};
-    set_deadline(stage.state, due, dispute.deadline, Height{stage.height.value + 10});
+    set_deadline(stage.state, due, game.deadline, Height{stage.height.value + 10});
+    dispute.phase = game;
     set_bookkeeping(stage.state, task.id, {.open_until = {}, .disputes = {dispute.id}});
     return dispute;
 }
@@ -67,6 +68,16 @@ Node wide_commit() {
         node.inputs.push_back({canonical::Source::kState, i, DType::kF32, {32, 32}});
     }
     return node;
+}
+
+/// The dispute's step, with node `index` of it in question.
+dispute::DisputedNode disputed_node(const Dispute& dispute, std::uint32_t index, Node node) {
+    return {
+        .step = {.number = dispute.claim.first_step, .state_before = {}, .state_after = dispute.claim.after},
+        .trace_root = {},
+        .index = index,
+        .claim = {},
+        .node = std::move(node)};
 }
 
 // --- moves ---------------------------------------------------------------------------------------------------
@@ -83,11 +94,7 @@ std::optional<Action> reveal_nodes(Stage& stage, const Player& player) {
 
 std::optional<Action> reveal_tensors(Stage& stage, const Player& player) {
     Dispute dispute = make_dispute(stage, player, true);
-    dispute::Position& at = dispute.position;
-    at.node = wide_commit();
-    at.level = dispute::Level::kTiles;
-    at.first_node = kEntries - 1;
-    at.tile_height = 10;
+    dispute::DisputedNode node = disputed_node(dispute, kEntries - 1, wide_commit());
     const auto children = hashes("child", 32);
     std::vector<Hash256> level = children;
     while (level.size() > 1) {
@@ -96,7 +103,8 @@ std::optional<Action> reveal_tensors(Stage& stage, const Player& player) {
         }
         level.resize(level.size() / 2);
     }
-    at.node_claim = dispute::state_root_from(canonical::kMaxStateTensors, level.front());
+    node.claim = dispute::state_root_from(canonical::kMaxStateTensors, level.front());
+    dispute.position.at = dispute::Bisection{dispute::AtNode{std::move(node)}, {}};
     set_dispute(stage.state, dispute);
     return RevealMove{dispute.id, 0, children};
 }
@@ -111,7 +119,7 @@ std::optional<Action> select_commit(Stage& stage, const Player& player) {
     program.step_root =
         merkle::root_from_path(dispute::node_hash(node), program.step_nodes - 1, program.step_nodes, path).value();
     dispute.position = dispute::start_position(dispute.claim);
-    dispute.position.pending = hashes("child", dispute::kMaxChildren);
+    std::get<dispute::Bisection>(dispute.position.at).pending = hashes("child", dispute::kMaxChildren);
     set_dispute(stage.state, dispute);
     return SelectMove{dispute.id, 0, {.child = dispute::kMaxChildren - 1, .node = dispute::NodeOpening{node, path}}};
 }
@@ -206,7 +214,7 @@ std::optional<Action> prove(Stage& stage, const Player& player, const Bottom& bo
     const canonical::StepContext context{.seed = 1, .step = 0, .dataset = claim.program.dataset};
     claim.seed = context.seed;
     Opened opened = open_tiles(bottom, partial);
-    dispute::Proof proof;
+    dispute::PartialProof proof;
     proof.tiles = opened.tiles;
     const auto row_opened = [&](std::uint32_t which) -> std::optional<Bytes> {
         const auto row = canonical::dataset_row_of(node, 0, which, context);
@@ -219,21 +227,18 @@ std::optional<Action> prove(Stage& stage, const Player& player, const Bottom& bo
         claim.dataset_root = merkle::root_from_path(dispute::row_leaf(*row), index, rows, path).value();
         proof.row = dispute::RowOpening{*row, path};
     }
-    dispute::Position& at = dispute.position;
+    dispute::AtPartial at;
     if (partial != 0) {
         const canonical::PartialInput first{
             .before = std::nullopt, .tiles = open_tiles(bottom, 0).data, .dataset_row = row_opened(0)};
         proof.before = canonical::execute_partial(node, 0, 0, context, first).value().accumulator.value();
         at.accumulator_before = dispute::accumulator_hash(*proof.before);
     }
-    at.level = dispute::Level::kProof;
-    at.rounds = 7;
-    at.trace_root = opened.trace_root;
-    at.first_node = kDisputedNode;
-    at.node = node;
-    at.first_partial = partial;
-    at.partial_count = 1;
+    at.tile.node = disputed_node(dispute, kDisputedNode, node);
+    at.tile.node.trace_root = opened.trace_root;
+    at.partial = partial;
     at.accumulator_after = hash_numbered("accumulator", 0);
+    dispute.position = {.rounds = 7, .at = std::move(at)};
     set_dispute(stage.state, dispute);
     return ProveMove{dispute.id, std::move(proof)};
 }
@@ -345,18 +350,12 @@ std::vector<std::pair<std::string, Bottom>> bottoms() {
 /// A tensor of the state is not what kCommit names.
 std::optional<Action> prove_commit(Stage& stage, const Player& player) {
     Dispute dispute = make_dispute(stage, player, false);
-    dispute::Position& at = dispute.position;
-    dispute::Proof proof;
-    proof.entry = dispute::EntryOpening{hash_numbered("commitment", 0), hashes("path", 10)};
-    at.level = dispute::Level::kProof;
-    at.node = wide_commit();
-    at.first_node = kEntries - 1;
-    at.partial_count = 1;
+    dispute::EntryProof proof{hash_numbered("commitment", 0), hashes("path", 10)};
+    dispute::AtTensor at{disputed_node(dispute, kEntries - 1, wide_commit()), 0, hash_numbered("claimed", 0)};
     const std::uint32_t tensors = canonical::kMaxStateTensors;
-    at.state_before = dispute::state_root_from(
-        tensors, merkle::root_from_path(proof.entry->commitment, 0, tensors, proof.entry->path).value()
-    );
-    at.tile_claim = hash_numbered("claimed", 0);
+    at.node.step.state_before =
+        dispute::state_root_from(tensors, merkle::root_from_path(proof.commitment, 0, tensors, proof.path).value());
+    dispute.position.at = std::move(at);
     set_dispute(stage.state, dispute);
     return ProveMove{dispute.id, std::move(proof)};
 }

@@ -88,7 +88,8 @@ class Ledger {
             const auto dispute = network_.rpc().dispute(id);
             first = first ? first : dispute;
             const std::string challenger = dispute ? network_.name_of(dispute->challenger) : "";
-            const bool is_sealed = dispute && dispute->seal == challenge_seal(id, verdict.probe_root.value()) &&
+            const bool is_sealed = dispute &&
+                                   dispute->challenged()->seal == challenge_seal(id, verdict.probe_root.value()) &&
                                    dispute->opened_at < disclosed_from(params_, spec_, *first);
             if (is_sealed && contains(verdicts_.at(last_).at("watchers"), challenger)) {
                 out.push_back(challenger);

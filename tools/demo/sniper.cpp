@@ -25,7 +25,7 @@ std::uint32_t cheated_segment(const TaskSpec& spec) {
     return static_cast<std::uint32_t>(spec.steps / 2 / spec.checkpoint_interval) + 1;
 }
 
-bool is_of_segment(const Dispute& dispute) { return !dispute.verdict && !dispute.profile; }
+bool is_of_segment(const Dispute& dispute) { return !dispute.verdict() && !dispute.profile(); }
 
 }  // namespace
 
@@ -68,15 +68,15 @@ void Sniper::hold(const Task& own) {
             honest = network_.name_of(dispute->challenger);
         }
     }
-    if (!mine || !is_open(mine->state)) {
+    if (!mine || !is_open(mine->state())) {
         return;
     }
-    if (phase_ == Phase::kPlaying && mine->position.level >= dispute::Level::kTiles) {
+    if (phase_ == Phase::kPlaying && mine->position.node() != nullptr) {
         network_.pause_worker(kSniperName);
         phase_ = Phase::kHolding;
         narrator_.plain("  sniper stops shortly before the end of its game, and waits for somebody honest to accuse");
     }
-    const bool is_late = network_.rpc().height().value + kSafeBlocks > mine->deadline.value;
+    const bool is_late = network_.rpc().height().value + kSafeBlocks > mine->deadline().value;
     if (phase_ == Phase::kHolding && (!honest.empty() || is_late)) {
         network_.resume_worker(kSniperName);
         phase_ = Phase::kEnding;
@@ -107,7 +107,7 @@ std::map<std::string, Sniper::Accuser> Sniper::accusers() {
         }
         Accuser& accuser = out[network_.name_of(dispute->challenger)];
         ++accuser.disputes;
-        accuser.has_won = accuser.has_won || dispute->state == DisputeState::kRefuted;
+        accuser.has_won = accuser.has_won || dispute->state() == DisputeState::kRefuted;
         for (const Tx& tx : network_.rpc().dispute_moves(id)) {
             if (tx.body.sender != dispute->challenger || std::holds_alternative<PublishVerdict>(tx.body.action)) {
                 continue;  // a verifier is paid for its verdict

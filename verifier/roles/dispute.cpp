@@ -5,13 +5,13 @@ namespace assay::roles {
 
 Intent decide_dispute(const contracts::Dispute& dispute, const AccountId& self) {
     const bool is_responder = dispute.responder == self;
-    if (dispute.state != contracts::DisputeState::kActive || (!is_responder && dispute.challenger != self)) {
+    if (!dispute.game() || (!is_responder && dispute.challenger != self)) {
         return Wait::kNothingDue;
     }
-    if (dispute.position.level == dispute::Level::kProof) {
+    if (dispute.position.is_at_proof()) {
         return intent::MoveProve{dispute.id};
     }
-    const bool responder_to_move = dispute.position.pending.empty();
+    const bool responder_to_move = dispute.position.pending().empty();
     if (responder_to_move != is_responder) {
         return Wait::kOtherParty;
     }

@@ -13,10 +13,13 @@ std::uint64_t height_of(Height deadline) {
     return deadline.value == 0 ? std::numeric_limits<std::uint64_t>::max() : deadline.value;
 }
 
+Height deadline_of(const contracts::Task& task) { return task.deadline; }
+Height deadline_of(const contracts::Dispute& dispute) { return dispute.deadline(); }
+
 template <class T>
 void sort(std::vector<T>& records) {
     std::sort(records.begin(), records.end(), [](const T& a, const T& b) {
-        return std::pair(height_of(a.deadline), a.id) < std::pair(height_of(b.deadline), b.id);
+        return std::pair(height_of(deadline_of(a)), a.id) < std::pair(height_of(deadline_of(b)), b.id);
     });
 }
 

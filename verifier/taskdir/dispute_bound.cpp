@@ -6,7 +6,7 @@
 #include <core/merkle/tree.hpp>
 #include <core/canonical/partial.hpp>
 #include <core/canonical/tile.hpp>
-#include <core/dispute/narrowing.hpp>
+#include <core/dispute/bisection.hpp>
 #include <core/dispute/rules.hpp>
 
 namespace assay::taskdir {
@@ -15,8 +15,6 @@ namespace {
 using canonical::Graph;
 using canonical::Node;
 using canonical::Op;
-using dispute::Level;
-using dispute::Position;
 
 constexpr std::uint64_t kHashBytes = 32;
 /// Lengths, types and indices around what a proof opens.
@@ -24,64 +22,73 @@ constexpr std::uint64_t kOpeningBytes = 64;
 /// Tiles looked at of a tensor that has more: how many partials a tile takes hardly depends on which one it is.
 constexpr std::uint64_t kSampledTiles = 64;
 
-/// Rounds that one level takes from `p` on, always into the first child, which is no smaller than any other.
+/// Rounds that one level takes, always into the first child, which is no smaller than any other.
 class Descent {
   public:
     Descent(const dispute::Claim& claim, DisputeBound& bound) : claim_(claim), bound_(bound) {}
 
     std::uint32_t steps(std::uint64_t count) const {
-        Position p;
-        p.level = Level::kSteps;
-        std::uint32_t rounds = 0;
-        for (p.step_count = static_cast<std::uint32_t>(count); p.step_count > 1; ++rounds) {
-            const dispute::Split split = note(p);
-            p.step_count = std::min(p.step_count, std::uint32_t{1} << split.child_height);
+        if (count <= 1) {
+            return 0;
         }
-        return rounds;
+        return count_rounds(dispute::AtSteps{0, static_cast<std::uint32_t>(count), {}, {}}, [](auto& at, auto split) {
+            at.step_count = std::min(at.step_count, std::uint32_t{1} << split.child_height);
+            return at.step_count > 1;
+        });
     }
     std::uint32_t nodes() const {
-        Position p;
-        p.level = Level::kNodes;
-        p.node_height = merkle::tree_depth(dispute::entry_count(claim_));
-        std::uint32_t rounds = 0;
-        do {
-            p.node_height = note(p).child_height;
-            ++rounds;
-        } while (p.node_height > 0);
-        return rounds;
+        const std::uint32_t height = first_round(dispute::AtStep{});
+        return 1 + (height == 0 ? 0 : count_rounds(dispute::AtNodes{{}, {}, 0, height, {}}, [](auto& at, auto split) {
+                   at.node_height = split.child_height;
+                   return at.node_height > 0;
+               }));
     }
     std::uint32_t tiles(std::uint32_t index, const Node& node) const {
-        Position p = at(index, node, Level::kTiles);
-        p.tile_height = merkle::tree_depth(dispute::tile_total(node));
-        std::uint32_t rounds = 0;
-        do {
-            p.tile_height = note(p).child_height;
-            ++rounds;
-        } while (p.tile_height > 0);
-        return rounds;
+        const std::uint32_t height = first_round(dispute::AtNode{disputed(index, node)});
+        if (height == 0) {
+            return 1;
+        }
+        if (node.op == Op::kCommit) {
+            return 1 + count_rounds(dispute::AtTensors{disputed(index, node), 0, height, {}}, [](auto& at, auto split) {
+                       at.tensor_height = split.child_height;
+                       return at.tensor_height > 0;
+                   });
+        }
+        return 1 + count_rounds(dispute::AtTiles{disputed(index, node), 0, height, {}}, [](auto& at, auto split) {
+                   at.tile_height = split.child_height;
+                   return at.tile_height > 0;
+               });
     }
     std::uint32_t partials(std::uint32_t index, const Node& node, std::uint64_t tile, std::uint32_t count) const {
-        Position p = at(index, node, Level::kPartials);
-        p.first_tile = tile;
-        std::uint32_t rounds = 0;
-        for (p.partial_count = count; p.partial_count > 1; ++rounds) {
-            const dispute::Split split = note(p);
-            p.partial_count = std::min(p.partial_count, std::uint32_t{1} << split.child_height);
+        if (count <= 1) {
+            return 0;
         }
-        return rounds;
+        const dispute::DisputedTile disputed_tile{disputed(index, node), tile, {}};
+        return count_rounds(dispute::AtPartials{disputed_tile, 0, count, {}, {}}, [](auto& at, auto split) {
+            at.partial_count = std::min(at.partial_count, std::uint32_t{1} << split.child_height);
+            return at.partial_count > 1;
+        });
     }
 
   private:
-    static Position at(std::uint32_t index, const Node& node, Level level) {
-        Position p;
-        p.level = level;
-        p.step_count = 1;
-        p.first_node = index;
-        p.node = node;
-        return p;
+    static dispute::DisputedNode disputed(std::uint32_t index, const Node& node) { return {{}, {}, index, {}, node}; }
+
+    /// Rounds from `at` on; `take_first` takes the first child, and says whether something is left to split.
+    template <class At, class TakeFirst>
+    std::uint32_t count_rounds(At at, const TakeFirst& take_first) const {
+        std::uint32_t rounds = 1;
+        while (take_first(at, note(at))) {
+            ++rounds;
+        }
+        return rounds;
     }
-    dispute::Split note(const Position& p) const {
-        const dispute::Split split = dispute::split(claim_, p);
+    template <class At>
+    std::uint32_t first_round(const At& at) const {
+        return note(at).child_height;
+    }
+    template <class At>
+    dispute::Split note(const At& at) const {
+        const dispute::Split split = dispute::split(claim_, {.rounds = 0, .at = dispute::Bisection{at, {}}});
         bound_.reveal_bytes = std::max(bound_.reveal_bytes, kHashBytes * split.count);
         return split;
     }

@@ -14,7 +14,7 @@
 #include <core/canonical/view.hpp>
 #include <verifier/compile/onnx/import.hpp>
 #include <verifier/compile/program/distance.hpp>
-#include <core/dispute/narrowing.hpp>
+#include <core/dispute/bisection.hpp>
 #include <contracts/params/spec.hpp>
 
 namespace assay::taskdir {

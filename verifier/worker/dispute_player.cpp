@@ -20,14 +20,14 @@ std::vector<dispute::NodeReveal> node_reveals(const dispute::Claim& claim, const
     for (const contracts::Tx& tx : moves) {
         auto next = Result<dispute::Position, dispute::MoveError>(position);
         if (const auto* move = std::get_if<contracts::RevealMove>(&tx.body.action)) {
-            const bool of_nodes = position.level == dispute::Level::kNodes;
-            dispute::NodeReveal reveal{
-                .first_node = position.first_node,
-                .child_height = of_nodes ? dispute::split(claim, position).child_height : 0,
-                .children = move->children};
+            const auto first_node = dispute::first_node_of(position);
             next = dispute::reveal(claim, position, move->children);
-            if (next && of_nodes) {
-                reveals.push_back(std::move(reveal));
+            if (next && first_node) {
+                reveals.push_back(
+                    {.first_node = *first_node,
+                     .child_height = dispute::split(claim, position).child_height,
+                     .children = move->children}
+                );
             }
         } else if (const auto* selection = std::get_if<contracts::SelectMove>(&tx.body.action)) {
             next = dispute::select(claim, position, selection->selection);
@@ -48,7 +48,7 @@ std::vector<contracts::Dispute> DisputePlayer::open_disputes(const std::vector<c
         }
         for (const contracts::DisputeId& id : context_.chain.rpc().disputes(task.id)) {
             auto dispute = over_.contains(id) ? std::nullopt : context_.chain.rpc().dispute(id);
-            if (dispute && contracts::is_open(dispute->state)) {
+            if (dispute && contracts::is_open(dispute->state())) {
                 out.push_back(*std::move(dispute));
             } else if (dispute) {
                 over_.insert(id);
@@ -62,7 +62,7 @@ std::vector<contracts::Dispute> DisputePlayer::open_disputes(const std::vector<c
 bool DisputePlayer::attend(const std::vector<contracts::Task>& tasks) {
     bool moved = false;
     for (const contracts::Dispute& dispute : open_disputes(tasks)) {
-        if (!context_.behaviour.moves_at(Height{context_.chain.height()}, dispute.deadline)) {
+        if (!context_.behaviour.moves_at(Height{context_.chain.height()}, dispute.deadline())) {
             continue;
         }
         const auto task =
@@ -91,7 +91,7 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of(
     const contracts::Task& task, const contracts::Dispute& dispute,
     const std::shared_ptr<const TaskArtifacts>& artifacts
 ) {
-    const bool is_measurement = dispute.verdict && dispute.verdict->part == contracts::VerdictPart::kMeasurement;
+    const bool is_measurement = dispute.verdict() && dispute.verdict()->part == contracts::VerdictPart::kMeasurement;
     const bool is_evaluation = dispute.segment == contracts::evaluation_segment(task);
     if (dispute.claim.initialisation && !is_measurement && !is_evaluation) {
         return Ground{artifacts, {}, context_.behaviour.of_task(context_, artifacts)};
@@ -132,7 +132,7 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
     if (!report) {
         return std::nullopt;
     }
-    const contracts::ProfilePart part = dispute.profile->part;
+    const contracts::ProfilePart part = dispute.profile()->part;
     if (part == contracts::ProfilePart::kStart) {
         return Ground{artifacts, {}, context_.behaviour.of_task(context_, artifacts)};
     }
@@ -179,7 +179,7 @@ EngineReplay* DisputePlayer::replay_of(const contracts::Task& task, const contra
     if (!artifacts) {
         return nullptr;
     }
-    auto ground = dispute.profile ? ground_of_report(task, dispute, artifacts) : ground_of(task, dispute, artifacts);
+    auto ground = dispute.profile() ? ground_of_report(task, dispute, artifacts) : ground_of(task, dispute, artifacts);
     if (!ground) {
         return nullptr;
     }
@@ -210,7 +210,7 @@ bool DisputePlayer::prove(const contracts::Dispute& dispute, EngineReplay& repla
 }
 
 bool DisputePlayer::may_show_divergence(const contracts::Dispute& dispute) const {
-    return dispute.challenger == context_.chain.self() && dispute.position.level >= dispute::Level::kNodes;
+    return dispute.challenger == context_.chain.self() && dispute.position.step() != nullptr;
 }
 
 bool DisputePlayer::move(const contracts::Task& task, const contracts::Dispute& dispute, const roles::Intent& intent) {
@@ -251,7 +251,7 @@ bool DisputePlayer::move(const contracts::Task& task, const contracts::Dispute& 
                  {"task", to_hex(task.id.view())},
                  {"segment", dispute.segment},
                  {"round", position.rounds},
-                 {"level", dispute::to_string(position.level)},
+                 {"level", dispute::to_string(position.level())},
                  {"move", kind}}
             );
         }

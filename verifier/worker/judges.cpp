@@ -91,7 +91,7 @@ class Verifier final : public Role {
         const auto ids = context_.chain.rpc().disputes(task.id);
         return std::any_of(ids.begin(), ids.end(), [&](const contracts::DisputeId& id) {
             const auto dispute = context_.chain.rpc().dispute(id);
-            return dispute && dispute->state == contracts::DisputeState::kAwaiting &&
+            return dispute && dispute->state() == contracts::DisputeState::kAwaiting &&
                    dispute->responder == context_.chain.self() && dispute->segment == assignment.segment &&
                    context_.chain.height() + 1 >=
                        contracts::disclosed_from(context_.chain.params(), task.spec, *dispute).value;

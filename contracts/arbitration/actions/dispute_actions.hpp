@@ -12,8 +12,8 @@
 #include <contracts/params/prices.hpp>
 #include <contracts/state/ids.hpp>
 #include <contracts/state/verdict.hpp>
-#include <core/dispute/narrowing.hpp>
-#include <core/dispute/referee.hpp>
+#include <core/dispute/bisection.hpp>
+#include <core/dispute/one_step_verifier.hpp>
 
 /// Actions of disputes (DSP rules).
 namespace assay::contracts {

@@ -9,7 +9,8 @@ namespace assay::cli {
 namespace {
 
 using contracts::Dispute;
-using contracts::DisputeState;
+using contracts::DisputeOutcome;
+using contracts::Reason;
 using nlohmann::json;
 
 Dispute make_dispute() {
@@ -20,12 +21,17 @@ Dispute make_dispute() {
     d.challenger_bond = Amount{5'000'000'000};
     d.claim.first_step = 50;
     d.claim.step_count = 25;
-    d.position.level = dispute::Level::kSteps;
-    d.position.first_step = 50;
-    d.position.step_count = 25;
+    d.position = dispute::start_position(d.claim);
     d.opened_at = Height{100};
-    d.deadline = Height{140};
+    d.phase = contracts::DisputeGame{
+        .responder_clock = 40, .challenger_clock = 40, .last_move_at = Height{100}, .deadline = Height{140}};
     return d;
+}
+
+void end(Dispute& d, DisputeOutcome outcome, contracts::Reason reason, Amount slashed = {}) {
+    const Amount half{slashed.grains / 2};
+    d.phase = contracts::DisputeEnd{
+        .outcome = outcome, .reason = reason, .at = Height{150}, .slashed = slashed, .paid = half, .burned = half};
 }
 
 const json kAnswer{
@@ -55,16 +61,13 @@ TEST_CASE("a running dispute says what is claimed and who is to move") {
 
 TEST_CASE("a refuted claim says what was recomputed and who lost what") {
     Dispute d = make_dispute();
-    d.state = DisputeState::kRefuted;
-    d.reason = contracts::Reason::kLostDispute;
-    d.position.level = dispute::Level::kProof;
-    d.position.first_step = 60;
-    d.position.first_node = 17;
-    d.position.node = canonical::Node{};
-    d.position.first_tile = 4;
+    end(d, DisputeOutcome::kRefuted, Reason::kLostDispute, Amount{50'000'000'000});
+    dispute::AtPartial partial;
+    partial.tile.node.step.number = 60;
+    partial.tile.node.index = 17;
+    partial.tile.index = 4;
+    d.position.at = partial;
     d.challenger_bond = Amount{};
-    d.slashed = Amount{50'000'000'000};
-    d.paid = d.burned = Amount{25'000'000'000};
     CHECK(says(d, "disputed the claim in block 100.\n"));
     CHECK(says(d, "Step 60, node 17 (fill), tile 4, partial 0."));
     CHECK(says(d, "recomputed that one partial in 12.5 microseconds"));
@@ -74,52 +77,45 @@ TEST_CASE("a refuted claim says what was recomputed and who lost what") {
 
 TEST_CASE("a clock that ran out is told as such") {
     Dispute d = make_dispute();
-    d.reason = contracts::Reason::kDisputeTimeout;
-    d.state = DisputeState::kRefuted;
+    end(d, DisputeOutcome::kRefuted, Reason::kDisputeTimeout);
     CHECK(says(d, "The solver let its clock run out"));
-    d.state = DisputeState::kUpheld;
+    end(d, DisputeOutcome::kUpheld, Reason::kDisputeTimeout);
     CHECK(says(d, "The challenger let its clock run out"));
     CHECK(says(d, "It did not come to a single step: steps 50 to 74"));
 }
 
 TEST_CASE("a claim that holds costs the challenger") {
     Dispute d = make_dispute();
-    d.state = DisputeState::kUpheld;
-    d.reason = contracts::Reason::kFalseAccusation;
-    d.slashed = Amount{5'000'000'000};
+    end(d, DisputeOutcome::kUpheld, Reason::kFalseAccusation, Amount{5'000'000'000});
     CHECK(says(d, "the claim holds"));
     CHECK(says(d, "The challenger lost 5 ASY"));
-    d.state = DisputeState::kMoot;
-    d.slashed = Amount{};
+    end(d, DisputeOutcome::kMoot, Reason::kMoot);
     CHECK(says(d, "the challenger got its bond back"));
     CHECK(says(d, "Nobody was slashed"));
 }
 
 TEST_CASE("a challenged verdict is told with its verifier, what is awaited, and how it ended without a game") {
     Dispute d = make_dispute();
-    d.verdict = contracts::DisputedVerdict{.verifier = d.responder, .is_second = false};
-    d.state = DisputeState::kAwaiting;
+    d.subject = contracts::ChallengedVerdict{{.verifier = d.responder, .is_second = false}, {}};
+    d.phase = contracts::AwaitingDisclosure{Height{140}};
     CHECK(says(d, "of a verdict on segment 3 of task"));
     CHECK(says(d, "The verifier, "));
     CHECK(says(d, "is to disclose its verdict before block 140"));
     CHECK(says(d, "Bonds stay locked"));
-    d.state = DisputeState::kForced;
-    d.reason = contracts::Reason::kForcedError;
+    end(d, DisputeOutcome::kForced, Reason::kForcedError);
     CHECK(says(d, "it was forced to be wrong: the challenger was right"));
     CHECK(says(d, "Nobody was slashed"));
-    d.state = DisputeState::kRefuted;
-    d.slashed = Amount{1'000'000'000};
-    d.reason = contracts::Reason::kUndisclosed;
+    end(d, DisputeOutcome::kRefuted, Reason::kUndisclosed, Amount{1'000'000'000});
     CHECK(says(d, "did not disclose its verdict"));
     CHECK(says(d, "The verifier lost 1 ASY"));
-    d.reason = contracts::Reason::kBrokenCommitment;
+    end(d, DisputeOutcome::kRefuted, Reason::kBrokenCommitment);
     CHECK(says(d, "another verdict than it had committed to"));
 }
 
 TEST_CASE("EVL-5: a disputed score is told as one") {
     Dispute d = make_dispute();
     d.claim.initialisation = true;
-    d.position.level = dispute::Level::kNodes;
+    d.position.at = dispute::Bisection{dispute::AtStep{}, {}};
     CHECK(says(d, "the score of task"));
     CHECK(says(d, "the task's evaluation makes of the final state and the hold-out set"));
     CHECK(says(d, "  The evaluation"));
@@ -129,7 +125,7 @@ TEST_CASE("a disputed initialisation has no steps") {
     Dispute d = make_dispute();
     d.segment = 0;
     d.claim.initialisation = true;
-    d.position.level = dispute::Level::kNodes;
+    d.position.at = dispute::Bisection{dispute::AtStep{}, {}};
     CHECK(says(d, "the task's initialisation makes the state"));
     CHECK(says(d, "  The initialisation"));
 }

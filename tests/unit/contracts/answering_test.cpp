@@ -53,7 +53,7 @@ TEST_CASE("DSP-46: tasks that lock a verifier's free stake do not keep it from r
     REQUIRE(free_stake(chain, Role::kVerifier, verifier) == 0);
     REQUIRE(chain.publish(verifier, id, segment, hash_of("another")) == 0);
     const Dispute dispute = find_dispute(chain.view, dispute_id(id, segment, verifier.id)).value();
-    CHECK(dispute.state == DisputeState::kActive);
+    CHECK(dispute.state() == DisputeState::kActive);
     CHECK(dispute.challenger_bond == chain.params.challenger_bond);
     chain.skip(params.dispute_clock_blocks);  // the solver has nothing to say
     CHECK(chain.task(id).state == TaskState::kConvicted);
@@ -91,7 +91,7 @@ TEST_CASE("DSP-46: a verifier without free stake disputes a verdict that contrad
     );
     const DisputeId dispute = dispute_id(id, 2, accuser.id, DisputedVerdict{accused, false, VerdictPart::kEnd});
     chain.skip(params.dispute_clock_blocks);
-    CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kRefuted);
+    CHECK(find_dispute(chain.view, dispute)->state() == DisputeState::kRefuted);
     CHECK(chain.task(id).assignments[liar].status == VerdictStatus::kRefuted);
     end_task(chain, id, verdicts);
     CHECK(chain.task(id).state == TaskState::kSettled);
@@ -128,8 +128,8 @@ TEST_CASE("DSP-46: a solver answers with its task's bond, which pays for a lost 
         ToyReplay theirs(canonical, claim, before);
         ToyReplay ours(wrong, claim, before);
         play(chain, dispute, theirs, ours, verifier, chain.solver);
-        CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
-        return find_dispute(chain.view, dispute)->slashed;
+        CHECK(find_dispute(chain.view, dispute)->state() == DisputeState::kUpheld);
+        return find_dispute(chain.view, dispute)->end()->slashed;
     };
     CHECK(lose(2) == chain.params.challenger_bond);
     CHECK(chain.task(id).solver_bond.grains == kCoin / 2);

@@ -52,7 +52,7 @@ TEST_CASE("DSP-31: only the parties move, each its own moves, and nobody dispute
     CHECK(chain.fail(chain.stranger, OpenDispute{task, 2, Role::kWhistleblower}) == TxError::kInsufficientStake);
 }
 
-TEST_CASE("DSP-36: a tampered tile is pinpointed, refuted by the referee, and the solver convicted") {
+TEST_CASE("DSP-36: a tampered tile is pinpointed, refuted by one partial, and the solver convicted") {
     const ToyRun honest;
     const ToyRun fraud(kTamper);
     Chain chain;
@@ -62,8 +62,8 @@ TEST_CASE("DSP-36: a tampered tile is pinpointed, refuted by the referee, and th
     const DisputeId id = open(chain, task, 2);
     const std::uint32_t moves = play_dispute(chain, id, fraud, honest, chain.whistleblower);
     const Dispute dispute = find_dispute(chain.view, id).value();
-    CHECK(dispute.state == DisputeState::kRefuted);
-    CHECK(dispute.reason == Reason::kLostDispute);
+    CHECK(dispute.state() == DisputeState::kRefuted);
+    CHECK(dispute.end()->reason == Reason::kLostDispute);
     CHECK(dispute.position.rounds <= dispute::kMaxRounds);
     CHECK(moves == 2 * dispute.position.rounds + 1);
     const dispute::Pinpoint where = dispute::pinpoint(dispute.position);
@@ -75,9 +75,9 @@ TEST_CASE("DSP-36: a tampered tile is pinpointed, refuted by the referee, and th
     CHECK(chain.last.disputes == std::vector{id});
 
     const std::uint64_t bond = chain.params.solver_bond.grains;
-    CHECK(dispute.slashed.grains == bond);
-    CHECK(dispute.paid.grains == bond / 2);
-    CHECK(dispute.burned.grains == bond - bond / 2);
+    CHECK(dispute.end()->slashed.grains == bond);
+    CHECK(dispute.end()->paid.grains == bond / 2);
+    CHECK(dispute.end()->burned.grains == bond - bond / 2);
     CHECK(chain.task(task).state == TaskState::kConvicted);
     CHECK(chain.balance(chain.submitter) == submitter_before + 23 * kCoin);
     CHECK(chain.balance(chain.whistleblower) > whistle_before + bond / 2 - (moves + 1) * kFee - 1);
@@ -101,7 +101,7 @@ TEST_CASE("DSP-36: a wrong initial state is refuted, and so is a state that no n
     play_dispute(other, id, wrong_state, honest, other.whistleblower);
     CHECK(other.task(second).state == TaskState::kConvicted);
     const Dispute dispute = find_dispute(other.view, id).value();
-    CHECK(dispute.reason == Reason::kLostDispute);
+    CHECK(dispute.end()->reason == Reason::kLostDispute);
     CHECK(dispute::pinpoint(dispute.position).step == 7);
     CHECK(dispute::pinpoint(dispute.position).op == canonical::Op::kCommit);
     CHECK(dispute::pinpoint(dispute.position).tensor == 0U);
@@ -119,12 +119,12 @@ TEST_CASE("DSP-32: who claims a root that it knows no state of has no move at it
     const DisputeId id = open(chain, task, 2);
     play_until(chain, id, honest, honest, chain.whistleblower, dispute::Level::kTiles);
     const Dispute dispute = find_dispute(chain.view, id).value();
-    REQUIRE(dispute.position.node->op == canonical::Op::kCommit);
+    REQUIRE(dispute.position.node()->node.op == canonical::Op::kCommit);
     ToyReplay replay(honest, dispute.claim, honest.state(4));
     const auto children = dispute::make_reveal(dispute.claim, dispute.position, replay);
     CHECK(chain.fail(chain.solver, RevealMove{id, dispute.position.rounds, children}) == TxError::kIllegalMove);
     chain.skip(chain.params.dispute_clock_blocks);
-    CHECK(find_dispute(chain.view, id)->reason == Reason::kDisputeTimeout);
+    CHECK(find_dispute(chain.view, id)->end()->reason == Reason::kDisputeTimeout);
     CHECK(chain.task(task).state == TaskState::kConvicted);
 }
 
@@ -137,18 +137,18 @@ TEST_CASE("DSP-36: a false accuser loses its bond to the solver and the task set
     const DisputeId id = open(chain, task, 2);
     play_dispute(chain, id, honest, liar, chain.whistleblower);
     const Dispute dispute = find_dispute(chain.view, id).value();
-    CHECK(dispute.state == DisputeState::kUpheld);
-    CHECK(dispute.reason == Reason::kFalseAccusation);
+    CHECK(dispute.state() == DisputeState::kUpheld);
+    CHECK(dispute.end()->reason == Reason::kFalseAccusation);
     CHECK(whistle_stake(chain) == 99 * kCoin);
-    CHECK(dispute.slashed == chain.params.challenger_bond);
-    CHECK(dispute.paid.grains == kCoin / 2);
-    CHECK(dispute.burned.grains == kCoin / 2);
+    CHECK(dispute.end()->slashed == chain.params.challenger_bond);
+    CHECK(dispute.end()->paid.grains == kCoin / 2);
+    CHECK(dispute.end()->burned.grains == kCoin / 2);
     CHECK(chain.paid(task, Reason::kWonDispute) == std::vector<std::uint64_t>{kCoin / 2});
     CHECK(chain.balance(chain.solver) < before + kCoin / 2);
     CHECK(chain.task(task).state != TaskState::kConvicted);
 }
 
-TEST_CASE("DSP-36: a proof that the referee cannot use is refused and ends nothing") {
+TEST_CASE("DSP-36: a proof that is not the partial's is refused and ends nothing") {
     const ToyRun honest;
     const ToyRun fraud(kTamper);
     Chain chain;
@@ -157,7 +157,7 @@ TEST_CASE("DSP-36: a proof that the referee cannot use is refused and ends nothi
     play_until(chain, id, fraud, honest, chain.whistleblower, dispute::Level::kProof);
     CHECK(chain.fail(chain.solver, ProveMove{id, {}}) == TxError::kProofInvalid);
     CHECK(chain.last.referee_partials == 0);
-    CHECK(find_dispute(chain.view, id)->state == DisputeState::kActive);
+    CHECK(find_dispute(chain.view, id)->state() == DisputeState::kActive);
     CHECK(is_responders_turn(find_dispute(chain.view, id).value()));
     const Tx tx = sign_tx(
         {kChainId, chain.solver.id, get_account(chain.view, chain.solver.id).nonce, {kCoin}, ProveMove{id, {}}},
@@ -176,9 +176,9 @@ TEST_CASE("DSP-32: silence loses for whoever is to move") {
     const DisputeId id = open(chain, task, 2);
     SUBCASE("the responder") {
         chain.skip(chain.params.dispute_clock_blocks - 1);
-        CHECK(find_dispute(chain.view, id)->state == DisputeState::kActive);
+        CHECK(find_dispute(chain.view, id)->state() == DisputeState::kActive);
         chain.skip(1);
-        CHECK(find_dispute(chain.view, id)->state == DisputeState::kRefuted);
+        CHECK(find_dispute(chain.view, id)->state() == DisputeState::kRefuted);
         CHECK(chain.task(task).state == TaskState::kConvicted);
     }
     SUBCASE("the challenger") {
@@ -187,12 +187,12 @@ TEST_CASE("DSP-32: silence loses for whoever is to move") {
         const auto children = dispute::make_reveal(dispute.claim, dispute.position, replay);
         CHECK(chain.run(chain.solver, RevealMove{id, 0, children}) == 0);
         chain.skip(chain.params.dispute_clock_blocks);
-        CHECK(find_dispute(chain.view, id)->state == DisputeState::kUpheld);
+        CHECK(find_dispute(chain.view, id)->state() == DisputeState::kUpheld);
         CHECK(whistle_stake(chain) == 99 * kCoin);
         CHECK(chain.task(task).state != TaskState::kConvicted);
     }
-    CHECK(find_dispute(chain.view, id)->reason == Reason::kDisputeTimeout);
-    CHECK(find_dispute(chain.view, id)->deadline.value == 0);
+    CHECK(find_dispute(chain.view, id)->end()->reason == Reason::kDisputeTimeout);
+    CHECK(find_dispute(chain.view, id)->deadline().value == 0);
 }
 
 TEST_CASE("DSP-33: a clock runs while its party is to move and is never less than the extension after") {
@@ -206,16 +206,16 @@ TEST_CASE("DSP-33: a clock runs while its party is to move and is never less tha
     const auto children = dispute::make_reveal(opened.claim, opened.position, replay);
     CHECK(chain.run(chain.solver, RevealMove{id, 0, children}) == 0);
     const Dispute moved = find_dispute(chain.view, id).value();
-    CHECK(moved.responder_clock == chain.params.dispute_extension_blocks);
-    CHECK(moved.challenger_clock == chain.params.dispute_clock_blocks);
-    CHECK(moved.deadline.value == chain.height.value + moved.challenger_clock);
+    CHECK(moved.game()->responder_clock == chain.params.dispute_extension_blocks);
+    CHECK(moved.game()->challenger_clock == chain.params.dispute_clock_blocks);
+    CHECK(moved.deadline().value == chain.height.value + moved.game()->challenger_clock);
     CHECK(moved.onchain_bytes > opened.onchain_bytes + 32 * children.size());
     chain.skip(4);
     const auto selection = dispute::make_selection(moved.claim, moved.position, replay);
     CHECK(chain.run(chain.whistleblower, SelectMove{id, 0, selection}) == 0);
     const Dispute selected = find_dispute(chain.view, id).value();
-    CHECK(selected.challenger_clock == chain.params.dispute_clock_blocks - 5);
-    CHECK(selected.deadline.value == chain.height.value + chain.params.dispute_extension_blocks);
+    CHECK(selected.game()->challenger_clock == chain.params.dispute_clock_blocks - 5);
+    CHECK(selected.deadline().value == chain.height.value + chain.params.dispute_extension_blocks);
 }
 
 TEST_CASE("DSP-34: a move for another round is refused") {
@@ -293,9 +293,9 @@ TEST_CASE("DSP-40: a conviction makes the task's other disputes moot and returns
     CHECK(chain.stake(Role::kWhistleblower, chain.stranger).free.grains == kCoin);
     play_dispute(chain, open(chain, task, 2), fraud, honest, chain.whistleblower);
     CHECK(chain.task(task).state == TaskState::kConvicted);
-    CHECK(find_dispute(chain.view, other)->state == DisputeState::kMoot);
-    CHECK_FALSE(find_dispute(chain.view, other)->reason.has_value());
+    CHECK(find_dispute(chain.view, other)->state() == DisputeState::kMoot);
+    CHECK(find_dispute(chain.view, other)->end()->reason == Reason::kMoot);
     CHECK(chain.stake(Role::kWhistleblower, chain.stranger).free.grains == 2 * kCoin);
     chain.skip(60);
-    CHECK(find_dispute(chain.view, other)->state == DisputeState::kMoot);
+    CHECK(find_dispute(chain.view, other)->state() == DisputeState::kMoot);
 }

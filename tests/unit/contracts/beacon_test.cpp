@@ -371,7 +371,7 @@ TEST_CASE("VER-7.3: a draw that fails ends no task while a dispute over it is op
             continue;
         }
         // The challenger was silent, and the task had waited for long enough.
-        CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
+        CHECK(find_dispute(chain.view, dispute)->state() == DisputeState::kUpheld);
         chain.skip(2 * params.dispute_clock_blocks);  // TASK-18: the next draw
         CHECK(chain.task(id).state == TaskState::kExpired);
         CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin);

@@ -40,13 +40,13 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
     const auto opening = [](canonical::DType type) {
         return dispute::TileOpening{canonical::make_tile(type), std::vector<Hash256>(38), std::vector<Hash256>(14)};
     };
-    dispute::Proof contraction;
+    dispute::PartialProof contraction;
     contraction.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
     contraction.tiles.assign(4, opening(canonical::DType::kI32));
-    dispute::Proof sum;
+    dispute::PartialProof sum;
     sum.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
     sum.tiles = {opening(canonical::DType::kI64), opening(canonical::DType::kI32)};
-    dispute::Proof batch;
+    dispute::PartialProof batch;
     batch.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
     batch.row = dispute::RowOpening{Bytes(4 * canonical::kMaxRowWidth), std::vector<Hash256>(64)};
     dispute::NodeOpening commit{{}, std::vector<Hash256>(14)};

@@ -297,10 +297,10 @@ TEST_CASE("VER-15: true results that take forced ones' places have a window of t
     CHECK(second.forced == true);
     CHECK(second.probe_root == chain.probe_root(2, second.probe));
     const DisputeId dispute = challenge(chain, chain.whistleblower, id, 2, Role::kWhistleblower);
-    CHECK(dispute_of(chain, dispute).state == DisputeState::kActive);
-    CHECK(dispute_of(chain, dispute).verdict->is_second);
+    CHECK(dispute_of(chain, dispute).state() == DisputeState::kActive);
+    CHECK(dispute_of(chain, dispute).verdict()->is_second);
     play_dispute(chain, dispute, wrong, honest, chain.whistleblower);
-    CHECK(dispute_of(chain, dispute).state == DisputeState::kRefuted);
+    CHECK(dispute_of(chain, dispute).state() == DisputeState::kRefuted);
     CHECK(chain.task(id).assignments[2].status == VerdictStatus::kRefuted);
     chain.end_windows(id);
     CHECK(open_segments(chain.task(id)) == std::vector<std::uint32_t>{2});
@@ -319,13 +319,13 @@ TEST_CASE("VER-16: watchers who challenge a forced error share a jackpot, others
     const DisputeId first = challenge(chain, chain.solver, id, 1, Role::kSolver, seal_of(chain, chain.solver, id, 1));
     challenge_as_watcher(chain, chain.whistleblower, id, 1);
     challenge_as_watcher(chain, chain.stranger, id, 1);
-    CHECK(dispute_of(chain, first).state == DisputeState::kAwaiting);
+    CHECK(dispute_of(chain, first).state() == DisputeState::kAwaiting);
     CHECK(chain.task(id).open_disputes == 3);
     keep_secret(chain);
     const std::uint64_t treasury = get_supply(chain.view).treasury.grains - chain.floors;
     CHECK(disclose(chain, id, 1) == 0);
-    CHECK(dispute_of(chain, first).state == DisputeState::kForced);
-    CHECK(dispute_of(chain, first).reason == Reason::kForcedError);
+    CHECK(dispute_of(chain, first).state() == DisputeState::kForced);
+    CHECK(dispute_of(chain, first).end()->reason == Reason::kForcedError);
     CHECK(chain.task(id).open_disputes == 0);
     // The fee of this transaction is in the treasury before the third is taken.
     const std::uint64_t each = (treasury + chain.floors) / 3 / 2;
@@ -423,7 +423,7 @@ TEST_CASE("DTY-2: who would disclose a challenged verdict too early has no answe
     const Assignment challenged = chain.task(id).assignments[1];
     const Dispute dispute = find_dispute(chain.view, get_bookkeeping(chain.view, id).disputes.front()).value();
     const DiscloseVerdict disclosure{id, challenged.segment, {}};
-    const TxBody body{kChainId, challenged.verifier, dispute.deadline.value, {}, disclosure};
+    const TxBody body{kChainId, challenged.verifier, dispute.deadline().value, {}, disclosure};
     const std::uint64_t from = dispute.opened_at.value + chain.params.challenge_blocks / 2;
     CHECK(check_answer(chain.view, chain.params, body, 500, Height{from - 1}).error() == TxError::kPhase);
     CHECK(check_answer(chain.view, chain.params, body, 500, Height{from}).has_value());
@@ -448,12 +448,12 @@ TEST_CASE("DSP-42: a verdict that is challenged before the window or at its end 
         }
         const DisputeId dispute = challenge(chain, chain.whistleblower, id, 1, Role::kWhistleblower);
         CHECK(
-            dispute_of(chain, dispute).deadline.value ==
+            dispute_of(chain, dispute).deadline().value ==
             chain.height.value + chain.params.challenge_blocks / 2 + chain.params.disclose_blocks
         );
         keep_secret(chain);
         CHECK(disclose(chain, id, 1) == 0);
-        CHECK(dispute_of(chain, dispute).state == DisputeState::kActive);
+        CHECK(dispute_of(chain, dispute).state() == DisputeState::kActive);
     }
 }
 
@@ -571,9 +571,9 @@ TEST_CASE("DSP-42: a challenged verdict that is not disclosed in time is lost to
     const DisputeId first = challenge(chain, chain.whistleblower, id, 2, Role::kWhistleblower);
     const DisputeId second = challenge(chain, chain.solver, id, 2, Role::kSolver);
     chain.skip(chain.params.challenge_blocks / 2 + chain.params.disclose_blocks);
-    CHECK(dispute_of(chain, first).state == DisputeState::kRefuted);
-    CHECK(dispute_of(chain, first).reason == Reason::kUndisclosed);
-    CHECK(dispute_of(chain, second).state == DisputeState::kMoot);
+    CHECK(dispute_of(chain, first).state() == DisputeState::kRefuted);
+    CHECK(dispute_of(chain, first).end()->reason == Reason::kUndisclosed);
+    CHECK(dispute_of(chain, second).state() == DisputeState::kMoot);
     CHECK(chain.slashed(id, Reason::kUndisclosed) == std::vector<std::uint64_t>{kCoin});
     CHECK(chain.paid(id, Reason::kWonDispute) == std::vector<std::uint64_t>{kCoin / 2});
     CHECK(chain.task(id).assignments[2].status == VerdictStatus::kRefuted);
@@ -590,10 +590,10 @@ TEST_CASE("DSP-42: a challenge of a verdict that is neither forced nor wrong cos
     const DisputeId dispute = challenge(chain, chain.whistleblower, id, 2, Role::kWhistleblower);
     keep_secret(chain);
     CHECK(disclose(chain, id, 2) == 0);
-    CHECK(dispute_of(chain, dispute).state == DisputeState::kActive);
-    CHECK(dispute_of(chain, dispute).deadline.value == chain.height.value + chain.params.dispute_clock_blocks);
+    CHECK(dispute_of(chain, dispute).state() == DisputeState::kActive);
+    CHECK(dispute_of(chain, dispute).deadline().value == chain.height.value + chain.params.dispute_clock_blocks);
     play_dispute(chain, dispute, honest, liar, chain.whistleblower);
-    CHECK(dispute_of(chain, dispute).state == DisputeState::kUpheld);
+    CHECK(dispute_of(chain, dispute).state() == DisputeState::kUpheld);
     CHECK(chain.slashed(id, Reason::kFalseAccusation) == std::vector<std::uint64_t>{kCoin});
     CHECK(chain.task(id).assignments[2].status == VerdictStatus::kAccepted);
     chain.end_windows(id);
@@ -611,10 +611,10 @@ TEST_CASE("DSP-43: a verifier that did not replay is refuted at the step that it
     CHECK(disclose(chain, id, 2) == 0);
     play_dispute(chain, dispute, lazy, honest, chain.whistleblower);
     const Dispute ended = dispute_of(chain, dispute);
-    CHECK(ended.state == DisputeState::kRefuted);
+    CHECK(ended.state() == DisputeState::kRefuted);
     CHECK(dispute::pinpoint(ended.position).step == 4);
-    CHECK(ended.slashed == chain.params.verifier_bond);
-    CHECK(dispute_of(chain, other).state == DisputeState::kMoot);
+    CHECK(ended.end()->slashed == chain.params.verifier_bond);
+    CHECK(dispute_of(chain, other).state() == DisputeState::kMoot);
     CHECK(chain.stake(Role::kSolver, chain.solver).locked == chain.params.solver_bond);
     CHECK(chain.task(id).state == TaskState::kChallenge);
     chain.end_windows(id);
@@ -631,9 +631,9 @@ TEST_CASE("DSP-40: a conviction ends what waits for a disclosure as moot") {
     const TaskId id = published_task(chain, fraud, honest);
     const DisputeId waiting = challenge(chain, chain.solver, id, 1, Role::kSolver);
     CHECK(chain.run(chain.whistleblower, OpenDispute{id, 3, Role::kWhistleblower}) == 0);
-    CHECK(dispute_of(chain, waiting).state == DisputeState::kAwaiting);
+    CHECK(dispute_of(chain, waiting).state() == DisputeState::kAwaiting);
     play_dispute(chain, dispute_id(id, 3, chain.whistleblower.id), fraud, honest, chain.whistleblower);
     CHECK(chain.task(id).state == TaskState::kConvicted);
-    CHECK(dispute_of(chain, waiting).state == DisputeState::kMoot);
+    CHECK(dispute_of(chain, waiting).state() == DisputeState::kMoot);
     CHECK(chain.stake(Role::kVerifier, chain.verifier).free.grains == 99 * kCoin);
 }

@@ -180,17 +180,16 @@ void play(
     for (;;) {
         const Dispute dispute = find_dispute(chain.view, id).value();
         const dispute::Position& position = dispute.position;
-        if (dispute.state != DisputeState::kActive) {
+        if (dispute.state() != DisputeState::kActive) {
             return;
         }
-        if (position.level == dispute::Level::kProof) {
+        if (position.is_at_proof()) {
             const auto proof = dispute::make_proof(dispute.claim, position, challenger, reveals);
             REQUIRE(chain.run(challenging, ProveMove{id, proof}) == 0);
-        } else if (position.pending.empty()) {
+        } else if (position.pending().empty()) {
             const auto children = dispute::make_reveal(dispute.claim, position, responder);
-            if (position.level == dispute::Level::kNodes) {
-                reveals.push_back({position.first_node, dispute::split(dispute.claim, position).child_height, children}
-                );
+            if (const auto first_node = dispute::first_node_of(position)) {
+                reveals.push_back({*first_node, dispute::split(dispute.claim, position).child_height, children});
             }
             REQUIRE(chain.run(responding, RevealMove{id, position.rounds, children}) == 0);
         } else {

@@ -174,7 +174,7 @@ TEST_CASE("DSP-36: a divergence that was made up is refuted, one that happened h
     CHECK(chain.run(chain.solver, declaration(id, honest, kStep)) == 0);
     const DisputeId dispute = open(chain, id, 2);
     play_dispute(chain, dispute, honest, liar, chain.whistleblower);
-    CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
+    CHECK(find_dispute(chain.view, dispute)->state() == DisputeState::kUpheld);
     CHECK(chain.task(id).state != TaskState::kConvicted);
 
     Chain other;
@@ -191,7 +191,7 @@ TEST_CASE("DSP-36: a divergence that was made up is refuted, one that happened h
     CHECK(other.run(other.solver, declared) == 0);
     const DisputeId second = open(other, made_up, 2);
     play_until(other, second, honest, honest, other.whistleblower, dispute::Level::kTiles);
-    CHECK(find_dispute(other.view, second)->position.node->op == canonical::Op::kCommit);
+    CHECK(find_dispute(other.view, second)->position.node()->node.op == canonical::Op::kCommit);
     other.skip(other.params.dispute_clock_blocks);
     CHECK(other.task(made_up).state == TaskState::kConvicted);
 }
@@ -201,13 +201,12 @@ TEST_CASE("DSP-27: a solver who trains on after a step that diverged is convicte
     Chain chain;
     const TaskId id = complete_toy_task(chain, run);
     const DisputeId dispute = open(chain, id, 2);
-    dispute::Proof proof;
-    proof.divergence = dispute::open_divergence(run.state(kStep + 1));
+    const dispute::DivergenceProof proof{dispute::open_divergence(run.state(kStep + 1)).value()};
     CHECK(chain.fail(chain.whistleblower, ProveMove{dispute, proof}) == TxError::kIllegalMove);
     play_dispute(chain, dispute, run, run, chain.whistleblower);
     const Dispute ended = find_dispute(chain.view, dispute).value();
-    CHECK(ended.state == DisputeState::kRefuted);
-    CHECK(ended.reason == Reason::kLostDispute);
+    CHECK(ended.state() == DisputeState::kRefuted);
+    CHECK(ended.end()->reason == Reason::kLostDispute);
     CHECK(dispute::pinpoint(ended.position).step == kStep);
     CHECK(chain.task(id).state == TaskState::kConvicted);
 }

@@ -199,7 +199,7 @@ TEST_CASE("EVL-5: a verdict with another score opens a dispute, which the refere
         REQUIRE(find_dispute(chain.view, dispute).has_value());
         play_evaluation(chain, dispute, run, solver_lies, !solver_lies, chain.verifier);
         const auto expected = solver_lies ? DisputeState::kRefuted : DisputeState::kUpheld;
-        CHECK(find_dispute(chain.view, dispute)->state == expected);
+        CHECK(find_dispute(chain.view, dispute)->state() == expected);
         CHECK((chain.task(id).state == TaskState::kConvicted) == solver_lies);
         CHECK(scores_of(chain, id).empty());
     }

@@ -447,7 +447,7 @@ void scan_slot(Scan& scan, const Bytes& key, const Bytes& value) {
         case SlotKind::kDispute: {
             const auto dispute = decode_slot<Dispute>(value);
             scan_hold(scan, dispute.challenger_role, dispute.challenger, dispute.challenger_bond);
-            scan.open_disputes[dispute.task] += is_open(dispute.state) ? 1U : 0U;
+            scan.open_disputes[dispute.task] += is_open(dispute.state()) ? 1U : 0U;
             break;
         }
         case SlotKind::kBeacon:

@@ -237,7 +237,7 @@ TEST_CASE("PRF-5: a replay or an initial state that is reported wrongly is refut
             ToyReplay ours(canonical, claim, before);
             play(chain, dispute, theirs, ours, profiler, challenger);
         }
-        CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kRefuted);
+        CHECK(find_dispute(chain.view, dispute)->state() == DisputeState::kRefuted);
         CHECK(profile_of(chain, id, 0).status == ProfileStatus::kRefuted);
         CHECK(profile_of(chain, id, 0).bond.grains == 0);
         CHECK(chain.paid(id, Reason::kWonDispute) == std::vector<std::uint64_t>{kCoin / 2});
@@ -280,7 +280,7 @@ TEST_CASE("PRF-5: a measurement that is reported wrongly is refuted, and a right
             dispute::measurement_root(profiled.report.segments[1].measurement)
         );
         play(chain, dispute, theirs, ours, profiler, challenger);
-        CHECK(find_dispute(chain.view, dispute)->state == (lies ? DisputeState::kRefuted : DisputeState::kUpheld));
+        CHECK(find_dispute(chain.view, dispute)->state() == (lies ? DisputeState::kRefuted : DisputeState::kUpheld));
         CHECK((right == profiled.report.segments[1].measurement) == !lies);
     }
 }
@@ -367,7 +367,7 @@ TEST_CASE("LIN-6: a profile of a task with a parent starts from the parent's las
     ToyReplay theirs(liar, claim, start);
     ToyReplay ours(canonical, claim, start);
     play(chain, dispute, theirs, ours, profiler, challenger);
-    CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kRefuted);
+    CHECK(find_dispute(chain.view, dispute)->state() == DisputeState::kRefuted);
 }
 
 TEST_CASE("LIN-4: a task that is profiled when its ancestor is convicted is cancelled, and all its bonds return") {
@@ -399,7 +399,7 @@ TEST_CASE("LIN-4: a task that is profiled when its ancestor is convicted is canc
         }
         if (is_disputed) {
             const DisputeId dispute = dispute_id(id, 1, challenger.id, {profiler.id, ProfilePart::kReplayed});
-            CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kMoot);
+            CHECK(find_dispute(chain.view, dispute)->state() == DisputeState::kMoot);
         }
         chain.skip(2 * chain.params.dispute_clock_blocks);
         CHECK(chain.task(id).state == TaskState::kCancelled);

@@ -132,15 +132,15 @@ class Crowd {
     Action choose_move() {
         const DisputeId id = pick(disputes_);
         const auto dispute = find_dispute(chain_.view, id);
-        if (!dispute || below(6) == 0 || dispute->position.level == dispute::Level::kProof) {
+        if (!dispute || below(6) == 0 || dispute->position.is_at_proof()) {
             return ProveMove{id, {}};
         }
         const dispute::Position& position = dispute->position;
-        if (!position.pending.empty()) {
-            return SelectMove{id, position.rounds, {static_cast<std::uint32_t>(below(position.pending.size())), {}}};
+        if (!position.pending().empty()) {
+            return SelectMove{id, position.rounds, {static_cast<std::uint32_t>(below(position.pending().size())), {}}};
         }
         std::vector<Hash256> children(dispute::split(dispute->claim, position).count, hash_of("child"));
-        children.back() = position.state_after;
+        children.back() = dispute::claimed_last_child(dispute->claim, position).value_or(children.back());
         return RevealMove{id, position.rounds, children};
     }
 

@@ -107,7 +107,7 @@ TEST_CASE("SET-10: whoever accused first has the larger share, also where anothe
     const std::uint64_t earliest = chain.balance(chain.whistleblower);
     play_dispute(chain, dispute_id(id, 2, chain.verifier.id), fraud, honest, chain.verifier);
     CHECK(chain.task(id).state == TaskState::kConvicted);
-    CHECK(find_dispute(chain.view, dispute_id(id, 2, chain.whistleblower.id))->state == DisputeState::kMoot);
+    CHECK(find_dispute(chain.view, dispute_id(id, 2, chain.whistleblower.id))->state() == DisputeState::kMoot);
     const std::uint64_t won = params.solver_bond.grains / 2;
     CHECK(chain.paid(id, Reason::kWonDispute) == std::vector{won - won / 4, won / 4});
     CHECK(chain.balance(chain.whistleblower) == earliest + won - won / 4);
@@ -203,12 +203,12 @@ TEST_CASE("SET-6: a verifier whose rejection was refuted earns no fee") {
     const DisputeId dispute = dispute_id(id, 1, chain.verifier.id);
     // The solver reveals something, and the challenger falls silent.
     const Dispute open = find_dispute(chain.view, dispute).value();
-    REQUIRE(open.position.level == dispute::Level::kSteps);
+    REQUIRE(open.position.level() == dispute::Level::kSteps);
     std::vector<Hash256> children(dispute::split(open.claim, open.position).count, hash_of("c"));
     children.back() = open.claim.after;
     CHECK(chain.run(chain.solver, RevealMove{dispute, 0, children}) == 0);
     chain.skip(params.dispute_clock_blocks + 1);
-    CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
+    CHECK(find_dispute(chain.view, dispute)->state() == DisputeState::kUpheld);
     chain.disclose_all(id);
     CHECK(open_segments(chain.task(id)) == std::vector<std::uint32_t>{1});  // AVL-1
     CHECK(chain.task(id).state == TaskState::kExpired);

@@ -122,7 +122,7 @@ TEST_CASE("DSP-45: a divergence that is shown of an invented state is refuted, a
     ToyReplay theirs(lying, claim, honest.state(4));
     ToyReplay ours(honest, claim, honest.state(4));
     play(chain, id, theirs, ours, liar, challenger);
-    CHECK(find_dispute(chain.view, id)->state == DisputeState::kRefuted);
+    CHECK(find_dispute(chain.view, id)->state() == DisputeState::kRefuted);
     CHECK(chain.task(made.id).assignments[made.place].status == VerdictStatus::kRefuted);
     end_task(chain, made.id, made.verdicts);
     end_task(chain, made.id, judge_anew(chain, made.id, made.verdicts, honest));

@@ -280,7 +280,7 @@ TEST_CASE("DSP-45: a verifier that inflates a measurement is refuted by the solv
     const DisputeId dispute =
         dispute_id(id, 2, challenger.id, DisputedVerdict{verifier.id, false, VerdictPart::kMeasurement});
     // Nothing of it was left to a lottery, so it begins at once.
-    REQUIRE(find_dispute(chain.view, dispute)->state == DisputeState::kActive);
+    REQUIRE(find_dispute(chain.view, dispute)->state() == DisputeState::kActive);
     const auto world = measuring_world(start, replayed, native.state(8));
     const std::uint64_t seed = chain.task(id).tolerance->sketch_seed;
     const auto commit = static_cast<std::uint32_t>(world.init.size() - 1);
@@ -292,7 +292,7 @@ TEST_CASE("DSP-45: a verifier that inflates a measurement is refuted by the solv
     dispute::testing::ScalarReplay ours(world, true, seed);
     CHECK(ours.state_root_after(0) == dispute::measurement_root(*right.measurement));
     play(chain, dispute, theirs, ours, verifier, challenger);
-    CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kRefuted);
+    CHECK(find_dispute(chain.view, dispute)->state() == DisputeState::kRefuted);
     CHECK(chain.task(id).assignments[place].status == VerdictStatus::kRefuted);
     end_task(chain, id, verdicts);
     end_task(chain, id, judge_anew(chain, id, verdicts, native));
@@ -331,7 +331,7 @@ TEST_CASE("DSP-45: a wrong end root is refuted, and a challenge of a right one c
         ToyReplay theirs(lies ? liar : canonical, claim, start);
         ToyReplay ours(lies ? canonical : liar, claim, start);
         play(chain, dispute, theirs, ours, verifier, challenger);
-        CHECK(find_dispute(chain.view, dispute)->state == (lies ? DisputeState::kRefuted : DisputeState::kUpheld));
+        CHECK(find_dispute(chain.view, dispute)->state() == (lies ? DisputeState::kRefuted : DisputeState::kUpheld));
         CHECK(chain.task(id).assignments[place].status == (lies ? VerdictStatus::kRefuted : VerdictStatus::kAccepted));
     }
 }
@@ -359,7 +359,7 @@ TEST_CASE("VER-11: in tolerance mode a forced verdict has another probe root and
     REQUIRE(chain.run(verifier, DiscloseVerdict{id, 2, opening_of(verdicts[place])}) == 0);
     const auto state_of = [&](VerdictPart part) {
         return find_dispute(chain.view, dispute_id(id, 2, challenger.id, DisputedVerdict{verifier.id, false, part}))
-            ->state;
+            ->state();
     };
     CHECK(state_of(VerdictPart::kProbe) == DisputeState::kForced);
     CHECK(state_of(VerdictPart::kEnd) == DisputeState::kActive);

@@ -189,17 +189,17 @@ std::uint32_t play_until(
     for (std::uint32_t moves = 0;; ++moves) {
         const Dispute dispute = find_dispute(chain.view, id).value();
         const dispute::Position& position = dispute.position;
-        if (dispute.state != DisputeState::kActive || position.level == level) {
+        if (dispute.state() != DisputeState::kActive || position.level() == level) {
             return moves;
         }
         if (const auto proof = dispute::make_divergence_proof(claim, position, ours)) {
             REQUIRE(chain.run(challenging, ProveMove{id, *proof}) == 0);
-        } else if (position.level == dispute::Level::kProof) {
+        } else if (position.is_at_proof()) {
             REQUIRE(chain.run(challenging, ProveMove{id, dispute::make_proof(claim, position, ours, reveals)}) == 0);
-        } else if (position.pending.empty()) {
+        } else if (position.pending().empty()) {
             const auto children = dispute::make_reveal(claim, position, theirs);
-            if (position.level == dispute::Level::kNodes) {
-                reveals.push_back({position.first_node, dispute::split(claim, position).child_height, children});
+            if (const auto first_node = dispute::first_node_of(position)) {
+                reveals.push_back({*first_node, dispute::split(claim, position).child_height, children});
             }
             REQUIRE(chain.run(responding, RevealMove{id, position.rounds, children}) == 0);
         } else {

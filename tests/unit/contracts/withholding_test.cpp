@@ -470,7 +470,7 @@ TEST_CASE("TASK-11: while a dispute is open a committee's time does not end, and
     CHECK(chain.task(id).deadline.value == 0);
     SUBCASE("nobody attests") {
         play_dispute(chain, dispute, honest(), fraud, chain.whistleblower);
-        REQUIRE(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
+        REQUIRE(find_dispute(chain.view, dispute)->state() == DisputeState::kUpheld);
         CHECK(is_sitting(chain.task(id)));
         CHECK(chain.task(id).deadline.value == chain.height.value + 1);
         chain.skip(1);
@@ -483,7 +483,7 @@ TEST_CASE("TASK-11: while a dispute is open a committee's time does not end, and
         CHECK(chain.task(id).deadline.value == chain.height.value + params.draw_blocks);
         CHECK_FALSE(get_bookkeeping(chain.view, id).suspended);
         play_dispute(chain, dispute, honest(), fraud, chain.whistleblower);
-        CHECK(find_dispute(chain.view, dispute)->state == DisputeState::kUpheld);
+        CHECK(find_dispute(chain.view, dispute)->state() == DisputeState::kUpheld);
     }
 }
 

@@ -167,8 +167,8 @@ TEST_CASE("WRK-5: a task's verdicts, challenge window and clocks have the time t
     CHECK(blocks_left(chain, id) == params.challenge_blocks + 2 * replay);
     REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, 1, Role::kWhistleblower}) == 0);
     const Dispute opened = find_dispute(chain.view, dispute_id(id, 1, chain.whistleblower.id)).value();
-    CHECK(opened.responder_clock == params.dispute_clock_blocks + 2 * replay);
-    CHECK(opened.deadline.value == chain.height.value + opened.responder_clock);
+    CHECK(opened.game()->responder_clock == params.dispute_clock_blocks + 2 * replay);
+    CHECK(opened.deadline().value == chain.height.value + opened.game()->responder_clock);
 }
 
 TEST_CASE("WRK-6: a verification fee that does not pay the work is refused") {

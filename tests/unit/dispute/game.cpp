@@ -336,11 +336,11 @@ Outcome play(const Claim& claim, Replay& responder, Replay& challenger, bool cha
     Outcome outcome;
     outcome.position = start_position(claim);
     std::vector<NodeReveal> reveals;
-    while (outcome.position.level != Level::kProof) {
+    while (!outcome.position.is_at_proof()) {
         const auto children = make_reveal(claim, outcome.position, responder);
-        if (outcome.position.level == Level::kNodes) {
+        if (const auto first = first_node_of(outcome.position)) {
             reveals.push_back(
-                {.first_node = outcome.position.first_node,
+                {.first_node = *first,
                  .child_height = split(claim, outcome.position).child_height,
                  .children = children}
             );

@@ -9,11 +9,11 @@
 
 #include <core/canonical/executor.hpp>
 #include <verifier/compile/program/program.hpp>
-#include <core/dispute/narrowing.hpp>
+#include <core/dispute/bisection.hpp>
 #include <core/dispute/player.hpp>
-#include <core/dispute/referee.hpp>
+#include <core/dispute/one_step_verifier.hpp>
 
-/// Two parties, a referee and small programs, for playing whole disputes in tests.
+/// Two parties and small programs, for playing whole disputes in tests.
 namespace assay::dispute::testing {
 
 class MemoryRows final : public canonical::RowSource {

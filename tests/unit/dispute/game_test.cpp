@@ -111,11 +111,11 @@ TEST_CASE("DSP-11: an initialisation reads the tensors that the task gives, open
     for (const bool challenger_proves : {false, true}) {
         Position p = start_position(claim);
         std::vector<NodeReveal> reveals;
-        while (p.level != Level::kProof) {
+        while (!p.is_at_proof()) {
             const auto children = make_reveal(claim, p, cheat);
-            if (p.level == Level::kNodes) {
+            if (const auto first = first_node_of(p)) {
                 reveals.push_back(
-                    {.first_node = p.first_node, .child_height = split(claim, p).child_height, .children = children}
+                    {.first_node = *first, .child_height = split(claim, p).child_height, .children = children}
                 );
             }
             p = reveal(claim, p, children).value();
@@ -149,11 +149,10 @@ TEST_CASE("DSP-11: an initialisation that only commits to what the task gives is
     const Claim claim = make_claim(world, cheat, true, 0, 1, 7);
     Position p = start_position(claim);
     std::vector<NodeReveal> reveals;
-    while (p.level != Level::kProof) {
+    while (!p.is_at_proof()) {
         const auto children = make_reveal(claim, p, cheat);
-        if (p.level == Level::kNodes) {
-            reveals.push_back(
-                {.first_node = p.first_node, .child_height = split(claim, p).child_height, .children = children}
+        if (const auto first = first_node_of(p)) {
+            reveals.push_back({.first_node = *first, .child_height = split(claim, p).child_height, .children = children}
             );
         }
         p = reveal(claim, p, children).value();

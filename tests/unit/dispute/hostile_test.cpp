@@ -191,7 +191,7 @@ TEST_CASE("DSP-8: nodes that no well-formed program has cannot be selected") {
     CHECK_FALSE(may_be_selected({fill, unknown, commit}, false, 1));
 }
 
-TEST_CASE("DSP-9: moves and the referee refuse positions that no moves lead to") {
+TEST_CASE("DSP-9: moves and rulings refuse positions that no moves lead to") {
     const World world = contraction_world(160);
     ScalarReplay honest(world, false, 7);
     ScalarReplay liar(world, false, 7, {flip(1, 2, 0)});
@@ -201,7 +201,7 @@ TEST_CASE("DSP-9: moves and the referee refuse positions that no moves lead to")
     for (ScalarReplay* responder : {&liar, &honest}) {
         const Claim played = make_claim(world, *responder, false, 0, 2, 7);
         Position p = start_position(played);
-        while (p.level != Level::kProof) {
+        while (!p.is_at_proof()) {
             seen.push_back(codec::encode(p));
             p = reveal(played, p, make_reveal(played, p, *responder)).value();
             seen.push_back(codec::encode(p));
@@ -224,7 +224,7 @@ TEST_CASE("DSP-9: moves and the referee refuse positions that no moves lead to")
         const Split s = split(claim, *position);
         CHECK(s.count <= kMaxChildren);
         refused += s.count == 0 ? 1U : 0U;
-        const auto revealed = reveal(claim, *position, std::vector<Hash256>(s.count, position->state_after));
+        const auto revealed = reveal(claim, *position, std::vector<Hash256>(s.count, claim.after));
         if (revealed) {
             (void)select(claim, *revealed, {s.count - 1, {}}).has_value();
         }

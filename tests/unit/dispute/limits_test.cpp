@@ -74,7 +74,7 @@ struct LargestGame {
         Selection selection;
     };
     Claim claim;
-    Proof proof;
+    PartialProof proof;
     std::vector<Round> rounds;
 
     explicit LargestGame(bool honest) {
@@ -179,9 +179,9 @@ TEST_CASE("DSP-4: the largest game promised is played in 8 rounds and 64 KiB") {
         const LargestGame game(honest);
         REQUIRE(game.rounds.size() == kMaxRounds);
         Position p = start_position(game.claim);
-        std::size_t bytes = codec::encode(game.proof).size();
+        std::size_t bytes = codec::encode(Proof(game.proof)).size();
         for (const LargestGame::Round& round : game.rounds) {
-            REQUIRE(p.level != Level::kProof);
+            REQUIRE_FALSE(p.is_at_proof());
             const auto revealed = reveal(game.claim, p, round.children);
             REQUIRE(revealed.has_value());
             const auto selected = select(game.claim, *revealed, round.selection);
@@ -189,7 +189,7 @@ TEST_CASE("DSP-4: the largest game promised is played in 8 rounds and 64 KiB") {
             p = *selected;
             bytes += codec::encode(round.children).size() + codec::encode(round.selection).size();
         }
-        REQUIRE(p.level == Level::kProof);
+        REQUIRE(p.is_at_proof());
         CHECK(p.rounds == kMaxRounds);
         const Pinpoint at = pinpoint(p);
         CHECK(at.step == 20 * 32 + 3);
@@ -202,11 +202,11 @@ TEST_CASE("DSP-4: the largest game promised is played in 8 rounds and 64 KiB") {
         REQUIRE(ruling.has_value());
         CHECK(*ruling == (honest ? Ruling::kClaimHolds : Ruling::kClaimRefuted));
         CHECK(bytes <= 65'536);
-        MESSAGE("moves and proof: " << bytes << " bytes, referee " << us << " us");
+        MESSAGE("moves and proof: " << bytes << " bytes, ruling " << us << " us");
     }
 }
 
-TEST_CASE("DSP-7: a sequence of any length narrows to the first wrong step") {
+TEST_CASE("DSP-7: a sequence of any length is bisected to the first wrong step") {
     for (const std::uint32_t steps : {2U, 3U, 255U, 256U, 257U, 1'000U, 4'097U, 65'536U, 70'000U}) {
         RootsReplay honest(~std::uint64_t{0});
         for (const std::uint32_t wrong : {0U, 1U, steps / 3, steps / 2, steps - 2, steps - 1}) {
@@ -221,17 +221,18 @@ TEST_CASE("DSP-7: a sequence of any length narrows to the first wrong step") {
             claim.before = honest.state_root_after(kFirst - 1);
             claim.after = liar.state_root_after(kFirst + steps - 1);
             Position p = start_position(claim);
-            while (p.level == Level::kSteps) {
+            while (p.level() == Level::kSteps) {
                 const auto revealed = reveal(claim, p, make_reveal(claim, p, liar));
                 REQUIRE(revealed.has_value());
                 p = select(claim, *revealed, make_selection(claim, *revealed, honest)).value();
             }
-            CHECK(p.level == Level::kNodes);
+            const auto* step = p.step();
+            REQUIRE(step != nullptr);
+            CHECK(p.level() == Level::kNodes);
             CHECK(p.rounds <= (steps <= 256 ? 1U : steps <= 65'536 ? 2U : 3U));
-            CHECK(p.first_step == kFirst + wrong);
-            CHECK(p.step_count == 1);
-            CHECK(p.state_before == honest.state_root_after(kFirst + wrong - 1));
-            CHECK(p.state_after == liar.state_root_after(kFirst + wrong));
+            CHECK(step->number == kFirst + wrong);
+            CHECK(step->state_before == honest.state_root_after(kFirst + wrong - 1));
+            CHECK(step->state_after == liar.state_root_after(kFirst + wrong));
         }
     }
 }

@@ -6,21 +6,27 @@
 namespace assay::roles {
 namespace {
 
-using contracts::DisputeState;
-using dispute::Level;
+using contracts::DisputeOutcome;
+using dispute::AtNode;
+using dispute::AtPartial;
+using dispute::AtPartials;
+using dispute::AtStep;
+using dispute::AtSteps;
+using dispute::AtTensor;
+using dispute::Bisection;
 
 const AccountId kResponder{{1}};
 const AccountId kChallenger{{2}};
 const DisputeId kDispute{{3}};
 
-contracts::Dispute at(Level level, bool pending) {
+contracts::Dispute at(decltype(dispute::Position::at) place, bool pending) {
     contracts::Dispute dispute;
     dispute.id = kDispute;
     dispute.responder = kResponder;
     dispute.challenger = kChallenger;
-    dispute.position.level = level;
+    dispute.position.at = std::move(place);
     if (pending) {
-        dispute.position.pending.resize(2);
+        std::get<dispute::Bisection>(dispute.position.at).pending.resize(2);
     }
     return dispute;
 }
@@ -31,18 +37,22 @@ TEST_CASE("each party moves when it is its turn, and either proves") {
     const Intent select = intent::MoveSelect{kDispute};
     const Intent prove = intent::MoveProve{kDispute};
     struct Row {
-        Level level;
+        decltype(dispute::Position::at) place;
         bool pending;
         Intent responder;
         Intent challenger;
     };
     const Row rows[] = {
-        {Level::kSteps, false, reveal, other},   {Level::kSteps, true, other, select},
-        {Level::kNodes, false, reveal, other},   {Level::kTiles, true, other, select},
-        {Level::kPartials, true, other, select}, {Level::kProof, false, prove, prove},
+        {Bisection{AtSteps{}, {}}, false, reveal, other},
+        {Bisection{AtSteps{}, {}}, true, other, select},
+        {Bisection{AtStep{}, {}}, false, reveal, other},
+        {Bisection{AtNode{}, {}}, true, other, select},
+        {Bisection{AtPartials{}, {}}, true, other, select},
+        {AtPartial{}, false, prove, prove},
+        {AtTensor{}, false, prove, prove},
     };
     for (const Row& row : rows) {
-        const auto dispute = at(row.level, row.pending);
+        const auto dispute = at(row.place, row.pending);
         CHECK(decide_dispute(dispute, kResponder) == row.responder);
         CHECK(decide_dispute(dispute, kChallenger) == row.challenger);
         CHECK(decide_dispute(dispute, AccountId{{4}}) == Intent{Wait::kNothingDue});
@@ -50,9 +60,10 @@ TEST_CASE("each party moves when it is its turn, and either proves") {
 }
 
 TEST_CASE("a dispute that is over asks for nothing") {
-    for (const auto state : {DisputeState::kRefuted, DisputeState::kUpheld, DisputeState::kMoot}) {
-        auto dispute = at(Level::kProof, false);
-        dispute.state = state;
+    for (const auto outcome : {DisputeOutcome::kRefuted, DisputeOutcome::kUpheld, DisputeOutcome::kMoot}) {
+        auto dispute = at(AtPartial{}, false);
+        dispute.phase = contracts::DisputeEnd{
+            .outcome = outcome, .reason = contracts::Reason::kMoot, .at = {}, .slashed = {}, .paid = {}, .burned = {}};
         CHECK(decide_dispute(dispute, kResponder) == Intent{Wait::kNothingDue});
     }
 }

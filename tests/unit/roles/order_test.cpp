@@ -28,10 +28,10 @@ TEST_CASE("what ends first is done first, and what has no deadline last") {
     CHECK(order[3].id == TaskId{{1}});
 
     contracts::Dispute early;
-    early.deadline = Height{5};
+    early.phase = contracts::AwaitingDisclosure{Height{5}};
     contracts::Dispute late;
-    late.deadline = Height{6};
-    CHECK(by_deadline(std::vector<contracts::Dispute>{late, early}).front().deadline == Height{5});
+    late.phase = contracts::AwaitingDisclosure{Height{6}};
+    CHECK(by_deadline(std::vector<contracts::Dispute>{late, early}).front().deadline() == Height{5});
 }
 
 TEST_CASE("computations are long, and transactions are not") {

@@ -68,12 +68,12 @@ Dispute make_dispute() {
     dispute.segment = 4;
     dispute.responder = key(2).account();
     dispute.challenger = key(3).account();
-    dispute.position.level = dispute::Level::kSteps;
-    dispute.position.first_step = 30;
-    dispute.position.step_count = 10;
-    dispute.responder_clock = 400;
+    dispute.claim.first_step = 30;
+    dispute.claim.step_count = 10;
+    dispute.position = dispute::start_position(dispute.claim);
     dispute.onchain_bytes = 321;
-    dispute.deadline = Height{77};
+    dispute.phase =
+        DisputeGame{.responder_clock = 400, .challenger_clock = 300, .last_move_at = {}, .deadline = Height{77}};
     return dispute;
 }
 
@@ -255,6 +255,9 @@ TEST_CASE("a dispute tells where it stands and who is to move") {
     CHECK(got.at("reason").is_null());
     CHECK(got.at("level") == dispute::to_string(dispute::Level::kSteps));
     CHECK(got.at("to_move") == "responder");
+    CHECK(got.at("responder_clock") == 400);
+    CHECK(got.at("deadline") == 77);
+    CHECK(got.at("ended_at") == 0);
     CHECK(names_of(got.at("pinpoint")) == std::set<std::string>{"step", "node", "op", "tile", "partial", "tensor"});
     CHECK(got.at("pinpoint").at("node").is_null());
     CHECK(got.at("referee_us") == 3.5);
@@ -263,17 +266,24 @@ TEST_CASE("a dispute tells where it stands and who is to move") {
         Json{{"tx", rpc::render(move.tx)}, {"height", 5}, {"action", "open_dispute"}, {"size_bytes", 222}}
     );
     CHECK(raw_is(got, dispute));
-    dispute.position.pending.push_back(id<Hash256>(1));
+    std::get<dispute::Bisection>(dispute.position.at).pending.push_back(id<Hash256>(1));
     CHECK(rpc::render_dispute_summary(dispute, std::nullopt).at("to_move") == "challenger");
-    dispute.state = DisputeState::kRefuted;
-    dispute.reason = Reason::kLostDispute;
-    dispute.slashed = Amount{10};
+    dispute.phase = DisputeEnd{
+        .outcome = DisputeOutcome::kRefuted,
+        .reason = Reason::kLostDispute,
+        .at = Height{90},
+        .slashed = Amount{10},
+        .paid = {},
+        .burned = {}};
     const Json ended = rpc::render_dispute_summary(dispute, std::nullopt);
     CHECK(ended.at("state") == "refuted");
     CHECK(ended.at("reason") == "lost_dispute");
     CHECK(ended.at("to_move").is_null());
     CHECK(ended.at("referee_us").is_null());
     CHECK(ended.at("slashed") == "10");
+    CHECK(ended.at("ended_at") == 90);
+    CHECK(ended.at("responder_clock").is_null());
+    CHECK(ended.at("deadline") == 0);
     CHECK_FALSE(ended.contains("raw"));
     CHECK_FALSE(ended.contains("moves"));
 }

@@ -31,8 +31,8 @@ Ended play(const dispute::Claim& claim, dispute::Replay& responder, dispute::Rep
     dispute::Position position = dispute::start_position(claim);
     // The first transaction opens the dispute, and one that failed changes nothing.
     std::vector<contracts::Tx> moves{tx_of(contracts::OpenDispute{}), tx_of(contracts::RevealMove{})};
-    while (position.level != dispute::Level::kProof) {
-        if (position.pending.empty()) {
+    while (!position.is_at_proof()) {
+        if (position.pending().empty()) {
             const contracts::RevealMove move{
                 .dispute = {}, .round = position.rounds, .children = dispute::make_reveal(claim, position, responder)};
             position = dispute::reveal(claim, position, move.children).value();

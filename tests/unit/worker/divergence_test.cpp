@@ -139,13 +139,13 @@ TEST_CASE("DSP-27: a replay proves a divergence that the claim is silent about, 
     CHECK(replay.state_before(growing.step).size() == growing.after.size());
 
     dispute::Position position = dispute::start_position(claim);
-    if (position.level == dispute::Level::kSteps) {
+    if (position.level() == dispute::Level::kSteps) {
         CHECK_FALSE(dispute::make_divergence_proof(claim, position, replay).has_value());
         position = dispute::reveal(claim, position, dispute::make_reveal(claim, position, replay)).value();
         position = dispute::select(claim, position, dispute::make_selection(claim, position, replay)).value();
     }
-    REQUIRE(position.level == dispute::Level::kNodes);
-    CHECK(position.first_step == growing.step);
+    REQUIRE(position.level() == dispute::Level::kNodes);
+    CHECK(dispute::pinpoint(position).step == growing.step);
     const auto proof = dispute::make_divergence_proof(claim, position, replay);
     REQUIRE(proof.has_value());
     CHECK(dispute::judge(claim, position, *proof).value() == dispute::Ruling::kClaimRefuted);

@@ -119,11 +119,11 @@ TEST_CASE("EVL-5: a flattered score is refuted by the referee at the node that w
         CHECK(responder.state_root_after(0) == claim.after);
         dispute::Position position = dispute::start_position(claim);
         std::vector<dispute::NodeReveal> reveals;
-        while (position.level != dispute::Level::kProof) {
-            if (position.pending.empty()) {
+        while (!position.is_at_proof()) {
+            if (position.pending().empty()) {
                 const auto children = dispute::make_reveal(claim, position, responder);
-                if (position.level == dispute::Level::kNodes) {
-                    reveals.push_back({position.first_node, dispute::split(claim, position).child_height, children});
+                if (const auto first_node = dispute::first_node_of(position)) {
+                    reveals.push_back({*first_node, dispute::split(claim, position).child_height, children});
                 }
                 position = dispute::reveal(claim, position, children).value();
             } else {

@@ -16,23 +16,25 @@ using nlohmann::json;
 std::string hex(const Hash256& hash) { return to_hex(hash.view()); }
 
 /// EVL-5: of the solver's claims only an evaluation's is a function of a state other than segment 0's.
-bool is_over_score(const Dispute& d) { return d.claim.initialisation && d.segment != 0 && !d.verdict && !d.profile; }
+bool is_over_score(const Dispute& d) {
+    return d.claim.initialisation && d.segment != 0 && !d.verdict() && !d.profile();
+}
 
 std::string subject_text(const Dispute& d) {
-    if (d.verdict) {
-        return "the " + std::string(contracts::to_string(d.verdict->part)) + " of a verdict on segment " +
+    if (d.verdict()) {
+        return "the " + std::string(contracts::to_string(d.verdict()->part)) + " of a verdict on segment " +
                std::to_string(d.segment);
     }
-    if (d.profile) {
-        return "the " + std::string(contracts::to_string(d.profile->part)) + " in a profiler's report" +
+    if (d.profile()) {
+        return "the " + std::string(contracts::to_string(d.profile()->part)) + " in a profiler's report" +
                (d.segment == 0 ? "" : " on segment " + std::to_string(d.segment));
     }
     return is_over_score(d) ? "the score" : "segment " + std::to_string(d.segment);
 }
-std::string responder_name(const Dispute& d) { return d.verdict ? "verifier" : d.profile ? "profiler" : "solver"; }
+std::string responder_name(const Dispute& d) { return d.verdict() ? "verifier" : d.profile() ? "profiler" : "solver"; }
 bool is_over_measurement(const Dispute& d) {
-    return (d.verdict && d.verdict->part == contracts::VerdictPart::kMeasurement) ||
-           (d.profile && contracts::is_measured(d.profile->part));
+    return (d.verdict() && d.verdict()->part == contracts::VerdictPart::kMeasurement) ||
+           (d.profile() && contracts::is_measured(d.profile()->part));
 }
 
 std::string claim_text(const Dispute& d) {
@@ -60,7 +62,7 @@ std::string accusation_text(const Dispute& d) {
     return "  The " + std::string(contracts::to_string(d.challenger_role)) + " " + crypto::to_address(d.challenger) +
            "\n  replayed them, got another state, and disputed the claim in block " +
            std::to_string(d.opened_at.value) +
-           (contracts::is_open(d.state) ? " with a bond of " + to_text(d.challenger_bond) : "") + ".\n";
+           (contracts::is_open(d.state()) ? " with a bond of " + to_text(d.challenger_bond) : "") + ".\n";
 }
 
 std::string rounds_text(const Dispute& d, const json& answer) {
@@ -77,9 +79,10 @@ std::string rounds_text(const Dispute& d, const json& answer) {
 
 std::string pinpoint_text(const Dispute& d) {
     const dispute::Pinpoint at = dispute::pinpoint(d.position);
-    if (d.position.level == dispute::Level::kSteps) {
-        return "  It did not come to a single step: steps " + std::to_string(d.position.first_step) + " to " +
-               std::to_string(d.position.first_step + d.position.step_count - 1) + " are in question.\n";
+    if (d.position.step() == nullptr) {
+        const auto& steps = std::get<dispute::AtSteps>(std::get<dispute::Bisection>(d.position.at).range);
+        return "  It did not come to a single step: steps " + std::to_string(steps.first_step) + " to " +
+               std::to_string(steps.first_step + steps.step_count - 1) + " are in question.\n";
     }
     const std::string function = is_over_score(d) ? "  The evaluation" : "  The initialisation";
     std::string out = d.claim.initialisation ? function : "  Step " + std::to_string(at.step);
@@ -102,31 +105,32 @@ std::string pinpoint_text(const Dispute& d) {
 }
 
 std::string ruling_text(const Dispute& d, const json& answer) {
-    const std::string at = " in block " + std::to_string(d.ended_at.value);
+    const Reason reason = d.end() ? d.end()->reason : Reason::kMoot;
+    const std::string at = d.end() ? " in block " + std::to_string(d.end()->at.value) : "";
     const std::string time =
         answer.at("referee_us").is_number() ? " in " + to_text(answer.at("referee_us")) + " microseconds" : "";
-    const bool by_clock = d.reason == Reason::kDisputeTimeout;
-    const bool by_value = d.state == DisputeState::kRefuted && d.reason == Reason::kLostDispute &&
-                          d.position.level < dispute::Level::kProof;
+    const bool by_clock = reason == Reason::kDisputeTimeout;
+    const bool by_value =
+        d.state() == DisputeState::kRefuted && reason == Reason::kLostDispute && !d.position.is_at_proof();
     if (by_value) {
         return "  The challenger opened a value of the state after that step" + time + at +
                "\n  that is not finite: the step diverged, and the claim of a state after it is refuted.\n";
     }
-    switch (d.state) {
+    switch (d.state()) {
         case DisputeState::kAwaiting:
             return "  None yet; the verifier is to disclose its verdict before block " +
-                   std::to_string(d.deadline.value) + ".\n";
+                   std::to_string(d.deadline().value) + ".\n";
         case DisputeState::kForced:
             return "  None was needed: the verdict was disclosed" + at +
                    ",\n  and it was forced to be wrong: the challenger was right.\n";
         case DisputeState::kActive:
             return "  None yet; the " + to_text(answer.at("to_move")) + " is to move before block " +
-                   std::to_string(d.deadline.value) + ".\n";
+                   std::to_string(d.deadline().value) + ".\n";
         case DisputeState::kMoot:
             return "  None: the task or the verdict ended otherwise" + at + ", and the challenger got its bond back.\n";
         case DisputeState::kRefuted:
-            if (d.reason == Reason::kUndisclosed || d.reason == Reason::kBrokenCommitment) {
-                return d.reason == Reason::kUndisclosed
+            if (reason == Reason::kUndisclosed || reason == Reason::kBrokenCommitment) {
+                return reason == Reason::kUndisclosed
                            ? "  The verifier did not disclose its verdict" + at + ": it is refuted.\n"
                            : "  The verifier disclosed another verdict than it had committed to" + at +
                                  ": it is refuted.\n";
@@ -144,16 +148,17 @@ std::string ruling_text(const Dispute& d, const json& answer) {
 }
 
 std::string money_text(const Dispute& d) {
-    if (contracts::is_open(d.state)) {
+    const contracts::DisputeEnd* end = d.end();
+    if (end == nullptr) {
         return "  Bonds stay locked until the ruling.\n";
     }
-    if (d.slashed.grains == 0) {
+    if (end->slashed.grains == 0) {
         return "  Nobody was slashed.\n";
     }
-    const bool refuted = d.state == DisputeState::kRefuted;
-    return "  The " + std::string(refuted ? responder_name(d) : "challenger") + " lost " + to_text(d.slashed) + "; " +
-           to_text(d.paid) + " of it went to the " + (refuted ? "challenger" : responder_name(d)) + ", " +
-           to_text(d.burned) + " was burned.\n";
+    const bool refuted = d.state() == DisputeState::kRefuted;
+    return "  The " + std::string(refuted ? responder_name(d) : "challenger") + " lost " + to_text(end->slashed) +
+           "; " + to_text(end->paid) + " of it went to the " + (refuted ? "challenger" : responder_name(d)) + ", " +
+           to_text(end->burned) + " was burned.\n";
 }
 
 }  // namespace

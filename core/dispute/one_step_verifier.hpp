@@ -3,13 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
 #include <core/base/result.hpp>
 #include <core/canonical/partial.hpp>
-#include <core/dispute/narrowing.hpp>
+#include <core/dispute/bisection.hpp>
 #include <core/dispute/opening.hpp>
 
 /// The end of a dispute: every validator recomputes one opened partial (DSP rules).
@@ -21,24 +22,28 @@ struct RowOpening {
     static constexpr auto fields() { return Fields<&RowOpening::row, &RowOpening::path>{}; }
 };
 
-/// The commitment of the disputed input of kCommit, with its path to the trace root or the state root.
-struct EntryOpening {
-    Hash256 commitment;
-    std::vector<Hash256> path;
-    static constexpr auto fields() { return Fields<&EntryOpening::commitment, &EntryOpening::path>{}; }
+/// What one partial reads.
+struct PartialProof {
+    std::optional<canonical::Accumulator> before;  ///< exactly when it is not the tile's first partial
+    std::vector<TileOpening> tiles;                ///< in the order of operands_of, then dependent_operand
+    std::optional<RowOpening> row;                 ///< exactly when it reads the dataset
+    static constexpr auto fields() { return Fields<&PartialProof::before, &PartialProof::tiles, &PartialProof::row>{}; }
 };
 
-struct Proof {
-    std::optional<canonical::Accumulator> before;
-    std::vector<TileOpening> tiles;  ///< in the order of operands_of, then dependent_operand
-    std::optional<RowOpening> row;
-    std::optional<EntryOpening> entry;  ///< kCommit only
-    /// Used alone: shows that the state after the disputed step is not finite (DSP-27).
-    std::optional<StateOpening> divergence;
-    static constexpr auto fields() {
-        return Fields<&Proof::before, &Proof::tiles, &Proof::row, &Proof::entry, &Proof::divergence>{};
-    }
+/// For kCommit: the commitment of the disputed input, with its path to the trace root or the state root.
+struct EntryProof {
+    Hash256 commitment;
+    std::vector<Hash256> path;
+    static constexpr auto fields() { return Fields<&EntryProof::commitment, &EntryProof::path>{}; }
 };
+
+/// Shows that the state after the disputed step is not finite (DSP-27).
+struct DivergenceProof {
+    StateOpening opening;
+    static constexpr auto fields() { return Fields<&DivergenceProof::opening>{}; }
+};
+
+using Proof = std::variant<PartialProof, EntryProof, DivergenceProof>;
 
 enum class [[nodiscard]] ProofError : std::uint8_t{
     kNotAtProof = 1,      ///< DSP-2
@@ -46,9 +51,10 @@ enum class [[nodiscard]] ProofError : std::uint8_t{
     kBadTile = 3,         ///< DSP-20: wrong size or type of a tile, or wrong number of tiles
     kBadTilePath = 4,     ///< DSP-21: the path does not lead to a claimed tensor
     kBadRow = 5,          ///< DSP-22: not the dataset row that the batch order selects
-    kBadEntry = 6,        ///< DSP-23: missing, or differs from the input's claimed commitment
+    kBadEntry = 6,        ///< DSP-23: differs from the input's claimed commitment
     kSuperfluous = 7,     ///< DSP-24: contains parts that the node does not read
     kNoDivergence = 8,    ///< DSP-27: not from the claimed state, finite, or already admitted by the claim
+    kWrongKind = 9,       ///< DSP-24: a tensor's commitment where a partial is disputed, or the reverse
 };
 
 enum class Ruling : std::uint8_t {

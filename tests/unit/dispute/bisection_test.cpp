@@ -27,7 +27,7 @@ struct Fixture {
     }
     Position played_to(Level level) {
         Position p = start_position(claim);
-        while (p.level != level) {
+        while (p.level() != level) {
             p = revealed(p);
             const auto next = select(claim, p, make_selection(claim, p, honest));
             REQUIRE(next.has_value());
@@ -38,8 +38,19 @@ struct Fixture {
 };
 
 Position at_steps(std::uint32_t count) {
-    Position p;
-    p.step_count = count;
+    return {
+        .rounds = 0,
+        .at = Bisection{AtSteps{.first_step = 0, .step_count = count, .state_before = {}, .state_after = {}}, {}}};
+}
+
+/// Played until part of the disputed level's items is left.
+template <class Range>
+Position played_to_range(const Claim& claim, Replay& responder, Replay& challenger) {
+    Position p = start_position(claim);
+    while (!std::holds_alternative<Range>(std::get<Bisection>(p.at).range)) {
+        p = reveal(claim, p, make_reveal(claim, p, responder)).value();
+        p = select(claim, p, make_selection(claim, p, challenger)).value();
+    }
     return p;
 }
 
@@ -47,10 +58,10 @@ Position at_steps(std::uint32_t count) {
 
 TEST_CASE("DSP-1: a dispute starts at steps, or at nodes when there is one step") {
     Fixture f;
-    CHECK(start_position(f.claim).level == Level::kSteps);
+    CHECK(start_position(f.claim).level() == Level::kSteps);
     Claim single = f.claim;
     single.step_count = 1;
-    CHECK(start_position(single).level == Level::kNodes);
+    CHECK(start_position(single).level() == Level::kNodes);
 }
 
 TEST_CASE("DSP-2: only the party whose move it is may move") {
@@ -58,7 +69,7 @@ TEST_CASE("DSP-2: only the party whose move it is may move") {
     const Position start = start_position(f.claim);
     CHECK(select(f.claim, start, {.child = 0, .node = {}}).error() == MoveError::kNotYourMove);
     const Position p = f.revealed(start);
-    CHECK(reveal(f.claim, p, p.pending).error() == MoveError::kNotYourMove);
+    CHECK(reveal(f.claim, p, p.pending()).error() == MoveError::kNotYourMove);
     const Position end = f.played_to(Level::kProof);
     CHECK(reveal(f.claim, end, {}).error() == MoveError::kNotYourMove);
     CHECK(select(f.claim, end, {.child = 0, .node = {}}).error() == MoveError::kNotYourMove);
@@ -148,7 +159,7 @@ TEST_CASE("DSP-6: children must hash to what was claimed before") {
     Position p = start_position(claim);
     p = *reveal(claim, p, make_reveal(claim, p, liar));
     p = *select(claim, p, make_selection(claim, p, honest));
-    REQUIRE(p.level == Level::kNodes);
+    REQUIRE(std::holds_alternative<AtNodes>(std::get<Bisection>(p.at).range));
     children = make_reveal(claim, p, liar);
     children.front().data[0] ^= 1U;
     CHECK(reveal(claim, p, children).error() == MoveError::kWrongRoot);
@@ -161,17 +172,14 @@ TEST_CASE("DSP-6: the tensors under a claimed state root must fold to it, or its
         ScalarReplay honest(world, false, 7);
         Claim claim = make_claim(world, honest, false, 0, 1, 7);
         claim.after.data[0] ^= 1U;
-        Position p = start_position(claim);
-        while (p.level != Level::kTiles) {
-            p = reveal(claim, p, make_reveal(claim, p, honest)).value();
-            p = select(claim, p, make_selection(claim, p, honest)).value();
-        }
-        CHECK(p.node->op == canonical::Op::kCommit);
+        Position p = played_to_range<AtNode>(claim, honest, honest);
+        DisputedNode& node = std::get<AtNode>(std::get<Bisection>(p.at).range).node;
+        CHECK(node.node.op == canonical::Op::kCommit);
         const auto children = make_reveal(claim, p, honest);
         CHECK(reveal(claim, p, children).error() == MoveError::kWrongRoot);
         CHECK(split(claim, p).count == children.size());
         // The same tensors are the claim's when the root is theirs.
-        p.node_claim = honest.state_root_after(0);
+        node.claim = honest.state_root_after(0);
         CHECK(reveal(claim, p, children).has_value());
     }
 }
@@ -183,11 +191,7 @@ TEST_CASE("DSP-6: the second reveal of a state's tensors is bound to the first")
     lie.tensor = 17;
     ScalarReplay liar(world, false, 7, {lie});
     const Claim claim = make_claim(world, liar, false, 0, 1, 7);
-    Position p = start_position(claim);
-    while (p.level != Level::kTiles || p.tile_height == merkle::tree_depth(300)) {
-        p = reveal(claim, p, make_reveal(claim, p, liar)).value();
-        p = select(claim, p, make_selection(claim, p, honest)).value();
-    }
+    const Position p = played_to_range<AtTensors>(claim, liar, honest);
     auto children = make_reveal(claim, p, liar);
     children.back().data[0] ^= 1U;
     CHECK(reveal(claim, p, children).error() == MoveError::kWrongRoot);
@@ -221,7 +225,7 @@ TEST_CASE("DSP-8: selecting a node opens the program's node, exactly then") {
 TEST_CASE("DSP-9: a position survives its encoding at every level") {
     Fixture f;
     Position p = start_position(f.claim);
-    while (p.level != Level::kProof) {
+    while (!p.is_at_proof()) {
         CHECK(codec::encode(*codec::decode<Position>(codec::encode(p))) == codec::encode(p));
         p = f.revealed(p);
         CHECK(codec::encode(*codec::decode<Position>(codec::encode(p))) == codec::encode(p));

@@ -45,31 +45,33 @@ std::uint32_t node_of(const World& world, canonical::Op op) {
 TEST_CASE("DSP-20: a proof without the right tiles and accumulator is refused") {
     // Element (0,0) of the last partial but one: an accumulator comes before it.
     const HonestCase c(contraction_world(160), 2, 0);
-    REQUIRE(c.outcome.position.first_partial > 0);
+    REQUIRE(pinpoint(c.outcome.position).partial > 0U);
     REQUIRE(c.outcome.ruling == Ruling::kClaimHolds);
-    Proof proof = c.outcome.proof;
+    const auto& whole = std::get<PartialProof>(c.outcome.proof);
+    PartialProof proof = whole;
     proof.before.reset();
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadAccumulator);
-    proof = c.outcome.proof;
+    proof = whole;
     proof.before->data[0] ^= 1U;
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadAccumulator);
-    proof = c.outcome.proof;
+    proof = whole;
     proof.tiles.pop_back();
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadTile);
-    proof = c.outcome.proof;
+    proof = whole;
     proof.tiles[0].tile.dtype = canonical::DType::kI64;
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadTile);
 }
 
 TEST_CASE("DSP-21: a tile that was not claimed is refused") {
     const HonestCase c(contraction_world(160), 2, 0);
-    Proof proof = c.outcome.proof;
+    const auto& whole = std::get<PartialProof>(c.outcome.proof);
+    PartialProof proof = whole;
     proof.tiles[0].tile.data[0] ^= 1U;
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadTilePath);
-    proof = c.outcome.proof;
+    proof = whole;
     proof.tiles[1].tile_path.back().data[3] ^= 1U;
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadTilePath);
-    proof = c.outcome.proof;
+    proof = whole;
     proof.tiles[1].source_path.pop_back();
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadTilePath);
 }
@@ -78,9 +80,9 @@ TEST_CASE("DSP-22: a dataset row other than the one the batch order names is ref
     World world = char_world();
     const std::uint32_t batch = node_of(world, canonical::Op::kBatchRows);
     const HonestCase c(std::move(world), batch, 4);
-    REQUIRE(c.outcome.proof.row.has_value());
+    PartialProof proof = std::get<PartialProof>(c.outcome.proof);
+    REQUIRE(proof.row.has_value());
     CHECK(c.outcome.ruling == Ruling::kClaimHolds);
-    Proof proof = c.outcome.proof;
     proof.row->row[0] ^= 1U;
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadRow);
     proof.row.reset();
@@ -106,13 +108,11 @@ TEST_CASE("DSP-23: a tensor of the next state is judged from the commitment of t
             CHECK(at.tensor == tensor);
             CHECK_FALSE(at.tile.has_value());
             CHECK_FALSE(at.partial.has_value());
-            Proof proof = outcome.proof;
-            proof.entry.value().commitment.data[0] ^= 1U;
+            EntryProof proof = std::get<EntryProof>(outcome.proof);
+            proof.commitment.data[0] ^= 1U;
             CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
-            proof = outcome.proof;
-            proof.entry.value().path.pop_back();
-            CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
-            proof.entry.reset();
+            proof = std::get<EntryProof>(outcome.proof);
+            proof.path.pop_back();
             CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
         }
         const Claim right = make_claim(world, honest, false, 0, 1, 7);
@@ -127,33 +127,32 @@ TEST_CASE("DSP-23: an earlier entry of the step is no commitment of another tens
     Outcome outcome = play(claim, honest, honest, false);
     REQUIRE(pinpoint(outcome.position).tensor == 3U);
     CHECK(outcome.ruling == Ruling::kClaimHolds);
-    Proof proof = outcome.proof;
-    proof.entry.value().commitment = commit_tensor(honest.node_outputs(0)[1]);
+    EntryProof proof = std::get<EntryProof>(outcome.proof);
+    proof.commitment = commit_tensor(honest.node_outputs(0)[1]);
     CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
 }
 
 TEST_CASE("DSP-24: parts that the node does not read are refused") {
     const HonestCase c(contraction_world(160), 2, 0);
-    Proof proof = c.outcome.proof;
+    const auto& whole = std::get<PartialProof>(c.outcome.proof);
+    PartialProof proof = whole;
     proof.tiles.push_back(proof.tiles.front());
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kSuperfluous);
-    proof = c.outcome.proof;
+    proof = whole;
     proof.row = RowOpening{.row = {0, 0, 0, 0}, .path = {}};
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kSuperfluous);
-    proof = c.outcome.proof;
-    proof.entry = EntryOpening{};
-    CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kSuperfluous);
+}
+
+TEST_CASE("DSP-24: a partial is not proven by a commitment, nor a tensor of the next state by a partial") {
+    const HonestCase c(contraction_world(160), 2, 0);
+    CHECK(judge(c.claim, c.outcome.position, EntryProof{}).error() == ProofError::kWrongKind);
     const World wide = wide_world(3, 1);
     ScalarReplay replay(wide, false, 7);
     const Claim claim = make_claim(wide, replay, false, 0, 1, 7);
     const Outcome commit = play(claim, replay, replay, false);
-    REQUIRE(commit.proof.entry.has_value());
-    proof = commit.proof;
-    proof.tiles = c.outcome.proof.tiles;
-    CHECK(judge(claim, commit.position, proof).error() == ProofError::kSuperfluous);
-    proof = commit.proof;
-    proof.before = canonical::Accumulator{};
-    CHECK(judge(claim, commit.position, proof).error() == ProofError::kSuperfluous);
+    CHECK(judge(claim, commit.position, commit.proof).has_value());
+    CHECK(judge(claim, commit.position, c.outcome.proof).error() == ProofError::kWrongKind);
+    CHECK(judge(claim, commit.position, PartialProof{}).error() == ProofError::kWrongKind);
 }
 
 TEST_CASE("DSP-25: no altered byte of an honest proof convicts an honest responder") {
@@ -174,7 +173,7 @@ TEST_CASE("DSP-25: no altered byte of an honest proof convicts an honest respond
     CHECK(decoded > 100);
 }
 
-TEST_CASE("DSP-26: the referee's work is one partial") {
+TEST_CASE("DSP-26: a ruling takes the work of one partial") {
     const HonestCase c(contraction_world(160), 2, 0);
     const auto start = std::chrono::steady_clock::now();
     constexpr int kRepeats = 200;
@@ -182,5 +181,5 @@ TEST_CASE("DSP-26: the referee's work is one partial") {
         REQUIRE(judge(c.claim, c.outcome.position, c.outcome.proof).has_value());
     }
     const auto us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
-    MESSAGE("referee: " << us / kRepeats << " us for " << codec::encode(c.outcome.proof).size() << " bytes of proof");
+    MESSAGE("ruling: " << us / kRepeats << " us for " << codec::encode(c.outcome.proof).size() << " bytes of proof");
 }
