@@ -3,16 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <fstream>
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <core/system/file.hpp>
@@ -23,8 +19,6 @@
 
 namespace assay::node {
 namespace {
-
-[[noreturn]] void fail_errno(const std::string& what) { throw HomeError(what + ": " + std::strerror(errno)); }
 
 void sync_directory(const std::filesystem::path& directory) {
     const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -61,34 +55,16 @@ crypto::SecretKey read_node_key(const std::filesystem::path& file) {
 }
 
 HomeLock::HomeLock(const Home& home) {
-    fd_ = ::open(home.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (fd_ < 0) {
-        fail_errno("cannot open " + home.lock().string());
-    }
-    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-        const int reason = errno;
-        std::array<char, 32> text{};
-        const ssize_t size = ::pread(fd_, text.data(), text.size() - 1, 0);
-        ::close(fd_);
-        if (reason != EWOULDBLOCK) {
-            errno = reason;
-            fail_errno("cannot lock " + home.lock().string());
-        }
-        std::string pid(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0U);
-        pid.erase(pid.find_last_not_of('\n') + 1);
+    try {
+        lock_.emplace(home.lock());
+    } catch (const system::LockError& error) {
         throw HomeError(
-            home.root.string() + " is in use by another assayd" + (pid.empty() ? "" : ", process " + pid) +
-            ": stop it first, or give --home"
+            error.holder() ? home.root.string() + " is in use by another assayd, " + *error.holder() +
+                                 ": stop it first, or give --home"
+                           : error.what()
         );
     }
-    const std::string pid = std::to_string(::getpid()) + "\n";
-    if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
-        ::close(fd_);
-        fail_errno("cannot write " + home.lock().string());
-    }
 }
-
-HomeLock::~HomeLock() { ::close(fd_); }
 
 void write_text(const std::filesystem::path& file, const std::string& text) {
     const auto temporary = std::filesystem::path(file.string() + ".new");

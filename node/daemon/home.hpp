@@ -2,12 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include <consensus/cometbft/supervisor.hpp>
 #include <contracts/state/validator.hpp>
 #include <core/crypto/keys.hpp>
+#include <core/system/file_lock.hpp>
 #include <node/api/node_api.hpp>
 
 namespace assay::node {
@@ -50,12 +52,9 @@ crypto::SecretKey read_node_key(const std::filesystem::path& file);
 class HomeLock {
   public:
     explicit HomeLock(const Home& home);
-    ~HomeLock();
-    HomeLock(const HomeLock&) = delete;
-    HomeLock& operator=(const HomeLock&) = delete;
 
   private:
-    int fd_ = -1;
+    std::optional<system::FileLock> lock_;
 };
 
 /// Replaces a file atomically, by rename. Throws HomeError, or std::filesystem::filesystem_error if the rename fails.

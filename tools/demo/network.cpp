@@ -164,10 +164,19 @@ void Network::pay_fees(const std::string& name, Amount sum) {
     const std::uint64_t gas = contracts::gas_of(tx, codec::encode(tx).size(), rpc_->params());
     body.fee = contracts::fee_of(gas, rpc_->params().gas_price_min);
     const std::uint64_t count = sum.grains / body.fee.grains + 1;
-    for (; body.nonce < count; ++body.nonce) {
-        rpc_->call("tx_submit", {{"tx", to_hex(codec::encode(contracts::sign_tx(body, payer)))}});
-    }
     constexpr int kPatience = 30;
+    for (int refused = 0; body.nonce < count;) {
+        try {
+            rpc_->call("tx_submit", {{"tx", to_hex(codec::encode(contracts::sign_tx(body, payer)))}});
+            ++body.nonce;
+            refused = 0;
+        } catch (const client::RpcError& error) {
+            if (error.name != "limit_exceeded" || ++refused == kPatience) {
+                throw;
+            }
+            rpc_->wait_for_block(rpc_->height(), std::chrono::seconds(2));  // which makes room in the mempool
+        }
+    }
     for (int waited = 0; rpc_->call("account_get", {{"account", to_hex(account.view())}}).at("nonce") != count;
          ++waited) {
         if (waited == kPatience) {

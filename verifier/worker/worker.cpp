@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/worker.hpp>
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -14,6 +10,7 @@
 #include <variant>
 
 #include <core/crypto/address.hpp>
+#include <core/system/file_lock.hpp>
 #include <verifier/artifacts/fetcher.hpp>
 #include <verifier/artifacts/server.hpp>
 #include <verifier/worker/contributor.hpp>
@@ -114,21 +111,17 @@ class HomeLock {
   public:
     explicit HomeLock(const std::filesystem::path& home) {
         std::filesystem::create_directories(home);
-        const auto file = home / "lock";
-        descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        if (descriptor_ < 0 || ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-            if (descriptor_ >= 0) {
-                ::close(descriptor_);
-            }
-            throw JournalError("another worker uses " + home.string());
+        try {
+            lock_.emplace(home / "lock");
+        } catch (const system::LockError& error) {
+            throw JournalError(
+                error.holder() ? "another worker uses " + home.string() + ": " + *error.holder() : error.what()
+            );
         }
     }
-    ~HomeLock() { ::close(descriptor_); }
-    HomeLock(const HomeLock&) = delete;
-    HomeLock& operator=(const HomeLock&) = delete;
 
   private:
-    int descriptor_ = -1;
+    std::optional<system::FileLock> lock_;
 };
 
 /// Waits for a block later than `after` or for something that was asked for, in pieces short enough to notice a signal.
