@@ -58,7 +58,9 @@ std::unique_ptr<Socket> connect(const std::string& text, const Url& url, const H
         }
     }
     if (is_forbidden) {
-        throw NetForbidden(text + ": " + url.host + " is an address of a private network");
+        throw NetForbidden(
+            text + ": " + url.host + " is an address of a private network, from which nothing is fetched here"
+        );
     }
     fail(text, "cannot connect", error);
 }
@@ -95,7 +97,7 @@ void read_answer(
 HttpResponse request(beast_http::verb verb, const std::string& text, std::string body, const HttpLimits& limits) {
     const auto url = decode_url(text);
     if (!url) {
-        throw NetError("not an http:// URL: " + text);
+        throw NetError("\"" + text + "\" is not a URL of the form http://HOST:PORT");
     }
     const Clock::time_point deadline = Clock::now() + limits.timeout;
     const auto socket = connect(text, *url, limits);

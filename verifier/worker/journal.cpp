@@ -25,7 +25,7 @@ template <class Fixed>
 Fixed fixed_of(const json& value) {
     const auto fixed = fixed_from_hex<Fixed>(value.get<std::string>());
     if (!fixed) {
-        throw JournalError("a hash is not one");
+        throw JournalError("it holds a text in the place of a hash");
     }
     return *fixed;
 }
@@ -45,7 +45,7 @@ T decode_hex(const std::string& hex) {
     const auto bytes = from_hex(hex);
     auto value = bytes ? codec::decode<T>(*bytes) : Unexpected{codec::DecodeError::kTruncated};
     if (!value) {
-        throw JournalError("a record is not one");
+        throw JournalError("it holds a text in the place of a record");
     }
     return *std::move(value);
 }

@@ -121,7 +121,7 @@ class HomeLock {
             if (descriptor_ >= 0) {
                 ::close(descriptor_);
             }
-            throw JournalError("another worker uses " + home.string());
+            throw JournalError("another worker uses " + home.string() + ": stop it, or give this one another --home");
         }
     }
     ~HomeLock() { ::close(descriptor_); }
