@@ -203,7 +203,9 @@ class Exchange {
     }
 
     [[noreturn]] void forbid() const {
-        throw NetForbidden(text_ + ": " + url_.host + " is an address of a private network");
+        throw NetForbidden(
+            text_ + ": " + url_.host + " is an address of a private network, from which nothing is fetched here"
+        );
     }
 
     /// Drives the transfer to its end, its deadline or its stop.

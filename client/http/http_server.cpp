@@ -164,7 +164,7 @@ void HttpServer::Impl::bind() {
     ErrorCode error;
     const auto address = asio::ip::make_address(settings.address, error);
     if (error) {
-        throw NetError("cannot listen on " + name + ": not an IP address");
+        throw NetError("cannot listen on " + name + ": it is not an IP address");
     }
     const tcp::endpoint endpoint(address, settings.port);
     acceptor.open(endpoint.protocol(), error);

@@ -165,7 +165,9 @@ Hash256 Application::init(const contracts::Genesis& genesis) {
     const Hash256 digest = crypto::sha256(codec::encode(genesis));
     if (const auto meta = read_meta(*snapshot)) {
         if (meta->genesis != digest) {
-            throw std::runtime_error("the database was made from another genesis file");
+            throw std::runtime_error(
+                "the database was made from another genesis file: restore the genesis.json of the first start"
+            );
         }
         return meta->genesis_app_hash;
     }

@@ -148,7 +148,9 @@ int run_init(const InitOptions& options) {
     const Home& home = options.home;
     for (const auto& file : {home.config(), home.genesis(), home.node_key()}) {
         if (std::filesystem::exists(file)) {
-            throw HomeError(file.string() + " exists already: this home is initialised");
+            throw HomeError(
+                file.string() + " exists already: this home is initialised; start it, or give another --home"
+            );
         }
     }
     std::filesystem::create_directories(home.data());

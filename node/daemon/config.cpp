@@ -209,7 +209,9 @@ void apply_toml(Config& config, std::string_view text, const std::string& source
     for (const auto& [section, value] : document) {
         const toml::table* const table = value.as_table();
         if (table == nullptr) {
-            throw ConfigError(source + ": " + std::string(section.str()) + " must be in a section");
+            throw ConfigError(
+                source + ": " + std::string(section.str()) + " must be in a section: write it below its [section]"
+            );
         }
         for (const auto& [key, entry] : *table) {
             const std::string where = source + ":" + std::to_string(entry.source().begin.line);

@@ -87,7 +87,9 @@ contracts::ConsensusKey consensus_key(const cometbft::Validator& validator) {
     const auto bytes = from_base64(validator.public_key);
     contracts::ConsensusKey out;
     if (!bytes || bytes->size() != out.data.size()) {
-        throw HomeError("\"" + validator.public_key + "\" is no key of a validator");
+        throw HomeError(
+            "\"" + validator.public_key + "\" is not a validator's key: an Ed25519 public key in base64 is needed"
+        );
     }
     std::copy(bytes->begin(), bytes->end(), out.data.begin());
     return out;

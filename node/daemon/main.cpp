@@ -88,7 +88,8 @@ class CommandLine {
         add_home(command);
         add_output(command);
         add_engine(command);
-        command->add_option("--chain-id", init_.chain_id, "Name of the chain")->capture_default_str();
+        command->add_option("--chain-id", init_.chain_id, "The chain's id, 1 to 48 characters of [a-z0-9-]")
+            ->capture_default_str();
         command->add_option("--genesis", init_.genesis, "A genesis file to start from")->excludes("--chain-id");
     }
 
@@ -102,15 +103,23 @@ class CommandLine {
         });
         command->add_option("--home", testnet_directory_, "The directory that gets node0, node1, ...")->required();
         add_output(command);
-        command->add_option("--validators", testnet_.validators, "How many")->capture_default_str();
-        command->add_option("--full-nodes", testnet_.full_nodes, "And how many that only follow")
+        command->add_option("--validators", testnet_.validators, "Number of validators")->capture_default_str();
+        command
+            ->add_option("--full-nodes", testnet_.full_nodes, "Number of nodes that follow the chain and do not vote")
             ->capture_default_str();
-        command->add_option("--chain-id", testnet_.chain_id, "Name of the chain")->capture_default_str();
+        command->add_option("--chain-id", testnet_.chain_id, "The chain's id, 1 to 48 characters of [a-z0-9-]")
+            ->capture_default_str();
         command->add_option("--genesis", testnet_.genesis, "A genesis file to start from")->excludes("--chain-id");
         command
-            ->add_option("--base-port", testnet_.base_port, "Node i has the ports from this plus 10 i on; 0: free ones")
+            ->add_option(
+                "--base-port", testnet_.base_port,
+                "First port; node i has the ports from this plus 10 i on; 0 takes free ones"
+            )
             ->capture_default_str();
-        command->add_option("--block-interval-ms", testnet_.block_interval_ms, "What the engine waits after a block")
+        command
+            ->add_option(
+                "--block-interval-ms", testnet_.block_interval_ms, "Milliseconds that the engine waits after a block"
+            )
             ->check(CLI::PositiveNumber)
             ->capture_default_str();
         add_cometbft(command);
@@ -129,9 +138,9 @@ class CommandLine {
         });
         add_home(command);
         add_engine(command);
-        command->add_option("--rpc-address", start_.rpc_address, "Where JSON-RPC listens");
-        command->add_option("--rpc-port", start_.rpc_port, "Its port; 0 for any free one");
-        command->add_option("--block-interval-ms", start_.block_interval_ms, "Time between blocks")
+        command->add_option("--rpc-address", start_.rpc_address, "IP address on which the JSON-RPC listens");
+        command->add_option("--rpc-port", start_.rpc_port, "Port of the JSON-RPC; 0 takes any free one");
+        command->add_option("--block-interval-ms", start_.block_interval_ms, "Milliseconds between blocks")
             ->check(CLI::PositiveNumber);
         log::add_options(*command, start_.log);
         command->add_option("--create-empty-blocks", start_.create_empty_blocks, "true or false");
@@ -156,7 +165,7 @@ class CommandLine {
         return command;
     }
     void add_home(CLI::App* command) {
-        command->add_option("--home", home_, "The node's directory")->capture_default_str();
+        command->add_option("--home", home_, "The node's home directory")->capture_default_str();
     }
     void add_output(CLI::App* command) {
         command->add_option("-o,--output", output_, "text or json")->check(CLI::IsMember({"text", "json"}));

@@ -43,7 +43,7 @@ std::vector<std::uint16_t> find_free_ports(std::size_t count) {
         socklen_t size = sizeof address;
         auto* any = static_cast<sockaddr*>(static_cast<void*>(&address));
         if (fd < 0 || ::bind(fd, any, size) != 0 || ::getsockname(fd, any, &size) != 0) {
-            throw std::runtime_error("no free port on the loopback");
+            throw std::runtime_error("the system has no free port on the loopback: give --base-port");
         }
         sockets.push_back(fd);
         ports.push_back(ntohs(address.sin_port));
@@ -68,7 +68,8 @@ std::vector<Ports> choose_ports(const TestnetOptions& options) {
     const std::uint32_t last = options.base_port + std::uint32_t{kPortsPerNode} * homes_of(options);
     if (last > 65'535) {
         throw ConfigError(
-            "--base-port " + std::to_string(options.base_port) + " leaves no ports for so many validators"
+            "--base-port " + std::to_string(options.base_port) +
+            " leaves too few ports: each node takes ten, and the last port is 65535"
         );
     }
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -146,7 +147,9 @@ int run_testnet(const TestnetOptions& options) {
     for (std::uint32_t i = 0; i < homes_of(options); ++i) {
         const Home& home = homes.emplace_back(Home{options.directory / ("node" + std::to_string(i))});
         if (std::filesystem::exists(home.config())) {
-            throw HomeError(home.config().string() + " exists already: this testnet is written");
+            throw HomeError(
+                home.config().string() + " exists already: this directory has a testnet; give another --home"
+            );
         }
         std::filesystem::create_directories(home.data());
         keys.push_back(crypto::SecretKey::generate());

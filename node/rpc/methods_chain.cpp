@@ -56,6 +56,19 @@ std::string advice_on(contracts::TxError error, const contracts::Params& params)
                    "ordinary transaction";
         case contracts::TxError::kScoreTooLow:
             return ": it is below the least score of that class; ask for a slower one, or for none";
+        case contracts::TxError::kInsufficientBalance:
+            return ": the account's balance does not cover the amount and the fee";
+        case contracts::TxError::kInsufficientStake:
+            return ": the account has too little free stake in that role; bond more, or wait until what is locked is "
+                   "free";
+        case contracts::TxError::kNonceTooLow:
+            return ": a transaction with this nonce was executed already; take the account's next nonce";
+        case contracts::TxError::kNonceTooHigh:
+            return ": the account's transactions with the nonces before it are missing; send them first";
+        case contracts::TxError::kWrongChain:
+            return ": it was signed for another chain; sign it again with this chain's id";
+        case contracts::TxError::kTaskState:
+            return ": the task's present state does not allow this action";
         default:
             return "";
     }

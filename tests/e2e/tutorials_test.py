@@ -22,6 +22,7 @@ Blocks of other languages are shown to the reader and left alone. The ports that
 """
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -31,7 +32,7 @@ import sys
 import tempfile
 import time
 
-PATIENCE_S = 60  # for one block
+PATIENCE_S = 240  # for one block
 PORTS = {26600: 1, 27000: 40, 41000: 1}  # the first port that a page names: how many in a row it takes
 FENCE = re.compile(r"^```(.*)$")
 
@@ -69,15 +70,15 @@ def matches(pattern, printed):
     return re.search(r"^" + expression, printed + "\n", re.MULTILINE) is not None
 
 
-def free_ports():
-    """Maps each port that pages name to the first of as many free ones."""
+def free_ports(text):
+    """Maps each port that the page names to the first of as many free ones, from below those that systems give out."""
     found = {}
     for port, count in PORTS.items():
+        if not re.search(rf"\b{port}\b", text):
+            continue
         for _ in range(200):
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                first = probe.getsockname()[1]
-            if first + count < 65536 and all(is_free(first + i) for i in range(count)):
+            first = random.randrange(10000, 32000)
+            if all(is_free(first + i) for i in range(count)):
                 found[str(port)] = str(first)
                 break
         else:
@@ -87,6 +88,7 @@ def free_ports():
 
 def is_free(port):
     with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
         except OSError:
@@ -156,7 +158,7 @@ class Page:
 
     def follow(self):
         """Returns how many blocks ran and how many outputs were compared."""
-        ran, compared, left_out, ports = 0, 0, False, free_ports()
+        ran, compared, left_out, ports = 0, 0, False, free_ports(self.text)
         for line, info, body in blocks_of(self.text):
             if info is None:
                 left_out = False

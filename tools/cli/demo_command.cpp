@@ -30,13 +30,13 @@ void add_demo_command(CLI::App& app, Session& session) {
     command
         ->add_option(
             "--validators", a->options.validators,
-            "So many validators under CometBFT, workers at different ones; 0: one node, embedded engine"
+            "Number of validators under CometBFT, with workers at different ones; 0: one node with the embedded engine"
         )
         ->capture_default_str();
     command->add_option("--mode", a->mode, "exact: equal to the canonical replay; tolerance: near enough to it")
         ->check(CLI::IsMember({"exact", "tolerance"}))
         ->capture_default_str();
-    command->add_option("--watchers", a->options.watchers, "So many watchers are drawn for each verdict")
+    command->add_option("--watchers", a->options.watchers, "Number of watchers that are drawn for each verdict")
         ->check(CLI::Range(1, 16));
     command->add_flag("--keep-running", a->options.keep_running, "Leave the network up after the end, until Ctrl-C");
     command->add_option("--steps", a->options.steps, "Training steps")

@@ -26,7 +26,7 @@ bool wants_json(int argc, char** argv) {
 }
 
 void add_global_options(CLI::App& app, Session& session) {
-    app.add_option("--node", session.node, "The node's JSON-RPC")->envname("ASSAY_NODE")->capture_default_str();
+    app.add_option("--node", session.node, "URL of the node's JSON-RPC")->envname("ASSAY_NODE")->capture_default_str();
     app.add_option("--home", session.home, "Where the keys are; default: $ASSAY_HOME or ~/.assay");
     app.add_option(
         "--chain-id", session.chain_id, "The chain's id; default: what the home has pinned, at first the node's word"

@@ -14,7 +14,7 @@
 namespace assay::roles {
 
 /// Returns the secret for round `round`: the tagged hash "assay/contribution" over key, chain id and round. A
-/// commitment is always for a later round than every secret revealed so far (commit_next), so no secret is used twice.
+/// commitment is always for a later round than every secret sent so far (commit_next), so no secret is used twice.
 Hash256 contribution_secret(const crypto::SecretKey& key, const std::string& chain_id, std::uint64_t round);
 
 /// Returns the commitment to send now, when joining or with a secret: for the next round in which it can be due.
@@ -30,7 +30,7 @@ struct ContributorView {
 };
 
 /// Returns the action to send; nullopt for none. Joins if a seat is free and the stake covers it and the bonds for one
-/// segment. Always reveals a secret that is due; leaves an unwanted seat once none is due.
+/// segment. Always sends a secret that is due; leaves an unwanted seat once none is due.
 std::optional<contracts::Action> decide_contributor(const ContributorView& view);
 
 /// Whether the seat's due secret is not derived from this key: somebody else committed with the account.

@@ -29,9 +29,12 @@ struct Made {
 /// The vocabulary that text and [model] agree on; 0 after a finding.
 std::uint32_t vocabulary_of(std::uint32_t written, std::uint32_t in_text, Findings& findings) {
     if (written == 0 && in_text == 0) {
-        findings.error("[model] vocabulary", "is missing; only a text decides it");
+        findings.error("[model] vocabulary", "is missing: data in rows do not say how many different tokens there are");
     } else if (written != 0 && written < in_text) {
-        findings.error("[model] vocabulary", "the text has " + std::to_string(in_text) + " different characters");
+        findings.error(
+            "[model] vocabulary",
+            "is too small: the text has " + std::to_string(in_text) + " different characters; leave the key out"
+        );
         return 0;
     }
     return written != 0 ? written : in_text;
@@ -68,7 +71,7 @@ bool complete(program::MlpConfig& model, const TaskData& data, Findings& finding
     model.features = data.dataset->shape().width - 1;
     model.encoding = encoding_of(data);
     if (model.features == 0) {
-        findings.error("data", "rows have one value; features and then the class are needed");
+        findings.error("data", "rows have one value each: a row holds the features and then the class");
         return false;
     }
     return true;
@@ -214,12 +217,16 @@ void check_against_chain(const contracts::TaskSpec& spec, Findings& findings) {
     }
     if (contracts::dispute_rounds_max(spec) > dispute::kMaxRounds) {
         findings.error(
-            "checkpoint_interval",
-            "is so long that a dispute could take more than " + std::to_string(dispute::kMaxRounds) + " rounds"
+            "checkpoint_interval", "is so long that a dispute could take more than " +
+                                       std::to_string(dispute::kMaxRounds) + " rounds; make segments shorter"
         );
     }
     if (!findings.has_errors() && !contracts::check_spec(spec)) {
-        findings.error("steps", "the chain does not take a task of this shape (TASK-2)");
+        findings.error(
+            "steps",
+            "the chain refuses a task of this shape: one of the limits of TASK-2 is passed, by the steps, the program "
+            "or the dataset"
+        );
     }
 }
 

@@ -128,7 +128,7 @@ DataFiles read_files(const TomlSection& section, DataFiles data) {
     if (section.has("columns")) {
         data.columns = section.texts("columns");
         if (data.text) {
-            section.fail("columns", "is for rows, not for text");
+            section.fail("columns", "is for rows, not for text: leave it out");
         } else if (data.columns.empty()) {
             section.fail("columns", "must name at least one tensor");
         }

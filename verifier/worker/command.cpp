@@ -54,8 +54,10 @@ void add_engine(CLI::App& command, Arguments& args) {
 }
 
 void add_common(CLI::App& command, Arguments& args) {
-    command.add_option("--home", args.worker.home, "Directory of the store and the journal")->required();
-    command.add_option("--progress", args.progress, "How progress is printed")
+    command
+        .add_option("--home", args.worker.home, "The worker's home: store, journal and lock; one worker per directory")
+        ->required();
+    command.add_option("--progress", args.progress, "Form in which progress is printed")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
     log::add_options(command, args.log);
@@ -63,7 +65,10 @@ void add_common(CLI::App& command, Arguments& args) {
 
 void add_listen(CLI::App& command, Arguments& args) {
     command
-        .add_option("--listen", args.listen, "Address of the artifact server; port 0: that of the last run, else any")
+        .add_option(
+            "--listen", args.listen,
+            "ADDRESS:PORT of the artifact server; port 0 takes that of the last run, else any free one"
+        )
         ->capture_default_str();
 }
 
@@ -86,13 +91,17 @@ void add_role(CLI::App& command, Arguments& args) {
         )
         ->capture_default_str();
     auto* sealed = command.add_option("--key", args.key_file, "Keystore file of the account that signs");
-    command.add_option("--key-hex-file", args.key_hex_file, "Secret key in hex, for devnets")->excludes(sealed);
+    command
+        .add_option("--key-hex-file", args.key_hex_file, "File with the secret key as 64 hex digits; only for devnets")
+        ->excludes(sealed);
     command.add_option(
-        "--password-file", args.password_file, "File with the password; default: $ASSAY_PASSWORD, or asked for"
+        "--password-file", args.password_file,
+        "File whose first line is the password; default: $ASSAY_PASSWORD, or asked for"
     );
     command.add_flag(
         "--allow-private-addresses", args.worker.allow_private_addresses,
-        "Fetch from loopback and private networks too; whoever submits a task chooses what is asked there"
+        "Fetch from loopback and private networks too; only for devnets, since whoever submits a task chooses the "
+        "address"
     );
     command.add_option("--cache-max", args.worker.cache_bytes, "Disk space for artifacts of others, e.g. 64GiB")
         ->transform(CLI::AsSizeValue(false))
@@ -100,21 +109,32 @@ void add_role(CLI::App& command, Arguments& args) {
     command.add_option("--disk-reserve", args.worker.reserve_bytes, "Disk space kept free for disputes, e.g. 1GiB")
         ->transform(CLI::AsSizeValue(false))
         ->default_str("1GiB");
-    command.add_option("--memory", args.worker.memory_bytes, "Most memory that a task may take; 0: what is available")
+    command
+        .add_option(
+            "--memory", args.worker.memory_bytes,
+            "The most memory that a task may take, as in 16GiB; 0: what is available"
+        )
         ->transform(CLI::AsSizeValue(false))
         ->default_str("0");
     command.add_option("--seed", args.worker.seed, "Seed of a whistleblower's checking order")->capture_default_str();
-    command.add_flag("--reset-breaker", args.worker.reset_breaker, "Take work again after a lost bond");
+    command.add_flag(
+        "--reset-breaker", args.worker.reset_breaker,
+        "Take work again after stake was slashed; find out first why it was"
+    );
 }
 
 /// What decides which tasks a solver accepts.
 void add_prices(CLI::App& command, Arguments& args) {
     command
         .add_option(
-            "--cost-per-hour", args.worker.cost_per_hour_grains, "What an hour of this machine costs, in grains"
+            "--cost-per-hour", args.worker.cost_per_hour_grains, "What an hour of this machine costs you, in grains"
         )
         ->capture_default_str();
-    command.add_option("--least-profit", args.worker.least_profit_percent, "Accept for so many percent above the cost")
+    command
+        .add_option(
+            "--least-profit", args.worker.least_profit_percent,
+            "Accept only tasks that pay this many percent above their cost"
+        )
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
 }
@@ -122,12 +142,14 @@ void add_prices(CLI::App& command, Arguments& args) {
 void set_listen(Arguments& args) {
     const std::size_t colon = args.listen.rfind(':');
     if (colon == std::string::npos) {
-        throw std::runtime_error("--listen takes ADDRESS:PORT");
+        throw std::runtime_error(
+            "--listen: \"" + args.listen + "\" has no port; give ADDRESS:PORT, as in 127.0.0.1:4000"
+        );
     }
     const std::string port = args.listen.substr(colon + 1);
     if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos ||
         std::stoul(port) > 65'535) {
-        throw std::runtime_error("--listen: " + port + " is no port");
+        throw std::runtime_error("--listen: \"" + port + "\" is not a port; give a number from 0 to 65535");
     }
     args.worker.listen_address = args.listen.substr(0, colon);
     args.worker.listen_port = static_cast<std::uint16_t>(std::stoul(port));
@@ -138,7 +160,9 @@ crypto::SecretKey read_key(const Arguments& args) {
         return crypto::read_hex_key(args.key_hex_file);
     }
     if (args.key_file.empty()) {
-        throw std::runtime_error("one of --key and --key-hex-file is needed");
+        throw std::runtime_error(
+            "no key is given: --key takes a key file that `assay keys new` made, --key-hex-file a secret in hex"
+        );
     }
     const crypto::SecretText password = crypto::read_password(
         {.file = args.password_file,
@@ -192,11 +216,12 @@ void add_roles(CLI::App& app, Arguments& args, const Flavour& flavour) {
     whistleblow
         ->add_option("--join", args.worker.join_grains, "Bond so many grains while few others watch; withdraw later")
         ->capture_default_str();
-    whistleblow->add_option("--join-below", args.worker.others_max, "Join while at most so many others watch")
+    whistleblow->add_option("--join-below", args.worker.others_max, "Bond while at most this many others watch")
         ->capture_default_str();
     whistleblow
         ->add_option(
-            "--leave-after", args.worker.payout_checks, "Leave after so many checks; 0: one forced error's worth"
+            "--leave-after", args.worker.payout_checks,
+            "Withdraw after this many checked verdicts; 0: as many as one forced error takes on average"
         )
         ->capture_default_str();
     for (const auto& [subcommand, mode] :

@@ -45,7 +45,7 @@ Fixed fixed_of(const Value& value) {
     const Bytes& bytes = get<Bytes>(value);
     Fixed out;
     if (bytes.size() != out.data.size()) {
-        throw JournalError("a hash is not one");
+        throw JournalError("it holds a text in the place of a hash");
     }
     std::copy(bytes.begin(), bytes.end(), out.data.begin());
     return out;
@@ -63,7 +63,7 @@ template <class T>
 T decode(const Value& value) {
     auto out = codec::decode<T>(get<Bytes>(value));
     if (!out) {
-        throw JournalError("a record is not one");
+        throw JournalError("it holds a text in the place of a record");
     }
     return *std::move(out);
 }

@@ -29,7 +29,9 @@ artifacts::SegmentRecords read_records(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     const Bytes bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (!file) {
-        throw std::runtime_error("cannot read the records in " + path.string());
+        throw std::runtime_error(
+            "cannot read " + path.string() + ": --records takes the file that `assay verify segment` writes"
+        );
     }
     auto records = codec::decode<artifacts::SegmentRecords>(bytes);
     if (!records || records->segment > contracts::last_segment(records->task) ||

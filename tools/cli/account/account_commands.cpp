@@ -158,23 +158,25 @@ constexpr const char* kAmountHelp = "\"1.5 ASY\" or \"1500000000 grains\"";
 void add_account_commands(CLI::App& app, Session& session) {
     CLI::App& group = *app.add_subcommand("account", "Balances and transactions of accounts")->require_subcommand(1);
     auto a = std::make_shared<AccountArguments>();
-    add_command(group, session, "show", "Balance and nonce", a, run_show)
+    add_command(group, session, "show", "Show an account's balance and its number of transactions", a, run_show)
         ->add_option("account", a->account, kAccountHelp);
-    CLI::App* send = add_command(group, session, "send", "Pay somebody", a, run_send);
+    CLI::App* send = add_command(group, session, "send", "Pay an account", a, run_send);
     send->add_option("to", a->account, "An address, hex, or a key's name")->required();
     send->add_option("amount", a->amount, kAmountHelp)->required();
     a->signing = add_signing_options(*send);
     CLI::App* history =
         add_command(group, session, "history", "Transactions, in the order of their blocks", a, run_history);
     history->add_option("account", a->account, kAccountHelp);
-    history->add_option("--limit", a->limit, "At most so many")->check(CLI::PositiveNumber)->capture_default_str();
+    history->add_option("--limit", a->limit, "List at most this many")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
 }
 
 void add_stake_commands(CLI::App& app, Session& session) {
     CLI::App& group =
         *app.add_subcommand("stake", "Bonds of solvers, verifiers and whistleblowers")->require_subcommand(1);
     auto shown = std::make_shared<AccountArguments>();
-    add_command(group, session, "show", "Stake by role", shown, run_stake_show)
+    add_command(group, session, "show", "Show stake by role: free, locked and unbonding", shown, run_stake_show)
         ->add_option("account", shown->account, kAccountHelp);
     const auto add_mover = [&](const char* name, const char* help,
                                int (*run)(const Session&, const AccountArguments&)) {
@@ -192,8 +194,13 @@ void add_stake_commands(CLI::App& app, Session& session) {
         a, run_register
     );
     enlist->add_option("role", a->role, "solver or verifier")->required();
-    enlist->add_option("class", a->hardware_class, "Of the chain's table, by name or number; any: none")->required();
-    enlist->add_option("--score", a->score, "What assay-worker benchmark measured");
+    enlist
+        ->add_option(
+            "class", a->hardware_class,
+            "The class, by its name or number in the chain's table; any takes the registration back"
+        )
+        ->required();
+    enlist->add_option("--score", a->score, "The score that assay-worker benchmark measured");
     enlist->add_option("--benchmark", a->benchmark, "A file with the output of assay-worker benchmark -o json");
     enlist->add_option(
         "--price", a->price, "Verifier: the least in grains for 10^9 multiply-adds (default: the chain's)"

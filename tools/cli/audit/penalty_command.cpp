@@ -49,9 +49,10 @@ int run_explain(const Session& session, const PenaltyArguments& a) {
 
 void add_penalty_command(CLI::App& app, Session& session) {
     auto a = std::make_shared<PenaltyArguments>();
-    CLI::App& group = *app.add_subcommand("penalty", "Stake that was lost, and why")->require_subcommand(1);
-    CLI::App* command =
-        group.add_subcommand("explain", "Every loss of stake in a task: who, why, and how to see it again");
+    CLI::App& group = *app.add_subcommand("penalty", "Explain losses of stake")->require_subcommand(1);
+    CLI::App* command = group.add_subcommand(
+        "explain", "Explain every loss of stake in a task: who, how much, why, and how to see it again"
+    );
     command->add_option("task", a->task, "The task's id")->required();
     command->add_option("--account", a->account, "Only this account's");
     a->trusting = add_trust_options(*command);

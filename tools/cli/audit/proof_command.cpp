@@ -84,9 +84,9 @@ int run_proof(const Session& session, const ProofArguments& a) {
 
 void add_proof_command(CLI::App& group, Session& session) {
     auto a = std::make_shared<ProofArguments>();
-    CLI::App* command = group.add_subcommand("proof", "A slot of the state, its proof verified here");
-    CLI::Option_group* const slot = command->add_option_group("slot", "Which slot; exactly one");
-    slot->add_option("--task", a->task, "A task's record");
+    CLI::App* command = group.add_subcommand("proof", "Show a slot of the state, and verify its proof here");
+    CLI::Option_group* const slot = command->add_option_group("slot", "Which slot is shown; give exactly one of these");
+    slot->add_option("--task", a->task, "The record of the task with this id");
     slot->add_option("--account", a->account, "An account");
     slot->add_option("--dispute", a->dispute, "A dispute");
     slot->add_option("--stake", a->stake, "An account's stake in a role: ACCOUNT ROLE")->expected(2);

@@ -210,7 +210,12 @@ void add_verify_command(CLI::App& app, Session& session) {
     CLI::App& group = *app.add_subcommand("verify", "Checks that need no account and no stake")->require_subcommand(1);
     CLI::App* command = group.add_subcommand("segment", "Execute a segment again and compare with what the chain says");
     command->add_option("task", a->task, "The task's id")->required();
-    command->add_option("segment", a->segment, "Its number; 0 is the initialisation")->required();
+    command
+        ->add_option(
+            "segment", a->segment,
+            "The segment's number; 0 is the initialisation, and the one after the last is the evaluation"
+        )
+        ->required();
     command->add_option("--worker", a->worker, "The assay-worker to use; default: beside assay, or on the PATH");
     command->add_option("--device", a->device, "torch device, e.g. cpu or cuda:0")->capture_default_str();
     command->add_option("--threads", a->threads, "Threads of the engine")

@@ -70,7 +70,11 @@ int run_contribute(const Session& session, const Signing& signing, bool wants_se
             .free_stake = {},
             .wants_seat = wants_seat};
         if (roles::is_estranged(view)) {
-            throw Failure(kExitFailure, "estranged", "the seat committed to a secret that this key does not give");
+            throw Failure(
+                kExitFailure, "estranged",
+                "the seat was taken with another commitment than this key's secrets give: contribute with the program "
+                "that took it"
+            );
         }
         const auto action = roles::decide_contributor(view);
         if (!action) {
@@ -99,7 +103,7 @@ int run_contribute(const Session& session, const Signing& signing, bool wants_se
 void add_beacon_commands(CLI::App& app, Session& session) {
     CLI::App& group =
         *app.add_subcommand("beacon", "The randomness of draws, and who contributes to it")->require_subcommand(1);
-    group.add_subcommand("show", "Seats, and the open round")->callback([&session] {
+    group.add_subcommand("show", "Show who has a seat, and whether a round is open")->callback([&session] {
         session.command = [&session] { return run_show(session); };
     });
     const auto add = [&](const char* name, const char* what, auto run) {

@@ -75,7 +75,10 @@ Bytes tx_argument(const std::string& text) {
 int run_tx_decode(const Session& session, const ChainArguments& a) {
     const json tx = rpc::render_tx_bytes(tx_argument(a.id), true);
     if (tx.is_null()) {
-        throw Failure(kExitInvalidArtifact, "undecodable", "these bytes are not a transaction");
+        throw Failure(
+            kExitInvalidArtifact, "undecodable",
+            "these bytes are not a transaction: TX is a signed transaction in hex, or a file with one"
+        );
     }
     session.print(tx, tx_text(tx));
     return kExitOk;
@@ -142,14 +145,14 @@ CLI::App* add(CLI::App& group, Session& session, const char* name, const char* h
 }  // namespace
 
 void add_tx_commands(CLI::App& app, Session& session) {
-    CLI::App& group = *app.add_subcommand("tx", "Single transactions")->require_subcommand(1);
+    CLI::App& group = *app.add_subcommand("tx", "Show, decode and submit single transactions")->require_subcommand(1);
     auto a = std::make_shared<ChainArguments>();
     const Session& s = session;
     add(group, session, "show", "A transaction by its hash", [&s, a] { return run_tx_show(s, *a); })
-        ->add_option("hash", a->id, "64 hex digits")
+        ->add_option("hash", a->id, "The hash, 64 hex digits")
         ->required();
     constexpr const char* kTxHelp = "Hex, or a file with hex in it; - is stdin";
-    add(group, session, "decode", "What a transaction says, without a node", [&s, a] { return run_tx_decode(s, *a); })
+    add(group, session, "decode", "Decode a transaction; needs no node", [&s, a] { return run_tx_decode(s, *a); })
         ->add_option("tx", a->id, kTxHelp)
         ->required();
     add(group, session, "submit", "Submit a signed transaction", [&s, a] { return run_tx_submit(s, *a); })
@@ -158,7 +161,7 @@ void add_tx_commands(CLI::App& app, Session& session) {
 }
 
 void add_audit_command(CLI::App& app, Session& session) {
-    CLI::App& group = *app.add_subcommand("audit", "Hold what the node says against its proofs")->require_subcommand(1);
+    CLI::App& group = *app.add_subcommand("audit", "Compare what the node says with its proofs")->require_subcommand(1);
     auto a = std::make_shared<ChainArguments>();
     const Session& s = session;
     CLI::App* task = add(group, session, "task", "A task's history against a proof and a signature", [&s, a] {
@@ -182,7 +185,8 @@ void add_query_commands(CLI::App& app, Session& session) {
     const Session& s = session;
     add(group, session, "block", "A block", [&s, a] { return run_block(s, *a); }
     )->add_option("height", a->height, "Default: the last one");
-    add(group, session, "status", "The node and the chain", [&s] { return run_call(s, "node_status"); });
+    add(group, session, "status", "Show the state of the node and of its chain",
+        [&s] { return run_call(s, "node_status"); });
     add(group, session, "params", "The chain's parameters", [&s] { return run_call(s, "chain_params"); });
     add_proof_command(group, session);
 }

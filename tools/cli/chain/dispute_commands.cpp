@@ -104,14 +104,16 @@ void add_dispute_commands(CLI::App& app, Session& session) {
     CLI::App& group =
         *app.add_subcommand("dispute", "Disputes between solvers and their challengers")->require_subcommand(1);
     auto a = std::make_shared<DisputeArguments>();
-    add_command(group, session, "show", "Where a dispute stands", a, run_show)
+    add_command(group, session, "show", "Show where a dispute stands", a, run_show)
         ->add_option("dispute", a->dispute, "The dispute's id")
         ->required();
     CLI::App* listing = add_command(group, session, "list", "Disputes in the order of opening", a, run_list);
-    listing->add_option("--task", a->task, "Those of one task");
+    listing->add_option("--task", a->task, "List only disputes of the task with this id");
     listing->add_option("--state", a->state, "active, refuted, upheld or moot");
-    listing->add_option("--limit", a->limit, "At most so many")->check(CLI::PositiveNumber)->capture_default_str();
-    add_command(group, session, "explain", "A dispute told in words", a, run_explain)
+    listing->add_option("--limit", a->limit, "List at most this many")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    add_command(group, session, "explain", "Explain a dispute in words: claim, rounds, ruling, money", a, run_explain)
         ->add_option("dispute", a->dispute, "The dispute's id")
         ->required();
 }

@@ -127,7 +127,7 @@ void add_testnet_command(CLI::App& app, Session& session) {
     auto directory = std::make_shared<std::string>();
     CLI::App& group = *app.add_subcommand("testnet", "Many validators on this machine")->require_subcommand(1);
     CLI::App* command = group.add_subcommand("up", "Run every node of a testnet that `assayd testnet` wrote");
-    command->add_option("--testnet", *directory, "Its directory")->required();
+    command->add_option("--testnet", *directory, "Directory that assayd testnet wrote")->required();
     command->callback([&session, directory] {
         session.command = [&session, directory] { return run_up(session, *directory); };
     });

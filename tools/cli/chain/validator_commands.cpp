@@ -85,14 +85,15 @@ void add_validator_commands(CLI::App& app, Session& session) {
     );
     enter
         ->add_option(
-            "key-file", *file, "The node's HOME/cometbft/config/priv_validator_key.json, whose key signs as well"
+            "key-file", *file,
+            "The node's HOME/cometbft/config/priv_validator_key.json; its key signs the registration as well"
         )
         ->required();
     const auto signing = add_signing_options(*enter);
     enter->callback([&session, file, signing] {
         session.command = [&session, file, signing] { return run_register(session, *file, *signing); };
     });
-    CLI::App* back = group.add_subcommand("unjail", "Back into the set after the time in jail");
+    CLI::App* back = group.add_subcommand("unjail", "Return to the validator set after the time in jail");
     const auto signing_back = add_signing_options(*back);
     back->callback([&session, signing_back] {
         session.command = [&session, signing_back] {

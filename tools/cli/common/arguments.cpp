@@ -77,7 +77,7 @@ contracts::Role role_argument(const std::string& text) {
             return role;
         }
     }
-    throw usage("\"" + text + "\" is no role: solver, verifier or whistleblower");
+    throw usage("\"" + text + "\" is not a role: give solver, verifier or whistleblower");
 }
 
 std::shared_ptr<Trusting> add_trust_options(CLI::App& command) {
@@ -86,7 +86,11 @@ std::shared_ptr<Trusting> add_trust_options(CLI::App& command) {
         "--proposer", out->proposer, "Embedded engine: whose signature counts; default: the node's word"
     );
     auto* height = command.add_option("--trust-height", out->height, "CometBFT: the height of a block that you know");
-    command.add_option("--trust-hash", out->hash, "and its hash; default: the node's word for who the validators are")
+    command
+        .add_option(
+            "--trust-hash", out->hash,
+            "CometBFT: the hash of that block; default: the node's word for who the validators are is taken"
+        )
         ->needs(height);
     command.add_option("--max-age", out->max_age_s, "Seconds ago that the state may have been signed; 0: any time")
         ->capture_default_str()
@@ -124,12 +128,14 @@ std::shared_ptr<Signing> add_signing_options(CLI::App& command) {
     auto signing = std::make_shared<Signing>();
     command.add_option("--from", signing->from, "The key that signs; needed when there are several");
     command.add_option(
-        "--password-file", signing->password_file, "Its password; default: $ASSAY_PASSWORD, or asked for"
+        "--password-file", signing->password_file,
+        "File whose first line is the key's password; default: $ASSAY_PASSWORD, or asked for"
     );
     command.add_option("--fee-max", signing->fee_max, "The most that the transaction may cost in fees")
         ->capture_default_str();
     command.add_flag(
-        "--again", signing->again, "Sign although a transaction that does the same may have been executed"
+        "--again", signing->again,
+        "Sign a new transaction, although an earlier one that does the same may have been executed"
     );
     signing->trusting = add_trust_options(command);
     return signing;
@@ -148,7 +154,10 @@ crypto::SecretKey unlock(const Session& session, const Signing& signing) {
     if (key.error() == crypto::KeystoreError::kWrongPassword) {
         throw Failure(kExitFailure, "wrong_password", "wrong password for " + name + ", or the key file was altered");
     }
-    throw Failure(kExitConfig, "key_file", "the key file of " + name + " cannot be used");
+    throw Failure(
+        kExitConfig, "key_file",
+        "the key file of " + name + " is not one that this version can open; import the key again from a copy"
+    );
 }
 
 client::ProvenChain proven_chain(const Session& session, const Signing& signing, client::RpcClient& rpc) {

@@ -34,7 +34,10 @@ std::vector<client::SignedTx> Outbox::list() const {
         const auto bytes = from_hex(std::string(std::istreambuf_iterator<char>(in), {}));
         const auto tx = codec::decode<contracts::Tx>(bytes ? *bytes : Bytes{});  // nothing does not decode
         if (!tx) {
-            throw Failure(kExitConfig, "unsettled", entry.path().string() + " is not a transaction in hex: delete it");
+            throw Failure(
+                kExitConfig, "unsettled",
+                entry.path().string() + " is not a transaction in hex. Delete the file and give the command again"
+            );
         }
         out.push_back(
             {.sender = tx->body.sender,

@@ -126,7 +126,10 @@ void simulate(economics::Report& report, const economics::Costs& costs, const Ec
 
 void write_svg(const std::string& path, const economics::Report& report) {
     if (report.populations.empty()) {
-        throw Failure(kExitUsage, "usage", "--svg draws populations, of which --tasks 0 simulates none");
+        throw Failure(
+            kExitUsage, "usage",
+            "--svg draws simulated populations, and --tasks 0 simulates none: give --tasks at least 1"
+        );
     }
     std::ofstream out(path, std::ios::binary);
     out << economics::to_svg(report.populations);
@@ -190,7 +193,7 @@ void add_economics_command(CLI::App& app, Session& session) {
     );
     command->add_option("--runs", a->runs, "Simulated runs of each attack; 0: none")->capture_default_str();
     command->add_option("--tasks", a->tasks, "Tasks of each population; 0: none")->capture_default_str();
-    command->add_option("--seed", a->seed, "Of the simulations")->capture_default_str();
+    command->add_option("--seed", a->seed, "Seed of the simulations")->capture_default_str();
     command->add_option("--svg", a->svg, "Draw the populations' wealth over time");
     command->callback([a, &session] { session.command = [a, &session] { return run(session, *a); }; });
 }

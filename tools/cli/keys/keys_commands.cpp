@@ -153,12 +153,15 @@ CLI::App* add_named(
     int (*run)(const Session&, const KeysArguments&)
 ) {
     CLI::App* const command = add_command(group, session, name, help, a, run);
-    command->add_option("name", a->name, "The key's name")->required();
+    command->add_option("name", a->name, "Name of the key")->required();
     return command;
 }
 
 void add_password_option(CLI::App& command, KeysArguments& a) {
-    command.add_option("--password-file", a.password_file, "Its first line; default: $ASSAY_PASSWORD, or asked for");
+    command.add_option(
+        "--password-file", a.password_file,
+        "File whose first line is the key's password; default: $ASSAY_PASSWORD, or asked for"
+    );
 }
 
 }  // namespace
@@ -168,18 +171,21 @@ void add_keys_commands(CLI::App& app, Session& session) {
         *app.add_subcommand("keys", "Keys, sealed under passwords, in <home>/keys")->require_subcommand(1);
     auto a = std::make_shared<KeysArguments>();
     add_password_option(*add_named(group, session, "new", "Make a key", a, run_new), *a);
-    CLI::App* list = group.add_subcommand("list", "Names and accounts");
+    CLI::App* list = group.add_subcommand("list", "List names and accounts; needs no password");
     list->callback([&session] { session.command = [&session] { return run_list(session); }; });
-    add_named(group, session, "show", "A key's account", a, [](const Session& s, const KeysArguments& b) {
-        return print_key(s, b.name, crypto::KeyDirectory(s.home).read(b.name).account);
-    });
+    add_named(
+        group, session, "show", "Show a key's account; needs no password", a,
+        [](const Session& s, const KeysArguments& b) {
+            return print_key(s, b.name, crypto::KeyDirectory(s.home).read(b.name).account);
+        }
+    );
     CLI::App* to_file =
         add_named(group, session, "export", "The sealed key, or with --secret the secret itself", a, run_export);
     to_file->add_flag("--secret", a->secret, "The secret as hex, for whoever must sign without a password");
-    to_file->add_option("--out", a->file, "A new file, mode 0600, instead of stdout");
+    to_file->add_option("--out", a->file, "Write a new file, mode 0600, instead of stdout");
     add_password_option(*to_file, *a);
     CLI::App* from_file = add_named(group, session, "import", "Take in a key file, or a secret as hex", a, run_import);
-    from_file->add_option("file", a->file, "The file; - is stdin")->required();
+    from_file->add_option("file", a->file, "The key file, or a file with the secret in hex; - is stdin")->required();
     add_password_option(*from_file, *a);
     CLI::App* passwd = add_named(group, session, "passwd", "Change a key's password", a, run_passwd);
     add_password_option(*passwd, *a);

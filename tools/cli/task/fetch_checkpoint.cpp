@@ -82,7 +82,10 @@ FetchedCheckpoint fetch_checkpoint(
     const ProvenSlot task_slot = prove_slot(rpc, contracts::keys::task(id));
     const auto task = decode_proven<contracts::Task>(task_slot, "task " + to_hex(id.view()));
     if (task.checkpoints == 0) {
-        throw Failure(kExitNotFound, "not_found", "no checkpoint of this task is posted yet");
+        throw Failure(
+            kExitNotFound, "not_found",
+            "no checkpoint of this task is posted yet: `assay task status` shows how far it is"
+        );
     }
     FetchedCheckpoint out;
     out.index = index.value_or(task.checkpoints - 1);

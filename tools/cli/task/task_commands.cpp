@@ -211,10 +211,12 @@ void add_reading(const Adder& add) {
         return command;
     };
     const auto add_limit = [](CLI::App& command, TaskArguments& a) {
-        command.add_option("--limit", a.limit, "At most so many")->check(CLI::PositiveNumber)->capture_default_str();
+        command.add_option("--limit", a.limit, "List at most this many")
+            ->check(CLI::PositiveNumber)
+            ->capture_default_str();
     };
     auto a = std::make_shared<TaskArguments>();
-    add_task(add("status", "Everything about a task", a, run_status), *a);
+    add_task(add("status", "Show a task's state, money, checkpoints, verifiers and disputes", a, run_status), *a);
     auto listed = std::make_shared<TaskArguments>();
     CLI::App& all = add("list", "Tasks in the order of submission", listed, run_list);
     all.add_option("--state", listed->state, "open, training, settled, convicted, ...");
@@ -223,11 +225,15 @@ void add_reading(const Adder& add) {
     told->limit = 1'000;
     add_limit(add_task(add("history", "Every transition of a task", told, run_history), *told), *told);
     auto related = std::make_shared<TaskArguments>();
-    add_task(add("lineage", "What a task was built upon, and what upon it", related, run_lineage), *related);
+    add_task(
+        add("lineage", "List the tasks that a task was built upon, and those that were built upon it", related,
+            run_lineage),
+        *related
+    );
     auto fetched = std::make_shared<TaskArguments>();
     CLI::App& fetch =
         add_task(add("fetch", "Download a checkpoint and verify it against the chain", fetched, run_fetch), *fetched);
-    fetch.add_option("--out", fetched->out, "The file to write, safetensors")->required();
+    fetch.add_option("--out", fetched->out, "The safetensors file to write")->required();
     fetch.add_option("--checkpoint", fetched->checkpoint, "Default: the last one");
 }
 

@@ -64,7 +64,7 @@ void add_task_directory_commands(CLI::App& group, Session& session) {
         group, session, "lint", "Check a task directory: what is wrong, and what may not be meant", a, run_lint
     );
     add_for_directory(
-        group, session, "estimate", "What a task costs: work, memory, checkpoints, disputes", a, run_estimate
+        group, session, "estimate", "Estimate a task's work, memory, checkpoints and largest dispute", a, run_estimate
     );
     CLI::App& pack =
         add_for_directory(group, session, "pack", "Build a task's artifacts without submitting it", a, run_pack);
