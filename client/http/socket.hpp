@@ -54,13 +54,13 @@ class Socket {
         check(error);
         return count;
     }
-    /// Sends up to pieces_max buffers in one call, so that a small message is sent as one TCP segment.
+    /// Sends up to kPiecesMax buffers in one call, so that a small message is sent as one TCP segment.
     template <class Buffers>
     std::size_t write_some(const Buffers& buffers, ErrorCode& error) {
-        std::array<iovec, pieces_max> pieces{};
+        std::array<iovec, kPiecesMax> pieces{};
         std::size_t count = 0;
         for (auto it = boost::asio::buffer_sequence_begin(buffers);
-             it != boost::asio::buffer_sequence_end(buffers) && count < pieces_max; ++it) {
+             it != boost::asio::buffer_sequence_end(buffers) && count < kPiecesMax; ++it) {
             const boost::asio::const_buffer piece = *it;
             if (piece.size() > 0) {
                 pieces[count++] = {const_cast<void*>(piece.data()), piece.size()};
@@ -77,7 +77,7 @@ class Socket {
     }
 
   private:
-    static constexpr std::size_t pieces_max = 16;
+    static constexpr std::size_t kPiecesMax = 16;
 
     std::size_t receive(void* data, std::size_t size, ErrorCode& error) noexcept;
     std::size_t send(std::span<iovec> pieces, ErrorCode& error) noexcept;
