@@ -17,14 +17,14 @@
 namespace assay::client {
 
 RpcError bad_answer(const std::string& method, const std::string& what);
-const nlohmann::json& member(const std::string& method, const nlohmann::json& object, const char* name);
-std::string text_member(const std::string& method, const nlohmann::json& object, const char* name);
-std::uint64_t number_member(const std::string& method, const nlohmann::json& object, const char* name);
-const nlohmann::json& array_member(const std::string& method, const nlohmann::json& object, const char* name);
+const nlohmann::json& answer_member(const std::string& method, const nlohmann::json& object, const char* name);
+std::string answer_text(const std::string& method, const nlohmann::json& object, const char* name);
+std::uint64_t answer_number(const std::string& method, const nlohmann::json& object, const char* name);
+const nlohmann::json& answer_list(const std::string& method, const nlohmann::json& object, const char* name);
 
 template <class T>
-T raw_member(const std::string& method, const nlohmann::json& object) {
-    const auto bytes = from_hex(text_member(method, object, "raw"));
+T answer_raw(const std::string& method, const nlohmann::json& object) {
+    const auto bytes = from_hex(answer_text(method, object, "raw"));
     if (bytes) {
         if (auto value = codec::decode<T>(*bytes)) {
             return *std::move(value);
@@ -34,7 +34,7 @@ T raw_member(const std::string& method, const nlohmann::json& object) {
 }
 
 template <class Id>
-Id id_of(const std::string& method, const nlohmann::json& value) {
+Id answer_id(const std::string& method, const nlohmann::json& value) {
     if (value.is_string()) {
         if (const auto id = fixed_from_hex<Id>(value.get_ref<const std::string&>())) {
             return *id;

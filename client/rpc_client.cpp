@@ -22,11 +22,11 @@ std::vector<Id> list_all(RpcClient& client, const std::string& method, json para
     params["limit"] = 100;
     for (Listing listing(method);;) {
         const json page = client.call(method, params);
-        listing.count(array_member(method, page, name).size());
-        for (const json& item : array_member(method, page, name)) {
-            out.push_back(id_of<Id>(method, member(method, item, "id")));
+        listing.count(answer_list(method, page, name).size());
+        for (const json& item : answer_list(method, page, name)) {
+            out.push_back(answer_id<Id>(method, answer_member(method, item, "id")));
         }
-        const json& next = member(method, page, "next_cursor");
+        const json& next = answer_member(method, page, "next_cursor");
         if (next.is_null()) {
             return out;
         }
@@ -79,16 +79,16 @@ json RpcClient::call(const std::string& method, const json& params) {
     return std::move(answer.at("result"));
 }
 
-Height RpcClient::height() { return Height{number_member("node_status", call("node_status"), "height")}; }
+Height RpcClient::height() { return Height{answer_number("node_status", call("node_status"), "height")}; }
 
 Height RpcClient::wait_for_block(Height after, milliseconds timeout) {
     const auto span = std::clamp(timeout, milliseconds(0), milliseconds(30'000));
     const json answer = call("chain_wait", {{"after", after.value}, {"timeout_ms", span.count()}});
-    return Height{number_member("chain_wait", answer, "height")};
+    return Height{answer_number("chain_wait", answer, "height")};
 }
 
 Amount RpcClient::base_fee() {
-    const std::string text = text_member("node_status", call("node_status"), "base_fee");
+    const std::string text = answer_text("node_status", call("node_status"), "base_fee");
     Amount out;
     const auto end = text.data() + text.size();
     const auto read = std::from_chars(text.data(), end, out.grains);
@@ -100,23 +100,23 @@ Amount RpcClient::base_fee() {
 
 contracts::Params RpcClient::params() {
     if (!params_) {
-        params_ = raw_member<contracts::Params>("chain_params", call("chain_params"));
+        params_ = answer_raw<contracts::Params>("chain_params", call("chain_params"));
     }
     return *params_;
 }
 
-contracts::Beacon RpcClient::beacon() { return raw_member<contracts::Beacon>("beacon_get", call("beacon_get")); }
+contracts::Beacon RpcClient::beacon() { return answer_raw<contracts::Beacon>("beacon_get", call("beacon_get")); }
 
 std::string RpcClient::chain_id() {
     if (chain_id_.empty()) {
-        chain_id_ = text_member("node_status", call("node_status"), "chain_id");
+        chain_id_ = answer_text("node_status", call("node_status"), "chain_id");
     }
     return chain_id_;
 }
 
 std::optional<contracts::Task> RpcClient::task(const contracts::TaskId& id) {
     return unless_missing([&] {
-        return raw_member<contracts::Task>("task_get", call("task_get", {{"task", to_hex(id.view())}}));
+        return answer_raw<contracts::Task>("task_get", call("task_get", {{"task", to_hex(id.view())}}));
     });
 }
 
@@ -127,27 +127,27 @@ std::vector<contracts::TaskId> RpcClient::tasks() {
 std::optional<contracts::Checkpoint> RpcClient::checkpoint(const contracts::TaskId& task, std::uint32_t index) {
     return unless_missing([&] {
         const json answer = call("checkpoint_get", {{"task", to_hex(task.view())}, {"index", index}});
-        return raw_member<contracts::Checkpoint>("checkpoint_get", answer);
+        return answer_raw<contracts::Checkpoint>("checkpoint_get", answer);
     });
 }
 
 std::optional<contracts::Dispute> RpcClient::dispute(const contracts::DisputeId& id) {
     return unless_missing([&] {
         const json answer = call("dispute_get", {{"dispute", to_hex(id.view())}});
-        return raw_member<contracts::Dispute>("dispute_get", answer);
+        return answer_raw<contracts::Dispute>("dispute_get", answer);
     });
 }
 
 std::optional<contracts::ProfileReport> RpcClient::profile(const contracts::TaskId& task, const AccountId& profiler) {
     return unless_missing([&] {
         const json answer = call("profile_get", {{"task", to_hex(task.view())}, {"profiler", to_hex(profiler.view())}});
-        return raw_member<contracts::ProfileReport>("profile_get", answer);
+        return answer_raw<contracts::ProfileReport>("profile_get", answer);
     });
 }
 
 std::optional<Bytes> RpcClient::slot(const Bytes& key) {
     const json answer = call("chain_proof", {{"key", to_hex(key)}});
-    const json& value = member("chain_proof", answer, "value");
+    const json& value = answer_member("chain_proof", answer, "value");
     if (value.is_null()) {
         return std::nullopt;
     }
@@ -165,9 +165,9 @@ std::vector<contracts::DisputeId> RpcClient::disputes(const contracts::TaskId& t
 std::vector<contracts::Tx> RpcClient::dispute_moves(const contracts::DisputeId& id) {
     const json answer = call("dispute_get", {{"dispute", to_hex(id.view())}});
     std::vector<contracts::Tx> out;
-    for (const json& move : array_member("dispute_get", answer, "moves")) {
-        const json tx = call("tx_get", {{"hash", text_member("dispute_get", move, "tx")}});
-        out.push_back(raw_member<contracts::Tx>("tx_get", tx));
+    for (const json& move : answer_list("dispute_get", answer, "moves")) {
+        const json tx = call("tx_get", {{"hash", answer_text("dispute_get", move, "tx")}});
+        out.push_back(answer_raw<contracts::Tx>("tx_get", tx));
     }
     return out;
 }

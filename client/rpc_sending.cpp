@@ -71,13 +71,13 @@ bool is_nonce_code(std::uint8_t code) {
 
 /// What the node says about the transaction's end; nullopt while it has none.
 std::optional<TxResult> result_of(const SignedTx& tx, const json& said) {
-    if (text_member("tx_get", said, "status") == "pending") {
+    if (answer_text("tx_get", said, "status") == "pending") {
         return std::nullopt;
     }
     TxResult result;
     result.hash = tx.hash;
-    result.height = Height{number_member("tx_get", said, "height")};
-    result.code = static_cast<std::uint8_t>(number_member("tx_get", said, "code"));
+    result.height = Height{answer_number("tx_get", said, "height")};
+    result.code = static_cast<std::uint8_t>(answer_number("tx_get", said, "code"));
     if (is_nonce_code(result.code)) {
         // A block may hold a transaction twice: the second time it has this error, and the first time it was executed.
         fail_uncertain(
@@ -85,7 +85,7 @@ std::optional<TxResult> result_of(const SignedTx& tx, const json& said) {
         );
     }
     if (result.code != 0) {
-        result.error = text_member("tx_get", said, "error");
+        result.error = answer_text("tx_get", said, "error");
     }
     return result;
 }
@@ -106,7 +106,7 @@ contracts::TxBody RpcClient::make_body(
     const AccountId& sender, const contracts::Action& action, const SigningBase& base, Amount fee_max
 ) {
     const json account = call("account_get", {{"account", to_hex(sender.view())}});
-    const std::uint64_t nonce = std::max(base.nonce, number_member("account_get", account, "next_nonce"));
+    const std::uint64_t nonce = std::max(base.nonce, answer_number("account_get", account, "next_nonce"));
     contracts::TxBody body{base.chain_id, sender, nonce, Amount{}, action};
     body.fee = choose_fee(body, base);
     if (body.fee > fee_max) {
@@ -172,7 +172,7 @@ TxResult RpcClient::follow(std::vector<SignedTx> bids, milliseconds timeout, con
         }
         if (missing > 2) {
             const json account = call("account_get", {{"account", to_hex(last.sender.view())}});
-            is_nonce_used = number_member("account_get", account, "nonce") > last.nonce;
+            is_nonce_used = answer_number("account_get", account, "nonce") > last.nonce;
             if (is_nonce_used) {
                 continue;  // a block may have taken it since we asked: its record is there with the nonce
             }

@@ -38,7 +38,7 @@ using Stream = asio::generic::stream_protocol::socket;
 
 constexpr std::uint32_t kHeaderMax = 16'384;
 constexpr std::size_t kReadBytes = 8'192;
-constexpr std::size_t kAheadMax = 2 * kHeaderMax;  // of requests that follow one that is being answered
+constexpr std::size_t kAheadMax = std::size_t{2} * kHeaderMax;  // of requests that follow one that is being answered
 constexpr std::size_t kFilePiece = 256U << 10U;
 constexpr std::chrono::milliseconds kLinger{1'000};
 constexpr std::uint64_t kLingerBytes = 16U << 20U;
@@ -47,7 +47,7 @@ constexpr std::uint64_t kLingerBytes = 16U << 20U;
 struct GrowingBody {
     using value_type = std::string;
 
-    class reader {
+    class reader {  // NOLINT(readability-identifier-naming): the name that Beast asks for
       public:
         template <bool kIsRequest, class Fields>
         reader(beast_http::header<kIsRequest, Fields>&, value_type& body) : body_(body) {}

@@ -66,7 +66,8 @@ ordered_json read_json(const std::filesystem::path& file) {
 std::vector<std::filesystem::path> search_places() {
     std::vector<std::filesystem::path> out;
     const auto from = [](const char* name) {
-        return std::string(std::getenv(name) == nullptr ? "" : std::getenv(name));
+        const char* value = std::getenv(name);
+        return std::string(value == nullptr ? "" : value);
     };
     std::istringstream path(from("PATH"));
     for (std::string part; std::getline(path, part, ':');) {

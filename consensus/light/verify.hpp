@@ -35,7 +35,7 @@ struct Trusted {
 struct Policy {
     std::string chain_id;
     std::int64_t trusting_seconds =
-        168 * 3'600;  ///< the trusting period: validators can be punished for at least this long
+        std::int64_t{168} * 3'600;  ///< the trusting period: validators can be punished for at least this long
     std::int64_t clock_drift_seconds = 10;
     std::int64_t now_seconds = 0;  ///< Unix time
 };

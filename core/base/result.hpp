@@ -32,14 +32,14 @@ class [[nodiscard]] Result {
 
     constexpr Result() requires std::is_void_v<T> : storage_(std::in_place_index<0>) {}
 
-    template <class U = Stored>
+    template <class U = Stored>  // NOLINTNEXTLINE(google-explicit-constructor): implicit by design
     requires(!std::is_void_v<T> && std::is_constructible_v<Stored, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Result> && !std::is_same_v<std::remove_cvref_t<U>, Unexpected<E>>) constexpr Result(
         U&& value
     )
-        : storage_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT: implicit by design
+        : storage_(std::in_place_index<0>, std::forward<U>(value)) {}
 
-    constexpr Result(Unexpected<E> error)
-        : storage_(std::in_place_index<1>, error.error()) {}  // NOLINT: implicit by design
+    constexpr Result(Unexpected<E> error)  // NOLINT(google-explicit-constructor): implicit by design
+        : storage_(std::in_place_index<1>, error.error()) {}
 
     constexpr bool has_value() const noexcept { return storage_.index() == 0; }
     constexpr explicit operator bool() const noexcept { return has_value(); }

@@ -16,7 +16,8 @@ import sys
 
 SKIPPED = 77
 LIBRARY = ["core/base/*.cpp", "core/canonical/*.cpp"]
-DRIVER = ["tests/cross/golden_main.cpp", "tests/unit/canonical/golden.cpp", "tests/unit/canonical/samples.cpp"]
+DRIVER = ["tests/cross/golden_main.cpp", "tests/unit/canonical/golden.cpp", "tests/unit/canonical/samples.cpp",
+          "tests/unit/canonical/sample_views.cpp"]
 
 
 def build(root, folder, compiler, flags):

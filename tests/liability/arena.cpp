@@ -2,7 +2,6 @@
 #include <tests/liability/arena.hpp>
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <sstream>
 
@@ -235,31 +234,6 @@ class Arena {
         }
     }
 
-    static std::vector<Member> make_accusers(const std::string& chain_id) {
-        std::vector<Member> members = make_members(chain_id);
-        std::reverse(members.begin(), members.end());  // plans need their first ones
-        for (int i = 0; i < kAttackers; ++i) {
-            members.emplace_back(key_of(kFirstAttacker + i), chain_id);
-        }
-        return members;
-    }
-
-    static std::vector<crypto::SecretKey> keys_of_attackers(const std::vector<Kind>& kinds) {
-        std::vector<crypto::SecretKey> keys;
-        for (int i = 0; i < Plan::kMembers; ++i) {
-            keys.push_back(key_of(kFirstMember + i));
-        }
-        for (int i = 0; i < kAttackers; ++i) {
-            keys.push_back(key_of(kFirstAttacker + i));
-        }
-        for (std::size_t i = 0; i < kinds.size(); ++i) {
-            if (!simulation::is_honest(kinds[i])) {
-                keys.push_back(key_of(static_cast<int>(i)));
-            }
-        }
-        return keys;
-    }
-
     // --- the run ---
 
     contracts::Genesis prepare() {
@@ -417,7 +391,7 @@ class Arena {
         }
         note_reveals(outcome.disputes);
         if (options_.trace) {
-            tell(request.height, outcome);
+            judge_.tell(request.height, outcome);
         }
         const std::set<Due> before = std::exchange(dues_, find_dues(judge_.chain().world, judge_.ledger.honest));
         judge_.judge_block(outcome);
@@ -469,20 +443,6 @@ class Arena {
     std::string describe_open() const {
         const std::string open = judge_.describe_open();
         return open.empty() ? "an order was not submitted" : open;
-    }
-
-    void tell(Height height, const contracts::BlockOutcome& outcome) const {
-        std::cout << "block " << height.value << "\n";
-        for (const contracts::Receipt& receipt : outcome.receipts) {
-            std::cout << "  " << receipt.action << " by " << judge_.name_of(receipt.sender) << " "
-                      << (receipt.code == 0 ? "" : to_string(static_cast<contracts::TxError>(receipt.code))) << "\n";
-        }
-        for (const contracts::HistoryRecord& entry : outcome.history) {
-            const std::string what = judge_.describe(entry);
-            if (!what.empty()) {
-                std::cout << "  task " << to_hex(entry.task.view()).substr(0, 6) << ": " << what << "\n";
-            }
-        }
     }
 
     model::Workshop& shop_;

@@ -2,6 +2,7 @@
 #include <tests/liability/judge.hpp>
 
 #include <algorithm>
+#include <iostream>
 
 #include <contracts/state/slots.hpp>
 #include <contracts/chain/duty.hpp>
@@ -184,6 +185,20 @@ std::string Judge::describe_open() const {
         }
     }
     return {};
+}
+
+void Judge::tell(Height height, const contracts::BlockOutcome& outcome) const {
+    std::cout << "block " << height.value << "\n";
+    for (const contracts::Receipt& receipt : outcome.receipts) {
+        std::cout << "  " << receipt.action << " by " << name_of(receipt.sender) << " "
+                  << (receipt.code == 0 ? "" : to_string(static_cast<contracts::TxError>(receipt.code))) << "\n";
+    }
+    for (const contracts::HistoryRecord& entry : outcome.history) {
+        const std::string what = describe(entry);
+        if (!what.empty()) {
+            std::cout << "  task " << to_hex(entry.task.view()).substr(0, 6) << ": " << what << "\n";
+        }
+    }
 }
 
 }  // namespace assay::liability

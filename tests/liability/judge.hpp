@@ -30,6 +30,8 @@ class Judge {
     std::string name_of(const AccountId& account) const;
     /// Empty for what is not worth telling.
     std::string describe(const contracts::HistoryRecord& entry) const;
+    /// Prints a block's transactions and what happened to tasks.
+    void tell(Height height, const contracts::BlockOutcome& outcome) const;
     /// Of a task that is not over; empty when there is none. But for those in which an attacker's own bond is locked
     /// until a deadline that lies further than anybody waits.
     std::string describe_open() const;

@@ -93,4 +93,29 @@ contracts::Genesis make_genesis(const contracts::Params& params, std::size_t wor
     return genesis;
 }
 
+std::vector<Member> make_accusers(const std::string& chain_id) {
+    std::vector<Member> members = make_members(chain_id);
+    std::reverse(members.begin(), members.end());  // plans need their first ones
+    for (int i = 0; i < kAttackers; ++i) {
+        members.emplace_back(key_of(kFirstAttacker + i), chain_id);
+    }
+    return members;
+}
+
+std::vector<crypto::SecretKey> keys_of_attackers(const std::vector<simulation::Kind>& kinds) {
+    std::vector<crypto::SecretKey> keys;
+    for (int i = 0; i < Plan::kMembers; ++i) {
+        keys.push_back(key_of(kFirstMember + i));
+    }
+    for (int i = 0; i < kAttackers; ++i) {
+        keys.push_back(key_of(kFirstAttacker + i));
+    }
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        if (!simulation::is_honest(kinds[i])) {
+            keys.push_back(key_of(static_cast<int>(i)));
+        }
+    }
+    return keys;
+}
+
 }  // namespace assay::liability

@@ -27,6 +27,10 @@ void make_slow(contracts::Params& params, model::Workshop& shop, std::uint64_t b
 /// Everybody honest that a network needs, and sometimes a worker who is not: its accounts are the attackers' too.
 std::vector<simulation::Kind> choose_kinds(simulation::Events& events);
 std::vector<Member> make_members(const std::string& chain_id);
+/// Those of a plan, the last first, and the attacker's: who disputes whatever can be disputed.
+std::vector<Member> make_accusers(const std::string& chain_id);
+/// The attackers', those of a plan and of workers who are not honest.
+std::vector<crypto::SecretKey> keys_of_attackers(const std::vector<simulation::Kind>& kinds);
 /// Everybody has the same; workers have the numbers from 0 on.
 contracts::Genesis make_genesis(const contracts::Params& params, std::size_t workers);
 

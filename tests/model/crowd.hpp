@@ -20,6 +20,9 @@ namespace assay::model {
 /// The chain that a seed makes: short clocks and odd shares, and often a lane of duties that is soon full.
 contracts::Params make_params(std::uint64_t seed);
 
+/// Whether the task is of the program whose training diverges.
+bool is_of_diverging(const Task& task, const Workshop& shop);
+
 class Crowd {
   public:
     Crowd(Workshop& shop, std::uint64_t seed);

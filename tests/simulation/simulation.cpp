@@ -9,6 +9,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/merkle/jmt.hpp>
 #include <tests/model/records.hpp>
+#include <tests/simulation/cast.hpp>
 #include <tests/simulation/worker.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
@@ -21,55 +22,6 @@ using contracts::test::kCoin;
 constexpr std::uint64_t kPatienceMs = 1'200'000;  ///< within so long everything has to have ended
 /// An honest party that was cut off for so many blocks may lose: its clocks are not much longer. Who was not must not.
 constexpr std::uint64_t kHeldBlocks = 6;
-
-contracts::Params make_params(Events& events, bool in_tolerance) {
-    contracts::Params params;
-    params.accept_blocks = 12;
-    params.commit_blocks = 22;
-    params.publish_blocks = 14;
-    params.challenge_blocks = 18;
-    params.disclose_blocks = 14;
-    params.dispute_clock_blocks = 60;
-    params.dispute_extension_blocks = 14;
-    params.attest_blocks = 22;
-    // By distance nobody but verifiers looks at a segment, so all are given one.
-    params.segments_checked = in_tolerance ? 6 : 3;
-    params.segments_checked_max = 6;
-    params.solver_bond_bps = 0;
-    params.forced_error_bps = events.chance(50) ? 3'000 : 0;
-    params.watchers_per_verdict = 2;
-    params.contributors_max = events.chance(20) ? 0 : 3;
-    params.contribute_blocks = 9;
-    params.decline_blocks = 30;
-    params.draw_blocks = 200;
-    params.redraw_blocks = 2;
-    params.contributor_bond = {100 * kCoin};
-    params.task_value_max = {26 * kCoin};
-    return params;
-}
-
-crypto::SecretKey key_of(int number) {
-    std::array<std::uint8_t, 32> secret{};
-    secret[31] = static_cast<std::uint8_t>(number + 1);
-    return crypto::SecretKey::from_bytes(secret).value();
-}
-
-std::vector<Kind> choose_kinds(Events& events, bool in_tolerance) {
-    std::vector<Kind> kinds{Kind::kSubmitter, Kind::kHonestSolver,  Kind::kVerifier,
-                            Kind::kVerifier,  Kind::kWhistleblower, Kind::kWhistleblower};
-    const Kind others[] = {Kind::kHonestSolver, Kind::kCheat, Kind::kCheat, Kind::kWithholder};
-    kinds.push_back(others[events.below(4)]);
-    if (in_tolerance) {
-        kinds.push_back(Kind::kVerifier);  // so that one of the profilers may lie
-    }
-    kinds.push_back(
-        events.chance(30)                   ? Kind::kLazyVerifier
-        : events.chance(30)                 ? Kind::kFalseAccuser
-        : in_tolerance && events.chance(50) ? Kind::kLyingProfiler
-                                            : Kind::kVerifier
-    );
-    return kinds;
-}
 
 class Simulation {
   public:

@@ -222,6 +222,36 @@ def format_cases():
             expect(f"format: {name} passes when rewritten", run("check_format.py", root).returncode == 0)
 
 
+def size_cases():
+    def function(lines, head="int f() {"):
+        return head + "\n" + "    x();\n" * (lines - 2) + "}\n"
+
+    inner = "namespace a {\n" + "struct S {\n" + function(71, "    bool operator==(const S& other) const {") + "};\n}\n"
+    cases = [
+        ("a file of 501 lines", "tests/a.cpp", "int x;\n" * 501, 1),
+        ("a file of 500 lines", "tests/a.cpp", "int x;\n" * 500, 0),
+        ("a Python file of 501 lines", "tools/a.py", "x = 1\n" * 501, 1),
+        ("a file of 501 lines that a program wrote", "tests/vectors/a.cpp", "int x;\n" * 501, 0),
+        ("a function of 71 lines", "core/a.cpp", function(71), 1),
+        ("a function of 70 lines", "core/a.cpp", function(70), 0),
+        ("a member of 71 lines", "core/a.hpp", inner, 1),
+        ("a constructor of 71 lines with initializers", "core/a.cpp", function(71, "A::A() : a_{1}, b_(2) {"), 1),
+        ("a function of 71 lines with braces in strings and comments", "core/a.cpp", function(71, "int f() {  // }\n    g(\"}\", '}');"), 1),
+        ("a function of 71 lines in a test", "tests/a.cpp", function(71), 0),
+        ("a table of 100 lines", "core/a.cpp", "constexpr int kTable[] = {\n" + "    1,\n" * 100 + "};\n", 0),
+        ("an exception that is not too long any more", "contracts/state/task.hpp", "int x;\n" * 500, 1),
+        ("a Python function of 71 lines", "tools/a.py", "def f():\n" + "    x()\n" * 70, 1),
+    ]
+    for name, path, text, verdict in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            write(root, path, text)
+            write(root, "core/other.cpp", "int y;\n")
+            result = run("check_sizes.py", root)
+            seen = path in result.stdout
+            expect(f"sizes: {name} gives {verdict}", result.returncode == verdict and seen == (verdict == 1), result.stdout + result.stderr)
+
+
 layer_cases()
 rule_cases()
 diagram_cases()
@@ -231,5 +261,6 @@ count_cases()
 spec_cases()
 mutant_cases()
 format_cases()
+size_cases()
 print(f"{failures} failures")
 sys.exit(1 if failures else 0)

@@ -26,13 +26,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.error
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "demo"))
 import demo_e2e  # noqa: E402
+from traffic import Load  # noqa: E402
 
 check = demo_e2e.check
 INSTALL = "go install github.com/cometbft/cometbft/cmd/cometbft@v0.38.25"
@@ -203,49 +203,9 @@ def await_true(what, condition, timeout=90):
         time.sleep(0.3)
 
 
-class Load:
-    """Transfers of one grain from every node's account, each to whatever node is up, until stopped."""
-
-    def __init__(self, net, which=None):
-        self.nodes = [node for i, node in enumerate(net.nodes) if which is None or i in which]
-        self.net, self.executed, self.stopped = net, [], threading.Event()
-        payers = [Client(net, net.nodes[0], f"payer{i}", key_of=node) for i, node in enumerate(net.nodes)]
-        self.threads = [threading.Thread(target=self.loop, args=(payer, i)) for i, payer in enumerate(payers)]
-
-    def loop(self, payer, seed):
-        chooser = random.Random(seed)
-        while not self.stopped.is_set():
-            payer.node = chooser.choice(self.nodes)
-            result = payer.ask("account", "send", self.net.assayd_account(seed), "1 grains")
-            if result.returncode == 0:
-                self.executed.append(json.loads(result.stdout))
-            else:
-                self.stopped.wait(0.2)  # its node is down
-
-    def await_first(self):
-        """Until a transfer is executed, so that what is killed from now on is killed under load."""
-        end = time.monotonic() + 60
-        while not self.executed:
-            check(time.monotonic() < end, "no transfer was executed in a minute")
-            time.sleep(0.1)
-
-    def check_executed(self):
-        """What a client was told to be executed is so at every node."""
-        check(self.executed, "no transfer was executed under load")
-        for transfer in self.executed:
-            for node in self.net.nodes:
-                check(node.rpc.call("tx_get", hash=transfer["hash"])["status"] == "executed", f"a transfer is lost: {transfer}")
-        return len(self.executed)
-
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stopped.set()
-        for thread in self.threads:
-            thread.join()
+def under_load(net, which=None):
+    payers = [Client(net, net.nodes[0], f"payer{i}", key_of=node) for i, node in enumerate(net.nodes)]
+    return Load(net, payers, which)
 
 
 def run_demo(binaries, folder, kind):
@@ -281,7 +241,7 @@ def run_kill(binaries, folder, times, seed):
     print(f"seed {seed}")
     try:
         net.start()
-        with Load(net) as load:
+        with under_load(net) as load:
             for _ in range(times):
                 time.sleep(chooser.uniform(0.1, 1.5))
                 node = chooser.choice(net.nodes)
@@ -314,7 +274,7 @@ def run_crash_points(binaries, folder, points, validators):
     try:
         net.start()
         net.await_height(2, range(validators))
-        with Load(net) as load:
+        with under_load(net) as load:
             load.await_first()
             for index in range(points):
                 node.stop()
@@ -347,7 +307,7 @@ def run_state_sync(binaries, folder):
         for node in net.nodes:
             node.configure("snapshot", interval_blocks=10)
         net.start(range(4))
-        with Load(net, range(4)) as load:
+        with under_load(net, range(4)) as load:
             net.await_height(25, range(4))
         account = net.assayd_account(0)
         trusted = net.nodes[0].rpc.call("chain_block", height=5)

@@ -163,7 +163,7 @@ def run_random(net, network, times, seed):
     network.random.seed(seed)
     net.await_height(2, range(4))
     live = 0
-    with cometbft_e2e.Load(net) as load:
+    with cometbft_e2e.under_load(net) as load:
         for _ in range(times):
             before = max(net.heights())
             make_worse(network)

@@ -74,4 +74,54 @@ void give_no_verdict(Chain& chain, const TaskId& id) {
     REQUIRE(chain.task(id).state == TaskState::kCompleted);
 }
 
+Params params_of_five() {
+    Params params = quick_params();
+    params.committee_seats = 5;
+    params.attest_blocks = 12;
+    params.draw_blocks = 60;
+    return params;
+}
+
+std::uint64_t locked_of_verifiers(const Chain& chain) {
+    std::uint64_t total = 0;
+    for (const Actor* actor : chain.actors()) {
+        total += chain.stake(Role::kVerifier, *actor).locked.grains;
+    }
+    return total;
+}
+
+std::size_t attesters(const Chain& chain, const TaskId& id) {
+    const auto members = chain.task(id).committee.value().members;
+    return static_cast<std::size_t>(std::count_if(members.begin(), members.end(), [](const CommitteeMember& each) {
+        return each.has_attested;
+    }));
+}
+
+void attest_by_majority(Chain& chain, const TaskId& id) {
+    const Committee committee = await_committee(chain, id);
+    std::uint32_t seats = 0;
+    for (const CommitteeMember& each : committee.members) {
+        if (2 * seats <= chain.params.committee_seats) {
+            attest(chain, honest(), id, 1);
+            seats += each.seats;
+        }
+    }
+    end_sitting(chain, id);
+    REQUIRE(chain.task(id).committee->state == CommitteeState::kAvailable);
+}
+
+void disarm_attesters(Chain& chain, const TaskId& id) {
+    std::vector<Bytes> txs;
+    const Committee committee = chain.task(id).committee.value();
+    for (const CommitteeMember& each : committee.members) {
+        if (each.has_attested) {
+            const Actor& actor = chain.actor_of(each.account);
+            txs.push_back(chain.make_tx(actor, Unbond{Role::kVerifier, chain.stake(Role::kVerifier, actor).free}));
+        }
+    }
+    for (const Receipt& receipt : chain.run_block(txs).receipts) {
+        REQUIRE(receipt.code == 0);
+    }
+}
+
 }  // namespace assay::contracts::test

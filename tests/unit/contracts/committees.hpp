@@ -30,4 +30,13 @@ void redraw(Chain& chain, const TaskId& id, const ToyRun& run);
 /// Through the commit phase without a verdict and the challenge window, until the task waits for a draw.
 void give_no_verdict(Chain& chain, const TaskId& id);
 
+/// Five seats; whoever is a member has time to attest one block after another.
+Params params_of_five();
+std::uint64_t locked_of_verifiers(const Chain& chain);
+std::size_t attesters(const Chain& chain, const TaskId& id);
+/// Members attest one after another until they have most of the seats; then the committee's time passes.
+void attest_by_majority(Chain& chain, const TaskId& id);
+/// Everybody who has attested takes its free stake back, in one block.
+void disarm_attesters(Chain& chain, const TaskId& id);
+
 }  // namespace assay::contracts::test

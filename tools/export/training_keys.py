@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What task.toml says of a torch optimizer and of a scheduler of its learning rate."""
+import copy
+import math
+
+import torch
+
+from tensor_files import ExportError
+
+
+def _shared(groups, key):
+    values = {group[key] for group in groups}
+    if len(values) > 1:
+        raise ExportError(f"the optimizer's groups differ in {key}: a task has one value for all parameters")
+    return values.pop()
+
+
+def _weight_decay(module, groups, notes):
+    """The one decay of a task, which applies to parameters of two dimensions or more."""
+    values = {group["weight_decay"] for group in groups if group["weight_decay"] != 0}
+    if len(values) > 1:
+        raise ExportError(f"the optimizer's groups have several weight decays, {sorted(values)}: a task has one")
+    decay = float(values.pop()) if values else 0.0
+    decayed = {id(p) for group in groups if group["weight_decay"] != 0 for p in group["params"]}
+    trained = {id(p) for group in groups for p in group["params"]}
+    differ = []
+    for name, parameter in module.named_parameters():
+        if decay and id(parameter) in trained and (parameter.dim() >= 2) != (id(parameter) in decayed):
+            differ.append(name)
+    if differ:
+        notes.append(
+            "a task's weight decay applies to parameters of two dimensions or more and to no others; unlike in this "
+            f"optimizer for {', '.join(differ)}")
+    return decay
+
+
+def optimizer_keys(module, optimizer, scheduled, notes):
+    """task.toml's [optimizer] for a torch.optim object."""
+    kinds = {torch.optim.SGD: "sgd", torch.optim.Adam: "adam", torch.optim.AdamW: "adamw"}
+    kind = kinds.get(type(optimizer))
+    if kind is None:
+        raise ExportError(f"{type(optimizer).__name__} is not supported: SGD, Adam and AdamW are")
+    groups = optimizer.param_groups
+    if kind == "adam" and any(group.get("decoupled_weight_decay") for group in groups):
+        kind = "adamw"
+    for flag in ("maximize", "amsgrad", "nesterov", "dampening"):
+        if any(group.get(flag) for group in groups):
+            raise ExportError(f"{type(optimizer).__name__}({flag}={groups[0][flag]}) is not supported")
+    if optimizer.state:
+        notes.append("what the optimizer has accumulated is not exported: its averages start from zero")
+    keys = {"kind": kind, "learning_rate": float(_shared(groups, "initial_lr" if scheduled else "lr"))}
+    if kind == "sgd":
+        keys["momentum"] = float(_shared(groups, "momentum"))
+    else:
+        keys["beta1"], keys["beta2"] = (float(beta) for beta in _shared(groups, "betas"))
+        keys["epsilon"] = float(_shared(groups, "eps"))
+    decay = _weight_decay(module, groups, notes)
+    if decay:
+        keys["weight_decay"] = decay
+    return keys
+
+
+def _factors(optimizer, scheduler, updates):
+    """What the scheduler multiplies the learning rate by at each update; leaves both as they were."""
+    if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
+        raise ExportError("ReduceLROnPlateau depends on the loss; a task's learning rate depends on the step alone")
+    before = copy.deepcopy(scheduler.state_dict()), [group["lr"] for group in optimizer.param_groups]
+    group = optimizer.param_groups[0]
+    factors = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that optimizer.step() was not called
+        for _ in range(updates):
+            factors.append(float(group["lr"]) / float(group["initial_lr"]))
+            scheduler.step()
+    scheduler.load_state_dict(before[0])
+    for group, rate in zip(optimizer.param_groups, before[1]):
+        group["lr"] = rate
+    return factors
+
+
+def _factor(kind, warmup, total, final, update):
+    """The definition of a task's schedule."""
+    factor = min((update + 1) / warmup, 1.0) if warmup else 1.0
+    if kind == "constant":
+        return factor
+    progress = min(max((update - warmup) / (total - warmup), 0.0), 1.0)
+    left = (1 + math.cos(math.pi * progress)) / 2 if kind == "cosine" else 1 - progress
+    return factor * (final + (1 - final) * left)
+
+
+def _fits(factors, kind, warmup, total, final):
+    return all(
+        abs(_factor(kind, warmup, total, final, update) - factor) <= 1e-6 for update, factor in enumerate(factors))
+
+
+def _candidates(scheduler, factors, warmup):
+    """Updates at which a falling schedule may end: what the scheduler says, where it stops falling, the run's end."""
+    found = [len(factors)]
+    pending = [scheduler]
+    while pending:
+        part = pending.pop()
+        pending += getattr(part, "_schedulers", [])
+        for length in ("T_max", "total_iters"):
+            if isinstance(getattr(part, length, None), int):
+                found += [getattr(part, length), getattr(part, length) + warmup]
+    flat = next((u for u in range(len(factors) - 1, 0, -1) if abs(factors[u] - factors[u - 1]) > 1e-12), None)
+    return found + ([flat] if flat is not None else [])
+
+
+def schedule_keys(optimizer, scheduler, updates):
+    """task.toml's [schedule] with the same learning rates as a torch scheduler, update by update."""
+    factors = _factors(optimizer, scheduler, updates)
+    warmup = round(1 / factors[0]) if 0 < factors[0] < 1 else 0
+    keys = {"warmup_updates": warmup} if warmup > 1 else {}
+    warmup = keys.get("warmup_updates", 0)
+    if _fits(factors, "constant", warmup, 0, 0.0):
+        return {"kind": "constant", **keys}
+    last = len(factors) - 1
+    for total in _candidates(scheduler, factors, warmup):
+        for kind in ("cosine", "linear"):
+            if total <= warmup or last < warmup:
+                continue
+            # The factor is final + (1 - final) * left: solve for final where left is smallest.
+            left = _factor(kind, warmup, total, 0.0, last)
+            final = (factors[last] - left) / (1 - left) if left < 1 else 0.0
+            final = 0.0 if abs(final) < 1e-9 else float(f"{final:.9g}")
+            if 0 <= final <= 1 and _fits(factors, kind, warmup, total, final):
+                return {"kind": kind, **keys, "total_updates": total, "final_fraction": final}
+    raise ExportError(
+        f"the learning rates of {type(scheduler).__name__} are not a task's: those warm up as (t+1)/n for n updates if "
+        "at all, and then stay, or fall along a cosine or a straight line to where they stay")
