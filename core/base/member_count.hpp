@@ -98,6 +98,12 @@ namespace member_count {
         return true;                                           \
     }
 
+// clang-format off
+#define ASSAY_BIND_TEN(a, b, c, d, e, f, g, h, i, j) \
+    ASSAY_BIND(a) ASSAY_BIND(b) ASSAY_BIND(c) ASSAY_BIND(d) ASSAY_BIND(e) \
+    ASSAY_BIND(f) ASSAY_BIND(g) ASSAY_BIND(h) ASSAY_BIND(i) ASSAY_BIND(j)
+// clang-format on
+
 /// Does not compile if a `T` does not have kCount members: the compiler then says how many it has.
 template <class T, std::size_t kCount>
 constexpr bool binds(const T& value) {
@@ -105,86 +111,14 @@ constexpr bool binds(const T& value) {
         static_assert(std::is_empty_v<T>, "fields() is empty, but the struct has members");
         return true;
     }
-    ASSAY_BIND(1)
-    ASSAY_BIND(2)
-    ASSAY_BIND(3)
-    ASSAY_BIND(4)
-    ASSAY_BIND(5)
-    ASSAY_BIND(6)
-    ASSAY_BIND(7)
-    ASSAY_BIND(8)
-    ASSAY_BIND(9)
-    ASSAY_BIND(10)
-    ASSAY_BIND(11)
-    ASSAY_BIND(12)
-    ASSAY_BIND(13)
-    ASSAY_BIND(14)
-    ASSAY_BIND(15)
-    ASSAY_BIND(16)
-    ASSAY_BIND(17)
-    ASSAY_BIND(18)
-    ASSAY_BIND(19)
-    ASSAY_BIND(20)
-    ASSAY_BIND(21)
-    ASSAY_BIND(22)
-    ASSAY_BIND(23)
-    ASSAY_BIND(24)
-    ASSAY_BIND(25)
-    ASSAY_BIND(26)
-    ASSAY_BIND(27)
-    ASSAY_BIND(28)
-    ASSAY_BIND(29)
-    ASSAY_BIND(30)
-    ASSAY_BIND(31)
-    ASSAY_BIND(32)
-    ASSAY_BIND(33)
-    ASSAY_BIND(34)
-    ASSAY_BIND(35)
-    ASSAY_BIND(36)
-    ASSAY_BIND(37)
-    ASSAY_BIND(38)
-    ASSAY_BIND(39)
-    ASSAY_BIND(40)
-    ASSAY_BIND(41)
-    ASSAY_BIND(42)
-    ASSAY_BIND(43)
-    ASSAY_BIND(44)
-    ASSAY_BIND(45)
-    ASSAY_BIND(46)
-    ASSAY_BIND(47)
-    ASSAY_BIND(48)
-    ASSAY_BIND(49)
-    ASSAY_BIND(50)
-    ASSAY_BIND(51)
-    ASSAY_BIND(52)
-    ASSAY_BIND(53)
-    ASSAY_BIND(54)
-    ASSAY_BIND(55)
-    ASSAY_BIND(56)
-    ASSAY_BIND(57)
-    ASSAY_BIND(58)
-    ASSAY_BIND(59)
-    ASSAY_BIND(60)
-    ASSAY_BIND(61)
-    ASSAY_BIND(62)
-    ASSAY_BIND(63)
-    ASSAY_BIND(64)
-    ASSAY_BIND(65)
-    ASSAY_BIND(66)
-    ASSAY_BIND(67)
-    ASSAY_BIND(68)
-    ASSAY_BIND(69)
-    ASSAY_BIND(70)
-    ASSAY_BIND(71)
-    ASSAY_BIND(72)
-    ASSAY_BIND(73)
-    ASSAY_BIND(74)
-    ASSAY_BIND(75)
-    ASSAY_BIND(76)
-    ASSAY_BIND(77)
-    ASSAY_BIND(78)
-    ASSAY_BIND(79)
-    ASSAY_BIND(80)
+    ASSAY_BIND_TEN(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+    ASSAY_BIND_TEN(11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
+    ASSAY_BIND_TEN(21, 22, 23, 24, 25, 26, 27, 28, 29, 30)
+    ASSAY_BIND_TEN(31, 32, 33, 34, 35, 36, 37, 38, 39, 40)
+    ASSAY_BIND_TEN(41, 42, 43, 44, 45, 46, 47, 48, 49, 50)
+    ASSAY_BIND_TEN(51, 52, 53, 54, 55, 56, 57, 58, 59, 60)
+    ASSAY_BIND_TEN(61, 62, 63, 64, 65, 66, 67, 68, 69, 70)
+    ASSAY_BIND_TEN(71, 72, 73, 74, 75, 76, 77, 78, 79, 80)
     static_assert(kCount <= 80, "a struct with more than 80 members: extend member_count.hpp");
 }
 
@@ -269,6 +203,7 @@ constexpr bool binds(const T& value) {
 #undef ASSAY_M79
 #undef ASSAY_M80
 #undef ASSAY_BIND
+#undef ASSAY_BIND_TEN
 
 template <class T, auto... members>
 constexpr bool check(Fields<members...> /*fields*/) {

@@ -11,7 +11,7 @@
 #include <core/merkle/tree.hpp>
 #include <core/dispute/commitment.hpp>
 #include <core/dispute/evaluation.hpp>
-#include <core/dispute/referee.hpp>
+#include <core/dispute/one_step_verifier.hpp>
 #include <contracts/state/validator.hpp>
 
 /// Disputes: how they are opened, what is moved in them, and the claims that they are about.

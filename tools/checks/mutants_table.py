@@ -39,19 +39,18 @@ MUTANTS = [
         search(14), "law 3"),
     Mutant("2", "fees are taken in turn", ((
         "contracts/chain/chain.cpp",
-        "    const auto paid = charge_all(run, txs, known_signed);\n"
-        "    for (std::size_t i = 0; i < txs.size(); ++i) {\n"
-        "        if (paid[i]) {\n"
-        "            const auto applied = apply_tx(run, *paid[i], txs[i].size(), outcome.receipts[i]);\n"
+        "    const auto paid = charge_all(run, entries);\n"
+        "    for (std::size_t i = 0; i < entries.size(); ++i) {\n"
+        "        if (paid[i] != nullptr) {\n"
+        "            const auto applied = apply_tx(run, *paid[i], outcome.receipts[i]);\n"
         "            outcome.receipts[i].code = applied ? std::uint8_t{0} : static_cast<std::uint8_t>(applied.error());\n"
         "        }\n",
-        "    for (std::size_t i = 0; i < txs.size(); ++i) {\n"
+        "    for (std::size_t i = 0; i < entries.size(); ++i) {\n"
         "        Receipt& receipt = outcome.receipts.front();\n"
         "        std::swap(receipt, outcome.receipts[i]);\n"
-        "        const std::vector<bool> known(known_signed.empty() ? 0 : 1, !known_signed.empty() && known_signed[i]);\n"
-        "        const auto paid = charge_all(run, std::vector<Bytes>(1, txs[i]), known);\n"
-        "        if (paid.front()) {\n"
-        "            const auto applied = apply_tx(run, *paid.front(), txs[i].size(), receipt);\n"
+        "        const auto paid = charge_all(run, std::vector<BlockEntry>(1, entries[i]));\n"
+        "        if (paid.front() != nullptr) {\n"
+        "            const auto applied = apply_tx(run, *paid.front(), receipt);\n"
         "            receipt.code = applied ? std::uint8_t{0} : static_cast<std::uint8_t>(applied.error());\n"
         "        }\n"
         "        std::swap(receipt, outcome.receipts[i]);\n"),),
