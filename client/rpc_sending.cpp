@@ -20,9 +20,10 @@ namespace assay::client {
 
 using nlohmann::json;
 using std::chrono::milliseconds;
-using Clock = std::chrono::steady_clock;
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kPollMax{5'000};  // stays below the timeout of a call
 constexpr milliseconds kMissingPoll{500};

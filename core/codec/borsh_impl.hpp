@@ -66,13 +66,16 @@ struct Shape {
 };
 
 template <class T>
-consteval Shape shape();
+consteval Shape compute_shape();
+/// Evaluated once for each type: a record's shape is asked for by every record that has it.
+template <class T>
+inline constexpr Shape kShape = compute_shape<T>();
 
 template <class... Ts>
 struct Types {
-    static consteval std::size_t sum() { return (std::size_t{0} + ... + shape<Ts>().min_size); }
-    static consteval std::size_t least() { return std::min({shape<Ts>().min_size...}); }
-    static consteval std::size_t deepest() { return std::max({std::size_t{0}, shape<Ts>().nesting...}); }
+    static consteval std::size_t sum() { return (std::size_t{0} + ... + kShape<Ts>.min_size); }
+    static consteval std::size_t least() { return std::min({kShape<Ts>.min_size...}); }
+    static consteval std::size_t deepest() { return std::max({std::size_t{0}, kShape<Ts>.nesting...}); }
 };
 template <class C, class M>
 M type_of(M C::*);
@@ -82,7 +85,7 @@ template <class... Ts>
 Types<Ts...> alternatives_of(const std::variant<Ts...>&);
 
 template <class T>
-consteval Shape shape() {
+consteval Shape compute_shape() {
     if constexpr (Integer<T>) {
         return {sizeof(T), 1};
     } else if constexpr (std::is_same_v<T, bool> || ByteEnum<T>) {
@@ -94,12 +97,12 @@ consteval Shape shape() {
     } else if constexpr (Kind<T>::kFixedBytes) {
         return {T::kSizeBytes, 1};
     } else if constexpr (Kind<T>::kVector) {
-        return {4, 1 + shape<typename T::value_type>().nesting};
+        return {4, 1 + kShape<typename T::value_type>.nesting};
     } else if constexpr (Kind<T>::kArray) {
-        constexpr Shape kElement = shape<typename T::value_type>();
+        constexpr Shape kElement = kShape<typename T::value_type>;
         return {std::tuple_size_v<T> * kElement.min_size, 1 + kElement.nesting};
     } else if constexpr (Kind<T>::kOptional) {
-        return {1, 1 + shape<typename T::value_type>().nesting};
+        return {1, 1 + kShape<typename T::value_type>.nesting};
     } else if constexpr (Kind<T>::kMap) {
         return {4, 1 + Types<typename T::key_type, typename T::mapped_type>::deepest()};
     } else if constexpr (Kind<T>::kVariant) {
@@ -229,7 +232,7 @@ template <class T>
 bool get_vector(Reader& in, T& out) {
     using Element = typename T::value_type;
     static_assert(!std::is_same_v<Element, bool>, "std::vector<bool> has no contiguous elements");
-    constexpr std::size_t kMinSize = shape<Element>().min_size;
+    constexpr std::size_t kMinSize = kShape<Element>.min_size;
     static_assert(kMinSize > 0, "elements without bytes would let a length cost memory that the input does not have");
     std::uint32_t count = 0;
     if (!in.length(count, kMinSize)) {
@@ -252,7 +255,7 @@ bool get_vector(Reader& in, T& out) {
 
 template <class T>
 bool get_map(Reader& in, T& out) {
-    constexpr std::size_t kMinSize = shape<typename T::key_type>().min_size + shape<typename T::mapped_type>().min_size;
+    constexpr std::size_t kMinSize = kShape<typename T::key_type>.min_size + kShape<typename T::mapped_type>.min_size;
     static_assert(kMinSize > 0);
     std::uint32_t count = 0;
     if (!in.length(count, kMinSize)) {
@@ -380,21 +383,21 @@ bool get(Reader& in, T& out) {
 /// Appends the encoding of `value` to `out`.
 template <class T>
 void encode_to(Bytes& out, const T& value) {
-    static_assert(detail::shape<T>().nesting <= 64);
+    static_assert(detail::kShape<T>.nesting <= 64);
     detail::put(out, value);
 }
 
 template <class T>
 Bytes encode(const T& value) {
     Bytes out;
-    out.reserve(detail::shape<T>().min_size);
+    out.reserve(detail::kShape<T>.min_size);
     encode_to(out, value);
     return out;
 }
 
 template <class T>
 Result<T, DecodeError> decode(ByteView bytes) {
-    static_assert(detail::shape<T>().nesting <= 64);
+    static_assert(detail::kShape<T>.nesting <= 64);
     detail::Reader in{bytes};
     T out{};
     if (!detail::get(in, out)) {
