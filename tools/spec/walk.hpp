@@ -131,7 +131,7 @@ template <class T>
 std::string Walker::record() {
     const std::string name = schema_name(full_name<T>());
     if (enter(name, full_name<T>())) {
-        schema_.records[name] = {members_of<T>(T::fields()), codec::detail::shape<T>().min_size};
+        schema_.records[name] = {members_of<T>(T::fields()), codec::detail::kShape<T>.min_size};
         add_cases<T>(name);
     }
     return name;
