@@ -208,7 +208,8 @@ constexpr bool binds(const T& value) {
 template <class T, auto... members>
 constexpr bool check(Fields<members...> /*fields*/) {
     // Taking the address instantiates the function without a value to call it with.
-    return &binds<T, sizeof...(members)> != nullptr;
+    [[maybe_unused]] constexpr auto* kBinds = &binds<T, sizeof...(members)>;
+    return true;
 }
 
 }  // namespace member_count
