@@ -2,6 +2,7 @@
 """What task.toml says of a torch optimizer and of a scheduler of its learning rate."""
 import copy
 import math
+import warnings
 
 import torch
 
