@@ -33,7 +33,7 @@ template <class T>
 const T& get(const Value& value) {
     const T* const out = std::get_if<T>(&value);
     if (out == nullptr) {
-        throw JournalError("a row is none of a journal");
+        throw JournalError("a column has another type than this version writes");
     }
     return *out;
 }
@@ -45,7 +45,9 @@ Fixed fixed_of(const Value& value) {
     const Bytes& bytes = get<Bytes>(value);
     Fixed out;
     if (bytes.size() != out.data.size()) {
-        throw JournalError("it holds a text in the place of a hash");
+        throw JournalError(
+            "a hash has " + std::to_string(bytes.size()) + " bytes instead of " + std::to_string(out.data.size())
+        );
     }
     std::copy(bytes.begin(), bytes.end(), out.data.begin());
     return out;
@@ -63,7 +65,7 @@ template <class T>
 T decode(const Value& value) {
     auto out = codec::decode<T>(get<Bytes>(value));
     if (!out) {
-        throw JournalError("it holds a text in the place of a record");
+        throw JournalError("a record cannot be decoded");
     }
     return *std::move(out);
 }
@@ -83,9 +85,8 @@ Journal::Journal(std::filesystem::path file) {
     if (file != old && !fs::exists(file) && fs::exists(old)) {
         throw JournalError(
             old.string() +
-            " is a journal of version 0.1, which this version does not read. Let a worker of version 0.1 finish its "
-            "tasks "
-            "and disputes, then move the file away; or start with another --home"
+            " is a journal of version 0.1, which this version does not read. Let a worker of version 0.1 "
+            "finish its tasks and disputes, then move the file away; or start with another --home"
         );
     }
     try {
