@@ -98,7 +98,7 @@ light::Timestamp time_of(const json& object, const char* name) {
     }
     light::Timestamp out;
     out.seconds = days_from_epoch(year, static_cast<unsigned>(month), static_cast<unsigned>(day)) * 86'400 +
-                  part(11, 2) * 3'600 + part(14, 2) * 60 + part(17, 2);
+                  part(11, 2) * 3'600L + part(14, 2) * 60L + part(17, 2);
     if (text.size() > 20 && text[19] == '.') {
         const std::size_t digits = text.size() - 21;
         if (digits == 0 || digits > 9) {

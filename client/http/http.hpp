@@ -131,6 +131,6 @@ struct HttpLimits {
 /// 308). Certificates are verified by the system's authorities or those in $SSL_CERT_FILE. Proxies of the environment
 /// ($http_proxy, $https_proxy, $all_proxy, $no_proxy) are used except for this machine and under `public_only`.
 HttpResponse http_get(const std::string& url, HttpLimits limits = {});
-HttpResponse http_post(const std::string& url, std::string body, HttpLimits limits = {});
+HttpResponse http_post(const std::string& url, const std::string& body, HttpLimits limits = {});
 
 }  // namespace assay::http

@@ -61,7 +61,7 @@ void append(List& list, const std::string& line) {
     if (longer == nullptr) {
         throw std::bad_alloc();
     }
-    list.release();
+    static_cast<void>(list.release());  // `longer` owns what it held
     list.reset(longer);
 }
 
@@ -365,7 +365,7 @@ HttpResponse http_get_where(const AddressRule& rule, const std::string& url, Htt
     return request(Verb::kGet, url, {}, limits, rule);
 }
 
-HttpResponse http_post(const std::string& url, std::string body, HttpLimits limits) {
+HttpResponse http_post(const std::string& url, const std::string& body, HttpLimits limits) {
     return request(Verb::kPost, url, body, limits, rule_of(limits));
 }
 

@@ -35,12 +35,12 @@ Wide verifying_work(const Params& params, const TaskSpec& spec) {
     const Amount value = task_value(spec);
     const std::uint32_t segments = segment_count(spec) + 1 - first_segment(spec);
     const std::uint64_t checked = segments_checked(params, value, segments) + (spec.evaluation ? 1ULL : 0ULL);
-    return Wide{segment_work(spec)} * (checked * verifiers_per_segment(params, value));
+    return Wide{segment_work(spec)} * checked * verifiers_per_segment(params, value);
 }
 
 /// PRF-3: of all profilers: segments natively and canonically, and the reference; a segment's work times at most 2^9.
 Wide profiling_work(const Params& params, const TaskSpec& spec) {
-    return Wide{segment_work(spec)} * (params.profilers * (2ULL * params.profile_segments + 1));
+    return Wide{segment_work(spec)} * params.profilers * (2ULL * params.profile_segments + 1);
 }
 
 }  // namespace

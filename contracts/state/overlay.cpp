@@ -24,7 +24,7 @@ void Overlay::put(const Bytes& key, Bytes value) { write(key, std::move(value));
 
 void Overlay::erase(const Bytes& key) { write(key, std::nullopt); }
 
-void Overlay::absorb(Changes changes) {
+void Overlay::absorb(Changes&& changes) {
     for (auto& [key, value] : changes) {
         write(key, std::move(value));
     }

@@ -28,7 +28,7 @@ class Overlay final : public StateView {
     /// All writes, including those that did not change a value.
     Changes changes() const;
     /// Applies the changes of an overlay that was stacked on this one.
-    void absorb(Changes changes);
+    void absorb(Changes&& changes);
     /// Only the writes that differ from the base.
     Changes net_changes() const;
 

@@ -97,11 +97,11 @@ Check check_source(const Node& node) {
 // The product of the sizes of a view's axes, or 0 when one is out of range or the product is beyond every tensor.
 template <class Sizes, class SizeOf>
 std::uint64_t element_count(const Sizes& sizes, SizeOf size_of_axis) {
-    constexpr std::uint64_t limit = std::uint64_t{kMaxDimension} * kMaxDimension;
+    constexpr std::uint64_t kLimit = std::uint64_t{kMaxDimension} * kMaxDimension;
     std::uint64_t count = 1;
     for (const auto& axis : sizes) {
         const std::uint64_t size = size_of_axis(axis);
-        if (size == 0 || size > kMaxViewSize || size > limit / count) {
+        if (size == 0 || size > kMaxViewSize || size > kLimit / count) {
             return 0;
         }
         count *= size;

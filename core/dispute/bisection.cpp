@@ -201,7 +201,7 @@ Result<At, MoveError> select_entry(const Claim& claim, AtNodes selected, const s
     const bool is_one_node = selected.node_height == 0;
     TRY(require(opening.has_value() == is_one_node, MoveError::kNodeMissing));
     if (!is_one_node) {
-        return bisect(std::move(selected));
+        return bisect(selected);
     }
     TRY(require(is_program_node(claim, selected.first_node, *opening), MoveError::kNodeNotInProgram));
     return bisect(AtNode{{
@@ -246,7 +246,7 @@ Result<At, MoveError> select_child(
     selected.first_node += static_cast<std::uint32_t>(r.offset(selection.child));
     selected.node_height = r.split.child_height;
     selected.claim = r.children[selection.child];
-    return select_entry(claim, std::move(selected), selection.node);
+    return select_entry(claim, selected, selection.node);
 }
 
 Result<At, MoveError> select_child(

@@ -223,7 +223,7 @@ class ClaimedTree {
     }
 
   private:
-    /// Recursion ends after at most 14 levels: a graph has at most kMaxNodes nodes.
+    // NOLINTNEXTLINE(misc-no-recursion): ends after at most 14 levels, since a graph has at most kMaxNodes nodes
     Hash256 node(std::uint32_t height, std::uint64_t index) const {
         if ((index << height) >= own_.leaf_count()) {
             return merkle::empty_root(height);

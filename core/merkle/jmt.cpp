@@ -87,6 +87,7 @@ class Updater {
         return kept;
     }
 
+    // NOLINTBEGIN(misc-no-recursion): ends after at most kMaxNibbles levels
     /// Applies `changes`, all below the current path, to the children of `work`.
     void apply(KeptNode& work, std::span<const Change> changes) {
         const std::size_t depth = path_.size();
@@ -170,6 +171,7 @@ class Updater {
         apply(*kept, puts);
         return collapse(*kept);
     }
+    // NOLINTEND(misc-no-recursion)
 
     /// JMT-3: a node with one leaf left below it becomes that leaf.
     Child collapse(KeptNode& work) {

@@ -100,7 +100,7 @@ Node read(const NodeReader& reader, const NodeKey& key) {
     ASSERT(bytes.has_value());
     auto node = codec::decode<Node>(*bytes);
     ASSERT(node.has_value());
-    return *std::move(node);
+    return *node;
 }
 
 Node read_root(const NodeReader& reader, std::uint64_t version) { return read(reader, NodeKey{version, {}}); }

@@ -202,7 +202,7 @@ Result<void, RangeError> verify_range(const Hash256& root, const std::optional<L
     }
     const auto lefts =
         after ? depths_of(after->key_hash, true, range.left.size()) : depths_of({}, true, range.left.size());
-    const auto rights = depths_of(before->key_hash, false, range.right.size());
+    const auto rights = depths_of(range.leaves.back().key_hash, false, range.right.size());
     if (!lefts || !rights) {
         return Unexpected{RangeError::kTooMany};
     }

@@ -147,6 +147,7 @@ Amount decode_grains(const Json& value, const std::string& where) {
 void check_members(const Json& object, const std::vector<std::string>& known, const std::string& where) {
     for (const auto& [key, value] : object.items()) {
         if (std::find(known.begin(), known.end(), key) == known.end()) {
+            // NOLINTNEXTLINE(performance-inefficient-string-concatenation): the loop ends here
             fail("unknown member \"" + key + "\" in " + where + "; nearest: \"" + nearest(key, known) + "\"");
         }
     }

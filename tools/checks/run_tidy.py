@@ -32,7 +32,7 @@ FOLDERS = ("core", "contracts", "consensus", "client", "node", "verifier", "tool
 
 # Folders that nobody has looked at in full: a file of theirs is left out, and findings in their headers are not told. Name
 # files to look at them all the same. Take a folder out when it is clean; never put one in.
-NOT_YET = ("core", "contracts", "client", "node", "verifier", "tools", "tests")
+NOT_YET = ()
 
 
 def configure():
