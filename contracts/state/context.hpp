@@ -9,6 +9,7 @@
 #include <contracts/state/validator.hpp>
 #include <contracts/state/overlay.hpp>
 #include <contracts/state/params.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 
 namespace assay::contracts {

@@ -184,6 +184,7 @@ namespace {
 /// Bonds, windows and draws of verification.
 Json render_verification_params(const contracts::Params& params) {
     return {
+        {"protocol_version", params.protocol_version},
         {"gas_price_min", render(params.gas_price_min)},
         {"tx_size_max", params.tx_size_max},
         {"block_size_max", params.block_size_max},
