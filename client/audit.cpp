@@ -7,6 +7,7 @@
 
 #include <client/rpc_codes.hpp>
 #include <contracts/state/state.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 #include <core/codec/borsh.hpp>
 #include <client/proof.hpp>

@@ -8,6 +8,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 #include <client/rpc_client.hpp>
 #include <client/proof.hpp>

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 
 /// The slashing events in a task's history: who lost how much, why, on what evidence, and how to reproduce it.

@@ -9,6 +9,7 @@
 
 #include <consensus/light/verify.hpp>
 #include <consensus/solo/block.hpp>
+#include <contracts/state/protocol.hpp>
 #include <contracts/transaction/transaction.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
@@ -218,8 +219,19 @@ ProvenSlot prove_slot(RpcClient& rpc, const Bytes& key, std::optional<Height> he
     return slot;
 }
 
+void check_protocol(const json& status) {
+    const std::uint64_t version = status.contains("protocol_version") ? number_member(status, "protocol_version") : 1;
+    if (version != contracts::kProtocolVersion) {
+        throw Mismatch(
+            "the node speaks version " + std::to_string(version) + " of the protocol, and this program version " +
+            std::to_string(contracts::kProtocolVersion) + "; install the release that the chain runs"
+        );
+    }
+}
+
 SignedHeader read_signed(RpcClient& rpc, Height height, const Trust& trust) {
     const json status = rpc.call("node_status");
+    check_protocol(status);
     const bool by_many = is_signed_by_many(status, trust);
     if (!by_many && trust.block) {
         throw Mismatch("a trusted block was given, but the node says that one proposer signs this chain's blocks");

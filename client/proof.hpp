@@ -58,6 +58,10 @@ struct ProvenSlot {
     Hash256 app_hash;
 };
 
+/// PAR-13: throws Mismatch if the node whose node_status this is speaks another version of the protocol: it would
+/// not understand what is signed here, nor this program its records. A node that names none is of version 1.
+void check_protocol(const nlohmann::json& status);
+
 /// Requests the slot of `key`, at `height` or at the latest height, and verifies its proof. Throws RpcError,
 /// http::NetError, Mismatch.
 ProvenSlot prove_slot(RpcClient& rpc, const Bytes& key, std::optional<Height> height = std::nullopt);

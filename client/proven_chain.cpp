@@ -69,6 +69,7 @@ void ProvenChain::hold_against(const json& status) const {
 void ProvenChain::refresh() {
     const auto known = read_anchor(file_);  // before the node is asked: others with this home may move it on
     const json status = rpc_.call("node_status");
+    check_protocol(status);
     if (known) {
         anchor_ = *known;
     } else {

@@ -55,17 +55,23 @@ function(assay_executable name)
   endif()
 endfunction()
 
-# assay_test(NAME SOURCES ... DEPENDS ... [LABELS ...]): a doctest executable whose cases become CTest tests.
+# assay_test(NAME SOURCES ... DEPENDS ... [LABELS ...]): a doctest executable whose cases become CTest tests. They are quick
+# unless LABELS says otherwise; of quick ones, cases in the suite "full" are not, since each takes more than a second.
 function(assay_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} $<TARGET_OBJECTS:assay_test_main>)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} assay_options doctest::doctest)
   target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  set(labels ${ARG_LABELS})
-  if(NOT labels)
-    set(labels quick)
-  endif()
   # What hangs is stopped; how fast a busy machine is, no test says.
-  doctest_discover_tests(${name} PROPERTIES LABELS "${labels}" TIMEOUT 900)
+  if(ARG_LABELS)
+    doctest_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 900)
+  else()
+    doctest_discover_tests(${name} PROPERTIES LABELS quick TIMEOUT 900)
+    set(labels ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
+    add_custom_command(TARGET ${name} POST_BUILD BYPRODUCTS ${labels} VERBATIM
+      COMMAND ${CMAKE_COMMAND} -D EXECUTABLE=$<TARGET_FILE:${name}> -D FILE=${labels} -D FOLDER=${CMAKE_CURRENT_BINARY_DIR}
+        -P ${CMAKE_SOURCE_DIR}/cmake/label_full.cmake)
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
+  endif()
 endfunction()

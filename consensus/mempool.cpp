@@ -277,7 +277,7 @@ void Mempool::update_answers(const std::vector<Bytes>& block_txs) {
 
 /// Drops what the block had. Returns the first of each sender that is left.
 std::vector<Mempool::First> Mempool::drop_block(const std::vector<Bytes>& block_txs) {
-    HashSet in_block;
+    Hashes in_block;
     for (const Bytes& tx : block_txs) {
         in_block.insert(contracts::tx_hash(tx));
     }

@@ -9,10 +9,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_set.hpp>
+
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
 #include <consensus/answer_pool.hpp>
-#include <consensus/hash_set.hpp>
 #include <consensus/refusal.hpp>
 #include <consensus/seeded_hash.hpp>
 #include <consensus/state_machine.hpp>
@@ -78,6 +79,7 @@ class Mempool {
         std::uint64_t next_nonce() const { return first_nonce + waiting.size(); }
         std::uint64_t least_price() const;
     };
+    using Hashes = boost::unordered_flat_set<Hash256, SeededHash>;  // ADR 50
     using Queues = std::unordered_map<AccountId, Queue, SeededHash>;
     struct First {
         AccountId sender;
@@ -105,7 +107,7 @@ class Mempool {
     std::uint64_t turnover_ = 0;  ///< since the last update
     std::uint64_t bytes_ = 0;
     Queues senders_;
-    HashSet hashes_;
+    Hashes hashes_;
     AnswerPool answers_;
 };
 

@@ -142,7 +142,7 @@ abci::Response Handler::handle(const abci::Request& request) {
             abci::ResponseInfo& out = *response.mutable_info();
             out.set_data("assay");
             out.set_version(options_.software_version);
-            out.set_app_version(kAppVersion);
+            out.set_app_version(contracts::kProtocolVersion);  // CMT-15: in the header of every block
             out.set_last_block_height(static_cast<std::int64_t>(info.height.value));
             out.set_last_block_app_hash(info.height.value == 0 ? std::string() : string_of(info.app_hash));
             return response;
@@ -227,7 +227,7 @@ void Handler::init_chain(const abci::Request& request, abci::Response& response)
         describe(validator, *out.add_validators());
     }
     // GAS-9
-    out.mutable_consensus_params()->mutable_version()->set_app(kAppVersion);
+    out.mutable_consensus_params()->mutable_version()->set_app(contracts::kProtocolVersion);
     abci::BlockParams& block = *out.mutable_consensus_params()->mutable_block();
     block.set_max_bytes(options_.genesis.params.block_size_max);
     block.set_max_gas(options_.genesis.params.block_gas_max);

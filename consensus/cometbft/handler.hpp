@@ -34,9 +34,6 @@ class ProtocolError : public std::runtime_error {
 inline constexpr std::uint32_t kMempoolFull = 1'000;
 inline constexpr std::uint32_t kDropped = 1'001;
 
-/// The ABCI application version. It is part of the version in block headers; no rule depends on it.
-inline constexpr std::uint64_t kAppVersion = 1;
-
 struct HandlerOptions {
     contracts::Genesis genesis;
     std::string software_version;

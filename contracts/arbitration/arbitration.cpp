@@ -303,7 +303,7 @@ Result<void, TxError> check_costly(const StateView& view, const ProveMove& actio
 }
 
 Result<void, TxError> execute(Context& context, const ProveMove& action) noexcept {
-    ++context.referee_partials;
+    ++context.judged_proofs;
     TRY_ASSIGN(const dispute::Ruling ruling, judge_proof(context.state, action));
     Dispute dispute = find_dispute(context.state, action.dispute).value();
     Task task = find_task(context.state, dispute.task).value();

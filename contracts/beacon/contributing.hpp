@@ -8,6 +8,7 @@
 #include <contracts/state/beacon.hpp>
 #include <contracts/state/context.hpp>
 #include <contracts/state/tx_error.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 
 /// Beacon seats, and the actions of their holders (BCN-1 to BCN-3, BCN-6).

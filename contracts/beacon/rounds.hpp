@@ -6,6 +6,7 @@
 
 #include <contracts/state/beacon.hpp>
 #include <contracts/state/context.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 
 /// Beacon rounds: opened when a task waits for a draw, and closed with a seed that nobody could know before (BCN-4 to

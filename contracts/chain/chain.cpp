@@ -37,7 +37,7 @@ struct Run {
 
 void keep(BlockOutcome& outcome, Traces traces) {
     std::move(traces.history.begin(), traces.history.end(), std::back_inserter(outcome.history));
-    outcome.referee_partials += traces.referee_partials;
+    outcome.judged_proofs += traces.judged_proofs;
     outcome.end_gas += traces.end_gas;
     std::move(
         traces.validator_updates.begin(), traces.validator_updates.end(), std::back_inserter(outcome.validator_updates)

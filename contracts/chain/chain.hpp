@@ -73,7 +73,7 @@ struct BlockOutcome {
     std::vector<HistoryRecord> history;              ///< in order
     std::vector<DisputeId> disputes;                 ///< opened or changed in this block
     std::vector<ValidatorUpdate> validator_updates;  ///< for the engine
-    std::uint64_t referee_partials = 0;              ///< number of proofs that were judged, for timing by the node
+    std::uint64_t judged_proofs = 0;                 ///< number of proofs that were judged, for timing by the node
     std::uint64_t end_gas = 0;                       ///< GAS-10: gas of the deadlines and draws at the end of the block
 };
 

@@ -6,6 +6,7 @@
 
 #include <core/base/result.hpp>
 #include <contracts/state/state.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 
 /// Invariants of every state change, whichever contract made it. The check looks only at the changes and does not rely

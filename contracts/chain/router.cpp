@@ -102,7 +102,7 @@ Result<Traces, TxError> run_guarded(
         .nonce = cause.nonce,
         .tx_size_bytes = cause.tx_size_bytes,
         .history = {},
-        .referee_partials = 0};
+        .judged_proofs = 0};
     TRY(effects(context));
     Changes changes = above.net_changes();
     if (!check_invariants(state, changes, context.history)) {
@@ -110,7 +110,7 @@ Result<Traces, TxError> run_guarded(
     }
     state.absorb(std::move(changes));
     return Traces{
-        std::move(context.history), context.referee_partials, std::move(context.validator_updates), context.end_gas};
+        std::move(context.history), context.judged_proofs, std::move(context.validator_updates), context.end_gas};
 }
 
 }  // namespace assay::contracts

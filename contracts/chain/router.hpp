@@ -43,7 +43,7 @@ struct Cause {
 /// Results of a guarded execution, besides state changes.
 struct Traces {
     std::vector<HistoryRecord> history;
-    std::uint64_t referee_partials = 0;
+    std::uint64_t judged_proofs = 0;
     std::vector<ValidatorUpdate> validator_updates{};
     std::uint64_t end_gas = 0;  ///< GAS-10
 };

@@ -7,6 +7,7 @@
 
 #include <contracts/state/context.hpp>
 #include <contracts/stake/staking.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 
 /// Ends of tasks and their payments (SET rules). Each of the first three functions closes the task, ends open disputes

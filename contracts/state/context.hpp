@@ -9,6 +9,7 @@
 #include <contracts/state/validator.hpp>
 #include <contracts/state/overlay.hpp>
 #include <contracts/state/params.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 
 namespace assay::contracts {
@@ -34,7 +35,7 @@ struct Context {
     std::uint64_t nonce = 0;
     std::uint64_t tx_size_bytes = 0;
     std::vector<HistoryRecord> history;
-    std::uint64_t referee_partials = 0;
+    std::uint64_t judged_proofs = 0;
     std::vector<ValidatorUpdate> validator_updates{};
     std::uint64_t end_gas = 0;  ///< GAS-10
 

@@ -10,6 +10,7 @@
 #include <core/base/integers.hpp>
 #include <contracts/state/profile.hpp>
 #include <contracts/state/verdict.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 #include <core/dispute/bisection.hpp>
 

@@ -7,6 +7,7 @@
 #include <contracts/state/spec.hpp>
 #include <contracts/state/verdict.hpp>
 #include <contracts/state/tx_error.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 
 /// The words that stand for numbers of the protocol in RPC, CLI and logs (TX-10).

@@ -7,6 +7,7 @@
 
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
+#include <contracts/state/protocol.hpp>
 
 /// Protocol parameters, set at genesis and stored in the state (PAR rules). Durations are in blocks unless the name
 /// ends in `_ms`.
@@ -25,6 +26,7 @@ struct HardwareClass {
 };
 
 struct Params {
+    std::uint32_t protocol_version = kProtocolVersion;  ///< PAR-13
     Amount gas_price_min{50};  ///< FEE-2: per unit of gas; this part of every fee goes to the treasury
     std::uint32_t tx_size_max = 65'536;
     std::uint32_t block_size_max = 4'194'304;
@@ -133,20 +135,20 @@ struct Params {
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return Fields<
-            &Params::gas_price_min, &Params::tx_size_max, &Params::block_size_max, &Params::block_gas_max,
-            &Params::solver_bond, &Params::verifier_bond, &Params::challenger_bond, &Params::unbonding_blocks,
-            &Params::verifiers_per_segment, &Params::segments_checked, &Params::accept_blocks, &Params::commit_blocks,
-            &Params::publish_blocks, &Params::challenge_blocks, &Params::dispute_clock_blocks,
-            &Params::dispute_extension_blocks, &Params::attest_blocks, &Params::slash_to_winner_bps,
-            &Params::solver_bond_bps, &Params::verifier_bond_bps, &Params::challenger_bond_bps,
-            &Params::value_per_check, &Params::value_per_verifier, &Params::segments_checked_max,
-            &Params::verifiers_per_segment_max, &Params::forced_error_bps, &Params::watchers_per_verdict,
-            &Params::tax_bps, &Params::disclose_blocks, &Params::validator_stake_min, &Params::validators_max,
-            &Params::double_sign_slash_bps, &Params::downtime_blocks, &Params::jail_blocks, &Params::hardware_classes,
-            &Params::profilers, &Params::profilers_min, &Params::profile_segments, &Params::profiling_fee_bps,
-            &Params::threshold_quantile_ppm, &Params::threshold_confidence_ppm, &Params::threshold_margin_thousandths,
-            &Params::threshold_separation, &Params::growth_max_thousandths, &Params::contributor_bond,
-            &Params::contributors_max, &Params::contribute_blocks, &Params::task_value_max,
+            &Params::protocol_version, &Params::gas_price_min, &Params::tx_size_max, &Params::block_size_max,
+            &Params::block_gas_max, &Params::solver_bond, &Params::verifier_bond, &Params::challenger_bond,
+            &Params::unbonding_blocks, &Params::verifiers_per_segment, &Params::segments_checked,
+            &Params::accept_blocks, &Params::commit_blocks, &Params::publish_blocks, &Params::challenge_blocks,
+            &Params::dispute_clock_blocks, &Params::dispute_extension_blocks, &Params::attest_blocks,
+            &Params::slash_to_winner_bps, &Params::solver_bond_bps, &Params::verifier_bond_bps,
+            &Params::challenger_bond_bps, &Params::value_per_check, &Params::value_per_verifier,
+            &Params::segments_checked_max, &Params::verifiers_per_segment_max, &Params::forced_error_bps,
+            &Params::watchers_per_verdict, &Params::tax_bps, &Params::disclose_blocks, &Params::validator_stake_min,
+            &Params::validators_max, &Params::double_sign_slash_bps, &Params::downtime_blocks, &Params::jail_blocks,
+            &Params::hardware_classes, &Params::profilers, &Params::profilers_min, &Params::profile_segments,
+            &Params::profiling_fee_bps, &Params::threshold_quantile_ppm, &Params::threshold_confidence_ppm,
+            &Params::threshold_margin_thousandths, &Params::threshold_separation, &Params::growth_max_thousandths,
+            &Params::contributor_bond, &Params::contributors_max, &Params::contribute_blocks, &Params::task_value_max,
             &Params::validator_unbonding_ms, &Params::trusting_period_ms, &Params::deadline_slash_bps,
             &Params::decline_blocks, &Params::end_block_gas_max, &Params::draw_blocks, &Params::draws_max,
             &Params::draw_price, &Params::room_price, &Params::redraw_blocks, &Params::redraws_max,

@@ -4,11 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
-#include <utility>
 
-#include <core/codec/borsh.hpp>
-#include <core/crypto/hash.hpp>
-#include <contracts/state/context.hpp>
 #include <contracts/state/slots.hpp>
 
 namespace assay::contracts {
@@ -23,24 +19,6 @@ bool is_tenth_held(const Task& task) {
 }
 
 }  // namespace
-
-Hash256 extend_history(const Hash256& previous, const HistoryRecord& record) {
-    static const crypto::TaggedHash kTag("assay/history");  // HIS-2
-    return kTag(previous.view(), codec::encode(record));
-}
-
-void record(Context& context, Task& task, HistoryEvent event) {
-    HistoryRecord entry{
-        .task = task.id,
-        .index = task.history_count,
-        .height = context.height(),
-        .tx = context.tx,
-        .actor = context.actor,
-        .event = std::move(event)};
-    task.history_root = extend_history(task.history_root, entry);
-    ++task.history_count;
-    context.history.push_back(std::move(entry));
-}
 
 std::uint32_t first_segment(const TaskSpec& spec) noexcept { return spec.parent ? 1 : 0; }
 

@@ -17,7 +17,7 @@
 #include <core/canonical/view.hpp>
 
 /// Internal to core/canonical: executes one partial on decoded tiles. Used by both execute_partial and execute_node, so
-/// that the referee and a full execution cannot differ.
+/// that the one-step verifier and a full execution cannot differ.
 namespace assay::canonical {
 
 static_assert(FLT_EVAL_METHOD == 0, "NUM-2: float and double operations round to their own type");

@@ -10,8 +10,8 @@
 #include <core/base/result.hpp>
 
 /// The computation graph of a training step: a list of nodes in canonical (topological) order, each a primitive with
-/// one output tensor. A node is self-contained, including the types of its inputs, so that a referee can judge it
-/// alone.
+/// one output tensor. A node is self-contained, including the types of its inputs, so that a one-step verifier can
+/// judge it alone.
 namespace assay::canonical {
 
 enum class DType : std::uint8_t { kF32 = 1, kI32 = 2, kI64 = 3 };
@@ -150,7 +150,7 @@ struct Node {
     }
 };
 
-/// Limits shared by the decoder of programs and the referee.
+/// Limits shared by the decoder of programs and the one-step verifier.
 inline constexpr std::uint32_t kMaxDimension = 1U << 24U;
 inline constexpr std::uint32_t kMaxStateTensors = 1024;
 inline constexpr std::uint32_t kMaxNodes = 10'000;

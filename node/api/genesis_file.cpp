@@ -107,7 +107,7 @@ constexpr WideParam kWides[] = {
     {"validator_unbonding_ms", &Params::validator_unbonding_ms},
     {"trusting_period_ms", &Params::trusting_period_ms},
 };
-static_assert(Params::fields().kCount == std::size(kAmounts) + std::size(kNumbers) + std::size(kWides) + 1);
+static_assert(Params::fields().kCount == std::size(kAmounts) + std::size(kNumbers) + std::size(kWides) + 2);
 
 [[noreturn]] void fail(const std::string& what) { throw GenesisFileError("genesis: " + what); }
 
@@ -210,6 +210,25 @@ Params decode_params(const Json& object) {
     return params;
 }
 
+/// PAR-13. Comes before everything else, since the rest means something else in another version.
+void check_protocol(const Json& document) {
+    const std::string mine = std::to_string(contracts::kProtocolVersion);
+    const std::string advice =
+        "; use the release of Assay that began this chain, or begin a new one (docs/operations/upgrade.md)";
+    if (!document.contains("protocol_version")) {
+        fail(
+            "protocol_version is missing, as in files of release 0.1, and this program speaks version " + mine + advice
+        );
+    }
+    const Json& version = document["protocol_version"];
+    if (!version.is_number_unsigned()) {
+        fail("protocol_version must be a whole number");
+    }
+    if (version.get<std::uint64_t>() != contracts::kProtocolVersion) {
+        fail("the chain speaks version " + version.dump() + " of the protocol, this program version " + mine + advice);
+    }
+}
+
 std::vector<contracts::GenesisValidator> decode_validators(const Json& array) {
     if (!array.is_array()) {
         fail("validators must be an array");
@@ -243,6 +262,7 @@ std::vector<contracts::GenesisValidator> decode_validators(const Json& array) {
 std::string to_genesis_json(const contracts::Genesis& genesis, std::optional<EngineKind> engine) {
     Json out;
     out["chain_id"] = genesis.chain_id;
+    out["protocol_version"] = genesis.params.protocol_version;
     if (engine) {
         out["engine"] = to_string(*engine);
     }
@@ -286,7 +306,10 @@ contracts::Genesis decode_genesis_json(std::string_view text) {
     if (!document.is_object()) {
         fail("the document must be an object");
     }
-    check_members(document, {"chain_id", "engine", "params", "balances", "validators"}, "the document");
+    check_protocol(document);
+    check_members(
+        document, {"chain_id", "protocol_version", "engine", "params", "balances", "validators"}, "the document"
+    );
     if (!document.contains("chain_id") || !document["chain_id"].is_string()) {
         fail("chain_id must be a string");
     }

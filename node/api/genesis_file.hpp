@@ -10,9 +10,9 @@
 #include <contracts/chain/chain.hpp>
 #include <node/api/engine_kind.hpp>
 
-/// genesis.json: {"chain_id": "...", "params": {name: number, or grains as a string}, "balances": {address: "grains"}},
-/// optionally with "engine" and "validators". Missing parameters have their defaults; unknown, repeated and ill-typed
-/// members are errors.
+/// genesis.json: {"chain_id": "...", "protocol_version": 2, "params": {name: number, or grains as a string},
+/// "balances": {address: "grains"}}, optionally with "engine" and "validators". Missing parameters have their defaults;
+/// unknown, repeated and ill-typed members are errors, and so is another version of the protocol (PAR-13).
 namespace assay::node {
 
 /// The file is missing, is not JSON, or is not a valid genesis. The message names the place.

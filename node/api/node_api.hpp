@@ -111,7 +111,7 @@ class NodeApi {
     ) const = 0;
     virtual std::vector<DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const = 0;
     /// Returns how many microseconds this node took to judge the dispute's proof, or nullopt if it judged none.
-    virtual std::optional<double> referee_us(const contracts::DisputeId& dispute) const = 0;
+    virtual std::optional<double> one_step_us(const contracts::DisputeId& dispute) const = 0;
 };
 
 }  // namespace assay::node

@@ -58,11 +58,11 @@ class ChangedView final : public contracts::StateView {
 };
 
 /// Judges every proof of the block once more, with a clock beside it: the rules themselves have none.
-std::vector<history::RefereeTime> time_referee(
+std::vector<history::OneStepTime> time_one_step(
     const contracts::StateView& before, const std::vector<contracts::BlockEntry>& entries,
     const contracts::BlockOutcome& outcome, const Application::Clock& clock
 ) {
-    std::vector<history::RefereeTime> out;
+    std::vector<history::OneStepTime> out;
     const ChangedView after(before, outcome.changes);
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (outcome.receipts[i].code != 0) {
@@ -325,7 +325,7 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     meta.app_hash =
         write_state(batch_, state->snapshot(), state->height().value, block.height, outcome.changes, &nodes_);
     meta.height = block.height;
-    history::index_block(batch_, state->snapshot(), block, outcome, time_referee(*state, entries, outcome, clock_));
+    history::index_block(batch_, state->snapshot(), block, outcome, time_one_step(*state, entries, outcome, clock_));
     if (keeps_blocks_) {
         history::keep_block(batch_, block);
     }

@@ -62,7 +62,8 @@ class CommittedState final : public contracts::StateView {
 /// that log (ADR 26).
 class Application final : public consensus::StateMachine {
   public:
-    using Clock = std::function<std::uint64_t()>;  ///< nanoseconds of the calling thread; used to time the referee
+    using Clock =
+        std::function<std::uint64_t()>;  ///< nanoseconds of the calling thread; used to time the one-step verifier
 
     /// Continues from the state in the store, if there is one. `store` must outlive the application. Throws
     /// StorageError. `keeps_blocks`: store each block with its state, for an engine whose log this node cannot read.

@@ -7,7 +7,7 @@
 
 #include <core/crypto/random.hpp>
 #include <contracts/state/slots.hpp>
-#include <node/daemon/comet_driver.hpp>
+#include <node/daemon/comet_start.hpp>
 #include <node/daemon/solo_driver.hpp>
 
 namespace assay::node {
@@ -37,37 +37,6 @@ Page<T> to_page(history::Part<T> part) {
     return {.items = std::move(part.items), .next = part.next};
 }
 
-/// CMT-13: a node that joins by a snapshot is told whom to ask and what to trust.
-std::optional<cometbft::StateSyncSettings> state_sync_of(const Config& config, const contracts::Params& params) {
-    const auto hash = from_hex(config.cometbft_state_sync_trust_hash);
-    const bool is_hash = hash && hash->size() == Hash256::kSizeBytes;
-    if (config.cometbft_state_sync_rpc.empty()) {
-        return std::nullopt;
-    }
-    if (config.cometbft_state_sync_rpc.find(',') == std::string::npos) {
-        throw ConfigError("cometbft.state_sync_rpc must name two or more of CometBFT's JSON-RPCs, separated by commas");
-    }
-    if (config.cometbft_state_sync_trust_height == 0 || !is_hash) {
-        throw ConfigError(
-            "cometbft.state_sync_rpc needs cometbft.state_sync_trust_height, a height that you trust, "
-            "and cometbft.state_sync_trust_hash, the hash of its block in 64 hex digits"
-        );
-    }
-    return cometbft::StateSyncSettings{
-        .rpc_servers = config.cometbft_state_sync_rpc,
-        .trust_height = config.cometbft_state_sync_trust_height,
-        .trust_hash = config.cometbft_state_sync_trust_hash,
-        .trust_period_ms = params.trusting_period_ms};
-}
-
-consensus::MempoolLimits mempool_limits(const Config& config) {
-    return {
-        .txs_max = config.mempool_txs_max,
-        .bytes_max = config.mempool_bytes_max,
-        .sender_txs_max = config.mempool_sender_txs_max,
-        .turnover_max = config.mempool_txs_max};
-}
-
 /// WRK-3: what follows work is counted in blocks of a stated length.
 void warn_of_interval(const NodeOptions& options, const contracts::Params& params) {
     if (options.on_note && options.config.block_interval_ms < params.block_ms) {
@@ -79,53 +48,6 @@ void warn_of_interval(const NodeOptions& options, const contracts::Params& param
     }
 }
 
-CometOptions comet_options(const NodeOptions& options, std::function<void(const std::string&)> on_failure) {
-    const Config& config = options.config;
-    if (!check_application_address(config.cometbft_application) && options.on_note) {
-        options.on_note(
-            "warning: cometbft.application is " + config.cometbft_application +
-            ": nothing authenticates who connects there, and it can take the engine's place"
-        );
-    }
-    const std::string rpc = config.cometbft_rpc_address + ":" + std::to_string(config.cometbft_rpc_port);
-    CometOptions out{
-        .genesis = options.genesis,
-        .software_version = ASSAY_VERSION,
-        .listen = config.cometbft_application.empty() ? "unix://" + options.home.abci_socket().string()
-                                                      : config.cometbft_application,
-        .engine_rpc = "http://" + rpc,
-        .engine = std::nullopt,
-        .engine_log = options.home.cometbft_log(),
-        .state_sync =
-            {.directory = options.home.snapshots(),
-             .interval_blocks = config.snapshot_interval_blocks,
-             .keep = config.snapshot_keep,
-             .on_note = options.on_note,
-             .on_restored = {}},
-        .mempool = mempool_limits(config),
-        .on_note = options.on_note,
-        .on_failure = std::move(on_failure)};
-    if (!config.cometbft_attach) {
-        cometbft::EngineSettings engine;
-        engine.program = cometbft::find_engine(config.cometbft_program);
-        engine.home = options.home.cometbft();
-        if (!std::filesystem::exists(engine.home / "config" / "genesis.json")) {
-            throw HomeError(engine.home.string() + " is not there: make the home with assayd init --engine cometbft");
-        }
-        engine.rpc_address = "tcp://" + rpc;
-        engine.p2p_address = "tcp://" + config.cometbft_p2p_address + ":" + std::to_string(config.cometbft_p2p_port);
-        if (!config.cometbft_peers.empty()) {
-            engine.peers = {config.cometbft_peers};
-        }
-        engine.test_network = config.cometbft_test_network;
-        engine.block_interval_ms = config.block_interval_ms;
-        engine.state_sync = state_sync_of(config, options.genesis.params);
-        engine.create_empty_blocks = config.create_empty_blocks;
-        out.engine = std::move(engine);
-    }
-    return out;
-}
-
 /// Makes the data directory before anything in it is opened.
 const Home& prepare(const Home& home) {
     std::filesystem::create_directories(home.data());
@@ -133,6 +55,14 @@ const Home& prepare(const Home& home) {
 }
 
 }  // namespace
+
+consensus::MempoolLimits mempool_limits(const Config& config) {
+    return {
+        .txs_max = config.mempool_txs_max,
+        .bytes_max = config.mempool_bytes_max,
+        .sender_txs_max = config.mempool_sender_txs_max,
+        .turnover_max = config.mempool_txs_max};
+}
 
 Node::Node(NodeOptions options)
     : options_(std::move(options)),
@@ -160,7 +90,7 @@ std::unique_ptr<Driver> Node::make_driver() {
     check_pruning(options_.config, application_.committed()->params().unbonding_blocks);
     const auto on_failure = [this](const std::string& what) { fail(what); };
     if (options_.config.engine == EngineKind::kCometBft) {
-        return std::make_unique<CometDriver>(application_, comet_options(options_, on_failure));
+        return make_comet_driver(options_, application_, on_failure);
     }
     solo::EngineOptions engine{
         .chain_id = options_.genesis.chain_id,
@@ -322,8 +252,8 @@ std::vector<DisputeMove> Node::dispute_moves(const contracts::DisputeId& dispute
     return out;
 }
 
-std::optional<double> Node::referee_us(const contracts::DisputeId& dispute) const {
-    const auto ns = history::Reader(application_.committed()->snapshot()).referee_nanoseconds(dispute);
+std::optional<double> Node::one_step_us(const contracts::DisputeId& dispute) const {
+    const auto ns = history::Reader(application_.committed()->snapshot()).one_step_nanoseconds(dispute);
     return ns ? std::optional(static_cast<double>(*ns) / 1'000.0) : std::nullopt;
 }
 

@@ -71,7 +71,7 @@ class Node final : public NodeApi {
         const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
     ) const override;
     std::vector<DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
-    std::optional<double> referee_us(const contracts::DisputeId& dispute) const override;
+    std::optional<double> one_step_us(const contracts::DisputeId& dispute) const override;
 
   private:
     std::unique_ptr<Driver> make_driver();

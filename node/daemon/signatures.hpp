@@ -3,8 +3,9 @@
 
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <contracts/state/params.hpp>
 #include <contracts/transaction/decoded.hpp>
@@ -25,7 +26,7 @@ class DecodedTxs {
     void forget(const std::vector<Hash256>& txs);
 
   private:
-    using Table = std::unordered_map<Hash256, contracts::DecodedTxPtr, consensus::SeededHash>;
+    using Table = boost::unordered_flat_map<Hash256, contracts::DecodedTxPtr, consensus::SeededHash>;  // ADR 50
 
     mutable std::mutex mutex_;
     std::size_t recent_bytes_ = 0;  ///< encoded size of recent_
@@ -44,7 +45,7 @@ class SignatureVerifier {
 
     mutable std::mutex mutex_;
     /// Of signers with a valid signature.
-    mutable std::unordered_map<AccountId, crypto::PublicKey, consensus::SeededHash> keys_;
+    mutable boost::unordered_flat_map<AccountId, crypto::PublicKey, consensus::SeededHash> keys_;
 };
 
 /// The entries of a block. Transactions that `known` lacks are decoded and their signatures verified, on several cores

@@ -28,7 +28,7 @@ enum class Kind : std::uint8_t {
     kDispute = 6,
     kTaskDispute = 7,
     kMove = 8,
-    kReferee = 9,
+    kOneStep = 9,
     kBlock = 10,
     kTxRecord = 11,  ///< by height and index
     kBlockTx = 12,   ///< likewise, of kept blocks
@@ -287,7 +287,7 @@ std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot
 
 void index_block(
     storage::Batch& batch, const storage::Snapshot& before, const consensus::FinalizeRequest& block,
-    const contracts::BlockOutcome& outcome, const std::vector<RefereeTime>& referee
+    const contracts::BlockOutcome& outcome, const std::vector<OneStepTime>& times
 ) {
     ASSERT(outcome.receipts.size() == block.txs.size());
     index_records_of_txs(batch, block, outcome.receipts);
@@ -295,8 +295,8 @@ void index_block(
     const auto opened = index_records(batch, block.height, outcome.history);
     index_senders(batch, block.height, outcome.receipts);
     index_moves(batch, block, outcome.receipts, opened);
-    for (const RefereeTime& time : referee) {
-        put(batch, make_key(Kind::kReferee, time.dispute.view()), time.nanoseconds);
+    for (const OneStepTime& time : times) {
+        put(batch, make_key(Kind::kOneStep, time.dispute.view()), time.nanoseconds);
     }
 }
 
@@ -413,8 +413,8 @@ std::vector<Move> Reader::moves(const contracts::DisputeId& dispute) const {
     return list<Move>(make_key(Kind::kMove, dispute.view()), 0, kAll).items;
 }
 
-std::optional<std::uint64_t> Reader::referee_nanoseconds(const contracts::DisputeId& dispute) const {
-    const auto bytes = snapshot_.get(Column::kHistory, make_key(Kind::kReferee, dispute.view()));
+std::optional<std::uint64_t> Reader::one_step_nanoseconds(const contracts::DisputeId& dispute) const {
+    const auto bytes = snapshot_.get(Column::kHistory, make_key(Kind::kOneStep, dispute.view()));
     return bytes ? std::optional(decode_stored<std::uint64_t>(*bytes)) : std::nullopt;
 }
 

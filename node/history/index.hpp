@@ -54,8 +54,8 @@ struct TxRecord {
     }
 };
 
-/// How long this node's referee took to judge a dispute's proof.
-struct RefereeTime {
+/// How long this node took to judge a dispute's proof.
+struct OneStepTime {
     contracts::DisputeId dispute;
     std::uint64_t nanoseconds = 0;
 };
@@ -63,7 +63,7 @@ struct RefereeTime {
 /// Adds the history of `block` to `batch`. `before` is the database before the batch is written.
 void index_block(
     storage::Batch& batch, const storage::Snapshot& before, const consensus::FinalizeRequest& block,
-    const contracts::BlockOutcome& outcome, const std::vector<RefereeTime>& referee
+    const contracts::BlockOutcome& outcome, const std::vector<OneStepTime>& times
 );
 
 /// Adds the block itself to `batch`.
@@ -102,7 +102,7 @@ class Reader {
         const std::optional<contracts::TaskId>& task, std::uint64_t from, std::size_t limit
     ) const;
     std::vector<Move> moves(const contracts::DisputeId& dispute) const;
-    std::optional<std::uint64_t> referee_nanoseconds(const contracts::DisputeId& dispute) const;
+    std::optional<std::uint64_t> one_step_nanoseconds(const contracts::DisputeId& dispute) const;
 
   private:
     std::vector<storage::Entry> items(std::uint8_t kind, Height height, std::uint32_t count) const;

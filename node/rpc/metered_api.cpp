@@ -135,9 +135,9 @@ std::vector<node::DisputeMove> MeteredApi::dispute_moves(const contracts::Disput
     return moves;
 }
 
-std::optional<double> MeteredApi::referee_us(const contracts::DisputeId& dispute) const {
+std::optional<double> MeteredApi::one_step_us(const contracts::DisputeId& dispute) const {
     work_.charge(kRead);
-    return api_.referee_us(dispute);
+    return api_.one_step_us(dispute);
 }
 
 }  // namespace assay::rpc

@@ -151,7 +151,7 @@ Json dispute_get(const NodeApi& api, const Json& params) {
     const Arguments arguments(params, {"dispute"});
     const auto id = arguments.id<contracts::DisputeId>("dispute");
     const auto dispute = require<contracts::Dispute>(api, keys::dispute(id), "dispute");
-    Json out = render_dispute(dispute, api.referee_us(id), api.dispute_moves(id));
+    Json out = render_dispute(dispute, api.one_step_us(id), api.dispute_moves(id));
     out["first_height"] = first_history(api);
     return out;
 }
@@ -171,7 +171,7 @@ Json dispute_list(const NodeApi& api, const Json& params) {
             if (!dispute || (state && dispute->state() != *state)) {
                 return false;
             }
-            disputes.push_back(render_dispute_summary(*dispute, api.referee_us(id)));
+            disputes.push_back(render_dispute_summary(*dispute, api.one_step_us(id)));
             return true;
         }
     );

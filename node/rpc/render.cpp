@@ -184,6 +184,7 @@ namespace {
 /// Bonds, windows and draws of verification.
 Json render_verification_params(const contracts::Params& params) {
     return {
+        {"protocol_version", params.protocol_version},
         {"gas_price_min", render(params.gas_price_min)},
         {"tx_size_max", params.tx_size_max},
         {"block_size_max", params.block_size_max},
@@ -374,7 +375,7 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     return out;
 }
 
-Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<double> referee_us) {
+Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<double> one_step_us) {
     const contracts::DisputeGame* game = dispute.game();
     const contracts::DisputeEnd end = dispute.end() ? *dispute.end() : contracts::DisputeEnd{};
     const contracts::ChallengedVerdict* challenged = dispute.challenged();
@@ -396,7 +397,7 @@ Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<dou
         {"opened_at", dispute.opened_at.value},
         {"ended_at", end.at.value},
         {"onchain_bytes", dispute.onchain_bytes},
-        {"referee_us", or_null(referee_us)},
+        {"referee_us", or_null(one_step_us)},
         {"slashed", render(end.slashed)},
         {"paid", render(end.paid)},
         {"burned", render(end.burned)},
@@ -407,9 +408,9 @@ Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<dou
 }
 
 Json render_dispute(
-    const contracts::Dispute& dispute, std::optional<double> referee_us, const std::vector<node::DisputeMove>& moves
+    const contracts::Dispute& dispute, std::optional<double> one_step_us, const std::vector<node::DisputeMove>& moves
 ) {
-    Json out = render_dispute_summary(dispute, referee_us);
+    Json out = render_dispute_summary(dispute, one_step_us);
     out["moves"] = Json::array();
     for (const node::DisputeMove& move : moves) {
         out["moves"].push_back(

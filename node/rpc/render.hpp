@@ -56,8 +56,8 @@ Json render_task_summary(const contracts::Task& task);
 Json render_relative(const contracts::Task& task);  ///< the fields of each task in a lineage
 Json render_checkpoint(const contracts::TaskId& task, std::uint32_t index, const contracts::Checkpoint& checkpoint);
 Json render_dispute(
-    const contracts::Dispute& dispute, std::optional<double> referee_us, const std::vector<node::DisputeMove>& moves
+    const contracts::Dispute& dispute, std::optional<double> one_step_us, const std::vector<node::DisputeMove>& moves
 );
-Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<double> referee_us);
+Json render_dispute_summary(const contracts::Dispute& dispute, std::optional<double> one_step_us);
 
 }  // namespace assay::rpc

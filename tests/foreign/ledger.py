@@ -58,7 +58,7 @@ def vectors(folder):
 
 def genesis(session, node):
     """The state of height 0, made from genesis.json alone (node.md, "genesis.json")."""
-    params = dict(node.genesis["params"])
+    params = dict(node.genesis["params"], protocol_version=node.genesis["protocol_version"])
     for name in params:
         if isinstance(params[name], str):
             params[name] = int(params[name])

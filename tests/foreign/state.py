@@ -70,7 +70,7 @@ HardwareClass = Struct(name=String(), least_score=U64)
 def _params():
     """Params, in the order of the table in records.md."""
     runs = [
-        (U64, "gas_price_min"), (U32, "tx_size_max block_size_max block_gas_max"),
+        (U32, "protocol_version"), (U64, "gas_price_min"), (U32, "tx_size_max block_size_max block_gas_max"),
         (U64, "solver_bond verifier_bond challenger_bond"),
         (U32, "unbonding_blocks verifiers_per_segment segments_checked accept_blocks commit_blocks publish_blocks"),
         (U32, "challenge_blocks dispute_clock_blocks dispute_extension_blocks attest_blocks slash_to_winner_bps"),

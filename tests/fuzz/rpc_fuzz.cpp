@@ -65,7 +65,7 @@ class FakeNode final : public node::NodeApi {
         return {.items = {DisputeId{}}, .next = {}};
     }
     std::vector<node::DisputeMove> dispute_moves(const DisputeId&) const override { return {node::DisputeMove{}}; }
-    std::optional<double> referee_us(const DisputeId&) const override { return 1.5; }
+    std::optional<double> one_step_us(const DisputeId&) const override { return 1.5; }
 
   private:
     template <class T>

@@ -63,10 +63,11 @@ void write_settings(const CorpusWriter& out) {
     genesis.balances[AccountId{}] = Amount{1'000'000'000};
     const std::string text = node::to_genesis_json(genesis);
     out.write("genesis", "whole", text);
-    out.write("genesis", "least", R"({"chain_id":"a","balances":{}})");
-    out.write("genesis", "twice", R"({"chain_id":"a","chain_id":"b","balances":{}})");
+    out.write("genesis", "least", R"({"protocol_version":2,"chain_id":"a","balances":{}})");
+    out.write("genesis", "twice", R"({"protocol_version":2,"chain_id":"a","chain_id":"b","balances":{}})");
     out.write(
-        "genesis", "params", R"({"chain_id":"a","params":{"gas_price_min":"1","tx_size_max":4294967296},"balances":{}})"
+        "genesis", "params",
+        R"({"protocol_version":2,"chain_id":"a","params":{"gas_price_min":"1","tx_size_max":4294967296},"balances":{}})"
     );
 }
 

@@ -24,8 +24,8 @@ struct JmtClaim {
     }
 };
 
-/// A node and what a hostile prover hands to the referee with it. With `pattern`, also tiles of the right number and
-/// size that repeat these bytes.
+/// A node and what a hostile prover hands to the one-step verifier with it. With `pattern`, also tiles of the right
+/// number and size that repeat these bytes.
 struct PartialCase {
     canonical::Node node;
     std::uint64_t tile = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <tests/liability/arena.hpp>
+#include <tests/shard.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 
 /// test_liability --seed N shows one run, --quiet N the same network without its attackers; --seeds A B runs a range
@@ -201,10 +202,13 @@ int main(int argc, char** argv) {
         return report.broken.empty() ? 0 : 1;
     }
     if (option == "--messages" && words.size() == 2) {
-        return run_range({.messages = number(1)}, options) == 0 ? 0 : 1;
+        const test::Shard shard = test::shard_from_environment();
+        const Range range{.first = test::first_seed_of(shard), .messages = test::part_of(shard, number(1))};
+        return run_range(range, options) == 0 ? 0 : 1;
     }
     if ((option == "--seeds" || option == "--search") && words.size() == 3) {
-        const Range range{.first = number(1), .last = number(2), .searches = option == "--search"};
+        const test::Seeds seeds = test::seeds_of(test::shard_from_environment(), number(1), number(2));
+        const Range range{.first = seeds.first, .last = seeds.last, .searches = option == "--search"};
         return run_range(range, options) == 0 ? 0 : 1;
     }
     return context.run();

@@ -7,8 +7,10 @@
 #include <string>
 
 #include <tests/model/run.hpp>
+#include <tests/shard.hpp>
 
-/// ASSAY_SEED=n runs one seed; ASSAY_MODEL_TXS=n goes on until so many transactions have run.
+/// ASSAY_SEED=n runs one seed; ASSAY_MODEL_TXS=n goes on until so many transactions have run, or the shard's part of
+/// them (tests/shard.hpp).
 
 using namespace assay;
 using namespace assay::model;
@@ -161,11 +163,12 @@ void report(std::uint64_t seed, Workshop& shop, const Run& run) {
 TEST_CASE("BLK-2: the chain does what a plain model of the rules does, whatever a crowd sends") {
     Workshop shop;
     const std::uint64_t only = number_of("ASSAY_SEED", 0);
-    const std::uint64_t wanted = number_of("ASSAY_MODEL_TXS", kQuickTxs);
+    const test::Shard shard = test::shard_from_environment();
+    const std::uint64_t wanted = test::part_of(shard, number_of("ASSAY_MODEL_TXS", kQuickTxs));
     Coverage coverage;
     std::uint64_t txs = 0;
     std::uint64_t seeds = 0;
-    for (std::uint64_t seed = only == 0 ? 1 : only; txs < wanted; ++seed) {
+    for (std::uint64_t seed = only == 0 ? test::first_seed_of(shard) : only; txs < wanted; ++seed) {
         CAPTURE(seed);
         const Run run = play(shop, seed, kBlocks);
         txs += run.txs;

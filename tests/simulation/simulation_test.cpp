@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include <tests/shard.hpp>
 #include <tests/simulation/simulation.hpp>
 #include <tests/unit/consensus/toy_machine.hpp>
 
@@ -131,7 +132,8 @@ int main(int argc, char** argv) {
         return report.broken.empty() ? 0 : 1;
     }
     if (option == "--seeds" && argc == 4) {
-        return run_range(number(2), number(3)) == 0 ? 0 : 1;
+        const test::Seeds seeds = test::seeds_of(test::shard_from_environment(), number(2), number(3));
+        return run_range(seeds.first, seeds.last) == 0 ? 0 : 1;
     }
     return context.run();
 }

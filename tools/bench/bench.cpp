@@ -14,6 +14,7 @@ int run(int argc, char** argv) {
     Commands commands(app);
     add_chain_command(commands);
     add_gas_command(commands);
+    add_tables_command(commands);
 #ifdef ASSAY_BENCH_TRAINING
     add_training_commands(commands);
 #endif

@@ -42,5 +42,7 @@ void add_training_commands(Commands& commands);
 void add_chain_command(Commands& commands);
 /// Measures the cost of transactions relative to their gas.
 void add_gas_command(Commands& commands);
+/// Compares the node's tables in memory with the library's.
+void add_tables_command(Commands& commands);
 
 }  // namespace assay::bench

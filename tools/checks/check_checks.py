@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Feeds each check a violation, and fails when the check does not see it."""
+import json
 import pathlib
 import shutil
 import subprocess
@@ -239,7 +240,6 @@ def size_cases():
         ("a function of 71 lines with braces in strings and comments", "core/a.cpp", function(71, "int f() {  // }\n    g(\"}\", '}');"), 1),
         ("a function of 71 lines in a test", "tests/a.cpp", function(71), 0),
         ("a table of 100 lines", "core/a.cpp", "constexpr int kTable[] = {\n" + "    1,\n" * 100 + "};\n", 0),
-        ("an exception that is not too long any more", "contracts/state/task.hpp", "int x;\n" * 500, 1),
         ("a Python function of 71 lines", "tools/a.py", "def f():\n" + "    x()\n" * 70, 1),
     ]
     for name, path, text, verdict in cases:
@@ -252,6 +252,45 @@ def size_cases():
             expect(f"sizes: {name} gives {verdict}", result.returncode == verdict and seen == (verdict == 1), result.stdout + result.stderr)
 
 
+def version_cases():
+    """A copy of the protocol's vectors, with two released versions; each case changes it in a place or two."""
+    project = HERE.parent.parent
+    records = [{"protocol": 1, "release": "0.1.0", "vectors": {}}, {"protocol": 2, "release": "0.2.0", "vectors": {}}]
+    vectors = list(json.loads((project / "docs/protocol/versions.json").read_text())[-1]["vectors"])
+    files = {
+        "contracts/state/protocol.hpp": "inline constexpr std::uint32_t kProtocolVersion = 2;\n",
+        "CMakeLists.txt": "project(assay VERSION 0.2.0 LANGUAGES CXX)\n",
+        "CHANGELOG.md": "## Unreleased\n\n## 0.2.0 (2026-01-01, protocol 2)\n\n## 0.1.0\n",
+        "docs/protocol/versions.json": json.dumps(records),
+    }
+    breaking = ("CHANGELOG.md", "## Unreleased\n", "## Unreleased\n\n- STATE-BREAKING: bytes are others.\n")
+    bumped = [("contracts/state/protocol.hpp", "= 2", "= 3"),
+              ("docs/protocol/versions.json", "\n]", ',\n  {"protocol": 3, "release": null, "vectors": {}}\n]')]
+    cases = [
+        ("what agrees is accepted", None, []),
+        ("vectors that change under a released version are refused", "so this is STATE-BREAKING", [(vectors[0], "{", "{ ")]),
+        ("a breaking entry without a new version is refused", "increment kProtocolVersion", [breaking]),
+        ("a new version without its record is refused", "the last version is 2", bumped[:1]),
+        ("a new version without a breaking entry is refused", "no unreleased entry", bumped),
+        ("a new version without its vectors is refused", "record it with --write", [breaking, *bumped]),
+        ("a release that the changelog does not have is refused", "no heading for 0.1.0", [("CHANGELOG.md", "## 0.1.0", "## 0.0.9")]),
+        ("another version of the project is refused", "the newest release", [("CMakeLists.txt", "0.2.0", "0.3.0")]),
+    ]
+    for name, expected, changes in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for path in vectors:
+                write(root, path, "{}\n")
+            for path, text in files.items():
+                write(root, path, text)
+            run("check_protocol_version.py", root, "--write")
+            for path, old, fresh in changes:
+                write(root, path, (root / path).read_text().replace(old, fresh, 1))
+            result = run("check_protocol_version.py", root)
+            fits = result.returncode == 0 if expected is None else result.returncode == 1 and expected in result.stdout
+            expect(f"protocol version: {name}", fits, result.stdout + result.stderr)
+
+
 layer_cases()
 rule_cases()
 diagram_cases()
@@ -262,5 +301,6 @@ spec_cases()
 mutant_cases()
 format_cases()
 size_cases()
+version_cases()
 print(f"{failures} failures")
 sys.exit(1 if failures else 0)

@@ -31,7 +31,7 @@ ROOMS = {
     "core/system/log": ([], ["spdlog", "json"], False),
     "core/dispute": (CORE + ["core/canonical"], [], True),
     "contracts": (CORE + ["core/canonical", "core/dispute"], [], True),
-    "consensus": (CORE + ["contracts"], ["system"], False),
+    "consensus": (CORE + ["contracts"], ["boost", "system"], False),
     "consensus/light": (CORE, [], True),
     "consensus/solo": (CORE + ["contracts", "consensus"], ["system"], False),
     "consensus/cometbft": (CORE + ["core/system", "contracts", "consensus", "consensus/light"], ["boost", "json", "protobuf", "system"], False),
@@ -43,7 +43,7 @@ ROOMS = {
     "node/rpc": (RULES + CONSENSUS + CLIENT + ["node/api"], ["json", "system"], False),
     "node/daemon": (RULES + ["core/keys", "core/system", "core/system/log"] + CONSENSUS + CLIENT +
                     ["consensus/cometbft", "node/api", "node/state", "node/history", "node/rpc"],
-                    ["json", "cli11", "toml", "system"], False),
+                    ["boost", "json", "cli11", "toml", "system"], False),
     "verifier/compile/program": (CORE + ["core/canonical"], [], True),
     "verifier/compile/onnx": (CORE + ["core/canonical", "verifier/compile/program"], ["onnx"], False),
     "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program"], ["torch", "system"], False),

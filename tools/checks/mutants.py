@@ -21,6 +21,7 @@ import time
 
 sys.dont_write_bytecode = True  # nothing is left behind in the checkout
 from mutants_table import MUTANTS, NOT_APPLICABLE  # noqa: E402
+import shard  # noqa: E402
 
 IGNORED = shutil.ignore_patterns("build", ".git", "__pycache__")
 
@@ -133,6 +134,7 @@ def main():
     mutants = [mutant for mutant in MUTANTS if not names or mutant.name in names]
     if len(mutants) != len(names or MUTANTS):
         raise SystemExit("no mutant has that name; there are " + ", ".join(m.name for m in MUTANTS))
+    mutants = shard.take_share(mutants)
     source = folder / "source"
     folder.mkdir(parents=True, exist_ok=True)
     copy_tree(checkout, source)

@@ -65,6 +65,8 @@ std::string flipped(const json& hex) {
     return text;
 }
 
+json next(const json& number) { return number.get<std::uint64_t>() + 1; }
+
 bool has_seat(const contracts::Beacon& beacon, const AccountId& account) {
     return std::any_of(beacon.seats.begin(), beacon.seats.end(), [&](const contracts::Seat& seat) {
         return seat.account == account;
@@ -125,6 +127,7 @@ std::vector<Liar::Lie> Liar::lies() const {
         return Lie{name, std::move(told), std::move(lie), std::move(command), kExitMismatch, "mismatch"};
     };
     std::vector<Lie> out{
+        refused("protocol", "that it speaks another protocol", altered("node_status", "protocol_version", next), pay),
         refused(
             "chain-id", "that its chain is another one, by its id",
             altered("node_status", "chain_id", [](const json&) { return json("assay-other"); }), pay

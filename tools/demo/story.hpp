@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 #include <tools/demo/narrator.hpp>
 #include <tools/demo/network.hpp>

@@ -10,6 +10,7 @@ std::vector<Unnamed> unnamed_parameters() {
     const std::string validators = "consensus: what validators lose does not depend on tasks";
     const std::string threshold = "tolerance mode: it follows from measured distances, not from prices";
     return {
+        {"protocol_version", "the version of the rules, which has no price"},
         {"tx_size_max", "bytes: the least is the largest proof (PAR-7), the most what a network carries"},
         {"block_size_max", "bytes: the most is what a network carries in the time of a block"},
         {"solver_bond_bps", of_bond},

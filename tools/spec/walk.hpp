@@ -10,6 +10,7 @@
 
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 #include <contracts/transaction/transaction.hpp>
 #include <tools/spec/random_value.hpp>

@@ -94,7 +94,7 @@ struct MoveSelect {
     DisputeId dispute;
     bool operator==(const MoveSelect&) const = default;
 };
-/// Either party's move; sent only if the referee would rule in our favour.
+/// Either party's move; sent only if the one-step verifier would rule in our favour.
 struct MoveProve {
     DisputeId dispute;
     bool operator==(const MoveProve&) const = default;

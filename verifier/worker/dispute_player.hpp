@@ -16,7 +16,7 @@ namespace assay::worker {
 std::vector<dispute::NodeReveal> node_reveals(const dispute::Claim& claim, const std::vector<contracts::Tx>& moves);
 
 /// Plays this worker's side of its disputes, as responder or challenger. A worker defends what it really
-/// computed. No party sends a proof that the referee would rule against, so the opponent has to send it.
+/// computed. No party sends a proof that the one-step verifier would rule against, so the opponent has to send it.
 class DisputePlayer {
   public:
     explicit DisputePlayer(WorkerContext& context) : context_(context) {}

@@ -122,7 +122,7 @@ def check_fraud(report, kind):
         check(task["state"] == "settled" and "refuted" in verdicts, "what is overstated must be refuted and the task settle")
         # One liar plays many games at once: it may be late in any of them, and with what it owes meanwhile.
         reasons = slash_reasons(task)
-        check(reasons & {"lost_dispute", "dispute_timeout"}, f"by the referee or a clock, not by {reasons}")
+        check(reasons & {"lost_dispute", "dispute_timeout"}, f"by the one-step verifier or a clock, not by {reasons}")
         check(reasons <= {"lost_dispute", "dispute_timeout", "missed_verdict"}, f"what it lost besides: {reasons}")
         losers = {e["from"] for e in task["history"] if e["event"] == "slashed"}
         check(len(losers) == 1, f"nobody but the liar loses: {losers}")
@@ -176,7 +176,7 @@ def check_fraud(report, kind):
             check(idle["failed"] == 0 and idle["slowest_ms"] < 1000, f"the node answers all the while: {idle}")
         if kind == "lying-node":
             lying = report["lying-node"]
-            check(lying["told"] == 10 and lying["refused"] == 8, f"what does not verify is refused: {lying}")
+            check(lying["told"] == 11 and lying["refused"] == 9, f"what does not verify is refused: {lying}")
             check(all(lie["as_meant"] and lie["error"] for lie in lying["lies"]), f"each lie has a typed error: {lying}")
             check(all(lie["signed"] == 0 for lie in lying["lies"] if lie["error"] == "mismatch"), "nothing is signed on a lie")
             payments = lying["payments"]
@@ -197,7 +197,7 @@ def check_fraud(report, kind):
         at = dispute["pinpoint"]
         check(at["op"] is not None and at["node"] is not None, "the fraud must be pinpointed to a node")
         check(at["op"] == EXPECTED_OP.get(kind, at["op"]), f"{kind} was pinpointed at {at}")
-        check(0 < dispute["referee_us"] < 1000, f"the referee took {dispute['referee_us']} us")
+        check(0 < dispute["referee_us"] < 1000, f"the one-step verifier took {dispute['referee_us']} us")
         check(dispute["slashed"] > 0 and dispute["slashed"] == dispute["paid"] + dispute["burned"], "the solver's bond")
 
 

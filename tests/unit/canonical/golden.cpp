@@ -96,7 +96,7 @@ void write_chains(const Output& output) {
     output("chains", bytes);
 }
 
-// The accumulators and tiles that a referee sees, of every primitive.
+// The accumulators and tiles that a one-step verifier sees, of every primitive.
 void write_partials(const Output& output) {
     for (const Op op : all_ops()) {
         Random random(static_cast<std::uint64_t>(op) + 7000);

@@ -68,8 +68,8 @@ class CountingRows : public RowSource {
 /// The node's output by plain loops over whole tensors, written without the library's kernels.
 Tensor reference(const Sample& sample, const RowSource& rows);
 
-/// The referee's way: every tile by chaining execute_partial, operands found through the public functions. `between` is
-/// called with every accumulator.
+/// The one-step verifier's way: every tile by chaining execute_partial, operands found through the public functions.
+/// `between` is called with every accumulator.
 Tensor execute_by_partials(
     const Sample& sample, const RowSource& rows, const std::function<void(ByteView)>& between = {}
 );

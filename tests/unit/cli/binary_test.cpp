@@ -209,7 +209,7 @@ TEST_CASE("TRM-1: stake show says what a verifier consents to, where that is som
     CHECK(own.out.find("price") == std::string::npos);
 }
 
-TEST_CASE("keys are made, shown, exported, taken in, re-sealed and deleted") {
+TEST_CASE("keys are made, shown, exported, taken in, re-sealed and deleted" * doctest::test_suite("full")) {
     const Program assay;
     const std::string password = "ASSAY_PASSWORD=secret";
     const Outcome made = assay("keys new alice -o json", password);

@@ -145,12 +145,9 @@ json ForgedNode::call(const std::string& method, const json& params) {
         return {{"raw", to_hex(codec::encode(height == kHeight + 1 ? block : sign_state(height - 1)))}};
     }
     if (method == "node_status") {
-        return {
-            {"chain_id", "forged"},
-            {"genesis_hash", to_hex(app_hashes_.front().view())},
-            {"engine", "solo"},
-            {"height", kHeight + 1},
-            {"proposer", crypto::to_address(proposer.account())}};
+        return {{"chain_id", "forged"},  {"genesis_hash", to_hex(app_hashes_.front().view())},
+                {"engine", "solo"},      {"protocol_version", contracts::kProtocolVersion},
+                {"height", kHeight + 1}, {"proposer", crypto::to_address(proposer.account())}};
     }
     return {{"error", {{"code", -32601}, {"message", "no such method"}, {"data", {{"name", "method_not_found"}}}}}};
 }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <consensus/solo/block.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 #include <core/crypto/keys.hpp>
 #include <client/http/http.hpp>

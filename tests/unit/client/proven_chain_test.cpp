@@ -105,6 +105,17 @@ TEST_CASE("a node of another chain than the pinned one is refused") {
     CHECK(at.refusal().empty());
 }
 
+TEST_CASE("PAR-13: a node of another version of the protocol is refused, at first and later") {
+    Meeting at;
+    alter(at, "node_status", "protocol_version", contracts::kProtocolVersion + 1);
+    CHECK(at.refusal().find("the node speaks version 3 of the protocol") != std::string::npos);
+    CHECK_FALSE(read_anchor(anchor_file(at.home.path())));
+    at.node.tamper = nullptr;
+    static_cast<void>(at.chain());
+    alter(at, "node_status", "protocol_version", 1);
+    CHECK(at.refusal().find("install the release that the chain runs") != std::string::npos);
+}
+
 TEST_CASE("a block of another proposer than the pinned one proves nothing") {
     Meeting at;
     static_cast<void>(at.chain());

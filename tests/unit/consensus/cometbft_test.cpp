@@ -118,7 +118,13 @@ TEST_CASE("CMT-2: a fresh chain is initialised, again when the engine asks again
     const auto info = toy.handler.handle(info_request()).info();
     CHECK(info.last_block_height() == 1);
     CHECK(info.last_block_app_hash() == hash);
-    CHECK(info.app_version() == kAppVersion);
+}
+
+TEST_CASE("CMT-15: Info and InitChain name the protocol's version as the application's") {
+    Toy toy;
+    CHECK(toy.handler.handle(info_request()).info().app_version() == contracts::kProtocolVersion);
+    const auto init = toy.handler.handle(init_request("toy")).init_chain();
+    CHECK(init.consensus_params().version().app() == contracts::kProtocolVersion);
 }
 
 TEST_CASE("CMT-2: an engine of another chain, or one that begins elsewhere, is refused") {
@@ -220,7 +226,7 @@ TEST_CASE("GAS-9: the engine is told the gas of transactions and the limits of b
     CHECK(init.consensus_params().block().max_gas() == 70'000);
     CHECK_FALSE(init.consensus_params().has_evidence());
     // With parameters that name no version the engine forgets the one that Info names, and no snapshot can be restored.
-    CHECK(init.consensus_params().version().app() == kAppVersion);
+    CHECK(init.consensus_params().version().app() == contracts::kProtocolVersion);
     CHECK(handler.handle(check_request(toy_tx(1, 0), false)).check_tx().gas_wanted() == ToyMachine::kTxGas);
     const auto finalized = handler.handle(finalize_request(1, {toy_tx(1, 0)})).finalize_block();
     REQUIRE(finalized.tx_results_size() == 1);

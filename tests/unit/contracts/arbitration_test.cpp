@@ -71,7 +71,7 @@ TEST_CASE("DSP-36: a tampered tile is pinpointed, refuted by one partial, and th
     CHECK(where.node == 2U);
     CHECK(where.op == canonical::Op::kAdd);
     CHECK(where.tile == 1U);
-    CHECK(chain.last.referee_partials == 1);
+    CHECK(chain.last.judged_proofs == 1);
     CHECK(chain.last.disputes == std::vector{id});
 
     const std::uint64_t bond = chain.params.solver_bond.grains;
@@ -156,7 +156,7 @@ TEST_CASE("DSP-36: a proof that is not the partial's is refused and ends nothing
     const DisputeId id = open(chain, task, 2);
     play_until(chain, id, fraud, honest, chain.whistleblower, dispute::Level::kProof);
     CHECK(chain.fail(chain.solver, ProveMove{id, {}}) == TxError::kProofInvalid);
-    CHECK(chain.last.referee_partials == 0);
+    CHECK(chain.last.judged_proofs == 0);
     CHECK(find_dispute(chain.view, id)->state() == DisputeState::kActive);
     CHECK(is_responders_turn(find_dispute(chain.view, id).value()));
     const Tx tx = sign_tx(

@@ -181,7 +181,7 @@ TEST_CASE("EVL-5: the evaluation is always drawn, as the segment after the last,
     }
 }
 
-TEST_CASE("EVL-5: a verdict with another score opens a dispute, which the referee decides") {
+TEST_CASE("EVL-5: a verdict with another score opens a dispute, which the one-step verifier decides") {
     const ToyRun run;
     const Evaluation right = evaluation_of_run(run);
     for (const bool solver_lies : {true, false}) {

@@ -100,7 +100,7 @@ TEST_CASE("GAS-3: who joins the beacon pays for all the seats that it can have")
     CHECK(gas_at(CompleteTask{}, 200, more) == gas_at(CompleteTask{}, 200));
 }
 
-TEST_CASE("GAS-4: a proof that the referee judges is dearer than any other move of its size") {
+TEST_CASE("GAS-4: a proof that the one-step verifier judges is dearer than any other move of its size") {
     const std::uint64_t proof = gas_at(ProveMove{}, 20'000);
     CHECK(proof > gas_at(RevealMove{}, 20'000));
     CHECK(proof > gas_at(SelectMove{}, 20'000));

@@ -10,6 +10,7 @@
 
 #include <contracts/state/slots.hpp>
 #include <contracts/transaction/transaction.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 
 /// docs/protocol/liability.md says of everything that can cost somebody something who can cause it and how it is

@@ -32,6 +32,10 @@ TEST_CASE("PAR-1: the default parameters, and those of quick tests, are such tha
     CHECK(are_valid(quick_params()));
 }
 
+TEST_CASE("PAR-13: parameters of another version of the protocol make no chain") {
+    check_refused({[](Params& p) { --p.protocol_version; }, [](Params& p) { ++p.protocol_version; }});
+}
+
 TEST_CASE("PAR-1.1: every span is 1 to 2 to the power of 30 blocks") {
     for (std::uint32_t Params::*span :
          {&Params::unbonding_blocks, &Params::accept_blocks, &Params::commit_blocks, &Params::publish_blocks,

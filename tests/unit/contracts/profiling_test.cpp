@@ -197,7 +197,7 @@ TEST_CASE("PRF-4: commitments first, then reports, who misses a phase loses a te
     CHECK(chain.task(id).state == TaskState::kRefused);
 }
 
-TEST_CASE("PRF-5: a replay or an initial state that is reported wrongly is refuted by the referee") {
+TEST_CASE("PRF-5: a replay or an initial state that is reported wrongly is refuted by the one-step verifier") {
     const ToyRun canonical;
     const ToyRun native(kNative);
     const ToyRun liar(Tamper{false, 6, 1, 2});

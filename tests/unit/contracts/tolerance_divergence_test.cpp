@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <tests/unit/contracts/verdicts.hpp>

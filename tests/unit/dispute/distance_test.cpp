@@ -118,7 +118,9 @@ TEST_CASE("TOL-2: a measurement's bits give the root that the program commits to
     CHECK(exceeds(measurement.parameters, {1, 1'000'000}));
 }
 
-TEST_CASE("TOL-2: a wrong measurement is bisected to the partial that is wrong, whoever lies") {
+TEST_CASE(
+    "TOL-2: a wrong measurement is bisected to the partial that is wrong, whoever lies" * doctest::test_suite("full")
+) {
     const World world = measuring_world(segment());
     ScalarReplay honest(world, true, 7);
     const Claim right = make_claim(world, honest, true, 0, 1, 7);

@@ -54,7 +54,7 @@ bool check_lie(const World& world, bool initialisation, std::uint32_t steps, con
 
 }  // namespace
 
-TEST_CASE("DSP-10: a lie at any node convicts whoever told it, at that node and tile") {
+TEST_CASE("DSP-10: a lie at any node convicts whoever told it, at that node and tile" * doctest::test_suite("full")) {
     const World world = char_world();
     std::mt19937_64 random(2026);
     constexpr std::uint32_t kSteps = 2;

@@ -112,7 +112,10 @@ bool may_be_selected(const Graph& graph, bool initialisation, std::uint32_t inde
 
 }  // namespace
 
-TEST_CASE("DSP-10: the smallest lie at any node of a disputed step is found, whether or not it reaches the state") {
+TEST_CASE(
+    "DSP-10: the smallest lie at any node of a disputed step is found, whether or not it reaches the state" *
+    doctest::test_suite("full")
+) {
     const World world = char_world();
     std::mt19937_64 random(11);
     std::set<Op> ops;

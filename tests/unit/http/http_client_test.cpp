@@ -71,7 +71,7 @@ TEST_CASE("a server that never answers is a timeout") {
     CHECK(Clock::now() - start < std::chrono::seconds(3));
 }
 
-TEST_CASE("what arrives extends the time for the rest, as far as the rate goes") {
+TEST_CASE("what arrives extends the time for the rest, as far as the rate goes" * doctest::test_suite("full")) {
     const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n" + std::string(30, 'x');
     // Of the head whole lines count, of which the longest takes 0.4 s.
     HttpLimits limits = within(std::chrono::milliseconds(800));

@@ -117,7 +117,7 @@ std::pair<double, double> honest_latency(std::uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("an honest request is answered while 2000 connections do nothing") {
+TEST_CASE("an honest request is answered while 2000 connections do nothing" * doctest::test_suite("full")) {
     allow_descriptors();
     HttpServerOptions options;
     options.connections_per_address = 16;
@@ -197,7 +197,7 @@ TEST_CASE("connections beyond the limit are told to come back when all are busy"
     CHECK(fourth.read_until("GET /a").find("200") != std::string::npos);
 }
 
-TEST_CASE("a head or a body that trickles in is cut off though bytes keep coming") {
+TEST_CASE("a head or a body that trickles in is cut off though bytes keep coming" * doctest::test_suite("full")) {
     HttpServerOptions options;
     options.header_timeout = 1s;
     options.idle_timeout = 1s;

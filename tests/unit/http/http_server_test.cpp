@@ -110,7 +110,7 @@ TEST_CASE("what is not HTTP is answered with 400 and closed") {
     CHECK(http_get(url_of(server)).status == 200);
 }
 
-TEST_CASE("a connection that says nothing or stops in the middle is closed") {
+TEST_CASE("a connection that says nothing or stops in the middle is closed" * doctest::test_suite("full")) {
     HttpServerOptions options;
     options.idle_timeout = std::chrono::seconds(1);
     options.header_timeout = std::chrono::seconds(1);
@@ -215,7 +215,7 @@ TEST_CASE("stop ends idle connections at once and lets answers out") {
     CHECK_THROWS_AS(http_get(url_of(server)), NetError);
 }
 
-TEST_CASE("stop does not wait for a client that takes no answer") {
+TEST_CASE("stop does not wait for a client that takes no answer" * doctest::test_suite("full")) {
     HttpServer server({}, [](const HttpRequest&) { return text(200, std::string(64U << 20U, 'x')); });
     RawClient client(server.port());
     client.send(kGet);

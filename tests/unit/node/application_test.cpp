@@ -394,7 +394,10 @@ TEST_CASE("POOL-2: a filler with money keeps out nobody who offers an eighth mor
     CHECK(contracts::get_base_fee(*app.committed(), genesis.params) > genesis.params.gas_price_min);
 }
 
-TEST_CASE("where a write to the device fails the application is at a whole height and replays to the same hash") {
+TEST_CASE(
+    "where a write to the device fails the application is at a whole height and replays to the same hash" *
+    doctest::test_suite("full")
+) {
     auto blocks = sample_blocks();
     blocks.resize(2 * kSyncBlocks + 10);
     Fixture reference;

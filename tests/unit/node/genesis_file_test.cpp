@@ -25,7 +25,7 @@ std::string error_of(const std::string& text) {
 }
 
 std::string document(const std::string& params, const std::string& balances) {
-    return R"({"chain_id":"a-1","params":)" + params + R"(,"balances":)" + balances + "}";
+    return R"({"protocol_version":2,"chain_id":"a-1","params":)" + params + R"(,"balances":)" + balances + "}";
 }
 
 }  // namespace
@@ -44,11 +44,14 @@ TEST_CASE("a written genesis reads back as it was") {
 }
 
 TEST_CASE("what a genesis file leaves out has its default") {
-    const auto genesis = decode_genesis_json(R"({"chain_id":"a-1","params":{"accept_blocks":9},"balances":{}})");
+    const auto genesis =
+        decode_genesis_json(R"({"protocol_version":2,"chain_id":"a-1","params":{"accept_blocks":9},"balances":{}})");
     contracts::Params params;
     params.accept_blocks = 9;
     CHECK(genesis.params == params);
-    CHECK(decode_genesis_json(R"({"chain_id":"a-1","balances":{}})").params == contracts::Params{});
+    CHECK(
+        decode_genesis_json(R"({"protocol_version":2,"chain_id":"a-1","balances":{}})").params == contracts::Params{}
+    );
 }
 
 TEST_CASE("a genesis file with anything unknown, repeated, ill-typed or out of range is refused by name") {
@@ -66,11 +69,11 @@ TEST_CASE("a genesis file with anything unknown, repeated, ill-typed or out of r
         {document(R"({"hardware_classes":[{"name":"a","least_score":1,"speed":2}]})", good), "speed"},
         {"[]", "must be an object"},
         {document("{}", good) + "x", "not JSON"},
-        {R"({"balances":{}})", "chain_id"},
-        {R"({"chain_id":"a-1"})", "balances"},
-        {R"({"chain_id":"A 1","balances":{}})", "1 to 48 characters"},
-        {R"({"chain_id":"a-1","balances":{},"balance":{}})", "nearest: \"balances\""},
-        {R"({"chain_id":"a-1","chain_id":"b-1","balances":{}})", "occurs twice"},
+        {R"({"protocol_version":2,"balances":{}})", "chain_id"},
+        {R"({"protocol_version":2,"chain_id":"a-1"})", "balances"},
+        {R"({"protocol_version":2,"chain_id":"A 1","balances":{}})", "1 to 48 characters"},
+        {R"({"protocol_version":2,"chain_id":"a-1","balances":{},"balance":{}})", "nearest: \"balances\""},
+        {R"({"protocol_version":2,"chain_id":"a-1","chain_id":"b-1","balances":{}})", "occurs twice"},
         {document(R"({"acept_blocks":1})", good), "nearest: \"accept_blocks\""},
         {document(R"({"accept_blocks":-1})", good), "params.accept_blocks"},
         {document(R"({"accept_blocks":1.5})", good), "params.accept_blocks"},
@@ -96,10 +99,23 @@ TEST_CASE("a genesis file with anything unknown, repeated, ill-typed or out of r
     }
 }
 
+TEST_CASE("PAR-13: a genesis file of another version of the protocol is refused before anything else of it is read") {
+    CHECK(error_of(R"({"chain_id":"a-1","balances":{}})").find("as in files of release 0.1") != std::string::npos);
+    for (const std::uint64_t version :
+         {std::uint64_t{0}, std::uint64_t{1}, contracts::kProtocolVersion + std::uint64_t{1}}) {
+        const std::string text = std::to_string(version);
+        const std::string error = error_of(R"({"protocol_version":)" + text + R"(,"a thing of that version":1})");
+        CHECK(error.find("speaks version " + text + " of the protocol") != std::string::npos);
+        CHECK(error.find("docs/operations/upgrade.md") != std::string::npos);
+    }
+    CHECK(error_of(R"({"protocol_version":"2"})").find("must be a whole number") != std::string::npos);
+    CHECK(error_of(R"({"protocol_version":-2})").find("must be a whole number") != std::string::npos);
+}
+
 TEST_CASE("a genesis file says which engine it is for") {
     const solo::test::TemporaryDirectory directory;
     const auto file = directory.path() / "genesis.json";
-    const auto genesis = decode_genesis_json(R"({"chain_id":"a-1","balances":{}})");
+    const auto genesis = decode_genesis_json(R"({"protocol_version":2,"chain_id":"a-1","balances":{}})");
     write_genesis(file, genesis);
     CHECK_FALSE(read_genesis_engine(file).has_value());
     for (const EngineKind kind : {EngineKind::kSolo, EngineKind::kCometBft}) {
@@ -107,6 +123,6 @@ TEST_CASE("a genesis file says which engine it is for") {
         CHECK(read_genesis_engine(file) == kind);
         CHECK(codec::encode(read_genesis(file)) == codec::encode(genesis));
     }
-    std::ofstream(file) << R"({"chain_id":"a-1","balances":{},"engine":"many"})";
+    std::ofstream(file) << R"({"protocol_version":2,"chain_id":"a-1","balances":{},"engine":"many"})";
     CHECK_THROWS_AS(static_cast<void>(read_genesis_engine(file)), GenesisFileError);
 }

@@ -29,7 +29,7 @@ struct Index {
 
     void add(
         std::vector<Bytes> txs, std::vector<Receipt> receipts, std::vector<HistoryRecord> records,
-        std::vector<assay::history::RefereeTime> referee = {}
+        std::vector<assay::history::OneStepTime> times = {}
     ) {
         BlockOutcome outcome;
         for (std::size_t i = 0; i < txs.size(); ++i) {
@@ -38,7 +38,7 @@ struct Index {
         outcome.receipts = std::move(receipts);
         outcome.history = std::move(records);
         storage::Batch batch;
-        assay::history::index_block(batch, *store.snapshot(), make_block(++height, std::move(txs)), outcome, referee);
+        assay::history::index_block(batch, *store.snapshot(), make_block(++height, std::move(txs)), outcome, times);
         store.write(batch, false);
     }
 };
@@ -242,6 +242,6 @@ TEST_CASE("a dispute's moves are its opening and the moves that succeeded, with 
     CHECK(moves[2].action == "select_move");
     CHECK(moves[3].tx == tx_hash(prove));
     CHECK(reader.moves(id<DisputeId>(21)).size() == 1);
-    CHECK(reader.referee_nanoseconds(dispute) == 12'500);
-    CHECK_FALSE(reader.referee_nanoseconds(id<DisputeId>(21)).has_value());
+    CHECK(reader.one_step_nanoseconds(dispute) == 12'500);
+    CHECK_FALSE(reader.one_step_nanoseconds(id<DisputeId>(21)).has_value());
 }

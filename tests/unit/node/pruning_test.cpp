@@ -274,7 +274,7 @@ TEST_CASE("CMT-14: pruning that is switched on late catches up, some heights wit
     CHECK(contracts::get_account(*app.committed(), key(1).account()).nonce == 40);
 }
 
-TEST_CASE("CMT-14: a node that dies at any write while it prunes goes on where it was") {
+TEST_CASE("CMT-14: a node that dies at any write while it prunes goes on where it was" * doctest::test_suite("full")) {
     Chain all(0);
     const auto blocks = sample_blocks(24);
     for (const auto& txs : blocks) {

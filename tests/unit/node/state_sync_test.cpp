@@ -348,7 +348,10 @@ TEST_CASE("CMT-13: offers that contradict themselves or are of another format ar
     CHECK(peer.app.info().height == Height{1});
 }
 
-TEST_CASE("CMT-13: a process that dies while restoring begins with the genesis, and can restore again") {
+TEST_CASE(
+    "CMT-13: a process that dies while restoring begins with the genesis, and can restore again" *
+    doctest::test_suite("full")
+) {
     Server server;
     TemporaryDirectory home;
     Hash256 genesis_hash;
@@ -376,7 +379,8 @@ TEST_CASE("CMT-13: a process that dies while restoring begins with the genesis, 
 }
 
 TEST_CASE(
-    "CMT-13: a process that dies at many a write of a restore has the genesis or the snapshot, and nothing between"
+    "CMT-13: a process that dies at many a write of a restore has the genesis or the snapshot, and nothing between" *
+    doctest::test_suite("full")
 ) {
     Server server;
     Hash256 genesis_hash;

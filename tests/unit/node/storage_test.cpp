@@ -115,7 +115,8 @@ TEST_CASE("a second process cannot open the store") {
 }
 
 TEST_CASE(
-    "where a write to the device fails the state is that of a whole batch after reopening, none before a synced one"
+    "where a write to the device fails the state is that of a whole batch after reopening, none before a synced one" *
+    doctest::test_suite("full")
 ) {
     constexpr std::uint64_t kBatches = 40;
     constexpr std::uint64_t kSynced = 12;  // between them the buffers fill by themselves

@@ -205,7 +205,10 @@ TEST_CASE("TOL-2: denormal and tiny drifts have their largest element, and squar
     }
 }
 
-TEST_CASE("TOL-2: the sum of squares of a long tensor with outliers keeps its precision over chunks and parts") {
+TEST_CASE(
+    "TOL-2: the sum of squares of a long tensor with outliers keeps its precision over chunks and parts" *
+    doctest::test_suite("full")
+) {
     States states;
     // More than one part of 2^20 elements, and of a chunk of 16384.
     const Shape shape{33, 40'000};

@@ -130,7 +130,10 @@ TEST_CASE("FEE-1: sending signs with the next nonce and half more than the least
     running.node.dispute_ids.push_back(id<DisputeId>(1));
 }
 
-TEST_CASE("POOL-2: a transaction that blocks leave out offers more under the same nonce, up to what is allowed") {
+TEST_CASE(
+    "POOL-2: a transaction that blocks leave out offers more under the same nonce, up to what is allowed" *
+    doctest::test_suite("full")
+) {
     Running running;
     running.node.fee_least = 100'000;
     CHECK(running.client.send(key(1), kTransfer).code == 0);
@@ -167,7 +170,7 @@ TEST_CASE("DTY-2: an answer names its deadline, costs nothing, and is signed ane
     CHECK(running.node.next_nonce(key(1).account()) == 0);
 }
 
-TEST_CASE("DTY-2: an answer that nobody owes, or owes no longer, is an error") {
+TEST_CASE("DTY-2: an answer that nobody owes, or owes no longer, is an error" * doctest::test_suite("full")) {
     Running running;
     const auto refused = [&] {
         try {
@@ -253,7 +256,7 @@ TEST_CASE("a transaction that the node has already is waited for") {
     CHECK(running.client.send(key(1), kTransfer).code == 0);
 }
 
-TEST_CASE("a transaction that leaves the mempool is submitted again, byte for byte") {
+TEST_CASE("a transaction that leaves the mempool is submitted again, byte for byte" * doctest::test_suite("full")) {
     Running running;
     std::set<Bytes> seen;
     running.node.refuse = [&](const Bytes& tx) {
@@ -272,7 +275,10 @@ TEST_CASE("a transaction that leaves the mempool is submitted again, byte for by
     CHECK(running.node.moved() == Amount{7});
 }
 
-TEST_CASE("a transaction that leaves the mempool for another of its nonce is given up, not signed again") {
+TEST_CASE(
+    "a transaction that leaves the mempool for another of its nonce is given up, not signed again" *
+    doctest::test_suite("full")
+) {
     Running running;
     running.node.before_block = [&] {
         running.node.drop_mempool();
@@ -304,7 +310,7 @@ TEST_CASE("no block in time is a timeout that names the transaction") {
     CHECK(running.node.next_nonce(key(1).account()) == 1);
 }
 
-TEST_CASE("a listing that a lying node never ends is ended") {
+TEST_CASE("a listing that a lying node never ends is ended" * doctest::test_suite("full")) {
     std::atomic<int> calls = 0;
     std::atomic<bool> is_empty = true;
     http::HttpServer liar({}, [&](const http::HttpRequest&) {

@@ -253,7 +253,7 @@ node::Page<contracts::DisputeId> FakeNode::disputes(
 
 std::vector<node::DisputeMove> FakeNode::dispute_moves(const contracts::DisputeId&) const { return moves; }
 
-std::optional<double> FakeNode::referee_us(const contracts::DisputeId&) const { return 12.5; }
+std::optional<double> FakeNode::one_step_us(const contracts::DisputeId&) const { return 12.5; }
 
 void FakeNode::put(const Bytes& slot, Bytes value) {
     const std::lock_guard lock(mutex_);

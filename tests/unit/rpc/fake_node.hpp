@@ -53,7 +53,7 @@ class FakeNode final : public node::NodeApi {
         const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
     ) const override;
     std::vector<node::DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
-    std::optional<double> referee_us(const contracts::DisputeId& dispute) const override;
+    std::optional<double> one_step_us(const contracts::DisputeId& dispute) const override;
 
     void put(const Bytes& slot, Bytes value);
     /// Executes a transaction of `sender` that did not come through this test's client.

@@ -117,10 +117,12 @@ TEST_CASE("status, parameters and blocks are as documented") {
     CHECK(status.at("last_stop") == "unclean");
     CHECK(status.at("mempool") == Json{{"txs", 0}, {"bytes", 0}});
     CHECK(status.at("genesis_hash").get<std::string>().size() == 64);
-    CHECK(status.size() == 16);
+    CHECK(status.size() == 17);
+    CHECK(status.at("protocol_version") == kProtocolVersion);
     CHECK(status.at("first_history") == 1);
     const Json params = server.result("chain_params");
     CHECK(params.at("raw") == to_hex(codec::encode(Params{})));
+    CHECK(params.at("protocol_version") == kProtocolVersion);
     CHECK(params.at("gas_price_min") == "50");
     CHECK(params.at("task_value_max") == "25000000000");
     const Json block = server.result("chain_block", {{"height", 7}});

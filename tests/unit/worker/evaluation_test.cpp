@@ -101,7 +101,8 @@ TEST_CASE("EVL-7: training lowers the score, and the same state gives the same o
     CHECK(score_after(3) == after);
 }
 
-TEST_CASE("EVL-5: a flattered score is refuted by the referee at the node that was altered, a true one holds") {
+TEST_CASE("EVL-5: a flattered score is refuted by the one-step verifier at the node that was altered, a true one holds"
+) {
     const EvaluatedTask task;
     const auto state = task.state_after(3);
     const auto ground = evaluating(*task.artifacts, state);
