@@ -121,7 +121,7 @@ struct RpcServer::Impl {
     http::HttpServer http;
 };
 
-RpcServer::RpcServer(RpcOptions options, node::NodeApi& api) : impl_(std::make_unique<Impl>(options, api)) {}
+RpcServer::RpcServer(const RpcOptions& options, node::NodeApi& api) : impl_(std::make_unique<Impl>(options, api)) {}
 
 RpcServer::~RpcServer() { stop(); }
 

@@ -26,7 +26,7 @@ struct RpcOptions {
 class RpcServer {
   public:
     /// Starts to serve. Throws http::NetError with the address if it is in use. `api` must outlive the server.
-    RpcServer(RpcOptions options, node::NodeApi& api);
+    RpcServer(const RpcOptions& options, node::NodeApi& api);
     ~RpcServer();
     RpcServer(const RpcServer&) = delete;
     RpcServer& operator=(const RpcServer&) = delete;

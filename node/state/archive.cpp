@@ -103,7 +103,8 @@ Archive::Archive(std::filesystem::path directory, std::uint32_t keep)
     }
     for (const std::filesystem::path& folder : folders) {
         if (auto info = read_snapshot(folder)) {
-            snapshots_.emplace(info->height, *std::move(info));
+            const auto height = info->height;
+            snapshots_.emplace(height, *std::move(info));
         } else {
             std::filesystem::remove_all(folder);
         }

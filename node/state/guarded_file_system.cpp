@@ -53,8 +53,8 @@ class GuardedFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 class GuardedFileSystem final : public rocksdb::FileSystemWrapper {
   public:
-    GuardedFileSystem(std::shared_ptr<rocksdb::FileSystem> base, Tell tell)
-        : FileSystemWrapper(std::move(base)), tell_(std::make_shared<const Tell>(std::move(tell))) {}
+    GuardedFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base, Tell tell)
+        : FileSystemWrapper(base), tell_(std::make_shared<const Tell>(std::move(tell))) {}
 
     const char* Name() const override { return "assay-guarded"; }
 

@@ -204,6 +204,7 @@ double memory_of(
                                 std::to_string(options.threads);
     const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
     double mib = 0.0;
+    // NOLINTNEXTLINE(cert-err34-c): this same program has printed the number
     if (pipe == nullptr || std::fscanf(pipe.get(), "%lf", &mib) != 1) {
         throw std::runtime_error("the process that measures memory has failed: " + command);
     }
@@ -238,7 +239,11 @@ json measure_model(const Model& model, const std::string& profile_name, const Ca
     CanonicalSide canonical(model, profile, options);
     NativeSide native(model, canonical.program(), options);
     const auto work = static_cast<double>(dispute::work_of(canonical.program().step));
-    std::vector<double> ratios, canonical_ms, native_ms, commitments, speeds;
+    std::vector<double> ratios;
+    std::vector<double> canonical_ms;
+    std::vector<double> native_ms;
+    std::vector<double> commitments;
+    std::vector<double> speeds;
     for (int i = -2; i < options.repeats; ++i) {  // two to warm up
         set_native_threads(options.threads);
         const Stopwatch native_watch;
@@ -338,7 +343,8 @@ json measure_product(
     engine.set_state(std::vector<Tensor>{numbers(a), numbers(b), canonical::make_tensor(canonical::DType::kF32, {m, n})}
     );
     NativeProduct native(m, n, k, options.device);
-    std::vector<double> ratios, gflops;
+    std::vector<double> ratios;
+    std::vector<double> gflops;
     for (int i = -2; i < options.repeats; ++i) {
         set_native_threads(options.threads);
         const Stopwatch native_watch;

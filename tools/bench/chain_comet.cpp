@@ -362,8 +362,11 @@ json run_regime(const ChainOptions& options, const std::filesystem::path& engine
     Kvstore kvstore(engine, scratch.path() / "kvstore", regime);
     std::this_thread::sleep_for(std::chrono::seconds(3));
 
-    Figures ours, theirs;
-    std::vector<double> ratio, latency_ratio, cpu_ratio;
+    Figures ours;
+    Figures theirs;
+    std::vector<double> ratio;
+    std::vector<double> latency_ratio;
+    std::vector<double> cpu_ratio;
     std::uint64_t pairs_made = 0;
     std::size_t tx_bytes = 0;
     for (int pair = 0; pair < options.pairs; ++pair) {
@@ -374,7 +377,8 @@ json run_regime(const ChainOptions& options, const std::filesystem::path& engine
             transfers.push_back(to_base64(tx));
         }
         const auto key_values = make_pairs(options.transfers, tx_bytes, pairs_made);
-        Measured our, their;
+        Measured our;
+        Measured their;
         if (pair % 2 == 0) {
             our = measure(assayd, transfers, regime.outstanding);
             their = measure(kvstore, key_values, regime.outstanding);

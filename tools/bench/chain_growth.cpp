@@ -224,6 +224,7 @@ class GrownState {
 json to_json(const std::vector<Sample>& samples) {
     const auto of = [&](double Sample::*field) {
         std::vector<double> values;
+        values.reserve(samples.size());
         for (const Sample& sample : samples) {
             values.push_back(sample.*field);
         }
@@ -255,6 +256,7 @@ json run_growth_bench(const ChainOptions& options) {
         const double load_s = loading.seconds();
         const std::uint64_t bytes = size_on_disk(scratch.path());
         std::vector<Sample> samples;
+        samples.reserve(kBlocks);
         state.run_block(options.block_transfers);  // warm up
         for (int i = 0; i < kBlocks; ++i) {
             samples.push_back(state.run_block(options.block_transfers));

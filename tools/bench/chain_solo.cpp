@@ -147,7 +147,13 @@ Spent verify(const std::vector<std::vector<Claim>>& lanes) {
 json run_at(std::chrono::milliseconds interval, const ChainOptions& options) {
     const auto lanes = static_cast<unsigned>(options.threads);
     const auto count = static_cast<double>(options.transfers);
-    std::vector<double> solo_tps, bound_tps, ratio, solo_cpu, bound_cpu, cpu_ratio, blocks;
+    std::vector<double> solo_tps;
+    std::vector<double> bound_tps;
+    std::vector<double> ratio;
+    std::vector<double> solo_cpu;
+    std::vector<double> bound_cpu;
+    std::vector<double> cpu_ratio;
+    std::vector<double> blocks;
     Load load(kChainSoloSenders, kChainSoloAccounts, lanes);
     const Scratch scratch(options.scratch);
     Chain chain(scratch.path(), load.genesis(), interval);

@@ -145,6 +145,7 @@ json by_segment(const std::vector<JudgedTask>& tasks, Row row) {
     json out = json::array();
     for (std::size_t i = 0; i < tasks.front().honest.drifts.size(); ++i) {
         std::vector<double> drifts;
+        drifts.reserve(tasks.size());
         for (const JudgedTask& task : tasks) {
             drifts.push_back(billionths(task.honest.drifts[i].*row));
         }
@@ -325,6 +326,7 @@ Result<contracts::Bounds, contracts::ProfilingOutcome> bounds_of(const TaskRuns&
 
 json judge_tasks(const std::map<std::uint64_t, TaskRuns>& runs, std::uint64_t resamples) {
     std::vector<JudgedTask> all;
+    all.reserve(runs.size());
     for (const auto& [seed, task] : runs) {
         all.push_back(judge_task(seed, task));
     }

@@ -16,7 +16,6 @@ namespace assay::bench {
 namespace {
 
 using canonical::StepContext;
-using canonical::Tensor;
 
 // The same for every segment, as a task's has to be (TOL-7).
 constexpr std::uint64_t kMeasuringSeed = 0x5eed;
@@ -84,14 +83,15 @@ class BatchRows final : public canonical::RowSource {
   private:
     /// How many rows of a batch are computed; the first of them stand for the others too.
     std::uint32_t kept(RowsKind kind) const {
-        return kind == RowsKind::kHalf ? batch_ / 2 : batch_ - std::max(batch_ / 16, 1U);
+        return std::max(kind == RowsKind::kHalf ? batch_ / 2 : batch_ - std::max(batch_ / 16, 1U), 1U);
     }
     Bytes scramble(std::uint64_t index) const {
         const std::uint64_t count = rows_->shape().rows;
         Bytes out;
         for (std::uint32_t j = 0; j < rows_->shape().width; ++j) {
-            const ByteView from = rows_->row((index * 7919 + std::uint64_t{j} * 104'729 + 17) % count);
-            out.insert(out.end(), from.begin() + j * 4, from.begin() + j * 4 + 4);
+            const ByteView row = rows_->row((index * 7919 + std::uint64_t{j} * 104'729 + 17) % count);
+            const ByteView value = row.subspan(std::size_t{j} * 4, 4);
+            out.insert(out.end(), value.begin(), value.end());
         }
         return out;
     }

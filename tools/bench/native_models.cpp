@@ -123,7 +123,8 @@ class Gpt final : public Trained {
         last_ = norm("ln_f");
         head_ = parameter("lm_head.weight", {c_.vocabulary, d}, 0.02);
         mask_ = at::ones({c_.context, c_.context}, at::TensorOptions(device()).dtype(at::kBool)).tril().logical_not();
-        scale_ = 1.0 / std::sqrt(static_cast<double>(d / c_.heads));
+        const auto head_width = d / c_.heads;
+        scale_ = 1.0 / std::sqrt(static_cast<double>(head_width));
     }
 
   private:

@@ -47,7 +47,11 @@ class ReplayBench {
     }
 
     json run() {
-        std::vector<double> training, checkpoint, replay, replay_over_training, commitment_share;
+        std::vector<double> training;
+        std::vector<double> checkpoint;
+        std::vector<double> replay;
+        std::vector<double> replay_over_training;
+        std::vector<double> commitment_share;
         engine_->set_state(state_);
         train();  // warm up
         for (int i = 0; i < options_.repeats; ++i) {

@@ -23,10 +23,10 @@ std::string read_file(const std::string& path) {
 }
 
 program::Profile profile_named(const std::string& name) {
-    static const std::map<std::string, program::Profile> known{
+    static const std::map<std::string, program::Profile> kKnown{
         {"XG-21", program::kXg21}, {"XG-24", program::kXg24}, {"XG-8", program::kXg8}, {"XG-7", program::kXg7}};
-    const auto found = known.find(name);
-    if (found == known.end()) {
+    const auto found = kKnown.find(name);
+    if (found == kKnown.end()) {
         throw std::runtime_error("no profile is called " + name + "; there are XG-21, XG-24, XG-8 and XG-7");
     }
     return found->second;
