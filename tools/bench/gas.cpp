@@ -30,7 +30,6 @@ constexpr std::uint64_t kFirstAccount = 2'000'000;
 struct GasOptions {
     std::uint64_t copies = 16;        ///< of a scene in one block
     std::uint64_t accounts = 10'000;  ///< in the state besides
-    std::uint32_t verdicts = contracts::Params{}.segments_checked_max;
     int rounds = 5;
     std::string only;
     std::filesystem::path scratch;
@@ -51,9 +50,8 @@ struct Set {
     std::vector<Bytes> txs;
 };
 
-contracts::Params make_params(const GasOptions& options) {
+contracts::Params make_params() {
     contracts::Params params;
-    params.segments_checked_max = options.verdicts;
     params.verifiers_per_segment_max = 1;
     params.task_value_max = {~std::uint64_t{0}};  // its tasks are so dear that as many segments are checked as can be
     return params;
@@ -62,8 +60,7 @@ contracts::Params make_params(const GasOptions& options) {
 Set build(const Scene* scene, const GasOptions& options, const std::filesystem::path& directory) {
     const Nothing nothing;
     contracts::Overlay state = contracts::Overlay::over(nothing);
-    const contracts::Genesis genesis{
-        .chain_id = kChainId, .params = make_params(options), .balances = {}, .validators = {}};
+    const contracts::Genesis genesis{.chain_id = kChainId, .params = make_params(), .balances = {}, .validators = {}};
     state.absorb(contracts::make_genesis(genesis).value());
     for (std::uint64_t i = 0; i < options.accounts; ++i) {
         contracts::set_account(state, account_numbered(kFirstAccount + i), {.balance = Amount{1}});
@@ -91,13 +88,12 @@ Set build(const Scene* scene, const GasOptions& options, const std::filesystem::
 }
 
 /// What checking, proposing, accepting, executing and writing one block takes, in microseconds of CPU.
-double run_block(const Set& set, bool fails) {
+double run_block(const Set& set) {
     const auto clock = [] { return static_cast<std::uint64_t>(thread_cpu_seconds() * 1e9); };
     node::Application app(*set.store, clock, true);
     const double start = own_cpu_seconds();
     for (const Bytes& tx : set.txs) {
-        if (const auto checked = app.check(tx, contracts::tx_hash(tx), consensus::CheckKind::kNew);
-            !fails && checked.code != 0) {
+        if (const auto checked = app.check(tx, contracts::tx_hash(tx), consensus::CheckKind::kNew); checked.code != 0) {
             throw std::runtime_error("refused with code " + std::to_string(checked.code));
         }
     }
@@ -114,7 +110,7 @@ double run_block(const Set& set, bool fails) {
     app.commit();
     const double used = own_cpu_seconds() - start;
     for (const contracts::Receipt& receipt : result.receipts) {
-        if ((receipt.code != 0) != fails) {
+        if (receipt.code != 0) {
             throw std::runtime_error("failed with code " + std::to_string(receipt.code));
         }
     }
@@ -126,11 +122,11 @@ json measure(const Scene& scene, const GasOptions& options) {
     json out{{"scene", scene.name}};
     for (int i = 0; i < options.rounds; ++i) {
         const Scratch scratch(options.scratch);
-        const double empty = run_block(build(nullptr, options, scratch.path() / "empty"), false);
+        const double empty = run_block(build(nullptr, options, scratch.path() / "empty"));
         const Set set = build(&scene, options, scratch.path() / "scene");
-        costs.push_back((run_block(set, scene.fails) - empty) / static_cast<double>(options.copies));
+        costs.push_back((run_block(set) - empty) / static_cast<double>(options.copies));
         out["bytes"] = set.txs.empty() ? 0 : set.txs.front().size();
-        out["gas"] = set.txs.empty() ? 0 : contracts::gas_of_bytes(set.txs.front(), make_params(options));
+        out["gas"] = set.txs.empty() ? 0 : contracts::gas_of_bytes(set.txs.front(), make_params());
     }
     out["cpu_us"] = spread(costs);
     out["paid_by"] = scene.paid_by;
@@ -170,14 +166,14 @@ json run_gas_bench(const GasOptions& options) {
         }
     }
     add_ratios(measured);
-    const contracts::Params params = make_params(options);
+    const contracts::Params params = make_params();
     return {
         {"bench", "gas"},
         {"copies", options.copies},
         {"rounds", options.rounds},
         {"accounts", options.accounts},
         {"stakers_of_a_role", kStakers},
-        {"verdicts_of_a_task", options.verdicts},
+        {"verdicts_of_a_task", params.segments_checked_max},
         {"gas_max", contracts::gas_max(params)},
         {"block_gas_max", params.block_gas_max},
         {"scenes", measured}};
@@ -199,9 +195,6 @@ void add_gas_command(Commands& commands) {
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
     gas->add_option("--accounts", options.accounts, "Accounts in the state besides")->capture_default_str();
-    gas->add_option("--verdicts", options.verdicts, "That a task can have at most: segments_checked_max")
-        ->capture_default_str()
-        ->check(CLI::Range(3, 255));
     gas->add_option("--only", options.only, "Scenes whose names begin so");
     gas->add_option("--scratch", options.scratch, "Where databases are made; empty: the temporary directory");
 }

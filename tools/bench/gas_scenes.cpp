@@ -26,13 +26,6 @@ std::optional<Action> submit_task(Stage& stage, const Player& /*player*/) {
     return SubmitTask{make_spec(stage.params, Mode::kTolerance)};
 }
 
-/// Nothing but bytes: refused after all that is done with bytes.
-std::optional<Action> submit_stuffed(Stage& stage, const Player& /*player*/) {
-    TaskSpec spec = make_spec(stage.params, Mode::kTolerance);
-    spec.title = std::string(64'000, 't');
-    return SubmitTask{spec};
-}
-
 std::optional<Action> accept_task(Stage& stage, const Player& player) {
     Task task = exact_task(stage, player, TaskState::kDrawn);
     task.solver_bond = {};
@@ -263,7 +256,6 @@ std::vector<Scene> ordinary_scenes() {
              return Unbond{Role::kVerifier, Amount{1}};
          })},
         {"submit_task", submit_task},
-        {"submit_task, 64 KB of title", submit_stuffed, {}, true},
         {"draw of the profilers", draw_profilers_of_task, {"submit_task"}},
         {"end of profiling", end_profiling_of_task, {"submit_task"}},
         {"draw of the solver", draw_solver_of_task, {"submit_task"}},
@@ -284,7 +276,7 @@ std::vector<Scene> ordinary_scenes() {
         {"register_validator", register_as_validator},
         {"unjail", unjail},
         {"register_terms", always([](const Player&) {
-             return RegisterTerms{Role::kSolver, 1, 1'000};
+             return RegisterTerms{.role = Role::kSolver, .terms = {.hardware_class = 1}, .score = 1'000'000};
          })},
         {"commit_profile", commit_profile},
         {"publish_profile", publish_profile},

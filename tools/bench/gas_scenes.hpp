@@ -41,7 +41,6 @@ struct Scene {
     std::function<std::optional<contracts::Action>(Stage&, const Player&)> play;
     /// For a scene without a transaction: the transactions whose gas paid for it.
     std::vector<std::string> paid_by{};
-    bool fails = false;  ///< the transaction is refused, but costs validators as much
 };
 /// Scenes for every action except those of the beacon and the moves of disputes.
 std::vector<Scene> ordinary_scenes();
