@@ -54,14 +54,14 @@ bool has_distance(const TaskSpec& spec) {
         return !spec.distance;
     }
     return spec.distance && is_init_size(spec.distance->nodes) &&
-           spec.program.state_tensors <= dispute::kMaxMeasuredTensors;
+           spec.program.state_tensors <= canonical::kMaxMeasuredTensors;
 }
 
 /// TASK-2.8, EVL-1
 bool is_evaluation(const TaskSpec& spec) {
-    return !spec.evaluation ||
-           (is_init_size(spec.evaluation->nodes) && !spec.evaluation->holdout.is_zero() &&
-            is_location(spec.evaluation->data.location) && spec.program.state_tensors <= dispute::kMaxEvaluatedTensors);
+    return !spec.evaluation || (is_init_size(spec.evaluation->nodes) && !spec.evaluation->holdout.is_zero() &&
+                                is_location(spec.evaluation->data.location) &&
+                                spec.program.state_tensors <= canonical::kMaxEvaluatedTensors);
 }
 
 }  // namespace

@@ -8,10 +8,6 @@
 /// How the chain represents a score: the state roots before and after the graph that computes it (EVL rules).
 namespace assay::dispute {
 
-/// Maximum number of tensors in a state that is evaluated; with the hold-out set's tensors at most kMaxStateTensors
-/// (EVL-2).
-inline constexpr std::uint32_t kMaxEvaluatedTensors = 512;
-
 /// EVL-2: number of tensors that the evaluation of a state with `tensors` tensors (1 to 512) reads, including empty
 /// ones.
 std::uint32_t evaluated_tensors(std::uint32_t tensors) noexcept;

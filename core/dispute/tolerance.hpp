@@ -16,9 +16,6 @@
 /// f32 numbers are handled as their bits.
 namespace assay::dispute {
 
-/// Maximum number of tensors in a state that can be measured (TOL-1).
-inline constexpr std::uint32_t kMaxMeasuredTensors = 256;
-
 /// One row of a measurement. Each field is the bits of an f32; canonical::MeasuredColumn defines the meanings.
 struct GroupMeasurement {
     std::uint32_t drift2 = 0;

@@ -25,7 +25,6 @@ using canonical::TensorType;
 namespace {
 
 constexpr std::uint32_t kStates = 3;
-constexpr std::uint32_t kDistanceMaxTensors = 256;  // with three states in 2^8 places each, at most kMaxStateTensors
 // Shorter parts keep intermediate tensors small, longer ones the graph.
 constexpr std::uint64_t kMinPart = 1U << 20U;
 constexpr std::uint64_t kMaxPart = canonical::kMaxDimension;
@@ -213,7 +212,7 @@ class Measuring {
 };
 
 Result<void, DistanceError> check_state(const std::vector<StateTensor>& state) {
-    if (state.empty() || state.size() > kDistanceMaxTensors) {
+    if (state.empty() || state.size() > canonical::kMaxMeasuredTensors) {
         return Unexpected{DistanceError::kTensors};
     }
     for (const StateTensor& tensor : state) {
@@ -269,7 +268,7 @@ StateGroup group_of(const StateTensor& tensor) {
 }
 
 std::uint32_t measured_place(std::uint32_t tensors, std::uint32_t which, std::uint32_t tensor) {
-    ASSERT(tensors >= 1 && tensors <= kDistanceMaxTensors && which < kStates && tensor < tensors);
+    ASSERT(tensors >= 1 && tensors <= canonical::kMaxMeasuredTensors && which < kStates && tensor < tensors);
     return (which << depth_of(tensors)) + tensor;
 }
 

@@ -25,7 +25,6 @@ using canonical::TensorType;
 
 namespace {
 
-constexpr std::uint32_t kEvaluationMaxTensors = 512;  // with the hold-out set behind them at most kMaxStateTensors
 // What follows the last batch: scaling, two bounds with their constants, commit.
 constexpr std::size_t kLastNodes = 6;
 
@@ -129,7 +128,7 @@ std::uint64_t most_rows(const Program& program) {
 }
 
 std::optional<EvaluationFailure> find_failure(const Program& program, std::uint64_t rows) {
-    if (program.state.size() > kEvaluationMaxTensors) {
+    if (program.state.size() > canonical::kMaxEvaluatedTensors) {
         return EvaluationFailure{EvaluationError::kTensors};
     }
     if (rows == 0 || rows % program.batch_size != 0) {
@@ -177,7 +176,7 @@ Result<Program, EvaluationFailure> make_evaluation(const Program& program, std::
 }
 
 std::vector<Tensor> evaluated_state(std::span<const Tensor> state, const Tensor& holdout) {
-    ASSERT(!state.empty() && state.size() <= kEvaluationMaxTensors);
+    ASSERT(!state.empty() && state.size() <= canonical::kMaxEvaluatedTensors);
     std::vector<Tensor> out(state.begin(), state.end());
     out.resize(holdout_place(state.size()));
     out.push_back(holdout);

@@ -6,6 +6,7 @@
 
 #include <core/base/assert.hpp>
 #include <verifier/engine/backend/backend.hpp>
+#include <verifier/engine/backend/product_bits.hpp>
 
 namespace assay::engine {
 
@@ -14,7 +15,6 @@ using canonical::Node;
 namespace {
 
 constexpr std::uint32_t kMaxFloatPrecision = 8;
-constexpr std::uint32_t kLowBits = 12;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::vector<ProductKind> exact_products(const Node& contract, bool is_bounded) {
     }
     if (fits_double(contract, precision)) {
         out.push_back(ProductKind::kDoubles);
-    } else if (fits_double(contract, kLowBits)) {
+    } else if (fits_double(contract, kHalfBits)) {
         out.push_back(ProductKind::kTwoDoubles);
     } else if (out.empty()) {
         out.push_back(ProductKind::kWords);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <core/base/assert.hpp>
+#include <verifier/engine/backend/product_bits.hpp>
 #include <verifier/engine/fused/digit_kernel.hpp>
 #include <verifier/engine/fused/microkernel.hpp>
 #include <verifier/engine/fused/row_kernels.hpp>
@@ -21,11 +22,9 @@ namespace {
 constexpr std::size_t kPanelBytes = 512 * 1024;  // of exact sums: inside a second-level cache
 constexpr std::size_t kLeftBytes = 384 * 1024;   // of a packed left panel, likewise
 constexpr std::size_t kMinPanelRows = 32;
-constexpr std::uint32_t kProductFloatBits = 24;
 constexpr std::uint32_t kDoubleBits = 53;
 constexpr std::uint32_t kShortSumBits = 30;
 constexpr std::uint32_t kMaxShortPrecision = 8;
-constexpr std::uint32_t kProductHalfBits = 12;
 
 std::uint32_t bits_of(std::size_t depth) { return static_cast<std::uint32_t>(std::bit_width(depth - 1)); }
 
@@ -35,8 +34,7 @@ bool fits_at_once(const Node& node) { return 2 * node.attributes[0] + bits_of(ch
 bool fits_in_two(const Node& node) {
     // The right operand's halves have at most p - 11 and 12 bits.
     const std::uint32_t precision = node.attributes[0];
-    const std::uint32_t half =
-        std::max(precision > kProductHalfBits ? precision - kProductHalfBits + 1 : 1, kProductHalfBits);
+    const std::uint32_t half = std::max(precision > kHalfBits ? precision - kHalfBits + 1 : 1, kHalfBits);
     return precision + half + bits_of(chunk_depth(node)) <= kDoubleBits;
 }
 
@@ -321,7 +319,7 @@ void multiply_doubles(const Contraction& c, const Panel& panel, std::size_t inde
 void multiply_floats(const Contraction& c, const Panel& panel, std::size_t index) {
     Workspace& space = workspace();
     const std::size_t size = panel.rows * c.cols;
-    const std::size_t step = std::size_t{1} << (kProductFloatBits - 2 * c.precision);
+    const std::size_t step = std::size_t{1} << (kFloatBits - 2 * c.precision);
     const auto* a = static_cast<const float*>(c.operands.a) + (panel.group * c.rows + panel.first) * c.depth;
     const auto* b = static_cast<const float*>(c.operands.b) + panel.group * c.cols * c.depth;
     double* exact = grown(space.exact, size);

@@ -10,6 +10,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <verifier/engine/backend/backend.hpp>
+#include <verifier/engine/backend/product_bits.hpp>
 #include <verifier/engine/cuda/residues.hpp>
 #include <verifier/engine/torch/residues.hpp>
 
@@ -20,8 +21,6 @@ using Sums = DeviceKernels::Sums;
 
 namespace {
 
-constexpr std::uint32_t kContractFloatBits = 24;
-constexpr std::int64_t kContractHalfBits = 12;
 constexpr int kTrials = 3;
 
 // Everything is [groups, rows, columns] from here on: a [G,M,k], b [G,N,k] -> [G,M,N].
@@ -34,7 +33,7 @@ at::Tensor product_of(const at::Tensor& a, const at::Tensor& b) {
 
 at::Tensor multiply_floats(const at::Tensor& a, const at::Tensor& b, std::uint32_t precision) {
     const at::NoTF32Guard full_precision;
-    const std::int64_t step = std::int64_t{1} << (kContractFloatBits - 2 * precision);
+    const std::int64_t step = std::int64_t{1} << (kFloatBits - 2 * precision);
     at::Tensor sum;
     for (std::int64_t first = 0; first < a.size(2); first += step) {
         const std::int64_t count = std::min(step, a.size(2) - first);
@@ -47,8 +46,8 @@ at::Tensor multiply_floats(const at::Tensor& a, const at::Tensor& b, std::uint32
 // 2^12 (b high) is exact, so the one addition that puts them together rounds, once.
 Sums multiply_two_doubles(const at::Tensor& a, const at::Tensor& b) {
     const at::Tensor wide = a.to(at::kDouble);
-    const at::Tensor high = b.bitwise_right_shift(kContractHalfBits);
-    const at::Tensor low = b - high * (std::int64_t{1} << kContractHalfBits);
+    const at::Tensor high = b.bitwise_right_shift(kHalfBits);
+    const at::Tensor low = b - high * (std::int64_t{1} << kHalfBits);
     return {
         .doubles = product_of(wide, low.to(at::kDouble)),
         .upper = product_of(wide, high.to(at::kDouble)),
@@ -133,7 +132,7 @@ class Contraction {
         if (sums.residues.defined()) {
             return from_residues(sums.residues, node_.shape.rows / groups_, node_.shape.cols).to(at::kDouble);
         }
-        return sums.upper.defined() ? at::add(at::mul(sums.upper, math_.f64(1 << kContractHalfBits)), sums.doubles)
+        return sums.upper.defined() ? at::add(at::mul(sums.upper, math_.f64(1 << kHalfBits)), sums.doubles)
                                     : sums.doubles;
     }
 
