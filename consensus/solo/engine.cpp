@@ -83,7 +83,14 @@ std::uint64_t replay(
         const auto record = log.read(height);
         ASSERT(record.has_value());
         if (const std::string fault = find_fault(*record, chain_id, parent, info.app_hash); !fault.empty()) {
-            throw HandshakeError(at_height(height) + " of the log " + fault);
+            // What is wrong with the first block is wrong with all: the log is of another chain.
+            throw HandshakeError(
+                at_height(height) + " of the log " + fault +
+                (height.value == 1
+                     ? "; the log is of another genesis, or was written by a release with another version of "
+                       "the protocol (docs/operations/upgrade.md)"
+                     : "")
+            );
         }
         const auto request = to_request(record->block);
         if (const auto fits = state.process(request); !fits) {  // BLK-17, FEE-4
