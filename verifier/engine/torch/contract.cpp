@@ -46,7 +46,7 @@ at::Tensor multiply_floats(const at::Tensor& a, const at::Tensor& b, std::uint32
 // 2^12 (b high) is exact, so the one addition that puts them together rounds, once.
 Sums multiply_two_doubles(const at::Tensor& a, const at::Tensor& b) {
     const at::Tensor wide = a.to(at::kDouble);
-    const at::Tensor high = b.bitwise_right_shift(kHalfBits);
+    const at::Tensor high = b.bitwise_right_shift(std::int64_t{kHalfBits});
     const at::Tensor low = b - high * (std::int64_t{1} << kHalfBits);
     return {
         .doubles = product_of(wide, low.to(at::kDouble)),
