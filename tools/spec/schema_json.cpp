@@ -58,7 +58,7 @@ void write_numbers(
         std::string numbers;
         for (const Enumerator& e : all) {
             numbers += numbers.empty() ? "" : ", ";
-            numbers += std::to_string(e.number) + " `" + e.name + "`";
+            numbers.append(std::to_string(e.number)).append(" `").append(e.name).append("`");
         }
         out += "| `" + name + "` | " + numbers + " |\n";
     }
