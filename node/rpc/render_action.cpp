@@ -13,7 +13,6 @@ namespace assay::rpc {
 
 namespace {
 
-// NOLINTNEXTLINE(google-build-using-namespace): nearly every name of this file is one of the contracts'
 using namespace contracts;
 
 template <class T>

@@ -7,7 +7,6 @@ namespace assay::rpc {
 
 namespace {
 
-// NOLINTNEXTLINE(google-build-using-namespace): every event of the history has its line here
 using namespace contracts::history;
 
 Json fields_of(const Submitted& e) { return {{"escrow", rpc::render(e.escrow)}, {"room", rpc::render(e.room)}}; }

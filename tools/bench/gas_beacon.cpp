@@ -9,7 +9,6 @@
 namespace assay::bench {
 namespace {
 
-// NOLINTNEXTLINE(google-build-using-namespace): nearly every name of this file is one of the contracts'
 using namespace contracts;
 
 constexpr std::uint64_t kOthers = 2'000'000;  // accounts that only sit in the beacon

@@ -14,7 +14,6 @@
 namespace assay::bench {
 namespace {
 
-// NOLINTNEXTLINE(google-build-using-namespace): nearly every name of this file is one of the contracts'
 using namespace contracts;
 using canonical::DType;
 using canonical::Node;

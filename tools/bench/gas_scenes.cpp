@@ -19,7 +19,6 @@
 namespace assay::bench {
 namespace {
 
-// NOLINTNEXTLINE(google-build-using-namespace): nearly every name of this file is one of the contracts'
 using namespace contracts;
 
 std::optional<Action> submit_task(Stage& stage, const Player& /*player*/) {

@@ -21,7 +21,6 @@
 
 namespace assay::bench {
 
-// NOLINTNEXTLINE(google-build-using-namespace): nearly every name of this file is one of the contracts'
 using namespace contracts;
 
 ArtifactRef make_artifact() {

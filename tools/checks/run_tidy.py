@@ -104,20 +104,23 @@ def look(name, everywhere):
 
 
 def look_at_all(names, jobs, everywhere):
-    """The findings, each once however many sources include its header."""
-    findings = {}
+    """The findings, each once however many sources include its header, and the sources that clang could not take whole."""
+    findings, partly = {}, []
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for name, status, output, errors in pool.map(lambda name: look(name, everywhere), names):
             blocks = re.split(r"^(?=[^\s:]+:\d+:\d+: (?:error|warning): )", output, flags=re.MULTILINE)
             found = [block for block in blocks if re.match(r"[^\s:]+:\d+:\d+: ", block)]
+            foreign = [block for block in found if block.startswith("/")]  # in headers of others
+            if foreign:
+                partly.append(name)
             for block in found:
-                if block not in findings:
+                if block not in findings and block not in foreign:
                     findings[block] = name
                     print(block, end="", flush=True)
             if status != 0 and not found:
                 findings[errors] = name
                 print(f"{name}: {TOOL} failed\n{output}{errors}", flush=True)
-    return findings
+    return findings, partly
 
 
 def main():
@@ -138,8 +141,10 @@ def main():
     if not named:
         names = [name for name in names if not name.startswith(tuple(folder + "/" for folder in NOT_YET))]
     start = time.monotonic()
-    findings = look_at_all(names, jobs, named)
+    findings, partly = look_at_all(names, jobs, named)
     print(f"tidy: {len(names)} sources, {len(findings)} findings, {time.monotonic() - start:.0f} s")
+    if partly:
+        print(f"tidy: seen in part only, since {TOOL} does not take a header of a library: " + ", ".join(partly))
     if NOT_YET and not named:
         print("tidy: not looked at yet: " + ", ".join(NOT_YET))
     return 1 if findings else 0

@@ -128,7 +128,7 @@ class Demo {
   private:
     contracts::Params params() const;
     void start();
-    void hire(const std::string& name, Role role, Amount stake, std::vector<std::string> arguments);
+    void hire(const std::string& name, Role role, Amount stake, const std::vector<std::string>& arguments);
     std::vector<std::string> with_options(std::vector<std::string> arguments) const;
     void hire_all();
     contracts::TaskSpec pack(Fraud fraud, contracts::Mode mode);
@@ -188,7 +188,7 @@ void Demo::start() {
     }
 }
 
-void Demo::hire(const std::string& name, Role role, Amount stake, std::vector<std::string> arguments) {
+void Demo::hire(const std::string& name, Role role, Amount stake, const std::vector<std::string>& arguments) {
     const auto result = network_.rpc().send(network_.key(name), contracts::Bond{.role = role, .amount = stake});
     if (result.code != 0) {
         throw std::runtime_error(name + " could not bond: " + result.error);

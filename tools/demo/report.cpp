@@ -206,7 +206,7 @@ class ReportJudge {
     }
     void expect_none(const std::string& label, const std::vector<std::string>& complaints) {
         for (const std::string& complaint : complaints) {
-            expect(false, label + ": " + complaint);
+            expect(false, std::string(label).append(": ").append(complaint));
         }
     }
     void judge_act(std::size_t index, const Act& act);
@@ -324,8 +324,12 @@ void ReportJudge::judge_pinpoint(const Act& act, const json& dispute) {
     for (const char* field : {"step", "node"}) {
         if (did.contains(field) && !did.at(field).is_null()) {
             expect(
-                at.at(field) == did.at(field),
-                label + ": pinpointed " + where + ", but the fraud was at " + field + " " + did.at(field).dump()
+                at.at(field) == did.at(field), std::string(label)
+                                                       .append(": pinpointed ")
+                                                       .append(where)
+                                                       .append(", but the fraud was at ")
+                                                       .append(field) +
+                                                   " " + did.at(field).dump()
             );
         }
     }

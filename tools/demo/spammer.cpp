@@ -53,7 +53,7 @@ void Spammer::act(const contracts::Task& own) {
     const json account = this->account(kFiller);
     const auto executed = account.at("nonce").get<std::uint64_t>();
     auto next = account.at("next_nonce").get<std::uint64_t>();
-    const std::uint64_t wanted = 2 * network_.rpc().params().block_gas_max / gas_of(transfer);
+    const std::uint64_t wanted = std::uint64_t{2} * network_.rpc().params().block_gas_max / gas_of(transfer);
     while (next < executed + wanted) {
         if (!submit(kFiller, next, fee, transfer).tx) {
             is_broke_ = next == executed;  // nothing waits any more, and one more cannot be paid

@@ -52,8 +52,8 @@ std::string describe_ruling(const history::DisputeEnded& e, Network& network) {
     if (e.reason == Reason::kForcedError) {
         return "the verdict was forced to be wrong: the challenger was right, and nobody loses";
     }
-    const std::string ruling = std::string("the chain rules: the responder's claim ") +
-                               (e.claim_refuted ? "is refuted" : "holds") + " (" + to_string(e.reason) + ")";
+    std::string ruling = std::string("the chain rules: the responder's claim ") +
+                         (e.claim_refuted ? "is refuted" : "holds") + " (" + to_string(e.reason) + ")";
     const auto dispute = network.rpc().call("dispute_get", {{"dispute", to_hex(e.dispute.view())}});
     if (!dispute.at("referee_us").is_number()) {
         return ruling;

@@ -6,6 +6,7 @@
 
 #include <contracts/params/gas.hpp>
 #include <contracts/state/params.hpp>
+#include <contracts/transaction/transaction.hpp>
 #include <tools/economics/committee.hpp>
 
 namespace assay::economics {

@@ -5,6 +5,7 @@
 
 #include <contracts/params/gas.hpp>
 #include <contracts/state/params.hpp>
+#include <contracts/transaction/transaction.hpp>
 
 namespace assay::economics {
 namespace {

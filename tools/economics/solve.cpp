@@ -274,6 +274,7 @@ std::vector<Binding> binding_of(const std::vector<Constraint>& constraints) {
         }
     }
     std::vector<Binding> out;
+    out.reserve(nearest.size());
     for (auto& [parameter, constraint] : nearest) {
         out.push_back({parameter, constraint});
     }

@@ -104,7 +104,7 @@ void add_sources(List& list) {
     for (std::uint32_t row = 0; row < 5; ++row) {
         Bytes bytes(12);
         for (std::uint32_t i = 0; i < 3; ++i) {
-            bytes[4 * i] = static_cast<std::uint8_t>(16 * row + i);
+            bytes[std::size_t{4} * i] = static_cast<std::uint8_t>(16 * row + i);
         }
         list.cases.back().rows.push_back(bytes);
     }

@@ -57,7 +57,8 @@ void write_numbers(
     for (const auto& [name, all] : enums) {
         std::string numbers;
         for (const Enumerator& e : all) {
-            numbers += (numbers.empty() ? "" : ", ") + std::to_string(e.number) + " `" + e.name + "`";
+            numbers += numbers.empty() ? "" : ", ";
+            numbers.append(std::to_string(e.number)).append(" `").append(e.name).append("`");
         }
         out += "| `" + name + "` | " + numbers + " |\n";
     }

@@ -130,7 +130,7 @@ std::vector<Field> Walker::members_of(Fields<members...>) {
 
 template <class T>
 std::string Walker::record() {
-    const std::string name = schema_name(full_name<T>());
+    std::string name = schema_name(full_name<T>());
     if (enter(name, full_name<T>())) {
         schema_.records[name] = {members_of<T>(T::fields()), codec::detail::kShape<T>.min_size};
         add_cases<T>(name);

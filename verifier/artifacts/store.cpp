@@ -148,6 +148,7 @@ std::vector<ContentStore::Entry> ContentStore::entries() const {
         return std::pair(a.first, a.second.hash) < std::pair(b.first, b.second.hash);
     });
     std::vector<Entry> out;
+    out.reserve(found.size());
     for (const auto& [time, entry] : found) {
         out.push_back(entry);
     }

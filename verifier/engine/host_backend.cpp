@@ -188,10 +188,12 @@ class HostBackend final : public Backend {
 
     void define(const Task& task, HostTensor& out) {
         std::vector<Tensor> tensors;
+        tensors.reserve(task.inputs.size());
         for (const Slot slot : task.inputs) {
             tensors.push_back(load(slot));
         }
         std::vector<const Tensor*> inputs;
+        inputs.reserve(tensors.size());
         for (const Tensor& tensor : tensors) {
             inputs.push_back(&tensor);
         }

@@ -207,7 +207,7 @@ client::TxResult send(
     if (tx.nonce >= base.nonce) {
         rpc.submit(tx);
     }
-    const client::TxResult result = rpc.await(tx, kSendTimeout);
+    client::TxResult result = rpc.await(tx, kSendTimeout);
     if (!chain.holds(result.height, tx.hash)) {
         throw Mismatch(
             "the node says that transaction " + to_hex(tx.hash.view()) + " is in block " +

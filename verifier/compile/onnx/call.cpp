@@ -44,8 +44,8 @@ std::int64_t Call::known_integer(std::size_t i, const char* what) const {
     if (constant.count() != 1) {
         refuse_invalid("input " + std::to_string(i) + " (" + what + ") is not one number");
     }
-    constexpr double limit = 0x1p53;
-    if (constant.is_real() && !(constant.real(0) >= -limit && constant.real(0) <= limit)) {
+    constexpr double kLimit = 0x1p53;
+    if (constant.is_real() && !(constant.real(0) >= -kLimit && constant.real(0) <= kLimit)) {
         refuse_invalid("input " + std::to_string(i) + " (" + what + ") is out of range");
     }
     return constant.is_real() ? static_cast<std::int64_t>(constant.real(0)) : constant.integer(0);

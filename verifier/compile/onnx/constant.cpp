@@ -138,8 +138,8 @@ Constant cast_constant(const Constant& x, ElementType to) {
         } else if (to == ElementType::kBool) {
             out.integers.push_back(x.reals[i] != 0.0 ? 1 : 0);
         } else {
-            constexpr double limit = 0x1p62;
-            const double value = std::isnan(x.reals[i]) ? 0.0 : std::clamp(std::trunc(x.reals[i]), -limit, limit);
+            constexpr double kLimit = 0x1p62;
+            const double value = std::isnan(x.reals[i]) ? 0.0 : std::clamp(std::trunc(x.reals[i]), -kLimit, kLimit);
             out.integers.push_back(wrapped(to, static_cast<std::int64_t>(value)));
         }
     }

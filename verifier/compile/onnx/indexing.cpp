@@ -10,8 +10,6 @@
 namespace assay::onnx {
 namespace {
 
-using canonical::Shape;
-
 // Indices known at import, counted from the front.
 std::optional<std::vector<std::int64_t>> known_indices(const Operand& index, std::uint32_t size) {
     if (!index->constant) {
@@ -162,7 +160,8 @@ Outputs lower_gather_nd(Call& call) {
     std::vector<double> bases(rows, 0.0);
     const std::uint64_t batches = checked_elements(Dims(x->dims.begin(), x->dims.begin() + batch));
     for (std::uint64_t row = 0; row < rows; ++row) {
-        bases[row] = static_cast<double>(row / (rows / batches) * (table_rows / batches));
+        const std::uint64_t base_row = row / (rows / batches) * (table_rows / batches);
+        bases[row] = static_cast<double>(base_row);
     }
     const Operand base =
         lowering.add_constant(make_reals(ElementType::kFloat, {static_cast<std::uint32_t>(rows), 1}, std::move(bases)));

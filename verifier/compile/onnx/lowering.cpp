@@ -11,8 +11,6 @@
 namespace assay::onnx {
 
 using canonical::DType;
-using canonical::Shape;
-using canonical::View;
 
 namespace {
 

@@ -241,6 +241,7 @@ Operand Lowering::concat(std::span<const Operand> parts, std::uint32_t axis) {
     const auto is_known = [](const Operand& part) { return part->constant.has_value(); };
     if (count <= kMaxConstant && std::all_of(used.begin(), used.end(), is_known)) {
         std::vector<const Constant*> constants;
+        constants.reserve(used.size());
         for (const Operand& part : used) {
             constants.push_back(&*part->constant);
         }
@@ -292,6 +293,7 @@ Operand Lowering::take(const Operand& x, std::uint32_t axis, std::span<const std
     const std::vector<Run> runs = runs_of(indices);
     if (runs.size() <= kMaxRuns) {
         std::vector<Operand> parts;
+        parts.reserve(runs.size());
         for (const Run& run : runs) {
             parts.push_back(apply(x, run_view(x->dims, axis, run)));
         }

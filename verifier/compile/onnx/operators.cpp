@@ -24,8 +24,8 @@ std::vector<Operator> gather_operators() {
 }  // namespace
 
 std::span<const Operator> all_operators() {
-    static const std::vector<Operator> operators = gather_operators();
-    return operators;
+    static const std::vector<Operator> kOperators = gather_operators();
+    return kOperators;
 }
 
 const Operator* find_operator(const std::string& name) {

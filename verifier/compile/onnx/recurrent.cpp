@@ -137,6 +137,7 @@ std::vector<Value> split_steps(Lowering& lowering, const Value& all, const Layer
         parts = std::move(halves);
     }
     std::vector<Value> out;
+    out.reserve(parts.size());
     for (const Part& part : parts) {
         out.push_back(part.value);
     }

@@ -11,8 +11,6 @@
 namespace assay::onnx {
 namespace {
 
-using canonical::Shape;
-
 enum class Reduction : std::uint8_t {
     kSum,
     kMean,

@@ -56,9 +56,10 @@ Value Tape::conv_back(const Convolution& conv, const Value& gradient) {
     const View windows = windows_at_view(dims, conv.windows, out_channels);
     // [out channels, kernel..., channels] -> [channels, kernel..., out channels]
     const std::uint32_t kernel = static_cast<std::uint32_t>(element_count(conv.windows.kernel));
-    constexpr std::array<std::uint32_t, 3> order{2, 1, 0};
+    constexpr std::array<std::uint32_t, 3> kOrder{2, 1, 0};
     const Value weight = graph_.view(
-        conv.weight, permute_view({out_channels, kernel, dims.back()}, order), Shape{dims.back(), kernel * out_channels}
+        conv.weight, permute_view({out_channels, kernel, dims.back()}, kOrder),
+        Shape{dims.back(), kernel * out_channels}
     );
     return graph_.matmul_nt(
         graph_.view(gradient, windows, shape_with_columns(windows.dims, axes + 1)), weight, conv.profile

@@ -198,22 +198,22 @@ Value Tape::gelu(const Value& x) {
     const Value erf = graph_.erf(graph_.scale(x, 1.0F / kSqrt2));
     const Value area = graph_.scale(graph_.add_const(erf, 1.0F), 0.5F);
     return pointwise(x, graph_.mul(x, area), [x, area](GraphBuilder& graph, const Value& gradient) {
-        constexpr float height = kInverseSqrtPi / kSqrt2;
-        const Value bell = graph.scale(graph.exp(graph.scale(graph.mul(x, x), -0.5F)), height);
+        constexpr float kHeight = kInverseSqrtPi / kSqrt2;
+        const Value bell = graph.scale(graph.exp(graph.scale(graph.mul(x, x), -0.5F)), kHeight);
         return graph.mul(gradient, graph.add(graph.mul(x, bell), area));
     });
 }
 
 // y = x h with h = (1 + tanh u) / 2 and u = c (x + k x^3), so y' = h (1 + 2 u' (x - y)).
 Value Tape::gelu_tanh(const Value& x) {
-    constexpr float c = kSqrt2 * kInverseSqrtPi;
-    constexpr float k = 0.044715F;
+    constexpr float kSlope = kSqrt2 * kInverseSqrtPi;
+    constexpr float kCubic = 0.044715F;
     const Value square = graph_.mul(x, x);
-    const Value tanh = graph_.tanh(graph_.mul(x, graph_.add_const(graph_.scale(square, c * k), c)));
+    const Value tanh = graph_.tanh(graph_.mul(x, graph_.add_const(graph_.scale(square, kSlope * kCubic), kSlope)));
     const Value half = graph_.scale(graph_.add_const(tanh, 1.0F), 0.5F);
     const Value out = graph_.mul(x, half);
     return pointwise(x, out, [x, square, half, out](GraphBuilder& graph, const Value& gradient) {
-        const Value slope = graph.add_const(graph.scale(square, 6.0F * c * k), 2.0F * c);
+        const Value slope = graph.add_const(graph.scale(square, 6.0F * kSlope * kCubic), 2.0F * kSlope);
         const Value rest = graph.add_const(graph.mul(slope, graph.sub(x, out)), 1.0F);
         return graph.mul(gradient, graph.mul(half, rest));
     });

@@ -21,7 +21,6 @@ using canonical::Op;
 using canonical::Shape;
 using canonical::Source;
 using canonical::Tensor;
-using canonical::TensorType;
 
 namespace {
 

@@ -75,7 +75,9 @@ Value GptWriter::attention(const std::string& name, const Value& x) {
     const Value all = linear(name + ".c_attn", x, 3 * model_.width, kDeviation);
     std::array<Value, 3> parts;
     for (std::uint32_t i = 0; i < 3; ++i) {
-        parts[i] = tape_.view(all, slice_view({positions(), 3 * model_.width}, 1, i * model_.width, model_.width));
+        parts[i] = tape_.view(
+            all, slice_view({positions(), 3 * model_.width}, 1, std::int64_t{i} * model_.width, model_.width)
+        );
         if (model_.rotary && i < 2) {
             parts[i] = tape_.rotary(parts[i], model_.context, model_.heads, model_.rotary_base);
         }

@@ -149,9 +149,9 @@ Value GraphBuilder::view(const Value& x, canonical::View view, Shape shape, floa
 
 Value GraphBuilder::transpose(const Value& x, std::uint32_t groups) {
     ASSERT(groups > 0 && x.shape.rows % groups == 0);
-    constexpr std::array<std::uint32_t, 3> order{0, 2, 1};
+    constexpr std::array<std::uint32_t, 3> kOrder{0, 2, 1};
     const std::uint32_t rows = x.shape.rows / groups;
-    return view(x, permute_view({groups, rows, x.shape.cols}, order), Shape{groups * x.shape.cols, rows});
+    return view(x, permute_view({groups, rows, x.shape.cols}, kOrder), Shape{groups * x.shape.cols, rows});
 }
 
 Value GraphBuilder::slice_cols(const Value& x, std::uint32_t first, std::uint32_t count) {

@@ -70,6 +70,7 @@ bool align(View& inner, View& outer) {
     while (in > 0 || out > 0) {
         const std::uint32_t have = in > 0 ? inner.dims[in - 1] : 1;
         const std::uint32_t want = out > 0 ? outer.axes[out - 1].size : 1;
+        ASSERT(have > 0 && want > 0);  // as in every view
         if (have == want && in > 0 && out > 0) {
             --in;
             --out;

@@ -39,7 +39,7 @@ std::vector<ProductKind> exact_products(const Node& contract, bool is_bounded) {
 }
 
 std::vector<ProductKind> candidates(const Node& contract, bool is_bounded, ProductChoice choice, bool is_accelerator) {
-    const std::vector<ProductKind> exact = exact_products(contract, is_bounded);
+    std::vector<ProductKind> exact = exact_products(contract, is_bounded);
     if (choice == ProductChoice::kMeasured || (choice == ProductChoice::kAutomatic && is_accelerator)) {
         return exact;
     }

@@ -352,8 +352,8 @@ void with_digits(std::size_t digits, F f) {
 
 bool DigitKernel::is_available() {
 #if defined(ASSAY_HAS_TILES)
-    static const bool is_there = Microkernel<std::int16_t>::is_available() && has_byte_tiles() && is_allowed_tiles();
-    return is_there;
+    static const bool kIsThere = Microkernel<std::int16_t>::is_available() && has_byte_tiles() && is_allowed_tiles();
+    return kIsThere;
 #else
     return false;
 #endif

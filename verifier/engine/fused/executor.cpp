@@ -18,8 +18,6 @@ namespace assay::engine::fused {
 using canonical::DType;
 using canonical::Input;
 using canonical::Node;
-using canonical::Op;
-using canonical::Shape;
 using canonical::Source;
 using canonical::StepContext;
 using canonical::StepError;

@@ -19,12 +19,11 @@ using canonical::Graph;
 using canonical::Input;
 using canonical::Node;
 using canonical::Op;
-using canonical::Shape;
 using canonical::Source;
 
 namespace {
 
-constexpr std::size_t kBlockBytes = 48 * 1024;  // of a block's widest operation: about a first-level cache
+constexpr std::size_t kBlockBytes = std::size_t{48} * 1024;  // of a block's widest operation: about a first-level cache
 constexpr std::uint32_t kTransposeRows = 16;
 constexpr std::uint32_t kMaxSumAtOnce = 1U << 22U;
 
@@ -377,7 +376,7 @@ std::uint32_t Planner::choose_block_rows(const std::vector<std::size_t>& nodes) 
     std::size_t block = std::clamp<std::size_t>(kBlockBytes / widest, 1, rows);
     // Every thread gets something to do, but no block is so small that its loops do not pay.
     const std::size_t share = (rows + 2 * threads_ - 1) / (2 * threads_);
-    if (threads_ > 1 && share * widest >= 16 * 1024) {
+    if (threads_ > 1 && share * widest >= std::size_t{16} * 1024) {
         block = std::min(block, share);
     }
     if (transposes) {

@@ -19,8 +19,8 @@ using canonical::Node;
 
 namespace {
 
-constexpr std::size_t kPanelBytes = 512 * 1024;  // of exact sums: inside a second-level cache
-constexpr std::size_t kLeftBytes = 384 * 1024;   // of a packed left panel, likewise
+constexpr std::size_t kPanelBytes = std::size_t{512} * 1024;  // of exact sums: inside a second-level cache
+constexpr std::size_t kLeftBytes = std::size_t{384} * 1024;   // of a packed left panel, likewise
 constexpr std::size_t kMinPanelRows = 32;
 constexpr std::uint32_t kDoubleBits = 53;
 constexpr std::uint32_t kShortSumBits = 30;
