@@ -192,7 +192,7 @@ TEST_CASE("BLK-2: the chain does what a plain model of the rules does, whatever 
             std::cout << "  " << name << ": " << count << "\n";
         }
     }
-    if (only != 0) {
+    if (only != 0 || txs < kQuickTxs) {  // a small shard need not reach everything
         return;
     }
     for (const char* name :
