@@ -37,7 +37,11 @@ std::string find_fault(
         return "is not later than its parent";
     }
     if (header.app_hash != app_hash) {  // BLK-15
-        return "names another app hash than the state before it has";
+        const std::string fault = "names another app hash than the state before it has";
+        return parent ? fault
+                      : fault +
+                            ": the log is of another genesis, or of a release with another version of the protocol "
+                            "(docs/operations/upgrade.md)";
     }
     if (!is_authentic(record.block)) {  // BLK-12
         return "is not signed by its proposer";
@@ -83,14 +87,7 @@ std::uint64_t replay(
         const auto record = log.read(height);
         ASSERT(record.has_value());
         if (const std::string fault = find_fault(*record, chain_id, parent, info.app_hash); !fault.empty()) {
-            // What is wrong with the first block is wrong with all: the log is of another chain.
-            throw HandshakeError(
-                at_height(height) + " of the log " + fault +
-                (height.value == 1
-                     ? "; the log is of another genesis, or was written by a release with another version of "
-                       "the protocol (docs/operations/upgrade.md)"
-                     : "")
-            );
+            throw HandshakeError(at_height(height) + " of the log " + fault);
         }
         const auto request = to_request(record->block);
         if (const auto fits = state.process(request); !fits) {  // BLK-17, FEE-4

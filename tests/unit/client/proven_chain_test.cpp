@@ -108,7 +108,11 @@ TEST_CASE("a node of another chain than the pinned one is refused") {
 TEST_CASE("PAR-13: a node of another version of the protocol is refused, at first and later") {
     Meeting at;
     alter(at, "node_status", "protocol_version", contracts::kProtocolVersion + 1);
-    CHECK(at.refusal().find("the node speaks version 3 of the protocol") != std::string::npos);
+    CHECK(
+        at.refusal().find(
+            "the node speaks version " + std::to_string(contracts::kProtocolVersion + 1) + " of the protocol"
+        ) != std::string::npos
+    );
     CHECK_FALSE(read_anchor(anchor_file(at.home.path())));
     at.node.tamper = nullptr;
     static_cast<void>(at.chain());

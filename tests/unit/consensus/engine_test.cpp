@@ -175,7 +175,9 @@ TEST_CASE("a state ahead of the log, of another chain, or that replays otherwise
     ToyMachine::State genesis;
     genesis.app_hash.data[5] = 1;
     other_genesis.restore(genesis);
-    CHECK_THROWS_AS(replay(other_genesis, log, "toy-1", {}), HandshakeError);
+    CHECK_THROWS_WITH_AS(
+        replay(other_genesis, log, "toy-1", {}), doctest::Contains("the log is of another genesis"), HandshakeError
+    );
     ToyMachine fresh;
     CHECK_THROWS_AS(replay(fresh, log, "toy-2", {}), HandshakeError);
 
