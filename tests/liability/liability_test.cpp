@@ -25,7 +25,7 @@ using namespace assay::liability;
 namespace {
 
 #ifdef ASSAY_FEW_SEEDS
-constexpr std::uint64_t kQuickSeeds = 6;  ///< under sanitizers, which take ten times as long
+constexpr std::uint64_t kQuickSeeds = 6;  ///< under sanitizers, which take seven times as long
 #else
 constexpr std::uint64_t kQuickSeeds = 18;  ///< each plan once
 #endif

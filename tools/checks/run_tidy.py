@@ -6,10 +6,10 @@
 
 --changed (what is meant where nothing is said) takes the sources that differ from the merge base with origin/main, or, on
 main itself, from the commit before, and those not committed yet. A header is seen through the source of the same name, or
-else through the first that includes it. --all takes every folder but NOT_YET, or one shard's
-part where ASSAY_SHARD is set. The commands are those of the preset lint,
-which this configures in build/lint where it has not been. Exits with 1 where there is a finding, and with 77 (skipped) where
-there is nothing to run: no clang-tidy-14, or no history that would say what has changed.
+else through the first that includes it. --all takes every folder but NOT_YET, or one shard's part where ASSAY_SHARD is set.
+The commands are those of the preset lint, which this configures in build/lint where it has not been. Exits with 1 where there
+is a finding, and with 77 (skipped) where there is nothing to run: no clang-tidy-14, or no history that would say what has
+changed.
 """
 import concurrent.futures
 import json
@@ -82,7 +82,7 @@ def source_of(header, known):
 def choose(arguments, known):
     """(The sources to look at, None) or (None, the reason why there are none)."""
     if "--all" in arguments:
-        return shard.take_share(sorted(known)), None
+        return sorted(known), None
     names, reason = [a for a in arguments if not a.startswith("--")], None
     if not names:
         names, reason = changed_files()
@@ -140,6 +140,8 @@ def main():
     named = any(not argument.startswith("--") for argument in arguments)
     if not named:
         names = [name for name in names if not name.startswith(tuple(folder + "/" for folder in NOT_YET))]
+    if "--all" in arguments:
+        names = shard.take_share(names)
     start = time.monotonic()
     findings, partly = look_at_all(names, jobs, named)
     print(f"tidy: {len(names)} sources, {len(findings)} findings, {time.monotonic() - start:.0f} s")
