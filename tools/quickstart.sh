@@ -3,7 +3,7 @@
 # Installs what Assay needs on Debian 12, builds it, and runs the demo or the tests.
 #
 #   tools/quickstart.sh demo [options of `assay demo`]   build/release, then the demo
-#   tools/quickstart.sh test                             build/release, then every test
+#   tools/quickstart.sh test                             build/{release,asan,fuzz}, then every test but the long tier
 #   tools/quickstart.sh build                            build/release only
 set -euo pipefail
 cd "$(dirname "$0")/.."

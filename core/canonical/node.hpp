@@ -153,9 +153,8 @@ struct Node {
 /// Limits shared by the decoder of programs and the one-step verifier.
 inline constexpr std::uint32_t kMaxDimension = 1U << 24U;
 inline constexpr std::uint32_t kMaxStateTensors = 1024;
-inline constexpr std::uint32_t kMaxMeasuredTensors =
-    256;  ///< TOL-1: three states of so many are within kMaxStateTensors
-inline constexpr std::uint32_t kMaxEvaluatedTensors = 512;  ///< EVL-2: with as many of the hold-out set, likewise
+inline constexpr std::uint32_t kMaxMeasuredTensors = 256;   ///< TOL-1: three such states fit kMaxStateTensors
+inline constexpr std::uint32_t kMaxEvaluatedTensors = 512;  ///< EVL-2: such a state and the hold-out set fit it
 inline constexpr std::uint32_t kMaxNodes = 10'000;
 
 /// Shape of a program's dataset, as read by kBatchRows.
