@@ -20,10 +20,11 @@ struct Shard {
 inline Shard shard_from_environment() {
     Shard out;
     if (const char* text = std::getenv("ASSAY_SHARD")) {
-        unsigned long long index = 0;
-        unsigned long long count = 0;
-        char rest = '\0';
-        if (std::sscanf(text, "%llu/%llu%c", &index, &count, &rest) != 2 || index < 1 || index > count) {
+        char* slash = nullptr;
+        const std::uint64_t index = std::strtoull(text, &slash, 10);
+        char* end = slash;
+        const std::uint64_t count = *slash == '/' ? std::strtoull(slash + 1, &end, 10) : 0;
+        if (*end != '\0' || index < 1 || index > count) {
             std::fprintf(stderr, "ASSAY_SHARD is INDEX/COUNT, such as 1/4, not %s\n", text);
             std::exit(2);
         }

@@ -116,7 +116,8 @@ void run_load(Daemon& daemon, const std::string& url, Witness& witness, std::chr
 }
 
 void check_txs(client::RpcClient& client, const std::map<std::string, std::uint64_t>& txs) {
-    for (const auto& [hash, height] : txs) {
+    for (const auto& [tx_hash, height] : txs) {
+        const std::string& hash = tx_hash;  // clang 14 captures no structured binding
         CAPTURE(hash);
         const Json tx = client.call("tx_get", {{"hash", hash}});
         REQUIRE(tx.at("status") == "executed");

@@ -12,6 +12,7 @@
 #include <core/codec/borsh.hpp>
 
 /// What libFuzzer, and the replay of the corpora in every other build, call. A property that does not hold aborts.
+// NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace assay::fuzz {

@@ -40,7 +40,7 @@ void make_slow(contracts::Params& params, model::Workshop& shop, std::uint64_t b
     constexpr std::uint64_t kMostSteps = 5;
     params.block_ms = 1;
     const std::uint64_t work = kMostSteps * shop.spec(false).program.step_work;
-    std::uint64_t score = std::max<std::uint64_t>(work / (1'000 * params.block_ms * blocks), 1);
+    std::uint64_t score = std::max<std::uint64_t>(work / (std::uint64_t{1'000} * params.block_ms * blocks), 1);
     for (contracts::HardwareClass& machines : params.hardware_classes) {
         machines.least_score = score;
         score *= 10;

@@ -11,9 +11,7 @@
 namespace assay::model {
 namespace {
 
-using contracts::TaskState;
 using contracts::TxError;
-using contracts::VerdictStatus;
 
 /// What the model does not compute but takes from the receipt.
 bool is_chains_to_say(const contracts::Action& action, TxError code) {

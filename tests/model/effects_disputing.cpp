@@ -71,7 +71,7 @@ void Model::open(const DisputeId& id, Dispute dispute, std::optional<dispute::Cl
     dispute.level = games_[id].position.level();
     const TaskId task = dispute.task;
     world_.disputes[id] = std::move(dispute);
-    set_deadline({contracts::DueKind::kDispute, Hash256{id.data}, {}}, world_.disputes.at(id).deadline, height_ + span);
+    set_deadline({DueKind::kDispute, Hash256{id.data}, {}}, world_.disputes.at(id).deadline, height_ + span);
     at(task).disputes.push_back(id);
 }
 
@@ -122,7 +122,7 @@ void Model::turn(const DisputeId& id, const dispute::Position& next, bool by_res
     dispute.level = next.level();
     dispute.responders_turn = next.pending().empty();  // DSP-32
     set_deadline(
-        {contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline,
+        {DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline,
         height_ + (dispute.responders_turn ? dispute.responder_clock : dispute.challenger_clock)
     );
 }

@@ -26,7 +26,6 @@ using contracts::ProfileStatus;
 using contracts::ProfilingPhase;
 using contracts::TaskState;
 using contracts::TxError;
-using contracts::VerdictStatus;
 
 namespace {
 

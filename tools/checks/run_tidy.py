@@ -6,7 +6,7 @@
 
 --changed (what is meant where nothing is said) takes the sources that differ from the merge base with origin/main, or, on
 main itself, from the commit before, and those not committed yet. A header is seen through the source of the same name, or
-else through the first that includes it. --all takes every folder but NOT_YET, or one shard's part where ASSAY_SHARD is set.
+else through the first that includes it. --all takes everything, or one shard's part where ASSAY_SHARD is set.
 The commands are those of the preset lint, which this configures in build/lint where it has not been. Exits with 1 where there
 is a finding, and with 77 (skipped) where there is nothing to run: no clang-tidy-14, or no history that would say what has
 changed.
@@ -31,10 +31,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build" / "lint"
 ONCE = BUILD / "tidy"  # the commands with one for each source: clang-tidy would run all that it finds
 FOLDERS = ("core", "contracts", "consensus", "client", "node", "verifier", "tools", "tests")
-
-# Folders that nobody has looked at in full: a file of theirs is left out, and findings in their headers are not told. Name
-# files to look at them all the same. Take a folder out when it is clean; never put one in.
-NOT_YET = ("verifier", "tests")
 
 
 def configure():
@@ -92,22 +88,21 @@ def choose(arguments, known):
     return sorted(chosen & known), None
 
 
-def look(name, everywhere):
+def look(name):
     """What clang-tidy finds in one source and in the project's headers that it includes."""
     # g++ knows warnings that clang does not. A header's finding is told with its source's.
-    folders = "|".join(FOLDERS if everywhere else [folder for folder in FOLDERS if folder not in NOT_YET])
     done = subprocess.run(
         [TOOL, "-p", str(ONCE), "--quiet", "--extra-arg=-Wno-unknown-warning-option",
-         f"--header-filter=^{re.escape(str(ROOT))}/({folders})/", str(ROOT / name)],
+         f"--header-filter=^{re.escape(str(ROOT))}/({'|'.join(FOLDERS)})/", str(ROOT / name)],
         cwd=ROOT, capture_output=True, text=True)
     return name, done.returncode, done.stdout.replace(str(ROOT) + "/", ""), done.stderr
 
 
-def look_at_all(names, jobs, everywhere):
+def look_at_all(names, jobs):
     """The findings, each once however many sources include its header, and the sources that clang could not take whole."""
     findings, partly = {}, []
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for name, status, output, errors in pool.map(lambda name: look(name, everywhere), names):
+        for name, status, output, errors in pool.map(look, names):
             blocks = re.split(r"^(?=[^\s:]+:\d+:\d+: (?:error|warning): )", output, flags=re.MULTILINE)
             found = [block for block in blocks if re.match(r"[^\s:]+:\d+:\d+: ", block)]
             foreign = [block for block in found if block.startswith("/")]  # in headers of others
@@ -137,18 +132,13 @@ def main():
     if names is None:
         print(f"tidy: skipped, since {reason}")
         return SKIPPED
-    named = any(not argument.startswith("--") for argument in arguments)
-    if not named:
-        names = [name for name in names if not name.startswith(tuple(folder + "/" for folder in NOT_YET))]
     if "--all" in arguments:
         names = shard.take_share(names)
     start = time.monotonic()
-    findings, partly = look_at_all(names, jobs, named)
+    findings, partly = look_at_all(names, jobs)
     print(f"tidy: {len(names)} sources, {len(findings)} findings, {time.monotonic() - start:.0f} s")
     if partly:
         print(f"tidy: seen in part only, since {TOOL} does not take a header of a library: " + ", ".join(partly))
-    if NOT_YET and not named:
-        print("tidy: not looked at yet: " + ", ".join(NOT_YET))
     return 1 if findings else 0
 
 

@@ -27,6 +27,7 @@ void sort(std::vector<T>& records) {
 
 std::vector<contracts::Task> by_deadline(const std::map<contracts::TaskId, contracts::Task>& tasks) {
     std::vector<contracts::Task> out;
+    out.reserve(tasks.size());
     for (const auto& [id, task] : tasks) {
         out.push_back(task);
     }

@@ -90,6 +90,10 @@ struct Column {
 /// "[data] rows" and so on: what a finding about the task's data names.
 std::string key(const TaskFile& task, const char* name) { return "[" + task.data.section + "] " + name; }
 
+std::string no_column(const std::string& path, const std::string& name) {
+    return path + " has no tensor \"" + name + "\", and none named \"rows\"";
+}
+
 /// What of `file` makes the rows; empty after a finding.
 std::vector<Column> choose_columns(
     const TaskFile& task, const artifacts::SafetensorsFile& file, const std::string& path, Findings& findings
@@ -106,7 +110,7 @@ std::vector<Column> choose_columns(
         for (const std::string& name : task.data.columns) {
             const auto column = find(name);
             if (column == file.tensors.end()) {
-                findings.error(key(task, "columns"), path + " has no tensor \"" + name + "\", and none named \"rows\"");
+                findings.error(key(task, "columns"), no_column(path, name));
                 return {};
             }
             columns.push_back({.name = name, .tensor = &column->tensor});

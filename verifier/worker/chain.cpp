@@ -56,13 +56,13 @@ bool is_small_enough(const contracts::Action& action) {
 }  // namespace
 
 Chain::Chain(
-    const std::string& url, const std::filesystem::path& home, const Pins& pins, crypto::SecretKey key,
+    const std::string& url, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
     Reporter& reporter
 )
     : rpc_(url),
       anchor_file_(client::anchor_file(home)),
       pins_(pins),
-      key_(std::move(key)),
+      key_(key),
       self_(key_.account()),
       reporter_(reporter) {}
 

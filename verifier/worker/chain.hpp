@@ -24,7 +24,7 @@ class Chain {
   public:
     /// Uses the chain that `home` has pinned; pins one on first use if there is none, subject to `pins`.
     Chain(
-        const std::string& url, const std::filesystem::path& home, const Pins& pins, crypto::SecretKey key,
+        const std::string& url, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
         Reporter& reporter
     );
 

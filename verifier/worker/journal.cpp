@@ -81,7 +81,7 @@ constexpr const char* kAddSlash = "INSERT OR IGNORE INTO slashes VALUES (?, ?)";
 
 }  // namespace
 
-Journal::Journal(std::filesystem::path file) {
+Journal::Journal(const std::filesystem::path& file) {
     const fs::path old = file.parent_path() / "journal.json";
     if (file != old && !fs::exists(file) && fs::exists(old)) {
         throw JournalError(

@@ -40,7 +40,7 @@ class Journal {
 
     /// Opens `file`, or makes it. Throws JournalError if it cannot be read, is no journal or one of a newer version, or
     /// if there is only one of version 0.1 beside it (journal.json).
-    explicit Journal(std::filesystem::path file);
+    explicit Journal(const std::filesystem::path& file);
 
     /// Retries a failed write. Until it returns, nothing in the journal may be acted on. Throws JournalError.
     void settle();

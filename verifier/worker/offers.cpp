@@ -170,7 +170,10 @@ std::optional<Trial> OfferDesk::trial_of(
         trying_.reset();  // of a task that nobody asks about any more
     }
     if (!trying_) {
-        trying_.emplace(task, std::async(std::launch::async, try_step, artifacts, state, context_.options.engine));
+        trying_ = Trying{
+            .task = task,
+            .trial = std::async(std::launch::async, try_step, artifacts, state, context_.options.engine),
+        };
         const auto alone_until = Clock::now() + kTrialAlone;
         while (!is_over(std::chrono::milliseconds(50)) && Clock::now() < alone_until && context_.interlude()) {
         }

@@ -31,7 +31,10 @@ EngineReplay::EngineReplay(
     const std::uint64_t affordable =
         std::max<std::uint64_t>(1, state_budget_bytes / std::max<std::uint64_t>(1, size_bytes(before)));
     stride_ = div_ceil<std::uint64_t>(std::uint64_t{claim.step_count} + 1, affordable);
-    states_.emplace(claim.first_step, claim.initialisation ? artifacts_->initial : std::move(before));
+    if (claim.initialisation) {
+        before = artifacts_->initial;
+    }
+    states_.emplace(claim.first_step, std::move(before));
 }
 
 void EngineReplay::set_state(const std::vector<canonical::Tensor>& state) {

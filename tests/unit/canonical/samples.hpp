@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include <core/base/assert.hpp>
 #include <core/canonical/executor.hpp>
 
 /// Random well-formed nodes with inputs, the same on every machine.
@@ -17,7 +18,10 @@ class Random {
     std::uint64_t next();
     std::uint32_t next_u32() { return static_cast<std::uint32_t>(next() >> 32U); }
     /// 0 .. n-1
-    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(next() % n); }
+    std::uint32_t below(std::uint32_t n) {
+        ASSERT(n > 0);
+        return static_cast<std::uint32_t>(next() % n);
+    }
     /// An exact f32 in [-1, 1).
     float unit();
 

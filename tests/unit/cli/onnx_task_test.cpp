@@ -130,7 +130,8 @@ void check_like_torch(const std::string& name, double tolerance) {
         CHECK(run.losses.at(step) == doctest::Approx(torch.at("loss." + std::to_string(step)).at(0)).epsilon(1e-5));
     }
     std::size_t parameters = 0;
-    for (const auto& [key, after] : torch) {
+    for (const auto& [name, after] : torch) {
+        const std::string& key = name;  // clang 14 captures no structured binding
         if (!key.starts_with("after")) {
             continue;
         }
@@ -161,7 +162,8 @@ TEST_CASE("gradients of exported models are PyTorch's") {
     // Plain SGD: what the first step subtracts is the gradient times the rate.
     for (const std::string name : {"cnn", "gpt"}) {
         const Run run(name);
-        for (const auto& [key, gradient] : torch_numbers(name)) {
+        for (const auto& [number, gradient] : torch_numbers(name)) {
+            const std::string& key = number;
             if (!key.starts_with("gradient.")) {
                 continue;
             }

@@ -110,7 +110,8 @@ TEST_CASE("TOL-6: relative drift is the square root in billionths, rounded down"
 TEST_CASE("TOL-7: independent drifts grow like a walk, the same drift in a line") {
     std::mt19937_64 random(17);
     constexpr std::size_t kSegments = 400;
-    std::vector<GroupMeasurement> walk, line;
+    std::vector<GroupMeasurement> walk;
+    std::vector<GroupMeasurement> line;
     double mean = 0.0;
     for (int trial = 0; trial < 20; ++trial) {
         walk.clear();

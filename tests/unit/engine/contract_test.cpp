@@ -109,9 +109,9 @@ TEST_CASE("NUM-1: contractions of every profile equal the definition on every ki
              {Values::kPlain, Values::kWide, Values::kOutlier, Values::kHostile, Values::kDenormal, Values::kZero}) {
             for (const auto [m, n, k] :
                  {std::array{1U, 1U, 1U}, std::array{37U, 33U, 65U}, std::array{5U, 40U, 700U}}) {
-                CAPTURE(precision);
-                CAPTURE(k);
                 const Contraction c{.m = m, .n = n, .k = k, .precision = precision, .chunk = chunk};
+                CAPTURE(c.precision);
+                CAPTURE(c.k);
                 std::vector<Tensor> operands{operand({m, k}, values, random), operand({n, k}, values, random)};
                 CHECK(check_everywhere(make_contraction(c, operands), by_definition(make_contraction(c, operands))));
             }
@@ -125,9 +125,9 @@ TEST_CASE("NUM-17: contractions equal the definition around the ends of chunks")
          {std::array{21U, 64U}, std::array{24U, 32U}, std::array{8U, 256U}, std::array{7U, 96U}, std::array{13U, 2048U},
           std::array{2U, 32U}}) {
         for (const std::uint32_t k : {chunk - 1, chunk, chunk + 1, 3 * chunk, 3 * chunk + 5}) {
-            CAPTURE(precision);
-            CAPTURE(k);
             const Contraction c{.m = 33, .n = 7, .k = k, .precision = precision, .chunk = chunk};
+            CAPTURE(c.precision);
+            CAPTURE(c.k);
             const Case made = make_contraction(
                 c, {operand({c.m, k}, Values::kPlain, random), operand({c.n, k}, Values::kHostile, random)}
             );
@@ -142,9 +142,9 @@ TEST_CASE("NUM-17: operands of whole blocks equal the definition, on one side an
          {std::array{21U, 64U}, std::array{21U, 2048U}, std::array{24U, 128U}, std::array{8U, 256U},
           std::array{7U, 384U}}) {
         for (const Values values : {Values::kPlain, Values::kWide, Values::kHostile, Values::kDenormal}) {
-            CAPTURE(precision);
-            CAPTURE(chunk);
             const Contraction c{.m = 70, .n = 90, .k = 330, .precision = precision, .chunk = chunk};
+            CAPTURE(c.precision);
+            CAPTURE(c.chunk);
             const Case made =
                 make_contraction(c, {operand({c.m, c.k}, values, random), operand({c.n, c.k}, values, random)});
             CHECK(check_everywhere(made, by_definition(made)));
@@ -157,9 +157,9 @@ TEST_CASE("NUM-17: operands of whole blocks equal the definition, on one side an
 TEST_CASE("NUM-16: sums that reach the limit are exact on every engine") {
     for (const auto [precision, chunk] : kProfiles) {
         for (const std::uint32_t k : {512U, 2048U, 5000U}) {
-            CAPTURE(precision);
-            CAPTURE(k);
             const Contraction c{.m = 3, .n = 34, .k = k, .precision = precision, .chunk = chunk};
+            CAPTURE(c.precision);
+            CAPTURE(c.k);
             const Case made = make_contraction(c, {largest({c.m, k}), largest({c.n, k})});
             CHECK(check_everywhere(made, by_definition(made)));
         }
@@ -170,9 +170,9 @@ TEST_CASE("NUM-16: the longest sums are exact on every engine") {
     // A whole chunk of each profile; with 7 bits more than an int32 can add up.
     for (const auto [precision, chunk, k] :
          {std::array{24U, 16384U, 16384U}, std::array{7U, 262144U, 65600U}, std::array{20U, 1U << 20U, 9000U}}) {
-        CAPTURE(precision);
-        CAPTURE(k);
         const Contraction c{.m = 2, .n = 3, .k = k, .precision = precision, .chunk = chunk};
+        CAPTURE(c.precision);
+        CAPTURE(c.k);
         const Case made = make_contraction(c, {largest({c.m, k}), largest({c.n, k})});
         CHECK(check_everywhere(made, by_definition(made)));
     }
@@ -204,9 +204,9 @@ TEST_CASE("NUM-16: each group of rows is contracted with its own group on every 
     for (const auto [precision, chunk] : kProfiles) {
         for (const auto [groups, m, n, k] :
              {std::array{2U, 32U, 32U, 33U}, std::array{3U, 64U, 32U, 300U}, std::array{5U, 32U, 96U, 64U}}) {
-            CAPTURE(precision);
-            CAPTURE(groups);
             const Contraction c{.m = m, .n = n, .k = k, .precision = precision, .chunk = chunk, .groups = groups};
+            CAPTURE(c.precision);
+            CAPTURE(c.groups);
             const Case made = make_contraction(
                 c, {operand({groups * m, k}, Values::kPlain, random), operand({groups * n, k}, Values::kWide, random)}
             );

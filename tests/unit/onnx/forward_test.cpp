@@ -150,7 +150,10 @@ TEST_CASE("channels last do not show") {
     model.attribute("perm", std::vector<std::int64_t>{3, 1, 0, 2});
     std::vector<float> expected(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
-        const std::size_t n = i / 60, c = i / 20 % 3, h = i / 5 % 4, w = i % 5;
+        const std::size_t n = i / 60;
+        const std::size_t c = i / 20 % 3;
+        const std::size_t h = i / 5 % 4;
+        const std::size_t w = i % 5;
         const float m = mask[(n * 4 + h) * 5 + w];
         const float r = std::max(x[i] + bias[c], 0.0F);
         expected[((w * 3 + c) * 2 + n) * 4 + h] = m - r * m;
@@ -172,7 +175,10 @@ TEST_CASE("products of batches broadcast and need no round sizes") {
     model.node("MatMul", {"a", "b"}, {"y"});
     std::vector<float> expected;
     for (std::size_t i = 0; i < 2 * 3 * 5 * 33; ++i) {
-        const std::size_t p = i / (3 * 5 * 33), g = i / (5 * 33) % 3, m = i / 33 % 5, n = i % 33;
+        const std::size_t p = i / (3 * 5 * 33);
+        const std::size_t g = i / (5 * 33) % 3;
+        const std::size_t m = i / 33 % 5;
+        const std::size_t n = i % 33;
         double sum = 0.0;
         for (std::size_t k = 0; k < 7; ++k) {
             sum += static_cast<double>(a[(p * 5 + m) * 7 + k]) * static_cast<double>(b[(g * 7 + k) * 33 + n]);

@@ -18,8 +18,6 @@ using namespace assay::program;
 using canonical::DType;
 using canonical::Node;
 using canonical::Op;
-using canonical::Shape;
-using canonical::Source;
 using canonical::Tensor;
 
 namespace {

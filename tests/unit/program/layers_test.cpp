@@ -9,7 +9,6 @@
 
 using namespace assay;
 using namespace assay::program;
-using canonical::Shape;
 using test::check_gradient;
 using test::Matrix;
 using test::random_matrix;
@@ -205,40 +204,40 @@ TEST_CASE("both ways to a convolution's input gradient are taken, and agree with
     }
 }
 
-TEST_CASE("causal attention mixes the values of earlier tokens by the softmax of scores") {
-    constexpr std::uint32_t tokens = 32;
-    constexpr std::uint32_t heads = 2;
-    constexpr std::uint32_t depth = 32;
-    constexpr std::uint32_t width = heads * depth;
-    const Matrix q = random_matrix({2 * tokens, width}, 10, -3.0, 3.0);
-    const Matrix k = random_matrix({2 * tokens, width}, 11, -3.0, 3.0);
-    const Matrix v = random_matrix({2 * tokens, width}, 12);
+TEST_CASE("causal attention mixes the values of earlier kTokens by the softmax of scores") {
+    constexpr std::uint32_t kTokens = 32;
+    constexpr std::uint32_t kHeads = 2;
+    constexpr std::uint32_t kDepth = 32;
+    constexpr std::uint32_t kWidth = kHeads * kDepth;
+    const Matrix q = random_matrix({2 * kTokens, kWidth}, 10, -3.0, 3.0);
+    const Matrix k = random_matrix({2 * kTokens, kWidth}, 11, -3.0, 3.0);
+    const Matrix v = random_matrix({2 * kTokens, kWidth}, 12);
     const Matrix out = test::evaluate(
         [](GraphBuilder& graph, const Values& x) {
             Tape tape(graph);
-            return Values{tape.causal_attention(x[0], x[1], x[2], tokens, heads)};
+            return Values{tape.causal_attention(x[0], x[1], x[2], kTokens, kHeads)};
         },
         {q, k, v}
     )[0];
-    for (std::uint32_t row = 0; row < 2 * tokens; ++row) {
-        const std::uint32_t first = row / tokens * tokens;
-        for (std::uint32_t head = 0; head < heads; ++head) {
+    for (std::uint32_t row = 0; row < 2 * kTokens; ++row) {
+        const std::uint32_t first = row / kTokens * kTokens;
+        for (std::uint32_t head = 0; head < kHeads; ++head) {
             std::vector<double> weights;
             double total = 0;
             for (std::uint32_t other = first; other <= row; ++other) {
                 double score = 0;
-                for (std::uint32_t i = head * depth; i < (head + 1) * depth; ++i) {
-                    score += q.values[row * width + i] * k.values[other * width + i];
+                for (std::uint32_t i = head * kDepth; i < (head + 1) * kDepth; ++i) {
+                    score += q.values[row * kWidth + i] * k.values[other * kWidth + i];
                 }
-                weights.push_back(std::exp(score / std::sqrt(static_cast<double>(depth))));
+                weights.push_back(std::exp(score / std::sqrt(static_cast<double>(kDepth))));
                 total += weights.back();
             }
-            for (std::uint32_t i = head * depth; i < (head + 1) * depth; ++i) {
+            for (std::uint32_t i = head * kDepth; i < (head + 1) * kDepth; ++i) {
                 double expected = 0;
                 for (std::uint32_t other = first; other <= row; ++other) {
-                    expected += weights[other - first] / total * v.values[other * width + i];
+                    expected += weights[other - first] / total * v.values[other * kWidth + i];
                 }
-                CHECK(std::abs(out.values[row * width + i] - expected) < 1e-5);
+                CHECK(std::abs(out.values[row * kWidth + i] - expected) < 1e-5);
             }
         }
     }
@@ -260,23 +259,23 @@ TEST_CASE("gradients of attention and of masked softmax agree with finite differ
 }
 
 TEST_CASE("a rotary embedding turns each pair by its position's angle") {
-    constexpr std::uint32_t tokens = 5;
-    constexpr std::uint32_t heads = 2;
-    constexpr std::uint32_t depth = 6;
-    const Matrix x = random_matrix({2 * tokens, heads * depth}, 18);
+    constexpr std::uint32_t kTokens = 5;
+    constexpr std::uint32_t kHeads = 2;
+    constexpr std::uint32_t kDepth = 6;
+    const Matrix x = random_matrix({2 * kTokens, kHeads * kDepth}, 18);
     const Matrix y = test::evaluate(
         [](GraphBuilder& graph, const Values& v) {
             Tape tape(graph);
-            return Values{tape.rotary(v[0], tokens, heads, 100.0F)};
+            return Values{tape.rotary(v[0], kTokens, kHeads, 100.0F)};
         },
         {x}
     )[0];
-    for (std::uint32_t row = 0; row < 2 * tokens; ++row) {
-        for (std::uint32_t pair = 0; pair < heads * depth / 2; ++pair) {
-            const std::uint32_t i = pair % (depth / 2);
-            const std::size_t low = row * heads * depth + pair / (depth / 2) * depth + i;
-            const std::size_t high = low + depth / 2;
-            const double angle = (row % tokens) * std::pow(100.0, -2.0 * i / depth);
+    for (std::uint32_t row = 0; row < 2 * kTokens; ++row) {
+        for (std::uint32_t pair = 0; pair < kHeads * kDepth / 2; ++pair) {
+            const std::uint32_t i = pair % (kDepth / 2);
+            const std::size_t low = row * kHeads * kDepth + pair / (kDepth / 2) * kDepth + i;
+            const std::size_t high = low + kDepth / 2;
+            const double angle = (row % kTokens) * std::pow(100.0, -2.0 * i / kDepth);
             CHECK(
                 std::abs(y.values[low] - (x.values[low] * std::cos(angle) - x.values[high] * std::sin(angle))) < 2e-6
             );
@@ -285,5 +284,5 @@ TEST_CASE("a rotary embedding turns each pair by its position's angle") {
             );
         }
     }
-    check_gradient([](Tape& tape, const Values& v) { return tape.rotary(v[0], tokens, heads, 100.0F); }, {x}, 1);
+    check_gradient([](Tape& tape, const Values& v) { return tape.rotary(v[0], kTokens, kHeads, 100.0F); }, {x}, 1);
 }

@@ -216,11 +216,12 @@ TEST_CASE("every family's loss falls, with every optimizer") {
     const test::TextRows pairs(kRows, 3, 11);
     const auto digits = classes({kRows, 65}, 3);
     const auto features = classes({kRows, 7}, 3);
-    for (const auto& [kind, rate] :
+    for (const auto& [each, rate] :
          {std::pair{OptimizerKind::kSgd, 0.2F},
           {OptimizerKind::kSgdMomentum, 0.05F},
           {OptimizerKind::kAdam, 0.01F},
           {OptimizerKind::kAdamW, 0.01F}}) {
+        const OptimizerKind kind = each;  // clang 14 captures no structured binding
         CAPTURE(static_cast<int>(kind));
         OptimizerConfig config = optimizer(kind, rate);
         config.weight_decay = 0.01F;

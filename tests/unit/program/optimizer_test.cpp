@@ -266,7 +266,8 @@ TEST_CASE("schedules follow their closed formulas, before, during and after") {
                         [&](GraphBuilder& graph, const Values&) { return Values{append_learning_rate(graph, config)}; },
                         {}, step
                     );
-                    const double expected = rate_at(config, static_cast<double>(step / accumulation));
+                    const std::uint64_t update = step / accumulation;
+                    const double expected = rate_at(config, static_cast<double>(update));
                     CHECK(std::abs(rate[0].values[0] - expected) < 1e-7);
                 }
             }

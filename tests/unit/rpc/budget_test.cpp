@@ -13,7 +13,6 @@
 using namespace assay;
 using namespace assay::contracts;
 using assay::rpc::Json;
-using assay::rpc::test::id;
 using assay::rpc::test::Server;
 
 TEST_CASE("a call that waits says for what, and a batch may not wait") {

@@ -82,7 +82,9 @@ TEST_CASE("parameters of the wrong kind are refused") {
         {"chain_proof", {{"stake", {{"account", hash}, {"role", "solver"}, {"more", 1}}}}},
         {"chain_proof", {{"stake", hash}}},
     };
-    for (const auto& [method, params] : table) {
+    for (const auto& [name, arguments] : table) {
+        const std::string method = name;  // clang 14 captures no structured binding
+        const Json& params = arguments;
         CAPTURE(method);
         CAPTURE(params.dump());
         CHECK(server.code(method, params) == rpc::kInvalidParams);
@@ -103,7 +105,9 @@ TEST_CASE("what is not there is not_found") {
         {"dispute_get", {{"dispute", hash}}},
         {"profile_get", {{"task", hash}, {"profiler", hash}}},
     };
-    for (const auto& [method, params] : table) {
+    for (const auto& [name, arguments] : table) {
+        const std::string method = name;  // clang 14 captures no structured binding
+        const Json& params = arguments;
         CAPTURE(method);
         CHECK(server.code(method, params) == rpc::kNotFound);
     }
@@ -376,7 +380,8 @@ TEST_CASE("a proof names its slot, whichever way it was asked for") {
         {{{"stake", {{"account", account}, {"role", "verifier"}}}}, keys::stake(Role::kVerifier, key(1).account())},
         {{{"key", to_hex(keys::params())}}, keys::params()},
     };
-    for (const auto& [params, slot] : table) {
+    for (const auto& [arguments, slot] : table) {
+        const Json& params = arguments;
         CAPTURE(params.dump());
         const Json got = server.result("chain_proof", params);
         CHECK(got.at("key") == to_hex(slot));

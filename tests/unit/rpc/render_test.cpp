@@ -390,7 +390,8 @@ TEST_CASE("each event of a history has its name and its members beside the recor
         {Attested{}, Json::object()},
     };
     REQUIRE(table.size() == std::variant_size_v<HistoryEvent>);
-    for (const auto& [event, members] : table) {
+    for (const auto& [each, members] : table) {
+        const auto& event = each;  // clang 14 captures no structured binding
         HistoryRecord record{id<TaskId>(1), 12, Height{34}, id<Hash256>(5), who, event};
         Json expected = members;
         CAPTURE(event_name(event));

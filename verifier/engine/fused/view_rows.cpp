@@ -111,14 +111,14 @@ void transpose_by_squares(const std::uint32_t* from, const Transposition& t, std
 }
 
 void transpose_into(const std::uint32_t* from, const Transposition& t, std::uint32_t* out) {
-    constexpr auto by_columns = transpose_by_columns<std::uint32_t>;
-    constexpr auto by_small_squares = transpose_by_squares<kSquare, transpose_square, by_columns>;
+    constexpr auto kByColumns = transpose_by_columns<std::uint32_t>;
+    constexpr auto kBySmallSquares = transpose_by_squares<kSquare, transpose_square, kByColumns>;
     static const bool kHasWide = has_wide_vectors();
     static const bool kHasSquares = __builtin_cpu_supports("avx2");
     if (kHasWide) {
-        return transpose_by_squares<kWideSquare, transpose_wide_square, by_small_squares>(from, t, out);
+        return transpose_by_squares<kWideSquare, transpose_wide_square, kBySmallSquares>(from, t, out);
     }
-    kHasSquares ? by_small_squares(from, t, out) : by_columns(from, t, out);
+    kHasSquares ? kBySmallSquares(from, t, out) : kByColumns(from, t, out);
 }
 
 #else

@@ -70,13 +70,13 @@ std::string torch_version() {
 bool has_cuda() { return at::hasCUDA(); }
 
 void multiply_nt(const ProductOf<double>& product) {
-    static const auto gemm = find_gemm<double>("dgemm_");
-    multiply(product, gemm);
+    static const auto kGemm = find_gemm<double>("dgemm_");
+    multiply(product, kGemm);
 }
 
 void multiply_nt(const ProductOf<float>& product) {
-    static const auto gemm = find_gemm<float>("sgemm_");
-    multiply(product, gemm);
+    static const auto kGemm = find_gemm<float>("sgemm_");
+    multiply(product, kGemm);
 }
 
 }  // namespace assay::engine
