@@ -33,8 +33,8 @@ struct CanonicalOptions {
     int threads = 1;
     int repeats = 15;
     std::uint64_t segment_steps = 100;  ///< between checkpoints; for the share of commitments
-    std::vector<std::string> models{"gpt", "cnn", "mlp"};
-    std::vector<std::string> profiles{"XG-21", "XG-24", "XG-8", "XG-7"};
+    std::vector<std::string> models{"gpt", "gpt10m", "cnn", "mlp"};
+    std::vector<std::string> profiles{"XG-21", "XG-24", "XG-11", "XG-8", "XG-7"};
     bool only_models = false;
 };
 /// Compares canonical training with the same models in plain libtorch, and canonical matrix products with SGEMM.
@@ -47,7 +47,7 @@ struct CurveOptions {
     int threads = 1;
     std::uint64_t steps = 300;
     std::uint64_t seeds = 3;
-    std::vector<std::string> profiles{"XG-21", "XG-8", "XG-7"};
+    std::vector<std::string> profiles{"XG-21", "XG-11", "XG-8", "XG-7"};
 };
 /// Returns the losses of native and canonical training from the same initial values on the same batches.
 nlohmann::json run_curves(const CurveOptions& options);

@@ -59,10 +59,9 @@ struct Model {
     std::function<std::unique_ptr<NativeModel>(const std::string& device)> native;
 };
 
-Model gpt() {
-    const NativeGptConfig native;
+Model gpt(const std::string& name, const NativeGptConfig& native) {
     return {
-        .name = "gpt",
+        .name = name,
         .size =
             {{"layers", native.layers},
              {"heads", native.heads},
@@ -108,7 +107,10 @@ Model cnn() {
 
 Model model_named(const std::string& name) {
     if (name == "gpt") {
-        return gpt();
+        return gpt(name, {});
+    }
+    if (name == "gpt10m") {
+        return gpt(name, {.layers = 6, .heads = 6, .width = 384, .context = 256, .batch = 4});
     }
     if (name == "cnn") {
         return cnn();
@@ -116,7 +118,7 @@ Model model_named(const std::string& name) {
     if (name == "mlp") {
         return mlp();
     }
-    throw std::runtime_error("no model is called " + name + "; there are gpt, cnn and mlp");
+    throw std::runtime_error("no model is called " + name + "; there are gpt, gpt10m, cnn and mlp");
 }
 
 class CanonicalSide {

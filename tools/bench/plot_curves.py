@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, BOTTOM = 60, 190, 40, 45
-COLOURS = {"XG-21": "#1b6ca8", "XG-24": "#6a3d9a", "XG-8": "#d95f02", "XG-7": "#1b9e77"}
+COLOURS = {"XG-21": "#1b6ca8", "XG-24": "#6a3d9a", "XG-11": "#e7298a", "XG-8": "#d95f02", "XG-7": "#1b9e77"}
 
 
 def smooth(losses, window):

@@ -23,13 +23,11 @@ std::string read_file(const std::string& path) {
 }
 
 program::Profile profile_named(const std::string& name) {
-    static const std::map<std::string, program::Profile> kKnown{
-        {"XG-21", program::kXg21}, {"XG-24", program::kXg24}, {"XG-8", program::kXg8}, {"XG-7", program::kXg7}};
-    const auto found = kKnown.find(name);
-    if (found == kKnown.end()) {
-        throw std::runtime_error("no profile is called " + name + "; there are XG-21, XG-24, XG-8 and XG-7");
+    const std::optional<program::Profile> found = program::profile_named(name);
+    if (!found) {
+        throw std::runtime_error("no profile is called " + name + "; there are XG-21, XG-24, XG-11, XG-8 and XG-7");
     }
-    return found->second;
+    return *found;
 }
 
 namespace {
@@ -73,8 +71,8 @@ void add_canonical(Commands& commands) {
         ->check(CLI::PositiveNumber);
     canonical->add_option("--segment-steps", options.segment_steps, "Steps between two checkpoints")
         ->capture_default_str();
-    canonical->add_option("--models", options.models, "Which of gpt, cnn, mlp")->capture_default_str();
-    canonical->add_option("--profiles", options.profiles, "Which of XG-21, XG-24, XG-8, XG-7")->capture_default_str();
+    canonical->add_option("--models", options.models, "Which of gpt, gpt10m, cnn, mlp")->capture_default_str();
+    canonical->add_option("--profiles", options.profiles, "Which of XG-21, XG-24, XG-11, XG-8, XG-7")->capture_default_str();
     canonical->add_flag("--only-models", options.only_models, "Leave the products out");
 }
 

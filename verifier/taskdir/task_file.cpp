@@ -18,13 +18,6 @@ namespace {
 constexpr std::uint64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();  // TOML's
 constexpr std::uint32_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
 
-struct NamedProfile {
-    const char* name;
-    program::Profile profile;
-};
-constexpr std::array<NamedProfile, 4> kProfiles = {
-    {{"XG-21", program::kXg21}, {"XG-24", program::kXg24}, {"XG-8", program::kXg8}, {"XG-7", program::kXg7}}};
-
 contracts::TaskSpec read_root(const TomlSection& root) {
     root.allow(
         {"title", "mode", "steps", "checkpoint_interval", "seed", "reward", "verification_fee", "training_blocks",
@@ -106,13 +99,11 @@ program::Schedule read_schedule(const TomlSection& section, std::uint64_t update
 
 program::Profile read_profile(const TomlSection& section) {
     section.allow({"profile"});
-    const std::string name = section.choice_or("profile", {"XG-21", "XG-24", "XG-8", "XG-7"}, "XG-21");
-    for (const NamedProfile& known : kProfiles) {
-        if (name == known.name) {
-            return known.profile;
-        }
+    std::vector<std::string> names;
+    for (const program::NamedProfile& known : program::kProfiles) {
+        names.emplace_back(known.name);
     }
-    return program::kXg21;
+    return program::profile_named(section.choice_or("profile", names, names.front())).value_or(program::kXg21);
 }
 
 DataFiles read_files(const TomlSection& section, DataFiles data) {
@@ -197,9 +188,9 @@ TaskFile read_task_file(const std::filesystem::path& directory, Findings& findin
 }
 
 std::string profile_name(const program::Profile& profile) {
-    for (const NamedProfile& known : kProfiles) {
+    for (const program::NamedProfile& known : program::kProfiles) {
         if (known.profile == profile) {
-            return known.name;
+            return std::string(known.name);
         }
     }
     return "p=" + std::to_string(profile.precision) + ", chunk " + std::to_string(profile.chunk);

@@ -252,7 +252,7 @@ TEST_CASE("keys of the wrong type name what is accepted") {
     };
     refused("\"adamw\"", "\"rmsprop\"", "known: \"adam\", \"adamw\", \"sgd\"");
     refused("\"cosine\"", "3", "[schedule] kind: must be one of \"constant\", \"cosine\", \"linear\"");
-    refused("\"XG-24\"", "\"XG-25\"", "known: \"XG-21\", \"XG-24\", \"XG-8\", \"XG-7\"");
+    refused("\"XG-24\"", "\"XG-25\"", "known: \"XG-21\", \"XG-24\", \"XG-11\", \"XG-8\", \"XG-7\"");
     refused("\"gpt\"", "\"rnn\"", "known: \"char\", \"mlp\", \"cnn\", \"gpt\", \"onnx\"");
     refused("layers = 1", "layers = 1\ntied_head = 1", "[model] tied_head: must be true or false");
     refused("layers = 1", "layers = 1\npositions = \"none\"", "known: \"learned\", \"rotary\"");

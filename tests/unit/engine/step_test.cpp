@@ -21,7 +21,7 @@ engine::Engine make_engine(const SmallModel& model, const engine::EngineOptions&
 }  // namespace
 
 TEST_CASE("NUM-1: the first steps of every model and profile equal the definition on every engine") {
-    for (const Profile& profile : {kXg21, kXg24, kXg8, kXg7}) {
+    for (const Profile& profile : {kXg21, kXg24, kXg11, kXg8, kXg7}) {
         for (const SmallModel& model : small_models(profile)) {
             CAPTURE(model.name);
             CAPTURE(profile.precision);

@@ -240,7 +240,7 @@ TEST_CASE("every family's loss falls, with every optimizer") {
 
 TEST_CASE("the coarse profiles train as well") {
     const test::TextRows rows(kRows, 33, 11);
-    for (const Profile& profile : {kXg24, kXg8, kXg7}) {
+    for (const Profile& profile : {kXg24, kXg11, kXg8, kXg7}) {
         GptConfig config = tiny_gpt();
         config.profile = profile;
         const Program program = build_gpt(config, optimizer(OptimizerKind::kAdamW, 0.01F));

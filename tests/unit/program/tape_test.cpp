@@ -236,7 +236,7 @@ TEST_CASE("gradients of products agree with finite differences, in every profile
         {random_matrix({4, 6}, 19), random_matrix({3, 6}, 20), random_matrix({1, 3}, 21)}, 3
     );
     // What few bits keep is coarse: steps as long as the values themselves, and a product is linear in either.
-    for (const Profile& profile : {kXg21, kXg8, kXg7}) {
+    for (const Profile& profile : {kXg21, kXg11, kXg8, kXg7}) {
         check_gradient(
             product(1), {random_matrix({5, 40}, 15), random_matrix({3, 40}, 16)}, 2,
             {.half_step = 1.0, .tolerance = profile == kXg21 ? 1e-3 : 0.1, .profile = profile}

@@ -17,6 +17,15 @@ using canonical::Op;
 using canonical::Shape;
 using canonical::Source;
 
+std::optional<Profile> profile_named(std::string_view name) {
+    for (const NamedProfile& known : kProfiles) {
+        if (known.name == name) {
+            return known.profile;
+        }
+    }
+    return std::nullopt;
+}
+
 namespace {
 
 std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }

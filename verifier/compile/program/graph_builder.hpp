@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <core/canonical/node.hpp>
@@ -22,8 +24,21 @@ struct Profile {
 };
 inline constexpr Profile kXg21{21, 2048};   ///< fp32-class
 inline constexpr Profile kXg24{24, 16384};  ///< for heavy-tailed operands
+inline constexpr Profile kXg11{11, 256};    ///< TF32-class
 inline constexpr Profile kXg8{8, 256};      ///< bf16-class
 inline constexpr Profile kXg7{7, 65536};    ///< int8-class
+
+struct NamedProfile {
+    std::string_view name;
+    Profile profile;
+};
+/// The profiles that have a name, from the most precise on; the first is the default.
+inline constexpr std::array kProfiles{
+    NamedProfile{"XG-21", kXg21}, NamedProfile{"XG-24", kXg24}, NamedProfile{"XG-11", kXg11},
+    NamedProfile{"XG-8", kXg8}, NamedProfile{"XG-7", kXg7}};
+/// Returns the profile with this name, if there is one.
+std::optional<Profile> profile_named(std::string_view name);
+
 /// Precision in bits of the terms of a sum; with at most 2^24 terms the sum fits an i64.
 inline constexpr std::uint32_t kSumPrecision = 30;
 

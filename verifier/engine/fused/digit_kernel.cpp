@@ -8,14 +8,11 @@
 #include <type_traits>
 
 #include <core/base/assert.hpp>
-#include <verifier/engine/fused/microkernel.hpp>
+#include <verifier/engine/fused/instructions.hpp>
 #include <verifier/engine/fused/transpose.hpp>
 
 #if defined(__x86_64__) && defined(__linux__)
 #define ASSAY_HAS_TILES
-#include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #define ASSAY_TILES __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512vnni,amx-tile,amx-int8")))
 #endif
 
@@ -42,23 +39,6 @@ bool is_sum_narrow(std::uint32_t precision, std::size_t depth) {
 constexpr std::size_t rounded_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
 
 #if defined(ASSAY_HAS_TILES)
-
-bool has_byte_tiles() {
-    constexpr unsigned kTile = 1U << 24U;
-    constexpr unsigned kInt8 = 1U << 25U;
-    unsigned eax = 0;
-    unsigned ebx = 0;
-    unsigned ecx = 0;
-    unsigned edx = 0;
-    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & kTile) != 0 && (edx & kInt8) != 0;
-}
-
-// Linux keeps the tiles of a process that has asked.
-bool is_allowed_tiles() {
-    constexpr long kRequestPermission = 0x1023;
-    constexpr long kTileData = 18;
-    return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-}
 
 // A row's digits of one step, each kDigitBytes after the one before. With 128 added to every digit the bytes of a
 // number are its digits plus 128. The columns come in another order, which is the same for all operands.
@@ -294,10 +274,9 @@ ASSAY_TILES void finish_block(
         const std::int32_t* from = sums.tiles[tile][0][0];
         for (std::size_t i = row; i < end; ++i, from += kTileRows) {
             const __m512d scale_a = _mm512_set1_pd(finish.scale_a[i]);
-            const std::size_t at = i * cols + col;
-            finish_vector(join_weights<digits, is_narrow>(from), scale_a, col, at, left, finish);
+            finish_vector(join_weights<digits, is_narrow>(from), scale_a, i, col, cols, left, finish);
             finish_vector(
-                join_weights<digits, is_narrow>(from + kLanes), scale_a, col + kLanes, at + kLanes, right, finish
+                join_weights<digits, is_narrow>(from + kLanes), scale_a, i, col + kLanes, cols, right, finish
             );
         }
     }
@@ -352,7 +331,7 @@ void with_digits(std::size_t digits, F f) {
 
 bool DigitKernel::is_available() {
 #if defined(ASSAY_HAS_TILES)
-    static const bool kIsThere = Microkernel<std::int16_t>::is_available() && has_byte_tiles() && is_allowed_tiles();
+    static const bool kIsThere = may_use(Instructions::kAmx);
     return kIsThere;
 #else
     return false;

@@ -5,204 +5,390 @@
 #include <cstring>
 
 #include <core/base/assert.hpp>
+#include <verifier/engine/fused/packing.hpp>
+#include <verifier/engine/fused/wide.hpp>
 
 namespace assay::engine::fused {
 namespace {
 
-constexpr std::size_t kRows = 8;     // of a tile of the result
-constexpr std::size_t kVectors = 3;  // across a tile
-
-constexpr std::size_t kSquare = 8;  // rows and elements (or pairs) that are transposed at once
-
-#if defined(__x86_64__)
-
-// out[k * step .. + 8] = element k of rows 0 .. 7.
-ASSAY_WIDE inline void transpose_square(const float* from, std::size_t stride, double* out, std::size_t step) {
-    __m512d row[kSquare];
-    __m512d pair[kSquare];
-    for (std::size_t i = 0; i < kSquare; ++i) {
-        row[i] = _mm512_cvtps_pd(_mm256_loadu_ps(from + i * stride));
-    }
-    for (std::size_t i = 0; i < kSquare; i += 2) {
-        pair[i] = _mm512_unpacklo_pd(row[i], row[i + 1]);
-        pair[i + 1] = _mm512_unpackhi_pd(row[i], row[i + 1]);
-    }
-    for (std::size_t odd = 0; odd < 2; ++odd) {
-        const __m512d upper04 = _mm512_shuffle_f64x2(pair[odd], pair[2 + odd], 0x88);
-        const __m512d upper26 = _mm512_shuffle_f64x2(pair[odd], pair[2 + odd], 0xdd);
-        const __m512d lower04 = _mm512_shuffle_f64x2(pair[4 + odd], pair[6 + odd], 0x88);
-        const __m512d lower26 = _mm512_shuffle_f64x2(pair[4 + odd], pair[6 + odd], 0xdd);
-        _mm512_storeu_pd(out + odd * step, _mm512_shuffle_f64x2(upper04, lower04, 0x88));
-        _mm512_storeu_pd(out + (2 + odd) * step, _mm512_shuffle_f64x2(upper26, lower26, 0x88));
-        _mm512_storeu_pd(out + (4 + odd) * step, _mm512_shuffle_f64x2(upper04, lower04, 0xdd));
-        _mm512_storeu_pd(out + (6 + odd) * step, _mm512_shuffle_f64x2(upper26, lower26, 0xdd));
-    }
-}
-
-// The same for pairs of 16-bit numbers, moved as 32 bits; stride and step count numbers.
-ASSAY_WIDE inline void transpose_square(
-    const std::int16_t* from, std::size_t stride, std::int16_t* out, std::size_t step
-) {
-    __m256i row[kSquare];
-    __m256i pair[kSquare];
-    for (std::size_t i = 0; i < kSquare; ++i) {
-        row[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i * stride));
-    }
-    for (std::size_t i = 0; i < kSquare; i += 2) {
-        pair[i] = _mm256_unpacklo_epi32(row[i], row[i + 1]);      // elements 0 1 | 4 5
-        pair[i + 1] = _mm256_unpackhi_epi32(row[i], row[i + 1]);  // elements 2 3 | 6 7
-    }
-    for (std::size_t half = 0; half < 2; ++half) {
-        const __m256i upper_even = _mm256_unpacklo_epi64(pair[half], pair[2 + half]);
-        const __m256i upper_odd = _mm256_unpackhi_epi64(pair[half], pair[2 + half]);
-        const __m256i lower_even = _mm256_unpacklo_epi64(pair[4 + half], pair[6 + half]);
-        const __m256i lower_odd = _mm256_unpackhi_epi64(pair[4 + half], pair[6 + half]);
-        const auto store = [&](std::size_t k, __m256i value)
-                               ASSAY_WIDE { _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + k * step), value); };
-        store(2 * half, _mm256_permute2x128_si256(upper_even, lower_even, 0x20));
-        store(2 * half + 1, _mm256_permute2x128_si256(upper_odd, lower_odd, 0x20));
-        store(2 * half + 4, _mm256_permute2x128_si256(upper_even, lower_even, 0x31));
-        store(2 * half + 5, _mm256_permute2x128_si256(upper_odd, lower_odd, 0x31));
-    }
-}
-
-#endif
-
-// Panels of `panel` rows: all rows' element k (or pair of them) before any row's next.
-template <std::size_t panel, std::size_t pair, class From, class T>
-void pack(const From* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) {
-    const std::size_t padded = (depth + pair - 1) / pair * pair;
-    for (std::size_t first = 0; first < rows; first += panel) {
-        const std::size_t count = std::min(panel, rows - first);
-        T* const to = out + first * padded;
-        if (count < panel || padded != depth) {
-            std::fill_n(to, panel * padded, T{0});
-        }
-        for (std::size_t i0 = 0; i0 < count; i0 += kSquare) {
-            const std::size_t i1 = std::min(i0 + kSquare, count);
-            std::size_t k = 0;
-#if defined(__x86_64__)
-            for (; i1 - i0 == kSquare && k + kSquare * pair <= depth; k += kSquare * pair) {
-                transpose_square(from + (first + i0) * stride + k, stride, to + k * panel + i0 * pair, panel * pair);
-            }
-#endif
-            for (; k < depth; ++k) {
-                for (std::size_t i = i0; i < i1; ++i) {
-                    to[(k / pair * panel + i) * pair + k % pair] = static_cast<T>(from[(first + i) * stride + k]);
-                }
-            }
-        }
-    }
-}
-
-#if defined(__x86_64__)
-
-// A tile of exact sums as doubles, one vector of eight columns after another.
-struct Tile {
-    __m512d sums[kRows][2 * kVectors];
-};
-
-template <std::size_t vectors>
-ASSAY_WIDE inline __attribute__((always_inline)) void finish_tile(
-    const Tile& tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const ProductFinish& f
-) {
-    for (std::size_t i = 0; i < std::min(kRows, rows - row); ++i) {
-        const __m512d scale_a = _mm512_set1_pd(f.scale_a[row + i]);
-        for (std::size_t v = 0; v < vectors; ++v) {
-            const std::size_t c = col + v * kLanes;
-            if (const __mmask8 mask = columns_mask(c, cols); mask != 0) {
-                finish_vector(tile.sums[i][v], scale_a, c, (row + i) * cols + c, mask, f);
-            }
-        }
-    }
-}
-
-template <std::size_t vectors>
-ASSAY_WIDE void finish_columns(
-    const Tile& tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const ProductFinish& f
-) {
-    finish_tile<vectors>(tile, row, rows, col, cols, f);
-}
+constexpr std::size_t kMostTile = std::size_t{8} * 48;  // elements of the largest tile
+constexpr std::size_t kStripBytes = std::size_t{24} * 1024;  // of a panel's columns that stay in a first-level cache
+constexpr std::size_t kTilesAtOnce = 8;                      // whose sums are kept from strip to strip
 
 // tile = 2^12 tile + low: the product is exact, the sum is rounded.
-ASSAY_WIDE void join_tiles(const Tile& low, Tile& tile) {
-    const __m512d scale = _mm512_set1_pd(0x1.0p12);
-    for (std::size_t i = 0; i < kRows; ++i) {
-        for (std::size_t v = 0; v < kVectors; ++v) {
-            tile.sums[i][v] = _mm512_add_pd(_mm512_mul_pd(tile.sums[i][v], scale), low.sums[i][v]);
+void join_tiles(const double* low, std::size_t size, double* tile) {
+    for (std::size_t i = 0; i < size; ++i) {
+        tile[i] = tile[i] * 0x1.0p12 + low[i];
+    }
+}
+
+void add_tile(const double* more, std::size_t size, double* tile) {
+    for (std::size_t i = 0; i < size; ++i) {
+        tile[i] += more[i];
+    }
+}
+
+#if defined(__x86_64__)
+
+#define IN_ORDER(value) __asm__ volatile("" : "+v"(value))
+
+// Two 16-bit integers as one of 32.
+int pair_at(const std::int16_t* from) {
+    int pair = 0;
+    std::memcpy(&pair, from, sizeof pair);
+    return pair;
+}
+
+namespace avx2 {
+
+#define TARGET ASSAY_AVX2
+
+struct ShortVector {
+    using Element = std::int16_t;
+    using Operand = __m256i;
+    using Sums = __m256i;
+    static constexpr std::size_t kLanes = 8;
+    static constexpr std::size_t kPair = 2;
+    TARGET static Sums zero() { return _mm256_setzero_si256(); }
+    TARGET static Operand load(const Element* from) {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    }
+    TARGET static Operand broadcast(const Element* from) { return _mm256_set1_epi32(pair_at(from)); }
+    TARGET static Sums multiply_add(Sums sums, Operand a, Operand b) {
+        return _mm256_add_epi32(sums, _mm256_madd_epi16(a, b));
+    }
+    TARGET static void store(Sums sums, double* out) {
+        _mm256_storeu_pd(out, _mm256_cvtepi32_pd(_mm256_castsi256_si128(sums)));
+        _mm256_storeu_pd(out + 4, _mm256_cvtepi32_pd(_mm256_extracti128_si256(sums, 1)));
+    }
+};
+
+struct DoubleVector {
+    using Element = double;
+    using Operand = __m256d;
+    using Sums = __m256d;
+    static constexpr std::size_t kLanes = 4;
+    static constexpr std::size_t kPair = 1;
+    TARGET static Sums zero() { return _mm256_setzero_pd(); }
+    TARGET static Operand load(const Element* from) { return _mm256_loadu_pd(from); }
+    TARGET static Operand broadcast(const Element* from) { return _mm256_broadcast_sd(from); }
+    TARGET static Sums multiply_add(Sums sums, Operand a, Operand b) { return _mm256_fmadd_pd(a, b, sums); }
+    TARGET static void store(Sums sums, double* out) { _mm256_storeu_pd(out, sums); }
+};
+
+constexpr std::size_t kTileRows = 6;
+constexpr std::size_t kTileVectors = 2;
+
+namespace shorts {
+using Vector = ShortVector;
+#include <verifier/engine/fused/microkernel_tile.inc>
+}  // namespace shorts
+
+namespace doubles {
+using Vector = DoubleVector;
+#include <verifier/engine/fused/microkernel_tile.inc>
+}  // namespace doubles
+
+// Eight rows of eight pairs.
+struct ShortSquare {
+    static constexpr std::size_t kRows = 8;
+    static constexpr std::size_t kColumns = 16;
+    TARGET static void transpose(
+        const std::int16_t* from, std::size_t stride, std::size_t rows, std::int16_t* out, std::size_t step
+    ) {
+        __m256i row[kRows];
+        __m256i pair[kRows];
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < kRows; ++i) {
+            row[i] = ShortVector::load(from + std::min(i, rows - 1) * stride);
+        }
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < kRows; i += 2) {
+            pair[i] = _mm256_unpacklo_epi32(row[i], row[i + 1]);      // elements 0 1 | 4 5
+            pair[i + 1] = _mm256_unpackhi_epi32(row[i], row[i + 1]);  // elements 2 3 | 6 7
+        }
+#pragma GCC unroll 2
+        for (std::size_t half = 0; half < 2; ++half) {
+            const __m256i upper_even = _mm256_unpacklo_epi64(pair[half], pair[2 + half]);
+            const __m256i upper_odd = _mm256_unpackhi_epi64(pair[half], pair[2 + half]);
+            const __m256i lower_even = _mm256_unpacklo_epi64(pair[4 + half], pair[6 + half]);
+            const __m256i lower_odd = _mm256_unpackhi_epi64(pair[4 + half], pair[6 + half]);
+            row[2 * half] = _mm256_permute2x128_si256(upper_even, lower_even, 0x20);
+            row[2 * half + 1] = _mm256_permute2x128_si256(upper_odd, lower_odd, 0x20);
+            row[2 * half + 4] = _mm256_permute2x128_si256(upper_even, lower_even, 0x31);
+            row[2 * half + 5] = _mm256_permute2x128_si256(upper_odd, lower_odd, 0x31);
+        }
+#pragma GCC unroll 8
+        for (std::size_t k = 0; k < kRows; ++k) {
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + k * step), row[k]);
+        }
+    }
+};
+
+// Four rows of four floats, as doubles.
+struct DoubleSquare {
+    static constexpr std::size_t kRows = 4;
+    static constexpr std::size_t kColumns = 4;
+    TARGET static void transpose(
+        const float* from, std::size_t stride, std::size_t rows, double* out, std::size_t step
+    ) {
+        __m256d row[kRows];
+        __m256d pair[kRows];
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < kRows; ++i) {
+            row[i] = _mm256_cvtps_pd(_mm_loadu_ps(from + std::min(i, rows - 1) * stride));
+        }
+#pragma GCC unroll 2
+        for (std::size_t i = 0; i < kRows; i += 2) {
+            pair[i] = _mm256_unpacklo_pd(row[i], row[i + 1]);      // elements 0 | 2
+            pair[i + 1] = _mm256_unpackhi_pd(row[i], row[i + 1]);  // elements 1 | 3
+        }
+        _mm256_storeu_pd(out, _mm256_permute2f128_pd(pair[0], pair[2], 0x20));
+        _mm256_storeu_pd(out + step, _mm256_permute2f128_pd(pair[1], pair[3], 0x20));
+        _mm256_storeu_pd(out + 2 * step, _mm256_permute2f128_pd(pair[0], pair[2], 0x31));
+        _mm256_storeu_pd(out + 3 * step, _mm256_permute2f128_pd(pair[1], pair[3], 0x31));
+    }
+};
+
+template <std::size_t tile_cols>
+TARGET void finish_tile(
+    const double* tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const ProductFinish& f
+) {
+    const std::size_t width = std::min(tile_cols, cols - col);
+    for (std::size_t i = 0; i < std::min(kTileRows, rows - row); ++i) {
+        const double* exact = tile + i * tile_cols;
+        const std::size_t sums_at = (row + i) * cols + col;
+        const std::size_t out_at = (row + i) * f.stride + col;
+        std::size_t j = 0;
+        for (; j + DoubleVector::kLanes <= width; j += DoubleVector::kLanes) {
+            const __m256d scaled = _mm256_mul_pd(_mm256_loadu_pd(exact + j), _mm256_broadcast_sd(f.scale_a + row + i));
+            __m256d v = _mm256_mul_pd(scaled, _mm256_loadu_pd(f.scale_b + col + j));
+            if (!f.is_first) {
+                v = _mm256_add_pd(_mm256_loadu_pd(f.sums + sums_at + j), v);
+            }
+            if (f.is_last) {
+                // Adding zero turns -0 into +0 (NUM-7).
+                _mm_storeu_ps(f.out + out_at + j, _mm_add_ps(_mm256_cvtpd_ps(v), _mm_setzero_ps()));
+            } else {
+                _mm256_storeu_pd(f.sums + sums_at + j, v);
+            }
+        }
+        for (; j < width; ++j) {
+            finish_element(exact[j], row + i, col + j, cols, f);
         }
     }
 }
 
-ASSAY_WIDE void multiply_tile(
-    const double* __restrict left, const double* __restrict right, std::size_t depth, Tile& tile
-) {
-    __m512d acc[kRows][kVectors];
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kRows; ++i) {
-#pragma GCC unroll 3
-        for (std::size_t v = 0; v < kVectors; ++v) {
-            acc[i][v] = _mm512_setzero_pd();
-        }
+#undef TARGET
+
+}  // namespace avx2
+
+namespace avx_vnni {
+
+#define TARGET ASSAY_AVX_VNNI
+
+struct Vector {
+    using Element = std::int16_t;
+    using Operand = __m256i;
+    using Sums = __m256i;
+    static constexpr std::size_t kLanes = 8;
+    static constexpr std::size_t kPair = 2;
+    TARGET static Sums zero() { return _mm256_setzero_si256(); }
+    TARGET static Operand load(const Element* from) {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
     }
-    for (std::size_t k = 0; k < depth; ++k) {
-        const __m512d b0 = _mm512_loadu_pd(right);
-        const __m512d b1 = _mm512_loadu_pd(right + kLanes);
-        const __m512d b2 = _mm512_loadu_pd(right + 2 * kLanes);
+    TARGET static Operand broadcast(const Element* from) { return _mm256_set1_epi32(pair_at(from)); }
+    TARGET static Sums multiply_add(Sums sums, Operand a, Operand b) { return _mm256_dpwssd_avx_epi32(sums, a, b); }
+    TARGET static void store(Sums sums, double* out) { avx2::ShortVector::store(sums, out); }
+};
+
+constexpr std::size_t kTileRows = avx2::kTileRows;
+constexpr std::size_t kTileVectors = avx2::kTileVectors;
+#include <verifier/engine/fused/microkernel_tile.inc>
+
+#undef TARGET
+
+}  // namespace avx_vnni
+
+namespace avx512 {
+
+#define TARGET ASSAY_WIDE
+
+struct ShortVector {
+    using Element = std::int16_t;
+    using Operand = __m512i;
+    using Sums = __m512i;
+    static constexpr std::size_t kLanes = 16;
+    static constexpr std::size_t kPair = 2;
+    TARGET static Sums zero() { return _mm512_setzero_si512(); }
+    TARGET static Operand load(const Element* from) { return _mm512_loadu_si512(from); }
+    TARGET static Operand broadcast(const Element* from) { return _mm512_set1_epi32(pair_at(from)); }
+    TARGET static Sums multiply_add(Sums sums, Operand a, Operand b) {
+        return _mm512_add_epi32(sums, _mm512_madd_epi16(a, b));
+    }
+    TARGET static void store(Sums sums, double* out) {
+        _mm512_storeu_pd(out, _mm512_cvtepi32_pd(_mm512_castsi512_si256(sums)));
+        _mm512_storeu_pd(out + 8, _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(sums, 1)));
+    }
+};
+
+struct DoubleVector {
+    using Element = double;
+    using Operand = __m512d;
+    using Sums = __m512d;
+    static constexpr std::size_t kLanes = 8;
+    static constexpr std::size_t kPair = 1;
+    TARGET static Sums zero() { return _mm512_setzero_pd(); }
+    TARGET static Operand load(const Element* from) { return _mm512_loadu_pd(from); }
+    TARGET static Operand broadcast(const Element* from) { return _mm512_set1_pd(*from); }
+    TARGET static Sums multiply_add(Sums sums, Operand a, Operand b) { return _mm512_fmadd_pd(a, b, sums); }
+    TARGET static void store(Sums sums, double* out) { _mm512_storeu_pd(out, sums); }
+};
+
+constexpr std::size_t kTileRows = 8;
+constexpr std::size_t kTileVectors = 3;
+
+namespace shorts {
+using Vector = ShortVector;
+#include <verifier/engine/fused/microkernel_tile.inc>
+}  // namespace shorts
+
+namespace doubles {
+using Vector = DoubleVector;
+#include <verifier/engine/fused/microkernel_tile.inc>
+}  // namespace doubles
+
+// Eight rows of eight floats, as doubles.
+struct DoubleSquare {
+    static constexpr std::size_t kRows = 8;
+    static constexpr std::size_t kColumns = 8;
+    TARGET static void transpose(
+        const float* from, std::size_t stride, std::size_t rows, double* out, std::size_t step
+    ) {
+        __m512d row[kRows];
+        __m512d pair[kRows];
 #pragma GCC unroll 8
         for (std::size_t i = 0; i < kRows; ++i) {
-            const __m512d a = _mm512_set1_pd(left[i]);
-            acc[i][0] = _mm512_fmadd_pd(a, b0, acc[i][0]);
-            acc[i][1] = _mm512_fmadd_pd(a, b1, acc[i][1]);
-            acc[i][2] = _mm512_fmadd_pd(a, b2, acc[i][2]);
+            row[i] = _mm512_cvtps_pd(_mm256_loadu_ps(from + std::min(i, rows - 1) * stride));
         }
-        left += kRows;
-        right += kVectors * kLanes;
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < kRows; i += 2) {
+            pair[i] = _mm512_unpacklo_pd(row[i], row[i + 1]);
+            pair[i + 1] = _mm512_unpackhi_pd(row[i], row[i + 1]);
+        }
+#pragma GCC unroll 2
+        for (std::size_t odd = 0; odd < 2; ++odd) {
+            const __m512d upper04 = _mm512_shuffle_f64x2(pair[odd], pair[2 + odd], 0x88);
+            const __m512d upper26 = _mm512_shuffle_f64x2(pair[odd], pair[2 + odd], 0xdd);
+            const __m512d lower04 = _mm512_shuffle_f64x2(pair[4 + odd], pair[6 + odd], 0x88);
+            const __m512d lower26 = _mm512_shuffle_f64x2(pair[4 + odd], pair[6 + odd], 0xdd);
+            _mm512_storeu_pd(out + odd * step, _mm512_shuffle_f64x2(upper04, lower04, 0x88));
+            _mm512_storeu_pd(out + (2 + odd) * step, _mm512_shuffle_f64x2(upper26, lower26, 0x88));
+            _mm512_storeu_pd(out + (4 + odd) * step, _mm512_shuffle_f64x2(upper04, lower04, 0xdd));
+            _mm512_storeu_pd(out + (6 + odd) * step, _mm512_shuffle_f64x2(upper26, lower26, 0xdd));
+        }
     }
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kRows; ++i) {
-#pragma GCC unroll 3
-        for (std::size_t v = 0; v < kVectors; ++v) {
-            tile.sums[i][v] = acc[i][v];
+};
+
+template <std::size_t tile_cols>
+TARGET void finish_tile(
+    const double* tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const ProductFinish& f
+) {
+    for (std::size_t i = 0; i < std::min(kTileRows, rows - row); ++i) {
+        const __m512d scale_a = _mm512_set1_pd(f.scale_a[row + i]);
+        for (std::size_t j = 0; j < tile_cols; j += kLanes) {
+            if (const __mmask8 mask = columns_mask(col + j, cols); mask != 0) {
+                finish_vector(_mm512_loadu_pd(tile + i * tile_cols + j), scale_a, row + i, col + j, cols, mask, f);
+            }
         }
     }
 }
 
-ASSAY_WIDE void multiply_tile(
-    const std::int16_t* __restrict left, const std::int16_t* __restrict right, std::size_t depth, Tile& tile
+#undef TARGET
+
+}  // namespace avx512
+
+namespace avx512_vnni {
+
+#define TARGET ASSAY_WIDE_VNNI
+
+struct Vector {
+    using Element = std::int16_t;
+    using Operand = __m512i;
+    using Sums = __m512i;
+    static constexpr std::size_t kLanes = 16;
+    static constexpr std::size_t kPair = 2;
+    TARGET static Sums zero() { return _mm512_setzero_si512(); }
+    TARGET static Operand load(const Element* from) { return _mm512_loadu_si512(from); }
+    TARGET static Operand broadcast(const Element* from) { return _mm512_set1_epi32(pair_at(from)); }
+    TARGET static Sums multiply_add(Sums sums, Operand a, Operand b) { return _mm512_dpwssd_epi32(sums, a, b); }
+    TARGET static void store(Sums sums, double* out) { avx512::ShortVector::store(sums, out); }
+};
+
+constexpr std::size_t kTileRows = avx512::kTileRows;
+constexpr std::size_t kTileVectors = avx512::kTileVectors;
+#include <verifier/engine/fused/microkernel_tile.inc>
+
+#undef TARGET
+
+}  // namespace avx512_vnni
+
+#undef IN_ORDER
+
+template <class T, class Square, std::size_t rows, std::size_t cols>
+Microkernel<T> kernel(
+    Instructions instructions, typename Microkernel<T>::MultiplyTile* multiply_tile,
+    typename Microkernel<T>::FinishTile* finish_tile
 ) {
-    __m512i acc[kRows][kVectors];
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kRows; ++i) {
-#pragma GCC unroll 3
-        for (std::size_t v = 0; v < kVectors; ++v) {
-            acc[i][v] = _mm512_setzero_si512();
-        }
-    }
-    for (std::size_t k = 0; k < depth; k += 2) {
-        const __m512i b0 = _mm512_loadu_si512(right);
-        const __m512i b1 = _mm512_loadu_si512(right + 4 * kLanes);
-        const __m512i b2 = _mm512_loadu_si512(right + 8 * kLanes);
-#pragma GCC unroll 8
-        for (std::size_t i = 0; i < kRows; ++i) {
-            int pair = 0;
-            std::memcpy(&pair, left + 2 * i, sizeof pair);
-            const __m512i a = _mm512_set1_epi32(pair);
-            acc[i][0] = _mm512_dpwssd_epi32(acc[i][0], a, b0);
-            acc[i][1] = _mm512_dpwssd_epi32(acc[i][1], a, b1);
-            acc[i][2] = _mm512_dpwssd_epi32(acc[i][2], a, b2);
-        }
-        left += 2 * kRows;
-        right += 4 * kVectors * kLanes;
-    }
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kRows; ++i) {
-#pragma GCC unroll 3
-        for (std::size_t v = 0; v < kVectors; ++v) {
-            tile.sums[i][2 * v] = _mm512_cvtepi32_pd(_mm512_castsi512_si256(acc[i][v]));
-            tile.sums[i][2 * v + 1] = _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(acc[i][v], 1));
-        }
-    }
+    using Stored = typename Microkernel<T>::Stored;
+    static_assert(rows * cols <= kMostTile);
+    return {
+        .instructions = instructions,
+        .left_rows = rows,
+        .right_rows = cols,
+        .pack_left = pack_panels<Square, rows, Microkernel<T>::kPair, Stored, T>,
+        .pack_right = pack_panels<Square, cols, Microkernel<T>::kPair, Stored, T>,
+        .multiply_tile = multiply_tile,
+        .finish_tile = finish_tile};
+}
+
+template <class T>
+std::vector<Microkernel<T>> known_kernels();
+
+template <>
+std::vector<Microkernel<double>> known_kernels() {
+    return {
+        kernel<double, avx512::DoubleSquare, 8, 24>(
+            Instructions::kAvx512, avx512::doubles::multiply_tile, avx512::finish_tile<24>
+        ),
+        kernel<double, avx2::DoubleSquare, 6, 8>(
+            Instructions::kAvx2, avx2::doubles::multiply_tile, avx2::finish_tile<8>
+        )};
+}
+
+template <>
+std::vector<Microkernel<std::int16_t>> known_kernels() {
+    using Square = avx2::ShortSquare;
+    return {
+        kernel<std::int16_t, Square, 8, 48>(
+            Instructions::kAvx512Vnni, avx512_vnni::multiply_tile, avx512::finish_tile<48>
+        ),
+        kernel<std::int16_t, Square, 8, 48>(
+            Instructions::kAvx512, avx512::shorts::multiply_tile, avx512::finish_tile<48>
+        ),
+        kernel<std::int16_t, Square, 6, 16>(
+            Instructions::kAvxVnni, avx_vnni::multiply_tile, avx2::finish_tile<16>
+        ),
+        kernel<std::int16_t, Square, 6, 16>(
+            Instructions::kAvx2, avx2::shorts::multiply_tile, avx2::finish_tile<16>
+        )};
+}
+
+#else
+
+template <class T>
+std::vector<Microkernel<T>> known_kernels() {
+    return {};
 }
 
 #endif
@@ -210,43 +396,59 @@ ASSAY_WIDE void multiply_tile(
 }  // namespace
 
 template <class T>
-bool Microkernel<T>::is_available() {
-    return has_wide_vectors();
+const std::vector<Microkernel<T>>& microkernels() {
+    static const std::vector<Microkernel<T>> kAvailable = [] {
+        std::vector<Microkernel<T>> out;
+        for (const Microkernel<T>& kernel : known_kernels<T>()) {
+            if (may_use(kernel.instructions)) {
+                out.push_back(kernel);
+            }
+        }
+        return out;
+    }();
+    return kAvailable;
 }
 
-template <class T>
-void Microkernel<T>::pack_left(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) {
-    pack<kLeftRows, sizeof(T) == 8 ? 1 : 2>(from, stride, rows, depth, out);
-}
-
-template <class T>
-void Microkernel<T>::pack_right(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) {
-    pack<kRightRows, sizeof(T) == 8 ? 1 : 2>(from, stride, rows, depth, out);
-}
+template const std::vector<Microkernel<double>>& microkernels<double>();
+template const std::vector<Microkernel<std::int16_t>>& microkernels<std::int16_t>();
 
 template <class T>
 void Microkernel<T>::multiply(
-    [[maybe_unused]] const T* left, [[maybe_unused]] const T* right, [[maybe_unused]] const T* right_low,
-    [[maybe_unused]] std::size_t rows, [[maybe_unused]] std::size_t cols, [[maybe_unused]] std::size_t depth,
-    [[maybe_unused]] const ProductFinish& finish
-) {
-#if defined(__x86_64__)
+    const T* left, const T* right, const T* right_low, std::size_t rows, std::size_t cols, std::size_t depth,
+    const ProductFinish& finish
+) const {
     const std::size_t whole = padded(depth);
-    Tile tile;
-    for (std::size_t col = 0; col < cols; col += kRightRows) {
-        for (std::size_t row = 0; row < rows; row += kLeftRows) {
-            multiply_tile(left + row * whole, right + col * whole, whole, tile);
-            if (right_low != nullptr) {
-                Tile low;
-                multiply_tile(left + row * whole, right_low + col * whole, whole, low);
-                join_tiles(low, tile);
+    const std::size_t size = left_rows * right_rows;
+    const std::size_t strip = std::max(kStripBytes / (right_rows * sizeof(T)) / kPair * kPair, kPair);
+    double tiles[kTilesAtOnce][kMostTile];
+    double lows[kTilesAtOnce][kMostTile];
+    double more[kMostTile];
+    const auto sum_up = [&](const T* columns, std::size_t row, std::size_t count, auto& out) {
+        for (std::size_t k = 0; k < whole; k += strip) {
+            for (std::size_t i = 0; i < count; ++i) {
+                const T* from = left + (row + i * left_rows) * whole + k * left_rows;
+                multiply_tile(from, columns + k * right_rows, std::min(strip, whole - k), k == 0 ? out[i] : more);
+                if (k > 0) {
+                    add_tile(more, size, out[i]);
+                }
             }
-            finish_columns<kRightRows / kLanes>(tile, row, rows, col, cols, finish);
+        }
+    };
+    for (std::size_t col = 0; col < cols; col += right_rows) {
+        for (std::size_t row = 0; row < rows; row += kTilesAtOnce * left_rows) {
+            const std::size_t count = std::min(kTilesAtOnce, (rows - row + left_rows - 1) / left_rows);
+            sum_up(right + col * whole, row, count, tiles);
+            if (right_low != nullptr) {
+                sum_up(right_low + col * whole, row, count, lows);
+            }
+            for (std::size_t i = 0; i < count; ++i) {
+                if (right_low != nullptr) {
+                    join_tiles(lows[i], size, tiles[i]);
+                }
+                finish_tile(tiles[i], row + i * left_rows, rows, col, cols, finish);
+            }
         }
     }
-#else
-    ASSERT(false);  // is_available() says no
-#endif
 }
 
 template struct Microkernel<double>;

@@ -21,10 +21,12 @@ namespace {
 
 constexpr std::size_t kPanelBytes = std::size_t{512} * 1024;  // of exact sums: inside a second-level cache
 constexpr std::size_t kLeftBytes = std::size_t{384} * 1024;   // of a packed left panel, likewise
+constexpr std::size_t kRightBytes = std::size_t{16} << 20U;   // of right operands that are packed at a time
 constexpr std::size_t kMinPanelRows = 32;
 constexpr std::uint32_t kDoubleBits = 53;
 constexpr std::uint32_t kShortSumBits = 30;
-constexpr std::uint32_t kMaxShortPrecision = 8;
+constexpr std::uint32_t kMaxShortPrecision = 14;
+constexpr std::uint32_t kMaxFloatPrecision = 8;
 
 std::uint32_t bits_of(std::size_t depth) { return static_cast<std::uint32_t>(std::bit_width(depth - 1)); }
 
@@ -53,16 +55,18 @@ struct Contraction {
     std::size_t chunk = node.attributes[1];
     std::size_t chunks = (depth + chunk - 1) / chunk;
     std::uint32_t precision = node.attributes[0];
-    bool is_split = precision > kMaxShortPrecision && !fits_at_once(node);
+    bool is_split = precision > kMaxFloatPrecision && !fits_at_once(node);
 
     std::size_t count(std::size_t index) const { return std::min(chunk, depth - index * chunk); }
 };
 
-// A few rows of one group of the output.
+// A few rows and columns of one group of the output.
 struct Panel {
     std::size_t group = 0;
     std::size_t first = 0;  // row of the group
     std::size_t rows = 0;
+    std::size_t first_col = 0;
+    std::size_t cols = 0;
 };
 
 // What one thread needs besides; kept from panel to panel and from call to call.
@@ -114,8 +118,9 @@ void find_scales(const Contraction& c, const Panel& panel, std::size_t index, do
     for (std::size_t m = 0; scale_a != nullptr && m < panel.rows; ++m) {
         scale_a[m] = power_of_two(std::int64_t{c.operands.exponent_a[(row + m) * c.chunks + index]} - c.precision);
     }
-    for (std::size_t n = 0; n < c.cols; ++n) {
-        const std::int32_t e = c.operands.exponent_b[(panel.group * c.cols + n) * c.chunks + index];
+    for (std::size_t n = 0; n < panel.cols; ++n) {
+        const std::size_t col = panel.group * c.cols + panel.first_col + n;
+        const std::int32_t e = c.operands.exponent_b[col * c.chunks + index];
         scale_b[n] = power_of_two(std::int64_t{e} - c.precision);
     }
 }
@@ -125,33 +130,41 @@ void for_each_panel(const Contraction& c, std::size_t panel_rows, ThreadPool& po
     const std::size_t panels = (c.rows + panel_rows - 1) / panel_rows;
     pool.run(c.groups * panels, [&](std::size_t item, std::size_t) {
         const std::size_t first = item % panels * panel_rows;
-        f(Panel{.group = item / panels, .first = first, .rows = std::min(panel_rows, c.rows - first)});
+        f(Panel{
+            .group = item / panels,
+            .first = first,
+            .rows = std::min(panel_rows, c.rows - first),
+            .first_col = 0,
+            .cols = c.cols,
+        });
     });
 }
 
 // With a kernel of our own, on operands laid out for it.
 
-// Vectors of T: the microkernel. Where doubles would not be exact, the right operand is two: high halves and low ones.
+// Vectors of T. Where doubles would not be exact, the right operand is two: high halves and low ones.
 template <class T>
 struct VectorKernel {
     using Stored = typename Microkernel<T>::Stored;
     using Packed = T;
     using Operand = const T*;
-    static constexpr std::size_t kBlockRows = Microkernel<T>::kLeftRows;
+    const Microkernel<T>& kernel;
     bool is_split = false;
 
-    std::size_t left_size(std::size_t rows, std::size_t depth) const { return Microkernel<T>::left_size(rows, depth); }
+    std::size_t left_block() const { return kernel.left_rows; }
+    std::size_t right_block() const { return kernel.right_rows; }
+    std::size_t left_size(std::size_t rows, std::size_t depth) const { return kernel.left_size(rows, depth); }
     std::size_t right_size(std::size_t rows, std::size_t depth) const {
-        return Microkernel<T>::right_size(rows, depth) * (is_split ? 2 : 1);
+        return kernel.right_size(rows, depth) * (is_split ? 2 : 1);
     }
     void pack_left(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) const {
-        Microkernel<T>::pack_left(from, stride, rows, depth, out);
+        kernel.pack_left(from, stride, rows, depth, out);
     }
     void pack_right(const Stored* from, std::size_t stride, std::size_t rows, std::size_t depth, T* out) const {
-        Microkernel<T>::pack_right(from, stride, rows, depth, out);
+        kernel.pack_right(from, stride, rows, depth, out);
         if constexpr (sizeof(T) == sizeof(double)) {
             if (is_split) {
-                const std::size_t size = Microkernel<T>::right_size(rows, depth);
+                const std::size_t size = kernel.right_size(rows, depth);
                 split(out, size, out, out + size);
             }
         }
@@ -165,8 +178,8 @@ struct VectorKernel {
         const T* left, const T* right, std::size_t rows, std::size_t cols, std::size_t depth,
         const ProductFinish& finish
     ) const {
-        const T* low = is_split ? right + Microkernel<T>::right_size(cols, depth) : nullptr;
-        Microkernel<T>::multiply(left, right, low, rows, cols, depth, finish);
+        const T* low = is_split ? right + kernel.right_size(cols, depth) : nullptr;
+        kernel.multiply(left, right, low, rows, cols, depth, finish);
     }
 };
 
@@ -176,6 +189,8 @@ struct TileKernel : DigitKernel {
     using Packed = std::int8_t;
     using Operand = Digits;
     using DigitKernel::DigitKernel;
+    static std::size_t left_block() { return kBlockRows; }
+    static std::size_t right_block() { return kBlockRows; }
     std::size_t left_size(std::size_t rows, std::size_t depth) const { return packed_size(rows, depth); }
     std::size_t right_size(std::size_t rows, std::size_t depth) const { return packed_size(rows, depth); }
     Operand packed(const Packed* whole, std::size_t depth) const { return part(whole, depth, 0, 0); }
@@ -184,22 +199,24 @@ struct TileKernel : DigitKernel {
     }
 };
 
+// The size of so many columns of the result, of all chunks of the right operand.
 template <class Kernel>
-std::size_t group_size(const Contraction& c, const Kernel& kernel) {
+std::size_t right_size(const Contraction& c, const Kernel& kernel, std::size_t cols) {
     std::size_t size = 0;
     for (std::size_t index = 0; index < c.chunks; ++index) {
-        size += kernel.right_size(c.cols, c.count(index));
+        size += kernel.right_size(cols, c.count(index));
     }
     return size;
 }
 
-// The right operand of one group, chunk by chunk.
+// The right operand of the panel's columns, chunk by chunk.
 template <class Kernel>
-void pack_group(const Contraction& c, const Kernel& kernel, std::size_t group, typename Kernel::Packed* out) {
-    const auto* b = static_cast<const typename Kernel::Stored*>(c.operands.b) + group * c.cols * c.depth;
+void pack_right(const Contraction& c, const Kernel& kernel, const Panel& panel, typename Kernel::Packed* out) {
+    const std::size_t row = panel.group * c.cols + panel.first_col;
+    const auto* b = static_cast<const typename Kernel::Stored*>(c.operands.b) + row * c.depth;
     for (std::size_t index = 0; index < c.chunks; ++index) {
-        kernel.pack_right(b + index * c.chunk, c.depth, c.cols, c.count(index), out);
-        out += kernel.right_size(c.cols, c.count(index));
+        kernel.pack_right(b + index * c.chunk, c.depth, panel.cols, c.count(index), out);
+        out += kernel.right_size(panel.cols, c.count(index));
     }
 }
 
@@ -218,7 +235,7 @@ typename Kernel::Operand left_operand(
     return kernel.packed(left, c.count(index));
 }
 
-// `right` is the panel's group of the right operand as pack_group leaves it, where the operand is not laid out.
+// `right` is what pack_right leaves of the panel's columns, where the operand is not laid out.
 template <class Kernel>
 void run_wide_panel(
     const Contraction& c, const Kernel& kernel, const Panel& panel, const typename Kernel::Packed* right
@@ -226,8 +243,8 @@ void run_wide_panel(
     Workspace& space = workspace();
     const std::size_t row = panel.group * c.rows + panel.first;
     double* scale_a = grown(space.scale_a, panel.rows);
-    double* scale_b = grown(space.scale_b, c.cols);
-    double* sums = c.chunks > 1 ? grown(space.sums, panel.rows * c.cols) : nullptr;
+    double* scale_b = grown(space.scale_b, panel.cols);
+    double* sums = c.chunks > 1 ? grown(space.sums, panel.rows * panel.cols) : nullptr;
     for (std::size_t index = 0; index < c.chunks; ++index) {
         find_scales(c, panel, index, scale_a, scale_b);
         const auto left = left_operand(c, kernel, panel, index);
@@ -235,42 +252,75 @@ void run_wide_panel(
                                ? kernel.laid_out(c.operands.b, c.depth, panel.group * c.cols, index * c.chunk)
                                : kernel.packed(right, c.count(index));
         kernel.multiply(
-            left, chunk, panel.rows, c.cols, c.count(index),
+            left, chunk, panel.rows, panel.cols, c.count(index),
             {.scale_a = scale_a,
              .scale_b = scale_b,
              .sums = sums,
-             .out = c.operands.out + row * c.cols,
+             .out = c.operands.out + row * c.cols + panel.first_col,
+             .stride = c.cols,
              .is_first = index == 0,
              .is_last = index + 1 == c.chunks}
         );
-        right += c.operands.is_laid_out_b ? 0 : kernel.right_size(c.cols, c.count(index));
+        right += c.operands.is_laid_out_b ? 0 : kernel.right_size(panel.cols, c.count(index));
+    }
+}
+
+// Blocks of columns whose right operands are packed together, and then used by every panel of rows.
+template <class Kernel>
+void run_wide_blocks(const Contraction& c, const Kernel& kernel, std::size_t panel_rows, ThreadPool& pool) {
+    using Packed = typename Kernel::Packed;
+    constexpr std::size_t kMinBlocks = 8;  // of a kernel's columns, so that the left operand is not packed too often
+    const std::size_t unit = kernel.right_block();
+    const std::size_t bytes_of_unit = right_size(c, kernel, unit) * sizeof(Packed);
+    const std::size_t block_cols =
+        std::min(std::max(kRightBytes / pool.size() / bytes_of_unit, kMinBlocks) * unit, c.cols);
+    const std::size_t size = right_size(c, kernel, block_cols);
+    const std::size_t blocks_of_group = (c.cols + block_cols - 1) / block_cols;
+    const std::size_t blocks = c.groups * blocks_of_group;
+    const std::size_t at_once = std::min(std::max(kRightBytes / (size * sizeof(Packed)), pool.size()), blocks);
+    const std::size_t panels = (c.rows + panel_rows - 1) / panel_rows;
+    auto* right = grown_packed<Packed>(workspace().right, at_once * size);
+    const auto block = [&](std::size_t index) {
+        const std::size_t first = index % blocks_of_group * block_cols;
+        return Panel{
+            .group = index / blocks_of_group,
+            .first = 0,
+            .rows = c.rows,
+            .first_col = first,
+            .cols = std::min(block_cols, c.cols - first)};
+    };
+    for (std::size_t done = 0; done < blocks; done += at_once) {
+        const std::size_t count = std::min(at_once, blocks - done);
+        pool.run(count, [&](std::size_t i, std::size_t) {
+            pack_right(c, kernel, block(done + i), right + i * size);
+        });
+        pool.run(count * panels, [&](std::size_t item, std::size_t) {
+            Panel panel = block(done + item / panels);
+            panel.first = item % panels * panel_rows;
+            panel.rows = std::min(panel_rows, c.rows - panel.first);
+            run_wide_panel(c, kernel, panel, right + item / panels * size);
+        });
     }
 }
 
 template <class Kernel>
 void run_wide(const Contraction& c, const Kernel& kernel, ThreadPool& pool) {
     using Packed = typename Kernel::Packed;
-    constexpr std::size_t kBlock = Kernel::kBlockRows;
-    const std::size_t by_cache = kLeftBytes / (kernel.left_size(kBlock, c.count(0)) / kBlock * sizeof(Packed));
+    const std::size_t block = kernel.left_block();
+    const std::size_t by_cache = kLeftBytes / (kernel.left_size(block, c.count(0)) / block * sizeof(Packed));
     const std::size_t by_threads = (c.rows * c.groups + pool.size() - 1) / pool.size();
     const std::size_t wanted = std::max(std::min(by_cache, by_threads), kMinPanelRows);
-    const std::size_t panel_rows = std::min((wanted + kBlock - 1) / kBlock * kBlock, c.rows);
-    const std::size_t size = c.operands.is_laid_out_b ? 0 : group_size(c, kernel);
-    if (size == 0 || panel_rows == c.rows) {
-        for_each_panel(c, panel_rows, pool, [&](const Panel& panel) {
-            auto* right = grown_packed<Packed>(workspace().right, size);
-            if (size > 0) {
-                pack_group(c, kernel, panel.group, right);
-            }
-            run_wide_panel(c, kernel, panel, right);
-        });
-        return;
+    const std::size_t panel_rows = std::min((wanted + block - 1) / block * block, c.rows);
+    const std::size_t size = c.operands.is_laid_out_b ? 0 : right_size(c, kernel, c.cols);
+    if (panel_rows < c.rows && size > 0) {
+        return run_wide_blocks(c, kernel, panel_rows, pool);
     }
-    // Several panels share what is packed before them.
-    auto* right = grown_packed<Packed>(workspace().right, c.groups * size);
-    pool.run(c.groups, [&](std::size_t group, std::size_t) { pack_group(c, kernel, group, right + group * size); });
     for_each_panel(c, panel_rows, pool, [&](const Panel& panel) {
-        run_wide_panel(c, kernel, panel, right + panel.group * size);
+        auto* right = grown_packed<Packed>(workspace().right, size);
+        if (size > 0) {
+            pack_right(c, kernel, panel, right);
+        }
+        run_wide_panel(c, kernel, panel, right);
     });
 }
 
@@ -347,7 +397,7 @@ void run_library_panel(const Contraction& c, const Panel& panel) {
     double* sums = grown(space.sums, at.size());
     for (std::size_t index = 0; index < c.chunks; ++index) {
         find_scales(c, panel, index, nullptr, scale_b);
-        if (c.precision <= kMaxShortPrecision) {
+        if (c.precision <= kMaxFloatPrecision) {
             multiply_floats(c, panel, index);
         } else {
             multiply_doubles(c, panel, index);
@@ -369,12 +419,13 @@ void run_library(const Contraction& c, ThreadPool& pool) {
 
 Format product_format(const Node& contract) {
     const std::uint32_t precision = contract.attributes[0];
-    if (precision <= kMaxShortPrecision) {
-        const bool fits_short = 2 * precision + bits_of(chunk_depth(contract)) <= kShortSumBits;
-        const bool has_shorts = !has_tiles(contract) && Microkernel<std::int16_t>::is_available();
-        return fits_short && has_shorts ? Format::kShort : Format::kFloat;
+    const bool fits_short =
+        precision <= kMaxShortPrecision && 2 * precision + bits_of(chunk_depth(contract)) <= kShortSumBits;
+    if (fits_short && !has_tiles(contract) && !microkernels<std::int16_t>().empty()) {
+        return Format::kShort;
     }
-    return fits_at_once(contract) || fits_in_two(contract) ? Format::kFloat : Format::kWords;
+    const bool fits = precision <= kMaxFloatPrecision || fits_at_once(contract) || fits_in_two(contract);
+    return fits ? Format::kFloat : Format::kWords;
 }
 
 std::size_t packed_bytes(const Node& contract, std::size_t input) {
@@ -404,9 +455,9 @@ void run_product(const Node& contract, const ProductOperands& operands, ThreadPo
     if (has_tiles(contract)) {
         run_wide(c, TileKernel(c.precision), pool);
     } else if (format == Format::kShort) {
-        run_wide(c, VectorKernel<std::int16_t>{}, pool);
-    } else if (c.precision > kMaxShortPrecision && Microkernel<double>::is_available()) {
-        run_wide(c, VectorKernel<double>{.is_split = c.is_split}, pool);
+        run_wide(c, VectorKernel<std::int16_t>{.kernel = microkernels<std::int16_t>().front()}, pool);
+    } else if (c.precision > kMaxFloatPrecision && !microkernels<double>().empty()) {
+        run_wide(c, VectorKernel<double>{.kernel = microkernels<double>().front(), .is_split = c.is_split}, pool);
     } else {
         run_library(c, pool);
     }

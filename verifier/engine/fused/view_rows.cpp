@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <verifier/engine/fused/instructions.hpp>
 #include <verifier/engine/fused/transpose.hpp>
 #include <verifier/engine/fused/vectorised.hpp>
 
@@ -113,8 +114,8 @@ void transpose_by_squares(const std::uint32_t* from, const Transposition& t, std
 void transpose_into(const std::uint32_t* from, const Transposition& t, std::uint32_t* out) {
     constexpr auto kByColumns = transpose_by_columns<std::uint32_t>;
     constexpr auto kBySmallSquares = transpose_by_squares<kSquare, transpose_square, kByColumns>;
-    static const bool kHasWide = has_wide_vectors();
-    static const bool kHasSquares = __builtin_cpu_supports("avx2");
+    static const bool kHasWide = may_use(Instructions::kAvx512);
+    static const bool kHasSquares = may_use(Instructions::kAvx2);
     if (kHasWide) {
         return transpose_by_squares<kWideSquare, transpose_wide_square, kBySmallSquares>(from, t, out);
     }

@@ -3,7 +3,7 @@
 
 #include <verifier/engine/fused/vectorised.hpp>
 
-/// Internal to the engine: marks functions written for 512-bit vectors, and detects CPU support for them.
+/// Internal to the engine: marks functions that are written for vectors of one instruction set (see instructions.hpp).
 #if defined(__x86_64__)
 // g++ 12 warns that placeholder operands in its own headers are read uninitialised.
 #pragma GCC diagnostic push
@@ -13,19 +13,8 @@
 #endif
 #include <immintrin.h>
 #pragma GCC diagnostic pop
-#define ASSAY_WIDE __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512vnni")))
+#define ASSAY_AVX2 __attribute__((target("avx2,fma")))
+#define ASSAY_AVX_VNNI __attribute__((target("avx2,fma,avxvnni")))
+#define ASSAY_WIDE __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw")))
+#define ASSAY_WIDE_VNNI __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512vnni")))
 #endif
-
-namespace assay::engine::fused {
-
-inline bool has_wide_vectors() {
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vnni");
-#else
-    return false;
-#endif
-}
-
-}  // namespace assay::engine::fused
