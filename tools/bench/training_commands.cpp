@@ -3,7 +3,7 @@
 
 #include <fstream>
 #include <iterator>
-#include <map>
+#include <optional>
 #include <memory>
 #include <sstream>
 #include <stdexcept>

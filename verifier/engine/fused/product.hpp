@@ -10,9 +10,9 @@
 
 namespace assay::engine::fused {
 
-/// Returns the storage format of the operands of `contract`, whose values are within +-2^p. Up to 8 bits: 16-bit
-/// integers if the CPU has vector instructions for them and no matrix unit, and a chunk's sums fit; else floats. More
-/// bits: floats if a chunk's sums are exact in doubles, if necessary with the right operand split in two; else kWords.
+/// Returns the storage format of the operands of `contract`, whose values are within +-2^p. Up to 14 bits: 16-bit
+/// integers if a chunk's sums fit 32 bits and there is a kernel for them, but no matrix unit. Otherwise floats, if p is
+/// at most 8 or a chunk's sums are exact in doubles, if necessary with the right operand split in two; else kWords.
 Format product_format(const canonical::Node& contract);
 
 /// Returns the format of operand 0 or 2 if it is quantised to the product's own precision, with exponents per whole
