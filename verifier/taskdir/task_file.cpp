@@ -103,7 +103,7 @@ program::Profile read_profile(const TomlSection& section) {
     for (const program::NamedProfile& known : program::kProfiles) {
         names.emplace_back(known.name);
     }
-    return program::profile_named(section.choice_or("profile", names, names.front())).value_or(program::kXg21);
+    return program::profile_named(section.choice_or("profile", names, "XG-21")).value_or(program::kXg21);
 }
 
 DataFiles read_files(const TomlSection& section, DataFiles data) {
