@@ -130,8 +130,8 @@ void check_like_torch(const std::string& name, double tolerance) {
         CHECK(run.losses.at(step) == doctest::Approx(torch.at("loss." + std::to_string(step)).at(0)).epsilon(1e-5));
     }
     std::size_t parameters = 0;
-    for (const auto& [name, after] : torch) {
-        const std::string& key = name;  // clang 14 captures no structured binding
+    for (const auto& [number, after] : torch) {
+        const std::string& key = number;  // clang 14 captures no structured binding
         if (!key.starts_with("after")) {
             continue;
         }
