@@ -55,7 +55,9 @@ struct ShortVector {
     }
     TARGET static Operand broadcast(const Element* from) { return _mm256_set1_epi32(pair_at(from)); }
     TARGET static Sums multiply_add(Sums sums, Operand a, Operand b) {
-        return _mm256_add_epi32(sums, _mm256_madd_epi16(a, b));
+        // What _mm256_add_epi32 does, in place: g++ would move the sums from register to register.
+        __asm__("vpaddd %1, %0, %0" : "+x"(sums) : "x"(_mm256_madd_epi16(a, b)));
+        return sums;
     }
     TARGET static void store(Sums sums, double* out) {
         _mm256_storeu_pd(out, _mm256_cvtepi32_pd(_mm256_castsi256_si128(sums)));
@@ -150,31 +152,47 @@ struct DoubleSquare {
     }
 };
 
-template <std::size_t tile_cols>
-TARGET void finish_tile(
-    const double* tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const ProductFinish& f
+// Whole vectors of the first `rows` rows of a tile.
+template <std::size_t tile_cols, bool is_first, bool is_last>
+TARGET void finish_vectors(
+    const double* __restrict exact, std::size_t rows, std::size_t width, const double* __restrict scale_a,
+    const double* __restrict scale_b, double* __restrict sums, std::size_t cols, float* __restrict out,
+    std::size_t stride
 ) {
-    const std::size_t width = std::min(tile_cols, cols - col);
-    for (std::size_t i = 0; i < std::min(kTileRows, rows - row); ++i) {
-        const double* exact = tile + i * tile_cols;
-        const std::size_t sums_at = (row + i) * cols + col;
-        const std::size_t out_at = (row + i) * f.stride + col;
-        std::size_t j = 0;
-        for (; j + DoubleVector::kLanes <= width; j += DoubleVector::kLanes) {
-            const __m256d scaled = _mm256_mul_pd(_mm256_loadu_pd(exact + j), _mm256_broadcast_sd(f.scale_a + row + i));
-            __m256d v = _mm256_mul_pd(scaled, _mm256_loadu_pd(f.scale_b + col + j));
-            if (!f.is_first) {
-                v = _mm256_add_pd(_mm256_loadu_pd(f.sums + sums_at + j), v);
+    for (std::size_t i = 0; i < rows; ++i) {
+        const __m256d row_scale = _mm256_broadcast_sd(scale_a + i);
+        for (std::size_t j = 0; j + DoubleVector::kLanes <= width; j += DoubleVector::kLanes) {
+            __m256d v = _mm256_mul_pd(_mm256_loadu_pd(exact + i * tile_cols + j), row_scale);
+            v = _mm256_mul_pd(v, _mm256_loadu_pd(scale_b + j));
+            if constexpr (!is_first) {
+                v = _mm256_add_pd(_mm256_loadu_pd(sums + i * cols + j), v);
             }
-            if (f.is_last) {
+            if constexpr (is_last) {
                 // Adding zero turns -0 into +0 (NUM-7).
-                _mm_storeu_ps(f.out + out_at + j, _mm_add_ps(_mm256_cvtpd_ps(v), _mm_setzero_ps()));
+                _mm_storeu_ps(out + i * stride + j, _mm_add_ps(_mm256_cvtpd_ps(v), _mm_setzero_ps()));
             } else {
-                _mm256_storeu_pd(f.sums + sums_at + j, v);
+                _mm256_storeu_pd(sums + i * cols + j, v);
             }
         }
-        for (; j < width; ++j) {
-            finish_element(exact[j], row + i, col + j, cols, f);
+    }
+}
+
+template <std::size_t tile_cols>
+void finish_tile(
+    const double* tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const ProductFinish& f
+) {
+    const std::size_t height = std::min(kTileRows, rows - row);
+    const std::size_t width = std::min(tile_cols, cols - col);
+    const auto finish = f.is_first ? (f.is_last ? finish_vectors<tile_cols, true, true>
+                                                : finish_vectors<tile_cols, true, false>)
+                                   : (f.is_last ? finish_vectors<tile_cols, false, true>
+                                                : finish_vectors<tile_cols, false, false>);
+    double* const sums = f.sums == nullptr ? nullptr : f.sums + row * cols + col;
+    float* const out = f.out + row * f.stride + col;
+    finish(tile, height, width, f.scale_a + row, f.scale_b + col, sums, cols, out, f.stride);
+    for (std::size_t i = 0; i < height; ++i) {
+        for (std::size_t j = width / DoubleVector::kLanes * DoubleVector::kLanes; j < width; ++j) {
+            finish_element(tile[i * tile_cols + j], row + i, col + j, cols, f);
         }
     }
 }

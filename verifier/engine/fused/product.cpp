@@ -20,7 +20,7 @@ using canonical::Node;
 namespace {
 
 constexpr std::size_t kPanelBytes = std::size_t{512} * 1024;  // of exact sums: inside a second-level cache
-constexpr std::size_t kLeftBytes = std::size_t{384} * 1024;   // of a packed left panel, likewise
+constexpr std::size_t kLeftBytes = std::size_t{256} * 1024;   // of a packed left panel, likewise
 constexpr std::size_t kRightBytes = std::size_t{16} << 20U;   // of right operands that are packed at a time
 constexpr std::size_t kMinPanelRows = 32;
 constexpr std::uint32_t kDoubleBits = 53;
@@ -113,16 +113,20 @@ void split(const double* x, std::size_t count, double* high, double* low) {
     }
 }
 
-void find_scales(const Contraction& c, const Panel& panel, std::size_t index, double* scale_a, double* scale_b) {
-    const std::size_t row = panel.group * c.rows + panel.first;
-    for (std::size_t m = 0; scale_a != nullptr && m < panel.rows; ++m) {
-        scale_a[m] = power_of_two(std::int64_t{c.operands.exponent_a[(row + m) * c.chunks + index]} - c.precision);
+// The scales of a panel's rows, [chunks, rows], and of its columns, [chunks, cols].
+void find_scales(const Contraction& c, const Panel& panel, double* scale_a, double* scale_b) {
+    const auto scales = [&](const std::int32_t* exponents, std::size_t count, double* out) {
+        for (std::size_t i = 0; i < count; ++i) {
+            for (std::size_t index = 0; index < c.chunks; ++index) {
+                const std::int32_t e = exponents[i * c.chunks + index];
+                out[index * count + i] = power_of_two(std::int64_t{e} - c.precision);
+            }
+        }
+    };
+    if (scale_a != nullptr) {
+        scales(c.operands.exponent_a + (panel.group * c.rows + panel.first) * c.chunks, panel.rows, scale_a);
     }
-    for (std::size_t n = 0; n < panel.cols; ++n) {
-        const std::size_t col = panel.group * c.cols + panel.first_col + n;
-        const std::int32_t e = c.operands.exponent_b[col * c.chunks + index];
-        scale_b[n] = power_of_two(std::int64_t{e} - c.precision);
-    }
+    scales(c.operands.exponent_b + (panel.group * c.cols + panel.first_col) * c.chunks, panel.cols, scale_b);
 }
 
 template <class F>
@@ -174,12 +178,16 @@ struct VectorKernel {
         ASSERT(false);  // only for the matrix unit
         return nullptr;
     }
+    // The columns whose sums stay in a first-level cache while all chunks are added up.
+    std::size_t strip_cols(std::size_t) const { return kernel.right_rows; }
+    // Multiplies by `cols` columns from `first` on, of the right operand's `all`.
     void multiply(
-        const T* left, const T* right, std::size_t rows, std::size_t cols, std::size_t depth,
-        const ProductFinish& finish
+        const T* left, const T* right, std::size_t rows, std::size_t all, std::size_t first, std::size_t cols,
+        std::size_t depth, const ProductFinish& finish
     ) const {
-        const T* low = is_split ? right + kernel.right_size(cols, depth) : nullptr;
-        kernel.multiply(left, right, low, rows, cols, depth, finish);
+        const std::size_t offset = first * Microkernel<T>::padded(depth);
+        const T* low = is_split ? right + kernel.right_size(all, depth) + offset : nullptr;
+        kernel.multiply(left, right + offset, low, rows, cols, depth, finish);
     }
 };
 
@@ -194,12 +202,28 @@ struct TileKernel : DigitKernel {
     std::size_t left_size(std::size_t rows, std::size_t depth) const { return packed_size(rows, depth); }
     std::size_t right_size(std::size_t rows, std::size_t depth) const { return packed_size(rows, depth); }
     Operand packed(const Packed* whole, std::size_t depth) const { return part(whole, depth, 0, 0); }
+    static std::size_t strip_cols(std::size_t cols) { return cols; }
+    void multiply(
+        const Operand& left, const Operand& right, std::size_t rows, std::size_t all, std::size_t /*first*/,
+        std::size_t /*cols*/, std::size_t depth, const ProductFinish& finish
+    ) const {
+        DigitKernel::multiply(left, right, rows, all, depth, finish);
+    }
     Operand laid_out(const void* whole, std::size_t depth, std::size_t row, std::size_t column) const {
         return part(static_cast<const Packed*>(whole), depth, row, column);
     }
 };
 
-// The size of so many columns of the result, of all chunks of the right operand.
+// The sizes of so many rows and columns of the result, of all chunks of the operands.
+template <class Kernel>
+std::size_t left_size(const Contraction& c, const Kernel& kernel, std::size_t rows) {
+    std::size_t size = 0;
+    for (std::size_t index = 0; index < c.chunks; ++index) {
+        size += kernel.left_size(rows, c.count(index));
+    }
+    return size;
+}
+
 template <class Kernel>
 std::size_t right_size(const Contraction& c, const Kernel& kernel, std::size_t cols) {
     std::size_t size = 0;
@@ -220,48 +244,71 @@ void pack_right(const Contraction& c, const Kernel& kernel, const Panel& panel, 
     }
 }
 
-// One chunk of the panel's rows of the left operand.
+// The panel's rows of the left operand, chunk by chunk.
 template <class Kernel>
-typename Kernel::Operand left_operand(
-    const Contraction& c, const Kernel& kernel, const Panel& panel, std::size_t index
-) {
+std::vector<typename Kernel::Operand> left_operands(const Contraction& c, const Kernel& kernel, const Panel& panel) {
     const std::size_t row = panel.group * c.rows + panel.first;
+    std::vector<typename Kernel::Operand> out(c.chunks);
     if (c.operands.is_laid_out_a) {
-        return kernel.laid_out(c.operands.a, c.depth, row, index * c.chunk);
+        for (std::size_t index = 0; index < c.chunks; ++index) {
+            out[index] = kernel.laid_out(c.operands.a, c.depth, row, index * c.chunk);
+        }
+        return out;
     }
     const auto* a = static_cast<const typename Kernel::Stored*>(c.operands.a) + row * c.depth;
-    auto* left = grown_packed<typename Kernel::Packed>(workspace().left, kernel.left_size(panel.rows, c.count(0)));
-    kernel.pack_left(a + index * c.chunk, c.depth, panel.rows, c.count(index), left);
-    return kernel.packed(left, c.count(index));
+    auto* left = grown_packed<typename Kernel::Packed>(workspace().left, left_size(c, kernel, panel.rows));
+    for (std::size_t index = 0; index < c.chunks; ++index) {
+        kernel.pack_left(a + index * c.chunk, c.depth, panel.rows, c.count(index), left);
+        out[index] = kernel.packed(left, c.count(index));
+        left += kernel.left_size(panel.rows, c.count(index));
+    }
+    return out;
 }
 
-// `right` is what pack_right leaves of the panel's columns, where the operand is not laid out.
+// The same of its columns of the right operand; `right` is what pack_right leaves, where the operand is not laid out.
+template <class Kernel>
+std::vector<typename Kernel::Operand> right_operands(
+    const Contraction& c, const Kernel& kernel, const Panel& panel, const typename Kernel::Packed* right
+) {
+    std::vector<typename Kernel::Operand> out(c.chunks);
+    for (std::size_t index = 0; index < c.chunks; ++index) {
+        if (c.operands.is_laid_out_b) {
+            out[index] = kernel.laid_out(c.operands.b, c.depth, panel.group * c.cols, index * c.chunk);
+        } else {
+            out[index] = kernel.packed(right, c.count(index));
+            right += kernel.right_size(panel.cols, c.count(index));
+        }
+    }
+    return out;
+}
+
 template <class Kernel>
 void run_wide_panel(
     const Contraction& c, const Kernel& kernel, const Panel& panel, const typename Kernel::Packed* right
 ) {
     Workspace& space = workspace();
-    const std::size_t row = panel.group * c.rows + panel.first;
-    double* scale_a = grown(space.scale_a, panel.rows);
-    double* scale_b = grown(space.scale_b, panel.cols);
-    double* sums = c.chunks > 1 ? grown(space.sums, panel.rows * panel.cols) : nullptr;
-    for (std::size_t index = 0; index < c.chunks; ++index) {
-        find_scales(c, panel, index, scale_a, scale_b);
-        const auto left = left_operand(c, kernel, panel, index);
-        const auto chunk = c.operands.is_laid_out_b
-                               ? kernel.laid_out(c.operands.b, c.depth, panel.group * c.cols, index * c.chunk)
-                               : kernel.packed(right, c.count(index));
-        kernel.multiply(
-            left, chunk, panel.rows, panel.cols, c.count(index),
-            {.scale_a = scale_a,
-             .scale_b = scale_b,
-             .sums = sums,
-             .out = c.operands.out + row * c.cols + panel.first_col,
-             .stride = c.cols,
-             .is_first = index == 0,
-             .is_last = index + 1 == c.chunks}
-        );
-        right += c.operands.is_laid_out_b ? 0 : kernel.right_size(panel.cols, c.count(index));
+    double* scale_a = grown(space.scale_a, panel.rows * c.chunks);
+    double* scale_b = grown(space.scale_b, panel.cols * c.chunks);
+    find_scales(c, panel, scale_a, scale_b);
+    const auto lefts = left_operands(c, kernel, panel);
+    const auto rights = right_operands(c, kernel, panel, right);
+    const std::size_t strip = kernel.strip_cols(panel.cols);
+    double* sums = c.chunks > 1 ? grown(space.sums, panel.rows * strip) : nullptr;
+    float* out = c.operands.out + (panel.group * c.rows + panel.first) * c.cols + panel.first_col;
+    for (std::size_t col = 0; col < panel.cols; col += strip) {
+        const std::size_t cols = std::min(strip, panel.cols - col);
+        for (std::size_t index = 0; index < c.chunks; ++index) {
+            kernel.multiply(
+                lefts[index], rights[index], panel.rows, panel.cols, col, cols, c.count(index),
+                {.scale_a = scale_a + index * panel.rows,
+                 .scale_b = scale_b + index * panel.cols + col,
+                 .sums = sums,
+                 .out = out + col,
+                 .stride = c.cols,
+                 .is_first = index == 0,
+                 .is_last = index + 1 == c.chunks}
+            );
+        }
     }
 }
 
@@ -307,7 +354,7 @@ template <class Kernel>
 void run_wide(const Contraction& c, const Kernel& kernel, ThreadPool& pool) {
     using Packed = typename Kernel::Packed;
     const std::size_t block = kernel.left_block();
-    const std::size_t by_cache = kLeftBytes / (kernel.left_size(block, c.count(0)) / block * sizeof(Packed));
+    const std::size_t by_cache = kLeftBytes / (left_size(c, kernel, block) / block * sizeof(Packed));
     const std::size_t by_threads = (c.rows * c.groups + pool.size() - 1) / pool.size();
     const std::size_t wanted = std::max(std::min(by_cache, by_threads), kMinPanelRows);
     const std::size_t panel_rows = std::min((wanted + block - 1) / block * block, c.rows);
@@ -393,17 +440,17 @@ void run_library_panel(const Contraction& c, const Panel& panel) {
     Workspace& space = workspace();
     const std::size_t row = panel.group * c.rows + panel.first;
     const Extent at{.rows = panel.rows, .cols = c.cols, .first_row = row};
-    double* scale_b = grown(space.scale_b, c.cols);
+    double* scale_b = grown(space.scale_b, c.cols * c.chunks);
     double* sums = grown(space.sums, at.size());
+    find_scales(c, panel, nullptr, scale_b);
     for (std::size_t index = 0; index < c.chunks; ++index) {
-        find_scales(c, panel, index, nullptr, scale_b);
         if (c.precision <= kMaxFloatPrecision) {
             multiply_floats(c, panel, index);
         } else {
             multiply_doubles(c, panel, index);
         }
         const std::int32_t* exponent_a = c.operands.exponent_a + row * c.chunks + index;
-        scale_product(at, space.exact.data(), exponent_a, c.chunks, c.precision, scale_b, index == 0, sums);
+        scale_product(at, space.exact.data(), exponent_a, c.chunks, c.precision, scale_b + index * c.cols, index == 0, sums);
     }
     round_sums(at.size(), sums, c.operands.out + row * c.cols);
 }
