@@ -26,7 +26,7 @@ const Tensor& input_tensor(Replay& replay, std::uint64_t step, const Input& inpu
     if (input.source == Source::kState) {
         return replay.state_before(step)[input.index];
     }
-    return replay.node_outputs(step)[input.index];
+    return replay.node_output(step, input.index);
 }
 
 /// What partial `partial` reads, from the party's own tensors; `before` is left to the caller.
@@ -257,7 +257,7 @@ class ProofMaker {
     EntryProof make(const AtTensor& at) {
         const Input& input = node_.node.inputs[at.tensor];
         const Hash256 commitment = input.source == Source::kState ? replay_.state_tree(step()).node(0, input.index)
-                                                                  : replay_.output_commitment(step(), input.index);
+                                                                  : replay_.output_commitments(step())[input.index];
         return {.commitment = commitment, .path = source_path(input)};
     }
 
@@ -312,26 +312,39 @@ Replay::Trees& Replay::trees_at(std::uint64_t step) {
 }
 
 const merkle::Tree& Replay::tiles_of(
-    std::map<std::uint32_t, merkle::Tree>& trees, std::uint32_t index, const std::vector<Tensor>& tensors
+    std::map<std::uint32_t, merkle::Tree>& trees, std::uint32_t index, const Tensor& tensor
 ) {
     auto found = trees.find(index);
     if (found == trees.end()) {
         ++tensors_hashed_;
-        found = trees.emplace(index, tile_tree(tensors[index])).first;
+        found = trees.emplace(index, tile_tree(tensor)).first;
     }
     return found->second;
 }
 
+std::vector<Hash256> Replay::commit_outputs(std::uint64_t step) {
+    std::vector<Hash256> out;
+    for (std::uint32_t node = 0; node + 1 < graph().size(); ++node) {
+        out.push_back(commit_tensor(node_output(step, node)));
+    }
+    return out;
+}
+
+const std::vector<Hash256>& Replay::output_commitments(std::uint64_t step) {
+    std::optional<std::vector<Hash256>>& commitments = trees_at(step).commitments;
+    if (!commitments) {
+        commitments = commit_outputs(step);
+        tensors_hashed_ += commitments->size();
+    }
+    return *commitments;
+}
+
 const merkle::Tree& Replay::output_tiles(std::uint64_t step, std::uint32_t node) {
-    return tiles_of(trees_at(step).outputs, node, node_outputs(step));
+    return tiles_of(trees_at(step).outputs, node, node_output(step, node));
 }
 
 const merkle::Tree& Replay::state_tiles(std::uint64_t step, std::uint32_t tensor) {
-    return tiles_of(trees_at(step).tensors, tensor, state_before(step));
-}
-
-Hash256 Replay::output_commitment(std::uint64_t step, std::uint32_t node) {
-    return commit_tiles(node_outputs(step)[node], output_tiles(step, node));
+    return tiles_of(trees_at(step).tensors, tensor, state_before(step)[tensor]);
 }
 
 const merkle::Tree& Replay::state_tree(std::uint64_t step) {
@@ -344,7 +357,7 @@ const merkle::Tree& Replay::state_tree(std::uint64_t step) {
             // TRC-3: an empty place in a state has no tiles.
             leaves.push_back(
                 state[i].shape.element_count() == 0 ? commit_tensor(state[i])
-                                                    : commit_tiles(state[i], tiles_of(trees.tensors, i, state))
+                                                    : commit_tiles(state[i], tiles_of(trees.tensors, i, state[i]))
             );
         }
         trees.state.emplace(std::move(leaves));
@@ -353,12 +366,7 @@ const merkle::Tree& Replay::state_tree(std::uint64_t step) {
 }
 
 std::vector<Hash256> step_entries(Replay& replay, std::uint64_t step) {
-    std::vector<Hash256> entries;
-    const auto outputs = static_cast<std::uint32_t>(replay.node_outputs(step).size());
-    entries.reserve(outputs + std::size_t{1});
-    for (std::uint32_t node = 0; node < outputs; ++node) {
-        entries.push_back(replay.output_commitment(step, node));
-    }
+    std::vector<Hash256> entries = replay.output_commitments(step);
     entries.push_back(replay.state_root_after(step));
     return entries;
 }

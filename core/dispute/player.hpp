@@ -26,8 +26,9 @@ class Replay {
     /// The state before `step`: its tensors in state order; before the initialisation, the tensors that the task
     /// provides, if any. `step` may be one past the claim's last.
     virtual const std::vector<canonical::Tensor>& state_before(std::uint64_t step) = 0;
-    /// Outputs of all nodes of `step` except kCommit, in order.
-    virtual const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) = 0;
+    /// The output of node `node` of `step`, which is not kCommit. It stays where it is until another step is asked
+    /// about.
+    virtual const canonical::Tensor& node_output(std::uint64_t step, std::uint32_t node) = 0;
     /// The first step of the claim that diverges (NUM-6), if any. For later steps only state roots may be requested,
     /// and any value will do.
     virtual std::optional<std::uint64_t> diverged_at() = 0;
@@ -36,27 +37,33 @@ class Replay {
     virtual const canonical::RowSource& rows() = 0;
     virtual const merkle::Tree& rows_tree() = 0;
 
-    /// The tree over the tiles of a node's output at `step`, and over those of one tensor of the state before `step`.
-    /// Moves at one step ask for them again and again, so each tensor is hashed once: the trees are kept until another
-    /// step is asked about that is no neighbour. A tree takes some 64 bytes for each tile.
+    /// TRC-2: the commitments of the outputs of all nodes of `step` except kCommit, in order. They and the trees below
+    /// are kept until a step is asked about that is no neighbour.
+    const std::vector<Hash256>& output_commitments(std::uint64_t step);
+    /// The tree over the tiles of a node's output at `step`, and over those of one tensor of the state before `step`. A
+    /// tree takes some 64 bytes for each tile.
     const merkle::Tree& output_tiles(std::uint64_t step, std::uint32_t node);
     const merkle::Tree& state_tiles(std::uint64_t step, std::uint32_t tensor);
-    /// TRC-2: the commitment of a node's output at `step`.
-    Hash256 output_commitment(std::uint64_t step, std::uint32_t node);
     /// The tree over the commitments of the state's tensors before `step`.
     const merkle::Tree& state_tree(std::uint64_t step);
     /// How many tensors these functions have hashed.
     std::uint64_t tensors_hashed() const { return tensors_hashed_; }
 
+  protected:
+    /// Computes what output_commitments() returns, by asking for one output after the other. An implementation that has
+    /// them all only while the step is executed hashes them then.
+    virtual std::vector<Hash256> commit_outputs(std::uint64_t step);
+
   private:
     struct Trees {
+        std::optional<std::vector<Hash256>> commitments{};
         std::map<std::uint32_t, merkle::Tree> outputs{};
         std::map<std::uint32_t, merkle::Tree> tensors{};
         std::optional<merkle::Tree> state{};
     };
     Trees& trees_at(std::uint64_t step);
     const merkle::Tree& tiles_of(
-        std::map<std::uint32_t, merkle::Tree>& trees, std::uint32_t index, const std::vector<canonical::Tensor>& tensors
+        std::map<std::uint32_t, merkle::Tree>& trees, std::uint32_t index, const canonical::Tensor& tensor
     );
 
     std::map<std::uint64_t, Trees> trees_{};

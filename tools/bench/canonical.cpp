@@ -14,6 +14,7 @@
 
 #include <tools/bench/canonical_models.hpp>
 #include <tools/bench/native_models.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/canonical/executor.hpp>
 #include <verifier/engine/engine.hpp>
@@ -126,6 +127,7 @@ class CanonicalSide {
     CanonicalSide(const Model& model, const Profile& profile, const CanonicalOptions& options)
         : program_(model.canonical(profile)),
           rows_(std::make_shared<Numbers>(program_.dataset.width, model.limit)),
+          threads_(options.threads),
           engine_(program_.step, rows_, {.device = options.device, .threads = options.threads}) {
         engine_.keep(program_.loss_node);
         auto initial = canonical::execute_graph(program_.init, context(), *rows_, {});
@@ -146,7 +148,7 @@ class CanonicalSide {
     /// Seconds that committing to the state takes.
     double commit() {
         const Stopwatch watch;
-        (void)artifacts::state_root_of(engine_.state());
+        (void)artifacts::state_root_of(engine_.state(), threads_);
         return watch.seconds();
     }
 
@@ -158,6 +160,7 @@ class CanonicalSide {
 
     program::Program program_;
     std::shared_ptr<Numbers> rows_;
+    int threads_;
     engine::Engine engine_;
     std::uint64_t step_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <verifier/artifacts/dataset.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/compile/program/models.hpp>

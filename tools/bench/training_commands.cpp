@@ -72,7 +72,8 @@ void add_canonical(Commands& commands) {
     canonical->add_option("--segment-steps", options.segment_steps, "Steps between two checkpoints")
         ->capture_default_str();
     canonical->add_option("--models", options.models, "Which of gpt, gpt10m, cnn, mlp")->capture_default_str();
-    canonical->add_option("--profiles", options.profiles, "Which of XG-21, XG-24, XG-11, XG-8, XG-7")->capture_default_str();
+    canonical->add_option("--profiles", options.profiles, "Which of XG-21, XG-24, XG-11, XG-8, XG-7")
+        ->capture_default_str();
     canonical->add_flag("--only-models", options.only_models, "Leave the products out");
 }
 

@@ -89,15 +89,6 @@ dispute::ProgramCommitment commit_program(const program::Program& program, const
     );
 }
 
-Hash256 state_root_of(std::span<const canonical::Tensor> state) {
-    std::vector<Hash256> commitments;
-    commitments.reserve(state.size());
-    for (const canonical::Tensor& tensor : state) {
-        commitments.push_back(dispute::commit_tensor(tensor));
-    }
-    return dispute::state_root(commitments);
-}
-
 std::vector<canonical::TensorType> state_types(const program::Program& program) {
     std::vector<canonical::TensorType> types;
     types.reserve(program.state.size());

@@ -33,9 +33,6 @@ Result<std::vector<canonical::Tensor>, StateError> decode_initial(const program:
 /// zero if it has none.
 dispute::ProgramCommitment commit_program(const program::Program& program, const Hash256& initial_root = {});
 
-/// Returns the state root (TRC-3) of complete tensors.
-Hash256 state_root_of(std::span<const canonical::Tensor> state);
-
 /// Returns the types of the program's state tensors, in order.
 std::vector<canonical::TensorType> state_types(const program::Program& program);
 

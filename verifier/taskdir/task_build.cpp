@@ -10,6 +10,7 @@
 #include <core/crypto/hash.hpp>
 #include <verifier/taskdir/task_models.hpp>
 #include <verifier/artifacts/fetch.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/canonical/view.hpp>
 #include <verifier/compile/onnx/import.hpp>

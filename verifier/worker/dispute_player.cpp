@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include <core/codec/borsh.hpp>
 #include <verifier/roles/dispute.hpp>
 #include <verifier/roles/order.hpp>
 #include <verifier/worker/evaluating.hpp>
@@ -171,9 +172,16 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
     return Ground{measuring.artifacts, {}, context_.behaviour.of_profile(measuring.artifacts)};
 }
 
-EngineReplay* DisputePlayer::replay_of(const contracts::Task& task, const contracts::Dispute& dispute) {
+std::shared_ptr<EngineReplay> DisputePlayer::replay_of(const contracts::Task& task, const contracts::Dispute& dispute) {
     if (const auto found = replays_.find(dispute.id); found != replays_.end()) {
-        return found->second.get();
+        return found->second.replay;
+    }
+    const auto same = std::find_if(replays_.begin(), replays_.end(), [&](const auto& other) {
+        return other.second.task == task.id &&
+               codec::encode(other.second.replay->claim()) == codec::encode(dispute.claim);
+    });
+    if (same != replays_.end()) {
+        return replays_.emplace(dispute.id, same->second).first->second.replay;
     }
     const auto artifacts = context_.artifacts(task, artifacts::Urgency::kDispute);
     if (!artifacts) {
@@ -183,10 +191,11 @@ EngineReplay* DisputePlayer::replay_of(const contracts::Task& task, const contra
     if (!ground) {
         return nullptr;
     }
-    auto replay = std::make_unique<EngineReplay>(
+    auto replay = std::make_shared<EngineReplay>(
         ground->artifacts, dispute.claim, std::move(ground->before), context_.options.engine, ground->alteration
     );
-    return replays_.emplace(dispute.id, std::move(replay)).first->second.get();
+    replays_.insert_or_assign(dispute.id, Replaying{.task = task.id, .replay = replay});
+    return replay;
 }
 
 bool DisputePlayer::prove(const contracts::Dispute& dispute, EngineReplay& replay) {
@@ -215,7 +224,7 @@ bool DisputePlayer::may_show_divergence(const contracts::Dispute& dispute) const
 
 bool DisputePlayer::move(const contracts::Task& task, const contracts::Dispute& dispute, const roles::Intent& intent) {
     try {
-        EngineReplay* replay = replay_of(task, dispute);
+        const std::shared_ptr<EngineReplay> replay = replay_of(task, dispute);
         if (replay == nullptr) {
             return false;
         }

@@ -41,10 +41,14 @@ class DisputePlayer {
         const contracts::Task& task, const contracts::Dispute& dispute,
         const std::shared_ptr<const TaskArtifacts>& artifacts
     );
-    EngineReplay* replay_of(const contracts::Task& task, const contracts::Dispute& dispute);
+    std::shared_ptr<EngineReplay> replay_of(const contracts::Task& task, const contracts::Dispute& dispute);
 
     WorkerContext& context_;
-    std::map<contracts::DisputeId, std::unique_ptr<EngineReplay>> replays_;
+    struct Replaying {
+        contracts::TaskId task;
+        std::shared_ptr<EngineReplay> replay;  ///< shared by the task's disputes about one claim
+    };
+    std::map<contracts::DisputeId, Replaying> replays_;
     std::set<contracts::DisputeId> lost_;  ///< disputes in which our proof would rule against us
     std::set<contracts::DisputeId> over_;
 };

@@ -11,6 +11,7 @@
 
 #include <contracts/params/gas.hpp>
 #include <contracts/state/task.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/roles/solver.hpp>
 #include <core/dispute/work.hpp>

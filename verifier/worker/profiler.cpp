@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <core/crypto/random.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/worker/runner.hpp>
 

@@ -2,11 +2,12 @@
 #include <verifier/worker/replay.hpp>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <core/base/assert.hpp>
 #include <core/base/integers.hpp>
-#include <verifier/artifacts/state_io.hpp>
+#include <verifier/artifacts/hashing.hpp>
 
 namespace assay::worker {
 namespace {
@@ -101,24 +102,45 @@ std::optional<std::uint64_t> EngineReplay::diverged_at() {
     return diverged_at_;
 }
 
-const std::vector<canonical::Tensor>& EngineReplay::node_outputs(std::uint64_t step) {
-    if (outputs_step_ == step) {
-        return outputs_;
-    }
+void EngineReplay::watch(std::uint64_t step, const canonical::NodeObserver& observe) {
     set_state(state_before(step));
-    outputs_step_.reset();
-    outputs_.clear();
     try {
-        runner_.run(step, [this](std::uint32_t, const canonical::Tensor& output) {
-            outputs_.push_back(output);
-            return true;
-        });
+        runner_.run(step, observe);
     } catch (const Diverged&) {
         // Every node was computed; only the state after them is none.
-        ASSERT(outputs_.size() + 1 == graph().size());
     }
-    outputs_step_ = step;
-    return outputs_;
+}
+
+std::vector<Hash256> EngineReplay::commit_outputs(std::uint64_t step) {
+    std::vector<Hash256> commitments;
+    watch(step, [&](std::uint32_t, const canonical::Tensor& output) {
+        commitments.push_back(artifacts::commit_tensor(output));
+        return true;
+    });
+    ASSERT(commitments.size() + 1 == graph().size());
+    return commitments;
+}
+
+const canonical::Tensor& EngineReplay::node_output(std::uint64_t step, std::uint32_t node) {
+    if (outputs_step_ != step) {
+        outputs_.clear();
+        outputs_step_ = step;
+    }
+    if (!outputs_.contains(node)) {
+        std::set<std::uint32_t> wanted{node};
+        for (const canonical::Input& input : graph()[node].inputs) {
+            if (input.source == canonical::Source::kNode) {
+                wanted.insert(input.index);
+            }
+        }
+        watch(step, [&](std::uint32_t index, const canonical::Tensor& output) {
+            if (wanted.contains(index)) {
+                outputs_.emplace(index, output);
+            }
+            return index < node;
+        });
+    }
+    return outputs_.at(node);
 }
 
 }  // namespace assay::worker

@@ -12,7 +12,9 @@
 namespace assay::worker {
 
 /// Replays a disputed claim on the fast engine, from the checkpoint before the claim. Keeps intermediate states within
-/// a memory budget, and the node outputs of one step. Its functions throw std::runtime_error if the engine fails.
+/// a memory budget. Of the outputs of a step it keeps the commitments, which it hashes as they are produced, and those
+/// outputs that were asked for, with what their nodes read: it executes the step again to have them. Its functions
+/// throw std::runtime_error if the engine fails.
 class EngineReplay final : public dispute::Replay {
   public:
     /// `before` is the state at the start of the claim; ignored for the initialisation, which reads it from the
@@ -23,15 +25,19 @@ class EngineReplay final : public dispute::Replay {
         std::shared_ptr<const Alteration> alteration = nullptr, std::uint64_t state_budget_bytes = 256U << 20U
     );
 
+    const dispute::Claim& claim() const { return claim_; }
     Hash256 state_root_after(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
-    const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) override;
+    const canonical::Tensor& node_output(std::uint64_t step, std::uint32_t node) override;
     std::optional<std::uint64_t> diverged_at() override;
     const canonical::Graph& graph() override { return runner_.graph(); }
     const canonical::RowSource& rows() override { return *artifacts_->dataset; }
     const merkle::Tree& rows_tree() override { return artifacts_->rows_tree; }
 
   private:
+    std::vector<Hash256> commit_outputs(std::uint64_t step) override;
+    /// Executes `step`, until `observe` returns false.
+    void watch(std::uint64_t step, const canonical::NodeObserver& observe);
     /// The state before `step`; nullptr if an earlier step diverged, so that there is none.
     const std::vector<canonical::Tensor>* state_at(std::uint64_t step);
     const std::vector<canonical::Tensor>* after_divergence(std::uint64_t step) const;
@@ -49,7 +55,7 @@ class EngineReplay final : public dispute::Replay {
     bool is_finite_ = false;  ///< the whole claim was executed without divergence
     std::vector<canonical::Tensor> after_divergence_;
     std::optional<std::uint64_t> outputs_step_;
-    std::vector<canonical::Tensor> outputs_;
+    std::map<std::uint32_t, canonical::Tensor> outputs_;  // of that step, by node
 };
 
 }  // namespace assay::worker

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/dispute/commitment.hpp>
 

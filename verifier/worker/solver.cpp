@@ -12,6 +12,7 @@
 
 #include <core/base/assert.hpp>
 #include <contracts/params/by_value.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/roles/order.hpp>
 #include <verifier/roles/solver.hpp>

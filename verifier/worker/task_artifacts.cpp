@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <core/base/assert.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/compile/program/distance.hpp>
 #include <verifier/compile/program/evaluation.hpp>

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <verifier/artifacts/safetensors.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/dispute/commitment.hpp>
 

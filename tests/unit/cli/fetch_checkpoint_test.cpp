@@ -6,6 +6,7 @@
 #include <tools/cli/task/fetch_checkpoint.hpp>
 #include <tools/cli/common/session.hpp>
 #include <verifier/artifacts/server.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/commitment.hpp>

@@ -14,6 +14,7 @@
 #include <tools/cli/task/task_first_step.hpp>
 #include <tools/cli/task/task_lint.hpp>
 #include <verifier/artifacts/safetensors.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/canonical/executor.hpp>
 

@@ -173,7 +173,7 @@ const std::vector<Tensor>& ToyReplay::state_before(std::uint64_t step) {
     return step == first_step_ ? before_ : step_of(step - 1).next;
 }
 
-const std::vector<Tensor>& ToyReplay::node_outputs(std::uint64_t step) { return step_of(step).outputs; }
+const Tensor& ToyReplay::node_output(std::uint64_t step, std::uint32_t node) { return step_of(step).outputs.at(node); }
 
 std::uint32_t play_until(
     Chain& chain, const DisputeId& id, const ToyRun& responder, const ToyRun& challenger, const Actor& challenging,

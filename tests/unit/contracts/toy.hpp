@@ -91,7 +91,7 @@ class ToyReplay final : public dispute::Replay {
     ToyReplay(const ToyRun& run, const dispute::Claim& claim, std::vector<canonical::Tensor> before);
     Hash256 state_root_after(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
-    const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) override;
+    const canonical::Tensor& node_output(std::uint64_t step, std::uint32_t node) override;
     std::optional<std::uint64_t> diverged_at() override;
     const canonical::Graph& graph() override { return run_.graph(initialisation_); }
     const canonical::RowSource& rows() override { return run_.rows(); }

@@ -93,6 +93,6 @@ TEST_CASE("TRC-8: a step's entries are its nodes' commitments and then the state
     dispute::testing::ScalarReplay replay(world, false, 7);
     const auto entries = step_entries(replay, 0);
     REQUIRE(entries.size() == world.step.size());
-    CHECK(entries[2] == commit_tensor(replay.node_outputs(0)[2]));
+    CHECK(entries[2] == commit_tensor(replay.node_output(0, 2)));
     CHECK(entries.back() == replay.state_root_after(0));
 }

@@ -300,9 +300,9 @@ const std::vector<Tensor>& ScalarReplay::state_before(std::uint64_t step) {
     return states_.at(step);
 }
 
-const std::vector<Tensor>& ScalarReplay::node_outputs(std::uint64_t step) {
+const Tensor& ScalarReplay::node_output(std::uint64_t step, std::uint32_t node) {
     state_before(step + 1);
-    return outputs_.at(step);
+    return outputs_.at(step).at(node);
 }
 
 std::optional<std::uint64_t> ScalarReplay::diverged_at() { return diverged_at_; }

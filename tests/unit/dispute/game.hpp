@@ -69,7 +69,7 @@ class ScalarReplay final : public Replay {
     ScalarReplay(const World& world, bool initialisation, std::uint64_t seed, std::vector<Lie> lies = {});
     Hash256 state_root_after(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
-    const std::vector<canonical::Tensor>& node_outputs(std::uint64_t step) override;
+    const canonical::Tensor& node_output(std::uint64_t step, std::uint32_t node) override;
     std::optional<std::uint64_t> diverged_at() override;
     const canonical::Graph& graph() override { return initialisation_ ? world_.init : world_.step; }
     const canonical::RowSource& rows() override { return *world_.rows; }

@@ -128,7 +128,7 @@ TEST_CASE("DSP-23: an earlier entry of the step is no commitment of another tens
     REQUIRE(pinpoint(outcome.position).tensor == 3U);
     CHECK(outcome.ruling == Ruling::kClaimHolds);
     EntryProof proof = std::get<EntryProof>(outcome.proof);
-    proof.commitment = commit_tensor(honest.node_outputs(0)[1]);
+    proof.commitment = commit_tensor(honest.node_output(0, 1));
     CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
 }
 

@@ -4,6 +4,7 @@
 #include <tests/unit/worker/small_task.hpp>
 #include <core/canonical/executor.hpp>
 #include <core/dispute/player.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/worker/replay.hpp>
 #include <verifier/worker/trainer.hpp>
 
@@ -135,7 +136,7 @@ TEST_CASE("DSP-27: a replay proves a divergence that the claim is silent about, 
     CHECK(replay.diverged_at() == growing.step);
     CHECK(replay.state_root_after(growing.step) == claim.after);
     CHECK(replay.state_before(growing.step + 1) == growing.after);
-    CHECK(replay.node_outputs(growing.step).size() + 1 == replay.graph().size());
+    CHECK(replay.output_commitments(growing.step).size() + 1 == replay.graph().size());
     CHECK(replay.state_before(growing.step).size() == growing.after.size());
 
     dispute::Position position = dispute::start_position(claim);

@@ -7,6 +7,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <tests/adversary/fraud.hpp>
 #include <tests/unit/worker/small_task.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 #include <verifier/compile/program/evaluation.hpp>
 #include <core/dispute/evaluation.hpp>

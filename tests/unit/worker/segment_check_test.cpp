@@ -5,6 +5,7 @@
 
 #include <tests/adversary/fraud.hpp>
 #include <tests/unit/worker/small_task.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/compile/program/distance.hpp>
 #include <verifier/worker/measuring.hpp>
 #include <verifier/worker/segment_check.hpp>

@@ -11,6 +11,7 @@
 #include <core/codec/borsh.hpp>
 #include <tests/unit/artifacts/files.hpp>
 #include <verifier/artifacts/dataset.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/dispute/commitment.hpp>
 #include <verifier/worker/task_artifacts.hpp>

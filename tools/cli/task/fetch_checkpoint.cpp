@@ -11,6 +11,7 @@
 #include <tools/cli/common/proof.hpp>
 #include <tools/cli/common/session.hpp>
 #include <verifier/artifacts/fetch.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/commitment.hpp>

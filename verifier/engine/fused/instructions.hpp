@@ -8,12 +8,12 @@ namespace assay::engine::fused {
 
 /// A later one multiplies faster than an earlier one; a CPU has any subset of them.
 enum class Instructions : std::uint8_t {
-    kNone,         ///< none: the BLAS multiplies
-    kAvx2,         ///< 256-bit vectors, with fused multiply-add
-    kAvxVnni,      ///< the same, with products of 16-bit integers that are accumulated in one instruction
-    kAvx512,       ///< 512-bit vectors
-    kAvx512Vnni,   ///< the same, with such products
-    kAmx,          ///< a matrix unit for bytes
+    kNone,        ///< none: the BLAS multiplies
+    kAvx2,        ///< 256-bit vectors, with fused multiply-add
+    kAvxVnni,     ///< the same, with products of 16-bit integers that are accumulated in one instruction
+    kAvx512,      ///< 512-bit vectors
+    kAvx512Vnni,  ///< the same, with such products
+    kAmx,         ///< a matrix unit for bytes
 };
 
 /// Returns whether kernels for these instructions may run: the CPU and the operating system support them, and the

@@ -11,7 +11,7 @@
 namespace assay::engine::fused {
 namespace {
 
-constexpr std::size_t kMostTile = std::size_t{8} * 48;  // elements of the largest tile
+constexpr std::size_t kMostTile = std::size_t{8} * 48;       // elements of the largest tile
 constexpr std::size_t kStripBytes = std::size_t{24} * 1024;  // of a panel's columns that stay in a first-level cache
 constexpr std::size_t kTilesAtOnce = 8;                      // whose sums are kept from strip to strip
 
@@ -376,30 +376,24 @@ std::vector<Microkernel<T>> known_kernels();
 template <>
 std::vector<Microkernel<double>> known_kernels() {
     return {
-        kernel<double, avx512::DoubleSquare, 8, 24>(
-            Instructions::kAvx512, avx512::doubles::multiply_tile, avx512::finish_tile<24>
-        ),
-        kernel<double, avx2::DoubleSquare, 6, 8>(
-            Instructions::kAvx2, avx2::doubles::multiply_tile, avx2::finish_tile<8>
-        )};
+        kernel<
+            double, avx512::DoubleSquare, 8,
+            24>(Instructions::kAvx512, avx512::doubles::multiply_tile, avx512::finish_tile<24>),
+        kernel<
+            double, avx2::DoubleSquare, 6, 8>(Instructions::kAvx2, avx2::doubles::multiply_tile, avx2::finish_tile<8>)};
 }
 
 template <>
 std::vector<Microkernel<std::int16_t>> known_kernels() {
     using Square = avx2::ShortSquare;
     return {
-        kernel<std::int16_t, Square, 8, 48>(
-            Instructions::kAvx512Vnni, avx512_vnni::multiply_tile, avx512::finish_tile<48>
-        ),
-        kernel<std::int16_t, Square, 8, 48>(
-            Instructions::kAvx512, avx512::shorts::multiply_tile, avx512::finish_tile<48>
-        ),
-        kernel<std::int16_t, Square, 6, 16>(
-            Instructions::kAvxVnni, avx_vnni::multiply_tile, avx2::finish_tile<16>
-        ),
-        kernel<std::int16_t, Square, 6, 16>(
-            Instructions::kAvx2, avx2::shorts::multiply_tile, avx2::finish_tile<16>
-        )};
+        kernel<
+            std::int16_t, Square, 8,
+            48>(Instructions::kAvx512Vnni, avx512_vnni::multiply_tile, avx512::finish_tile<48>),
+        kernel<
+            std::int16_t, Square, 8, 48>(Instructions::kAvx512, avx512::shorts::multiply_tile, avx512::finish_tile<48>),
+        kernel<std::int16_t, Square, 6, 16>(Instructions::kAvxVnni, avx_vnni::multiply_tile, avx2::finish_tile<16>),
+        kernel<std::int16_t, Square, 6, 16>(Instructions::kAvx2, avx2::shorts::multiply_tile, avx2::finish_tile<16>)};
 }
 
 #else

@@ -338,9 +338,7 @@ void run_wide_blocks(const Contraction& c, const Kernel& kernel, std::size_t pan
     };
     for (std::size_t done = 0; done < blocks; done += at_once) {
         const std::size_t count = std::min(at_once, blocks - done);
-        pool.run(count, [&](std::size_t i, std::size_t) {
-            pack_right(c, kernel, block(done + i), right + i * size);
-        });
+        pool.run(count, [&](std::size_t i, std::size_t) { pack_right(c, kernel, block(done + i), right + i * size); });
         pool.run(count * panels, [&](std::size_t item, std::size_t) {
             Panel panel = block(done + item / panels);
             panel.first = item % panels * panel_rows;

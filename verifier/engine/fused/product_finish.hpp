@@ -20,9 +20,7 @@ struct ProductFinish {
 };
 
 /// Scales the sum of an element of the result, whose rows have `cols` elements, then accumulates or rounds it.
-inline void finish_element(
-    double exact, std::size_t row, std::size_t col, std::size_t cols, const ProductFinish& f
-) {
+inline void finish_element(double exact, std::size_t row, std::size_t col, std::size_t cols, const ProductFinish& f) {
     double v = exact * f.scale_a[row] * f.scale_b[col];
     if (!f.is_first) {
         v = f.sums[row * cols + col] + v;
