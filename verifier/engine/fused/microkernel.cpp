@@ -183,10 +183,9 @@ void finish_tile(
 ) {
     const std::size_t height = std::min(kTileRows, rows - row);
     const std::size_t width = std::min(tile_cols, cols - col);
-    const auto finish = f.is_first ? (f.is_last ? finish_vectors<tile_cols, true, true>
-                                                : finish_vectors<tile_cols, true, false>)
-                                   : (f.is_last ? finish_vectors<tile_cols, false, true>
-                                                : finish_vectors<tile_cols, false, false>);
+    const auto finish =
+        f.is_first ? (f.is_last ? finish_vectors<tile_cols, true, true> : finish_vectors<tile_cols, true, false>)
+                   : (f.is_last ? finish_vectors<tile_cols, false, true> : finish_vectors<tile_cols, false, false>);
     double* const sums = f.sums == nullptr ? nullptr : f.sums + row * cols + col;
     float* const out = f.out + row * f.stride + col;
     finish(tile, height, width, f.scale_a + row, f.scale_b + col, sums, cols, out, f.stride);

@@ -448,7 +448,9 @@ void run_library_panel(const Contraction& c, const Panel& panel) {
             multiply_doubles(c, panel, index);
         }
         const std::int32_t* exponent_a = c.operands.exponent_a + row * c.chunks + index;
-        scale_product(at, space.exact.data(), exponent_a, c.chunks, c.precision, scale_b + index * c.cols, index == 0, sums);
+        scale_product(
+            at, space.exact.data(), exponent_a, c.chunks, c.precision, scale_b + index * c.cols, index == 0, sums
+        );
     }
     round_sums(at.size(), sums, c.operands.out + row * c.cols);
 }
