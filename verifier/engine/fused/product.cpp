@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <memory>
 #include <vector>
 
 #include <core/base/assert.hpp>
 #include <verifier/engine/backend/product_bits.hpp>
+#include <verifier/engine/fused/contraction.hpp>
 #include <verifier/engine/fused/digit_kernel.hpp>
 #include <verifier/engine/fused/microkernel.hpp>
 #include <verifier/engine/fused/row_kernels.hpp>
-#include <verifier/engine/torch/runtime.hpp>
 
 namespace assay::engine::fused {
 
@@ -19,20 +18,17 @@ using canonical::Node;
 
 namespace {
 
-constexpr std::size_t kPanelBytes = std::size_t{512} * 1024;  // of exact sums: inside a second-level cache
-constexpr std::size_t kLeftBytes = std::size_t{256} * 1024;   // of a packed left panel, likewise
-constexpr std::size_t kRightBytes = std::size_t{16} << 20U;   // of right operands that are packed at a time
+constexpr std::size_t kLeftBytes = std::size_t{256} * 1024;  // of a packed left panel: inside a second-level cache
+constexpr std::size_t kRightBytes = std::size_t{16} << 20U;  // of right operands that are packed at a time
 constexpr std::size_t kMinPanelRows = 32;
 constexpr std::uint32_t kDoubleBits = 53;
 constexpr std::uint32_t kShortSumBits = 30;
 constexpr std::uint32_t kMaxShortPrecision = 14;
-constexpr std::uint32_t kMaxFloatPrecision = 8;
 
 std::uint32_t bits_of(std::size_t depth) { return static_cast<std::uint32_t>(std::bit_width(depth - 1)); }
 
 std::size_t chunk_depth(const Node& node) { return std::min(node.attributes[1], node.inputs[0].shape.cols); }
 
-bool fits_at_once(const Node& node) { return 2 * node.attributes[0] + bits_of(chunk_depth(node)) <= kDoubleBits; }
 bool fits_in_two(const Node& node) {
     // The right operand's halves have at most p - 11 and 12 bits.
     const std::uint32_t precision = node.attributes[0];
@@ -43,108 +39,6 @@ bool fits_in_two(const Node& node) {
 bool has_tiles(const Node& node) {
     return DigitKernel::is_available() && DigitKernel::fits(node.attributes[0], chunk_depth(node));
 }
-
-// Everything about a contraction that its panels share.
-struct Contraction {
-    const Node& node;
-    ProductOperands operands;
-    std::size_t groups = canonical::group_count(node);
-    std::size_t depth = node.inputs[0].shape.cols;
-    std::size_t rows = node.shape.rows / groups;  // of one group
-    std::size_t cols = node.shape.cols;
-    std::size_t chunk = node.attributes[1];
-    std::size_t chunks = (depth + chunk - 1) / chunk;
-    std::uint32_t precision = node.attributes[0];
-    bool is_split = precision > kMaxFloatPrecision && !fits_at_once(node);
-
-    std::size_t count(std::size_t index) const { return std::min(chunk, depth - index * chunk); }
-};
-
-// A few rows and columns of one group of the output.
-struct Panel {
-    std::size_t group = 0;
-    std::size_t first = 0;  // row of the group
-    std::size_t rows = 0;
-    std::size_t first_col = 0;
-    std::size_t cols = 0;
-};
-
-// What one thread needs besides; kept from panel to panel and from call to call.
-struct Workspace {
-    std::vector<double> exact;
-    std::vector<double> low;
-    std::vector<double> sums;
-    std::vector<float> part;
-    std::vector<double> scale_a;
-    std::vector<double> scale_b;
-    std::vector<std::byte> left;
-    std::vector<std::byte> right;
-};
-
-Workspace& workspace() {
-    thread_local Workspace space;
-    return space;
-}
-
-template <class T>
-T* grown(std::vector<T>& storage, std::size_t size) {
-    if (storage.size() < size) {
-        storage.resize(size);
-    }
-    return storage.data();
-}
-
-// The same for packed operands, which begin where a line of the cache does.
-template <class T>
-T* grown_packed(std::vector<std::byte>& storage, std::size_t count) {
-    constexpr std::size_t kLine = 64;
-    const std::size_t bytes = count * sizeof(T);
-    std::size_t space = bytes + kLine;
-    void* at = grown(storage, space);
-    return static_cast<T*>(std::align(kLine, bytes, at, space));
-}
-
-// x = 2^12 high + low, both whole.
-void split(const double* x, std::size_t count, double* high, double* low) {
-    for (std::size_t i = 0; i < count; ++i) {
-        const double whole = x[i];
-        high[i] = (whole * 0x1.0p-12 + 0x1.8p52) - 0x1.8p52;
-        low[i] = whole - high[i] * 0x1.0p12;
-    }
-}
-
-// The scales of a panel's rows, [chunks, rows], and of its columns, [chunks, cols].
-void find_scales(const Contraction& c, const Panel& panel, double* scale_a, double* scale_b) {
-    const auto scales = [&](const std::int32_t* exponents, std::size_t count, double* out) {
-        for (std::size_t i = 0; i < count; ++i) {
-            for (std::size_t index = 0; index < c.chunks; ++index) {
-                const std::int32_t e = exponents[i * c.chunks + index];
-                out[index * count + i] = power_of_two(std::int64_t{e} - c.precision);
-            }
-        }
-    };
-    if (scale_a != nullptr) {
-        scales(c.operands.exponent_a + (panel.group * c.rows + panel.first) * c.chunks, panel.rows, scale_a);
-    }
-    scales(c.operands.exponent_b + (panel.group * c.cols + panel.first_col) * c.chunks, panel.cols, scale_b);
-}
-
-template <class F>
-void for_each_panel(const Contraction& c, std::size_t panel_rows, ThreadPool& pool, F f) {
-    const std::size_t panels = (c.rows + panel_rows - 1) / panel_rows;
-    pool.run(c.groups * panels, [&](std::size_t item, std::size_t) {
-        const std::size_t first = item % panels * panel_rows;
-        f(Panel{
-            .group = item / panels,
-            .first = first,
-            .rows = std::min(panel_rows, c.rows - first),
-            .first_col = 0,
-            .cols = c.cols,
-        });
-    });
-}
-
-// With a kernel of our own, on operands laid out for it.
 
 // Vectors of T. Where doubles would not be exact, the right operand is two: high halves and low ones.
 template <class T>
@@ -369,100 +263,32 @@ void run_wide(const Contraction& c, const Kernel& kernel, ThreadPool& pool) {
     });
 }
 
-// With the BLAS.
-
-// The sums of one chunk in doubles; a split right operand is 2^12 high + low, and 2^12 (a high) is exact.
-void multiply_doubles(const Contraction& c, const Panel& panel, std::size_t index) {
-    Workspace& space = workspace();
-    const std::size_t count = c.count(index);
-    const std::size_t size = panel.rows * c.cols;
-    const auto* a = static_cast<const float*>(c.operands.a) + (panel.group * c.rows + panel.first) * c.depth;
-    const auto* b = static_cast<const float*>(c.operands.b) + panel.group * c.cols * c.depth;
-    auto* left = grown_packed<double>(space.left, panel.rows * count);
-    auto* right = grown_packed<double>(space.right, 2 * c.cols * count);
-    for (std::size_t m = 0; m < panel.rows; ++m) {
-        std::copy_n(a + m * c.depth + index * c.chunk, count, left + m * count);
-    }
-    for (std::size_t n = 0; n < c.cols; ++n) {
-        std::copy_n(b + n * c.depth + index * c.chunk, count, right + n * count);
-    }
-    ProductOf<double> product{
-        .a = left,
-        .b = right,
-        .out = grown(space.exact, size),
-        .m = static_cast<std::int64_t>(panel.rows),
-        .n = static_cast<std::int64_t>(c.cols),
-        .k = static_cast<std::int64_t>(count),
-        .a_stride = static_cast<std::int64_t>(count),
-        .b_stride = static_cast<std::int64_t>(count),
-    };
-    if (!c.is_split) {
-        return multiply_nt(product);
-    }
-    double* low = right + c.cols * count;
-    split(right, c.cols * count, right, low);
-    multiply_nt(product);
-    product.b = low;
-    product.out = grown(space.low, size);
-    multiply_nt(product);
-    for (std::size_t i = 0; i < size; ++i) {
-        space.exact[i] = space.exact[i] * 0x1.0p12 + space.low[i];
-    }
-}
-
-// The same in floats, as many columns at a time as stay exact.
-void multiply_floats(const Contraction& c, const Panel& panel, std::size_t index) {
-    Workspace& space = workspace();
-    const std::size_t size = panel.rows * c.cols;
-    const std::size_t step = std::size_t{1} << (kFloatBits - 2 * c.precision);
-    const auto* a = static_cast<const float*>(c.operands.a) + (panel.group * c.rows + panel.first) * c.depth;
-    const auto* b = static_cast<const float*>(c.operands.b) + panel.group * c.cols * c.depth;
-    double* exact = grown(space.exact, size);
-    for (std::size_t done = 0; done < c.count(index); done += step) {
-        const std::size_t first = index * c.chunk + done;
-        multiply_nt(ProductOf<float>{
-            .a = a + first,
-            .b = b + first,
-            .out = grown(space.part, size),
-            .m = static_cast<std::int64_t>(panel.rows),
-            .n = static_cast<std::int64_t>(c.cols),
-            .k = static_cast<std::int64_t>(std::min(step, c.count(index) - done)),
-            .a_stride = static_cast<std::int64_t>(c.depth),
-            .b_stride = static_cast<std::int64_t>(c.depth),
-        });
-        add_exact(size, space.part.data(), done == 0, exact);
-    }
-}
-
-void run_library_panel(const Contraction& c, const Panel& panel) {
-    Workspace& space = workspace();
-    const std::size_t row = panel.group * c.rows + panel.first;
-    const Extent at{.rows = panel.rows, .cols = c.cols, .first_row = row};
-    double* scale_b = grown(space.scale_b, c.cols * c.chunks);
-    double* sums = grown(space.sums, at.size());
-    find_scales(c, panel, nullptr, scale_b);
-    for (std::size_t index = 0; index < c.chunks; ++index) {
-        if (c.precision <= kMaxFloatPrecision) {
-            multiply_floats(c, panel, index);
-        } else {
-            multiply_doubles(c, panel, index);
-        }
-        const std::int32_t* exponent_a = c.operands.exponent_a + row * c.chunks + index;
-        scale_product(
-            at, space.exact.data(), exponent_a, c.chunks, c.precision, scale_b + index * c.cols, index == 0, sums
-        );
-    }
-    round_sums(at.size(), sums, c.operands.out + row * c.cols);
-}
-
-void run_library(const Contraction& c, ThreadPool& pool) {
-    const std::size_t by_cache = kPanelBytes / (c.cols * sizeof(double));
-    const std::size_t by_threads = (c.rows * c.groups + pool.size() - 1) / pool.size();
-    const std::size_t panel_rows = std::min(std::max(std::min(by_cache, by_threads), kMinPanelRows), c.rows);
-    for_each_panel(c, panel_rows, pool, [&](const Panel& panel) { run_library_panel(c, panel); });
-}
-
 }  // namespace
+
+bool fits_at_once(const Node& node) { return 2 * node.attributes[0] + bits_of(chunk_depth(node)) <= kDoubleBits; }
+
+void split(const double* x, std::size_t count, double* high, double* low) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const double whole = x[i];
+        high[i] = (whole * 0x1.0p-12 + 0x1.8p52) - 0x1.8p52;
+        low[i] = whole - high[i] * 0x1.0p12;
+    }
+}
+
+void find_scales(const Contraction& c, const Panel& panel, double* scale_a, double* scale_b) {
+    const auto scales = [&](const std::int32_t* exponents, std::size_t count, double* out) {
+        for (std::size_t i = 0; i < count; ++i) {
+            for (std::size_t index = 0; index < c.chunks; ++index) {
+                const std::int32_t e = exponents[i * c.chunks + index];
+                out[index * count + i] = power_of_two(std::int64_t{e} - c.precision);
+            }
+        }
+    };
+    if (scale_a != nullptr) {
+        scales(c.operands.exponent_a + (panel.group * c.rows + panel.first) * c.chunks, panel.rows, scale_a);
+    }
+    scales(c.operands.exponent_b + (panel.group * c.cols + panel.first_col) * c.chunks, panel.cols, scale_b);
+}
 
 Format product_format(const Node& contract) {
     const std::uint32_t precision = contract.attributes[0];
