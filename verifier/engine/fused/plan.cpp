@@ -446,38 +446,31 @@ void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes
 
 // Values in the arena by first fit, each from the stage that writes it to the last that reads it.
 void Planner::place_values() {
-    const std::size_t stages = stage_nodes_.size();
-    std::vector<std::vector<std::size_t>> ends(stages);
     std::vector<std::size_t> last(count_, 0);
     for (std::size_t i = 0; i < count_; ++i) {
         if (!is_alive(i)) {
             continue;
         }
-        last[i] = std::max(last[i], kept_[i] ? stages - 1 : stage_[i]);
+        last[i] = std::max(last[i], kept_[i] ? stage_nodes_.size() - 1 : stage_[i]);
         for_each_read(i, [&](std::size_t, const Input& input, const Node&) {
             if (input.source == Source::kNode) {
                 last[input.index] = std::max(last[input.index], stage_[i]);
             }
         });
     }
-    const auto is_placed = [&](std::size_t i) {
-        return is_alive(i) && plan_.values[i].is_stored && plan_.values[i].next_state == kNoState;
-    };
-    FirstFit arena;
-    for (std::size_t stage = 0; stage < stages; ++stage) {
-        for (const std::size_t i : stage_nodes_[stage]) {
-            if (!is_placed(i)) {
-                continue;
-            }
-            const std::size_t size = aligned(plan_.values[i].size_bytes());
-            plan_.values[i].offset = arena.take(size);
-            ends[last[i]].push_back(i);
-        }
-        for (const std::size_t i : ends[stage]) {
-            arena.give_back(plan_.values[i].offset);
+    std::vector<std::size_t> nodes;
+    std::vector<Lifetime> lifetimes;
+    for (std::size_t i = 0; i < count_; ++i) {
+        if (is_alive(i) && plan_.values[i].is_stored && plan_.values[i].next_state == kNoState) {
+            nodes.push_back(i);
+            lifetimes.push_back({.size = aligned(plan_.values[i].size_bytes()), .first = stage_[i], .last = last[i]});
         }
     }
-    plan_.arena_bytes = arena.size_bytes();
+    plan_.arena_bytes = place(lifetimes);
+    plan_.needed_bytes = needed_at_once(lifetimes);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        plan_.values[nodes[i]].offset = lifetimes[i].offset;
+    }
 }
 
 }  // namespace

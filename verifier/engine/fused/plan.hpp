@@ -80,6 +80,7 @@ struct Plan {
     std::vector<Region> regions;
     std::vector<Stage> stages;  ///< in execution order
     std::size_t arena_bytes = 0;
+    std::size_t needed_bytes = 0;  ///< the most that values in the arena take at one time
     ValueId state_value(std::size_t index) const { return static_cast<ValueId>(graph.size() - 1 + index); }
     ValueId value_of(const canonical::Input& input) const {
         return input.source == canonical::Source::kNode ? input.index : state_value(input.index);

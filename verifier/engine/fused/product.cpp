@@ -213,6 +213,7 @@ void run_wide_blocks(const Contraction& c, const Kernel& kernel, std::size_t pan
     constexpr std::size_t kMinBlocks = 8;  // of a kernel's columns, so that the left operand is not packed too often
     const std::size_t unit = kernel.right_block();
     const std::size_t bytes_of_unit = right_size(c, kernel, unit) * sizeof(Packed);
+    ASSERT(bytes_of_unit > 0);
     const std::size_t block_cols =
         std::min(std::max(kRightBytes / pool.size() / bytes_of_unit, kMinBlocks) * unit, c.cols);
     const std::size_t size = right_size(c, kernel, block_cols);
