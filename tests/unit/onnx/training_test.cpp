@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <string>
 
 #include <doctest/doctest.h>
 #include <tests/unit/onnx/model_builder.hpp>
@@ -225,6 +227,66 @@ TEST_CASE("frozen initializers pass through every step") {
         std::find(imported.notes.begin(), imported.notes.end(), "initializer 'fc1.weight' is not trained") !=
         imported.notes.end()
     );
+}
+
+TEST_CASE("a mask of infinite numbers does what one of finite numbers does") {
+    const auto masked = [](float hidden) {
+        Numbers numbers(4);
+        ModelBuilder model;
+        model.input("x", {-1, 6});
+        model.input("label", {-1}, ElementType::kInt64);
+        model.output("loss");
+        model.initializer("weight", {6, 4}, numbers.many(24, 0.5F));
+        model.initializer("mask", {1, 4}, {0.0F, 0.0F, 0.0F, hidden});
+        model.node("MatMul", {"x", "weight"}, {"scores"});
+        model.node("Add", {"scores", "mask"}, {"masked"});
+        model.node("SoftmaxCrossEntropyLoss", {"masked", "label"}, {"loss"});
+        return model;
+    };
+    TrainingConfig config = momentum_config();
+    config.frozen = {"mask"};
+    const TrainingImport infinite = import_model(masked(-std::numeric_limits<float>::infinity()), config);
+    const TrainingImport finite = import_model(masked(-1e30F), config);
+    const Rows rows(6, 1, 3);
+    const Trainer one(infinite, rows);
+    const Trainer other(finite, rows);
+    const std::size_t weight = one.find("weight");
+    CHECK(one.next(0)[weight] == other.next(0)[weight]);
+    CHECK(one.next(0)[weight] != one.state[weight]);
+    const auto told = [](const TrainingImport& imported) {
+        return std::count_if(imported.notes.begin(), imported.notes.end(), [](const std::string& note) {
+            return note.find("infinite") != std::string::npos;
+        });
+    };
+    CHECK(told(infinite) == 1);
+    CHECK(told(finite) == 0);
+}
+
+TEST_CASE("a picture in patches is trained without a gradient of the picture") {
+    constexpr std::int64_t kChannels = 256;
+    constexpr std::int64_t kSide = 16;
+    Numbers numbers(8);
+    ModelBuilder model;
+    model.input("image", {-1, 3, 2 * kSide, 2 * kSide});
+    model.input("label", {-1}, ElementType::kInt64);
+    model.output("loss");
+    model.initializer("patch.weight", {kChannels, 3, kSide, kSide}, numbers.many(kChannels * 3 * kSide * kSide, 0.05F));
+    model.initializer("fc.weight", {4 * kChannels, 3}, numbers.many(12 * kChannels, 0.1F));
+    model.integers("shape", {-1, 4 * kChannels});
+    model.node("Conv", {"image", "patch.weight"}, {"patches"});
+    model.attribute("strides", std::vector<std::int64_t>{kSide, kSide});
+    model.node("Reshape", {"patches", "shape"}, {"flat"});
+    model.node("MatMul", {"flat", "fc.weight"}, {"scores"});
+    model.node("SoftmaxCrossEntropyLoss", {"scores", "label"}, {"loss"});
+    TrainingConfig config = momentum_config();
+    config.batch_size = 64;
+    config.dataset_rows = 64;
+    // As a correlation the picture's gradient would read 65,536 places of 65,536 values.
+    const TrainingImport imported = import_model(model, config);
+    constexpr std::uint64_t kValues = std::uint64_t{64} * (3 * 32 * 32 + 1);  // of the pictures and their labels
+    for (const canonical::Node& node : imported.program.step) {
+        CHECK(node.shape.element_count() <= kValues);
+    }
 }
 
 TEST_CASE("values computed twice get the gradient of both uses once") {

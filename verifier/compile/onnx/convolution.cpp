@@ -117,7 +117,6 @@ Outputs lower_conv(Call& call) {
         return {with_bias(call, problem, product_of(lowering, problem, program::windows_view(stored, windows)))};
     }
     checked_shape(positions_of(problem.dims), width);
-    checked_shape(positions_of(stored), problem.window * problem.channels_out);  // of the gradient
     const Value bias = call.has(2) ? lowering.fit(call.array(2), {1, problem.channels_out}, false)
                                    : call.graph().fill({1, problem.channels_out}, 0.0F);
     const Value value = call.tape().conv(lowering.real(problem.x), stored, windows, problem.weight, bias);

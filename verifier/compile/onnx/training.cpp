@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -311,6 +314,25 @@ class Ordering {
     std::map<std::uint32_t, std::uint32_t> positions_;
 };
 
+// Puts the largest finite numbers in the place of infinite ones, and returns whether there were any. A state has none
+// (NUM-6), and masks do: what is added to a score before a softmax, or compared, has the same effect either way.
+bool make_finite(canonical::Tensor& tensor) {
+    if (tensor.dtype != canonical::DType::kF32) {
+        return false;
+    }
+    bool is_changed = false;
+    for (std::size_t at = 0; at < tensor.data.size(); at += sizeof(float)) {
+        float value = 0.0F;
+        std::memcpy(&value, tensor.data.data() + at, sizeof value);
+        if (std::isinf(value)) {
+            value = std::copysign(std::numeric_limits<float>::max(), value);
+            std::memcpy(tensor.data.data() + at, &value, sizeof value);
+            is_changed = true;
+        }
+    }
+    return is_changed;
+}
+
 void require_fitting(const program::Program& program) {
     if (program.state.size() > canonical::kMaxStateTensors) {
         refuse_too_large("more than " + std::to_string(canonical::kMaxStateTensors) + " tensors in the state");
@@ -347,7 +369,13 @@ TrainingImport finished(
     }
     for (const std::uint32_t index : layout.others) {
         ordering.add_entry(index);
-        next.push_back(lowering.state()[index].next.value_or(value_of(lowering, index)));
+        const StateEntry& entry = lowering.state()[index];
+        if (!entry.next && make_finite(out.initial.back())) {
+            lowering.note(
+                "initializer '" + entry.name + "' has infinite numbers: the largest finite ones take their place"
+            );
+        }
+        next.push_back(entry.next.value_or(value_of(lowering, index)));
     }
     note_rest(model, lowering, layout, known);
     out.notes = std::move(lowering.notes());

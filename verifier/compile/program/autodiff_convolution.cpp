@@ -26,14 +26,20 @@ Shape shape_with_columns(const Dims& dims, std::size_t last) {
 constexpr std::uint64_t kPassCost = 8;
 constexpr std::uint64_t kOperandPasses = 3;
 constexpr std::uint64_t kSumPasses = 5;
+// What a correlation reads is written out, so it has a limit.
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28U;
 
-// Whether the input's gradient is cheaper as a correlation of the output's gradient with the kernel (a contraction for
-// each place of the input) than as a product for each window whose columns are then summed where windows overlap.
+// Whether the input's gradient is possible, and cheaper, as a correlation of the output's gradient with the kernel (a
+// contraction for each place of the input) than as a product for each window whose columns are then summed where
+// windows overlap.
 bool is_correlation_cheaper(const Dims& dims, const Dims& out, std::uint64_t kernel) {
     const std::uint64_t channels = dims.back();
     const std::uint64_t out_channels = out.back();
     const std::uint64_t places = element_count(spatial_and_batch(dims));
     const std::uint64_t windows = element_count(spatial_and_batch(out));
+    if (kernel * out_channels > canonical::kMaxDimension || places * kernel * out_channels > kMostElements) {
+        return false;
+    }
     const std::uint64_t correlation = places * kernel * out_channels * (channels + kOperandPasses * kPassCost);
     const std::uint64_t sums = kernel == 1 ? 1 : kernel * kSumPasses;
     return correlation <= windows * kernel * channels * out_channels + places * channels * sums * kPassCost;
