@@ -37,20 +37,26 @@ def _weight_decay(module, groups, notes):
 
 def optimizer_keys(module, optimizer, scheduled, notes):
     """task.toml's [optimizer] for a torch.optim object."""
-    kinds = {torch.optim.SGD: "sgd", torch.optim.Adam: "adam", torch.optim.AdamW: "adamw"}
+    kinds = {
+        torch.optim.SGD: "sgd", torch.optim.RMSprop: "rmsprop", torch.optim.Adam: "adam", torch.optim.AdamW: "adamw"}
     kind = kinds.get(type(optimizer))
     if kind is None:
-        raise ExportError(f"{type(optimizer).__name__} is not supported: SGD, Adam and AdamW are")
+        raise ExportError(f"{type(optimizer).__name__} is not supported: SGD, RMSprop, Adam and AdamW are")
     groups = optimizer.param_groups
     if kind == "adam" and any(group.get("decoupled_weight_decay") for group in groups):
         kind = "adamw"
-    for flag in ("maximize", "amsgrad", "nesterov", "dampening"):
+    for flag in ("maximize", "amsgrad", "centered", "dampening"):
         if any(group.get(flag) for group in groups):
             raise ExportError(f"{type(optimizer).__name__}({flag}={groups[0][flag]}) is not supported")
     if optimizer.state:
         notes.append("what the optimizer has accumulated is not exported: its averages start from zero")
     keys = {"kind": kind, "learning_rate": float(_shared(groups, "initial_lr" if scheduled else "lr"))}
     if kind == "sgd":
+        keys["momentum"] = float(_shared(groups, "momentum"))
+        if _shared(groups, "nesterov"):
+            keys["nesterov"] = True
+    elif kind == "rmsprop":
+        keys |= {"alpha": float(_shared(groups, "alpha")), "epsilon": float(_shared(groups, "eps"))}
         keys["momentum"] = float(_shared(groups, "momentum"))
     else:
         keys["beta1"], keys["beta2"] = (float(beta) for beta in _shared(groups, "betas"))
@@ -79,9 +85,13 @@ def _factors(optimizer, scheduler, updates):
     return factors
 
 
-def _factor(kind, warmup, total, final, update):
+def _warm(warmup, from_zero, update):
+    return min((update + (0 if from_zero else 1)) / warmup, 1.0) if warmup else 1.0
+
+
+def _factor(kind, warmup, total, final, update, from_zero=False):
     """The definition of a task's schedule."""
-    factor = min((update + 1) / warmup, 1.0) if warmup else 1.0
+    factor = _warm(warmup, from_zero, update)
     if kind == "constant":
         return factor
     progress = min(max((update - warmup) / (total - warmup), 0.0), 1.0)
@@ -89,9 +99,33 @@ def _factor(kind, warmup, total, final, update):
     return factor * (final + (1 - final) * left)
 
 
-def _fits(factors, kind, warmup, total, final):
+def _fits(factors, kind, warmup, total, final, from_zero=False):
     return all(
-        abs(_factor(kind, warmup, total, final, update) - factor) <= 1e-6 for update, factor in enumerate(factors))
+        abs(_factor(kind, warmup, total, final, update, from_zero) - factor) <= 1e-6
+        for update, factor in enumerate(factors))
+
+
+def _warmup_of(factors):
+    """(updates, whether the first has nothing of the rate) of the warm-up that the factors begin with."""
+    if 0 < factors[0] < 1:
+        return round(1 / factors[0]), False
+    if factors[0] == 0 and len(factors) > 1 and 0 < factors[1] <= 1:
+        return round(1 / factors[1]), True
+    return 0, False
+
+
+def _step_keys(factors, warmup, from_zero):
+    """Of a rate that is multiplied by one number after each period; None if it is not."""
+    rest = factors[warmup:]
+    period = next((u for u in range(1, len(rest)) if abs(rest[u] - rest[0]) > 1e-9), None)
+    if period is None or not 0 < rest[period] < rest[0]:
+        return None
+    gamma = rest[period] / rest[0]
+    for update, factor in enumerate(factors):
+        passed = max(0, update - warmup) // period
+        if abs(_warm(warmup, from_zero, update) * gamma ** passed - factor) > 1e-6:
+            return None
+    return {"period": period, "gamma": float(f"{gamma:.9g}")}
 
 
 def _candidates(scheduler, factors, warmup):
@@ -111,22 +145,26 @@ def _candidates(scheduler, factors, warmup):
 def schedule_keys(optimizer, scheduler, updates):
     """task.toml's [schedule] with the same learning rates as a torch scheduler, update by update."""
     factors = _factors(optimizer, scheduler, updates)
-    warmup = round(1 / factors[0]) if 0 < factors[0] < 1 else 0
-    keys = {"warmup_updates": warmup} if warmup > 1 else {}
+    warmup, from_zero = _warmup_of(factors)
+    keys = {"warmup_updates": warmup} if warmup > 1 or from_zero else {}
+    keys |= {"warmup_from_zero": True} if from_zero else {}
     warmup = keys.get("warmup_updates", 0)
-    if _fits(factors, "constant", warmup, 0, 0.0):
+    if _fits(factors, "constant", warmup, 0, 0.0, from_zero):
         return {"kind": "constant", **keys}
+    step = _step_keys(factors, warmup, from_zero)
+    if step is not None:
+        return {"kind": "step", **keys, **step}
     last = len(factors) - 1
     for total in _candidates(scheduler, factors, warmup):
         for kind in ("cosine", "linear"):
             if total <= warmup or last < warmup:
                 continue
             # The factor is final + (1 - final) * left: solve for final where left is smallest.
-            left = _factor(kind, warmup, total, 0.0, last)
+            left = _factor(kind, warmup, total, 0.0, last, from_zero)
             final = (factors[last] - left) / (1 - left) if left < 1 else 0.0
             final = 0.0 if abs(final) < 1e-9 else float(f"{final:.9g}")
-            if 0 <= final <= 1 and _fits(factors, kind, warmup, total, final):
+            if 0 <= final <= 1 and _fits(factors, kind, warmup, total, final, from_zero):
                 return {"kind": kind, **keys, "total_updates": total, "final_fraction": final}
     raise ExportError(
-        f"the learning rates of {type(scheduler).__name__} are not a task's: those warm up as (t+1)/n for n updates if "
-        "at all, and then stay, or fall along a cosine or a straight line to where they stay")
+        f"the learning rates of {type(scheduler).__name__} are not a task's: those warm up as (t+1)/n or t/n for n updates "
+        "if at all, and then stay, fall by a factor after each period, or fall along a cosine or a straight line to where they stay")

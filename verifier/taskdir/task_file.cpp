@@ -50,13 +50,26 @@ contracts::TaskSpec read_root(const TomlSection& root) {
 
 program::OptimizerConfig read_optimizer(const TomlSection& section) {
     program::OptimizerConfig config;
-    const std::string kind = section.choice("kind", {"adam", "adamw", "sgd"});
+    const std::string kind = section.choice("kind", {"adam", "adamw", "sgd", "rmsprop"});
     constexpr TomlSection::Range kShare{.min = 0.0, .max = 1.0, .below = true};
     if (kind == "sgd") {
-        section.allow({"kind", "learning_rate", "momentum", "weight_decay", "clip_norm", "accumulation"});
+        section.allow({"kind", "learning_rate", "momentum", "nesterov", "weight_decay", "clip_norm", "accumulation"});
         section.read("momentum", kShare, config.momentum);
         using enum program::OptimizerKind;
-        config.kind = config.momentum > 0.0F ? kSgdMomentum : kSgd;
+        const bool is_nesterov = section.flag("nesterov", false);
+        config.kind = config.momentum == 0.0F ? kSgd : is_nesterov ? kNesterov : kSgdMomentum;
+        if (is_nesterov && config.kind == kSgd) {
+            section.fail("nesterov", "needs a momentum above 0");
+        }
+    } else if (kind == "rmsprop") {
+        section.allow(
+            {"kind", "learning_rate", "alpha", "epsilon", "momentum", "weight_decay", "clip_norm", "accumulation"}
+        );
+        config.kind = program::OptimizerKind::kRmsprop;
+        config.momentum = 0.0F;
+        section.read("momentum", kShare, config.momentum);
+        section.read("alpha", kShare, config.alpha);
+        section.read("epsilon", {.min = 0.0, .max = 1.0, .above = true, .below = true}, config.epsilon);
     } else {
         section.allow(
             {"kind", "learning_rate", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "accumulation"}
@@ -76,13 +89,25 @@ program::OptimizerConfig read_optimizer(const TomlSection& section) {
 /// `updates` is how many the whole task makes.
 program::Schedule read_schedule(const TomlSection& section, std::uint64_t updates) {
     program::Schedule schedule;
-    const std::string kind = section.choice_or("kind", {"constant", "cosine", "linear"}, "constant");
+    const std::string kind = section.choice_or("kind", {"constant", "cosine", "linear", "step"}, "constant");
     section.read("warmup_updates", 0U, kMaxU32, schedule.warmup_updates);
+    schedule.warms_from_zero = section.flag("warmup_from_zero", false);
     if (kind == "constant") {
-        section.allow({"kind", "warmup_updates"});
+        section.allow({"kind", "warmup_updates", "warmup_from_zero"});
         return schedule;
     }
-    section.allow({"kind", "warmup_updates", "total_updates", "final_fraction"});
+    if (kind == "step") {
+        section.allow({"kind", "warmup_updates", "warmup_from_zero", "period", "gamma"});
+        schedule.kind = program::ScheduleKind::kStep;
+        if (!section.has("period")) {
+            section.fail("period", "is needed: the updates after which the rate is multiplied by gamma");
+        }
+        schedule.period = 1;
+        section.read("period", 1U, kMaxU32, schedule.period);
+        section.read("gamma", {.min = 0.0, .max = 1.0, .above = true}, schedule.gamma);
+        return schedule;
+    }
+    section.allow({"kind", "warmup_updates", "warmup_from_zero", "total_updates", "final_fraction"});
     schedule.kind = kind == "cosine" ? program::ScheduleKind::kCosine : program::ScheduleKind::kLinear;
     schedule.total_updates = static_cast<std::uint32_t>(std::min<std::uint64_t>(updates, kMaxU32));
     section.read("total_updates", 1U, kMaxU32, schedule.total_updates);
@@ -100,6 +125,7 @@ program::Schedule read_schedule(const TomlSection& section, std::uint64_t update
 program::Profile read_profile(const TomlSection& section) {
     section.allow({"profile"});
     std::vector<std::string> names;
+    names.reserve(program::kProfiles.size());
     for (const program::NamedProfile& known : program::kProfiles) {
         names.emplace_back(known.name);
     }

@@ -250,8 +250,8 @@ TEST_CASE("keys of the wrong type name what is accepted") {
     const auto refused = [](const std::string& from, const std::string& to, const std::string& part) {
         Directory(replaced(kGpt, from, to), {}).check_refused(part);
     };
-    refused("\"adamw\"", "\"rmsprop\"", "known: \"adam\", \"adamw\", \"sgd\"");
-    refused("\"cosine\"", "3", "[schedule] kind: must be one of \"constant\", \"cosine\", \"linear\"");
+    refused("\"adamw\"", "\"adagrad\"", "known: \"adam\", \"adamw\", \"sgd\", \"rmsprop\"");
+    refused("\"cosine\"", "3", "[schedule] kind: must be one of \"constant\", \"cosine\", \"linear\", \"step\"");
     refused("\"XG-24\"", "\"XG-25\"", "known: \"XG-21\", \"XG-24\", \"XG-11\", \"XG-8\", \"XG-7\"");
     refused("\"gpt\"", "\"rnn\"", "known: \"char\", \"mlp\", \"cnn\", \"gpt\", \"onnx\"");
     refused("layers = 1", "layers = 1\ntied_head = 1", "[model] tied_head: must be true or false");

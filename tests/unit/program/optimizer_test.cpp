@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -122,10 +123,16 @@ struct Reference {
         } else {
             g += decay * p;
         }
-        if (!is_adam) {
-            const bool has_momentum = config.kind == OptimizerKind::kSgdMomentum;
-            m = (has_momentum ? static_cast<double>(config.momentum) * m : 0.0) + g;
+        const auto momentum = static_cast<double>(config.momentum);
+        if (config.kind == OptimizerKind::kRmsprop) {
+            v = static_cast<double>(config.alpha) * v + (1.0 - static_cast<double>(config.alpha)) * g * g;
+            m = momentum * m + g / (std::sqrt(v) + static_cast<double>(config.epsilon));
             p -= rate * m;
+            return;
+        }
+        if (!is_adam) {
+            m = (config.kind == OptimizerKind::kSgd ? 0.0 : momentum * m) + g;
+            p -= rate * (config.kind == OptimizerKind::kNesterov ? g + momentum * m : m);
             return;
         }
         const double beta1 = static_cast<double>(config.beta1);
@@ -167,14 +174,14 @@ OptimizerConfig make(OptimizerKind kind, float weight_decay = 0.0F, float clip_n
     return config;
 }
 
-constexpr std::array kKinds{
-    OptimizerKind::kSgd, OptimizerKind::kSgdMomentum, OptimizerKind::kAdam, OptimizerKind::kAdamW};
+constexpr std::array kKinds{OptimizerKind::kSgd,   OptimizerKind::kSgdMomentum, OptimizerKind::kAdam,
+                            OptimizerKind::kAdamW, OptimizerKind::kNesterov,    OptimizerKind::kRmsprop};
 
 // The schedules' closed formulas.
 double rate_at(const OptimizerConfig& config, double t) {
     const Schedule& s = config.schedule;
     const double warmup = s.warmup_updates;
-    const double warm = warmup > 0 ? std::min(1.0, (t + 1.0) / warmup) : 1.0;
+    const double warm = warmup > 0 ? std::min(1.0, (t + (s.warms_from_zero ? 0.0 : 1.0)) / warmup) : 1.0;
     const double last = static_cast<double>(s.final_fraction);
     const double progress = std::clamp((t - warmup) / (s.total_updates - warmup), 0.0, 1.0);
     double factor = 1.0;
@@ -182,6 +189,8 @@ double rate_at(const OptimizerConfig& config, double t) {
         factor = last + (1.0 - last) * 0.5 * (1.0 + std::cos(std::acos(-1.0) * progress));
     } else if (s.kind == ScheduleKind::kLinear) {
         factor = last + (1.0 - last) * (1.0 - progress);
+    } else if (s.kind == ScheduleKind::kStep) {
+        factor = std::pow(static_cast<double>(s.gamma), std::floor(std::max(0.0, t - warmup) / s.period));
     }
     return static_cast<double>(config.learning_rate) * warm * factor;
 }
@@ -251,14 +260,23 @@ TEST_CASE("clipping shortens gradients that are longer than the norm and touches
 }
 
 TEST_CASE("schedules follow their closed formulas, before, during and after") {
-    for (const auto kind : {ScheduleKind::kConstant, ScheduleKind::kCosine, ScheduleKind::kLinear}) {
+    using enum ScheduleKind;
+    for (const auto& [kind, warms_from_zero] :
+         {std::pair(kConstant, false), std::pair(kConstant, true), std::pair(kCosine, false), std::pair(kCosine, true),
+          std::pair(kLinear, false), std::pair(kStep, false), std::pair(kStep, true)}) {
         for (const std::uint32_t warmup : {0U, 10U}) {
             for (const std::uint32_t accumulation : {1U, 3U}) {
                 OptimizerConfig config;
                 config.learning_rate = 0.25F;
                 config.accumulation = accumulation;
                 config.schedule = {
-                    .kind = kind, .warmup_updates = warmup, .total_updates = 40, .final_fraction = 0.125F};
+                    .kind = kind,
+                    .warmup_updates = warmup,
+                    .total_updates = 40,
+                    .final_fraction = 0.125F,
+                    .warms_from_zero = warms_from_zero,
+                    .period = 7,
+                    .gamma = 0.3F};
                 for (const std::uint64_t step : {0U, 1U, 2U, 3U, 9U, 10U, 25U, 39U, 40U, 41U, 119U, 500U}) {
                     CAPTURE(step);
                     CAPTURE(warmup);
@@ -344,5 +362,10 @@ TEST_CASE("optimizers with numbers that make no sense are refused") {
     CHECK(error_of([](auto& c) { c.momentum = -0.5F; }) == OptimizerError::kDecayRate);
     CHECK(error_of([](auto& c) { c.schedule.kind = ScheduleKind::kCosine; }) == OptimizerError::kSchedule);
     CHECK(error_of([](auto& c) { c.schedule.final_fraction = 2.0F; }) == OptimizerError::kSchedule);
+    CHECK(error_of([](auto& c) { c.schedule = {.kind = ScheduleKind::kStep}; }) == OptimizerError::kSchedule);
+    CHECK(error_of([](auto& c) {
+              c.schedule = {.kind = ScheduleKind::kStep, .period = 1, .gamma = 1.5F};
+          }) == OptimizerError::kSchedule);
+    CHECK(error_of([](auto& c) { c.alpha = 1.0F; }) == OptimizerError::kDecayRate);
     CHECK(error_of([](auto& c) { c.accumulation = 0; }) == OptimizerError::kAccumulation);
 }

@@ -45,15 +45,13 @@ Check expect_elements(std::uint64_t rows, std::uint64_t cols) {
     return rows * cols <= std::uint64_t{1} << 34U ? Check{} : fail(ModelError::kTooLarge);
 }
 
-// Every parameter, its slots, and the optimizer's two scalars.
+// Every parameter, and the optimizer's slots.
 Check expect_state(std::uint64_t parameters, std::uint64_t buffers, const OptimizerConfig& optimizer) {
     if (!check_optimizer(optimizer)) {
         return fail(ModelError::kOptimizer);
     }
-    const bool is_adam = optimizer.kind == OptimizerKind::kAdam || optimizer.kind == OptimizerKind::kAdamW;
-    const std::uint64_t copies = 1 + (is_adam ? 2U : 0U) + (optimizer.kind == OptimizerKind::kSgdMomentum ? 1U : 0U) +
-                                 (optimizer.accumulation > 1 ? 1U : 0U);
-    const std::uint64_t tensors = parameters * copies + buffers + (is_adam ? 2U : 0U);
+    const std::uint64_t tensors =
+        parameters * (1 + slots_per_parameter(optimizer)) + buffers + slots_besides(optimizer);
     return tensors <= canonical::kMaxStateTensors ? Check{} : fail(ModelError::kTooLarge);
 }
 

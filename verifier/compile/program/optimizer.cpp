@@ -16,6 +16,11 @@ constexpr std::uint32_t kMaxAccumulation = 1U << 20U;
 
 bool is_adam(OptimizerKind kind) { return kind == OptimizerKind::kAdam || kind == OptimizerKind::kAdamW; }
 
+bool has_momentum(const OptimizerConfig& config) {
+    return config.kind == OptimizerKind::kSgdMomentum || config.kind == OptimizerKind::kNesterov ||
+           (config.kind == OptimizerKind::kRmsprop && config.momentum > 0.0F);
+}
+
 Value number(GraphBuilder& graph, float value) { return graph.fill(kOptimizerScalar, value); }
 
 Value one_minus(GraphBuilder& graph, const Value& x) { return graph.add_const(graph.scale(x, -1.0F), 1.0F); }
@@ -40,6 +45,7 @@ class Update {
     void clip();
     void add_decay();
     std::vector<Value> write_sgd();
+    std::vector<Value> write_rmsprop();
     std::vector<Value> write_adam();
 
     GraphBuilder& graph_;
@@ -87,17 +93,41 @@ void Update::add_decay() {
 
 std::vector<Value> Update::write_sgd() {
     const Value rate = append_learning_rate(graph_, config_);
-    const bool has_momentum = config_.kind == OptimizerKind::kSgdMomentum;
     std::vector<Value> next;
     std::vector<Value> velocities;
     for (std::size_t i = 0; i < count(); ++i) {
         Value step = gradients_[i];
-        if (has_momentum) {
+        if (has_momentum(config_)) {
             step = graph_.add(graph_.scale(inputs_.slots[i], config_.momentum), step);
+            velocities.push_back(step);
+        }
+        if (config_.kind == OptimizerKind::kNesterov) {
+            step = graph_.add(gradients_[i], graph_.scale(step, config_.momentum));
+        }
+        next.push_back(graph_.sub(inputs_.parameters[i], graph_.mul(step, rate)));
+    }
+    next.insert(next.end(), velocities.begin(), velocities.end());
+    return next;
+}
+
+std::vector<Value> Update::write_rmsprop() {
+    const std::size_t n = count();
+    const Value rate = append_learning_rate(graph_, config_);
+    std::vector<Value> next;
+    std::vector<Value> squares;
+    std::vector<Value> velocities;
+    for (std::size_t i = 0; i < n; ++i) {
+        const Value square = graph_.mul(gradients_[i], gradients_[i]);
+        squares.push_back(moving_average(graph_, inputs_.slots[i], square, config_.alpha));
+        const Value deviation = graph_.add_const(graph_.sqrt(squares[i]), config_.epsilon);
+        Value step = graph_.div(gradients_[i], deviation);
+        if (has_momentum(config_)) {
+            step = graph_.add(graph_.scale(inputs_.slots[n + i], config_.momentum), step);
             velocities.push_back(step);
         }
         next.push_back(graph_.sub(inputs_.parameters[i], graph_.mul(step, rate)));
     }
+    next.insert(next.end(), squares.begin(), squares.end());
     next.insert(next.end(), velocities.begin(), velocities.end());
     return next;
 }
@@ -144,7 +174,9 @@ std::vector<Value> Update::write() {
     if (config_.weight_decay > 0.0F && config_.kind != OptimizerKind::kAdamW) {
         add_decay();
     }
-    std::vector<Value> next = is_adam(config_.kind) ? write_adam() : write_sgd();
+    std::vector<Value> next = is_adam(config_.kind)                     ? write_adam()
+                              : config_.kind == OptimizerKind::kRmsprop ? write_rmsprop()
+                                                                        : write_sgd();
     if (sums.empty()) {
         return next;
     }
@@ -179,12 +211,14 @@ Result<void, OptimizerError> check_optimizer(const OptimizerConfig& config) {
         !is_size(config.clip_norm)) {
         return fail(OptimizerError::kRate);
     }
-    if (!is_decay(config.momentum) || !is_decay(config.beta1) || !is_decay(config.beta2)) {
+    if (!is_decay(config.momentum) || !is_decay(config.alpha) || !is_decay(config.beta1) || !is_decay(config.beta2)) {
         return fail(OptimizerError::kDecayRate);
     }
     const Schedule& schedule = config.schedule;
-    const bool ends = schedule.kind != ScheduleKind::kConstant;
-    if ((ends && schedule.total_updates <= schedule.warmup_updates) ||
+    const bool ends = schedule.kind == ScheduleKind::kCosine || schedule.kind == ScheduleKind::kLinear;
+    const bool steps = schedule.kind == ScheduleKind::kStep;
+    if ((steps && (schedule.period == 0 || !(schedule.gamma > 0.0F && schedule.gamma <= 1.0F))) ||
+        (ends && schedule.total_updates <= schedule.warmup_updates) ||
         !(schedule.final_fraction >= 0.0F && schedule.final_fraction <= 1.0F)) {
         return fail(OptimizerError::kSchedule);
     }
@@ -194,9 +228,19 @@ Result<void, OptimizerError> check_optimizer(const OptimizerConfig& config) {
     return {};
 }
 
+std::uint32_t slots_per_parameter(const OptimizerConfig& config) {
+    return (is_adam(config.kind) ? 2U : 0U) + (config.kind == OptimizerKind::kRmsprop ? 1U : 0U) +
+           (has_momentum(config) ? 1U : 0U) + (config.accumulation > 1 ? 1U : 0U);
+}
+
+std::uint32_t slots_besides(const OptimizerConfig& config) { return is_adam(config.kind) ? 2 : 0; }
+
 std::vector<Slot> optimizer_slots(const OptimizerConfig& config, const std::vector<StateTensor>& parameters) {
     std::vector<Slot> slots;
-    if (config.kind == OptimizerKind::kSgdMomentum) {
+    if (config.kind == OptimizerKind::kRmsprop) {
+        append_slots(slots, parameters, "rmsprop.square.");
+    }
+    if (has_momentum(config)) {
         append_slots(slots, parameters, "momentum.");
     }
     if (is_adam(config.kind)) {
@@ -219,9 +263,17 @@ Value append_learning_rate(GraphBuilder& graph, const OptimizerConfig& config) {
     Value factor = one;
     if (schedule.warmup_updates > 0) {
         const float share = 1.0F / static_cast<float>(schedule.warmup_updates);
-        factor = graph.min(graph.scale(graph.add_const(update, 1.0F), share), one);
+        const Value warmed = schedule.warms_from_zero ? update : graph.add_const(update, 1.0F);
+        factor = graph.min(graph.scale(warmed, share), one);
     }
-    if (schedule.kind != ScheduleKind::kConstant) {
+    if (schedule.kind == ScheduleKind::kStep) {
+        // Half an update more, so that a period's end is no matter of rounding.
+        const Value since = graph.add_const(update, 0.5F - static_cast<float>(schedule.warmup_updates));
+        const Value periods = graph.floor(graph.scale(since, 1.0F / static_cast<float>(schedule.period)));
+        const Value passed = graph.max(periods, number(graph, 0.0F));
+        factor = graph.mul(factor, graph.exp(graph.scale(passed, std::log(schedule.gamma))));
+    }
+    if (schedule.kind == ScheduleKind::kCosine || schedule.kind == ScheduleKind::kLinear) {
         const std::uint32_t length = schedule.total_updates - schedule.warmup_updates;
         const Value since = graph.add_const(update, -static_cast<float>(schedule.warmup_updates));
         const Value share = graph.scale(since, 1.0F / static_cast<float>(length));
@@ -242,11 +294,8 @@ Value append_learning_rate(GraphBuilder& graph, const OptimizerConfig& config) {
 std::vector<Value> append_optimizer(GraphBuilder& graph, const OptimizerConfig& config, const OptimizerInputs& inputs) {
     ASSERT(check_optimizer(config).has_value());
     const std::size_t count = inputs.parameters.size();
-    const std::size_t copies = (is_adam(config.kind) ? 2U : 0U) +
-                               (config.kind == OptimizerKind::kSgdMomentum ? 1U : 0U) +
-                               (config.accumulation > 1 ? 1U : 0U);
     ASSERT(inputs.gradients.size() == count && (inputs.decays.empty() || inputs.decays.size() == count));
-    ASSERT(inputs.slots.size() == copies * count + (is_adam(config.kind) ? 2U : 0U));
+    ASSERT(inputs.slots.size() == slots_per_parameter(config) * count + slots_besides(config));
     return Update(graph, config, inputs).write();
 }
 

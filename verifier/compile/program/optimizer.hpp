@@ -12,25 +12,37 @@
 /// tensors. docs/protocol/programs.md has the formulas, which are those of torch.optim.
 namespace assay::program {
 
-enum class OptimizerKind : std::uint8_t { kSgdMomentum = 1, kAdam = 2, kSgd = 3, kAdamW = 4 };
+enum class OptimizerKind : std::uint8_t {
+    kSgdMomentum = 1,
+    kAdam = 2,
+    kSgd = 3,
+    kAdamW = 4,
+    kNesterov = 5,
+    kRmsprop = 6
+};
 
 /// Factor of the learning rate as a function of the update number.
 enum class ScheduleKind : std::uint8_t {
     kConstant = 1,
     kCosine = 2,  ///< half a cosine, from 1 to final_fraction
     kLinear = 3,  ///< linear, from 1 to final_fraction
+    kStep = 4,    ///< times `gamma` after each `period` updates
 };
 struct Schedule {
     ScheduleKind kind = ScheduleKind::kConstant;
     std::uint32_t warmup_updates = 0;  ///< warm-up: update t (from 0) of these uses (t+1) / warmup_updates of the rate
     std::uint32_t total_updates = 0;   ///< number of updates at which kCosine and kLinear end, warm-up included
     float final_fraction = 0.0F;
+    bool warms_from_zero = false;  ///< warm-up: update t uses t / warmup_updates instead
+    std::uint32_t period = 0;      ///< kStep; counted from the end of the warm-up
+    float gamma = 0.1F;
 };
 
 struct OptimizerConfig {
     OptimizerKind kind = OptimizerKind::kAdam;
     float learning_rate = 0.003F;
-    float momentum = 0.9F;  ///< kSgdMomentum
+    float momentum = 0.9F;  ///< kSgdMomentum, kNesterov; kRmsprop, which keeps none if it is 0
+    float alpha = 0.99F;    ///< kRmsprop: what the mean of squares keeps of itself
     float beta1 = 0.9F;     ///< kAdam, kAdamW
     float beta2 = 0.999F;
     float epsilon = 1e-8F;
@@ -41,9 +53,10 @@ struct OptimizerConfig {
 };
 
 enum class [[nodiscard]] OptimizerError : std::uint8_t{
-    kRate = 1,          ///< a learning rate, decay, norm or epsilon that is negative or not finite
-    kDecayRate = 2,     ///< momentum, beta1 or beta2 not in [0, 1)
-    kSchedule = 3,      ///< no updates after the warm-up, or a final fraction outside [0, 1]
+    kRate = 1,       ///< a learning rate, decay, norm or epsilon that is negative or not finite
+    kDecayRate = 2,  ///< momentum, alpha, beta1 or beta2 not in [0, 1)
+    kSchedule =
+        3,  ///< no updates after the warm-up, a final fraction outside [0, 1], a period of 0, or gamma not in (0, 1]
     kAccumulation = 4,  ///< 0 or more than 2^20 steps
 };
 /// Checks what append_optimizer requires. Fails with OptimizerError.
@@ -54,6 +67,10 @@ struct Slot {
     StateTensor tensor;
     float initial = 0.0F;
 };
+
+/// Returns how many slots the optimizer has for each parameter, and how many besides.
+std::uint32_t slots_per_parameter(const OptimizerConfig& config);
+std::uint32_t slots_besides(const OptimizerConfig& config);
 
 /// Returns the optimizer's slots for `parameters`; they follow the parameters in the state.
 std::vector<Slot> optimizer_slots(const OptimizerConfig& config, const std::vector<StateTensor>& parameters);
