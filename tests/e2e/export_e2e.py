@@ -179,6 +179,20 @@ class Exported(Directory):
         status, estimate = assay("task", "estimate", self.at)
         self.assertEqual(status, 0, estimate)
 
+    def test_a_dataset_that_is_random_at_each_access_is_refused(self):
+        class Noisy(torch.utils.data.Dataset):
+            def __len__(self):
+                return 8
+
+            def __getitem__(self, index):
+                return torch.randn(4), index % 2
+
+        module = nn.Linear(4, 2)
+        with self.assertRaisesRegex(assay_export.ExportError, "another each time"):
+            assay_export.export(
+                self.at, module=module, loss=nn.CrossEntropyLoss(), dataset=Noisy(),
+                optimizer=torch.optim.SGD(module.parameters(), lr=0.1))
+
     def test_a_checkpoint_goes_back_into_the_module(self):
         module, other = nn.Linear(4, 3), nn.Linear(4, 3)
         file = self.at / "checkpoint.safetensors"
@@ -190,6 +204,52 @@ class Exported(Directory):
         with self.assertRaisesRegex(assay_export.ExportError, "elements"):
             assay_export.load_checkpoint(nn.Linear(5, 3), file)
 
+    def test_the_statistics_of_batch_normalisation_go_back_too(self):
+        module, other = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)), nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
+        for _ in range(5):
+            module(torch.randn(8, 4) * 3 + 1)
+        kept = dict(module.named_parameters()) | assay_export.running_statistics(module)
+        file = self.at / "checkpoint.safetensors"
+        assay_export.write_safetensors(file, {name: tensor.reshape(1, -1) for name, tensor in kept.items()})
+        self.assertEqual(assay_export.load_checkpoint(other, file), [])
+        x = torch.randn(6, 4)
+        self.assertTrue(torch.equal(module.eval()(x), other.eval()(x)))
+        del kept["1.running_var"]
+        assay_export.write_safetensors(file, kept)
+        self.assertEqual(assay_export.load_checkpoint(other, file), ["1.running_var"])
+
+    def test_the_statistics_of_batch_normalisation_are_not_frozen(self):
+        module = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3), nn.Linear(3, 2))
+        assay_export.export(
+            self.at, module=module, loss=nn.CrossEntropyLoss(), dataset=make_fixtures.clusters(6, 4, 2),
+            optimizer=torch.optim.SGD(module.parameters(), lr=0.1))
+        status, estimate = assay("task", "estimate", self.at)
+        self.assertEqual(status, 0, estimate)
+        self.assertNotIn("running", (self.at / "task.toml").read_text())
+
+    def test_a_dicts_tensors_go_to_the_module_by_name(self):
+        class Named(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(4, 1)
+
+            def forward(self, inputs, weights=None, labels=None):
+                each = functional.mse_loss(self.linear(inputs), labels, reduction="none")
+                return {"loss": (each if weights is None else each * weights).mean(), "each": each}
+
+        x = torch.randn(12, 4)
+        dataset = {"labels": x.sum(dim=1, keepdim=True), "inputs": x}
+        module = Named()
+        assay_export.export(
+            self.at, module=module, dataset=dataset, batch_size=6, optimizer=torch.optim.SGD(module.parameters(), lr=0.1))
+        self.assertIn('columns = ["labels", "inputs"]', (self.at / "task.toml").read_text())
+        self.assertEqual(assay("task", "lint", self.at)[0], 0)
+        linear = nn.Linear(4, 2)
+        notes = assay_export.export(
+            self.at, module=linear, loss=nn.CrossEntropyLoss(), batch_size=6, dataset={"x": x, "y": torch.arange(12) % 2},
+            optimizer=torch.optim.SGD(linear.parameters(), lr=0.1))
+        self.assertTrue(any("in this order" in note for note in notes), notes)
+
 
 class Sorted(nn.Module):
     def __init__(self):
@@ -198,6 +258,44 @@ class Sorted(nn.Module):
 
     def forward(self, x):
         return self.linear(x).topk(2, dim=1).values
+
+
+class Trained(Directory):
+    """What a task's optimizer and schedule are, for those of torch."""
+
+    def keys_of(self, optimizer, make_scheduler=None, steps=40):
+        made = make_fixtures.mlp()
+        made["optimizer"] = optimizer(list(made["module"].parameters()))
+        made["scheduler"] = make_scheduler(made["optimizer"]) if make_scheduler else None
+        assay_export.export(self.at, **(made | {"steps": steps}))
+        self.assertEqual(assay("task", "lint", self.at)[0], 0)
+        text = (self.at / "task.toml").read_text()
+        return {line.split(" = ")[0]: line.split(" = ")[1] for line in text.splitlines() if " = " in line} | {
+            "kinds": [line.split(" = ")[1] for line in text.splitlines() if line.startswith("kind")]}
+
+    def test_nesterov_and_rmsprop(self):
+        keys = self.keys_of(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.8, nesterov=True))
+        self.assertEqual((keys["nesterov"], keys["momentum"]), ("true", "0.8"))
+        keys = self.keys_of(lambda p: torch.optim.RMSprop(p, lr=0.1, alpha=0.9, momentum=0.5))
+        self.assertEqual((keys["alpha"], keys["momentum"], keys["epsilon"]), ("0.9", "0.5", "1e-08"))
+        self.assertIn('"rmsprop"', keys["kinds"])
+
+    def test_steps_and_warm_ups_from_nothing(self):
+        def sgd(parameters):
+            return torch.optim.SGD(parameters, lr=0.1)
+
+        rates = torch.optim.lr_scheduler
+        keys = self.keys_of(sgd, lambda o: rates.StepLR(o, 7, gamma=0.25))
+        self.assertEqual((keys["period"], keys["gamma"]), ("7", "0.25"))
+        keys = self.keys_of(sgd, lambda o: rates.ExponentialLR(o, 0.9))
+        self.assertEqual((keys["period"], keys["gamma"]), ("1", "0.9"))
+        # What transformers' get_linear_schedule_with_warmup and get_constant_schedule_with_warmup do.
+        keys = self.keys_of(sgd, lambda o: rates.LambdaLR(
+            o, lambda t: t / 10 if t < 10 else max(0.0, (40 - t) / 30)))
+        self.assertEqual((keys["warmup_updates"], keys["warmup_from_zero"], keys["total_updates"]), ("10", "true", "40"))
+        self.assertIn('"linear"', keys["kinds"])
+        keys = self.keys_of(sgd, lambda o: rates.LambdaLR(o, lambda t: min(1.0, t / 10)))
+        self.assertEqual((keys["warmup_updates"], keys["warmup_from_zero"]), ("10", "true"))
 
 
 class Refused(Directory):
@@ -209,14 +307,15 @@ class Refused(Directory):
     def test_optimizers_and_schedules_that_a_task_cannot_have(self):
         module = make_fixtures.mlp()["module"]
         parameters = list(module.parameters())
-        self.refuse("RMSprop is not supported: SGD, Adam and AdamW", module=module, optimizer=torch.optim.RMSprop(parameters))
-        self.refuse("nesterov", module=module, optimizer=torch.optim.SGD(parameters, lr=0.1, momentum=0.9, nesterov=True))
+        self.refuse("Adagrad is not supported: SGD, RMSprop, Adam and AdamW", module=module,
+                    optimizer=torch.optim.Adagrad(parameters))
+        self.refuse("centered", module=module, optimizer=torch.optim.RMSprop(parameters, lr=0.1, centered=True))
         self.refuse("amsgrad", module=module, optimizer=torch.optim.Adam(parameters, amsgrad=True))
         groups = [{"params": parameters[:2], "lr": 0.1}, {"params": parameters[2:], "lr": 0.2}]
         self.refuse("groups differ in lr", module=module, optimizer=torch.optim.SGD(groups, lr=0.1))
         optimizer = torch.optim.SGD(parameters, lr=0.1)
-        scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
-        self.refuse("StepLR are not a task's", module=module, optimizer=optimizer, scheduler=scheduler)
+        scheduler = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 3)
+        self.refuse("CosineAnnealingWarmRestarts are not a task's", module=module, optimizer=optimizer, scheduler=scheduler)
         self.refuse("ReduceLROnPlateau", module=module, optimizer=optimizer,
                     scheduler=torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer))
         self.refuse("parameters that the module does not have", module=nn.Linear(12, 3), optimizer=optimizer)

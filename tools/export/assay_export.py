@@ -21,7 +21,8 @@ import warnings
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from tensor_files import ExportError, load_checkpoint, read_safetensors, write_safetensors  # noqa: E402, F401
+from tensor_files import (  # noqa: E402, F401
+    ExportError, load_checkpoint, read_safetensors, running_statistics, write_safetensors)
 from training_keys import optimizer_keys, schedule_keys  # noqa: E402
 
 OPSET = 17
@@ -71,9 +72,23 @@ def onnx_names(path):
     return [name for name in inputs if name not in initializers], initializers
 
 
-def _with_loss(module, loss, model_inputs):
-    """A module that gives the loss of `module`'s output; its parameters are module's, under the same names."""
-    if loss is None:
+def _parameters_of_forward(module):
+    """The names that forward() takes arguments by."""
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [p.name for p in inspect.signature(module.forward).parameters.values() if p.kind in kinds]
+
+
+def _loss_of(output):
+    """The loss that a module gives: a tensor, or an object or a dict with one that is called loss."""
+    if isinstance(output, dict):
+        return output.get("loss", output)
+    return getattr(output, "loss", output)
+
+
+def _with_loss(module, loss, model_inputs, names):
+    """A module that gives the loss of `module`'s output; its parameters are module's, under the same names. `names` are
+    those that the module takes tensors by, or empty if it takes them by position."""
+    if loss is None and not names:
         return module
     wrapped = copy.copy(module)
     if isinstance(loss, torch.nn.Module):
@@ -81,7 +96,9 @@ def _with_loss(module, loss, model_inputs):
         wrapped._modules["loss" if not hasattr(module, "loss") else "assay_loss"] = loss
 
     def forward(self, *tensors):
-        return loss(module(*tensors[:model_inputs]), *tensors[model_inputs:])
+        taken, rest = tensors[:model_inputs], tensors[model_inputs:]
+        output = module(**dict(zip(names, taken))) if names else module(*taken)
+        return loss(output, *rest) if loss is not None else _loss_of(output)
 
     wrapped.__class__ = type(type(module).__name__ + "WithLoss", (type(module),), {"forward": forward})
     return wrapped
@@ -131,6 +148,25 @@ class _MissingLosses:
             torch.onnx.unregister_custom_op_symbolic(name, OPSET)
 
 
+def _reason(error, path):
+    """The first line of what an exporter says, which may be a hundred; all of them are left beside the file."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if len(lines) <= 1:
+        return lines[0] if lines else type(error).__name__
+    log = path.with_suffix(".export-error.txt")
+    log.write_text(str(error), encoding="utf-8")
+    return f"{lines[0]} (all of it: {log})"
+
+
+def _check_packages():
+    """PyTorch's exporter needs packages that PyTorch does not install."""
+    needed = ["numpy"] + (["onnx"] if int(torch.__version__.split(".")[0]) >= 2 else [])
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ExportError(f"PyTorch {torch.__version__} exports with the help of {' and '.join(missing)}, not installed here: "
+                          f"pip install {' '.join(missing)}")
+
+
 def _export_onnx(module, batch, path, names):
     """The options are those of a training graph: nothing folded, nothing fused, dropout and batch statistics kept."""
     options = dict(
@@ -143,7 +179,7 @@ def _export_onnx(module, batch, path, names):
         try:
             torch.onnx.export(module, tuple(batch), str(path), **options)
         except Exception as error:  # the exporter raises many kinds
-            raise ExportError(f"PyTorch cannot write this module as ONNX opset {OPSET}: {error}") from error
+            raise ExportError(f"PyTorch cannot write this module as ONNX opset {OPSET}: {_reason(error, path)}") from error
 
 
 def onnx_loss(path, names, batch):
@@ -165,11 +201,21 @@ def onnx_loss(path, names, batch):
 
 # --- data ------------------------------------------------------------------------------------------------------------
 
+def _same(one, other):
+    return all(torch.equal(torch.as_tensor(a), torch.as_tensor(b)) for a, b in zip(one, other))
+
+
 def _stack(dataset):
+    if len(dataset) == 0:
+        raise ExportError("the dataset is empty")
     samples = [dataset[i] for i in range(len(dataset))]
     samples = [s if isinstance(s, (tuple, list)) else (s,) for s in samples]
-    if not samples:
-        raise ExportError("the dataset is empty")
+    for i in {0, len(samples) // 2, len(samples) - 1}:
+        again = dataset[i]
+        if not _same(samples[i], again if isinstance(again, (tuple, list)) else (again,)):
+            raise ExportError(
+                f"sample {i} of the dataset is another each time it is read, and a task's data is written once: take "
+                "random augmentation out of the dataset")
     try:
         return [torch.stack([torch.as_tensor(sample[c]) for sample in samples]) for c in range(len(samples[0]))]
     except (RuntimeError, IndexError, TypeError, ValueError) as error:
@@ -199,6 +245,18 @@ def _columns(dataset, model_inputs):
     if len(set(sizes.values())) != 1 or 0 in sizes.values():
         raise ExportError(f"the tensors of the dataset must have equally many samples, and some: {sizes}")
     return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in columns.items()}
+
+
+def _names_for(module, dataset, names, notes):
+    """The names to call the module with: those of a dict's tensors where forward() has all of them; else none."""
+    if not isinstance(dataset, dict):
+        return []
+    known = _parameters_of_forward(module)
+    if all(name in known for name in names):
+        return names
+    notes.append(
+        f"the module gets {', '.join(names)} in this order: forward() takes {', '.join(known) or 'no names'}, so not by name")
+    return []
 
 
 def _as_rows(name, tensor):
@@ -293,9 +351,7 @@ def _frozen(module, optimizer, initializers):
     names = {name for name, p in module.named_parameters() if id(p) in trained and p.requires_grad}
     if not names & set(initializers):
         raise ExportError("nothing is trained: the loss depends on none of the optimizer's parameters")
-    for prefix, part in module.named_modules():
-        if isinstance(part, torch.nn.modules.batchnorm._BatchNorm):
-            names |= {f"{prefix}.{name}".lstrip(".") for name, _ in part.named_buffers()}
+    names |= set(running_statistics(module))
     return [name for name in initializers if name not in names]
 
 
@@ -310,12 +366,14 @@ def export(
     loss       called with the module's output and the remaining tensors of a batch, gives a scalar; None when the
                module takes all of them and gives the loss itself
     dataset    tensors whose first dimension is the samples (a tuple, or a dict of name: tensor), or a torch Dataset
-               of equal samples; the first `model_inputs` of them go to the module
+               of equal samples; the first `model_inputs` of them go to the module, those of a dict by name where
+               forward() has parameters with these names
     holdout    the same tensors of samples that are not trained on, by which the result is scored
     optimizer  torch.optim.SGD, Adam or AdamW over the parameters to train; the others are frozen
     scheduler  a torch.optim.lr_scheduler whose rates a task can have (docs/operations/task-directory.md)
     """
     directory = pathlib.Path(directory)
+    _check_packages()
     _check_numbers(profile, batch_size, steps, accumulation)
     _check_module(module, optimizer)
     taken = model_inputs if loss is not None else sys.maxsize
@@ -339,7 +397,7 @@ def export(
     batch = [tensor.detach().to(device)[order.to(device)] for tensor in columns.values()]
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "program.onnx"
-    wrapped = _with_loss(module, loss, model_inputs)
+    wrapped = _with_loss(module, loss, taken, _names_for(module, dataset, list(columns)[:taken], notes))
     with _Untouched(module):
         module.train()
         before = _random_state(device)

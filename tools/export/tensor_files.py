@@ -47,17 +47,25 @@ def read_safetensors(path):
     return tensors
 
 
+def running_statistics(module):
+    """{name: buffer} of the means and variances that batch normalisation keeps."""
+    return {
+        f"{prefix}.{name}".lstrip("."): buffer
+        for prefix, part in module.named_modules() if isinstance(part, torch.nn.modules.batchnorm._BatchNorm)
+        for name, buffer in part.named_buffers() if buffer.is_floating_point()}
+
+
 def load_checkpoint(module, path):
-    """Puts the parameters of a fetched checkpoint into `module`; returns the names of those it did not find there."""
+    """Puts the parameters of a fetched checkpoint, and the statistics of batch normalisation, into `module`. Returns the
+    names of those that the checkpoint does not have. Other buffers are part of the program, and stay as they are."""
     tensors = read_safetensors(path)
-    missing = []
+    wanted = dict(module.named_parameters()) | running_statistics(module)
     with torch.no_grad():
-        for name, parameter in module.named_parameters():
+        for name, value in wanted.items():
             tensor = tensors.get(name)
             if tensor is None:
-                missing.append(name)
-            elif tensor.numel() != parameter.numel():
-                raise ExportError(f"{name} has {tensor.numel()} elements in {path} and {parameter.numel()} in the module")
-            else:
-                parameter.copy_(tensor.reshape(parameter.shape))
-    return missing
+                continue
+            if tensor.numel() != value.numel():
+                raise ExportError(f"{name} has {tensor.numel()} elements in {path} and {value.numel()} in the module")
+            value.copy_(tensor.reshape(value.shape))
+    return [name for name in wanted if name not in tensors]
