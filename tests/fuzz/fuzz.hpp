@@ -11,7 +11,7 @@
 #include <core/base/bytes.hpp>
 #include <core/codec/borsh.hpp>
 
-/// What libFuzzer, and the replay of the corpora in every other build, call. A property that does not hold aborts.
+/// What libFuzzer, and the replay of the corpora without sanitizers, call. A property that does not hold aborts.
 // NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
