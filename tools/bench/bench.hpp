@@ -36,8 +36,12 @@ struct CanonicalOptions {
     std::vector<std::string> models{"gpt", "gpt10m", "cnn", "mlp"};
     std::vector<std::string> profiles{"XG-21", "XG-24", "XG-11", "XG-8", "XG-7"};
     bool only_models = false;
+    std::string torch{};  ///< a Python interpreter with another PyTorch to compare with, too
+    std::string torch_script = "tools/bench/torch_steps.py";
 };
-/// Compares canonical training with the same models in plain libtorch, and canonical matrix products with SGEMM.
+/// Compares canonical training with the same models in plain libtorch and, if there is another PyTorch, in that:
+/// `ratio` is over the faster in fp32, which `baseline` names, and `ratio_bf16` over the other PyTorch in bfloat16.
+/// Compares canonical matrix products with SGEMM.
 nlohmann::json run_canonical_bench(const CanonicalOptions& options);
 
 struct CurveOptions {
@@ -51,6 +55,16 @@ struct CurveOptions {
 };
 /// Returns the losses of native and canonical training from the same initial values on the same batches.
 nlohmann::json run_curves(const CurveOptions& options);
+
+struct DisputeOptions {
+    bool full = false;  ///< GPT-2 small too, which takes some 9 GiB
+    int threads = 1;
+    std::string profile = "XG-21";
+    std::string only{};        ///< one model, in this process
+    bool only_trains = false;  ///< that model's training alone
+};
+/// Measures what an honest party to a dispute needs, by the size of the model: an array of one object for each.
+nlohmann::json run_dispute_bench(const DisputeOptions& options);
 
 struct PeakOptions {
     std::string side = "canonical";  ///< "canonical" or "native"

@@ -2,11 +2,10 @@
 #include <tools/bench/bench.hpp>
 
 #include <array>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -14,6 +13,7 @@
 
 #include <tools/bench/canonical_models.hpp>
 #include <tools/bench/native_models.hpp>
+#include <tools/bench/process_memory.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/canonical/executor.hpp>
@@ -189,31 +189,14 @@ class NativeSide {
     std::uint64_t next_ = 0;
 };
 
-/// KiB of this process's memory at its peak so far.
-long peak_kib() {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);) {
-        if (line.starts_with("VmHWM:")) {
-            return std::stol(line.substr(line.find_first_of("0123456789")));
-        }
-    }
-    throw std::runtime_error("/proc/self/status does not tell the peak of memory");
-}
-
 /// What the peak command prints in a process of its own: MiB that one side's steps need.
 double memory_of(
     const std::string& side, const Model& model, const std::string& profile, const CanonicalOptions& options
 ) {
-    const std::string command = std::filesystem::read_symlink("/proc/self/exe").string() + " peak --side " + side +
-                                " --model " + model.name + " --profile " + profile + " --threads " +
-                                std::to_string(options.threads);
-    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-    double mib = 0.0;
-    // NOLINTNEXTLINE(cert-err34-c): this same program has printed the number
-    if (pipe == nullptr || std::fscanf(pipe.get(), "%lf", &mib) != 1) {
-        throw std::runtime_error("the process that measures memory has failed: " + command);
-    }
-    return mib;
+    return std::stod(output_of(
+        "peak --side " + side + " --model " + model.name + " --profile " + profile + " --threads " +
+        std::to_string(options.threads)
+    ));
 }
 
 json measure_memory(const Model& model, const std::string& profile, const CanonicalOptions& options) {
@@ -236,6 +219,45 @@ json shares_of(CanonicalSide& side, const CanonicalOptions& options) {
         {"elementwise", profile.elementwise / total},
         {"movement", profile.movement / total},
     };
+}
+
+/// The milliseconds of steps in another PyTorch.
+struct OtherTorch {
+    std::string version;
+    std::vector<double> fp32;
+    std::vector<double> bf16;  ///< empty if the CPU has no instructions for it
+};
+
+bool has_bf16() {
+    std::ifstream cpu("/proc/cpuinfo");
+    const std::string text((std::istreambuf_iterator<char>(cpu)), std::istreambuf_iterator<char>());
+    return text.find("avx512_bf16") != std::string::npos || text.find("amx_bf16") != std::string::npos;
+}
+
+OtherTorch run_other_torch(const Model& model, const CanonicalOptions& options) {
+    OtherTorch out;
+    const auto run = [&](const std::string& more) {
+        const json found = json::parse(output_of_command(
+            options.torch + " " + options.torch_script + " --model '" + model.size.dump() + "' --threads " +
+            std::to_string(options.threads) + " --steps " + std::to_string(options.repeats) + more
+        ));
+        out.version = found.at("version");
+        return found.at("milliseconds").get<std::vector<double>>();
+    };
+    out.fp32 = run("");
+    if (has_bf16()) {
+        out.bf16 = run(" --bf16");
+    }
+    return out;
+}
+
+double median(std::vector<double> values) { return spread(std::move(values)).at("median"); }
+
+std::vector<double> over(std::vector<double> values, double divisor) {
+    for (double& value : values) {
+        value /= divisor;
+    }
+    return values;
 }
 
 json measure_model(const Model& model, const std::string& profile_name, const CanonicalOptions& options) {
@@ -267,12 +289,14 @@ json measure_model(const Model& model, const std::string& profile_name, const Ca
     }
     json out = {
         {"model", model.name},
+        {"parameters", parameters_of(canonical.program())},
         {"size", model.size},
         {"device", options.device},
         {"threads", options.threads},
         {"profile", profile_name},
         {"nodes", canonical.program().step.size()},
         {"state_tensors", canonical.program().state.size()},
+        {"baseline", "libtorch " + native_version()},
         {"ratio", spread(ratios)},
         {"canonical_ms", spread(canonical_ms)},
         {"native_ms", spread(native_ms)},
@@ -282,6 +306,19 @@ json measure_model(const Model& model, const std::string& profile_name, const Ca
         {"commitment_steps", options.segment_steps},
         {"shares", shares_of(canonical, options)},
     };
+    if (!options.torch.empty()) {
+        const OtherTorch other = run_other_torch(model, options);
+        out["torch_version"] = other.version;
+        out["torch_ms"] = spread(other.fp32);
+        if (median(other.fp32) < median(native_ms)) {
+            out["baseline"] = "PyTorch " + other.version;
+            out["ratio"] = spread(over(canonical_ms, median(other.fp32)));
+        }
+        if (!other.bf16.empty()) {
+            out["torch_bf16_ms"] = spread(other.bf16);
+            out["ratio_bf16"] = spread(over(canonical_ms, median(other.bf16)));
+        }
+    }
     if (!memory.is_null()) {
         out["peak_memory"] = std::move(memory);
     }

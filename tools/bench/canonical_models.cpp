@@ -62,4 +62,13 @@ program::Program program_of(const NativeCnnConfig& model, std::uint64_t rows, co
     return build_cnn(config, adamw());
 }
 
+std::uint64_t parameters_of(const program::Program& program) {
+    std::uint64_t total = 0;
+    for (const program::StateTensor& tensor : program.state) {
+        const std::uint64_t count = tensor.type.shape.element_count();
+        total += count > 1 ? count : 0;
+    }
+    return total / 3;
+}
+
 }  // namespace assay::bench

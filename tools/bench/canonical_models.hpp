@@ -15,4 +15,8 @@ program::Program program_of(const NativeGptConfig& model, std::uint64_t rows, co
 program::Program program_of(const NativeMlpConfig& model, std::uint64_t rows, const program::Profile& profile);
 program::Program program_of(const NativeCnnConfig& model, std::uint64_t rows, const program::Profile& profile);
 
+/// Returns the number of parameters of a program that AdamW trains: it keeps two more numbers for each, and a few of
+/// its own.
+std::uint64_t parameters_of(const program::Program& program);
+
 }  // namespace assay::bench

@@ -7,6 +7,7 @@
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 #include <dlfcn.h>
+#include <torch/version.h>
 
 namespace assay::bench {
 namespace {
@@ -258,6 +259,11 @@ std::unique_ptr<NativeModel> make_native_mlp(const NativeMlpConfig& config, cons
 }
 std::unique_ptr<NativeModel> make_native_cnn(const NativeCnnConfig& config, const NativeOptions& options) {
     return std::make_unique<Cnn>(config, options);
+}
+
+std::string native_version() {
+    return std::to_string(TORCH_VERSION_MAJOR) + "." + std::to_string(TORCH_VERSION_MINOR) + "." +
+           std::to_string(TORCH_VERSION_PATCH);
 }
 
 void set_native_threads(int threads) {

@@ -63,6 +63,8 @@ std::unique_ptr<NativeModel> make_native_cnn(const NativeCnnConfig& config, cons
 
 /// Sets the number of threads of libtorch and of its BLAS.
 void set_native_threads(int threads);
+/// Returns libtorch's version, such as "1.13.1".
+std::string native_version();
 /// A single-precision matrix product [m,k] x [k,n] on the device, for the GEMM ratios. run() computes it once and waits
 /// for it.
 class NativeProduct {

@@ -75,6 +75,10 @@ void add_canonical(Commands& commands) {
     canonical->add_option("--profiles", options.profiles, "Which of XG-21, XG-24, XG-11, XG-8, XG-7")
         ->capture_default_str();
     canonical->add_flag("--only-models", options.only_models, "Leave the products out");
+    canonical->add_option(
+        "--torch", options.torch, "A Python with another PyTorch: the faster one in fp32 is compared with"
+    );
+    canonical->add_option("--torch-script", options.torch_script, "Where torch_steps.py is")->capture_default_str();
 }
 
 void add_curves(Commands& commands) {
@@ -92,6 +96,22 @@ void add_curves(Commands& commands) {
     curves->add_option("--steps", options.steps)->capture_default_str()->check(CLI::PositiveNumber);
     curves->add_option("--seeds", options.seeds, "Native runs, and runs of XG-21")->capture_default_str();
     curves->add_option("--profiles", options.profiles)->capture_default_str();
+}
+
+void add_dispute(Commands& commands) {
+    const auto held = std::make_shared<DisputeOptions>();
+    DisputeOptions& options = *held;
+    CLI::App* const dispute = commands.add(
+        "dispute", "Time, memory and bytes that an honest party to a dispute needs, by the size of the model",
+        [held] { return run_dispute_bench(*held).dump(2); }
+    );
+    dispute->add_flag("--full", options.full, "GPT-2 small too: minutes, and some 9 GiB");
+    dispute->add_option("--threads", options.threads, "Threads of the engine; hashing takes all cores")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    dispute->add_option("--profile", options.profile)->capture_default_str();
+    dispute->add_option("--only", options.only, "One model, in this process; used by the command itself");
+    dispute->add_flag("--only-trains", options.only_trains, "Its training alone; used by the command itself");
 }
 
 void add_peak(Commands& commands) {
@@ -161,6 +181,7 @@ void add_training_commands(Commands& commands) {
     add_replay(commands);
     add_canonical(commands);
     add_curves(commands);
+    add_dispute(commands);
     add_peak(commands);
     add_drift(commands);
     add_drift_run(commands);

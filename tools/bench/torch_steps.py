@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times training steps of the bench's models in the PyTorch of this interpreter, as its users would write them: its layers,
+scaled_dot_product_attention, fused AdamW.
+
+    torch_steps.py --model '{"layers": 4, ...}' [--threads N] [--steps N] [--bf16]
+
+Prints {"version": ..., "milliseconds": [one for each step, after two to warm up]}. `assay-bench canonical --torch PYTHON` calls it.
+"""
+import argparse
+import json
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        batch, tokens, width = x.shape
+        parts = self.qkv(self.ln_1(x)).view(batch, tokens, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        mixed = functional.scaled_dot_product_attention(*parts, is_causal=True)
+        x = x + self.out(mixed.transpose(1, 2).reshape(batch, tokens, width))
+        return x + self.down(functional.gelu(self.up(self.ln_2(x))))
+
+
+class Gpt(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.tokens = nn.Embedding(size["vocabulary"], size["width"])
+        self.positions = nn.Parameter(torch.randn(size["context"], size["width"]) * 0.02)
+        self.blocks = nn.Sequential(*(Block(size["width"], size["heads"]) for _ in range(size["layers"])))
+        self.last = nn.LayerNorm(size["width"])
+        self.head = nn.Linear(size["width"], size["vocabulary"], bias=False)
+
+    def forward(self, rows):
+        x = self.blocks(self.tokens(rows[:, :-1]) + self.positions)
+        return functional.cross_entropy(self.head(self.last(x)).flatten(0, 1), rows[:, 1:].flatten())
+
+
+class Classifier(nn.Module):
+    """The layers of an MLP or a CNN over rows of values from 0 to 16 and a label."""
+
+    def __init__(self, layers, side):
+        super().__init__()
+        self.layers, self.side = layers, side
+
+    def forward(self, rows):
+        x = rows[:, :-1].float() / 16
+        x = x.view(-1, 1, self.side, self.side) if self.side else x
+        return functional.cross_entropy(self.layers(x), rows[:, -1])
+
+
+def mlp(size):
+    widths = [size["inputs"], *size["hidden"]]
+    layers = [part for a, b in zip(widths, widths[1:]) for part in (nn.Linear(a, b), nn.ReLU())]
+    return Classifier(nn.Sequential(*layers, nn.Linear(widths[-1], size["classes"])), 0), size["inputs"]
+
+
+def cnn(size):
+    layers, channels, side = [], 1, size["side"]
+    for filters in size["filters"]:
+        layers += [nn.Conv2d(channels, filters, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+        channels, side = filters, side // 2
+    layers += [nn.Flatten(), nn.Linear(channels * side * side, size["classes"])]
+    return Classifier(nn.Sequential(*layers), size["side"]), size["side"] ** 2
+
+
+def model_of(size):
+    """(model, rows of a batch)."""
+    if "layers" in size:
+        return Gpt(size), torch.randint(size["vocabulary"], (size["batch"], size["context"] + 1))
+    model, inputs = mlp(size) if "hidden" in size else cnn(size)
+    values = torch.randint(17, (size["batch"], inputs))
+    return model, torch.cat([values, torch.randint(size["classes"], (size["batch"], 1))], dim=1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Time training steps in PyTorch.")
+    parser.add_argument("--model", required=True, type=json.loads)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--steps", type=int, default=7)
+    parser.add_argument("--bf16", action="store_true", help="under autocast to bfloat16")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(1)
+    model, rows = model_of(options.model)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01, fused=True)
+    milliseconds = []
+    for step in range(-2, options.steps):
+        start = time.perf_counter()
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=options.bf16):
+            loss = model(rows)
+        loss.backward()
+        optimizer.step()
+        loss.item()
+        if step >= 0:
+            milliseconds.append((time.perf_counter() - start) * 1e3)
+    print(json.dumps({"version": torch.__version__, "milliseconds": milliseconds}))
+
+
+if __name__ == "__main__":
+    main()
