@@ -2,6 +2,7 @@
 #include <tools/bench/bench.hpp>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -228,7 +229,11 @@ struct OtherTorch {
     std::vector<double> bf16;  ///< empty if the CPU has no instructions for it
 };
 
+/// Not where ASSAY_INSTRUCTIONS has this CPU take the place of an older one.
 bool has_bf16() {
+    if (std::getenv("ASSAY_INSTRUCTIONS") != nullptr) {
+        return false;
+    }
     std::ifstream cpu("/proc/cpuinfo");
     const std::string text((std::istreambuf_iterator<char>(cpu)), std::istreambuf_iterator<char>());
     return text.find("avx512_bf16") != std::string::npos || text.find("amx_bf16") != std::string::npos;
