@@ -369,7 +369,7 @@ def export(
                of equal samples; the first `model_inputs` of them go to the module, those of a dict by name where
                forward() has parameters with these names
     holdout    the same tensors of samples that are not trained on, by which the result is scored
-    optimizer  torch.optim.SGD, Adam or AdamW over the parameters to train; the others are frozen
+    optimizer  torch.optim.SGD, RMSprop, Adam or AdamW over the parameters to train; the others are frozen
     scheduler  a torch.optim.lr_scheduler whose rates a task can have (docs/operations/task-directory.md)
     """
     directory = pathlib.Path(directory)

@@ -332,3 +332,17 @@ TEST_CASE("TOL-3: optimizer slots and running values are not parameters") {
     CHECK(parameters == 8);
     CHECK(build_distance_program(program.state).has_value());
 }
+
+TEST_CASE("TOL-3: no optimizer has a slot that is taken for a parameter") {
+    using enum OptimizerKind;
+    const StateTensor parameter{"weight", {canonical::DType::kF32, {3, 4}}};
+    for (const OptimizerKind kind : {kSgd, kSgdMomentum, kNesterov, kRmsprop, kAdam, kAdamW}) {
+        OptimizerConfig config;
+        config.kind = kind;
+        config.accumulation = 2;
+        for (const Slot& slot : optimizer_slots(config, {parameter})) {
+            CAPTURE(slot.tensor.name);
+            CHECK(group_of(slot.tensor) == StateGroup::kOther);
+        }
+    }
+}

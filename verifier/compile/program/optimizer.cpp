@@ -238,7 +238,7 @@ std::uint32_t slots_besides(const OptimizerConfig& config) { return is_adam(conf
 std::vector<Slot> optimizer_slots(const OptimizerConfig& config, const std::vector<StateTensor>& parameters) {
     std::vector<Slot> slots;
     if (config.kind == OptimizerKind::kRmsprop) {
-        append_slots(slots, parameters, "rmsprop.square.");
+        append_slots(slots, parameters, "adam.second.");  // the same average as Adam's
     }
     if (has_momentum(config)) {
         append_slots(slots, parameters, "momentum.");
