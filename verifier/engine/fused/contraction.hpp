@@ -17,6 +17,9 @@ namespace assay::engine::fused {
 /// Up to this precision products are exact in floats, as many columns at a time as sum up within 24 bits.
 inline constexpr std::uint32_t kMaxFloatPrecision = 8;
 
+/// Panels have no fewer rows, unless there are no more.
+inline constexpr std::size_t kMinPanelRows = 32;
+
 /// Whether a chunk's sums are below 2^53.
 bool fits_at_once(const canonical::Node& contract);
 

@@ -6,7 +6,7 @@
 /// Internal to the engine: the instruction sets that it has kernels of its own for.
 namespace assay::engine::fused {
 
-/// A later one multiplies faster than an earlier one; a CPU has any subset of them.
+/// In the order of preference: the last that a CPU has is used.
 enum class Instructions : std::uint8_t {
     kNone,        ///< none: the BLAS multiplies
     kAvx2,        ///< 256-bit vectors, with fused multiply-add

@@ -11,7 +11,6 @@ namespace assay::engine::fused {
 namespace {
 
 constexpr std::size_t kPanelBytes = std::size_t{512} * 1024;  // of exact sums: inside a second-level cache
-constexpr std::size_t kMinLibraryRows = 32;
 
 // The sums of one chunk in doubles; a split right operand is 2^12 high + low, and 2^12 (a high) is exact.
 void multiply_doubles(const Contraction& c, const Panel& panel, std::size_t index) {
@@ -102,7 +101,7 @@ void run_library_panel(const Contraction& c, const Panel& panel) {
 void run_library(const Contraction& c, ThreadPool& pool) {
     const std::size_t by_cache = kPanelBytes / (c.cols * sizeof(double));
     const std::size_t by_threads = (c.rows * c.groups + pool.size() - 1) / pool.size();
-    const std::size_t panel_rows = std::min(std::max(std::min(by_cache, by_threads), kMinLibraryRows), c.rows);
+    const std::size_t panel_rows = std::min(std::max(std::min(by_cache, by_threads), kMinPanelRows), c.rows);
     for_each_panel(c, panel_rows, pool, [&](const Panel& panel) { run_library_panel(c, panel); });
 }
 

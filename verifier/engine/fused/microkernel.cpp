@@ -204,19 +204,8 @@ namespace avx_vnni {
 
 #define TARGET ASSAY_AVX_VNNI
 
-struct Vector {
-    using Element = std::int16_t;
-    using Operand = __m256i;
-    using Sums = __m256i;
-    static constexpr std::size_t kLanes = 8;
-    static constexpr std::size_t kPair = 2;
-    TARGET static Sums zero() { return _mm256_setzero_si256(); }
-    TARGET static Operand load(const Element* from) {
-        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-    }
-    TARGET static Operand broadcast(const Element* from) { return _mm256_set1_epi32(pair_at(from)); }
+struct Vector : avx2::ShortVector {
     TARGET static Sums multiply_add(Sums sums, Operand a, Operand b) { return _mm256_dpwssd_avx_epi32(sums, a, b); }
-    TARGET static void store(Sums sums, double* out) { avx2::ShortVector::store(sums, out); }
 };
 
 constexpr std::size_t kTileRows = avx2::kTileRows;
@@ -307,45 +296,18 @@ struct DoubleSquare {
     }
 };
 
-// The first `rows` rows of a tile; `width` columns of it exist.
-template <std::size_t tile_cols, bool is_first, bool is_last>
-TARGET void finish_vectors(
-    const double* __restrict exact, std::size_t rows, std::size_t width, const double* __restrict scale_a,
-    const double* __restrict scale_b, double* __restrict sums, std::size_t cols, float* __restrict out,
-    std::size_t stride
+template <std::size_t tile_cols>
+TARGET void finish_tile(
+    const double* tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const ProductFinish& f
 ) {
-    for (std::size_t i = 0; i < rows; ++i) {
-        const __m512d row_scale = _mm512_set1_pd(scale_a[i]);
-        for (std::size_t j = 0; j < width; j += kLanes) {
-            const __mmask8 mask = columns_mask(j, width);
-            __m512d v = _mm512_mul_pd(_mm512_loadu_pd(exact + i * tile_cols + j), row_scale);
-            v = _mm512_mul_pd(v, _mm512_maskz_loadu_pd(mask, scale_b + j));
-            if constexpr (!is_first) {
-                v = _mm512_add_pd(_mm512_maskz_loadu_pd(mask, sums + i * cols + j), v);
-            }
-            if constexpr (is_last) {
-                // Adding zero turns -0 into +0 (NUM-7).
-                const __m256 rounded = _mm256_add_ps(_mm512_cvtpd_ps(v), _mm256_setzero_ps());
-                _mm256_mask_storeu_ps(out + i * stride + j, mask, rounded);
-            } else {
-                _mm512_mask_storeu_pd(sums + i * cols + j, mask, v);
+    for (std::size_t i = 0; i < std::min(kTileRows, rows - row); ++i) {
+        const __m512d scale_a = _mm512_set1_pd(f.scale_a[row + i]);
+        for (std::size_t j = 0; j < tile_cols; j += kLanes) {
+            if (const __mmask8 mask = columns_mask(col + j, cols); mask != 0) {
+                finish_vector(_mm512_loadu_pd(tile + i * tile_cols + j), scale_a, row + i, col + j, cols, mask, f);
             }
         }
     }
-}
-
-template <std::size_t tile_cols>
-void finish_tile(
-    const double* tile, std::size_t row, std::size_t rows, std::size_t col, std::size_t cols, const ProductFinish& f
-) {
-    const auto finish =
-        f.is_first ? (f.is_last ? finish_vectors<tile_cols, true, true> : finish_vectors<tile_cols, true, false>)
-                   : (f.is_last ? finish_vectors<tile_cols, false, true> : finish_vectors<tile_cols, false, false>);
-    double* const sums = f.sums == nullptr ? nullptr : f.sums + row * cols + col;
-    finish(
-        tile, std::min(kTileRows, rows - row), std::min(tile_cols, cols - col), f.scale_a + row, f.scale_b + col, sums,
-        cols, f.out + row * f.stride + col, f.stride
-    );
 }
 
 #undef TARGET
@@ -356,17 +318,8 @@ namespace avx512_vnni {
 
 #define TARGET ASSAY_WIDE_VNNI
 
-struct Vector {
-    using Element = std::int16_t;
-    using Operand = __m512i;
-    using Sums = __m512i;
-    static constexpr std::size_t kLanes = 16;
-    static constexpr std::size_t kPair = 2;
-    TARGET static Sums zero() { return _mm512_setzero_si512(); }
-    TARGET static Operand load(const Element* from) { return _mm512_loadu_si512(from); }
-    TARGET static Operand broadcast(const Element* from) { return _mm512_set1_epi32(pair_at(from)); }
+struct Vector : avx512::ShortVector {
     TARGET static Sums multiply_add(Sums sums, Operand a, Operand b) { return _mm512_dpwssd_epi32(sums, a, b); }
-    TARGET static void store(Sums sums, double* out) { avx512::ShortVector::store(sums, out); }
 };
 
 constexpr std::size_t kTileRows = avx512::kTileRows;

@@ -25,7 +25,7 @@ struct Microkernel {
     );
 
     Instructions instructions = Instructions::kNone;
-    /// Operands are packed in panels of so many rows. What fills the last panel up may have any value.
+    /// Operands are packed in panels of so many rows; the last is filled up with zeros.
     std::size_t left_rows = 0;
     std::size_t right_rows = 0;
     Pack* pack_left = nullptr;
@@ -55,7 +55,7 @@ struct Microkernel {
     }
 };
 
-/// Returns the kernels that may be used on this CPU, the fastest first.
+/// Returns the kernels that may be used on this CPU, the preferred one first.
 template <class T>
 const std::vector<Microkernel<T>>& microkernels();
 

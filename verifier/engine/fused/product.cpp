@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::size_t kLeftBytes = std::size_t{256} * 1024;  // of a packed left panel: inside a second-level cache
 constexpr std::size_t kRightBytes = std::size_t{16} << 20U;  // of right operands that are packed at a time
-constexpr std::size_t kMinPanelRows = 32;
 constexpr std::uint32_t kDoubleBits = 53;
 constexpr std::uint32_t kShortSumBits = 30;
 constexpr std::uint32_t kMaxShortPrecision = 14;
