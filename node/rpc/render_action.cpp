@@ -78,7 +78,7 @@ Json fields_of(const SelectMove& a) {
         {"dispute", rpc::render(a.dispute)},
         {"round", a.round},
         {"child", a.selection.child},
-        {"op", a.selection.node ? Json(canonical::to_string(a.selection.node->node.op)) : Json()}};
+        {"op", a.selection.node ? Json(canonical::to_string(op_of(a.selection.node->node))) : Json()}};
 }
 Json fields_of(const ProveMove& a) {
     const auto* partial = std::get_if<dispute::PartialProof>(&a.proof);

@@ -70,7 +70,8 @@ Terms = Struct(hardware_class=U32, price=U64, memory=U64, replay_blocks=U32)
 
 # Disputes and openings
 
-NodeOpening = Struct(node=Node, path=List(HASH))
+OpenedNode = Variant({0: ("node", Node), 1: ("commit", Struct(inputs_root=HASH))})
+NodeOpening = Struct(node=OpenedNode, path=List(HASH))
 Selection = Struct(child=U32, node=Optional(NodeOpening))
 Accumulator = Struct(data=Bytes())
 Tile = Struct(dtype=DType, data=Bytes())
@@ -79,7 +80,7 @@ RowOpening = Struct(row=Bytes(), path=List(HASH))
 StateOpening = Struct(tensor=U32, tile=U64, type=TensorType, opening=TileOpening)
 Proof = Variant({
     0: ("partial", Struct(before=Optional(Accumulator), tiles=List(TileOpening), row=Optional(RowOpening))),
-    1: ("entry", Struct(commitment=HASH, path=List(HASH))),
+    1: ("entry", Struct(input=Input, input_path=List(HASH), commitment=HASH, path=List(HASH))),
     2: ("divergence", Struct(opening=StateOpening)),
 })
 

@@ -7,7 +7,7 @@ import struct
 import numerics
 from bip340 import tagged_hash
 from borsh import U32, encode
-from records import Node, ProgramCommitment, TensorType
+from records import Input, Node, ProgramCommitment, TensorType
 
 FORMATS, SIZES = {"f32": "f", "i32": "i", "i64": "q"}, {"f32": 4, "i32": 4, "i64": 8}
 
@@ -114,8 +114,15 @@ def memory(graph):
     return most
 
 
+def node_leaf(node):
+    if node["op"] != "commit":
+        return tagged_hash("assay/node", encode(Node, node))
+    leaves = [tagged_hash("assay/input", encode(Input, x)) for x in node["inputs"]]
+    return tagged_hash("assay/commit", encode(U32, len(leaves)), merkle_root(leaves))
+
+
 def node_leaves(graph):
-    return [tagged_hash("assay/node", encode(Node, node)) for node in graph]
+    return [node_leaf(node) for node in graph]
 
 
 def commitment_of(program):

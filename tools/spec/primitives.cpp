@@ -21,7 +21,7 @@ class Rows final : public canonical::RowSource {
   public:
     explicit Rows(const PrimitiveCase& of) : of_(of) {}
     canonical::DatasetShape shape() const override { return of_.context.dataset; }
-    ByteView row(std::uint64_t index) const override { return of_.rows[index]; }
+    Bytes row(std::uint64_t index) const override { return of_.rows[index]; }
 
   private:
     const PrimitiveCase& of_;

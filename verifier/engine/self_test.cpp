@@ -24,7 +24,7 @@ constexpr std::uint32_t kSampleRows = 37;  // more than a tile, not a multiple o
 
 struct SelfTestNoRows final : canonical::RowSource {
     canonical::DatasetShape shape() const override { return {}; }
-    ByteView row(std::uint64_t) const override { return {}; }
+    Bytes row(std::uint64_t) const override { return {}; }
 };
 
 template <class F>

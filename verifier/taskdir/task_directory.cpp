@@ -25,7 +25,7 @@ contracts::TaskSpec pack_task(
         artifact.location = location;
     };
     put(built->program_artifact, spec.program_artifact);
-    put(built->data.artifact, spec.dataset_artifact);
+    put(built->data.dataset->stored(), spec.dataset_artifact);
     if (spec.initial_artifact) {
         put(built->initial_artifact, *spec.initial_artifact);
     }

@@ -104,17 +104,17 @@ Result<std::optional<canonical::Tensor>, Unavailable> load_holdout(
         return std::optional<canonical::Tensor>{};
     }
     TRY_ASSIGN(const Bytes bytes, fetch_named("the hold-out set", spec.evaluation->data, source));
-    const auto rows = artifacts::Dataset::decode(bytes);
-    if (!rows || rows->shape().width != program.dataset.width) {
+    auto rows = artifacts::decode_holdout(program.dataset.width, bytes);
+    if (!rows) {
         return unusable(Defect::kHoldoutFormat, "the hold-out set has no rows of the width that the program reads");
     }
-    if (dispute::commit_tensor(rows->tensor()) != spec.evaluation->holdout) {
+    if (artifacts::commit_tensor(*rows) != spec.evaluation->holdout) {
         return unusable(Defect::kHoldoutOther, "the hold-out set is not the one that the task commits to");
     }
-    if (!commits_to_evaluation(program, *spec.evaluation, rows->shape().rows)) {
+    if (!commits_to_evaluation(program, *spec.evaluation, rows->shape.rows)) {
         return unusable(Defect::kEvaluationOther, "the evaluation is not the one of the task's program");
     }
-    return std::optional(rows->tensor());
+    return std::optional(*std::move(rows));
 }
 
 }  // namespace
@@ -135,10 +135,8 @@ const char* to_string(Defect defect) noexcept {
             return "initial_format";
         case Defect::kInitialOther:
             return "initial_other";
-        case Defect::kDatasetFormat:
-            return "dataset_format";
-        case Defect::kDatasetShape:
-            return "dataset_shape";
+        case Defect::kDatasetSize:
+            return "dataset_size";
         case Defect::kDatasetOther:
             return "dataset_other";
         case Defect::kStateFormat:
@@ -198,18 +196,15 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
         return unusable(Defect::kProgramOther, "the distance program is not the one that the task commits to");
     }
     TRY_ASSIGN(auto initial, load_initial(*program, spec, source));
-    TRY_ASSIGN(const Bytes dataset_bytes, fetch_named("the dataset", spec.dataset_artifact, source));
-    auto dataset = artifacts::Dataset::decode(dataset_bytes);
+    TRY_ASSIGN(Bytes dataset_bytes, fetch_named("the dataset", spec.dataset_artifact, source));
+    auto dataset = artifacts::Dataset::make(program->dataset, std::move(dataset_bytes));
     if (!dataset) {
         return unusable(
-            Defect::kDatasetFormat, std::string("the dataset cannot be used: ") + artifacts::to_string(dataset.error())
+            Defect::kDatasetSize, std::string("the dataset cannot be used: ") + artifacts::to_string(dataset.error())
         );
     }
-    if (dataset->shape() != program->dataset) {
-        return unusable(Defect::kDatasetShape, "the dataset does not have the shape that the program reads");
-    }
-    merkle::Tree rows_tree = dispute::dataset_tree(*dataset);
-    if (rows_tree.root() != spec.dataset_root) {
+    merkle::Tree dataset_tree = dispute::dataset_tree(*dataset);
+    if (dataset_tree.root() != spec.dataset_root) {
         return unusable(Defect::kDatasetOther, "the dataset is not the one that the task commits to");
     }
     TRY_ASSIGN(auto holdout, load_holdout(*program, spec, source));
@@ -219,7 +214,7 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
         .program = *std::move(program),
         .initial = std::move(initial),
         .dataset = std::make_shared<artifacts::Dataset>(*std::move(dataset)),
-        .rows_tree = std::move(rows_tree),
+        .dataset_tree = std::move(dataset_tree),
         .holdout = std::move(holdout)}));
 }
 

@@ -398,9 +398,10 @@ CountingRows::CountingRows(DatasetShape shape) : shape_(shape) {
     data_ = std::move(all.data);
 }
 
-ByteView CountingRows::row(std::uint64_t index) const {
+Bytes CountingRows::row(std::uint64_t index) const {
     const std::size_t size = std::size_t{shape_.width} * 4;
-    return ByteView{data_}.subspan(index * size, size);
+    const ByteView row = ByteView{data_}.subspan(index * size, size);
+    return {row.begin(), row.end()};
 }
 
 Tensor execute_by_partials(const Sample& sample, const RowSource& rows, const std::function<void(ByteView)>& between) {

@@ -34,7 +34,7 @@ class ToyRows final : public canonical::RowSource {
   public:
     ToyRows();
     canonical::DatasetShape shape() const override { return {kRows, kWidth}; }
-    ByteView row(std::uint64_t index) const override;
+    Bytes row(std::uint64_t index) const override;
 
   private:
     static constexpr std::uint64_t kRows = 10;

@@ -62,9 +62,10 @@ MemoryRows::MemoryRows(canonical::DatasetShape shape, std::uint32_t values) : sh
     }
 }
 
-ByteView MemoryRows::row(std::uint64_t index) const {
+Bytes MemoryRows::row(std::uint64_t index) const {
     const std::size_t bytes = std::size_t{4} * shape_.width;
-    return ByteView(data_).subspan(static_cast<std::size_t>(index) * bytes, bytes);
+    const ByteView row = ByteView(data_).subspan(static_cast<std::size_t>(index) * bytes, bytes);
+    return {row.begin(), row.end()};
 }
 
 Lie flip(std::uint64_t step, std::uint32_t node, std::uint64_t element) {

@@ -20,7 +20,7 @@ class MemoryRows final : public canonical::RowSource {
   public:
     MemoryRows(canonical::DatasetShape shape, std::uint32_t values);
     canonical::DatasetShape shape() const override { return shape_; }
-    ByteView row(std::uint64_t index) const override;
+    Bytes row(std::uint64_t index) const override;
 
   private:
     canonical::DatasetShape shape_;

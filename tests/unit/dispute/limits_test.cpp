@@ -207,6 +207,18 @@ TEST_CASE("DSP-4: the largest game promised is played in 8 rounds and 64 KiB") {
     }
 }
 
+TEST_CASE("DSP-4: a graph of any size takes at most two rounds of nodes") {
+    for (const std::uint32_t nodes : {2U, 256U, 257U, 10'000U, canonical::kMaxNodes}) {
+        CAPTURE(nodes);
+        Claim claim;
+        claim.program.step_nodes = nodes;
+        const Split first = split(claim, start_position(claim));
+        CHECK(first.count <= kMaxChildren);
+        CHECK(first.child_height <= 8);
+        CHECK((first.child_height == 0) == (nodes <= kMaxChildren));
+    }
+}
+
 TEST_CASE("DSP-7: a sequence of any length is bisected to the first wrong step") {
     for (const std::uint32_t steps : {2U, 3U, 255U, 256U, 257U, 1'000U, 4'097U, 65'536U, 70'000U}) {
         RootsReplay honest(~std::uint64_t{0});

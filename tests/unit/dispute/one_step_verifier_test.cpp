@@ -114,6 +114,12 @@ TEST_CASE("DSP-23: a tensor of the next state is judged from the commitment of t
             proof = std::get<EntryProof>(outcome.proof);
             proof.path.pop_back();
             CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
+            proof = std::get<EntryProof>(outcome.proof);
+            proof.input.index ^= 1U;
+            CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
+            proof = std::get<EntryProof>(outcome.proof);
+            proof.input_path.back().data[0] ^= 1U;
+            CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
         }
         const Claim right = make_claim(world, honest, false, 0, 1, 7);
         CHECK(play(right, honest, liar, false).ruling == Ruling::kClaimHolds);
