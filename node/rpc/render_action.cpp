@@ -86,7 +86,7 @@ Json fields_of(const ProveMove& a) {
         {"dispute", rpc::render(a.dispute)},
         {"accumulator", partial != nullptr && partial->before.has_value()},
         {"tiles", partial != nullptr ? partial->tiles.size() : 0},
-        {"row", partial != nullptr && partial->row.has_value()},
+        {"chunks", partial != nullptr ? partial->chunks.size() : 0},
         {"entry", std::holds_alternative<dispute::EntryProof>(a.proof)},
         {"divergence", std::holds_alternative<dispute::DivergenceProof>(a.proof)}};
 }

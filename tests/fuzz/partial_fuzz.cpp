@@ -102,7 +102,7 @@ void run(ByteView input) {
         return;
     }
     // What check_program and check_node together ask of a node that reads the dataset.
-    if (c->node.op == Op::kBatchRows && (c->dataset.rows == 0 || c->dataset.width != c->node.shape.cols)) {
+    if (c->node.op == Op::kBatchRows && (!is_valid(c->dataset) || c->dataset.width != c->node.shape.cols)) {
         return;
     }
     const StepContext context{.seed = c->seed, .step = c->step, .dataset = c->dataset};
@@ -111,7 +111,7 @@ void run(ByteView input) {
     if (c->node.op == Op::kView) {
         check_view(c->node, tile);
     }
-    const PartialInput hostile{.before = c->before, .tiles = c->tiles, .dataset_row = c->row};
+    const PartialInput hostile{.before = c->before, .tiles = c->tiles, .dataset_values = c->row};
     if (const auto output = execute_partial(c->node, tile, partial, context, hostile)) {
         ASSERT(output->tile.has_value() != output->accumulator.has_value());
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tools/bench/rows_file.hpp>
 #include <tools/bench/bench.hpp>
 
 #include <cmath>

@@ -8,6 +8,7 @@
 #include <tools/bench/chain_load.hpp>
 #include <tools/bench/gas_scenes.hpp>
 #include <core/canonical/partial.hpp>
+#include <core/dispute/rules.hpp>
 #include <core/dispute/commitment.hpp>
 #include <core/dispute/one_step_verifier.hpp>
 
@@ -38,7 +39,7 @@ Dispute make_dispute(Stage& stage, const Player& player, bool is_responder) {
     task.open_disputes = 1;
     task.spec.program.state_tensors = canonical::kMaxStateTensors;
     task.spec.program.step_nodes = kEntries;
-    task.spec.program.dataset = {std::uint64_t{1} << 40U, canonical::kMaxRowWidth};
+    task.spec.program.dataset = {std::uint64_t{1} << 32U, 4096};
     set_task(stage.state, task);
     Dispute dispute;
     dispute.id = retag<DisputeId>(hash_numbered("dispute", player.number));
@@ -216,21 +217,24 @@ std::optional<Action> prove(Stage& stage, const Player& player, const Bottom& bo
     Opened opened = open_tiles(bottom, partial);
     dispute::PartialProof proof;
     proof.tiles = opened.tiles;
-    const auto row_opened = [&](std::uint32_t which) -> std::optional<Bytes> {
-        const auto row = canonical::dataset_row_of(node, 0, which, context);
-        return row ? std::optional(Bytes(std::size_t{4} * claim.program.dataset.width, 1)) : std::nullopt;
+    const auto values_of = [&](std::uint32_t which) -> std::optional<Bytes> {
+        const auto span = canonical::dataset_span_of(node, 0, which, context);
+        return span ? std::optional(Bytes(std::size_t{4} * span->count)) : std::nullopt;
     };
-    if (const auto row = row_opened(partial)) {
-        const std::uint64_t rows = claim.program.dataset.rows;
-        const auto path = hashes("row", merkle::tree_depth(rows));
-        const std::uint64_t index = canonical::dataset_row_of(node, 0, partial, context).value();
-        claim.dataset_root = merkle::root_from_path(dispute::row_leaf(*row), index, rows, path).value();
-        proof.row = dispute::RowOpening{*row, path};
+    if (const auto span = canonical::dataset_span_of(node, 0, partial, context)) {
+        const canonical::DatasetShape& dataset = claim.program.dataset;
+        const dispute::ChunkRange range = dispute::chunks_of(dataset, *span);
+        const auto path = hashes("chunk", merkle::tree_depth(canonical::chunk_count(dataset)));
+        const Bytes chunk(canonical::kChunkBytes);
+        claim.dataset_root =
+            merkle::root_from_path(dispute::chunk_leaf(chunk), range.first, canonical::chunk_count(dataset), path)
+                .value();
+        proof.chunks.assign(range.count, dispute::ChunkOpening{chunk, path});
     }
     dispute::AtPartial at;
     if (partial != 0) {
         const canonical::PartialInput first{
-            .before = std::nullopt, .tiles = open_tiles(bottom, 0).data, .dataset_row = row_opened(0)};
+            .before = std::nullopt, .tiles = open_tiles(bottom, 0).data, .dataset_values = values_of(0)};
         proof.before = canonical::execute_partial(node, 0, 0, context, first).value().accumulator.value();
         at.accumulator_before = dispute::accumulator_hash(*proof.before);
     }
@@ -319,7 +323,7 @@ std::vector<std::pair<std::string, Bottom>> bottoms() {
                             Op::kGatherRows, DType::kF32, {kMost / 2, 32}, {input(0, DType::kF32, {kMost, 32}), index},
                             {kFloats, kSmall}
                         )},
-        {"batch_rows", rows(Op::kBatchRows, DType::kI32, {64, canonical::kMaxRowWidth}, {}, {})},
+        {"batch_rows", rows(Op::kBatchRows, DType::kI32, {64, 4096}, {}, {})},
         {"uniform", {make_node(Op::kUniform, DType::kF32, kRandom, {one, 1}, {})}},
         {"bernoulli", {make_node(Op::kBernoulli, DType::kF32, kRandom, {1U << 31U, 1}, {})}},
         {"quantise",

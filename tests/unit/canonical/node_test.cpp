@@ -140,7 +140,7 @@ TEST_CASE("PRG-4: dimensions of zero or beyond the limit are refused") {
         CHECK(refused({Op::kRelu, DType::kF32, {1, 1}, {}, {input(DType::kF32, shape)}}, NodeError::kTooLarge));
     }
     CHECK(check_node({Op::kFill, DType::kF32, {kMaxDimension, 1}, {}, {}}).has_value());
-    CHECK(refused({Op::kBatchRows, DType::kI32, {1, kMaxRowWidth + 1}, {}, {}}, NodeError::kTooLarge));
+    CHECK(refused({Op::kBatchRows, DType::kI32, {1, kMaxDimension + 1}, {}, {}}, NodeError::kTooLarge));
     CHECK(refused({Op::kUniform, DType::kF32, {kMaxDimension, 1025}, {}, {}}, NodeError::kTooLarge));
     CHECK(refused({Op::kBernoulli, DType::kF32, {kMaxDimension, 1025}, {}, {}}, NodeError::kTooLarge));
     const Node scatter{

@@ -419,9 +419,10 @@ Tensor execute_by_partials(const Sample& sample, const RowSource& rows, const st
             if (const auto ref = dependent_operand(node, tile, partial, input.tiles)) {
                 input.tiles.push_back(tile_of(sample.inputs[ref->input], ref->tile));
             }
-            if (const auto row = dataset_row_of(node, tile, partial, sample.context)) {
-                const ByteView bytes = rows.row(*row);
-                input.dataset_row = Bytes(bytes.begin(), bytes.end());
+            if (const auto span = dataset_span_of(node, tile, partial, sample.context)) {
+                const Bytes row = rows.row(span->row);
+                const auto first = row.begin() + 4 * std::ptrdiff_t{span->first};
+                input.dataset_values = Bytes(first, first + 4 * std::ptrdiff_t{span->count});
             }
             const auto result = execute_partial(node, tile, partial, sample.context, input);
             ASSERT(result.has_value());

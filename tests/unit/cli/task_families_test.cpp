@@ -126,7 +126,7 @@ std::vector<artifacts::NamedTensor> small_rows() {
 
 std::vector<std::uint32_t> words_of(const BuiltTask& task, std::uint64_t row) {
     std::vector<std::uint32_t> out;
-    const ByteView bytes = task.data.dataset->row(row);
+    const Bytes bytes = task.data.dataset->row(row);
     for (std::size_t i = 0; i < bytes.size(); i += 4) {
         out.push_back(
             bytes[i] | std::uint32_t{bytes[i + 1]} << 8U | std::uint32_t{bytes[i + 2]} << 16U |
@@ -160,7 +160,7 @@ TEST_CASE("features may be reals, with the class in a tensor of its own") {
     // One tensor of reals: its last column is the class all the same.
     const BuiltTask together =
         Directory(kMlp, {{"rows", reals(3, 3, {0.5F, -1.0F, 2.0F, 2.0F, 3.0F, 0.0F, 0.0F, 1.0F, 1.0F})}}).build();
-    CHECK(together.data.artifact == task.data.artifact);
+    CHECK(together.data.dataset->stored() == task.data.dataset->stored());
 }
 
 TEST_CASE("columns are named by the task") {

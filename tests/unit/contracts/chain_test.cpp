@@ -48,7 +48,7 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
     sum.tiles = {opening(canonical::DType::kI64), opening(canonical::DType::kI32)};
     dispute::PartialProof batch;
     batch.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
-    batch.row = dispute::RowOpening{Bytes(4 * canonical::kMaxRowWidth), std::vector<Hash256>(64)};
+    batch.chunks.assign(2, dispute::ChunkOpening{Bytes(canonical::kChunkBytes), std::vector<Hash256>(36)});
     canonical::Node widest;
     widest.inputs.resize(4);
     widest.view = canonical::View{

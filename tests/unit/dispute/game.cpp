@@ -252,7 +252,7 @@ ScalarReplay::ScalarReplay(const World& world, bool initialisation, std::uint64_
       initialisation_(initialisation),
       seed_(seed),
       lies_(std::move(lies)),
-      rows_tree_(dataset_tree(*world.rows)) {
+      rows_tree_(dispute::dataset_tree(*world.rows)) {
     states_[0] = initialisation ? world.initial : world.state;
 }
 
@@ -316,7 +316,7 @@ Claim make_claim(
 ) {
     Claim claim{
         .program = world.commitment(),
-        .dataset_root = responder.rows_tree().root(),
+        .dataset_root = responder.dataset_tree().root(),
         .seed = seed,
         .initialisation = initialisation,
         .first_step = first_step,

@@ -48,7 +48,7 @@ class RootsReplay final : public Replay {
     std::optional<std::uint64_t> diverged_at() override { return std::nullopt; }
     const canonical::Graph& graph() override { return graph_; }
     const canonical::RowSource& rows() override { return rows_; }
-    const merkle::Tree& rows_tree() override { return rows_tree_; }
+    const merkle::Tree& dataset_tree() override { return rows_tree_; }
 
   private:
     std::uint64_t wrong_from_;

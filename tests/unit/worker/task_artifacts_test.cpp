@@ -23,7 +23,7 @@ TEST_CASE("ART-7: a task whose artifacts are not what it commits to is not worke
     spec.program_artifact = task.put({1, 2, 3});
     CHECK(refused(spec).is_final);
     spec = task.spec;
-    spec.dataset_artifact = task.put(artifacts::build_text_dataset("another text of another size", 4)->artifact);
+    spec.dataset_artifact = task.put(artifacts::build_text_dataset("another text of another size", 4)->dataset.stored());
     CHECK(refused(spec).is_final);
     spec = task.spec;
     spec.dataset_artifact.sha256 = Hash256{{1}};
@@ -67,7 +67,7 @@ TEST_CASE("what is wrong with a task has a name") {
     CHECK(load_state(*task.artifacts, other, waiting_source(task.store)).error().defect == Defect::kStateOther);
     const contracts::Checkpoint none{Hash256{{1}}, task.put({1}), {}};
     CHECK(load_state(*task.artifacts, none, waiting_source(task.store)).error().defect == Defect::kStateFormat);
-    CHECK(std::string(to_string(Defect::kDatasetShape)) == "dataset_shape");
+    CHECK(std::string(to_string(Defect::kDatasetSize)) == "dataset_size");
 }
 
 TEST_CASE("ART-11: a task whose initial tensors are not those that it commits to is not worked on") {
