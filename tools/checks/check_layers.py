@@ -46,7 +46,7 @@ ROOMS = {
                     ["boost", "json", "cli11", "toml", "system"], False),
     "verifier/compile/program": (CORE + ["core/canonical"], [], True),
     "verifier/compile/onnx": (CORE + ["core/canonical", "verifier/compile/program"], ["onnx"], False),
-    "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program"], ["torch", "system"], False),
+    "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program"], ["torch", "boost", "system"], False),
     "verifier/artifacts": (RULES + ["client/http", "verifier/compile/program"], ["json", "system"], False),
     "verifier/taskdir": (RULES + ["core/system", "verifier/compile/program", "verifier/compile/onnx", "verifier/artifacts"], ["toml"], False),
     "verifier/roles": (RULES, [], True),

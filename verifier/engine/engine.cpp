@@ -13,7 +13,7 @@
 #include <core/canonical/partial.hpp>
 #include <verifier/engine/backend/backend.hpp>
 #include <verifier/engine/fused/executor.hpp>
-#include <verifier/engine/fused/plan.hpp>
+#include <verifier/engine/fused/planning.hpp>
 #include <verifier/engine/fused/thread_pool.hpp>
 #include <verifier/engine/torch/runtime.hpp>
 
@@ -41,6 +41,8 @@ bool is_quantised_to(const Graph& graph, const Input& input, std::uint32_t preci
     return input.source == Source::kNode && graph[input.index].op == Op::kQuantise &&
            graph[input.index].attributes[0] <= precision;
 }
+
+std::uint64_t in_mib(std::uint64_t bytes) { return (bytes + (1U << 20U) - 1) >> 20U; }
 
 // Sources whose values depend on the seed and the step.
 bool is_numbered(Op op) { return op == Op::kUniform || op == Op::kBernoulli || op == Op::kStepCount; }
@@ -173,8 +175,18 @@ bool Engine::Impl::prepare_fast() {
     }
     const auto types = steady_state(graph);
     const std::vector<std::uint32_t> wanted(kept.begin(), kept.end());
-    auto plan =
-        types && state_size <= types->size() ? fused::make_plan(graph, *types, wanted, options.threads) : std::nullopt;
+    std::optional<fused::Plan> plan;
+    if (types && state_size <= types->size()) {
+        plan = fused::make_plan(
+            {.graph = graph, .state = *types, .kept = wanted, .threads = options.threads}, options.memory_bytes
+        );
+    }
+    if (plan && options.memory_bytes != 0 && plan->memory_bytes() > options.memory_bytes) {
+        throw std::runtime_error(
+            "engine: a step takes at least " + std::to_string(in_mib(plan->memory_bytes())) +
+            " MiB, and the limit is " + std::to_string(in_mib(options.memory_bytes)) + " MiB"
+        );
+    }
     is_fast_possible = plan.has_value();
     if (is_fast_possible) {
         pool = std::make_unique<fused::ThreadPool>(options.threads);
