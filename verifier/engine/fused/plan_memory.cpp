@@ -130,44 +130,103 @@ void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes
     plan_.scratch_bytes = std::max(plan_.scratch_bytes, region.scratch_bytes * threads_);
 }
 
-// Values in the arena by first fit, each from the stage that writes it to the last that reads it. The next state is
-// there to the end: until all of it is known to be finite, the state before stays.
-void Planner::place_values() {
-    std::vector<std::size_t> last(count_, 0);
+// The next state is there to the end: until all of it is known to be finite, the state before stays.
+std::vector<Planner::Span> Planner::find_spans() const {
     const std::size_t end = stage_nodes_.size() - 1;
+    std::vector<Span> spans(count_);
     for (std::size_t i = 0; i < count_; ++i) {
         if (!is_alive(i)) {
             continue;
         }
-        last[i] = std::max(last[i], kept_[i] ? end : stage_[i]);
+        Span& own = spans[i];
+        own.first = stage_[i];
+        own.is_to_the_end = kept_[i];
+        own.last = std::max(own.last, kept_[i] ? end : stage_[i]);
         for_each_read(i, [&](std::size_t, const Input& input, const Node&) {
             if (input.source == Source::kNode) {
-                last[input.index] = std::max(last[input.index], stage_[i]);
+                spans[input.index].last = std::max(spans[input.index].last, stage_[i]);
             }
         });
     }
     for (const Input& input : graph_.back().inputs) {
         if (input.source == Source::kNode) {
-            last[input.index] = end;
+            spans[input.index].is_to_the_end = true;
+            spans[input.index].last = end;
         }
     }
-    std::vector<std::size_t> nodes;
+    return spans;
+}
+
+// Where a region is the last to read the rows of a value, one that it writes later in each block, in rows of the same
+// size, takes the value's place.
+void Planner::find_hosts(std::vector<Span>& spans) const {
+    const auto row_bytes = [&](ValueId value) {
+        return plan_.values[value].shape.cols * size_of(plan_.values[value].format);
+    };
+    for (std::size_t stage = 0; stage < plan_.stages.size(); ++stage) {
+        if (plan_.stages[stage].kind != Stage::Kind::kRegion) {
+            continue;
+        }
+        std::map<ValueId, std::size_t> hosts;  // and the last operation that reads them
+        std::set<ValueId> whole;
+        const std::vector<RegionOp>& ops = plan_.regions[plan_.stages[stage].region].ops;
+        for (std::size_t k = 0; k < ops.size(); ++k) {
+            for (const Operand& input : ops[k].inputs) {
+                const bool can_host = input.value < count_ && input.place == Operand::Place::kRows &&
+                                      spans[input.value].last == stage && spans[input.value].first < stage &&
+                                      !spans[input.value].is_to_the_end;
+                if (can_host) {
+                    hosts[input.value] = k;
+                } else if (input.place == Operand::Place::kWhole) {
+                    whole.insert(input.value);
+                }
+            }
+        }
+        for (std::size_t k = 0; k < ops.size(); ++k) {
+            const ValueId value = ops[k].output.value;
+            if (ops[k].output.place != Operand::Place::kRows) {
+                continue;
+            }
+            const auto host = std::find_if(hosts.begin(), hosts.end(), [&](const auto& each) {
+                return each.second < k && !whole.contains(each.first) && row_bytes(each.first) == row_bytes(value);
+            });
+            if (host != hosts.end()) {
+                spans[value].host = host->first;
+                hosts.erase(host);
+            }
+        }
+    }
+}
+
+// Values in the arena by first fit, each from the stage that writes it to the last that reads it.
+void Planner::place_values() {
+    std::vector<Span> spans = find_spans();
+    find_hosts(spans);
+    std::vector<std::size_t> item(count_);
     std::vector<Lifetime> lifetimes;
-    for (std::size_t i = 0; i < count_; ++i) {
-        if (is_alive(i) && plan_.values[i].is_stored) {
-            nodes.push_back(i);
-            lifetimes.push_back({.size = aligned(plan_.values[i].size_bytes()), .first = stage_[i], .last = last[i]});
+    for (const std::vector<std::size_t>& nodes : stage_nodes_) {
+        for (const std::size_t i : nodes) {
+            if (!plan_.values[i].is_stored) {
+                continue;
+            }
+            if (spans[i].host != kNoHost) {
+                item[i] = item[spans[i].host];
+                lifetimes[item[i]].last = spans[i].last;
+            } else {
+                item[i] = lifetimes.size();
+                lifetimes.push_back(
+                    {.size = aligned(plan_.values[i].size_bytes()), .first = spans[i].first, .last = spans[i].last}
+                );
+            }
         }
     }
     plan_.arena_bytes = place(lifetimes);
     plan_.busiest_stage = busiest_stage(lifetimes);
     plan_.needed_bytes = needed_at(lifetimes, plan_.busiest_stage);
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        plan_.values[nodes[i]].offset = lifetimes[i].offset;
-    }
     plan_.stage_of.assign(count_, kNever);
     for (std::size_t i = 0; i < count_; ++i) {
         if (is_alive(i)) {
+            plan_.values[i].offset = plan_.values[i].is_stored ? lifetimes[item[i]].offset : 0;
             plan_.stage_of[i] = stage_[i];
             plan_.stage_of[sums_[i] == kNoSum ? i : sums_[i]] = stage_[i];
         }

@@ -74,6 +74,16 @@ class Planner {
     void write_regions();
     void write_region(Region& region, const std::vector<std::size_t>& nodes);
     std::uint32_t choose_block_rows(const std::vector<std::size_t>& nodes) const;
+    static constexpr std::size_t kNoHost = ~std::size_t{0};
+    /// When a value is needed, and which one's place it takes.
+    struct Span {
+        std::size_t first = 0;
+        std::size_t last = 0;
+        bool is_to_the_end = false;
+        std::size_t host = kNoHost;
+    };
+    std::vector<Span> find_spans() const;
+    void find_hosts(std::vector<Span>& spans) const;
     void place_values();
 
     bool is_alive(std::size_t node) const { return live_[node] && !absorbed_[node]; }
