@@ -32,6 +32,7 @@ struct CanonicalOptions {
     std::string device = "cpu";
     int threads = 1;
     int repeats = 15;
+    std::uint64_t memory_bytes = 0;     ///< of the canonical side; 0: no limit
     std::uint64_t segment_steps = 100;  ///< between checkpoints; for the share of commitments
     std::vector<std::string> models{"gpt", "gpt10m", "cnn", "mlp"};
     std::vector<std::string> profiles{"XG-21", "XG-24", "XG-11", "XG-8", "XG-7"};
@@ -71,9 +72,11 @@ struct PeakOptions {
     std::string model = "gpt";
     std::string profile = "XG-21";
     int threads = 1;
+    int steps = 3;
+    std::uint64_t memory_bytes = 0;  ///< of the canonical side; 0: no limit
 };
-/// Returns the peak memory, in MiB, of a few steps of one side beyond what the process used before. Only one call per
-/// process.
-double run_peak(const PeakOptions& options);
+/// Returns the peak memory, in MiB, of a few steps of one side beyond what the process used before, and the seconds of
+/// the fastest. Only one call per process.
+nlohmann::json run_peak(const PeakOptions& options);
 
 }  // namespace assay::bench

@@ -119,12 +119,16 @@ void add_peak(Commands& commands) {
     PeakOptions& options = *held;
     CLI::App* const peak =
         commands.add("peak", "MiB that a few steps of one side need at their peak; used by canonical", [held] {
-            return to_text(run_peak(*held));
+            return run_peak(*held).dump();
         });
     peak->add_option("--side", options.side)->check(CLI::IsMember({"canonical", "native"}))->capture_default_str();
     peak->add_option("--model", options.model)->capture_default_str();
     peak->add_option("--profile", options.profile)->capture_default_str();
     peak->add_option("--threads", options.threads)->capture_default_str();
+    peak->add_option("--steps", options.steps)->check(CLI::PositiveNumber)->capture_default_str();
+    peak->add_option("--memory", options.memory_bytes, "Of the canonical side, as in 8GiB; 0: no limit")
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("0");
 }
 
 void add_drift_options(CLI::App& drift, DriftOptions& options) {

@@ -222,13 +222,18 @@ void Engine::Impl::move_state(bool to_fast) {
     if (to_fast == is_state_fast) {
         return;
     }
-    const std::vector<Tensor> moved = load_state();
-    if (to_fast) {
+    if (to_fast) {  // one tensor after another: the state is not there twice
         for (std::size_t i = 0; i < state_size; ++i) {
-            backend->release(static_cast<Slot>(tasks.size() + i));
+            const auto slot = static_cast<Slot>(tasks.size() + i);
+            fast->set_state(i, backend->load(slot));
+            backend->release(slot);
         }
+        is_state_fast = true;
+        backend->give_back();
+        return;
     }
-    is_state_fast = to_fast;
+    const std::vector<Tensor> moved = load_state();
+    is_state_fast = false;
     store_state(moved);
 }
 

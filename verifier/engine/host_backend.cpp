@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include <malloc.h>
+
 #include <core/base/assert.hpp>
 #include <verifier/engine/backend/backend.hpp>
 #include <verifier/engine/fused/product.hpp>
@@ -31,6 +33,8 @@ struct Free {
 class Pool {
   public:
     using Block = std::unique_ptr<std::byte, Free>;
+
+    void clear() { free_.clear(); }
 
     std::shared_ptr<std::byte> take(std::size_t size) {
         Block block;
@@ -84,6 +88,12 @@ class HostBackend final : public Backend {
     }
 
     void release(Slot slot) override { slots_[slot].memory.reset(); }
+    void give_back() override {
+        pool_.clear();
+#ifdef __GLIBC__
+        malloc_trim(0);
+#endif
+    }
 
     bool is_finite(Slot slot) const override {
         return held(slot).dtype != DType::kF32 ||

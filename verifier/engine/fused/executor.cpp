@@ -94,8 +94,12 @@ Executor::Profile Executor::profile() const {
 
 void Executor::set_state(std::span<const Tensor> state) {
     for (std::size_t i = 0; i < state.size(); ++i) {
-        std::memcpy(state_[i].get(), state[i].data.data(), state[i].data.size());
+        set_state(i, state[i]);
     }
+}
+
+void Executor::set_state(std::size_t index, const Tensor& tensor) {
+    std::memcpy(state_[index].get(), tensor.data.data(), tensor.data.size());
 }
 
 std::vector<Tensor> Executor::state() const {

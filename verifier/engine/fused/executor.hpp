@@ -20,6 +20,8 @@ class Executor {
     Executor(Plan plan, std::shared_ptr<const canonical::RowSource> rows, ThreadPool& pool);
 
     void set_state(std::span<const canonical::Tensor> state);
+    /// Sets one tensor of the state.
+    void set_state(std::size_t index, const canonical::Tensor& tensor);
     /// Returns the state tensors.
     std::vector<canonical::Tensor> state() const;
     /// Returns the output of a kept node after the last step.
