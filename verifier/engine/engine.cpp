@@ -9,6 +9,8 @@
 #include <set>
 #include <stdexcept>
 
+#include <malloc.h>
+
 #include <core/base/assert.hpp>
 #include <core/canonical/partial.hpp>
 #include <verifier/engine/backend/backend.hpp>
@@ -43,6 +45,15 @@ bool is_quantised_to(const Graph& graph, const Input& input, std::uint32_t preci
 }
 
 std::uint64_t in_mib(std::uint64_t bytes) { return (bytes + (1U << 20U) - 1) >> 20U; }
+
+constexpr std::size_t kTrimBytes = std::size_t{64} << 20U;
+
+/// What the allocator keeps of tensors that are gone, a state's worth of them.
+void give_back_free_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
 
 // Sources whose values depend on the seed and the step.
 bool is_numbered(Op op) { return op == Op::kUniform || op == Op::kBernoulli || op == Op::kStepCount; }
@@ -223,13 +234,22 @@ void Engine::Impl::move_state(bool to_fast) {
         return;
     }
     if (to_fast) {  // one tensor after another: the state is not there twice
+        std::size_t moved_bytes = 0;
         for (std::size_t i = 0; i < state_size; ++i) {
             const auto slot = static_cast<Slot>(tasks.size() + i);
-            fast->set_state(i, backend->load(slot));
+            const Tensor tensor = backend->load(slot);
+            fast->set_state(i, tensor);
             backend->release(slot);
+            moved_bytes += tensor.data.size();
+            if (moved_bytes > kTrimBytes) {
+                backend->give_back();
+                give_back_free_memory();
+                moved_bytes = 0;
+            }
         }
         is_state_fast = true;
         backend->give_back();
+        give_back_free_memory();
         return;
     }
     const std::vector<Tensor> moved = load_state();
@@ -303,7 +323,12 @@ Engine::Engine(Graph graph, std::shared_ptr<const canonical::RowSource> rows, En
     impl_->backend = make_backend(slots, impl_->options);
 }
 
-Engine::~Engine() = default;
+Engine::~Engine() {
+    if (impl_ != nullptr) {
+        impl_.reset();
+        give_back_free_memory();
+    }
+}
 Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 

@@ -7,8 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include <malloc.h>
-
 #include <core/base/assert.hpp>
 #include <verifier/engine/backend/backend.hpp>
 #include <verifier/engine/fused/product.hpp>
@@ -88,12 +86,7 @@ class HostBackend final : public Backend {
     }
 
     void release(Slot slot) override { slots_[slot].memory.reset(); }
-    void give_back() override {
-        pool_.clear();
-#ifdef __GLIBC__
-        malloc_trim(0);
-#endif
-    }
+    void give_back() override { pool_.clear(); }
 
     bool is_finite(Slot slot) const override {
         return held(slot).dtype != DType::kF32 ||

@@ -42,7 +42,7 @@ class Backend {
     virtual void store(Slot slot, const canonical::Tensor& tensor) = 0;
     virtual canonical::Tensor load(Slot slot) const = 0;
     virtual void release(Slot slot) = 0;
-    /// Gives memory of released tensors, which is kept for the next ones, back to the system.
+    /// Frees memory of released tensors that is kept for the next ones.
     virtual void give_back() {}
     /// Computes task.output from task.inputs. Not for kCommit, kBatchRows, or the operations of draw().
     virtual void execute(const Task& task) = 0;

@@ -22,6 +22,8 @@ inline constexpr std::size_t kMinPanelRows = 32;
 
 /// Whether a chunk's sums are below 2^53.
 bool fits_at_once(const canonical::Node& contract);
+/// Whether this CPU's matrix unit multiplies it.
+bool has_tiles(const canonical::Node& contract);
 
 /// Everything about a contraction that its panels share.
 struct Contraction {

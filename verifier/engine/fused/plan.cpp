@@ -11,7 +11,6 @@
 #include <verifier/engine/fused/ordering.hpp>
 #include <verifier/engine/fused/planner.hpp>
 #include <verifier/engine/fused/product.hpp>
-#include <verifier/engine/fused/row_op.hpp>
 
 namespace assay::engine::fused {
 
@@ -35,6 +34,18 @@ bool reads_rows(const Node& node, std::size_t input) {
             return input == 1;
         default:
             return node.inputs[input].shape.rows == node.shape.rows;
+    }
+}
+
+bool is_row_wise(Op op) {
+    switch (op) {
+        case Op::kContract:
+        case Op::kScatterAddRows:
+        case Op::kBatchRows:
+        case Op::kCommit:
+            return false;
+        default:
+            return true;
     }
 }
 

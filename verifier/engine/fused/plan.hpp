@@ -94,6 +94,9 @@ struct Plan {
     }
 };
 
+/// Whether a node is row-wise: all operations except products, scatters, batches and kCommit.
+bool is_row_wise(canonical::Op op);
+
 /// The graph to plan, and what is not in it.
 struct PlanInput {
     const canonical::Graph& graph;  ///< well-formed
