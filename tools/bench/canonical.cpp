@@ -145,7 +145,7 @@ class CanonicalSide {
             if (!init.run_step(context())) {
                 throw std::runtime_error(model.name + ": the initial state has diverged");
             }
-            initial = init.state();
+            initial = init.take_state();
         }
         engine_.set_state(initial);
     }

@@ -133,6 +133,9 @@ struct Engine::Impl {
     }
     void plan();
     bool prepare_fast();
+    Tensor take_tensor(std::size_t index);
+    template <class Take>
+    void take_all(Take take);
     void move_state(bool to_fast);
     std::vector<Tensor> load_state() const;
     void store_state(std::span<const Tensor> tensors);
@@ -229,27 +232,39 @@ void Engine::Impl::store_state(std::span<const Tensor> tensors) {
     }
 }
 
+Tensor Engine::Impl::take_tensor(std::size_t index) {
+    if (is_state_fast) {
+        return fast->take_state(index);
+    }
+    const auto slot = static_cast<Slot>(tasks.size() + index);
+    Tensor tensor = backend->load(slot);
+    backend->release(slot);
+    return tensor;
+}
+
+// One tensor after another, so that the state is not there twice.
+template <class Take>
+void Engine::Impl::take_all(Take take) {
+    std::size_t taken_bytes = 0;
+    for (std::size_t i = 0; i < state_size; ++i) {
+        Tensor tensor = take_tensor(i);
+        taken_bytes += tensor.data.size();
+        take(i, std::move(tensor));
+        if (taken_bytes > kTrimBytes || i + 1 == state_size) {
+            backend->give_back();
+            give_back_free_memory();
+            taken_bytes = 0;
+        }
+    }
+}
+
 void Engine::Impl::move_state(bool to_fast) {
     if (to_fast == is_state_fast) {
         return;
     }
-    if (to_fast) {  // one tensor after another: the state is not there twice
-        std::size_t moved_bytes = 0;
-        for (std::size_t i = 0; i < state_size; ++i) {
-            const auto slot = static_cast<Slot>(tasks.size() + i);
-            const Tensor tensor = backend->load(slot);
-            fast->set_state(i, tensor);
-            backend->release(slot);
-            moved_bytes += tensor.data.size();
-            if (moved_bytes > kTrimBytes) {
-                backend->give_back();
-                give_back_free_memory();
-                moved_bytes = 0;
-            }
-        }
+    if (to_fast) {
+        take_all([&](std::size_t i, const Tensor& tensor) { fast->set_state(i, tensor); });
         is_state_fast = true;
-        backend->give_back();
-        give_back_free_memory();
         return;
     }
     const std::vector<Tensor> moved = load_state();
@@ -338,6 +353,13 @@ void Engine::set_state(std::span<const Tensor> state) {
 }
 
 std::vector<Tensor> Engine::state() const { return impl_->load_state(); }
+
+std::vector<Tensor> Engine::take_state() {
+    std::vector<Tensor> out;
+    impl_->take_all([&](std::size_t, Tensor tensor) { out.push_back(std::move(tensor)); });
+    impl_->state_size = 0;
+    return out;
+}
 
 Result<void, StepError> Engine::run_step(
     const StepContext& context, const Tamper& tamper, const canonical::NodeObserver& observe

@@ -71,9 +71,20 @@ Executor::Executor(Plan plan, std::shared_ptr<const canonical::RowSource> rows, 
     for (const Input& input : next) {
         state_.push_back(allocate(bytes_of(input)));
     }
+    find_addresses();
+}
+
+void Executor::find_addresses() {
     const std::size_t nodes = plan_.graph.size() - 1;
+    addresses_.resize(plan_.values.size());
     for (std::size_t i = 0; i < plan_.values.size(); ++i) {
-        addresses_.push_back(i < nodes ? arena_.get() + plan_.values[i].offset : state_[i - nodes].get());
+        const Value& value = plan_.values[i];
+        if (i >= nodes) {
+            addresses_[i] = state_[i - nodes].get();
+        } else {
+            const bool is_state = value.next_state != kNoState;
+            addresses_[i] = is_state ? state_[value.next_state].get() : arena_.get() + value.offset;
+        }
     }
 }
 
@@ -99,16 +110,31 @@ void Executor::set_state(std::span<const Tensor> state) {
 }
 
 void Executor::set_state(std::size_t index, const Tensor& tensor) {
+    if (state_[index] == nullptr) {
+        state_[index] = allocate(tensor.data.size());
+        find_addresses();
+    }
     std::memcpy(state_[index].get(), tensor.data.data(), tensor.data.size());
+}
+
+Tensor Executor::load_state(std::size_t index) const {
+    const Input& input = plan_.graph.back().inputs[index];
+    Tensor out = canonical::make_tensor(input.dtype, input.shape);
+    std::memcpy(out.data.data(), state_[index].get(), out.data.size());
+    return out;
 }
 
 std::vector<Tensor> Executor::state() const {
     std::vector<Tensor> out;
-    const std::vector<Input>& next = plan_.graph.back().inputs;
-    for (std::size_t i = 0; i < next.size(); ++i) {
-        out.push_back(canonical::make_tensor(next[i].dtype, next[i].shape));
-        std::memcpy(out.back().data.data(), state_[i].get(), out.back().data.size());
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+        out.push_back(load_state(i));
     }
+    return out;
+}
+
+Tensor Executor::take_state(std::size_t index) {
+    Tensor out = load_state(index);
+    state_[index].reset();
     return out;
 }
 
@@ -229,11 +255,11 @@ void Executor::move_next() {
     pool_.run(next.size(), [&](std::size_t i, std::size_t) {
         if (moved[i] != nullptr) {
             state_[i].swap(moved[i]);
-            addresses_[plan_.state_value(i)] = state_[i].get();
-        } else if (next[i].source == Source::kNode) {
+        } else if (next[i].source == Source::kNode && addresses_[next[i].index] != state_[i].get()) {
             std::memcpy(state_[i].get(), addresses_[next[i].index], bytes_of(next[i]));
         }
     });
+    find_addresses();
 }
 
 Result<void, StepError> Executor::run_step(const StepContext& context) {

@@ -24,6 +24,8 @@ class Executor {
     void set_state(std::size_t index, const canonical::Tensor& tensor);
     /// Returns the state tensors.
     std::vector<canonical::Tensor> state() const;
+    /// Returns one tensor of the state and frees its memory; it has to be set before the next step.
+    canonical::Tensor take_state(std::size_t index);
     /// Returns the output of a kept node after the last step.
     canonical::Tensor kept(std::uint32_t node) const;
 
@@ -46,6 +48,8 @@ class Executor {
     void run_scatter(std::uint32_t node);
     void run_batch(std::uint32_t node, const canonical::StepContext& context);
     void run_product_stage(std::uint32_t node);
+    canonical::Tensor load_state(std::size_t index) const;
+    void find_addresses();
     bool is_next_finite();
     void move_next();
 

@@ -230,9 +230,18 @@ void Planner::find_stored() {
             }
         });
     }
-    for (const Input& input : graph_.back().inputs) {
-        if (input.source == Source::kNode) {
-            plan_.values[input.index].is_stored = true;
+    // A step that reads no state, as an initialisation, leaves none to be kept until the next is known to be finite.
+    const bool reads_state = std::any_of(graph_.begin(), graph_.end(), [](const Node& node) {
+        return std::any_of(node.inputs.begin(), node.inputs.end(), [](const Input& input) {
+            return input.source == Source::kState;
+        });
+    });
+    const std::vector<Input>& next = graph_.back().inputs;
+    for (std::uint32_t i = 0; i < next.size(); ++i) {
+        if (next[i].source == Source::kNode) {
+            Value& value = plan_.values[next[i].index];
+            value.is_stored = true;
+            value.next_state = reads_state ? kNoState : std::min(value.next_state, i);
         }
     }
 }

@@ -31,12 +31,15 @@ constexpr bool is_laid_out(Format format) { return format == Format::kLeftDigits
 /// Size of an element in bytes; not for packed values.
 constexpr std::size_t size_of(Format format) { return format == Format::kWide ? 8 : format == Format::kShort ? 2 : 4; }
 
+constexpr std::uint32_t kNoState = ~0U;
+
 struct Value {
     canonical::Shape shape;
     Format format = Format::kWords;
-    bool is_stored = false;        ///< kept in memory between stages; else inside one region only
-    std::size_t offset = 0;        ///< offset in the arena
-    std::size_t packed_bytes = 0;  ///< size in bytes, if packed
+    bool is_stored = false;               ///< kept in memory between stages; else inside one region only
+    std::uint32_t next_state = kNoState;  ///< state tensor whose memory it is written to; kNoState: arena
+    std::size_t offset = 0;               ///< offset in the arena
+    std::size_t packed_bytes = 0;         ///< size in bytes, if packed
     std::size_t size_bytes() const {
         return is_laid_out(format) ? packed_bytes : shape.element_count() * size_of(format);
     }
@@ -86,8 +89,10 @@ struct Plan {
     std::size_t needed_bytes = 0;   ///< the most that values in the arena take at one time
     std::size_t busiest_stage = 0;  ///< when they do
     std::size_t state_bytes = 0;    ///< of the state, which is there once
-    std::size_t scratch_bytes = 0;  ///< of all threads
-    std::size_t memory_bytes() const { return arena_bytes + state_bytes + scratch_bytes; }
+    std::size_t scratch_bytes = 0;  ///< of all threads, products included
+    /// What steps take in all; so many bytes are for what an engine notes of its nodes.
+    std::size_t memory_bytes() const { return arena_bytes + state_bytes + scratch_bytes + kNotedBytes; }
+    static constexpr std::size_t kNotedBytes = std::size_t{3} << 20U;
     ValueId state_value(std::size_t index) const { return static_cast<ValueId>(graph.size() - 1 + index); }
     ValueId value_of(const canonical::Input& input) const {
         return input.source == canonical::Source::kNode ? input.index : state_value(input.index);

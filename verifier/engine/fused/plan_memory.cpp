@@ -6,6 +6,7 @@
 #include <set>
 
 #include <verifier/engine/fused/placing.hpp>
+#include <verifier/engine/fused/product.hpp>
 
 /// Where the values of a plan lie: in a region's scratch memory, in the arena.
 namespace assay::engine::fused {
@@ -22,12 +23,16 @@ constexpr std::uint32_t kTransposeRows = 16;
 
 }  // namespace
 
+// Regions' and products' scratch memory stays from stage to stage.
 void Planner::write_regions() {
+    std::size_t for_regions = 0;
+    std::size_t for_products = 0;
     for (const std::vector<std::size_t>& nodes : stage_nodes_) {
         Stage stage{.node = static_cast<ValueId>(nodes.front())};
         switch (graph_[nodes.front()].op) {
             case Op::kContract:
                 stage.kind = Stage::Kind::kProduct;
+                for_products = std::max(for_products, workspace_bytes(graph_[nodes.front()], threads_));
                 break;
             case Op::kScatterAddRows:
                 stage.kind = Stage::Kind::kScatter;
@@ -38,10 +43,12 @@ void Planner::write_regions() {
             default:
                 stage.region = plan_.regions.size();
                 write_region(plan_.regions.emplace_back(), nodes);
+                for_regions = std::max(for_regions, plan_.regions.back().scratch_bytes * threads_);
                 break;
         }
         plan_.stages.push_back(stage);
     }
+    plan_.scratch_bytes = for_regions + for_products;
 }
 
 std::uint32_t Planner::choose_block_rows(const std::vector<std::size_t>& nodes) const {
@@ -127,7 +134,6 @@ void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes
         }
     }
     region.scratch_bytes = scratch.size_bytes();
-    plan_.scratch_bytes = std::max(plan_.scratch_bytes, region.scratch_bytes * threads_);
 }
 
 // The next state is there to the end: until all of it is known to be finite, the state before stays.
@@ -206,7 +212,7 @@ void Planner::place_values() {
     std::vector<Lifetime> lifetimes;
     for (const std::vector<std::size_t>& nodes : stage_nodes_) {
         for (const std::size_t i : nodes) {
-            if (!plan_.values[i].is_stored) {
+            if (!is_in_arena(i)) {
                 continue;
             }
             if (spans[i].host != kNoHost) {
@@ -226,7 +232,7 @@ void Planner::place_values() {
     plan_.stage_of.assign(count_, kNever);
     for (std::size_t i = 0; i < count_; ++i) {
         if (is_alive(i)) {
-            plan_.values[i].offset = plan_.values[i].is_stored ? lifetimes[item[i]].offset : 0;
+            plan_.values[i].offset = is_in_arena(i) ? lifetimes[item[i]].offset : 0;
             plan_.stage_of[i] = stage_[i];
             plan_.stage_of[sums_[i] == kNoSum ? i : sums_[i]] = stage_[i];
         }

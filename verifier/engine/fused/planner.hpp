@@ -87,6 +87,9 @@ class Planner {
     void place_values();
 
     bool is_alive(std::size_t node) const { return live_[node] && !absorbed_[node]; }
+    bool is_in_arena(std::size_t node) const {
+        return plan_.values[node].is_stored && plan_.values[node].next_state == kNoState;
+    }
     template <class F>
     void for_each_node_input(std::size_t node, F f) const {
         for (std::size_t j = 0; j < graph_[node].inputs.size(); ++j) {

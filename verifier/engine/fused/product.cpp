@@ -16,9 +16,6 @@ using canonical::Node;
 
 namespace {
 
-constexpr std::size_t kLeftBytes = std::size_t{256} * 1024;  // of a packed left panel: inside a second-level cache
-constexpr std::size_t kRightBytes = std::size_t{16} << 20U;  // of right operands that are packed at a time
-
 // Vectors of T. Where doubles would not be exact, the right operand is two: high halves and low ones.
 template <class T>
 struct VectorKernel {

@@ -70,4 +70,22 @@ Format operand_format(const Node& contract, std::size_t input) {
     return !are_whole ? plain : input == 0 ? Format::kLeftDigits : Format::kRightDigits;
 }
 
+std::size_t workspace_bytes(const Node& contract, std::size_t threads) {
+    const bool is_split = contract.attributes[0] > kMaxFloatPrecision && !fits_at_once(contract);
+    const auto packed = [&](std::size_t input) {
+        if (has_tiles(contract)) {
+            return packed_bytes(contract, input);
+        }
+        const std::size_t elements = contract.inputs[input].shape.element_count();
+        const bool is_short = product_format(contract) == Format::kShort;
+        return elements * (is_short ? sizeof(std::int16_t) : sizeof(double) * (is_split && input == 2 ? 2 : 1));
+    };
+    const std::size_t chunks = contract.inputs[1].shape.cols;
+    const std::size_t columns = contract.shape.cols;
+    const std::size_t left = std::min(packed(0), kLeftBytes);
+    const std::size_t right = std::min(packed(2), kRightBytes);
+    const std::size_t sums = (chunks + (chunks > 1 ? kMinPanelRows : 0)) * columns * sizeof(double);
+    return right + threads * (left + sums);
+}
+
 }  // namespace assay::engine::fused
