@@ -134,7 +134,7 @@ taskdir::Findings lint_task(const std::filesystem::path& directory) {
             check_run(*task, findings);
             check_drift(task->file, findings);
             check_initial(*task, findings);
-            check_sizes(estimate_task(*task), findings);
+            check_sizes(estimate_task(*task, {.with_memory = false}), findings);
             if (!findings.has_errors()) {
                 check_first_step(*task, findings);
             }
