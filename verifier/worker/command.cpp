@@ -19,6 +19,7 @@
 #include <core/keys/password.hpp>
 #include <core/system/log/log_options.hpp>
 #include <verifier/worker/benchmark.hpp>
+#include <verifier/worker/offers.hpp>
 #include <verifier/worker/segment_check.hpp>
 #include <verifier/worker/worker.hpp>
 
@@ -51,6 +52,14 @@ void add_engine(CLI::App& command, Arguments& args) {
     command.add_option("--threads", args.worker.engine.threads, "Threads of the engine")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
+    command
+        .add_option(
+            "--memory", args.worker.memory_bytes,
+            "The most memory that a task may take, as in 16GiB; 0: what is available. Outputs that do not fit are "
+            "computed twice"
+        )
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("0");
 }
 
 void add_common(CLI::App& command, Arguments& args) {
@@ -109,13 +118,6 @@ void add_role(CLI::App& command, Arguments& args) {
     command.add_option("--disk-reserve", args.worker.reserve_bytes, "Disk space kept free for disputes, e.g. 1GiB")
         ->transform(CLI::AsSizeValue(false))
         ->default_str("1GiB");
-    command
-        .add_option(
-            "--memory", args.worker.memory_bytes,
-            "The most memory that a task may take, as in 16GiB; 0: what is available"
-        )
-        ->transform(CLI::AsSizeValue(false))
-        ->default_str("0");
     command.add_option("--seed", args.worker.seed, "Seed of a whistleblower's checking order")->capture_default_str();
     command.add_flag(
         "--reset-breaker", args.worker.reset_breaker,
@@ -187,6 +189,7 @@ int run(Arguments& args, const Flavour& flavour) {
     log::start(args.log);
     set_listen(args);
     args.worker.json_progress = args.progress == "json";
+    args.worker.engine.memory_bytes = memory_max(args.worker);
     struct sigaction action {};
     action.sa_handler = on_signal;
     ::sigaction(SIGTERM, &action, nullptr);

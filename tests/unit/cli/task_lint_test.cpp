@@ -204,7 +204,7 @@ TEST_CASE("WRK-3: an estimate's hours are those of the classes' speeds and of th
     CHECK(estimate.hours.front().second == doctest::Approx(work / speed / 3.6e9));
     CHECK(estimate.hours.back().second == doctest::Approx(work / speed / 7.2e9));
     CHECK(estimate.fee_min_grains == contracts::fee_at(params, task.spec, params.work_price).grains);
-    CHECK(estimate_text(estimate, task).find("hours on this machine") != std::string::npos);
+    CHECK(estimate_text(estimate, task).find("seconds on this machine") != std::string::npos);
 }
 
 TEST_CASE("DSP-3: an estimate's rounds are those of the rules") {

@@ -104,9 +104,11 @@ StepMemory step_memory(const Program& program, std::uint64_t limit_bytes, int th
 std::optional<LargestModel> largest_model(const taskdir::TaskFile& file, std::uint64_t limit_bytes, int threads) {
     constexpr std::uint32_t kMostTimes = 4096;
     std::optional<LargestModel> largest;
+    bool is_bound_by_memory = true;
     const auto fits = [&](std::uint32_t factor) {
         const Grown grown =
             std::visit([&](const auto& model) { return grow(model, file.optimizer, factor); }, file.model);
+        is_bound_by_memory = grown.program.has_value();
         if (!grown.program) {
             return false;
         }
@@ -123,9 +125,15 @@ std::optional<LargestModel> largest_model(const taskdir::TaskFile& file, std::ui
         low = high;
         high *= 2;
     }
+    bool is_bound = is_bound_by_memory;
     while (high - low > 1 && low > 0) {
         const std::uint32_t middle = low + (high - low) / 2;
-        (fits(middle) ? low : high) = middle;
+        const bool is_larger = fits(middle);
+        (is_larger ? low : high) = middle;
+        is_bound = is_larger ? is_bound : is_bound_by_memory;
+    }
+    if (largest) {
+        largest->is_bound_by_memory = is_bound;
     }
     return largest;
 }

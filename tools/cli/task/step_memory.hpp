@@ -24,6 +24,7 @@ struct LargestModel {
     std::string size;  ///< such as "24 layers"
     std::uint64_t state_bytes = 0;
     StepMemory memory;
+    bool is_bound_by_memory = true;  ///< false: the next one would have too many nodes or too large tensors
 };
 /// Multiplies a GPT's layers and another model's widths by whole numbers. nullopt if the model itself does not fit, or
 /// is an ONNX file, which has one size.

@@ -166,6 +166,7 @@ json largest_to_json(const Estimate& e) {
     return {
         {"size", e.largest->size},
         {"state_bytes", e.largest->state_bytes},
+        {"is_bound_by_memory", e.largest->is_bound_by_memory},
         {"step_bytes", e.largest->memory.bytes},
         {"work_over_program", e.largest->memory.work}};
 }
@@ -180,7 +181,7 @@ json hours_to_json(const Estimate& e) {
 
 std::string memory_text(const Estimate& e) {
     std::string out = "about " + size_text(e.training_bytes) + " to train or verify";
-    if (e.training_work > 1.0) {
+    if (e.training_work > 1.005) {
         out += ", with " + decimal((e.training_work - 1.0) * 100.0, 0) + " % of the work done twice";
     }
     if (e.training_bytes > e.memory_bytes) {
@@ -190,13 +191,23 @@ std::string memory_text(const Estimate& e) {
            " for a party to a dispute";
 }
 
+std::string duration_text(double hours) {
+    constexpr double kLongest = 100.0;  // of one unit before the next is taken
+    if (hours * 3600.0 < kLongest) {
+        return decimal(hours * 3600.0, 1) + " seconds";
+    }
+    if (hours * 60.0 < kLongest) {
+        return decimal(hours * 60.0, 1) + " minutes";
+    }
+    return hours < kLongest ? decimal(hours, 1) + " hours" : decimal(hours / 24.0, 1) + " days";
+}
+
 void add_times(Facts& facts, const Estimate& e) {
     const char* name = "time";
     for (const auto& [machine, hours] : e.hours) {
         const bool is_class = machine != "this machine";
         facts.add(
-            name, decimal(hours, hours < 10.0 ? 2 : 0) + " hours on " +
-                      (is_class ? "the slowest machine of class " + machine : machine)
+            name, duration_text(hours) + " on " + (is_class ? "the slowest machine of class " + machine : machine)
         );
         name = "";
     }
@@ -321,7 +332,10 @@ std::string estimate_text(const Estimate& e, const taskdir::BuiltTask& task) {
     facts.add("", grouped(e.elements_written) + " elements written by the other nodes");
     facts.add("memory", memory_text(e));
     if (e.largest) {
-        facts.add("", "the largest such model that fits " + size_text(e.memory_bytes) + ": " + e.largest->size);
+        facts.add(
+            "", "the largest such model that fits " + size_text(e.memory_bytes) + ": " + e.largest->size +
+                    (e.largest->is_bound_by_memory ? "" : ", since a larger one is no program")
+        );
     }
     add_times(facts, e);
     facts.add(
