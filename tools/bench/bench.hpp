@@ -9,6 +9,7 @@
 
 #include <tools/bench/measure.hpp>
 #include <verifier/compile/program/graph_builder.hpp>
+#include <verifier/compile/program/program.hpp>
 
 /// The benchmarks of assay-bench that train. Each compares two sides in the same run and returns JSON.
 namespace assay::bench {
@@ -66,6 +67,18 @@ struct DisputeOptions {
 };
 /// Measures what an honest party to a dispute needs, by the size of the model: an array of one object for each.
 nlohmann::json run_dispute_bench(const DisputeOptions& options);
+
+struct MemoryOptions {
+    std::vector<std::string> models{"gpt", "gpt10m", "cnn", "mlp"};
+    std::string profile = "XG-21";
+    int threads = 1;
+    int steps = 3;  ///< that are measured; 0: plans alone
+};
+/// Returns what the plans of the models' steps take, the fastest ones and those that need the least, and what a process
+/// takes that runs them.
+nlohmann::json run_memory_bench(const MemoryOptions& options);
+/// Returns the program of one of run_canonical_bench's models; throws for another name.
+program::Program canonical_program(const std::string& model, const std::string& profile);
 
 struct PeakOptions {
     std::string side = "canonical";  ///< "canonical" or "native"

@@ -438,6 +438,10 @@ json measure_product(
 
 }  // namespace
 
+program::Program canonical_program(const std::string& model, const std::string& profile) {
+    return model_named(model).canonical(profile_named(profile));
+}
+
 json run_peak(const PeakOptions& options) {
     const Model model = model_named(options.model);
     const CanonicalOptions sides{.threads = options.threads, .memory_bytes = options.memory_bytes};

@@ -114,6 +114,20 @@ void add_dispute(Commands& commands) {
     dispute->add_flag("--only-trains", options.only_trains, "Its training alone; used by the command itself");
 }
 
+void add_memory(Commands& commands) {
+    const auto held = std::make_shared<MemoryOptions>();
+    MemoryOptions& options = *held;
+    CLI::App* const memory = commands.add(
+        "memory", "What steps take: by their plans, the fastest and the least, and measured in processes of their own",
+        [held] { return run_memory_bench(*held).dump(2); }
+    );
+    memory->add_option("--models", options.models, "Which of gpt, gpt10m, gpt2, gpt2-batch8, cnn, mlp")
+        ->capture_default_str();
+    memory->add_option("--profile", options.profile)->capture_default_str();
+    memory->add_option("--threads", options.threads)->check(CLI::PositiveNumber)->capture_default_str();
+    memory->add_option("--steps", options.steps, "Steps that are measured; 0: plans alone")->capture_default_str();
+}
+
 void add_peak(Commands& commands) {
     const auto held = std::make_shared<PeakOptions>();
     PeakOptions& options = *held;
@@ -186,6 +200,7 @@ void add_training_commands(Commands& commands) {
     add_canonical(commands);
     add_curves(commands);
     add_dispute(commands);
+    add_memory(commands);
     add_peak(commands);
     add_drift(commands);
     add_drift_run(commands);
