@@ -223,7 +223,9 @@ template <class Kernel>
 void run_wide(const Contraction& c, const Kernel& kernel, ThreadPool& pool) {
     using Packed = typename Kernel::Packed;
     const std::size_t block = kernel.left_block();
-    const std::size_t by_cache = kLeftBytes / (left_size(c, kernel, block) / block * sizeof(Packed));
+    const std::size_t row_bytes = left_size(c, kernel, block) / block * sizeof(Packed);
+    ASSERT(row_bytes > 0);
+    const std::size_t by_cache = kLeftBytes / row_bytes;
     const std::size_t by_threads = (c.rows * c.groups + pool.size() - 1) / pool.size();
     const std::size_t wanted = std::max(std::min(by_cache, by_threads), kMinPanelRows);
     const std::size_t panel_rows = std::min((wanted + block - 1) / block * block, c.rows);
