@@ -169,6 +169,55 @@ class Exported(Directory):
         self.assertIn('columns = ["inputs0", "inputs1"]', (self.at / "task.toml").read_text())
         self.assertEqual(assay("task", "lint", self.at)[0], 0)
 
+    def notes_of(self, module, dataset, loss=functional.mse_loss, **more):
+        """What `assay task lint` notes of an exported module."""
+        assay_export.export(
+            self.at, module=module, loss=loss, dataset=dataset, batch_size=len(dataset[0]),
+            optimizer=torch.optim.SGD(module.parameters(), lr=0.1), **more)
+        status, findings = assay("task", "lint", self.at)
+        self.assertEqual(status, 0, findings)
+        return [finding["message"] for finding in findings["findings"]]
+
+    def test_dropout_in_attention_is_kept(self):
+        class Attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = nn.MultiheadAttention(8, 2, dropout=0.25, batch_first=True)
+
+            def forward(self, x):
+                return self.inner(x, x, x, need_weights=False)[0]
+
+        notes = self.notes_of(Attention(), (torch.randn(2, 4, 8), torch.randn(2, 4, 8)))
+        self.assertEqual(sum("(Dropout) draws its mask" in note for note in notes), 1, notes)
+
+    def test_dropout_between_recurrent_layers_is_kept(self):
+        for kind in (nn.LSTM, nn.GRU):
+            class Recurrent(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.inner = kind(3, 4, num_layers=3, dropout=0.5)
+
+                def forward(self, x):
+                    return self.inner(x)[0]
+
+            notes = self.notes_of(Recurrent(), (torch.randn(2, 5, 3), torch.randn(2, 5, 4)))
+            self.assertEqual(sum("(Dropout) draws its mask" in note for note in notes), 2, notes)
+
+    def test_a_row_that_pads_is_told(self):
+        class Summed(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.words = nn.Embedding(5, 4, padding_idx=0)
+
+            def forward(self, x):
+                return self.words(x).sum(dim=1)
+
+        module = Summed()
+        notes = assay_export.export(
+            self.at, module=module, loss=functional.mse_loss, dataset=(torch.arange(6).reshape(2, 3) % 5, torch.randn(2, 4)),
+            batch_size=2, optimizer=torch.optim.SGD(module.parameters(), lr=0.1))
+        self.assertTrue(any("padding_idx 0" in note for note in notes), notes)
+
     def test_what_the_optimizer_lacks_is_frozen(self):
         module = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2))
         optimizer = torch.optim.SGD(module[1].parameters(), lr=0.1)
