@@ -300,13 +300,13 @@ class Exported(Directory):
         self.assertTrue(any("in this order" in note for note in notes), notes)
 
 
-class Sorted(nn.Module):
+class Determinant(nn.Module):
     def __init__(self):
         super().__init__()
-        self.linear = nn.Linear(4, 2)
+        self.linear, self.square = nn.Linear(4, 2), nn.Parameter(torch.eye(2))
 
     def forward(self, x):
-        return self.linear(x).topk(2, dim=1).values
+        return self.linear(x) * torch.det(self.square)
 
 
 class Trained(Directory):
@@ -389,14 +389,14 @@ class Refused(Directory):
         self.assertTrue(any("weight decay" in note and "bias" in note for note in notes), notes)
 
     def test_an_operator_that_tasks_do_not_have_is_named_with_its_node_and_opset(self):
-        module = Sorted()
+        module = Determinant()
         assay_export.export(
             self.at, module=module, loss=nn.CrossEntropyLoss(), dataset=make_fixtures.clusters(6, 4, 2),
             optimizer=torch.optim.SGD(module.parameters(), lr=0.1))
         status, findings = assay("task", "lint", self.at)
         self.assertEqual(status, 3)
         message = findings["findings"][0]["message"]
-        for part in ("TopK", "17"):
+        for part in ("Det", "17"):
             self.assertIn(part, message)
 
     def test_the_command_tells_what_is_wrong(self):

@@ -305,13 +305,13 @@ def _check_module(module, optimizer):
         raise ExportError("the optimizer has parameters that the module does not have")
 
 
-def _note_padding(module, notes):
-    """PyTorch gives the row of an embedding that pads no gradient, and ONNX has no such row."""
-    for name, part in module.named_modules():
-        if isinstance(part, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and part.padding_idx is not None:
-            notes.append(
-                f"{name or 'the module'} has padding_idx {part.padding_idx}: PyTorch does not train this row where it is "
-                "looked up, and a task does, unless a mask keeps it out of the loss")
+def _rows_that_pad(module):
+    """Notes: PyTorch gives the row of an embedding that pads no gradient, and ONNX has no such row."""
+    return [
+        f"{name or 'the module'} has padding_idx {part.padding_idx}: PyTorch does not train this row where it is looked up, "
+        "and a task does, unless a mask keeps it out of the loss"
+        for name, part in module.named_modules()
+        if isinstance(part, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and part.padding_idx is not None]
 
 
 def _random_state(device):
@@ -398,8 +398,7 @@ def export(
     frozen = _frozen(module, optimizer, initializers)
     if frozen:
         sections["model"]["frozen"] = frozen
-    notes.append(_verify(path, columns, batch, expected, is_random))
-    _note_padding(module, notes)
+    notes += [_verify(path, columns, batch, expected, is_random), *_rows_that_pad(module)]
 
     write_safetensors(directory / "dataset.safetensors", rows)
     sections["numerics"] = {"profile": profile}
