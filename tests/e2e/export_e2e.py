@@ -329,6 +329,42 @@ class Trained(Directory):
         self.assertEqual((keys["alpha"], keys["momentum"], keys["epsilon"]), ("0.9", "0.5", "1e-08"))
         self.assertIn('"rmsprop"', keys["kinds"])
 
+    def test_rates_and_decay_of_single_parameters(self):
+        def groups(parameters):
+            return torch.optim.AdamW(
+                [{"params": parameters[:2], "lr": 0.1}, {"params": parameters[2:], "lr": 0.025}], weight_decay=0.5)
+
+        keys = self.keys_of(groups)
+        self.assertEqual(keys["learning_rate"], "0.1")
+        self.assertEqual(keys["weight_decay"], "0.5")
+        text = (self.at / "task.toml").read_text()
+        self.assertIn('rates = {"2.weight" = 0.25, "2.bias" = 0.25, "4.weight" = 0.25, "4.bias" = 0.25}', text)
+        self.assertIn('decayed = ["0.weight", "0.bias", "2.weight", "2.bias", "4.weight", "4.bias"]', text)
+        # A task decays matrices by itself.
+        self.keys_of(lambda p: torch.optim.AdamW(
+            [{"params": [x for x in p if x.dim() > 1]}, {"params": [x for x in p if x.dim() == 1], "weight_decay": 0.0}]))
+        self.assertNotIn("decayed", (self.at / "task.toml").read_text())
+
+    def test_rates_from_point_to_point(self):
+        def sgd(parameters):
+            return torch.optim.SGD(parameters, lr=0.1)
+
+        rates = torch.optim.lr_scheduler
+        keys = self.keys_of(sgd, lambda o: rates.OneCycleLR(
+            o, 0.5, total_steps=40, pct_start=0.33, div_factor=20, cycle_momentum=False))
+        self.assertEqual((keys["updates"], keys["curved"]), ("[0.0, 12.200000000000001, 39.0]", "true"))
+        self.assertIn('"points"', keys["kinds"])
+        self.assertEqual(keys["factors"], "[1.0, 20.0, 0.0001]")
+        keys = self.keys_of(sgd, lambda o: rates.OneCycleLR(
+            o, 0.5, total_steps=40, cycle_momentum=False, anneal_strategy="linear", three_phase=True))
+        self.assertEqual(len(keys["updates"].split(",")), 4)
+        self.assertNotIn("curved", keys)
+        keys = self.keys_of(sgd, lambda o: rates.MultiStepLR(o, [10, 25]))
+        self.assertEqual(keys["updates"], "[0.0, 9.0, 10.0, 24.0, 25.0, 39.0]")
+        self.assertEqual(keys["factors"], "[1.0, 1.0, 0.1, 0.1, 0.01, 0.01]")
+        keys = self.keys_of(sgd, lambda o: rates.CosineAnnealingWarmRestarts(o, 7))
+        self.assertIn('"points"', keys["kinds"])
+
     def test_steps_and_warm_ups_from_nothing(self):
         def sgd(parameters):
             return torch.optim.SGD(parameters, lr=0.1)
@@ -360,11 +396,20 @@ class Refused(Directory):
                     optimizer=torch.optim.Adagrad(parameters))
         self.refuse("centered", module=module, optimizer=torch.optim.RMSprop(parameters, lr=0.1, centered=True))
         self.refuse("amsgrad", module=module, optimizer=torch.optim.Adam(parameters, amsgrad=True))
-        groups = [{"params": parameters[:2], "lr": 0.1}, {"params": parameters[2:], "lr": 0.2}]
-        self.refuse("groups differ in lr", module=module, optimizer=torch.optim.SGD(groups, lr=0.1))
+        groups = [{"params": parameters[:2], "momentum": 0.1}, {"params": parameters[2:], "momentum": 0.2}]
+        self.refuse("groups differ in momentum", module=module, optimizer=torch.optim.SGD(groups, lr=0.1))
+        groups = [{"params": parameters[:2], "weight_decay": 0.1}, {"params": parameters[2:], "weight_decay": 0.2}]
+        self.refuse("several weight decays", module=module, optimizer=torch.optim.SGD(groups, lr=0.1))
+        optimizer = torch.optim.SGD(parameters, lr=0.1, momentum=0.9)
+        scheduler = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 30)
+        self.refuse("CosineAnnealingWarmRestarts are not a task's", module=module, optimizer=optimizer, scheduler=scheduler,
+                    steps=200)
+        self.refuse("cycle_momentum=False", module=module, optimizer=optimizer,
+                    scheduler=torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.4, total_steps=50))
+        optimizer = torch.optim.SGD([{"params": parameters[:2]}, {"params": parameters[2:]}], lr=0.1)
+        self.refuse("different factors", module=module, optimizer=optimizer,
+                    scheduler=torch.optim.lr_scheduler.LambdaLR(optimizer, [lambda t: 1.0, lambda t: 0.9**t]))
         optimizer = torch.optim.SGD(parameters, lr=0.1)
-        scheduler = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 3)
-        self.refuse("CosineAnnealingWarmRestarts are not a task's", module=module, optimizer=optimizer, scheduler=scheduler)
         self.refuse("ReduceLROnPlateau", module=module, optimizer=optimizer,
                     scheduler=torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer))
         self.refuse("parameters that the module does not have", module=nn.Linear(12, 3), optimizer=optimizer)
@@ -380,13 +425,6 @@ class Refused(Directory):
         self.refuse("profile", profile="XG-9")
         half = make_fixtures.mlp()["module"].double()
         self.refuse("float64", module=half, optimizer=torch.optim.SGD(half.parameters(), lr=0.1))
-
-    def test_weight_decay_of_vectors_is_told(self):
-        module = nn.Linear(12, 3)
-        notes = assay_export.export(
-            self.at, module=module, loss=nn.CrossEntropyLoss(), dataset=make_fixtures.clusters(6, 12, 3),
-            optimizer=torch.optim.AdamW(module.parameters()))
-        self.assertTrue(any("weight decay" in note and "bias" in note for note in notes), notes)
 
     def test_an_operator_that_tasks_do_not_have_is_named_with_its_node_and_opset(self):
         module = Determinant()

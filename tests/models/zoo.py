@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small configurations of models as people write them, each a function that gives export()'s arguments.
+"""Small configurations of models as people write them, each a function that gives export()'s arguments, and before them
+the function that makes optimizer and scheduler.
 
 MODELS has {name: (source, function)}. A batch is the whole data set, so that the order in which rows are drawn does not
 matter. Each is written as its library's documents do, and not for the exporter.
@@ -9,13 +10,18 @@ from torch import nn
 from torch.nn import functional
 
 
-def _task(module, dataset, loss=None, batch=None, lr=0.01, **more):
-    trained = [p for p in module.parameters() if p.requires_grad]
-    optimizer = torch.optim.SGD(trained, lr=lr, momentum=0.9)
+def _task(module, dataset, loss=None, lr=0.01, train=None):
+    """`train` gives a module's optimizer and scheduler."""
+
+    def sgd(of):
+        return torch.optim.SGD([p for p in of.parameters() if p.requires_grad], lr=lr, momentum=0.9), None
+
+    train = train or sgd
+    optimizer, scheduler = train(module)
     first = next(iter(dataset.values())) if isinstance(dataset, dict) else dataset[0]
-    return dict(
-        module=module, dataset=dataset, loss=loss, optimizer=optimizer, batch_size=batch or len(first), steps=12,
-        checkpoint_interval=4, reward="2 ASY", verification_fee="1 ASY", **more)
+    return train, dict(
+        module=module, dataset=dataset, loss=loss, optimizer=optimizer, scheduler=scheduler, batch_size=len(first), steps=12,
+        checkpoint_interval=4, reward="2 ASY", verification_fee="1 ASY")
 
 
 # --- torch -----------------------------------------------------------------------------------------------------------
@@ -157,6 +163,18 @@ def smoothed():
     return _task(module, (torch.randn(20, 8), torch.arange(20) % 5), nn.CrossEntropyLoss(label_smoothing=0.1))
 
 
+def groups():
+    """Rates by group, everything decayed, one cycle."""
+
+    def train(of):
+        optimizer = torch.optim.AdamW(
+            [{"params": of[0].parameters(), "lr": 0.004}, {"params": of[2].parameters(), "lr": 0.02}], weight_decay=0.1)
+        return optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, [0.01, 0.05], total_steps=12, cycle_momentum=False)
+
+    module = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 5))
+    return _task(module, (torch.randn(20, 8), torch.arange(20) % 5), nn.CrossEntropyLoss(), train=train)
+
+
 # --- transformers and peft --------------------------------------------------------------------------------------------
 
 def _language(config_class, model_class, **config):
@@ -204,7 +222,7 @@ def t5():
 
 def lora():
     import peft
-    made = llama()
+    _, made = llama()
     config = peft.LoraConfig(r=4, lora_alpha=8, target_modules=["q_proj", "v_proj"], task_type="CAUSAL_LM")
     return _task(peft.get_peft_model(made["module"], config), made["dataset"], lr=0.1)
 
@@ -260,6 +278,7 @@ MODELS = {
     "mixture of experts, top 2": ("torch", mixture),
     "CNN, augmentation in the model": ("torch", augmented),
     "MLP, label smoothing": ("torch", smoothed),
+    "MLP, AdamW with rates by group, OneCycleLR": ("torch", groups),
     "GPT-2": ("transformers", gpt2),
     "GPT-2, dropout": ("transformers", gpt2_dropout),
     "Llama": ("transformers", llama),

@@ -272,6 +272,8 @@ def _toml(value):
         return "true" if value else "false"
     if isinstance(value, float):
         return repr(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
     return json.dumps(value)
@@ -342,6 +344,15 @@ def _frozen(module, optimizer, initializers):
     return [name for name in initializers if name not in names]
 
 
+def _keys_of_model(frozen, of_parameters, initializers):
+    """What [model] says of single parameters, those that the loss does not need left out."""
+    keys = {"frozen": frozen} if frozen else {}
+    if "decayed" in of_parameters:
+        keys["decayed"] = [name for name in of_parameters["decayed"] if name in initializers]
+    rates = {name: rate for name, rate in of_parameters.get("rates", {}).items() if name in initializers}
+    return keys | ({"rates": rates} if rates else {})
+
+
 def export(
         directory, *, module, dataset, optimizer, holdout=None, loss=None, model_inputs=1, scheduler=None, batch_size=32,
         steps=1000, checkpoint_interval=None, accumulation=1, clip_norm=0.0, profile="XG-21", title=None, seed=1, reward="20 ASY",
@@ -373,7 +384,7 @@ def export(
 
     notes = []
     sections = {"model": {"kind": "onnx", "file": "program.onnx", "loss": "loss", "batch_size": batch_size}}
-    sections["optimizer"] = optimizer_keys(module, optimizer, scheduler is not None, notes)
+    sections["optimizer"], of_parameters = optimizer_keys(module, optimizer, scheduler is not None, notes)
     sections["optimizer"] |= {"accumulation": accumulation} if accumulation > 1 else {}
     sections["optimizer"] |= {"clip_norm": float(clip_norm)} if clip_norm else {}
     if scheduler is not None:
@@ -396,8 +407,7 @@ def export(
     if inputs != list(columns):
         raise ExportError(f"the loss does not depend on all of {list(columns)}, but on {inputs}")
     frozen = _frozen(module, optimizer, initializers)
-    if frozen:
-        sections["model"]["frozen"] = frozen
+    sections["model"] |= _keys_of_model(frozen, of_parameters, initializers)
     notes += [_verify(path, columns, batch, expected, is_random), *_rows_that_pad(module)]
 
     write_safetensors(directory / "dataset.safetensors", rows)

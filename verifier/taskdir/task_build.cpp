@@ -184,6 +184,8 @@ std::optional<Made> make_program(OnnxModel& model, const TaskFile& task, const T
     config.optimizer = task.optimizer;
     config.profile = task.profile;
     config.frozen = model.frozen;
+    config.decayed = model.decayed;
+    config.rates = model.rates;
     auto imported = onnx::import_training(as_bytes(bytes), config);
     if (!imported) {
         findings.error("[model] file", path.string() + ": " + imported.error().message);

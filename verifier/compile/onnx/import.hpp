@@ -109,6 +109,10 @@ struct TrainingConfig {
     program::OptimizerConfig optimizer{};
     program::Profile profile = program::kXg21;
     std::vector<std::string> frozen{};  ///< initializers that are not trained
+    /// Initializers that weight decay applies to; nullopt: those of two dimensions or more.
+    std::optional<std::vector<std::string>> decayed{};
+    std::map<std::string, float>
+        rates{};  ///< initializers whose learning rate is multiplied, and what it is multiplied by
     Dimensions dimensions{};
 };
 
