@@ -300,6 +300,72 @@ class Exported(Directory):
         self.assertTrue(any("in this order" in note for note in notes), notes)
 
 
+def varint(value):
+    low, rest = value & 0x7F, value >> 7
+    return bytes([low | 0x80]) + varint(rest) if rest else bytes([low])
+
+
+def message(fields):
+    """A protobuf message of whole numbers and bytes."""
+    return b"".join(
+        varint(number << 3) + varint(value) if isinstance(value, int) else varint(number << 3 | 2) + varint(len(value)) + value
+        for number, value in fields)
+
+
+def without_weights(model, location):
+    """An ONNX model whose initializers are in the file `location`, and that file."""
+    weights = b""
+
+    def tensor(fields):
+        nonlocal weights
+        raw = next(value for number, value in fields if number == 9)
+        place = {b"location": location, b"offset": str(len(weights)).encode(), b"length": str(len(raw)).encode()}
+        weights += raw
+        return message([field for field in fields if field[0] != 9] +
+                       [(13, message([(1, key), (2, value)])) for key, value in place.items()] + [(14, 1)])
+
+    def graph(fields):
+        return message([(n, tensor(list(assay_export._fields(v))) if n == 5 else v) for n, v in fields])
+
+    return message([(n, graph(assay_export._fields(v)) if n == 7 else v) for n, v in assay_export._fields(model)]), weights
+
+
+class ExternalData(Directory):
+    """Weights in files beside the model, as PyTorch writes them above protobuf's limit of 2 GB."""
+
+    def setUp(self):
+        super().setUp()
+        self.out = self.at / "task"
+        assay_export.export(self.out, **make_fixtures.mlp())
+        self.expected = self.pack(self.out)
+        self.model = (self.out / "program.onnx").read_bytes()
+
+    def split(self, location):
+        """Rewrites the model for weights at `location`, beside it, and gives the weights."""
+        model, weights = without_weights(self.model, location.encode())
+        (self.out / "program.onnx").write_bytes(model)
+        return weights
+
+    def test_the_task_is_the_same(self):
+        for location in ("weights.bin", "parts/weights.bin"):
+            weights = self.split(location)
+            (self.out / location).parent.mkdir(exist_ok=True)
+            (self.out / location).write_bytes(weights)
+            self.assertLess((self.out / "program.onnx").stat().st_size + len(weights), len(self.model) + 512)
+            self.assertEqual(self.pack(self.out), self.expected)
+
+    def test_files_that_are_short_or_elsewhere_are_refused(self):
+        weights = self.split("weights.bin")
+        (self.out / "weights.bin").write_bytes(weights[:-1])
+        status, findings = assay("task", "lint", self.out)
+        self.assertEqual(status, 3)
+        self.assertIn("'weights.bin', a file beside the model, and cannot be read", findings["findings"][0]["message"])
+        (self.at / "weights.bin").write_bytes(weights)
+        for location in ("absent.bin", "../weights.bin", str(self.at / "weights.bin"), ""):
+            self.split(location)
+            self.assertEqual(assay("task", "lint", self.out)[0], 3, location)
+
+
 class Determinant(nn.Module):
     def __init__(self):
         super().__init__()

@@ -408,7 +408,7 @@ TrainingImport finished(
 }
 
 TrainingImport training(ByteView bytes, const TrainingConfig& config) {
-    const Model model = decode_model(bytes);
+    const Model model = decode_model(bytes, config.external);
     require_config(model, config);
     Draft draft(config);
     write_draft(draft, model, config, {});

@@ -65,7 +65,7 @@ enum class [[nodiscard]] OptimizerError : std::uint8_t{
     kRate = 1,       ///< a learning rate, decay, norm or epsilon that is negative or not finite
     kDecayRate = 2,  ///< momentum, alpha, beta1 or beta2 not in [0, 1)
     kSchedule = 3,   ///< no updates after the warm-up, a final fraction outside [0, 1], a period of 0, gamma not in (0,
-                    ///< 1], or points that are none, too many, not in order, negative or not finite
+                     ///< 1], or points that are none, too many, not in order, negative or not finite
     kAccumulation = 4,  ///< 0 or more than 2^20 steps
 };
 /// Checks what append_optimizer requires. Fails with OptimizerError.
