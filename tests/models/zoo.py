@@ -158,6 +158,20 @@ def augmented():
     return _task(Augmented(), (torch.rand(64, 1, 8, 8), torch.arange(64) % 3), nn.CrossEntropyLoss())
 
 
+class Differing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(6, 6)
+
+    def forward(self, x):
+        x = self.inner(x)
+        return torch.diff(x, n=2, dim=1) + torch.diff(x[:, :4], prepend=x[:, :1])
+
+
+def differing():
+    return _task(Differing(), (torch.randn(3, 6), torch.randn(3, 4)), nn.MSELoss())
+
+
 def smoothed():
     module = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 5))
     return _task(module, (torch.randn(20, 8), torch.arange(20) % 5), nn.CrossEntropyLoss(label_smoothing=0.1))
@@ -278,6 +292,7 @@ MODELS = {
     "mixture of experts, top 2": ("torch", mixture),
     "CNN, augmentation in the model": ("torch", augmented),
     "MLP, label smoothing": ("torch", smoothed),
+    "MLP, torch.diff": ("torch", differing),
     "MLP, AdamW with rates by group, OneCycleLR": ("torch", groups),
     "GPT-2": ("transformers", gpt2),
     "GPT-2, dropout": ("transformers", gpt2_dropout),

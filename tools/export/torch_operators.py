@@ -4,6 +4,7 @@
 | operator | what is amiss in the exporter |
 |---|---|
 | mse_loss, l1_loss | are not known |
+| diff | is not known |
 | cross_entropy_loss | refuses label smoothing |
 | scaled_dot_product_attention | drops dropout, and refuses grouped queries |
 | LSTM, GRU, RNN | refuse dropout between layers |
@@ -46,6 +47,18 @@ def _reduced(op):
         each = op(graph, graph.op("Sub", value, target))
         return each if reduction == 0 else graph.op(("", "ReduceMean", "ReduceSum")[reduction], each, keepdims_i=0)
     return symbolic
+
+
+def _diff(graph, value, times, axis, prepend=None, append=None):
+    axis = _known(axis, "i", "dim", -1)
+    ends = [end for end in (prepend, value, append) if end is not None and not symbolic_helper._is_none(end)]
+    value = graph.op("Concat", *ends, axis_i=axis) if len(ends) > 1 else value
+    axes, far = _constant(graph, torch.tensor([axis])), _constant(graph, torch.tensor([2**31 - 1]))
+    for _ in range(_known(times, "i", "n", 1)):
+        first, last = (_constant(graph, torch.tensor([at])) for at in (1, -1))
+        later = graph.op("Slice", value, first, far, axes)
+        value = graph.op("Sub", later, graph.op("Slice", value, _constant(graph, torch.tensor([0])), last, axes))
+    return value
 
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -116,6 +129,7 @@ OPERATORS = {
     "aten::mse_loss": _reduced(lambda graph, x: graph.op("Mul", x, x)),
     "aten::l1_loss": _reduced(lambda graph, x: graph.op("Abs", x)),
     "aten::cross_entropy_loss": _cross_entropy,
+    "aten::diff": _diff,
     "aten::scaled_dot_product_attention": _attention,
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -169,6 +170,27 @@ TEST_CASE("of equal elements TopK finds the first, and never one twice") {
     const std::vector<float> masked{none, 5.0F, none, none, none, none, none, none};
     check_top(true, masked, host_integers({2, 2}, {1, 0, 0, 1}));
     check_top(false, masked, host_floats({2, 2}, {5.0F, none, none, none}));
+}
+
+TEST_CASE("sums of integers along an axis are exact") {
+    ModelBuilder model;
+    model.input("x", {2, 4}, ElementType::kInt32);
+    model.output("y");
+    model.integers("axis", {1});
+    model.node("CumSum", {"x", "axis"}, {"y"});
+    const auto imported = import_forward(model.bytes());
+    REQUIRE_MESSAGE(imported.has_value(), imported.error().message);
+    HostTensor x = host_integers({2, 4}, {});
+    x.type = ElementType::kInt32;
+    HostTensor expected = x;
+    const std::vector<std::int32_t> numbers{1, 0, 1, 1, 4'000'001, -1, 1, 1};
+    const std::vector<std::int32_t> sums{1, 1, 2, 3, 4'000'001, 4'000'000, 4'000'001, 4'000'002};
+    for (auto [tensor, values] : {std::pair(&x, &numbers), std::pair(&expected, &sums)}) {
+        tensor->data.resize(values->size() * sizeof(std::int32_t));
+        std::memcpy(tensor->data.data(), values->data(), tensor->data.size());
+    }
+    const auto outputs = assay::onnx::test::run_forward(*imported, {{"x", x}});
+    CHECK(assay::onnx::test::difference(imported->outputs.at(0), outputs, expected) == "");
 }
 
 TEST_CASE("indices that a step computes scatter along their axis") {
