@@ -2,13 +2,179 @@
 #include <verifier/artifacts/fetch.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <limits>
+#include <mutex>
 #include <optional>
-#include <string>
+#include <span>
+#include <thread>
+#include <utility>
 
-#include <core/crypto/hash.hpp>
 #include <client/http/http.hpp>
+#include <verifier/artifacts/partial_file.hpp>
 
 namespace assay::artifacts {
+namespace {
+
+/// What one of several sources is asked for at a time.
+constexpr std::uint64_t kShareBytes = 16U << 20U;
+
+struct Source {
+    std::string location;
+    bool public_only = false;
+};
+
+std::vector<Source> sources_of(const contracts::ArtifactRef& artifact, const FetchLimits& limits) {
+    std::vector<Source> out{{artifact.location, limits.public_only}};
+    for (const std::string& mirror : limits.mirrors) {
+        const bool is_known =
+            std::any_of(out.begin(), out.end(), [&](const Source& source) { return source.location == mirror; });
+        if (!is_known) {
+            out.push_back({mirror, false});
+        }
+    }
+    return out;
+}
+
+/// One artifact on its way into a store.
+class Download {
+  public:
+    Download(const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits)
+        : artifact_(artifact), limits_(limits), partial_(store, artifact.sha256, artifact.size_bytes) {}
+
+    Result<void, FetchError> run() {
+        const std::vector<Source> sources = sources_of(artifact_, limits_);
+        const bool is_of_one = sources.size() == 1 && partial_.parts_done() == 0;
+        TRY(transfer(sources));
+        if (partial_.finish()) {
+            return {};
+        }
+        if (is_of_one) {
+            return Unexpected{FetchError::kMismatch};
+        }
+        // ART-14: somebody has sent wrong bytes, and the hash does not say who. So everything comes from one source,
+        // first from those that the operator has chosen.
+        for (std::size_t i = sources.size(); i-- > 0;) {
+            partial_.clear();
+            if (transfer(std::span(&sources[i], 1)) && partial_.finish()) {
+                return {};
+            }
+        }
+        return Unexpected{FetchError::kMismatch};
+    }
+
+  private:
+    /// Returns when all parts are there. Otherwise fails with the error of the first source.
+    Result<void, FetchError> transfer(std::span<const Source> sources) {
+        is_over_ = partial_.is_complete();
+        const std::uint64_t share = std::min(artifact_.size_bytes / sources.size(), kShareBytes);
+        std::vector<std::optional<FetchError>> errors(sources.size());
+        {
+            std::vector<std::jthread> others;
+            for (std::size_t i = 1; i < sources.size(); ++i) {
+                others.emplace_back([this, &sources, &errors, share, i] { errors[i] = attend(sources[i], share); });
+            }
+            errors[0] = attend(sources[0], sources.size() == 1 ? artifact_.size_bytes : share);
+        }
+        if (const auto thrown = std::exchange(thrown_, nullptr)) {
+            std::rethrow_exception(thrown);
+        }
+        if (!partial_.is_complete()) {
+            return Unexpected{errors[0].value_or(FetchError::kUnreachable)};
+        }
+        return {};
+    }
+
+    std::optional<FetchError> attend(const Source& source, std::uint64_t share) noexcept {
+        try {
+            return pull(source, share);
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            thrown_ = std::current_exception();
+            is_over_ = true;
+        }
+        return std::nullopt;
+    }
+
+    /// Asks the source for one share after another, until nothing is missing or it fails.
+    std::optional<FetchError> pull(const Source& source, std::uint64_t share) {
+        while (!is_over_) {
+            const auto claim = partial_.claim(share);
+            if (!claim) {
+                break;
+            }
+            std::uint64_t received = 0;
+            const auto error = request(source, *claim, received);
+            partial_.release(*claim);
+            is_over_ = is_over_ || partial_.is_complete();
+            // A connection that brought a part and then broke is followed by another one.
+            const bool brought_a_part = received >= std::min(PartialFile::kPartBytes, claim->end - claim->first);
+            if (error && (!brought_a_part || *error != FetchError::kUnreachable || is_stopped())) {
+                return error;
+            }
+            if (!error && !brought_a_part && !is_over_) {
+                return FetchError::kMismatch;  // its file is shorter than the reference says
+            }
+        }
+        return std::nullopt;
+    }
+
+    std::optional<FetchError> request(const Source& source, const PartialFile::Claim& claim, std::uint64_t& received) {
+        const bool is_whole = claim.first == 0 && claim.end == artifact_.size_bytes;
+        const auto last = is_whole ? std::nullopt : std::optional(claim.end - 1);
+        const auto sink = [&](std::uint64_t offset, ByteView piece) {
+            // A server that does not know ranges begins at 0, and one with another file may not end.
+            const std::uint64_t begin = std::max(offset, claim.first);
+            const std::uint64_t end = std::min(offset + piece.size(), claim.end);
+            if (begin < end) {
+                received = end - claim.first;
+                if (!partial_.write(begin, piece.subspan(begin - offset, end - begin))) {
+                    return false;
+                }
+            }
+            return !is_over_ && offset + piece.size() <= claim.end;
+        };
+        try {
+            const auto response = http::http_get_file(
+                url_of(source), claim.first, last, sink,
+                {.timeout = limits_.timeout,
+                 .body_max = std::numeric_limits<std::uint64_t>::max(),
+                 .connect_timeout = limits_.connect_timeout,
+                 .bytes_per_s = limits_.bytes_per_s,
+                 .idle_timeout = limits_.idle_timeout,
+                 .public_only = source.public_only,
+                 .stop = [this] { return is_over_ || is_stopped(); }}
+            );
+            if (response.status != 200 && response.status != 206) {
+                return FetchError::kMissing;
+            }
+            return std::nullopt;
+        } catch (const http::NetForbidden&) {
+            return FetchError::kForbidden;
+        } catch (const http::NetError&) {
+            return FetchError::kUnreachable;
+        }
+    }
+
+    std::string url_of(const Source& source) const {
+        std::string url = source.location;
+        while (url.ends_with('/')) {
+            url.pop_back();
+        }
+        return url + "/artifact/" + to_hex(artifact_.sha256.view());
+    }
+
+    bool is_stopped() const { return limits_.stop != nullptr && *limits_.stop; }
+
+    const contracts::ArtifactRef& artifact_;
+    const FetchLimits& limits_;
+    PartialFile partial_;
+    std::atomic<bool> is_over_{false};
+    std::mutex mutex_;
+    std::exception_ptr thrown_;  // by one of the threads
+};
+
+}  // namespace
 
 const char* to_string(FetchError error) noexcept {
     switch (error) {
@@ -19,7 +185,7 @@ const char* to_string(FetchError error) noexcept {
         case FetchError::kMismatch:
             return "what is served does not match its hash";
         case FetchError::kTooLarge:
-            return "it is larger than this worker takes";
+            return "it is larger than the task's program allows";
         case FetchError::kPending:
             return "it is being fetched";
         case FetchError::kForbidden:
@@ -30,55 +196,27 @@ const char* to_string(FetchError error) noexcept {
     return "";
 }
 
-Result<Bytes, FetchError> download(const contracts::ArtifactRef& artifact, const FetchLimits& limits) {
-    if (artifact.size_bytes > limits.size_max) {
-        return Unexpected{FetchError::kTooLarge};
-    }
-    std::string url = artifact.location;
-    while (url.ends_with('/')) {
-        url.pop_back();
-    }
-    url += "/artifact/" + to_hex(artifact.sha256.view());
-    try {
-        // One byte more than named would already be a mismatch; the room for it keeps the two errors apart.
-        const std::uint64_t body_max = std::max<std::uint64_t>(artifact.size_bytes + 1, 4096);
-        const auto response = http::http_get(
-            url, {.timeout = limits.timeout,
-                  .body_max = body_max,
-                  .connect_timeout = limits.connect_timeout,
-                  .bytes_per_s = limits.bytes_per_s,
-                  .public_only = limits.public_only,
-                  .stop = limits.stop}
-        );
-        if (response.status != 200) {
-            return Unexpected{FetchError::kMissing};
-        }
-        const ByteView body = as_bytes(response.body);
-        if (body.size() != artifact.size_bytes || crypto::sha256(body) != artifact.sha256) {
-            return Unexpected{FetchError::kMismatch};
-        }
-        return Bytes(body.begin(), body.end());
-    } catch (const http::NetForbidden&) {
-        return Unexpected{FetchError::kForbidden};
-    } catch (const http::NetError&) {
-        return Unexpected{FetchError::kUnreachable};
-    }
-}
-
-Result<Bytes, FetchError> fetch(
+Result<StoredFile, FetchError> download(
     const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits
 ) {
-    if (artifact.size_bytes > limits.size_max) {
+    TRY(Download(artifact, store, limits).run());
+    auto stored = StoredFile::open(store.path(artifact.sha256));
+    if (!stored) {
+        throw StoreError(store.path(artifact.sha256).string() + " was removed while it was downloaded");
+    }
+    return *std::move(stored);
+}
+
+Result<StoredFile, FetchError> fetch(
+    const contracts::ArtifactRef& artifact, std::uint64_t size_max, const ContentStore& store, const FetchLimits& limits
+) {
+    if (artifact.size_bytes > size_max) {
         return Unexpected{FetchError::kTooLarge};
     }
-    if (auto stored = store.get(artifact.sha256); stored && stored->size() == artifact.size_bytes) {
+    if (auto stored = store.get(artifact.sha256); stored && stored->size_bytes() == artifact.size_bytes) {
         return *std::move(stored);
     }
-    auto bytes = download(artifact, limits);
-    if (bytes) {
-        store.put(*bytes);
-    }
-    return bytes;
+    return download(artifact, store, limits);
 }
 
 }  // namespace assay::artifacts

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include <client/http/http.hpp>
@@ -67,16 +68,16 @@ Fetcher::Job& Fetcher::ask(const contracts::TaskId& task, const contracts::Artif
     return job;
 }
 
-Result<Bytes, FetchError> Fetcher::get(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency
+Result<StoredFile, FetchError> Fetcher::get(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency
 ) {
-    if (artifact.size_bytes > options_.limits.size_max) {
+    if (artifact.size_bytes > size_max) {
         return Unexpected{FetchError::kTooLarge};
     }
     cache_.pin(task, artifact.sha256);
     for (int attempt = 0; attempt < 2; ++attempt) {
         auto stored = attempt == 0 ? own_.get(artifact.sha256) : cache_.get(artifact.sha256);
-        if (stored && stored->size() == artifact.size_bytes) {
+        if (stored && stored->size_bytes() == artifact.size_bytes) {
             return *std::move(stored);
         }
     }
@@ -84,8 +85,10 @@ Result<Bytes, FetchError> Fetcher::get(
     return Unexpected{ask(task, artifact, urgency).error.value_or(FetchError::kPending)};
 }
 
-void Fetcher::want(const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency) {
-    if (artifact.size_bytes > options_.limits.size_max) {
+void Fetcher::want(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency
+) {
+    if (artifact.size_bytes > size_max) {
         return;
     }
     cache_.pin(task, artifact.sha256);
@@ -121,10 +124,10 @@ std::optional<Fetcher::Key> Fetcher::take(bool disputes_only) {
     for (const auto& [key, job] : jobs_) {
         const bool is_dispute = job.urgency == Urgency::kDispute;
         const Host& host = hosts_[job.host];
-        const bool has_room =
-            is_dispute || in_flight_ == 0 || in_flight_ + job.artifact.size_bytes <= options_.in_flight_max;
-        const bool may_run = job.is_wanted && !job.is_running && !host.is_busy && has_room &&
-                             (is_dispute || !disputes_only) && job.not_before <= now && host.not_before <= now;
+        // Another location of an artifact that is being downloaded goes on where this one ends.
+        const bool is_running = running_.contains(job.artifact.sha256);
+        const bool may_run = job.is_wanted && !is_running && !host.is_busy && (is_dispute || !disputes_only) &&
+                             job.not_before <= now && host.not_before <= now;
         const std::tuple rank(job.urgency, host.failures, job.order);
         if (may_run && (!best || rank < *best)) {
             best = rank;
@@ -135,7 +138,7 @@ std::optional<Fetcher::Key> Fetcher::take(bool disputes_only) {
         Job& job = jobs_.at(*out);
         job.is_running = true;
         job.is_wanted = false;
-        in_flight_ += job.artifact.size_bytes;
+        running_.insert(job.artifact.sha256);
         hosts_[job.host].is_busy = true;
     }
     return out;
@@ -151,24 +154,32 @@ void Fetcher::run(bool disputes_only) {
         }
         const Job job = jobs_.at(*key);
         lock.unlock();
-        std::optional<FetchError> error;
-        try {
-            // Asked before the transfer, so that nobody transfers what nobody can keep.
-            if (!cache_.make_room(job.artifact.size_bytes, job.urgency)) {
-                error = FetchError::kNoRoom;
-            } else if (const auto bytes = download(job.artifact, options_.limits); !bytes) {
-                error = bytes.error();
-            } else if (!cache_.put(*bytes, job.urgency)) {
-                error = FetchError::kNoRoom;
-            }
-        } catch (const StoreError&) {
-            error = FetchError::kNoRoom;
-        } catch (const std::bad_alloc&) {
-            error = FetchError::kNoRoom;
-        }
+        const std::optional<FetchError> error = attempt(job);
         lock.lock();
         finish(*key, error);
     }
+}
+
+std::optional<FetchError> Fetcher::attempt(const Job& job) {
+    const Hash256& hash = job.artifact.sha256;
+    std::optional<FetchError> error;
+    try {
+        // Asked before the transfer, so that nobody transfers what nobody can keep.
+        if (!cache_.reserve(hash, job.artifact.size_bytes, job.urgency)) {
+            return FetchError::kNoRoom;
+        }
+        if (const auto file = download(job.artifact, cache_.store(), options_.limits); !file) {
+            error = file.error();
+        }
+    } catch (const StoreError&) {
+        error = FetchError::kNoRoom;
+    } catch (const std::bad_alloc&) {
+        error = FetchError::kNoRoom;
+    } catch (const std::system_error&) {  // no thread for another source
+        error = FetchError::kNoRoom;
+    }
+    cache_.settle(hash);
+    return error;
 }
 
 void Fetcher::finish(const Key& key, std::optional<FetchError> error) {
@@ -176,7 +187,7 @@ void Fetcher::finish(const Key& key, std::optional<FetchError> error) {
     Host& host = hosts_[job.host];
     const auto now = Clock::now();
     host.is_busy = false;
-    in_flight_ -= job.artifact.size_bytes;
+    running_.erase(job.artifact.sha256);
     job.is_running = false;
     job.error = error;
     if (error == FetchError::kNoRoom) {

@@ -258,8 +258,11 @@ class Solver final : public Role {
     std::optional<std::vector<canonical::Tensor>> decode_stored(
         const TaskArtifacts& artifacts, const Journal::StoredCheckpoint& stored
     ) {
-        const auto bytes = context_.store.get(stored.artifact);
-        auto state = artifacts::decode_state(artifacts.program, bytes.value_or(Bytes{}));
+        const auto file = context_.store.get(stored.artifact);
+        if (!file) {
+            return std::nullopt;
+        }
+        auto state = artifacts::decode_state(artifacts.program, *file);
         if (!state || artifacts::state_root_of(*state) != stored.state_root) {
             return std::nullopt;
         }
@@ -294,24 +297,24 @@ class Solver final : public Role {
         if (!state) {
             return false;
         }
-        keep_checkpoint(
-            task, artifacts::encode_state(artifacts->program, *state), artifacts::state_root_of(*state), {}
-        );
+        const Hash256 root = artifacts::state_root_of(*state);
+        keep_checkpoint(task, artifacts->program, *state, root, {});
         context_.reporter.event(
             {{"event", "inherit"},
              {"task", to_hex(task.id.view())},
              {"parent", to_hex(task.spec.parent->view())},
-             {"state_root", to_hex(artifacts::state_root_of(*state).view())}}
+             {"state_root", to_hex(root.view())}}
         );
         return true;
     }
 
     void keep_checkpoint(
-        const contracts::Task& task, const Bytes& bytes, const Hash256& root, std::optional<std::uint64_t> diverged_at
+        const contracts::Task& task, const program::Program& program, const std::vector<canonical::Tensor>& state,
+        const Hash256& root, std::optional<std::uint64_t> diverged_at
     ) {
-        const Hash256 artifact = context_.store.put(bytes);
+        const auto [artifact, size_bytes] = artifacts::store_state(program, state, context_.store);
         context_.journal.add_checkpoint(
-            task.id, {.state_root = root, .artifact = artifact, .size_bytes = bytes.size(), .diverged_at = diverged_at}
+            task.id, {.state_root = root, .artifact = artifact, .size_bytes = size_bytes, .diverged_at = diverged_at}
         );
     }
 
@@ -403,7 +406,6 @@ class Solver final : public Role {
     void store(const contracts::Task& task, Trainer& trainer) {
         const std::uint32_t index = trainer.segment();
         const auto state = trainer.state();
-        const Bytes bytes = artifacts::encode_state(context_.artifacts(task)->program, state);
         const Hash256 root = artifacts::state_root_of(state);
         // What was posted before a lost disk must come out again; anything else would be two answers to one question.
         const bool is_posted = index < task.checkpoints;
@@ -411,7 +413,7 @@ class Solver final : public Role {
             stop(task, "checkpoint " + std::to_string(index) + " was posted with another state root");
             return;
         }
-        keep_checkpoint(task, bytes, root, trainer.diverged_at());
+        keep_checkpoint(task, context_.artifacts(task)->program, state, root, trainer.diverged_at());
         if (!trainer.diverged_at()) {
             trainer.begin_next();
         }

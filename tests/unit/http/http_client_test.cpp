@@ -88,7 +88,7 @@ TEST_CASE("a request is given up when its owner stops") {
     const Listener mute;
     std::atomic<bool> stop{true};
     HttpLimits limits = within(std::chrono::hours(1));
-    limits.stop = &stop;
+    limits.stop = [&stop] { return stop.load(); };
     CHECK_THROWS_AS(http_get(mute.url(), limits), NetTimeout);
 }
 
