@@ -132,8 +132,8 @@ struct HttpLimits {
 /// each within the same limits and none from https to http; a POST only where the answer demands the same method (307,
 /// 308). Certificates are verified by the system's authorities or those in $SSL_CERT_FILE. Proxies of the environment
 /// ($http_proxy, $https_proxy, $all_proxy, $no_proxy) are used except for this machine and under `public_only`.
-HttpResponse http_get(const std::string& url, HttpLimits limits = {});
-HttpResponse http_post(const std::string& url, const std::string& body, HttpLimits limits = {});
+HttpResponse http_get(const std::string& url, const HttpLimits& limits = {});
+HttpResponse http_post(const std::string& url, const std::string& body, const HttpLimits& limits = {});
 
 /// Takes a piece of a file as it arrives. `offset` is the piece's place in the whole file. Returns false to end the
 /// transfer, which is then no error.
@@ -145,7 +145,7 @@ using BodySink = std::function<bool(std::uint64_t offset, ByteView piece)>;
 /// what `sink` throws, and NetError, also if the server answers with another range.
 HttpResponse http_get_file(
     const std::string& url, std::uint64_t first, std::optional<std::uint64_t> last, const BodySink& sink,
-    HttpLimits limits = {}
+    const HttpLimits& limits = {}
 );
 
 }  // namespace assay::http

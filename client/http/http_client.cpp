@@ -434,23 +434,23 @@ AddressRule rule_of(const HttpLimits& limits) { return limits.public_only ? is_p
 
 }  // namespace
 
-HttpResponse http_get(const std::string& url, HttpLimits limits) {
+HttpResponse http_get(const std::string& url, const HttpLimits& limits) {
     return request(Verb::kGet, url, {}, limits, rule_of(limits));
 }
 
-HttpResponse http_get_where(const AddressRule& rule, const std::string& url, HttpLimits limits) {
+HttpResponse http_get_where(const AddressRule& rule, const std::string& url, const HttpLimits& limits) {
     return request(Verb::kGet, url, {}, limits, rule);
 }
 
 HttpResponse http_get_file(
     const std::string& url, std::uint64_t first, std::optional<std::uint64_t> last, const BodySink& sink,
-    HttpLimits limits
+    const HttpLimits& limits
 ) {
     const Part part{.first = first, .last = last, .sink = sink};
     return request(Verb::kGet, url, {}, limits, rule_of(limits), &part);
 }
 
-HttpResponse http_post(const std::string& url, const std::string& body, HttpLimits limits) {
+HttpResponse http_post(const std::string& url, const std::string& body, const HttpLimits& limits) {
     return request(Verb::kPost, url, body, limits, rule_of(limits));
 }
 
