@@ -30,6 +30,12 @@ class NetTimeout : public NetError {
     using NetError::NetError;
 };
 
+/// The answer is larger than was allowed.
+class NetTooLarge : public NetError {
+  public:
+    using NetError::NetError;
+};
+
 /// All addresses of the host name are ones that must not be connected to.
 class NetForbidden : public NetError {
   public:

@@ -282,8 +282,8 @@ class Exchange {
         if (code == CURLE_OPERATION_TIMEDOUT) {
             throw NetTimeout(text_ + ": timed out");
         }
-        if (is_too_large_) {
-            throw NetError(
+        if (is_too_large_ || code == CURLE_FILESIZE_EXCEEDED) {
+            throw NetTooLarge(
                 text_ + ": the answer is larger than the " + std::to_string(limits_.body_max) + " bytes allowed"
             );
         }

@@ -70,9 +70,10 @@ struct Measured {
 /// What a solver does at the end of a segment, without the state root.
 Measured store(const ArtifactsOptions& options, const program::Program& program) {
     const auto state = make_state(program);
+    const artifacts::Leaves leaves = artifacts::leaves_of(state);
     const artifacts::ContentStore remote(fs::path(options.directory) / "remote");
     const Stopwatch watch;
-    const auto stored = artifacts::store_state(program, state, remote);
+    const auto stored = artifacts::store_state(program, state, leaves, remote);
     return {watch.seconds(), to_hex(stored.hash.view())};
 }
 
@@ -85,14 +86,19 @@ artifacts::ContentStore::Entry only_entry(const artifacts::ContentStore& store) 
 }
 
 /// What a verifier does: from a server on this machine to its own disk.
-Measured fetch(const ArtifactsOptions& options) {
+Measured fetch(const ArtifactsOptions& options, const program::Program& program) {
     const artifacts::ContentStore remote(fs::path(options.directory) / "remote");
     const artifacts::ContentStore local(fs::path(options.directory) / "local");
     const artifacts::ArtifactServer server({}, remote);
-    const auto [hash, size_bytes] = only_entry(remote);
+    const Hash256 hash = only_entry(remote).hash;
+    const std::uint64_t size_bytes = fs::file_size(remote.path(hash));
+    const auto types = artifacts::state_types(program);
+    const artifacts::ExpectedState state{
+        .tensors = program.state,
+        .root = artifacts::root_of_leaves(types, artifacts::split_leaves(types, remote.leaves(hash).value().view()))};
+    const contracts::ArtifactRef artifact{.sha256 = hash, .size_bytes = size_bytes, .location = server.url()};
     const Stopwatch watch;
-    const auto file =
-        artifacts::fetch({.sha256 = hash, .size_bytes = size_bytes, .location = server.url()}, size_bytes, local);
+    const auto file = artifacts::fetch(artifact, size_bytes, local, {}, &state);
     if (!file) {
         throw std::runtime_error(artifacts::to_string(file.error()));
     }
@@ -119,7 +125,7 @@ json run_stage(const ArtifactsOptions& options) {
     const long before = peak_kib();  // libraries
     const program::Program program = program_of(options.mib.at(0));
     const Measured measured = options.stage == "store"   ? store(options, program)
-                              : options.stage == "fetch" ? fetch(options)
+                              : options.stage == "fetch" ? fetch(options, program)
                                                          : load(options, program);
     return {{"s", measured.seconds}, {"peak_kib", peak_kib() - before}, {"result", measured.result}};
 }

@@ -77,6 +77,12 @@ void Cache::pin(const contracts::TaskId& task, const Hash256& artifact) {
     pins_[task].insert(artifact);
 }
 
+std::set<Hash256> Cache::pinned(const contracts::TaskId& task) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = pins_.find(task);
+    return found == pins_.end() ? std::set<Hash256>{} : found->second;
+}
+
 void Cache::unpin(const contracts::TaskId& task) {
     const std::lock_guard lock(mutex_);
     const auto found = pins_.extract(task);

@@ -49,6 +49,8 @@ class Cache {
     /// Protects the artifact from eviction until unpin(task).
     void pin(const contracts::TaskId& task, const Hash256& artifact);
     void unpin(const contracts::TaskId& task);
+    /// Returns what pin() protects for the task.
+    std::set<Hash256> pinned(const contracts::TaskId& task) const;
 
   private:
     /// Drops the oldest of what nobody needs, unfinished downloads first. Returns false if there is nothing.

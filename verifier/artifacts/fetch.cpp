@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -11,7 +12,9 @@
 #include <utility>
 
 #include <client/http/http.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/partial_file.hpp>
+#include <verifier/artifacts/state_parts.hpp>
 
 namespace assay::artifacts {
 namespace {
@@ -36,11 +39,112 @@ std::vector<Source> sources_of(const contracts::ArtifactRef& artifact, const Fet
     return out;
 }
 
+std::string url_of(const Source& source, const contracts::ArtifactRef& artifact) {
+    std::string url = source.location;
+    while (url.ends_with('/')) {
+        url.pop_back();
+    }
+    return url + "/artifact/" + to_hex(artifact.sha256.view());
+}
+
+http::HttpLimits http_limits(const FetchLimits& limits, const Source& source, std::uint64_t body_max) {
+    return {
+        .timeout = limits.timeout,
+        .body_max = body_max,
+        .connect_timeout = limits.connect_timeout,
+        .bytes_per_s = limits.bytes_per_s,
+        .idle_timeout = limits.idle_timeout,
+        .public_only = source.public_only,
+        .stop = [stop = limits.stop] { return stop != nullptr && *stop; }};
+}
+
+std::vector<canonical::TensorType> types_of(const ExpectedState& state) {
+    std::vector<canonical::TensorType> types;
+    for (const program::StateTensor& tensor : state.tensors) {
+        types.push_back(tensor.type);
+    }
+    return types;
+}
+
+/// ART-15: the hashes of the state's tiles, from the first source that has them; the operator's are asked first.
+/// nullopt if those that answer have none. Fails with the error of the artifact's location if nobody answers.
+Result<std::optional<Leaves>, FetchError> fetch_leaves(
+    const contracts::ArtifactRef& artifact, const std::vector<Source>& sources, const FetchLimits& limits,
+    const ExpectedState& state
+) {
+    const auto types = types_of(state);
+    FetchError error = FetchError::kUnreachable;
+    bool has_answer = false;
+    for (std::size_t i = sources.size(); i-- > 0;) {
+        try {
+            const std::uint64_t size = std::max<std::uint64_t>(leaves_bytes(types), 4'096);  // or a message
+            const auto response =
+                http::http_get(url_of(sources[i], artifact) + "/leaves", http_limits(limits, sources[i], size));
+            has_answer = true;
+            if (auto leaves = decode_leaves(types, state.root, as_bytes(response.body))) {
+                return std::optional(*std::move(leaves));
+            }
+        } catch (const http::NetTooLarge&) {
+            has_answer = true;
+        } catch (const http::NetForbidden&) {
+            error = FetchError::kForbidden;
+        } catch (const http::NetError&) {
+            error = FetchError::kUnreachable;
+        }
+    }
+    if (!has_answer) {
+        return Unexpected{error};
+    }
+    return std::optional<Leaves>();
+}
+
+/// The plan by which each part can be checked; nullptr if nobody has the hashes, or if the file is written in another
+/// way than ours. Fails as fetch_leaves() does.
+Result<std::shared_ptr<const StateParts>, FetchError> plan_state(
+    const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits,
+    const ExpectedState& state
+) {
+    std::optional<Leaves> leaves;
+    if (const auto stored = store.leaves(artifact.sha256)) {  // by an earlier attempt
+        leaves = decode_leaves(types_of(state), state.root, stored->view());
+    }
+    if (!leaves) {
+        TRY_ASSIGN(leaves, fetch_leaves(artifact, sources_of(artifact, limits), limits, state));
+        if (!leaves) {
+            return std::shared_ptr<const StateParts>();
+        }
+        store.put_leaves(artifact.sha256, encode_leaves(*leaves));
+    }
+    auto plan = std::make_shared<const StateParts>(state.tensors, *std::move(leaves));
+    return plan->ends().back() == artifact.size_bytes ? plan : nullptr;
+}
+
 /// One artifact on its way into a store.
 class Download {
   public:
-    Download(const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits)
-        : artifact_(artifact), limits_(limits), partial_(store, artifact.sha256, artifact.size_bytes) {}
+    Download(
+        const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits,
+        std::shared_ptr<const PartPlan> plan
+    )
+        : artifact_(artifact), limits_(limits), plan_(std::move(plan)), partial_(store, artifact.sha256, plan_) {}
+
+    /// Takes what is known or can be had on this machine. Wrong bytes are not taken.
+    void take_nearby(const StateParts& parts, const ExpectedState& state, const std::vector<NearbyState>& nearby) {
+        partial_.write(0, parts.head());
+        for (const NearbyState& other : nearby) {
+            if (other.file.size_bytes() != artifact_.size_bytes ||
+                other.leaves.size_bytes() != leaves_bytes(types_of(state))) {
+                continue;
+            }
+            const Leaves leaves = split_leaves(types_of(state), other.leaves.view());
+            for (std::uint64_t part = 1; part < parts.ends().size() && !is_stopped(); ++part) {
+                if (parts.is_same(part, leaves)) {
+                    const std::uint64_t begin = parts.begin_of(part);
+                    partial_.write(begin, other.file.view().subspan(begin, parts.ends()[part] - begin));
+                }
+            }
+        }
+    }
 
     Result<void, FetchError> run() {
         const std::vector<Source> sources = sources_of(artifact_, limits_);
@@ -108,7 +212,7 @@ class Download {
             partial_.release(*claim);
             is_over_ = is_over_ || partial_.is_complete();
             // A connection that brought a part and then broke is followed by another one.
-            const bool brought_a_part = received >= std::min(PartialFile::kPartBytes, claim->end - claim->first);
+            const bool brought_a_part = claim->first + received >= end_of_part_at(claim->first);
             if (error && (!brought_a_part || *error != FetchError::kUnreachable || is_stopped())) {
                 return error;
             }
@@ -122,33 +226,29 @@ class Download {
     std::optional<FetchError> request(const Source& source, const PartialFile::Claim& claim, std::uint64_t& received) {
         const bool is_whole = claim.first == 0 && claim.end == artifact_.size_bytes;
         const auto last = is_whole ? std::nullopt : std::optional(claim.end - 1);
+        bool is_wrong = false;
         const auto sink = [&](std::uint64_t offset, ByteView piece) {
             // A server that does not know ranges begins at 0, and one with another file may not end.
             const std::uint64_t begin = std::max(offset, claim.first);
             const std::uint64_t end = std::min(offset + piece.size(), claim.end);
             if (begin < end) {
                 received = end - claim.first;
-                if (!partial_.write(begin, piece.subspan(begin - offset, end - begin))) {
+                const auto written = partial_.write(begin, piece.subspan(begin - offset, end - begin));
+                is_wrong = written == PartialFile::Written::kWrong;
+                if (written != PartialFile::Written::kTaken) {
                     return false;
                 }
             }
             return !is_over_ && offset + piece.size() <= claim.end;
         };
         try {
-            const auto response = http::http_get_file(
-                url_of(source), claim.first, last, sink,
-                {.timeout = limits_.timeout,
-                 .body_max = std::numeric_limits<std::uint64_t>::max(),
-                 .connect_timeout = limits_.connect_timeout,
-                 .bytes_per_s = limits_.bytes_per_s,
-                 .idle_timeout = limits_.idle_timeout,
-                 .public_only = source.public_only,
-                 .stop = [this] { return is_over_ || is_stopped(); }}
-            );
+            http::HttpLimits limits = http_limits(limits_, source, std::numeric_limits<std::uint64_t>::max());
+            limits.stop = [this] { return is_over_ || is_stopped(); };
+            const auto response = http::http_get_file(url_of(source, artifact_), claim.first, last, sink, limits);
             if (response.status != 200 && response.status != 206) {
                 return FetchError::kMissing;
             }
-            return std::nullopt;
+            return is_wrong ? std::optional(FetchError::kMismatch) : std::nullopt;
         } catch (const http::NetForbidden&) {
             return FetchError::kForbidden;
         } catch (const http::NetError&) {
@@ -156,18 +256,15 @@ class Download {
         }
     }
 
-    std::string url_of(const Source& source) const {
-        std::string url = source.location;
-        while (url.ends_with('/')) {
-            url.pop_back();
-        }
-        return url + "/artifact/" + to_hex(artifact_.sha256.view());
+    std::uint64_t end_of_part_at(std::uint64_t offset) const {
+        return *std::upper_bound(plan_->ends().begin(), plan_->ends().end(), offset);
     }
 
     bool is_stopped() const { return limits_.stop != nullptr && *limits_.stop; }
 
     const contracts::ArtifactRef& artifact_;
     const FetchLimits& limits_;
+    std::shared_ptr<const PartPlan> plan_;
     PartialFile partial_;
     std::atomic<bool> is_over_{false};
     std::mutex mutex_;
@@ -197,9 +294,20 @@ const char* to_string(FetchError error) noexcept {
 }
 
 Result<StoredFile, FetchError> download(
-    const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits
+    const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits,
+    const ExpectedState* state, const std::vector<NearbyState>& nearby
 ) {
-    TRY(Download(artifact, store, limits).run());
+    std::shared_ptr<const StateParts> parts;
+    if (state != nullptr) {
+        TRY_ASSIGN(parts, plan_state(artifact, store, limits, *state));
+    }
+    if (parts) {
+        Download checked(artifact, store, limits, parts);
+        checked.take_nearby(*parts, *state, nearby);
+        TRY(checked.run());
+    } else {
+        TRY(Download(artifact, store, limits, std::make_shared<UncheckedParts>(artifact.size_bytes)).run());
+    }
     auto stored = StoredFile::open(store.path(artifact.sha256));
     if (!stored) {
         throw StoreError(store.path(artifact.sha256).string() + " was removed while it was downloaded");
@@ -208,7 +316,8 @@ Result<StoredFile, FetchError> download(
 }
 
 Result<StoredFile, FetchError> fetch(
-    const contracts::ArtifactRef& artifact, std::uint64_t size_max, const ContentStore& store, const FetchLimits& limits
+    const contracts::ArtifactRef& artifact, std::uint64_t size_max, const ContentStore& store,
+    const FetchLimits& limits, const ExpectedState* state
 ) {
     if (artifact.size_bytes > size_max) {
         return Unexpected{FetchError::kTooLarge};
@@ -216,7 +325,7 @@ Result<StoredFile, FetchError> fetch(
     if (auto stored = store.get(artifact.sha256); stored && stored->size_bytes() == artifact.size_bytes) {
         return *std::move(stored);
     }
-    return download(artifact, store, limits);
+    return download(artifact, store, limits, state);
 }
 
 }  // namespace assay::artifacts

@@ -11,6 +11,7 @@
 #include <core/base/result.hpp>
 #include <contracts/transaction/transaction.hpp>
 #include <verifier/artifacts/store.hpp>
+#include <verifier/compile/program/program.hpp>
 
 namespace assay::artifacts {
 
@@ -37,19 +38,33 @@ struct FetchLimits {
     const std::atomic<bool>* stop = nullptr;
 };
 
+/// What is known of a checkpoint before it is there.
+struct ExpectedState {
+    std::vector<program::StateTensor> tensors;
+    Hash256 root;
+};
+
+/// Another state of the same types, with the hashes of its tiles. Nothing has to be right.
+struct NearbyState {
+    StoredFile file;
+    StoredFile leaves;
+};
+
 /// ART-7: downloads `artifact` from <location>/artifact/<hex> into the store and verifies its size and hash. What
 /// arrives goes straight to the disk. ART-13: a connection that breaks after some progress is followed by another one,
-/// and what an earlier download has left is not transferred again. ART-14: the mirrors bring parts too. Fails with
-/// FetchError; throws StoreError.
+/// and what an earlier download has left is not transferred again. ART-14: the mirrors bring parts too.
+/// ART-16: if the artifact is to be `state`, and a source has the hashes of its tiles, each part is checked as it
+/// arrives, and what is the same in one of `nearby` is copied from there. Fails with FetchError; throws StoreError.
 Result<StoredFile, FetchError> download(
-    const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits = {}
+    const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits = {},
+    const ExpectedState* state = nullptr, const std::vector<NearbyState>& nearby = {}
 );
 
 /// Returns the artifact from the store, or else downloads it. Fails with FetchError, kTooLarge if the reference names
 /// more than `size_max` bytes (ART-12); throws StoreError only.
 Result<StoredFile, FetchError> fetch(
     const contracts::ArtifactRef& artifact, std::uint64_t size_max, const ContentStore& store,
-    const FetchLimits& limits = {}
+    const FetchLimits& limits = {}, const ExpectedState* state = nullptr
 );
 
 }  // namespace assay::artifacts

@@ -52,12 +52,16 @@ Fetcher::Clock::duration Fetcher::backoff(std::uint32_t failures) const {
     return std::min(options_.backoff_first * (1U << doublings), options_.backoff_max);
 }
 
-Fetcher::Job& Fetcher::ask(const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency) {
+Fetcher::Job& Fetcher::ask(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
+    const std::shared_ptr<const ExpectedState>& state
+) {
     Job fresh{.task = task, .artifact = artifact, .host = host_of(artifact), .urgency = urgency, .order = asked_};
     const auto [found, is_new] = jobs_.try_emplace(key_of(artifact), std::move(fresh));
     asked_ += is_new ? 1 : 0;
     Job& job = found->second;
     job.task = task;
+    job.state = state ? state : job.state;
     if (urgency == Urgency::kDispute && job.error == FetchError::kNoRoom) {
         job.not_before = {};  // for a dispute there is more
     }
@@ -69,7 +73,8 @@ Fetcher::Job& Fetcher::ask(const contracts::TaskId& task, const contracts::Artif
 }
 
 Result<StoredFile, FetchError> Fetcher::get(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
+    const std::shared_ptr<const ExpectedState>& state
 ) {
     if (artifact.size_bytes > size_max) {
         return Unexpected{FetchError::kTooLarge};
@@ -82,11 +87,12 @@ Result<StoredFile, FetchError> Fetcher::get(
         }
     }
     const std::lock_guard lock(mutex_);
-    return Unexpected{ask(task, artifact, urgency).error.value_or(FetchError::kPending)};
+    return Unexpected{ask(task, artifact, urgency, state).error.value_or(FetchError::kPending)};
 }
 
 void Fetcher::want(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
+    const std::shared_ptr<const ExpectedState>& state
 ) {
     if (artifact.size_bytes > size_max) {
         return;
@@ -94,7 +100,7 @@ void Fetcher::want(
     cache_.pin(task, artifact.sha256);
     if (!own_.has(artifact.sha256) && !cache_.has(artifact.sha256)) {
         const std::lock_guard lock(mutex_);
-        ask(task, artifact, urgency);
+        ask(task, artifact, urgency, state);
     }
 }
 
@@ -160,6 +166,20 @@ void Fetcher::run(bool disputes_only) {
     }
 }
 
+std::vector<NearbyState> Fetcher::nearby(const Job& job) const {
+    std::vector<NearbyState> out;
+    for (const Hash256& hash : job.state ? cache_.pinned(job.task) : std::set<Hash256>{}) {
+        for (const ContentStore* store : {&own_, &cache_.store()}) {
+            auto file = StoredFile::open(store->path(hash));
+            auto leaves = store->leaves(hash);
+            if (file && leaves) {
+                out.push_back({*std::move(file), *std::move(leaves)});
+            }
+        }
+    }
+    return out;
+}
+
 std::optional<FetchError> Fetcher::attempt(const Job& job) {
     const Hash256& hash = job.artifact.sha256;
     std::optional<FetchError> error;
@@ -168,7 +188,8 @@ std::optional<FetchError> Fetcher::attempt(const Job& job) {
         if (!cache_.reserve(hash, job.artifact.size_bytes, job.urgency)) {
             return FetchError::kNoRoom;
         }
-        if (const auto file = download(job.artifact, cache_.store(), options_.limits); !file) {
+        const auto file = download(job.artifact, cache_.store(), options_.limits, job.state.get(), nearby(job));
+        if (!file) {
             error = file.error();
         }
     } catch (const StoreError&) {

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -41,13 +42,15 @@ class Fetcher {
 
     /// Returns the artifact if it is stored. Otherwise requests it and returns at once: with kPending until the first
     /// attempt has finished, then with the error of the last attempt, or kTooLarge if the reference names more than
-    /// `size_max` bytes (ART-12). Throws StoreError.
+    /// `size_max` bytes (ART-12). `state` is what a checkpoint has to be (ART-16). Throws StoreError.
     Result<StoredFile, FetchError> get(
-        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency
+        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
+        const std::shared_ptr<const ExpectedState>& state = nullptr
     );
     /// Requests the artifact if it is not stored yet and not too large.
     void want(
-        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency
+        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
+        const std::shared_ptr<const ExpectedState>& state = nullptr
     );
     /// Number of failed attempts since the artifact was first requested, not counting those for lack of disk space.
     std::uint32_t failures(const contracts::ArtifactRef& artifact) const;
@@ -63,6 +66,7 @@ class Fetcher {
         contracts::TaskId task;
         contracts::ArtifactRef artifact;
         std::string host;
+        std::shared_ptr<const ExpectedState> state{};
         Urgency urgency = Urgency::kOffer;
         bool is_wanted = true;  ///< waiting for an attempt
         bool is_running = false;
@@ -79,10 +83,15 @@ class Fetcher {
     };
     static Key key_of(const contracts::ArtifactRef& artifact);
     static std::string host_of(const contracts::ArtifactRef& artifact);
-    Job& ask(const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency);
+    Job& ask(
+        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
+        const std::shared_ptr<const ExpectedState>& state
+    );
     void run(bool disputes_only);
     /// Picks the next job and marks it as running; nullopt if none can run now.
     std::optional<Key> take(bool disputes_only);
+    /// The task's other checkpoints that are here.
+    std::vector<NearbyState> nearby(const Job& job) const;
     /// Makes one attempt. Returns why it failed.
     std::optional<FetchError> attempt(const Job& job);
     void finish(const Key& key, std::optional<FetchError> error);

@@ -11,29 +11,37 @@
 
 namespace assay::artifacts {
 
-PartialFile::PartialFile(const ContentStore& store, const Hash256& hash, std::uint64_t size_bytes)
+UncheckedParts::UncheckedParts(std::uint64_t size_bytes) {
+    for (std::uint64_t end = 0; end < size_bytes;) {
+        end += std::min(kPartBytes, size_bytes - end);
+        ends_.push_back(end);
+    }
+}
+
+PartialFile::PartialFile(const ContentStore& store, const Hash256& hash, std::shared_ptr<const PartPlan> plan)
     : store_(store),
       expected_(hash),
-      size_bytes_(size_bytes),
-      path_(store.partial_path(hash, size_bytes)),
+      plan_(std::move(plan)),
+      size_bytes_(plan_->ends().empty() ? 0 : plan_->ends().back()),
+      path_(store.partial_path(hash, size_bytes_).string() + plan_->mark()),
       file_(path_, O_RDWR | O_CREAT),
-      parts_((size_bytes + kPartBytes - 1) / kPartBytes, Part::kMissing) {
+      parts_(plan_->ends().size(), Part::kMissing) {
     if (!file_.try_lock()) {
         throw StoreError("cannot download into " + path_.string() + ": another download does");
     }
     const std::uint64_t found = file_.size_bytes();
-    if (found == size_bytes && size_bytes != 0) {  // a crash in finish()
+    if (found == size_bytes_ && size_bytes_ != 0) {  // a crash in finish()
         std::fill(parts_.begin(), parts_.end(), Part::kDone);
-    } else if (found == size_bytes + parts_.size()) {
+    } else if (found == size_bytes_ + parts_.size()) {
         Bytes marks(parts_.size());
-        file_.read_at(size_bytes, marks);
+        file_.read_at(size_bytes_, marks);
         std::transform(marks.begin(), marks.end(), parts_.begin(), [](std::uint8_t mark) {
             return mark == static_cast<std::uint8_t>(Part::kDone) ? Part::kDone : Part::kMissing;
         });
     } else {
         file_.resize(0);
     }
-    file_.resize(size_bytes + parts_.size());
+    file_.resize(size_bytes_ + parts_.size());
     done_ = static_cast<std::uint64_t>(std::count(parts_.begin(), parts_.end(), Part::kDone));
 }
 
@@ -47,7 +55,10 @@ std::uint64_t PartialFile::parts_done() const {
     return done_;
 }
 
-std::uint64_t PartialFile::end_of(std::uint64_t part) const { return std::min((part + 1) * kPartBytes, size_bytes_); }
+std::uint64_t PartialFile::part_at(std::uint64_t offset) const {
+    const auto& ends = plan_->ends();
+    return static_cast<std::uint64_t>(std::upper_bound(ends.begin(), ends.end(), offset) - ends.begin());
+}
 
 std::optional<PartialFile::Claim> PartialFile::claim(std::uint64_t bytes_max) {
     const std::lock_guard lock(mutex_);
@@ -63,29 +74,33 @@ std::optional<PartialFile::Claim> PartialFile::claim(std::uint64_t bytes_max) {
     if (first == end) {
         return std::nullopt;
     }
-    const std::uint64_t count_max =
-        std::max<std::uint64_t>(1, bytes_max / kPartBytes + (bytes_max % kPartBytes != 0 ? 1 : 0));
-    const auto count = std::min<std::uint64_t>(count_max, static_cast<std::uint64_t>(end - first));
-    std::fill_n(first, count, Part::kClaimed);
-    const auto part = static_cast<std::uint64_t>(first - parts_.begin());
-    return Claim{.first = part * kPartBytes, .end = end_of(part + count - 1)};
+    const std::uint64_t begin = plan_->begin_of(static_cast<std::uint64_t>(first - parts_.begin()));
+    std::uint64_t claimed_end = begin;
+    for (; first != end && (claimed_end == begin || claimed_end - begin < bytes_max); ++first) {
+        *first = Part::kClaimed;
+        claimed_end = plan_->ends()[static_cast<std::size_t>(first - parts_.begin())];
+    }
+    return Claim{.first = begin, .end = claimed_end};
 }
 
-bool PartialFile::write(std::uint64_t offset, ByteView bytes) {
+PartialFile::Written PartialFile::write(std::uint64_t offset, ByteView bytes) {
     ASSERT(!bytes.empty() && offset + bytes.size() <= size_bytes_);
-    const std::uint64_t first = offset / kPartBytes;
+    const std::uint64_t first = part_at(offset);
     {
         const std::lock_guard lock(mutex_);
         if (parts_[first] == Part::kDone) {
-            return false;
+            return Written::kNotNeeded;
         }
     }
     file_.write_at(offset, bytes);
     const std::uint64_t end = offset + bytes.size();
-    for (std::uint64_t part = first; part < parts_.size() && end_of(part) <= end; ++part) {
+    for (std::uint64_t part = first; part < parts_.size() && plan_->ends()[part] <= end; ++part) {
+        if (!plan_->is_right(part, file_)) {
+            return Written::kWrong;
+        }
         complete(part);
     }
-    return true;
+    return Written::kTaken;
 }
 
 void PartialFile::complete(std::uint64_t part) {
@@ -98,17 +113,21 @@ void PartialFile::complete(std::uint64_t part) {
 }
 
 void PartialFile::hash_what_is_there() {
+    constexpr std::uint64_t kPiece = 256U << 10U;
     Bytes bytes;
     for (; hashed_ < parts_.size() && parts_[hashed_] == Part::kDone; ++hashed_) {
-        bytes.resize(end_of(hashed_) - hashed_ * kPartBytes);
-        file_.read_at(hashed_ * kPartBytes, bytes);
-        hash_.update(bytes);
+        const std::uint64_t end = plan_->ends()[hashed_];
+        for (std::uint64_t at = plan_->begin_of(hashed_); at < end; at += bytes.size()) {
+            bytes.resize(std::min(kPiece, end - at));
+            file_.read_at(at, bytes);
+            hash_.update(bytes);
+        }
     }
 }
 
 void PartialFile::release(const Claim& claim) {
     const std::lock_guard lock(mutex_);
-    for (std::uint64_t part = claim.first / kPartBytes; part < parts_.size() && end_of(part) <= claim.end; ++part) {
+    for (std::uint64_t part = part_at(claim.first); part < parts_.size() && plan_->ends()[part] <= claim.end; ++part) {
         if (parts_[part] == Part::kClaimed) {
             parts_[part] = Part::kMissing;
         }

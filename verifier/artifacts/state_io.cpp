@@ -119,11 +119,14 @@ Bytes encode_state(const program::Program& program, std::span<const canonical::T
 }
 
 ContentStore::Entry store_state(
-    const program::Program& program, std::span<const canonical::Tensor> state, const ContentStore& store
+    const program::Program& program, std::span<const canonical::Tensor> state, const Leaves& leaves,
+    const ContentStore& store
 ) {
     ContentStore::Writer writer(store);
     encode_named(program.state, state, [&writer](ByteView piece) { writer.write(piece); });
-    return writer.finish();
+    const ContentStore::Entry stored = writer.finish();
+    store.put_leaves(stored.hash, encode_leaves(leaves));
+    return stored;
 }
 
 Result<std::vector<canonical::Tensor>, StateError> decode_state(const program::Program& program, ByteView bytes) {

@@ -10,6 +10,7 @@
 #include <core/canonical/tile.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/commitment.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/store.hpp>
 
 namespace assay::artifacts {
@@ -23,9 +24,11 @@ const char* to_string(StateError error) noexcept;
 
 /// ART-10: encodes a checkpoint: the program's state tensors by name. `state` has the program's order and types.
 Bytes encode_state(const program::Program& program, std::span<const canonical::Tensor> state);
-/// Writes the same from the tensors to a store, without a copy in memory. Throws StoreError.
+/// Writes the same from the tensors to a store, without a copy in memory, and the hashes of its tiles (ART-15). Throws
+/// StoreError.
 ContentStore::Entry store_state(
-    const program::Program& program, std::span<const canonical::Tensor> state, const ContentStore& store
+    const program::Program& program, std::span<const canonical::Tensor> state, const Leaves& leaves,
+    const ContentStore& store
 );
 /// Decodes a checkpoint. Returns the state in the program's order, whatever the file's order. Fails with StateError;
 /// throws StoreError if a file cannot be read.

@@ -18,6 +18,7 @@ constexpr const char* kTemporary = "tmp";
 constexpr const char* kQuarantine = "quarantine";
 
 constexpr const char* kPartial = "partial";
+constexpr const char* kLeaves = "leaves";
 
 std::string next_temporary_name() {
     static std::atomic<std::uint64_t> counter{0};
@@ -37,7 +38,7 @@ std::optional<Hash256> hash_of_partial(const fs::path& path) { return fixed_from
 ContentStore::ContentStore(std::filesystem::path directory) : directory_(std::move(directory)) {
     std::error_code error;
     fs::remove_all(directory_ / kTemporary, error);
-    for (const char* part : {kTemporary, kQuarantine, kPartial}) {
+    for (const char* part : {kTemporary, kQuarantine, kPartial, kLeaves}) {
         fs::create_directories(directory_ / part, error);
         if (error) {
             throw StoreError("cannot create " + (directory_ / part).string() + ": " + error.message());
@@ -106,6 +107,25 @@ bool ContentStore::has(const Hash256& hash) const { return fs::exists(path(hash)
 void ContentStore::remove(const Hash256& hash) const {
     std::error_code ignored;
     fs::remove(path(hash), ignored);
+    fs::remove(leaves_path(path(hash)), ignored);
+}
+
+std::filesystem::path ContentStore::leaves_path(const std::filesystem::path& artifact) {
+    return artifact.parent_path() / kLeaves / artifact.filename();
+}
+
+void ContentStore::put_leaves(const Hash256& hash, ByteView bytes) const {
+    const fs::path temporary = directory_ / kTemporary / next_temporary_name();
+    try {
+        File(temporary, O_WRONLY | O_CREAT | O_TRUNC).write(bytes);
+        fs::rename(temporary, leaves_path(path(hash)));
+    } catch (const fs::filesystem_error& error) {
+        throw StoreError(error.what());
+    }
+}
+
+std::optional<StoredFile> ContentStore::leaves(const Hash256& hash) const {
+    return StoredFile::open(leaves_path(path(hash)));
 }
 
 std::vector<ContentStore::Entry> ContentStore::entries() const {
@@ -114,9 +134,11 @@ std::vector<ContentStore::Entry> ContentStore::entries() const {
     for (const fs::directory_entry& file : fs::directory_iterator(directory_, error)) {
         const auto hash = fixed_from_hex<Hash256>(file.path().filename().string());
         std::error_code gone;
-        const std::uint64_t size = hash ? file.file_size(gone) : 0;
+        std::uint64_t size = hash ? file.file_size(gone) : 0;
         const fs::file_time_type time = hash ? file.last_write_time(gone) : fs::file_time_type{};
         if (hash && !gone) {
+            const std::uint64_t leaves_size = fs::file_size(leaves_path(file.path()), error);
+            size += error ? 0 : leaves_size;
             found.push_back({time, {*hash, size}});
         }
     }
@@ -156,8 +178,11 @@ void ContentStore::remove_partials(const Hash256& hash) const {
             found.push_back(file.path());
         }
     }
-    for (const fs::path& path : found) {
-        fs::remove(path, error);
+    for (const fs::path& partial : found) {
+        fs::remove(partial, error);
+    }
+    if (!has(hash)) {
+        fs::remove(leaves_path(path(hash)), error);
     }
 }
 

@@ -72,7 +72,7 @@ void Checker::want(const contracts::Task& task, std::uint32_t segment) {
     context_.want(task, artifacts::Urgency::kDuty);
     const std::uint32_t last = std::min(segment, task.checkpoints - 1);
     for (std::uint32_t index = segment == 0 ? 0 : segment - 1; index <= last; ++index) {
-        context_.want_checkpoint(task.id, context_.chain.checkpoint(task.id, index).artifact);
+        context_.want_checkpoint(task.id, context_.chain.checkpoint(task.id, index));
     }
 }
 

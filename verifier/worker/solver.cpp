@@ -297,8 +297,7 @@ class Solver final : public Role {
         if (!state) {
             return false;
         }
-        const Hash256 root = artifacts::state_root_of(*state);
-        keep_checkpoint(task, artifacts->program, *state, root, {});
+        const Hash256 root = keep_checkpoint(task, artifacts->program, *state, artifacts::leaves_of(*state), {});
         context_.reporter.event(
             {{"event", "inherit"},
              {"task", to_hex(task.id.view())},
@@ -308,14 +307,17 @@ class Solver final : public Role {
         return true;
     }
 
-    void keep_checkpoint(
+    /// Returns the state root.
+    Hash256 keep_checkpoint(
         const contracts::Task& task, const program::Program& program, const std::vector<canonical::Tensor>& state,
-        const Hash256& root, std::optional<std::uint64_t> diverged_at
+        const artifacts::Leaves& leaves, std::optional<std::uint64_t> diverged_at
     ) {
-        const auto [artifact, size_bytes] = artifacts::store_state(program, state, context_.store);
+        const Hash256 root = artifacts::root_of_leaves(artifacts::state_types(program), leaves);
+        const auto [artifact, size_bytes] = artifacts::store_state(program, state, leaves, context_.store);
         context_.journal.add_checkpoint(
             task.id, {.state_root = root, .artifact = artifact, .size_bytes = size_bytes, .diverged_at = diverged_at}
         );
+        return root;
     }
 
     /// Trains a slice; when a segment is finished, stores its checkpoint.
@@ -406,14 +408,16 @@ class Solver final : public Role {
     void store(const contracts::Task& task, Trainer& trainer) {
         const std::uint32_t index = trainer.segment();
         const auto state = trainer.state();
-        const Hash256 root = artifacts::state_root_of(state);
+        const program::Program& program = context_.artifacts(task)->program;
+        const artifacts::Leaves leaves = artifacts::leaves_of(state);
+        const Hash256 root = artifacts::root_of_leaves(artifacts::state_types(program), leaves);
         // What was posted before a lost disk must come out again; anything else would be two answers to one question.
         const bool is_posted = index < task.checkpoints;
         if (is_posted && (trainer.diverged_at() || context_.chain.checkpoint(task.id, index).state_root != root)) {
             stop(task, "checkpoint " + std::to_string(index) + " was posted with another state root");
             return;
         }
-        keep_checkpoint(task, context_.artifacts(task)->program, state, root, trainer.diverged_at());
+        keep_checkpoint(task, program, state, leaves, trainer.diverged_at());
         if (!trainer.diverged_at()) {
             trainer.begin_next();
         }

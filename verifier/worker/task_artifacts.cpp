@@ -28,9 +28,10 @@ Defect defect_of(artifacts::FetchError error) {
 }
 
 Result<artifacts::StoredFile, Unavailable> fetch_named(
-    const char* what, const contracts::ArtifactRef& artifact, std::uint64_t size_max, const ArtifactSource& source
+    const char* what, const contracts::ArtifactRef& artifact, std::uint64_t size_max, const ArtifactSource& source,
+    const std::shared_ptr<const artifacts::ExpectedState>& state = nullptr
 ) {
-    auto file = source(artifact, size_max);
+    auto file = source(artifact, size_max, state);
     if (!file) {
         return Unexpected{Unavailable{
             .is_final = file.error() == artifacts::FetchError::kTooLarge,
@@ -94,7 +95,10 @@ Result<std::vector<canonical::Tensor>, Unavailable> load_initial(
 Result<artifacts::StoredFile, Unavailable> fetch_checkpoint(
     const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
 ) {
-    return fetch_named("the checkpoint", checkpoint.artifact, checkpoint_bytes_max(artifacts), source);
+    return fetch_named(
+        "the checkpoint", checkpoint.artifact, checkpoint_bytes_max(artifacts), source,
+        expected_state(artifacts, checkpoint.state_root)
+    );
 }
 
 Unexpected<Unavailable> no_state(artifacts::StateError error) {
@@ -187,8 +191,9 @@ const char* to_string(Defect defect) noexcept {
 
 ArtifactSource waiting_source(const artifacts::ContentStore& store, std::vector<std::string> mirrors) {
     return [&store, limits = artifacts::FetchLimits{.mirrors = std::move(mirrors)}](
-               const contracts::ArtifactRef& artifact, std::uint64_t size_max
-           ) { return artifacts::fetch(artifact, size_max, store, limits); };
+               const contracts::ArtifactRef& artifact, std::uint64_t size_max,
+               const std::shared_ptr<const artifacts::ExpectedState>& state
+           ) { return artifacts::fetch(artifact, size_max, store, limits, state.get()); };
 }
 
 std::vector<SizedArtifact> artifacts_of(const contracts::TaskSpec& spec) {
@@ -206,6 +211,11 @@ std::vector<SizedArtifact> artifacts_of(const contracts::TaskSpec& spec) {
 
 std::uint64_t checkpoint_bytes_max(const TaskArtifacts& artifacts) {
     return artifacts::tensor_file_bytes_max(artifacts.program.state);
+}
+
+std::shared_ptr<const artifacts::ExpectedState> expected_state(const TaskArtifacts& artifacts, const Hash256& root) {
+    return std::make_shared<const artifacts::ExpectedState>(artifacts::ExpectedState{
+        .tensors = artifacts.program.state, .root = root});
 }
 
 std::uint64_t TaskArtifacts::first_step(std::uint32_t segment) const {

@@ -65,9 +65,10 @@ struct Unavailable {
 };
 
 /// Supplies artifacts, either by fetching on demand or from an earlier fetch. It refuses references that name more than
-/// `size_max` bytes with kTooLarge (ART-12).
-using ArtifactSource = std::function<
-    Result<artifacts::StoredFile, artifacts::FetchError>(const contracts::ArtifactRef&, std::uint64_t size_max)>;
+/// `size_max` bytes with kTooLarge (ART-12). `state` is what a checkpoint has to be, null for other artifacts.
+using ArtifactSource = std::function<Result<artifacts::StoredFile, artifacts::FetchError>(
+    const contracts::ArtifactRef&, std::uint64_t size_max, const std::shared_ptr<const artifacts::ExpectedState>& state
+)>;
 /// A source that reads from `store`, or else downloads and blocks until done. `store` must outlive it. `mirrors` as in
 /// FetchLimits.
 ArtifactSource waiting_source(const artifacts::ContentStore& store, std::vector<std::string> mirrors = {});
@@ -81,6 +82,8 @@ struct SizedArtifact {
 std::vector<SizedArtifact> artifacts_of(const contracts::TaskSpec& spec);
 /// ART-12: the largest file of a checkpoint of the task.
 std::uint64_t checkpoint_bytes_max(const TaskArtifacts& artifacts);
+/// What a checkpoint of the task has to be (ART-16).
+std::shared_ptr<const artifacts::ExpectedState> expected_state(const TaskArtifacts& artifacts, const Hash256& root);
 
 /// Fetches program, initial tensors (unless the task has a parent), dataset and hold-out set. Verifies the program's
 /// commitment, the roots and the evaluation (EVL-9) against the task's. Fails with Unavailable.

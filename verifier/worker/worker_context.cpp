@@ -15,9 +15,13 @@ void WorkerContext::want(const contracts::Task& task, artifacts::Urgency urgency
     }
 }
 
-void WorkerContext::want_checkpoint(const contracts::TaskId& task, const contracts::ArtifactRef& checkpoint) {
+void WorkerContext::want_checkpoint(const contracts::TaskId& task, const contracts::Checkpoint& checkpoint) {
     if (const auto found = materials.find(task); found != materials.end()) {
-        fetcher.want(task, checkpoint, checkpoint_bytes_max(*found->second), artifacts::Urgency::kDuty);
+        const TaskArtifacts& known = *found->second;
+        fetcher.want(
+            task, checkpoint.artifact, checkpoint_bytes_max(known), artifacts::Urgency::kDuty,
+            expected_state(known, checkpoint.state_root)
+        );
     }
 }
 
@@ -30,10 +34,7 @@ std::shared_ptr<const TaskArtifacts> WorkerContext::artifacts(const contracts::T
     }
     behaviour.note_loading(task.spec);
     want(task, urgency);
-    const auto source = [&](const contracts::ArtifactRef& artifact, std::uint64_t size_max) {
-        return obtain(task.id, artifact, size_max, urgency);
-    };
-    auto loaded = load_task_artifacts(task.id, task.spec, source);
+    auto loaded = load_task_artifacts(task.id, task.spec, source_of(task.id, urgency));
     if (!loaded) {
         decline(task.id, loaded.error());
         return nullptr;
@@ -45,25 +46,28 @@ std::shared_ptr<const TaskArtifacts> WorkerContext::artifacts(const contracts::T
 Result<std::vector<canonical::Tensor>, Unavailable> WorkerContext::state(
     const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::Urgency urgency
 ) {
-    return load_state(artifacts, checkpoint, [&](const contracts::ArtifactRef& artifact, std::uint64_t size_max) {
-        return obtain(artifacts.task, artifact, size_max, urgency);
-    });
+    return load_state(artifacts, checkpoint, source_of(artifacts.task, urgency));
 }
 
 Result<void, Unavailable> WorkerContext::has_state(
     const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint
 ) {
-    return check_state(artifacts, checkpoint, [&](const contracts::ArtifactRef& artifact, std::uint64_t size_max) {
-        return obtain(artifacts.task, artifact, size_max, artifacts::Urgency::kDuty);
-    });
+    return check_state(artifacts, checkpoint, source_of(artifacts.task, artifacts::Urgency::kDuty));
+}
+
+ArtifactSource WorkerContext::source_of(const contracts::TaskId& task, artifacts::Urgency urgency) {
+    return [this, task, urgency](
+               const contracts::ArtifactRef& artifact, std::uint64_t size_max,
+               const std::shared_ptr<const artifacts::ExpectedState>& state
+           ) { return obtain(task, artifact, size_max, urgency, state); };
 }
 
 Result<artifacts::StoredFile, artifacts::FetchError> WorkerContext::obtain(
     const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max,
-    artifacts::Urgency urgency
+    artifacts::Urgency urgency, const std::shared_ptr<const artifacts::ExpectedState>& state
 ) {
     using artifacts::FetchError;
-    auto file = fetcher.get(task, artifact, size_max, urgency);
+    auto file = fetcher.get(task, artifact, size_max, urgency, state);
     const auto open = chain.tasks().find(task);
     const bool may_be_elsewhere = !file && file.error() != FetchError::kPending &&
                                   file.error() != FetchError::kTooLarge && file.error() != FetchError::kNoRoom &&
@@ -76,7 +80,7 @@ Result<artifacts::StoredFile, artifacts::FetchError> WorkerContext::obtain(
     if (elsewhere.location == artifact.location || elsewhere.location == artifacts_url) {
         return file;
     }
-    auto found = fetcher.get(task, elsewhere, size_max, urgency);
+    auto found = fetcher.get(task, elsewhere, size_max, urgency, state);
     return found || found.error() == FetchError::kPending ? std::move(found) : std::move(file);
 }
 

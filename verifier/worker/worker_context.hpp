@@ -54,11 +54,13 @@ struct WorkerContext {
     /// checkpoint (AVL-9). Fails with the FetchError of the first attempt, or kPending while a fetch is running.
     Result<artifacts::StoredFile, artifacts::FetchError> obtain(
         const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max,
-        artifacts::Urgency urgency
+        artifacts::Urgency urgency, const std::shared_ptr<const artifacts::ExpectedState>& state = nullptr
     );
+    /// obtain() for a task.
+    ArtifactSource source_of(const contracts::TaskId& task, artifacts::Urgency urgency);
     /// Starts fetching a checkpoint in the background. Does nothing before the task's program is loaded, which says how
     /// large a checkpoint may be.
-    void want_checkpoint(const contracts::TaskId& task, const contracts::ArtifactRef& checkpoint);
+    void want_checkpoint(const contracts::TaskId& task, const contracts::Checkpoint& checkpoint);
     /// Fetches the state of a posted checkpoint and checks its root. Fails with Unavailable if it is not available now.
     Result<std::vector<canonical::Tensor>, Unavailable> state(
         const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint,

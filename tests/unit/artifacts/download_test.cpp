@@ -24,7 +24,7 @@ namespace {
 using std::chrono::milliseconds;
 using test::OddServer;
 
-constexpr std::uint64_t kPart = PartialFile::kPartBytes;
+constexpr std::uint64_t kPart = UncheckedParts::kPartBytes;
 
 Bytes bytes_of(std::uint64_t size) {
     Bytes out(size);
@@ -147,7 +147,7 @@ TEST_CASE("ART-14: several sources share the work, and one that is away is not w
 TEST_CASE("ART-14: a source that lies costs time and keeps nobody from an honest one") {
     for (const std::uint64_t cut_after : {test::Oddity::kNever, 5 * kPart}) {
         const Target target;
-        // Each wrong byte is in a part that the liar brings whichever half it is asked for.
+        // Whether the liar brings its wrong byte depends on which half it is asked for.
         const OddServer liar(target.file, {.cut_after = cut_after, .lie_at = 0});
         const OddServer honest(target.file, {.pause = milliseconds(2)});
         REQUIRE(target.get(liar.url(), {.mirrors = {honest.url()}}).has_value());
@@ -158,7 +158,7 @@ TEST_CASE("ART-14: a source that lies costs time and keeps nobody from an honest
     }
     const Target target;
     const OddServer liar(target.file, {.lie_at = 0});
-    const OddServer other(target.file, {.lie_at = target.file.size() - 1});
+    const OddServer other(target.file, {.lie_at = 1});
     CHECK(target.get(liar.url(), {.mirrors = {other.url()}}).error() == FetchError::kMismatch);
 }
 
@@ -229,7 +229,7 @@ TEST_CASE("a crash before a complete download gets its name costs only the check
 TEST_CASE("one artifact is downloaded into a store by one at a time, and an empty one by nobody") {
     const Target target;
     {
-        const PartialFile other(target.store, target.hash, target.file.size());
+        const PartialFile other(target.store, target.hash, std::make_shared<UncheckedParts>(target.file.size()));
         CHECK_THROWS_AS(static_cast<void>(target.get("http://127.0.0.1:1")), StoreError);
     }
     const contracts::ArtifactRef empty{.sha256 = crypto::sha256({}), .size_bytes = 0, .location = "none"};
@@ -238,7 +238,7 @@ TEST_CASE("one artifact is downloaded into a store by one at a time, and an empt
 
 TEST_CASE("claims cover what is missing once, and then what others still wait for") {
     const Target target;
-    PartialFile file(target.store, target.hash, target.file.size());
+    PartialFile file(target.store, target.hash, std::make_shared<UncheckedParts>(target.file.size()));
     const auto first = file.claim(3 * kPart).value();
     CHECK(first.first == 0);
     CHECK(first.end == 3 * kPart);
@@ -248,12 +248,12 @@ TEST_CASE("claims cover what is missing once, and then what others still wait fo
     const auto half = file.claim(1'000 * kPart).value();
     CHECK(half.first == 4 * kPart);
     const ByteView all = target.file;
-    CHECK(file.write(0, all.first(kPart)));
-    CHECK(!file.write(0, all.first(kPart)));
+    CHECK(file.write(0, all.first(kPart)) == PartialFile::Written::kTaken);
+    CHECK(file.write(0, all.first(kPart)) == PartialFile::Written::kNotNeeded);
     file.release(first);
     CHECK(file.claim(1)->first == kPart);
     CHECK(file.parts_done() == 1);
-    CHECK(file.write(kPart, all.subspan(kPart)));
+    CHECK(file.write(kPart, all.subspan(kPart)) == PartialFile::Written::kTaken);
     CHECK(file.is_complete());
     CHECK(!file.claim(1));
     CHECK(file.finish());

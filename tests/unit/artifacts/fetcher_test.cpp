@@ -191,7 +191,7 @@ TEST_CASE("a task that ends takes its unfinished downloads with it, and room is 
     Cache cache(home.path(), {.quota_bytes = 1U << 20U, .reserve_bytes = 0});
     const contracts::TaskId task{{1}};
     const auto leave = [&](const Hash256& hash) {
-        PartialFile partial(cache.store(), hash, 600'000);
+        PartialFile partial(cache.store(), hash, std::make_shared<UncheckedParts>(600'000));
         partial.write(0, Bytes(600'000, 1));
     };
     const Hash256 needed{{1}};

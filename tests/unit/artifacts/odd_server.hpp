@@ -34,11 +34,14 @@ struct Oddity {
     bool knows_ranges = true;
 };
 
-/// Serves one file over HTTP, whatever is asked for.
+/// Serves one file over HTTP, whatever is asked for, and what belongs to it at /leaves.
 class OddServer {
   public:
-    explicit OddServer(Bytes file, Oddity oddity = {})
-        : file_(std::move(file)), oddity_(oddity), fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    explicit OddServer(Bytes file, Oddity oddity = {}, Bytes leaves = {})
+        : file_(std::move(file)),
+          leaves_(std::move(leaves)),
+          oddity_(oddity),
+          fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -90,6 +93,12 @@ class OddServer {
             }
             request.append(buffer.data(), static_cast<std::size_t>(count));
         }
+        if (request.find("/leaves ") != std::string::npos) {
+            const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(leaves_.size()) +
+                                       "\r\n\r\n" + string_of(leaves_);
+            ::send(client, answer.data(), answer.size(), MSG_NOSIGNAL);
+            return;
+        }
         std::uint64_t first = 0;
         std::uint64_t end = file_.size();
         std::string head = "HTTP/1.1 200 OK\r\n";
@@ -135,6 +144,7 @@ class OddServer {
     }
 
     Bytes file_;
+    Bytes leaves_;
     Oddity oddity_;
     int fd_;
     std::string url_;

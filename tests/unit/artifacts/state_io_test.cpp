@@ -47,7 +47,7 @@ TEST_CASE("ART-10: a state is written from its tensors and read from its file wi
     const auto program = two_tensors();
     const auto state = some_state(program);
     const Bytes bytes = encode_state(program, state);
-    const auto [hash, size_bytes] = store_state(program, state, store);
+    const auto [hash, size_bytes] = store_state(program, state, leaves_of(state), store);
     CHECK(hash == crypto::sha256(bytes));
     CHECK(size_bytes == bytes.size());
     const auto file = store.get(hash);

@@ -103,6 +103,10 @@ TEST_CASE("an answer that is cut off, too large or not HTTP is an error") {
         const Listener listener(answer);
         CHECK_THROWS_AS(http_get(listener.url(), limits), NetError);
     }
+    for (const char* length : {"Content-Length: 101\r\n", ""}) {  // announced or not
+        const Listener listener("HTTP/1.1 200 OK\r\n" + std::string(length) + "\r\n" + std::string(101, 'x'));
+        CHECK_THROWS_AS(http_get(listener.url(), limits), NetTooLarge);
+    }
 }
 
 TEST_CASE("an answer without a length ends with the connection") {

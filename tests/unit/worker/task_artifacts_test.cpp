@@ -109,9 +109,9 @@ TEST_CASE("ART-12: what may be fetched follows from the task") {
     const program::Program& program = task.artifacts->program;
     std::map<Hash256, std::uint64_t> asked;
     const auto stored = waiting_source(task.store);
-    const auto source = [&](const contracts::ArtifactRef& artifact, std::uint64_t size_max) {
+    const auto source = [&](const contracts::ArtifactRef& artifact, std::uint64_t size_max, const auto& state) {
         asked[artifact.sha256] = size_max;
-        return stored(artifact, size_max);
+        return stored(artifact, size_max, state);
     };
     REQUIRE(load_task_artifacts(contracts::TaskId{{7}}, task.spec, source).has_value());
     constexpr std::uint64_t kHeader = 100'000'008;
@@ -147,9 +147,7 @@ TEST_CASE("a checkpoint is used only when its file has the posted root") {
     CHECK(check_state(*task.artifacts, checkpoint, waiting_source(task.store)).has_value());
     checkpoint.state_root.data[0] ^= 1U;
     CHECK(!load_state(*task.artifacts, checkpoint, waiting_source(task.store)).has_value());
-    CHECK(
-        check_state(*task.artifacts, checkpoint, waiting_source(task.store)).error().defect == Defect::kStateOther
-    );
+    CHECK(check_state(*task.artifacts, checkpoint, waiting_source(task.store)).error().defect == Defect::kStateOther);
     checkpoint.artifact = task.put({1, 2, 3});
     CHECK(!load_state(*task.artifacts, checkpoint, waiting_source(task.store)).has_value());
 }

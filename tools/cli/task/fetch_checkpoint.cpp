@@ -41,9 +41,10 @@ class PartsStore {
 };
 
 artifacts::StoredFile download(
-    const contracts::ArtifactRef& artifact, std::uint64_t size_max, PartsStore& store, const std::string& name
+    const contracts::ArtifactRef& artifact, std::uint64_t size_max, PartsStore& store, const std::string& name,
+    const artifacts::ExpectedState* state = nullptr
 ) {
-    auto file = artifacts::fetch(artifact, size_max, *store);
+    auto file = artifacts::fetch(artifact, size_max, *store, {}, state);
     if (file) {
         return *std::move(file);
     }
@@ -108,7 +109,8 @@ FetchedCheckpoint fetch_checkpoint(
     const auto program_file = download(task.spec.program_artifact, artifacts::kMaxProgramBytes, store, "the program");
     const program::Program program = decode_as_promised(program_file.view(), task.spec.program);
     const std::uint64_t size_max = artifacts::tensor_file_bytes_max(program.state);
-    const auto file = download(fetched.checkpoint.artifact, size_max, store, name);
+    const artifacts::ExpectedState expected{.tensors = program.state, .root = fetched.checkpoint.state_root};
+    const auto file = download(fetched.checkpoint.artifact, size_max, store, name, &expected);
     const auto root = artifacts::root_of_state(program, file);
     if (!root) {
         throw Failure(
