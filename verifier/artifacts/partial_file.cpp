@@ -85,29 +85,32 @@ std::optional<PartialFile::Claim> PartialFile::claim(std::uint64_t bytes_max) {
 
 PartialFile::Written PartialFile::write(std::uint64_t offset, ByteView bytes) {
     ASSERT(!bytes.empty() && offset + bytes.size() <= size_bytes_);
-    const std::uint64_t first = part_at(offset);
-    {
-        const std::lock_guard lock(mutex_);
-        if (parts_[first] == Part::kDone) {
+    // Locked from the first byte to the mark: nobody else writes into a part that has been checked.
+    const std::lock_guard lock(mutex_);
+    while (!bytes.empty()) {
+        const std::uint64_t part = part_at(offset);
+        if (parts_[part] == Part::kDone) {
             return Written::kNotNeeded;
         }
-    }
-    file_.write_at(offset, bytes);
-    const std::uint64_t end = offset + bytes.size();
-    for (std::uint64_t part = first; part < parts_.size() && plan_->ends()[part] <= end; ++part) {
-        if (!plan_->is_right(part, file_)) {
-            return Written::kWrong;
+        const std::uint64_t end = plan_->ends()[part];
+        const ByteView piece = bytes.first(std::min<std::uint64_t>(bytes.size(), end - offset));
+        file_.write_at(offset, piece);
+        offset += piece.size();
+        bytes = bytes.subspan(piece.size());
+        if (offset == end) {
+            if (!plan_->is_right(part, file_)) {
+                return Written::kWrong;
+            }
+            mark_done(part);
         }
-        complete(part);
     }
     return Written::kTaken;
 }
 
-void PartialFile::complete(std::uint64_t part) {
-    const std::lock_guard lock(mutex_);
+void PartialFile::mark_done(std::uint64_t part) {
     const auto mark = static_cast<std::uint8_t>(Part::kDone);
     file_.write_at(size_bytes_ + part, {&mark, 1});
-    done_ += parts_[part] == Part::kDone ? 0U : 1U;
+    ++done_;
     parts_[part] = Part::kDone;
     hash_what_is_there();
 }

@@ -81,7 +81,7 @@ class PartialFile {
   private:
     enum class Part : std::uint8_t { kMissing = 0, kDone = 1, kClaimed = 2 };
 
-    void complete(std::uint64_t part);
+    void mark_done(std::uint64_t part);
     void hash_what_is_there();
     /// The part with this byte.
     std::uint64_t part_at(std::uint64_t offset) const;

@@ -16,6 +16,7 @@ constexpr std::uint32_t kColumnsAtOnce = 64 * canonical::kTileDim;
 
 std::vector<NamedType> named(const std::vector<program::StateTensor>& tensors) {
     std::vector<NamedType> out;
+    out.reserve(tensors.size());
     for (const program::StateTensor& tensor : tensors) {
         out.push_back({.name = tensor.name, .type = tensor.type});
     }
@@ -72,10 +73,11 @@ bool StateParts::is_right(const Row& row, const File& file) const {
     for (std::uint32_t col = 0; col < shape.cols; col += std::min(kColumnsAtOnce, shape.cols - col)) {
         const std::uint32_t width = std::min(kColumnsAtOnce, shape.cols - col);
         canonical::Tensor piece = canonical::make_tensor(dtype, {height, width});
+        const std::uint64_t line = width * element;
         for (std::uint32_t i = 0; i < height; ++i) {
             file.read_at(
                 row.offset + (std::uint64_t{i} * shape.cols + col) * element,
-                std::span(piece.data).subspan(i * width * element, width * element)
+                std::span(piece.data).subspan(i * line, line)
             );
         }
         for (std::uint64_t tile = 0; tile < canonical::tile_count(piece.shape); ++tile) {

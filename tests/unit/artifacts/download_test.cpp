@@ -249,7 +249,9 @@ TEST_CASE("claims cover what is missing once, and then what others still wait fo
     CHECK(half.first == 4 * kPart);
     const ByteView all = target.file;
     CHECK(file.write(0, all.first(kPart)) == PartialFile::Written::kTaken);
-    CHECK(file.write(0, all.first(kPart)) == PartialFile::Written::kNotNeeded);
+    // What is there is not overwritten, however late somebody else sends something else.
+    const Bytes wrong(2 * kPart, 0x5A);
+    CHECK(file.write(0, wrong) == PartialFile::Written::kNotNeeded);
     file.release(first);
     CHECK(file.claim(1)->first == kPart);
     CHECK(file.parts_done() == 1);
@@ -257,6 +259,7 @@ TEST_CASE("claims cover what is missing once, and then what others still wait fo
     CHECK(file.is_complete());
     CHECK(!file.claim(1));
     CHECK(file.finish());
+    CHECK(target.is_stored());
 }
 
 }  // namespace

@@ -103,6 +103,7 @@ TEST_CASE("an artifact's server that does not answer is unreachable") {
     Published published;
     published.checkpoint.artifact.location = "http://127.0.0.1:1";
     CHECK(published.exit_code() == kExitUnreachable);
+    CHECK(!std::filesystem::exists(published.out.string() + ".parts"));  // nothing has arrived
 }
 
 TEST_CASE("a checkpoint that is not posted is not found") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/cli/task/fetch_checkpoint.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -31,7 +32,12 @@ class PartsStore {
     PartsStore(const PartsStore&) = delete;
     PartsStore& operator=(const PartsStore&) = delete;
     const artifacts::ContentStore& operator*() const { return store_; }
-    const artifacts::ContentStore* operator->() const { return &store_; }
+    bool has_part() const {
+        const auto partials = store_.partials();
+        return std::any_of(partials.begin(), partials.end(), [](const auto& partial) {
+            return partial.size_bytes > 0;
+        });
+    }
     void keep() { is_kept_ = true; }
 
   private:
@@ -51,7 +57,7 @@ artifacts::StoredFile download(
     const std::string what = name + " at " + artifact.location + ": " + artifacts::to_string(file.error());
     switch (file.error()) {
         case artifacts::FetchError::kUnreachable:
-            if (!store->partials().empty()) {
+            if (store.has_part()) {
                 store.keep();
                 throw Failure(
                     kExitUnreachable, "unreachable", what + "; the same command goes on with what has arrived"
@@ -126,7 +132,7 @@ FetchedCheckpoint fetch_checkpoint(
         );
     }
     fetched.size_bytes = file.size_bytes();
-    std::filesystem::rename(store->path(fetched.checkpoint.artifact.sha256), out);
+    std::filesystem::rename((*store).path(fetched.checkpoint.artifact.sha256), out);
     return fetched;
 }
 
