@@ -406,21 +406,26 @@ class Solver final : public Role {
     }
 
     void store(const contracts::Task& task, Trainer& trainer) {
+        if (keep_end(task, trainer) && !trainer.diverged_at()) {
+            trainer.begin_next();
+        }
+    }
+
+    /// Stores the state at the end of a segment. Returns false if the training cannot go on.
+    bool keep_end(const contracts::Task& task, const Trainer& trainer) {
         const std::uint32_t index = trainer.segment();
         const auto state = trainer.state();
         const program::Program& program = context_.artifacts(task)->program;
         const artifacts::Leaves leaves = artifacts::leaves_of(state);
-        const Hash256 root = artifacts::root_of_leaves(artifacts::state_types(program), leaves);
         // What was posted before a lost disk must come out again; anything else would be two answers to one question.
         const bool is_posted = index < task.checkpoints;
+        const Hash256 root = artifacts::root_of_leaves(artifacts::state_types(program), leaves);
         if (is_posted && (trainer.diverged_at() || context_.chain.checkpoint(task.id, index).state_root != root)) {
             stop(task, "checkpoint " + std::to_string(index) + " was posted with another state root");
-            return;
+            return false;
         }
         keep_checkpoint(task, program, state, leaves, trainer.diverged_at());
-        if (!trainer.diverged_at()) {
-            trainer.begin_next();
-        }
+        return true;
     }
 
     WorkerContext& context_;
