@@ -13,7 +13,6 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <verifier/taskdir/task_models.hpp>
-#include <verifier/artifacts/fetch.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/canonical/view.hpp>
@@ -232,14 +231,6 @@ bool is_printable(const std::string& text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-void expect_size(std::size_t size, const char* key, const char* what, Findings& findings) {
-    if (size > artifacts::FetchLimits{}.size_max) {
-        findings.error(
-            key, std::string(what) + " would have " + std::to_string(size) + " bytes; workers do not fetch above 1 GiB"
-        );
-    }
-}
-
 /// What the chain would refuse, named while the file is at hand.
 void check_against_chain(const contracts::TaskSpec& spec, Findings& findings) {
     if (spec.title.size() > 64 || !is_printable(spec.title)) {
@@ -339,13 +330,16 @@ std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Find
     if (!built.program.initial.empty()) {
         built.initial_artifact = artifacts::encode_initial(built.program, built.initial);
     }
-    expect_size(built.data.artifact.size(), "data", "the dataset", findings);
-    expect_size(built.program_artifact.size(), "model", "the program", findings);
-    expect_size(built.initial_artifact.size(), "model", "the initial tensors", findings);
     complete_spec(built);
     commit_distance(built, findings);
     if (built.evaluation) {
         built.spec.evaluation = commit_evaluation(*built.evaluation);
+    }
+    if (const std::size_t size = built.program_artifact.size(); size > artifacts::kMaxProgramBytes) {
+        findings.error(
+            "model", "the program would have " + std::to_string(size) + " bytes; workers fetch at most " +
+                         std::to_string(artifacts::kMaxProgramBytes)
+        );
     }
     check_against_chain(built.spec, findings);
     return findings.has_errors() ? std::nullopt : std::optional(std::move(built));

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <core/base/assert.hpp>
-#include <verifier/artifacts/fetch.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 
 namespace assay::taskdir {
@@ -17,7 +16,7 @@ namespace {
 using canonical::DType;
 using canonical::Tensor;
 
-constexpr std::uint64_t kMaxArtifact = artifacts::FetchLimits{}.size_max;
+constexpr std::uint64_t kMaxPacked = std::uint64_t{1} << 30U;  // a dataset is packed in memory
 constexpr const char* kRowsName = "rows";
 
 std::uint32_t word_at(ByteView data, std::size_t i) {
@@ -188,8 +187,8 @@ std::optional<TaskData> load_text(const TaskFile& task, Findings& findings) {
     const std::string text = read_file(path);
     const std::uint32_t context = context_of(task.model);
     const std::uint64_t row_bytes = 4 * (std::uint64_t{context} + 1);
-    if (text.size() > kMaxArtifact / row_bytes) {
-        findings.error(key(task, "text"), path.string() + " is too long: workers do not fetch datasets above 1 GiB");
+    if (text.size() > kMaxPacked / row_bytes) {
+        findings.error(key(task, "text"), path.string() + " is too long: a dataset of more than 1 GiB is not packed");
         return std::nullopt;
     }
     auto built = artifacts::build_text_dataset(text, context);
@@ -208,8 +207,8 @@ std::optional<artifacts::SafetensorsFile> read_tensors(
 ) {
     std::error_code error;
     const std::uint64_t size = std::filesystem::file_size(path, error);
-    if (!error && size > 2 * kMaxArtifact) {
-        findings.error(key, path.string() + " is too long: workers do not fetch datasets above 1 GiB");
+    if (!error && size > 2 * kMaxPacked) {
+        findings.error(key, path.string() + " is too long: a dataset of more than 1 GiB is not packed");
         return std::nullopt;
     }
     auto file = artifacts::decode_safetensors(as_bytes(read_file(path)));
@@ -238,11 +237,11 @@ std::optional<TaskData> load_rows(const TaskFile& task, Findings& findings) {
         width += column.width;
     }
     const std::uint64_t rows = columns[0].rows;
-    if (width > canonical::kMaxRowWidth || rows * width > kMaxArtifact / 4) {
+    if (width > canonical::kMaxRowWidth || rows * width > kMaxPacked / 4) {
         findings.error(
             key(task, "rows"), path.string() + ": " + std::to_string(rows) + " rows of " + std::to_string(width) +
                                    " values; a row has at most " + std::to_string(canonical::kMaxRowWidth) +
-                                   ", and workers do not fetch datasets above 1 GiB"
+                                   ", and a dataset of more than 1 GiB is not packed"
         );
         return std::nullopt;
     }

@@ -14,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <client/http/http.hpp>
 #include <client/rpc_client.hpp>
 #include <core/keys/key_file.hpp>
 #include <core/keys/password.hpp>
@@ -112,6 +113,18 @@ void add_role(CLI::App& command, Arguments& args) {
         "Fetch from loopback and private networks too; only for devnets, since whoever submits a task chooses the "
         "address"
     );
+    command
+        .add_option(
+            "--artifact-source", args.worker.artifact_sources,
+            "A server that may have any artifact, asked besides the one that the chain names, as in http://host:4000; "
+            "may be given several times"
+        )
+        ->check(CLI::Validator(
+            [](std::string& text) {
+                return http::decode_url(text) ? std::string() : "\"" + text + "\" is no http:// or https:// URL";
+            },
+            "URL"
+        ));
     command.add_option("--cache-max", args.worker.cache_bytes, "Disk space for artifacts of others, e.g. 64GiB")
         ->transform(CLI::AsSizeValue(false))
         ->default_str("64GiB");

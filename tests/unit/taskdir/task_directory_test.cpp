@@ -56,8 +56,8 @@ TEST_CASE("a packed task's artifacts are what the spec names") {
     const artifacts::ContentStore store(packed.directory.path() / "store");
     const auto bytes = store.get(packed.spec.program_artifact.sha256);
     REQUIRE(bytes.has_value());
-    CHECK(bytes->size() == packed.spec.program_artifact.size_bytes);
-    const auto program = program::decode_program(*bytes);
+    CHECK(bytes->size_bytes() == packed.spec.program_artifact.size_bytes);
+    const auto program = program::decode_program(bytes->view());
     REQUIRE(program.has_value());
     const auto tensors = static_cast<std::uint32_t>(program->state.size());
     CHECK(
@@ -66,7 +66,7 @@ TEST_CASE("a packed task's artifacts are what the spec names") {
     );
     const auto rows = store.get(packed.spec.dataset_artifact.sha256);
     REQUIRE(rows.has_value());
-    const auto dataset = artifacts::Dataset::decode(*rows);
+    const auto dataset = artifacts::Dataset::decode(rows->view());
     REQUIRE(dataset.has_value());
     CHECK(artifacts::dataset_root(*dataset) == packed.spec.dataset_root);
     CHECK(dataset->shape() == packed.spec.program.dataset);
