@@ -22,7 +22,9 @@ void require_initializers(const Model& model, const std::vector<std::string>& na
     for (const std::string& name : names) {
         const auto is_it = [&name](const NamedHostTensor& tensor) { return tensor.name == name; };
         if (std::none_of(model.initializers.begin(), model.initializers.end(), is_it)) {
-            refuse_config("there is no initializer '" + name + "' " + what);
+            std::string message = "there is no initializer '";
+            message.append(name).append("' ").append(what);
+            refuse_config(std::move(message));
         }
     }
 }
