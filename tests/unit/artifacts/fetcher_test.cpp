@@ -6,13 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <doctest/doctest.h>
 
+#include <tests/loopback.hpp>
 #include <tests/unit/artifacts/files.hpp>
 #include <verifier/artifacts/fetcher.hpp>
 #include <verifier/artifacts/partial_file.hpp>
@@ -22,27 +18,7 @@ namespace assay::artifacts {
 namespace {
 
 /// A port where connections are taken and nothing is ever said.
-class Mute {
-  public:
-    Mute() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof(address);
-        REQUIRE(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size) == 0);
-        REQUIRE(::listen(fd_, 8) == 0);
-        ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
-        url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-    }
-    ~Mute() { ::close(fd_); }
-    Mute(const Mute&) = delete;
-    Mute& operator=(const Mute&) = delete;
-    const std::string& url() const { return url_; }
-
-  private:
-    int fd_;
-    std::string url_;
-};
+using Mute = assay::test::LoopbackSocket;
 
 struct Place {
     test::TemporaryDirectory home;

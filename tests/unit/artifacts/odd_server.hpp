@@ -13,14 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <doctest/doctest.h>
-
 #include <core/base/bytes.hpp>
+#include <tests/loopback.hpp>
 
 namespace assay::test {
 
@@ -38,33 +35,21 @@ struct Oddity {
 class OddServer {
   public:
     explicit OddServer(Bytes file, Oddity oddity = {}, Bytes leaves = {})
-        : file_(std::move(file)),
-          leaves_(std::move(leaves)),
-          oddity_(oddity),
-          fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof(address);
-        REQUIRE(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size) == 0);
-        REQUIRE(::listen(fd_, 8) == 0);
-        ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
-        url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+        : file_(std::move(file)), leaves_(std::move(leaves)), oddity_(oddity) {
         acceptor_ = std::thread([this] { accept(); });
     }
     ~OddServer() {
         is_over_ = true;
-        ::shutdown(fd_, SHUT_RDWR);
+        ::shutdown(socket_.descriptor(), SHUT_RDWR);
         acceptor_.join();
         for (std::thread& connection : connections_) {
             connection.join();
         }
-        ::close(fd_);
     }
     OddServer(const OddServer&) = delete;
     OddServer& operator=(const OddServer&) = delete;
 
-    const std::string& url() const { return url_; }
+    std::string url() const { return socket_.url(); }
     std::uint64_t connections() const { return count_; }
     /// Of bodies.
     std::uint64_t bytes_sent() const { return sent_; }
@@ -72,7 +57,7 @@ class OddServer {
   private:
     void accept() {
         while (!is_over_) {
-            const int client = ::accept(fd_, nullptr, nullptr);
+            const int client = ::accept(socket_.descriptor(), nullptr, nullptr);
             if (client >= 0) {
                 ++count_;
                 connections_.emplace_back([this, client] {
@@ -146,8 +131,7 @@ class OddServer {
     Bytes file_;
     Bytes leaves_;
     Oddity oddity_;
-    int fd_;
-    std::string url_;
+    LoopbackSocket socket_;
     std::atomic<bool> is_over_{false};
     std::atomic<std::uint64_t> count_{0};
     std::atomic<std::uint64_t> sent_{0};
