@@ -92,7 +92,7 @@ Measured fetch(const ArtifactsOptions& options, const program::Program& program)
     const artifacts::ArtifactServer server({}, remote);
     const Hash256 hash = only_entry(remote).hash;
     const std::uint64_t size_bytes = fs::file_size(remote.path(hash));
-    const auto types = artifacts::state_types(program);
+    const auto types = program::types_of(program.state);
     const artifacts::ExpectedState state{
         .tensors = program.state,
         .root = artifacts::root_of_leaves(types, artifacts::split_leaves(types, remote.leaves(hash).value().view()))};

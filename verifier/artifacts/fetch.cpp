@@ -58,21 +58,13 @@ http::HttpLimits http_limits(const FetchLimits& limits, const Source& source, st
         .stop = [stop = limits.stop] { return stop != nullptr && *stop; }};
 }
 
-std::vector<canonical::TensorType> types_of(const ExpectedState& state) {
-    std::vector<canonical::TensorType> types;
-    for (const program::StateTensor& tensor : state.tensors) {
-        types.push_back(tensor.type);
-    }
-    return types;
-}
-
 /// ART-15: the hashes of the state's tiles, from the first source that has them; the operator's are asked first.
 /// nullopt if those that answer have none. Fails with the error of the artifact's location if nobody answers.
 Result<std::optional<Leaves>, FetchError> fetch_leaves(
     const contracts::ArtifactRef& artifact, const std::vector<Source>& sources, const FetchLimits& limits,
     const ExpectedState& state
 ) {
-    const auto types = types_of(state);
+    const auto types = program::types_of(state.tensors);
     FetchError error = FetchError::kUnreachable;
     bool has_answer = false;
     for (std::size_t i = sources.size(); i-- > 0;) {
@@ -106,7 +98,7 @@ Result<std::shared_ptr<const StateParts>, FetchError> plan_state(
 ) {
     std::optional<Leaves> leaves;
     if (const auto stored = store.leaves(artifact.sha256)) {  // by an earlier attempt
-        leaves = decode_leaves(types_of(state), state.root, stored->view());
+        leaves = decode_leaves(program::types_of(state.tensors), state.root, stored->view());
     }
     if (!leaves) {
         TRY_ASSIGN(leaves, fetch_leaves(artifact, sources_of(artifact, limits), limits, state));
@@ -133,10 +125,10 @@ class Download {
         partial_.write(0, parts.head());
         for (const NearbyState& other : nearby) {
             if (other.file.size_bytes() != artifact_.size_bytes ||
-                other.leaves.size_bytes() != leaves_bytes(types_of(state))) {
+                other.leaves.size_bytes() != leaves_bytes(program::types_of(state.tensors))) {
                 continue;
             }
-            const Leaves leaves = split_leaves(types_of(state), other.leaves.view());
+            const Leaves leaves = split_leaves(program::types_of(state.tensors), other.leaves.view());
             for (std::uint64_t part = 1; part < parts.ends().size() && !is_stopped(); ++part) {
                 if (parts.is_same(part, leaves)) {
                     const std::uint64_t begin = parts.begin_of(part);

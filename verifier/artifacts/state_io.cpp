@@ -18,7 +18,7 @@ namespace {
 
 using Names = std::vector<program::StateTensor>;
 
-std::vector<NamedType> types_of(const Names& names) {
+std::vector<NamedType> named_types(const Names& names) {
     std::vector<NamedType> types;
     for (const program::StateTensor& tensor : names) {
         types.push_back({.name = tensor.name, .type = tensor.type});
@@ -34,7 +34,7 @@ void encode_named(const Names& names, std::span<const canonical::Tensor> tensors
         ASSERT(tensors[i].dtype == names[i].type.dtype && tensors[i].shape == names[i].type.shape);
         ASSERT(tensors[i].data.size() == tensors[i].shape.element_count() * canonical::size_of(tensors[i].dtype));
     }
-    write(encode_safetensors_head(types_of(names)));
+    write(encode_safetensors_head(named_types(names)));
     for (const canonical::Tensor& tensor : tensors) {
         write(tensor.data);
     }
@@ -181,15 +181,6 @@ dispute::ProgramCommitment commit_program(const program::Program& program, const
         program.init, program.step, static_cast<std::uint32_t>(program.state.size()), program.batch_size,
         program.dataset, {.count = static_cast<std::uint32_t>(program.initial.size()), .root = initial_root}
     );
-}
-
-std::vector<canonical::TensorType> state_types(const program::Program& program) {
-    std::vector<canonical::TensorType> types;
-    types.reserve(program.state.size());
-    for (const program::StateTensor& tensor : program.state) {
-        types.push_back(tensor.type);
-    }
-    return types;
 }
 
 }  // namespace assay::artifacts

@@ -56,7 +56,4 @@ std::uint64_t dataset_bytes_max(const canonical::DatasetShape& shape);
 /// zero if it has none.
 dispute::ProgramCommitment commit_program(const program::Program& program, const Hash256& initial_root = {});
 
-/// Returns the types of the program's state tensors, in order.
-std::vector<canonical::TensorType> state_types(const program::Program& program);
-
 }  // namespace assay::artifacts

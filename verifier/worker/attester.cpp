@@ -75,7 +75,7 @@ bool Attester::attend(const contracts::Task& task) {
         return false;
     }
     const auto artifacts = context_.artifacts(task);
-    if (!artifacts || memory_of(*artifacts) > memory_max(context_.options)) {
+    if (!artifacts || memory_of(*artifacts, context_.options.engine) > memory_max(context_.options)) {
         return false;  // who attests may be drawn to replay
     }
     std::optional<std::vector<canonical::Tensor>> state;

@@ -105,7 +105,7 @@ contracts::ProfileSegment Profiler::profile_segment(
     const auto stored = artifacts::store_state(artifacts->program, native, leaves, context_.store);
     const auto measuring = prepare_measuring(*artifacts, before, replayed, native, task.tolerance->profile_seed);
     contracts::ProfileSegment out;
-    out.native_root = artifacts::root_of_leaves(artifacts::state_types(artifacts->program), leaves);
+    out.native_root = artifacts::root_of_leaves(program::types_of(artifacts->program.state), leaves);
     out.native = {.sha256 = stored.hash, .size_bytes = stored.size_bytes, .location = context_.artifacts_url};
     out.replayed_root = artifacts::state_root_of(replayed);
     out.measurement = measure(measuring, context_.options.engine, context_.behaviour.of_profile(measuring.artifacts));

@@ -312,7 +312,7 @@ class Solver final : public Role {
         const contracts::Task& task, const program::Program& program, const std::vector<canonical::Tensor>& state,
         const artifacts::Leaves& leaves, std::optional<std::uint64_t> diverged_at
     ) {
-        const Hash256 root = artifacts::root_of_leaves(artifacts::state_types(program), leaves);
+        const Hash256 root = artifacts::root_of_leaves(program::types_of(program.state), leaves);
         const auto [artifact, size_bytes] = artifacts::store_state(program, state, leaves, context_.store);
         context_.journal.add_checkpoint(
             task.id, {.state_root = root, .artifact = artifact, .size_bytes = size_bytes, .diverged_at = diverged_at}
@@ -419,7 +419,7 @@ class Solver final : public Role {
         const artifacts::Leaves leaves = artifacts::leaves_of(state);
         // What was posted before a lost disk must come out again; anything else would be two answers to one question.
         const bool is_posted = index < task.checkpoints;
-        const Hash256 root = artifacts::root_of_leaves(artifacts::state_types(program), leaves);
+        const Hash256 root = artifacts::root_of_leaves(program::types_of(program.state), leaves);
         if (is_posted && (trainer.diverged_at() || context_.chain.checkpoint(task.id, index).state_root != root)) {
             stop(task, "checkpoint " + std::to_string(index) + " was posted with another state root");
             return false;

@@ -112,7 +112,7 @@ TEST_CASE("TRC-3: the state root commits to every tensor in order") {
     CHECK(root == dispute::state_root(commitments));
     state[0].data.back() = 1;
     CHECK(state_root_of(state) != root);
-    CHECK(state_types(program)[0] == canonical::TensorType{canonical::DType::kF32, {40, 3}});
+    CHECK(program::types_of(program.state)[0] == canonical::TensorType{canonical::DType::kF32, {40, 3}});
 }
 
 }  // namespace

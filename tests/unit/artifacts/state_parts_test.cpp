@@ -83,7 +83,7 @@ struct Trained {
 
 TEST_CASE("ART-15: the hashes of a state's tiles are those that its root follows from, and no others") {
     const Trained trained;
-    const auto types = state_types(trained.program);
+    const auto types = program::types_of(trained.program.state);
     const Bytes bytes = trained.leaf_bytes();
     CHECK(bytes.size() == leaves_bytes(types));
     CHECK(bytes.size() == 32 * (1 + 32 * 10 + 157 + 3 * 66));

@@ -33,7 +33,7 @@ struct Published {
     contracts::Checkpoint checkpoint;
 
     Published() {
-        for (const canonical::TensorType& type : artifacts::state_types(program)) {
+        for (const canonical::TensorType& type : program::types_of(program.state)) {
             state.push_back(canonical::make_tensor(type.dtype, type.shape));
         }
         node.task.checkpoints = 1;

@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include <tests/unit/program/function_rows.hpp>
 #include <verifier/compile/program/models.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <verifier/engine/engine.hpp>
@@ -21,23 +22,14 @@ namespace {
 
 using program::Program;
 
-/// Rows of numbers below `limit`.
-class Numbers final : public canonical::RowSource {
-  public:
-    Numbers(canonical::DatasetShape shape, std::int32_t limit) : shape_(shape), values_(shape.width) {
-        for (std::size_t i = 0; i < values_.size(); ++i) {
-            values_[i] = static_cast<std::int32_t>(i * 7) % limit;
-        }
-    }
-    canonical::DatasetShape shape() const override { return shape_; }
-    ByteView row(std::uint64_t) const override {
-        return {reinterpret_cast<const std::uint8_t*>(values_.data()), values_.size() * 4};
-    }
+using Rows = std::shared_ptr<const canonical::RowSource>;
 
-  private:
-    canonical::DatasetShape shape_;
-    std::vector<std::int32_t> values_;
-};
+/// Numbers below 10.
+Rows rows_of(const Program& program) {
+    return std::make_shared<test::FunctionRows>(program.dataset, [](std::uint64_t, std::uint32_t col) {
+        return static_cast<std::int32_t>(col * 7 % 10);
+    });
+}
 
 program::OptimizerConfig adamw() {
     program::OptimizerConfig config;
@@ -92,13 +84,13 @@ std::size_t of_process(const std::string& what) {
     return 0;
 }
 
-std::vector<canonical::Tensor> initial_state(const Program& program, const std::shared_ptr<Numbers>& rows) {
+std::vector<canonical::Tensor> initial_state(const Program& program, const Rows& rows) {
     Engine init(program.init, rows, {});
     static_cast<void>(init.run_step({.seed = 1, .step = 0, .dataset = program.dataset}));
     return init.take_state();
 }
 
-void run_steps(const Program& program, const std::shared_ptr<Numbers>& rows, std::uint64_t memory_bytes) {
+void run_steps(const Program& program, const Rows& rows, std::uint64_t memory_bytes) {
     Engine engine(program.step, rows, {.memory_bytes = memory_bytes});
     engine.keep(program.loss_node);
     engine.set_state(initial_state(program, rows));
@@ -112,9 +104,9 @@ void run_steps(const Program& program, const std::shared_ptr<Numbers>& rows, std
 /// Bytes that a few steps need at their peak, in this process.
 std::size_t measure(const Program& program, std::uint64_t memory_bytes) {
     for (const Program& small : {gpt(1, 1, 32, 32, 1), cnn(8)}) {  // so that the engine's code is in memory
-        run_steps(small, std::make_shared<Numbers>(small.dataset, 10), 0);
+        run_steps(small, rows_of(small), 0);
     }
-    const auto rows = std::make_shared<Numbers>(program.dataset, 10);
+    const Rows rows = rows_of(program);
     initial_state(program, rows);
     malloc_trim(0);
     const std::size_t before = of_process("VmRSS:");
@@ -142,10 +134,7 @@ std::size_t measure_apart(const Program& program, std::uint64_t memory_bytes) {
 }
 
 fused::Plan plan_of(const Program& program, std::uint64_t memory_bytes) {
-    std::vector<canonical::TensorType> types;
-    for (const program::StateTensor& tensor : program.state) {
-        types.push_back(tensor.type);
-    }
+    const std::vector<canonical::TensorType> types = types_of(program.state);
     const std::vector<std::uint32_t> kept{program.loss_node};
     auto plan = fused::make_plan({.graph = program.step, .state = types, .kept = kept, .threads = 1}, memory_bytes);
     REQUIRE(plan.has_value());

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <tests/unit/engine/small_models.hpp>
+#include <tests/unit/program/function_rows.hpp>
 #include <verifier/compile/program/models.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/engine/fused/planning.hpp>
@@ -27,37 +28,17 @@ program::Program deep_gpt() {
     return program::build_gpt(config, {});
 }
 
-std::vector<canonical::TensorType> types_of(const program::Program& program) {
-    std::vector<canonical::TensorType> out;
-    for (const program::StateTensor& tensor : program.state) {
-        out.push_back(tensor.type);
-    }
-    return out;
+std::shared_ptr<const canonical::RowSource> rows_of(canonical::DatasetShape shape) {
+    return std::make_shared<test::FunctionRows>(shape, [](std::uint64_t, std::uint32_t col) {
+        return static_cast<std::int32_t>(col * 7 % 96);
+    });
 }
-
-/// Rows that are all the same.
-class Row final : public canonical::RowSource {
-  public:
-    explicit Row(canonical::DatasetShape shape) : shape_(shape), values_(shape.width) {
-        for (std::size_t i = 0; i < values_.size(); ++i) {
-            values_[i] = static_cast<std::int32_t>(i * 7 % 96);
-        }
-    }
-    canonical::DatasetShape shape() const override { return shape_; }
-    ByteView row(std::uint64_t) const override {
-        return {reinterpret_cast<const std::uint8_t*>(values_.data()), values_.size() * 4};
-    }
-
-  private:
-    canonical::DatasetShape shape_;
-    std::vector<std::int32_t> values_;
-};
 
 }  // namespace
 
 TEST_CASE("a plan keeps to its limit by computing outputs again, and no more of them than it must") {
     const program::Program program = deep_gpt();
-    const auto types = types_of(program);
+    const auto types = types_of(program.state);
     const std::vector<std::uint32_t> kept{program.loss_node};
     const PlanInput input{.graph = program.step, .state = types, .kept = kept, .threads = 1};
     const auto plain = make_plan(input);
@@ -105,7 +86,7 @@ TEST_CASE("each reader of one-hot rows has its own, and the kept nodes stay thos
 
 TEST_CASE("NUM-1: an engine within a limit gives the same bits, and one whose limit is too low says what it needs") {
     const program::Program program = deep_gpt();
-    const test::SmallModel model{"gpt", program, std::make_shared<Row>(program.dataset)};
+    const test::SmallModel model{"gpt", program, rows_of(program.dataset)};
     const auto run = [&](std::uint64_t memory_bytes) {
         Engine engine(model.program.step, model.rows, {.memory_bytes = memory_bytes});
         engine.keep(model.program.loss_node);
@@ -116,7 +97,7 @@ TEST_CASE("NUM-1: an engine within a limit gives the same bits, and one whose li
         }
         return engine.state();
     };
-    const auto types = types_of(program);
+    const auto types = types_of(program.state);
     const std::vector<std::uint32_t> kept{program.loss_node};
     const PlanInput input{.graph = program.step, .state = types, .kept = kept, .threads = 1};
     const std::size_t least = make_plan(input, 1)->memory_bytes();
@@ -142,8 +123,7 @@ TEST_CASE("NUM-1: state tensors that change places equal the definition over sev
     };
     graph.back().inputs.push_back({canonical::Source::kNode, 0, canonical::DType::kF32, shape});
     graph.back().inputs.push_back({canonical::Source::kNode, 0, canonical::DType::kF32, shape});
-    test::Case c{
-        graph, {.seed = 1, .step = 0, .dataset = {1, 1}}, std::make_shared<Row>(canonical::DatasetShape{1, 1}), {}};
+    test::Case c{graph, {.seed = 1, .step = 0, .dataset = {1, 1}}, rows_of({1, 1}), {}};
     for (std::uint8_t i = 0; i < 6; ++i) {
         c.state.push_back(canonical::make_tensor(canonical::DType::kF32, shape));
         std::fill(c.state.back().data.begin(), c.state.back().data.end(), i);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/cli/task/step_memory.hpp>
 
-#include <fstream>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -14,14 +13,6 @@ namespace {
 
 using engine::fused::Plan;
 using program::Program;
-
-std::uint64_t state_bytes_of(const Program& program) {
-    std::uint64_t bytes = 0;
-    for (const program::StateTensor& tensor : program.state) {
-        bytes += tensor.type.shape.element_count() * size_of(tensor.type.dtype);
-    }
-    return bytes;
-}
 
 /// A model of a task's family, so many times as large.
 struct Grown {
@@ -82,15 +73,12 @@ Grown grow(
 }  // namespace
 
 StepMemory step_memory(const Program& program, std::uint64_t limit_bytes, int threads) {
-    std::vector<canonical::TensorType> types;
-    for (const program::StateTensor& tensor : program.state) {
-        types.push_back(tensor.type);
-    }
+    const std::vector<canonical::TensorType> types = types_of(program.state);
     const std::vector<std::uint32_t> kept{program.loss_node};
     const engine::fused::PlanInput input{.graph = program.step, .state = types, .kept = kept, .threads = threads};
     const std::optional<Plan> least = engine::fused::make_plan(input, 1);
     if (!least) {  // node by node
-        const std::uint64_t bytes = dispute::memory_of(program.step) + state_bytes_of(program);
+        const std::uint64_t bytes = dispute::memory_of(program.step) + size_bytes(program.state);
         return {.bytes = bytes, .least_bytes = bytes};
     }
     const std::optional<Plan> plan = engine::fused::make_plan(input, limit_bytes);
@@ -116,7 +104,7 @@ std::optional<LargestModel> largest_model(const taskdir::TaskFile& file, std::ui
         if (memory.bytes > limit_bytes) {
             return false;
         }
-        largest = LargestModel{.size = grown.size, .state_bytes = state_bytes_of(*grown.program), .memory = memory};
+        largest = LargestModel{.size = grown.size, .state_bytes = size_bytes(grown.program->state), .memory = memory};
         return true;
     };
     std::uint32_t low = 0;
@@ -136,16 +124,6 @@ std::optional<LargestModel> largest_model(const taskdir::TaskFile& file, std::ui
         largest->is_bound_by_memory = is_bound;
     }
     return largest;
-}
-
-std::uint64_t available_memory() {
-    std::ifstream in("/proc/meminfo");
-    for (std::string name, rest; in >> name && std::getline(in, rest);) {
-        if (name == "MemAvailable:") {
-            return std::stoull(rest) * 1024;
-        }
-    }
-    return 0;
 }
 
 }  // namespace assay::cli

@@ -30,7 +30,4 @@ struct LargestModel {
 /// is an ONNX file, which has one size.
 std::optional<LargestModel> largest_model(const taskdir::TaskFile& file, std::uint64_t limit_bytes, int threads);
 
-/// What this machine could give without swapping; 0 if that cannot be read.
-std::uint64_t available_memory();
-
 }  // namespace assay::cli

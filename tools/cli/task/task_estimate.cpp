@@ -13,6 +13,7 @@
 #include <core/base/amount.hpp>
 #include <tools/cli/common/table.hpp>
 #include <core/dispute/work.hpp>
+#include <core/system/memory.hpp>
 
 namespace assay::cli {
 namespace {
@@ -66,7 +67,7 @@ void add_work(Estimate& out, const Graph& graph) {
 
 /// Besides its steps, training takes the dataset, and a second state while a checkpoint is written.
 void add_memory(Estimate& out, const taskdir::BuiltTask& task, const EstimateOptions& options) {
-    out.memory_bytes = options.memory_bytes != 0 ? options.memory_bytes : available_memory();
+    out.memory_bytes = options.memory_bytes != 0 ? options.memory_bytes : system::available_memory().value_or(0);
     const std::uint64_t besides = task.data.artifact.size() + out.state_bytes;
     const std::uint64_t limit = std::max<std::uint64_t>(1, out.memory_bytes - std::min(out.memory_bytes, besides));
     const StepMemory steps = step_memory(task.program, limit, options.threads);
