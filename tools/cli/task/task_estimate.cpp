@@ -194,6 +194,9 @@ std::string memory_text(const Estimate& e) {
 
 std::string duration_text(double hours) {
     constexpr double kLongest = 100.0;  // of one unit before the next is taken
+    if (hours * 3600.0 < 0.1) {
+        return "less than 0.1 seconds";
+    }
     if (hours * 3600.0 < kLongest) {
         return decimal(hours * 3600.0, 1) + " seconds";
     }
@@ -335,7 +338,7 @@ std::string estimate_text(const Estimate& e, const taskdir::BuiltTask& task) {
     if (e.largest) {
         facts.add(
             "", "the largest such model that fits " + size_text(e.memory_bytes) + ": " + e.largest->size +
-                    (e.largest->is_bound_by_memory ? "" : ", since a larger one is no program")
+                    (e.largest->is_bound_by_memory ? "" : "; a larger one is beyond the limits of programs")
         );
     }
     add_times(facts, e);
