@@ -18,7 +18,7 @@
 namespace assay::artifacts {
 namespace {
 
-constexpr std::size_t kPiece = 1U << 20U;
+constexpr std::size_t kPieceBytes = 1U << 20U;
 
 int open_retrying(const std::filesystem::path& path, int flags) {
     int descriptor = -1;
@@ -133,10 +133,10 @@ bool File::try_lock() const {
 
 Hash256 sha256_of(const File& file) {
     crypto::Sha256 hash;
-    Bytes piece(kPiece);
+    Bytes piece(kPieceBytes);
     const std::uint64_t size = file.size_bytes();
-    for (std::uint64_t offset = 0; offset < size; offset += kPiece) {
-        const std::span part(piece.data(), std::min<std::uint64_t>(kPiece, size - offset));
+    for (std::uint64_t offset = 0; offset < size; offset += kPieceBytes) {
+        const std::span part(piece.data(), std::min<std::uint64_t>(kPieceBytes, size - offset));
         file.read_at(offset, part);
         hash.update(part);
     }

@@ -116,12 +116,12 @@ void PartialFile::mark_done(std::uint64_t part) {
 }
 
 void PartialFile::hash_what_is_there() {
-    constexpr std::uint64_t kPiece = 256U << 10U;
+    constexpr std::uint64_t kPartBytes = 256U << 10U;
     Bytes bytes;
     for (; hashed_ < parts_.size() && parts_[hashed_] == Part::kDone; ++hashed_) {
         const std::uint64_t end = plan_->ends()[hashed_];
         for (std::uint64_t at = plan_->begin_of(hashed_); at < end; at += bytes.size()) {
-            bytes.resize(std::min(kPiece, end - at));
+            bytes.resize(std::min(kPartBytes, end - at));
             file_.read_at(at, bytes);
             hash_.update(bytes);
         }
