@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -31,6 +30,12 @@ class NetTimeout : public NetError {
     using NetError::NetError;
 };
 
+/// The answer is larger than was allowed.
+class NetTooLarge : public NetError {
+  public:
+    using NetError::NetError;
+};
+
 /// All addresses of the host name are ones that must not be connected to.
 class NetForbidden : public NetError {
   public:
@@ -49,7 +54,8 @@ struct HttpResponse {
     unsigned status = 200;
     std::string content_type = "application/json";
     std::string body;
-    std::optional<std::filesystem::path> file = std::nullopt;  ///< sent instead of body, streamed
+    /// Sent instead of body, streamed. A request with a field Range gets that part of it (206, or 416).
+    std::optional<std::filesystem::path> file = std::nullopt;
 };
 
 /// Each connection uses a slot and each request some memory. When either runs out, the client address that uses the
@@ -122,15 +128,30 @@ struct HttpLimits {
     std::optional<std::chrono::milliseconds> connect_timeout = std::nullopt;
     /// Every so many received bytes extend `timeout` by a second; 0: no extension.
     std::uint64_t bytes_per_s = 0;
-    bool public_only = false;                 ///< connect to public addresses only, and through no proxy
-    const std::atomic<bool>* stop = nullptr;  ///< aborts the request when it becomes true
+    /// The longest time without a received byte once connected; part of `timeout`.
+    std::optional<std::chrono::milliseconds> idle_timeout = std::nullopt;
+    bool public_only = false;      ///< connect to public addresses only, and through no proxy
+    std::function<bool()> stop{};  ///< asked now and then; true aborts the request
 };
 
 /// Sends one request on a new connection and returns the response. Throws NetError. Up to five redirects are followed,
 /// each within the same limits and none from https to http; a POST only where the answer demands the same method (307,
 /// 308). Certificates are verified by the system's authorities or those in $SSL_CERT_FILE. Proxies of the environment
 /// ($http_proxy, $https_proxy, $all_proxy, $no_proxy) are used except for this machine and under `public_only`.
-HttpResponse http_get(const std::string& url, HttpLimits limits = {});
-HttpResponse http_post(const std::string& url, const std::string& body, HttpLimits limits = {});
+HttpResponse http_get(const std::string& url, const HttpLimits& limits = {});
+HttpResponse http_post(const std::string& url, const std::string& body, const HttpLimits& limits = {});
+
+/// Takes a piece of a file as it arrives. `offset` is the piece's place in the whole file. Returns false to end the
+/// transfer, which is then no error.
+using BodySink = std::function<bool(std::uint64_t offset, ByteView piece)>;
+
+/// http_get() of a file's bytes from `first` to `last`, both included; nullopt: to its end. They are handed to `sink`
+/// and not kept. A server that does not know ranges answers with status 200 and the whole file, whose offsets begin
+/// at 0. Returns an answer without a body; for any other status than 200 and 206 nothing is handed to `sink`. Throws
+/// what `sink` throws, and NetError, also if the server answers with another range.
+HttpResponse http_get_file(
+    const std::string& url, std::uint64_t first, std::optional<std::uint64_t> last, const BodySink& sink,
+    const HttpLimits& limits = {}
+);
 
 }  // namespace assay::http

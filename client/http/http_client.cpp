@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <client/http/http_range.hpp>
 #include <client/http/resolve.hpp>
 
 namespace assay::http {
@@ -65,6 +66,14 @@ void append(List& list, const std::string& line) {
     list.reset(longer);
 }
 
+/// A part of a file that is asked for, and what takes it.
+struct Part {
+    std::uint64_t first = 0;
+    std::optional<std::uint64_t> last;
+    const BodySink& sink;
+    bool is_whole() const { return first == 0 && !last; }
+};
+
 milliseconds left_until(Clock::time_point deadline) {
     return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(deadline - Clock::now()));
 }
@@ -72,12 +81,15 @@ milliseconds left_until(Clock::time_point deadline) {
 /// One request and its answer, without redirects.
 class Exchange {
   public:
-    /// `text` is what errors name; `deadline` is that of the whole request, and is extended by what is received.
+    /// `text` is what errors name; `part` may be null; `deadline` is that of the whole request, and is extended by what
+    /// is received.
     Exchange(
-        std::string text, const Url& url, const HttpLimits& limits, const AddressRule& rule, Clock::time_point& deadline
+        std::string text, const Url& url, const Part* part, const HttpLimits& limits, const AddressRule& rule,
+        Clock::time_point& deadline
     )
         : text_(std::move(text)),
           url_(url),
+          part_(part),
           limits_(limits),
           rule_(rule),
           deadline_(deadline),
@@ -147,6 +159,10 @@ class Exchange {
         set(easy, CURLOPT_FORBID_REUSE, 1L);
         append(headers_, "Connection: close");
         append(headers_, "Expect:");
+        if (part_ != nullptr && !part_->is_whole()) {
+            range_ = std::to_string(part_->first) + "-" + (part_->last ? std::to_string(*part_->last) : "");
+            set(easy, CURLOPT_RANGE, range_.c_str());
+        }
         set(easy, CURLOPT_WRITEFUNCTION, &Exchange::on_body);
         set(easy, CURLOPT_WRITEDATA, this);
         set(easy, CURLOPT_HEADERFUNCTION, &Exchange::on_header);
@@ -228,8 +244,10 @@ class Exchange {
             if (const CURLMsg* message = curl_multi_info_read(multi.get(), &queued); message != nullptr) {
                 return message->data.result;
             }
-            const bool is_stopped = limits_.stop != nullptr && *limits_.stop;
-            if (is_stopped || Clock::now() >= deadline_) {
+            const bool is_stopped = limits_.stop && limits_.stop();
+            const auto now = Clock::now();
+            const bool is_idle = limits_.idle_timeout && is_connected() && now >= heard_ + *limits_.idle_timeout;
+            if (is_stopped || is_idle || now >= deadline_) {
                 return CURLE_OPERATION_TIMEDOUT;
             }
             curl_multi_poll(
@@ -238,9 +256,25 @@ class Exchange {
         }
     }
 
+    /// Until then connect_timeout holds, and the time without a byte has not begun.
+    bool is_connected() {
+        curl_off_t after_us = 0;
+        curl_easy_getinfo(easy_.get(), CURLINFO_PRETRANSFER_TIME_T, &after_us);
+        if (after_us != 0 && heard_ == Clock::time_point{}) {
+            heard_ = Clock::now();
+        }
+        return after_us != 0;
+    }
+
     void finish(CURLcode code) const {
         if (thrown_) {
             std::rethrow_exception(thrown_);
+        }
+        if (is_ended_) {
+            return;
+        }
+        if (is_other_range_) {
+            throw NetError(text_ + ": the server answers with another range of bytes than was asked for");
         }
         if (is_refused_ && code != CURLE_OK) {
             forbid();
@@ -248,8 +282,8 @@ class Exchange {
         if (code == CURLE_OPERATION_TIMEDOUT) {
             throw NetTimeout(text_ + ": timed out");
         }
-        if (is_too_large_) {
-            throw NetError(
+        if (is_too_large_ || code == CURLE_FILESIZE_EXCEEDED) {
+            throw NetTooLarge(
                 text_ + ": the answer is larger than the " + std::to_string(limits_.body_max) + " bytes allowed"
             );
         }
@@ -261,6 +295,7 @@ class Exchange {
 
     /// What was received extends the deadline.
     void received(std::size_t bytes) {
+        heard_ = Clock::now();
         if (limits_.bytes_per_s != 0) {
             deadline_ += std::chrono::microseconds(bytes * 1'000'000 / limits_.bytes_per_s);
         }
@@ -269,17 +304,51 @@ class Exchange {
     static std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) noexcept {
         auto& me = *static_cast<Exchange*>(self);
         me.received(size);
-        if (me.body_.size() + size > me.limits_.body_max) {
+        if (size > me.limits_.body_max - me.body_bytes_) {
             me.is_too_large_ = true;
             return size + 1;  // anything but `size` aborts the transfer
         }
+        me.body_bytes_ += size;
         try {
-            me.body_.append(data, size);
+            if (me.part_ == nullptr) {
+                me.body_.append(data, size);
+            } else if (!me.hand_on({reinterpret_cast<const std::uint8_t*>(data), size})) {
+                return size + 1;
+            }
         } catch (...) {
             me.thrown_ = std::current_exception();
             return size + 1;
         }
         return size;
+    }
+
+    /// Gives a piece to the sink; false to end the transfer. What comes with another status is nothing of the file.
+    bool hand_on(ByteView piece) {
+        long status = 0;
+        curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+        if (status != 200 && status != 206) {
+            return true;
+        }
+        if (!offset_) {
+            offset_ = status == 200 ? 0 : part_->first;
+            is_other_range_ = status == 206 && !is_range_as_asked();
+        }
+        if (is_other_range_) {
+            return false;
+        }
+        is_ended_ = !part_->sink(*offset_, piece);
+        *offset_ += piece.size();
+        return !is_ended_;
+    }
+
+    /// A server may send less than it was asked for, but from the first byte on.
+    bool is_range_as_asked() {
+        curl_header* field = nullptr;
+        if (curl_easy_header(easy_.get(), "Content-Range", 0, CURLH_HEADER, -1, &field) != CURLHE_OK) {
+            return false;
+        }
+        const auto range = decode_content_range(field->value);
+        return range && range->first == part_->first && (!part_->last || range->last <= *part_->last);
     }
 
     static std::size_t on_header(char*, std::size_t, std::size_t size, void* self) noexcept {
@@ -308,14 +377,21 @@ class Exchange {
 
     std::string text_;
     const Url& url_;
+    const Part* part_;
     const HttpLimits& limits_;
     const AddressRule& rule_;  ///< may be empty: all addresses are allowed
     Clock::time_point& deadline_;
     std::array<char, CURL_ERROR_SIZE> error_{};
     List headers_;
     List pins_;
+    std::string range_;
     std::string body_;
+    std::uint64_t body_bytes_ = 0;
+    std::optional<std::uint64_t> offset_;  // in the file, of the next byte
+    Clock::time_point heard_{};            // when a byte last arrived, or when the connection was there
     std::size_t head_ = 0;
+    bool is_ended_ = false;  // by the sink
+    bool is_other_range_ = false;
     bool is_too_large_ = false;
     bool is_refused_ = false;
     std::exception_ptr thrown_;
@@ -328,7 +404,8 @@ bool is_followed(Verb verb, unsigned status) {
 }
 
 HttpResponse request(
-    Verb verb, std::string text, const std::string& body, const HttpLimits& limits, const AddressRule& rule
+    Verb verb, std::string text, const std::string& body, const HttpLimits& limits, const AddressRule& rule,
+    const Part* part = nullptr
 ) {
     initialise_once();
     Clock::time_point deadline = Clock::now() + limits.timeout;
@@ -342,7 +419,7 @@ HttpResponse request(
             throw NetError("redirected from https to " + text);
         }
         was_https = url->scheme == "https";
-        Exchange exchange(text, *url, limits, rule, deadline);
+        Exchange exchange(text, *url, part, limits, rule, deadline);
         HttpResponse response = exchange.send(verb, body);
         std::string next = exchange.location();
         if (next.empty() || !is_followed(verb, response.status)) {
@@ -357,15 +434,23 @@ AddressRule rule_of(const HttpLimits& limits) { return limits.public_only ? is_p
 
 }  // namespace
 
-HttpResponse http_get(const std::string& url, HttpLimits limits) {
+HttpResponse http_get(const std::string& url, const HttpLimits& limits) {
     return request(Verb::kGet, url, {}, limits, rule_of(limits));
 }
 
-HttpResponse http_get_where(const AddressRule& rule, const std::string& url, HttpLimits limits) {
+HttpResponse http_get_where(const AddressRule& rule, const std::string& url, const HttpLimits& limits) {
     return request(Verb::kGet, url, {}, limits, rule);
 }
 
-HttpResponse http_post(const std::string& url, const std::string& body, HttpLimits limits) {
+HttpResponse http_get_file(
+    const std::string& url, std::uint64_t first, std::optional<std::uint64_t> last, const BodySink& sink,
+    const HttpLimits& limits
+) {
+    const Part part{.first = first, .last = last, .sink = sink};
+    return request(Verb::kGet, url, {}, limits, rule_of(limits), &part);
+}
+
+HttpResponse http_post(const std::string& url, const std::string& body, const HttpLimits& limits) {
     return request(Verb::kPost, url, body, limits, rule_of(limits));
 }
 

@@ -27,6 +27,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <client/http/http_range.hpp>
+
 namespace assay::http {
 
 namespace {
@@ -83,7 +85,7 @@ struct File {
             ::close(fd);
         }
         fd = -1;
-        offset = size = 0;
+        offset = end = size = 0;
     }
     bool open(const std::filesystem::path& path) {
         reset();
@@ -93,12 +95,13 @@ struct File {
             reset();
             return false;
         }
-        size = status.st_size;
+        size = end = status.st_size;
         return true;
     }
     int fd = -1;
-    off_t offset = 0;
-    off_t size = 0;
+    off_t offset = 0;  // of the next byte to send
+    off_t end = 0;     // behind the last one
+    off_t size = 0;    // of the whole file
 };
 
 class Session final : public HttpSession, public std::enable_shared_from_this<Session> {
@@ -125,6 +128,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     bool begin_body();
     void begin_exchange();
     void refuse(const HttpResponse& response);
+    std::string choose_range(HttpResponse& response);
     void send(HttpResponse response);
     void send_text();
     void send_file();
@@ -142,6 +146,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     unsigned version_ = 11;
     bool keep_alive_ = true;
     bool head_only_ = false;
+    std::string range_;  // the request's field Range
     std::string head_;
     std::string body_;
     std::size_t text_sent_ = 0;  // of head and body together
@@ -310,6 +315,9 @@ void Session::begin_exchange() {
         .host = std::string(message[beast_http::field::host]),
         .content_type = std::string(message[beast_http::field::content_type])};
     head_only_ = request.method == "HEAD";
+    // No answer has a validator that If-Range could name, so the field makes every condition false.
+    const bool has_range = request.method == "GET" && message[beast_http::field::if_range].empty();
+    range_ = has_range ? std::string(message[beast_http::field::range]) : std::string();
     parser_.reset();
     enter(State::kRunning, {});
     host_.begin(*this, ++exchange_, std::move(request));
@@ -335,25 +343,48 @@ void Session::answer(std::uint64_t exchange, HttpResponse response) {
 void Session::refuse(const HttpResponse& response) {
     keep_alive_ = false;
     head_only_ = false;
+    range_.clear();
     parser_.reset();
     input_.clear();
     host_.give_memory(*this, bytes());
     send(response);
 }
 
+/// Makes the answer one about the part of the file that was asked for, and returns the header lines that say so.
+std::string Session::choose_range(HttpResponse& response) {
+    if (!response.file || response.status != 200) {
+        return {};
+    }
+    const auto size = static_cast<std::uint64_t>(file_.size);
+    const RangeDecision decision = decide_range(range_, size);
+    if (!decision.is_satisfiable) {
+        file_.reset();
+        response = text_response(416, "the file has " + std::to_string(size) + " bytes\n");
+        return "Content-Range: bytes */" + std::to_string(size) + "\r\n";
+    }
+    if (!decision.range) {
+        return "Accept-Ranges: bytes\r\n";
+    }
+    response.status = 206;
+    file_.offset = static_cast<off_t>(decision.range->first);
+    file_.end = static_cast<off_t>(decision.range->last) + 1;
+    return "Accept-Ranges: bytes\r\nContent-Range: " + content_range(*decision.range, size) + "\r\n";
+}
+
 void Session::send(HttpResponse response) {
     if (response.file && !file_.open(*response.file)) {
         response = text_response(404, "not found\n");
     }
+    const std::string ranges = choose_range(response);
     keep_alive_ = keep_alive_ && !has_ended_ && !host_.is_stopping();
-    const auto size = response.file ? static_cast<std::uint64_t>(file_.size) : response.body.size();
+    const auto size = response.file ? static_cast<std::uint64_t>(file_.end - file_.offset) : response.body.size();
     const auto reason = beast_http::obsolete_reason(beast_http::int_to_status(response.status));
     head_ = std::string(version_ == 10 ? "HTTP/1.0 " : "HTTP/1.1 ") + std::to_string(response.status) + " " +
             std::string(reason) + "\r\nServer: assay\r\n";
     if (!response.content_type.empty()) {
         head_ += "Content-Type: " + response.content_type + "\r\n";
     }
-    head_ += "X-Content-Type-Options: nosniff\r\n";
+    head_ += "X-Content-Type-Options: nosniff\r\n" + ranges;
     if (response.status == 503) {
         head_ += "Retry-After: 1\r\n";
     }
@@ -415,7 +446,7 @@ void Session::send_file() {
 }
 
 void Session::file_piece() {
-    const auto left = static_cast<std::size_t>(file_.size - file_.offset);
+    const auto left = static_cast<std::size_t>(file_.end - file_.offset);
     if (left > 0) {
         const ssize_t count = ::sendfile(socket_.native_handle(), file_.fd, &file_.offset, std::min(left, kFilePiece));
         if (count > 0) {
@@ -425,7 +456,7 @@ void Session::file_piece() {
             return;
         }
     }
-    if (file_.offset < file_.size) {
+    if (file_.offset < file_.end) {
         send_file();
     } else {
         file_.reset();

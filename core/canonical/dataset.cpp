@@ -8,7 +8,7 @@
 namespace assay::canonical {
 namespace {
 
-constexpr std::uint32_t kCanonicalNan = 0x7fc00000;  // NUM-7
+constexpr std::uint32_t kNanBits = 0x7fc00000;  // NUM-7
 
 std::uint32_t load(ByteView bytes, std::size_t at, std::uint32_t size) {
     std::uint32_t value = 0;
@@ -30,7 +30,7 @@ std::uint32_t from_half(std::uint32_t half) {
     const std::uint32_t exponent = half >> 10U & 0x1fU;
     std::uint32_t fraction = half & 0x3ffU;
     if (exponent == 0x1fU) {
-        return fraction == 0 ? sign | 0x7f800000U : kCanonicalNan;
+        return fraction == 0 ? sign | 0x7f800000U : kNanBits;
     }
     if (exponent != 0) {
         return sign | (exponent + 112U) << 23U | fraction << 13U;

@@ -16,7 +16,5 @@ std::uint64_t work_of(const canonical::Graph& graph) noexcept;
 /// WRK-2: peak memory in bytes when the nodes of a well-formed graph are executed in order: the state tensors that the
 /// graph reads are alive throughout, and each node's output until its last reader. 2^64 - 1 on overflow.
 std::uint64_t memory_of(const canonical::Graph& graph);
-/// Total size of all outputs, which a party to a dispute keeps.
-std::uint64_t output_bytes(const canonical::Graph& graph) noexcept;
 
 }  // namespace assay::dispute

@@ -104,7 +104,7 @@ bool Adversary::serves(const Hash256& artifact) const {
 
 void Adversary::note_loading(const contracts::TaskSpec& spec) {
     if (options_.kind == Dishonesty::kPrivate) {
-        for (const contracts::ArtifactRef& artifact : worker::artifacts_of(spec)) {
+        for (const auto& [artifact, size_max] : worker::artifacts_of(spec)) {
             withhold(artifact.sha256);
         }
     }

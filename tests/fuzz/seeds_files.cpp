@@ -9,6 +9,7 @@
 #include <core/keys/key_directory.hpp>
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/artifacts/safetensors.hpp>
+#include <verifier/text/byte_alphabet.hpp>
 
 namespace assay::fuzz {
 namespace {
@@ -41,6 +42,32 @@ void write_safetensors(const CorpusWriter& out) {
     out.write("text_dataset", "ascii", "\x02to be or not to be");
     out.write("text_dataset", "utf8", "\x01\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80 abc");
     out.write("text_dataset", "broken", "\x01\xc3 abc");
+}
+
+void write_tokenizers(const CorpusWriter& out) {
+    const auto file = [](const std::string& words, const std::string& merges, const std::string& rest) {
+        std::string vocabulary;
+        for (std::uint32_t byte = 0; byte < 256; ++byte) {
+            const std::string symbol = text::symbol_of(static_cast<std::uint8_t>(byte));
+            const bool is_escaped = symbol == "\"" || symbol == "\\";
+            vocabulary += (is_escaped ? "\"\\" : "\"") + symbol + "\":" + std::to_string(byte) + ",";
+        }
+        return R"({"model":{"type":"BPE","vocab":{)" + vocabulary + words + R"(},"merges":)" + merges + "}," + rest +
+               "}";
+    };
+    const std::string byte_level = R"("pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false})";
+    const std::string added = R"(,"added_tokens":[{"id":300,"content":"<|endoftext|>"}])";
+    out.write("tokenizer", "pairs", file(R"("it":256,"it'":257)", R"([["i","t"],["it","'"]])", byte_level + added));
+    out.write(
+        "tokenizer", "split",
+        file(
+            R"("it":256)", R"(["i t"])",
+            R"("pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"(?i:'s)|\\p{L}+|\\s+"},)"
+            R"("behavior":"Isolated"},{"type":"ByteLevel","add_prefix_space":false,"use_regex":false}]})"
+        )
+    );
+    out.write("tokenizer", "unigram", R"({"model":{"type":"Unigram","vocab":[["a",-1.0]]}})");
+    out.write("tokenizer", "no_vocabulary", R"({"model":{"type":"BPE","vocab":{},"merges":[]},)" + byte_level + "}");
 }
 
 void write_urls(const CorpusWriter& out) {
@@ -140,6 +167,7 @@ void write_tasks(const CorpusWriter& out) {
 
 void write_file_seeds(const CorpusWriter& out) {
     write_safetensors(out);
+    write_tokenizers(out);
     write_urls(out);
     write_settings(out);
     write_calls(out);

@@ -15,6 +15,7 @@ int run(int argc, char** argv) {
     add_chain_command(commands);
     add_gas_command(commands);
     add_tables_command(commands);
+    add_artifacts_command(commands);
 #ifdef ASSAY_BENCH_TRAINING
     add_training_commands(commands);
 #endif

@@ -9,6 +9,7 @@
 
 #include <tools/bench/measure.hpp>
 #include <verifier/compile/program/graph_builder.hpp>
+#include <verifier/compile/program/program.hpp>
 
 /// The benchmarks of assay-bench that train. Each compares two sides in the same run and returns JSON.
 namespace assay::bench {
@@ -32,6 +33,7 @@ struct CanonicalOptions {
     std::string device = "cpu";
     int threads = 1;
     int repeats = 15;
+    std::uint64_t memory_bytes = 0;     ///< of the canonical side; 0: no limit
     std::uint64_t segment_steps = 100;  ///< between checkpoints; for the share of commitments
     std::vector<std::string> models{"gpt", "gpt10m", "cnn", "mlp"};
     std::vector<std::string> profiles{"XG-21", "XG-24", "XG-11", "XG-8", "XG-7"};
@@ -66,14 +68,28 @@ struct DisputeOptions {
 /// Measures what an honest party to a dispute needs, by the size of the model: an array of one object for each.
 nlohmann::json run_dispute_bench(const DisputeOptions& options);
 
+struct MemoryOptions {
+    std::vector<std::string> models{"gpt", "gpt10m", "cnn", "mlp"};
+    std::string profile = "XG-21";
+    int threads = 1;
+    int steps = 3;  ///< that are measured; 0: plans alone
+};
+/// Returns what the plans of the models' steps take, the fastest ones and those that need the least, and what a process
+/// takes that runs them.
+nlohmann::json run_memory_bench(const MemoryOptions& options);
+/// Returns the program of one of run_canonical_bench's models; throws for another name.
+program::Program canonical_program(const std::string& model, const std::string& profile);
+
 struct PeakOptions {
     std::string side = "canonical";  ///< "canonical" or "native"
     std::string model = "gpt";
     std::string profile = "XG-21";
     int threads = 1;
+    int steps = 3;
+    std::uint64_t memory_bytes = 0;  ///< of the canonical side; 0: no limit
 };
-/// Returns the peak memory, in MiB, of a few steps of one side beyond what the process used before. Only one call per
-/// process.
-double run_peak(const PeakOptions& options);
+/// Returns the peak memory, in MiB, of a few steps of one side beyond what the process used before, and the seconds of
+/// the fastest. Only one call per process.
+nlohmann::json run_peak(const PeakOptions& options);
 
 }  // namespace assay::bench

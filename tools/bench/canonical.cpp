@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/bench/bench.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -32,7 +33,6 @@ using program::Profile;
 
 constexpr std::uint64_t kDatasetRows = 1024;
 constexpr std::uint64_t kSeed = 1;
-constexpr int kMemorySteps = 3;
 
 /// Rows of numbers below `limit`: what they say does not matter to the time.
 class Numbers final : public canonical::RowSource {
@@ -115,13 +115,18 @@ Model model_named(const std::string& name) {
     if (name == "gpt10m") {
         return gpt(name, {.layers = 6, .heads = 6, .width = 384, .context = 256, .batch = 4});
     }
+    if (name == "gpt2" || name == "gpt2-batch8") {
+        NativeGptConfig config{.layers = 12, .heads = 12, .width = 768, .context = 1024, .vocabulary = 50'257};
+        config.batch = name == "gpt2" ? 1 : 8;
+        return gpt(name, config);
+    }
     if (name == "cnn") {
         return cnn();
     }
     if (name == "mlp") {
         return mlp();
     }
-    throw std::runtime_error("no model is called " + name + "; there are gpt, gpt10m, cnn and mlp");
+    throw std::runtime_error("no model is called " + name + "; there are gpt, gpt10m, gpt2, gpt2-batch8, cnn and mlp");
 }
 
 class CanonicalSide {
@@ -130,13 +135,20 @@ class CanonicalSide {
         : program_(model.canonical(profile)),
           rows_(std::make_shared<Numbers>(program_.dataset.width, model.limit)),
           threads_(options.threads),
-          engine_(program_.step, rows_, {.device = options.device, .threads = options.threads}) {
+          engine_(
+              program_.step, rows_,
+              {.device = options.device, .threads = options.threads, .memory_bytes = options.memory_bytes}
+          ) {
         engine_.keep(program_.loss_node);
-        auto initial = canonical::execute_graph(program_.init, context(), *rows_, {});
-        if (!initial) {
-            throw std::runtime_error(model.name + ": the initial state has diverged");
+        std::vector<Tensor> initial;
+        {
+            engine::Engine init(program_.init, rows_, {.device = options.device, .threads = options.threads});
+            if (!init.run_step(context())) {
+                throw std::runtime_error(model.name + ": the initial state has diverged");
+            }
+            initial = init.take_state();
         }
-        engine_.set_state(*initial);
+        engine_.set_state(initial);
     }
 
     void step() {
@@ -195,10 +207,11 @@ class NativeSide {
 double memory_of(
     const std::string& side, const Model& model, const std::string& profile, const CanonicalOptions& options
 ) {
-    return std::stod(output_of(
-        "peak --side " + side + " --model " + model.name + " --profile " + profile + " --threads " +
-        std::to_string(options.threads)
-    ));
+    return json::parse(output_of(
+                           "peak --side " + side + " --model " + model.name + " --profile " + profile + " --threads " +
+                           std::to_string(options.threads)
+                       ))
+        .at("mib");
 }
 
 json measure_memory(const Model& model, const std::string& profile, const CanonicalOptions& options) {
@@ -426,26 +439,33 @@ json measure_product(
 
 }  // namespace
 
-double run_peak(const PeakOptions& options) {
+program::Program canonical_program(const std::string& model, const std::string& profile) {
+    return model_named(model).canonical(profile_named(profile));
+}
+
+json run_peak(const PeakOptions& options) {
     const Model model = model_named(options.model);
-    const CanonicalOptions sides{.threads = options.threads};
+    const CanonicalOptions sides{.threads = options.threads, .memory_bytes = options.memory_bytes};
     const program::Program program = model.canonical(profile_named(options.profile));
     // Both sides have the program, and libtorch has started, before either is measured.
     set_native_threads(options.threads);
     NativeProduct(32, 32, 32, "cpu").run();
     const long before = peak_kib();
+    std::vector<double> seconds;
+    const auto run = [&](auto side) {
+        for (int i = 0; i < options.steps; ++i) {
+            const Stopwatch watch;
+            side.step();
+            seconds.push_back(watch.seconds());
+        }
+    };
     if (options.side == "canonical") {
-        CanonicalSide side(model, profile_named(options.profile), sides);
-        for (int i = 0; i < kMemorySteps; ++i) {
-            side.step();
-        }
+        run(CanonicalSide(model, profile_named(options.profile), sides));
     } else {
-        NativeSide side(model, program, sides);
-        for (int i = 0; i < kMemorySteps; ++i) {
-            side.step();
-        }
+        run(NativeSide(model, program, sides));
     }
-    return static_cast<double>(peak_kib() - before) / 1024.0;
+    const double mib = static_cast<double>(peak_kib() - before) / 1024.0;
+    return {{"mib", mib}, {"step_s", *std::min_element(seconds.begin(), seconds.end())}};
 }
 
 json run_canonical_bench(const CanonicalOptions& options) {

@@ -42,6 +42,8 @@ void add_training_commands(Commands& commands);
 void add_chain_command(Commands& commands);
 /// Measures the cost of transactions relative to their gas.
 void add_gas_command(Commands& commands);
+/// Measures how checkpoints are stored, fetched and loaded.
+void add_artifacts_command(Commands& commands);
 /// Compares the node's tables in memory with the library's.
 void add_tables_command(Commands& commands);
 

@@ -114,17 +114,35 @@ void add_dispute(Commands& commands) {
     dispute->add_flag("--only-trains", options.only_trains, "Its training alone; used by the command itself");
 }
 
+void add_memory(Commands& commands) {
+    const auto held = std::make_shared<MemoryOptions>();
+    MemoryOptions& options = *held;
+    CLI::App* const memory = commands.add(
+        "memory", "What steps take: by their plans, the fastest and the least, and measured in processes of their own",
+        [held] { return run_memory_bench(*held).dump(2); }
+    );
+    memory->add_option("--models", options.models, "Which of gpt, gpt10m, gpt2, gpt2-batch8, cnn, mlp")
+        ->capture_default_str();
+    memory->add_option("--profile", options.profile)->capture_default_str();
+    memory->add_option("--threads", options.threads)->check(CLI::PositiveNumber)->capture_default_str();
+    memory->add_option("--steps", options.steps, "Steps that are measured; 0: plans alone")->capture_default_str();
+}
+
 void add_peak(Commands& commands) {
     const auto held = std::make_shared<PeakOptions>();
     PeakOptions& options = *held;
     CLI::App* const peak =
         commands.add("peak", "MiB that a few steps of one side need at their peak; used by canonical", [held] {
-            return to_text(run_peak(*held));
+            return run_peak(*held).dump();
         });
     peak->add_option("--side", options.side)->check(CLI::IsMember({"canonical", "native"}))->capture_default_str();
     peak->add_option("--model", options.model)->capture_default_str();
     peak->add_option("--profile", options.profile)->capture_default_str();
     peak->add_option("--threads", options.threads)->capture_default_str();
+    peak->add_option("--steps", options.steps)->check(CLI::PositiveNumber)->capture_default_str();
+    peak->add_option("--memory", options.memory_bytes, "Of the canonical side, as in 8GiB; 0: no limit")
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("0");
 }
 
 void add_drift_options(CLI::App& drift, DriftOptions& options) {
@@ -182,6 +200,7 @@ void add_training_commands(Commands& commands) {
     add_canonical(commands);
     add_curves(commands);
     add_dispute(commands);
+    add_memory(commands);
     add_peak(commands);
     add_drift(commands);
     add_drift_run(commands);

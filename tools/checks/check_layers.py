@@ -46,9 +46,10 @@ ROOMS = {
                     ["boost", "json", "cli11", "toml", "system"], False),
     "verifier/compile/program": (CORE + ["core/canonical"], [], True),
     "verifier/compile/onnx": (CORE + ["core/canonical", "verifier/compile/program"], ["onnx"], False),
-    "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program"], ["torch", "system"], False),
+    "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program"], ["torch", "boost", "system"], False),
     "verifier/artifacts": (RULES + ["client/http", "verifier/compile/program"], ["json", "system"], False),
     "verifier/taskdir": (RULES + ["core/system", "verifier/compile/program", "verifier/compile/onnx", "verifier/artifacts"], ["toml"], False),
+    "verifier/text": (["core/base"], ["json", "pcre2"], False),
     "verifier/roles": (RULES, [], True),
     "verifier/worker": (RULES + ["core/keys", "core/system", "core/system/log"] + CLIENT +
                         ["verifier/compile/program", "verifier/engine", "verifier/artifacts", "verifier/roles"],
@@ -68,11 +69,12 @@ THIRD_PARTIES = {
     "curl": r"curl/.*",
     "spdlog": r"spdlog/.*",
     "sqlite": r"sqlite3\.h",
+    "pcre2": r"pcre2\.h",
     "json": r"nlohmann/.*",
     "cli11": r"CLI/.*",
     "toml": r"toml\+\+/.*|toml\+\+\.h",
     "doctest": r"doctest/.*",
-    "system": r"string\.h|sys/.*|fcntl\.h|unistd\.h|poll\.h|signal\.h|termios\.h|xmmintrin\.h|immintrin\.h|cpuid\.h|netinet/.*|netdb\.h|arpa/.*|pthread\.h|dlfcn\.h",
+    "system": r"string\.h|malloc\.h|sys/.*|fcntl\.h|unistd\.h|poll\.h|signal\.h|termios\.h|xmmintrin\.h|immintrin\.h|cpuid\.h|netinet/.*|netdb\.h|arpa/.*|pthread\.h|dlfcn\.h",
 }
 
 PURE_STANDARD = set("""algorithm array bit cfloat charconv cmath compare concepts cstddef cstdint cstdio cstdlib cstring functional

@@ -73,7 +73,7 @@ TaskSpec Farmer::pack_privately() {
     for (const Hand& hand : kHands) {
         const artifacts::ContentStore own(network_.worker_home(hand.name) / "store");
         for (const auto& entry : store.entries()) {
-            own.put(store.get(entry.hash).value());
+            own.put(store.get(entry.hash).value().view());
         }
     }
     return spec;

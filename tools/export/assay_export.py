@@ -23,6 +23,7 @@ import torch
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from tensor_files import (  # noqa: E402, F401
     ExportError, load_checkpoint, read_safetensors, running_statistics, write_safetensors)
+from torch_operators import layered_recurrence, quiet, registered_operators  # noqa: E402
 from training_keys import optimizer_keys, schedule_keys  # noqa: E402
 
 OPSET = 17
@@ -124,30 +125,6 @@ class _Untouched:
                 buffer.copy_(value)
 
 
-def _reduced(op):
-    """The symbolic function of a loss that is the mean or sum of op(input - target)."""
-    from torch.onnx import symbolic_helper
-
-    @symbolic_helper.parse_args("v", "v", "i")
-    def symbolic(graph, value, target, reduction):
-        each = op(graph, graph.op("Sub", value, target))
-        return each if reduction == 0 else graph.op(("", "ReduceMean", "ReduceSum")[reduction], each, keepdims_i=0)
-    return symbolic
-
-
-class _MissingLosses:
-    """PyTorch's exporter does not know the mean square and mean absolute errors."""
-    OPS = {"aten::mse_loss": lambda graph, x: graph.op("Mul", x, x), "aten::l1_loss": lambda graph, x: graph.op("Abs", x)}
-
-    def __enter__(self):
-        for name, op in self.OPS.items():
-            torch.onnx.register_custom_op_symbolic(name, _reduced(op), OPSET)
-
-    def __exit__(self, *_):
-        for name in self.OPS:
-            torch.onnx.unregister_custom_op_symbolic(name, OPSET)
-
-
 def _reason(error, path):
     """The first line of what an exporter says, which may be a hundred; all of them are left beside the file."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -174,10 +151,11 @@ def _export_onnx(module, batch, path, names):
         keep_initializers_as_inputs=False, input_names=list(names), output_names=["loss"])
     if "dynamo" in inspect.signature(torch.onnx.export).parameters:
         options["dynamo"] = False
-    with warnings.catch_warnings(), _MissingLosses():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            torch.onnx.export(module, tuple(batch), str(path), **options)
+            with registered_operators(OPSET), layered_recurrence(module), quiet():
+                torch.onnx.export(module, tuple(batch), str(path), **options)
         except Exception as error:  # the exporter raises many kinds
             raise ExportError(f"PyTorch cannot write this module as ONNX opset {OPSET}: {_reason(error, path)}") from error
 
@@ -294,6 +272,8 @@ def _toml(value):
         return "true" if value else "false"
     if isinstance(value, float):
         return repr(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
     return json.dumps(value)
@@ -327,6 +307,15 @@ def _check_module(module, optimizer):
         raise ExportError("the optimizer has parameters that the module does not have")
 
 
+def _rows_that_pad(module):
+    """Notes: PyTorch gives the row of an embedding that pads no gradient, and ONNX has no such row."""
+    return [
+        f"{name or 'the module'} has padding_idx {part.padding_idx}: PyTorch does not train this row where it is looked up, "
+        "and a task does, unless a mask keeps it out of the loss"
+        for name, part in module.named_modules()
+        if isinstance(part, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and part.padding_idx is not None]
+
+
 def _random_state(device):
     """What a draw on the device changes. Two draws may give the same loss; the generator's state never stays the same."""
     return torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.get_rng_state()
@@ -353,6 +342,15 @@ def _frozen(module, optimizer, initializers):
         raise ExportError("nothing is trained: the loss depends on none of the optimizer's parameters")
     names |= set(running_statistics(module))
     return [name for name in initializers if name not in names]
+
+
+def _keys_of_model(frozen, of_parameters, initializers):
+    """What [model] says of single parameters, those that the loss does not need left out."""
+    keys = {"frozen": frozen} if frozen else {}
+    if "decayed" in of_parameters:
+        keys["decayed"] = [name for name in of_parameters["decayed"] if name in initializers]
+    rates = {name: rate for name, rate in of_parameters.get("rates", {}).items() if name in initializers}
+    return keys | ({"rates": rates} if rates else {})
 
 
 def export(
@@ -386,7 +384,7 @@ def export(
 
     notes = []
     sections = {"model": {"kind": "onnx", "file": "program.onnx", "loss": "loss", "batch_size": batch_size}}
-    sections["optimizer"] = optimizer_keys(module, optimizer, scheduler is not None, notes)
+    sections["optimizer"], of_parameters = optimizer_keys(module, optimizer, scheduler is not None, notes)
     sections["optimizer"] |= {"accumulation": accumulation} if accumulation > 1 else {}
     sections["optimizer"] |= {"clip_norm": float(clip_norm)} if clip_norm else {}
     if scheduler is not None:
@@ -409,9 +407,8 @@ def export(
     if inputs != list(columns):
         raise ExportError(f"the loss does not depend on all of {list(columns)}, but on {inputs}")
     frozen = _frozen(module, optimizer, initializers)
-    if frozen:
-        sections["model"]["frozen"] = frozen
-    notes.append(_verify(path, columns, batch, expected, is_random))
+    sections["model"] |= _keys_of_model(frozen, of_parameters, initializers)
+    notes += [_verify(path, columns, batch, expected, is_random), *_rows_that_pad(module)]
 
     write_safetensors(directory / "dataset.safetensors", rows)
     sections["numerics"] = {"profile": profile}

@@ -16,27 +16,33 @@ def _shared(groups, key):
     return values.pop()
 
 
-def _weight_decay(module, groups, notes):
-    """The one decay of a task, which applies to parameters of two dimensions or more."""
+def _weight_decay(module, groups):
+    """The one decay of a task, and the names of the parameters that it applies to; None where these are the parameters of
+    two dimensions or more, which is what a task does by itself."""
     values = {group["weight_decay"] for group in groups if group["weight_decay"] != 0}
     if len(values) > 1:
         raise ExportError(f"the optimizer's groups have several weight decays, {sorted(values)}: a task has one")
     decay = float(values.pop()) if values else 0.0
     decayed = {id(p) for group in groups if group["weight_decay"] != 0 for p in group["params"]}
     trained = {id(p) for group in groups for p in group["params"]}
-    differ = []
-    for name, parameter in module.named_parameters():
-        if decay and id(parameter) in trained and (parameter.dim() >= 2) != (id(parameter) in decayed):
-            differ.append(name)
-    if differ:
-        notes.append(
-            "a task's weight decay applies to parameters of two dimensions or more and to no others; unlike in this "
-            f"optimizer for {', '.join(differ)}")
-    return decay
+    parameters = [(name, p) for name, p in module.named_parameters() if id(p) in trained]
+    if not decay or all((p.dim() >= 2) == (id(p) in decayed) for _, p in parameters):
+        return decay, None
+    return decay, [name for name, p in parameters if id(p) in decayed]
+
+
+def _rates(module, groups, scheduled):
+    """The rate of the first group, and {name: factor} of the parameters that have another."""
+    rates = [float(group.get("initial_lr", group["lr"]) if scheduled else group["lr"]) for group in groups]
+    first = rates[0]
+    factors = {id(p): rate for group, rate in zip(groups, rates) for p in group["params"] if rate != first}
+    if factors and first == 0:
+        raise ExportError("the first of the optimizer's groups has a learning rate of 0: put it behind another")
+    return first, {name: factors[id(p)] / first for name, p in module.named_parameters() if id(p) in factors}
 
 
 def optimizer_keys(module, optimizer, scheduled, notes):
-    """task.toml's [optimizer] for a torch.optim object."""
+    """task.toml's [optimizer] for a torch.optim object, and what [model] says of single parameters."""
     kinds = {
         torch.optim.SGD: "sgd", torch.optim.RMSprop: "rmsprop", torch.optim.Adam: "adam", torch.optim.AdamW: "adamw"}
     kind = kinds.get(type(optimizer))
@@ -50,7 +56,8 @@ def optimizer_keys(module, optimizer, scheduled, notes):
             raise ExportError(f"{type(optimizer).__name__}({flag}={groups[0][flag]}) is not supported")
     if optimizer.state:
         notes.append("what the optimizer has accumulated is not exported: its averages start from zero")
-    keys = {"kind": kind, "learning_rate": float(_shared(groups, "initial_lr" if scheduled else "lr"))}
+    rate, rates = _rates(module, groups, scheduled)
+    keys, of_parameters = {"kind": kind, "learning_rate": rate}, {"rates": rates} if rates else {}
     if kind == "sgd":
         keys["momentum"] = float(_shared(groups, "momentum"))
         if _shared(groups, "nesterov"):
@@ -61,28 +68,51 @@ def optimizer_keys(module, optimizer, scheduled, notes):
     else:
         keys["beta1"], keys["beta2"] = (float(beta) for beta in _shared(groups, "betas"))
         keys["epsilon"] = float(_shared(groups, "eps"))
-    decay = _weight_decay(module, groups, notes)
+    decay, decayed = _weight_decay(module, groups)
     if decay:
         keys["weight_decay"] = decay
-    return keys
+    if decayed is not None:
+        of_parameters["decayed"] = decayed
+    return keys, of_parameters
 
 
 def _factors(optimizer, scheduler, updates):
     """What the scheduler multiplies the learning rate by at each update; leaves both as they were."""
     if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
         raise ExportError("ReduceLROnPlateau depends on the loss; a task's learning rate depends on the step alone")
-    before = copy.deepcopy(scheduler.state_dict()), [group["lr"] for group in optimizer.param_groups]
-    group = optimizer.param_groups[0]
+    groups = optimizer.param_groups
+    before = copy.deepcopy(scheduler.state_dict()), [_settings(group) for group in groups]
     factors = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that optimizer.step() was not called
-        for _ in range(updates):
-            factors.append(float(group["lr"]) / float(group["initial_lr"]))
-            scheduler.step()
-    scheduler.load_state_dict(before[0])
-    for group, rate in zip(optimizer.param_groups, before[1]):
-        group["lr"] = rate
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that optimizer.step() was not called
+            for _ in range(updates):
+                factors.append(_factor_of_all(groups))
+                for group, (_, others) in zip(groups, before[1]):
+                    if _settings(group)[1] != others:
+                        raise ExportError(
+                            f"{type(scheduler).__name__} changes more than the learning rate, such as the momentum, which a "
+                            "task does not: of OneCycleLR and CyclicLR pass cycle_momentum=False")
+                if len(factors) < updates:
+                    scheduler.step()
+    finally:
+        scheduler.load_state_dict(before[0])
+        for group, (rate, others) in zip(groups, before[1]):
+            group.update(others, lr=rate)
     return factors
+
+
+def _settings(group):
+    """The learning rate, and what else a scheduler may change."""
+    return group["lr"], {key: group[key] for key in ("momentum", "betas", "weight_decay") if key in group}
+
+
+def _factor_of_all(groups):
+    """What the rate of every group is multiplied by at this update."""
+    factors = [float(group["lr"]) / float(group["initial_lr"]) for group in groups]
+    if any(abs(factor - factors[0]) > 1e-9 * max(1.0, factors[0]) for factor in factors):
+        raise ExportError("the scheduler multiplies the learning rates of the optimizer's groups by different factors")
+    return factors[0]
 
 
 def _warm(warmup, from_zero, update):
@@ -142,6 +172,45 @@ def _candidates(scheduler, factors, warmup):
     return found + ([flat] if flat is not None else [])
 
 
+MAX_POINTS = 64
+
+
+def _bends(factors):
+    """The updates at which straight lines through the factors change their slope."""
+    inner = [u for u in range(1, len(factors) - 1)
+             if abs(factors[u + 1] - 2 * factors[u] + factors[u - 1]) > 1e-7 * max(factors)]
+    return [0, *inner, len(factors) - 1] if len(factors) > 1 else [0]
+
+
+def _at(updates, values, is_curved, update):
+    """The definition of a task's schedule of points."""
+    for (start, end), (one, other) in zip(zip(updates, updates[1:]), zip(values, values[1:])):
+        if update < end:
+            share = max(0.0, (update - start) / (end - start))
+            share = (1 - math.cos(math.pi * share)) / 2 if is_curved else share
+            return one * (1 - share) + other * share
+    return values[-1]
+
+
+def _points_keys(scheduler, factors):
+    """Of a rate that goes from point to point; None where that takes too many."""
+    base = factors[0]
+    found = [(_bends(factors), [factors[u] for u in _bends(factors)], False)]
+    phases = getattr(scheduler, "_schedule_phases", None)  # OneCycleLR's, whose ends may lie between updates
+    if phases and base > 0:
+        group = scheduler.optimizer.param_groups[0]
+        ends = [0.0, *(float(phase["end_step"]) for phase in phases)]
+        rates = [group[phases[0]["start_lr"]], *(group[phase["end_lr"]] for phase in phases)]
+        found += [(ends, [float(rate) / float(group["initial_lr"]) for rate in rates], curved) for curved in (True, False)]
+    for updates, values, is_curved in reversed(found):
+        fits = len(updates) <= MAX_POINTS and all(
+            abs(_at(updates, values, is_curved, update) - factor) <= 1e-6 * max(factors) for update, factor in enumerate(factors))
+        if fits:
+            keys = {"kind": "points", "updates": [float(u) for u in updates], "factors": [float(f"{v:.9g}") for v in values]}
+            return keys | ({"curved": True} if is_curved else {})
+    return None
+
+
 def schedule_keys(optimizer, scheduler, updates):
     """task.toml's [schedule] with the same learning rates as a torch scheduler, update by update."""
     factors = _factors(optimizer, scheduler, updates)
@@ -165,6 +234,10 @@ def schedule_keys(optimizer, scheduler, updates):
             final = 0.0 if abs(final) < 1e-9 else float(f"{final:.9g}")
             if 0 <= final <= 1 and _fits(factors, kind, warmup, total, final, from_zero):
                 return {"kind": kind, **keys, "total_updates": total, "final_fraction": final}
+    points = _points_keys(scheduler, factors)
+    if points is not None:
+        return points
     raise ExportError(
         f"the learning rates of {type(scheduler).__name__} are not a task's: those warm up as (t+1)/n or t/n for n updates "
-        "if at all, and then stay, fall by a factor after each period, or fall along a cosine or a straight line to where they stay")
+        "if at all, and then stay, fall by a factor after each period, or fall along a cosine or a straight line to where they "
+        f"stay; or go straight from point to point, {MAX_POINTS} at most")

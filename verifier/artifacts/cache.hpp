@@ -28,33 +28,41 @@ struct CacheLimits {
 };
 
 /// Cache of artifacts fetched from others. Others choose their sizes, so their total is limited as CacheLimits says.
-/// Artifacts that no open task needs are evicted, oldest first. Thread-safe.
+/// Artifacts that no open task needs are evicted, oldest first; so are their unfinished downloads. Thread-safe.
 class Cache {
   public:
     /// Throws StoreError if the directory cannot be created.
     explicit Cache(std::filesystem::path directory, CacheLimits limits = {});
 
-    std::optional<Bytes> get(const Hash256& hash) const { return store_.get(hash); }
+    std::optional<StoredFile> get(const Hash256& hash) const { return store_.get(hash); }
     bool has(const Hash256& hash) const { return store_.has(hash); }
     /// Path of the artifact's file, which exists until it is evicted.
     std::filesystem::path path(const Hash256& hash) const { return store_.path(hash); }
-    /// Stores `bytes`, evicting others if necessary. Returns false if there is no room. Throws StoreError.
-    bool put(ByteView bytes, Urgency urgency);
-    /// Evicts until put() would find room for `size_bytes`. Returns whether it would.
-    bool make_room(std::uint64_t size_bytes, Urgency urgency);
+    /// Where downloads go that reserve() has found room for.
+    const ContentStore& store() const { return store_; }
+    /// Sets room aside for a download, evicting others if necessary. Returns false if there is not enough. What the
+    /// download has left from an earlier attempt counts as a part of it.
+    bool reserve(const Hash256& hash, std::uint64_t size_bytes, Urgency urgency);
+    /// Ends the reservation: what is on the disk counts from now on.
+    void settle(const Hash256& hash);
 
     /// Protects the artifact from eviction until unpin(task).
     void pin(const contracts::TaskId& task, const Hash256& artifact);
     void unpin(const contracts::TaskId& task);
+    /// Returns what pin() protects for the task.
+    std::set<Hash256> pinned(const contracts::TaskId& task) const;
 
   private:
-    bool make_room_locked(std::uint64_t size_bytes, Urgency urgency);
+    /// Drops the oldest of what nobody needs, unfinished downloads first. Returns false if there is nothing.
+    bool evict_one();
+    bool has_room(const Hash256& hash, std::uint64_t size_bytes, Urgency urgency) const;
     bool is_pinned(const Hash256& artifact) const;
 
     ContentStore store_;
     CacheLimits limits_;
     mutable std::mutex mutex_;
     std::map<contracts::TaskId, std::set<Hash256>> pins_;
+    std::map<Hash256, std::uint64_t> reserved_;  ///< sizes of running downloads
 };
 
 }  // namespace assay::artifacts

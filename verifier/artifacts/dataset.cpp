@@ -85,26 +85,40 @@ const char* to_string(DatasetError error) noexcept {
 }
 
 Result<Dataset, DatasetError> Dataset::make(const canonical::DatasetShape& shape, Bytes stored) {
+    return make_of(shape, std::move(stored));
+}
+
+Result<Dataset, DatasetError> Dataset::make(const canonical::DatasetShape& shape, StoredFile file) {
+    return make_of(shape, std::move(file));
+}
+
+Result<Dataset, DatasetError> Dataset::make_of(const canonical::DatasetShape& shape, Stored stored) {
     ASSERT(canonical::is_valid(shape));
-    if (stored.size() != canonical::byte_count(shape)) {
+    Dataset dataset(shape, std::move(stored));
+    if (dataset.stored().size() != canonical::byte_count(shape)) {
         return Unexpected{DatasetError::kSize};
     }
-    return Dataset(shape, std::move(stored));
+    return dataset;
+}
+
+ByteView Dataset::stored() const {
+    const auto* file = std::get_if<StoredFile>(&stored_);
+    return file != nullptr ? file->view() : ByteView(std::get<Bytes>(stored_));
 }
 
 Bytes Dataset::row(std::uint64_t index) const {
     ASSERT(index < shape_.rows);
     const std::uint64_t begin = canonical::byte_offset(shape_, {.row = index, .first = 0, .count = shape_.width});
     return canonical::decode_values(
-        shape_.storage, ByteView(stored_).subspan(begin, std::size_t{shape_.width} * size_of(shape_.storage))
+        shape_.storage, stored().subspan(begin, std::size_t{shape_.width} * size_of(shape_.storage))
     );
 }
 
 Bytes Dataset::chunk(std::uint64_t index) const {
     const std::uint64_t begin = index * canonical::kChunkBytes;
-    ASSERT(begin < stored_.size());
+    ASSERT(begin < stored().size());
     const ByteView chunk =
-        ByteView(stored_).subspan(begin, std::min<std::uint64_t>(canonical::kChunkBytes, stored_.size() - begin));
+        stored().subspan(begin, std::min<std::uint64_t>(canonical::kChunkBytes, stored().size() - begin));
     return {chunk.begin(), chunk.end()};
 }
 
@@ -164,7 +178,7 @@ Bytes encode_holdout(const canonical::Tensor& rows) {
     return rows.data;
 }
 
-Result<canonical::Tensor, DatasetError> decode_holdout(std::uint32_t width, Bytes stored) {
+Result<canonical::Tensor, DatasetError> decode_holdout(std::uint32_t width, ByteView stored) {
     const std::uint64_t row_bytes = std::uint64_t{width} * 4;
     ASSERT(width > 0);
     const std::uint64_t rows = stored.size() / row_bytes;
@@ -174,7 +188,7 @@ Result<canonical::Tensor, DatasetError> decode_holdout(std::uint32_t width, Byte
     return canonical::Tensor{
         .dtype = canonical::DType::kI32,
         .shape = {static_cast<std::uint32_t>(rows), width},
-        .data = std::move(stored)};
+        .data = {stored.begin(), stored.end()}};
 }
 
 Hash256 dataset_root(const canonical::RowSource& rows) { return dispute::dataset_tree(rows).root(); }

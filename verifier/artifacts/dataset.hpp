@@ -6,11 +6,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
 #include <core/canonical/dataset.hpp>
 #include <core/canonical/executor.hpp>
+#include <verifier/artifacts/file.hpp>
 
 namespace assay::artifacts {
 
@@ -21,21 +23,25 @@ enum class [[nodiscard]] DatasetError : std::uint8_t{
 };
 const char* to_string(DatasetError error) noexcept;
 
-/// A dataset in memory, in the form in which it is stored: its values and nothing else (ART-8).
+/// A dataset in memory or in a file, in the form in which it is stored: its values and nothing else (ART-8).
 class Dataset final : public canonical::RowSource {
   public:
     /// `shape` must be valid. Fails with kSize.
     static Result<Dataset, DatasetError> make(const canonical::DatasetShape& shape, Bytes stored);
+    /// The same for a file, which is read where it is used.
+    static Result<Dataset, DatasetError> make(const canonical::DatasetShape& shape, StoredFile file);
     canonical::DatasetShape shape() const override { return shape_; }
     Bytes row(std::uint64_t index) const override;
     Bytes chunk(std::uint64_t index) const override;
-    const Bytes& stored() const { return stored_; }
+    ByteView stored() const;
 
   private:
-    Dataset(const canonical::DatasetShape& shape, Bytes stored) : shape_(shape), stored_(std::move(stored)) {}
+    using Stored = std::variant<Bytes, StoredFile>;
+    static Result<Dataset, DatasetError> make_of(const canonical::DatasetShape& shape, Stored stored);
+    Dataset(const canonical::DatasetShape& shape, Stored stored) : shape_(shape), stored_(std::move(stored)) {}
 
     canonical::DatasetShape shape_;
-    Bytes stored_;
+    Stored stored_;
 };
 
 /// Rows of i32 that do not overlap, stored as narrowly as their values allow: as u8 or u16 if all of them fit, as f16 if
@@ -61,7 +67,7 @@ Result<TextDataset, DatasetError> build_text_dataset(std::string_view text, std:
 /// ART-12: a hold-out set as an artifact holds it: its rows of i32, 4 bytes for each value.
 Bytes encode_holdout(const canonical::Tensor& rows);
 /// Rows of `width` values. Fails with kSize.
-Result<canonical::Tensor, DatasetError> decode_holdout(std::uint32_t width, Bytes stored);
+Result<canonical::Tensor, DatasetError> decode_holdout(std::uint32_t width, ByteView stored);
 
 /// Returns the Merkle root of the dataset, as used in task specs.
 Hash256 dataset_root(const canonical::RowSource& rows);

@@ -2,13 +2,268 @@
 #include <verifier/artifacts/fetch.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <mutex>
 #include <optional>
-#include <string>
+#include <span>
+#include <thread>
+#include <utility>
 
-#include <core/crypto/hash.hpp>
 #include <client/http/http.hpp>
+#include <verifier/artifacts/hashing.hpp>
+#include <verifier/artifacts/partial_file.hpp>
+#include <verifier/artifacts/state_parts.hpp>
 
 namespace assay::artifacts {
+namespace {
+
+/// What one of several sources is asked for at a time.
+constexpr std::uint64_t kShareBytes = 16U << 20U;
+
+struct Source {
+    std::string location;
+    bool public_only = false;
+};
+
+std::vector<Source> sources_of(const contracts::ArtifactRef& artifact, const FetchLimits& limits) {
+    std::vector<Source> out{{artifact.location, limits.public_only}};
+    for (const std::string& mirror : limits.mirrors) {
+        const bool is_known =
+            std::any_of(out.begin(), out.end(), [&](const Source& source) { return source.location == mirror; });
+        if (!is_known) {
+            out.push_back({mirror, false});
+        }
+    }
+    return out;
+}
+
+std::string url_of(const Source& source, const contracts::ArtifactRef& artifact) {
+    std::string url = source.location;
+    while (url.ends_with('/')) {
+        url.pop_back();
+    }
+    return url + "/artifact/" + to_hex(artifact.sha256.view());
+}
+
+http::HttpLimits http_limits(const FetchLimits& limits, const Source& source, std::uint64_t body_max) {
+    return {
+        .timeout = limits.timeout,
+        .body_max = body_max,
+        .connect_timeout = limits.connect_timeout,
+        .bytes_per_s = limits.bytes_per_s,
+        .idle_timeout = limits.idle_timeout,
+        .public_only = source.public_only,
+        .stop = [stop = limits.stop] { return stop != nullptr && *stop; }};
+}
+
+/// ART-15: the hashes of the state's tiles, from the first source that has them; the operator's are asked first.
+/// nullopt if those that answer have none. Fails with the error of the artifact's location if nobody answers.
+Result<std::optional<Leaves>, FetchError> fetch_leaves(
+    const contracts::ArtifactRef& artifact, const std::vector<Source>& sources, const FetchLimits& limits,
+    const ExpectedState& state
+) {
+    const auto types = program::types_of(state.tensors);
+    FetchError error = FetchError::kUnreachable;
+    bool has_answer = false;
+    for (std::size_t i = sources.size(); i-- > 0;) {
+        try {
+            const std::uint64_t size = std::max<std::uint64_t>(leaves_bytes(types), 4'096);  // or a message
+            const auto response =
+                http::http_get(url_of(sources[i], artifact) + "/leaves", http_limits(limits, sources[i], size));
+            has_answer = true;
+            if (auto leaves = decode_leaves(types, state.root, as_bytes(response.body))) {
+                return std::optional(*std::move(leaves));
+            }
+        } catch (const http::NetTooLarge&) {
+            has_answer = true;
+        } catch (const http::NetForbidden&) {
+            error = FetchError::kForbidden;
+        } catch (const http::NetError&) {
+            error = FetchError::kUnreachable;
+        }
+    }
+    if (!has_answer) {
+        return Unexpected{error};
+    }
+    return std::optional<Leaves>();
+}
+
+/// The plan by which each part can be checked; nullptr if nobody has the hashes, or if the file is written in another
+/// way than ours. Fails as fetch_leaves() does.
+Result<std::shared_ptr<const StateParts>, FetchError> plan_state(
+    const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits,
+    const ExpectedState& state
+) {
+    std::optional<Leaves> leaves;
+    if (const auto stored = store.leaves(artifact.sha256)) {  // by an earlier attempt
+        leaves = decode_leaves(program::types_of(state.tensors), state.root, stored->view());
+    }
+    if (!leaves) {
+        TRY_ASSIGN(leaves, fetch_leaves(artifact, sources_of(artifact, limits), limits, state));
+        if (!leaves) {
+            return std::shared_ptr<const StateParts>();
+        }
+        store.put_leaves(artifact.sha256, encode_leaves(*leaves));
+    }
+    auto plan = std::make_shared<const StateParts>(state.tensors, *std::move(leaves));
+    return plan->ends().back() == artifact.size_bytes ? plan : nullptr;
+}
+
+/// One artifact on its way into a store.
+class Download {
+  public:
+    Download(
+        const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits,
+        std::shared_ptr<const PartPlan> plan
+    )
+        : artifact_(artifact), limits_(limits), plan_(std::move(plan)), partial_(store, artifact.sha256, plan_) {}
+
+    /// Takes what is known or can be had on this machine. Wrong bytes are not taken.
+    void take_nearby(const StateParts& parts, const ExpectedState& state, const std::vector<NearbyState>& nearby) {
+        partial_.write(0, parts.head());
+        for (const NearbyState& other : nearby) {
+            if (other.file.size_bytes() != artifact_.size_bytes ||
+                other.leaves.size_bytes() != leaves_bytes(program::types_of(state.tensors))) {
+                continue;
+            }
+            const Leaves leaves = split_leaves(program::types_of(state.tensors), other.leaves.view());
+            for (std::uint64_t part = 1; part < parts.ends().size() && !is_stopped(); ++part) {
+                if (parts.is_same(part, leaves)) {
+                    const std::uint64_t begin = parts.begin_of(part);
+                    partial_.write(begin, other.file.view().subspan(begin, parts.ends()[part] - begin));
+                }
+            }
+        }
+    }
+
+    Result<void, FetchError> run() {
+        const std::vector<Source> sources = sources_of(artifact_, limits_);
+        const bool is_of_one = sources.size() == 1 && partial_.parts_done() == 0;
+        TRY(transfer(sources));
+        if (partial_.finish()) {
+            return {};
+        }
+        if (is_of_one) {
+            return Unexpected{FetchError::kMismatch};
+        }
+        // ART-14: somebody has sent wrong bytes, and the hash does not say who. So everything comes from one source,
+        // first from those that the operator has chosen.
+        for (std::size_t i = sources.size(); i-- > 0;) {
+            partial_.clear();
+            if (transfer(std::span(&sources[i], 1)) && partial_.finish()) {
+                return {};
+            }
+        }
+        return Unexpected{FetchError::kMismatch};
+    }
+
+  private:
+    /// Returns when all parts are there. Otherwise fails with the error of the first source.
+    Result<void, FetchError> transfer(std::span<const Source> sources) {
+        is_over_ = partial_.is_complete();
+        const std::uint64_t share = std::min(artifact_.size_bytes / sources.size(), kShareBytes);
+        std::vector<std::optional<FetchError>> errors(sources.size());
+        {
+            std::vector<std::jthread> others;
+            for (std::size_t i = 1; i < sources.size(); ++i) {
+                others.emplace_back([this, &sources, &errors, share, i] { errors[i] = attend(sources[i], share); });
+            }
+            errors[0] = attend(sources[0], sources.size() == 1 ? artifact_.size_bytes : share);
+        }
+        if (const auto thrown = std::exchange(thrown_, nullptr)) {
+            std::rethrow_exception(thrown);
+        }
+        if (!partial_.is_complete()) {
+            return Unexpected{errors[0].value_or(FetchError::kUnreachable)};
+        }
+        return {};
+    }
+
+    std::optional<FetchError> attend(const Source& source, std::uint64_t share) noexcept {
+        try {
+            return pull(source, share);
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            thrown_ = std::current_exception();
+            is_over_ = true;
+        }
+        return std::nullopt;
+    }
+
+    /// Asks the source for one share after another, until nothing is missing or it fails.
+    std::optional<FetchError> pull(const Source& source, std::uint64_t share) {
+        while (!is_over_) {
+            const auto claim = partial_.claim(share);
+            if (!claim) {
+                break;
+            }
+            std::uint64_t received = 0;
+            const auto error = request(source, *claim, received);
+            partial_.release(*claim);
+            is_over_ = is_over_ || partial_.is_complete();
+            // A connection that brought a part and then broke is followed by another one.
+            const bool brought_a_part = claim->first + received >= end_of_part_at(claim->first);
+            if (error && (!brought_a_part || *error != FetchError::kUnreachable || is_stopped())) {
+                return error;
+            }
+            if (!error && !brought_a_part && !is_over_) {
+                return FetchError::kMismatch;  // its file is shorter than the reference says
+            }
+        }
+        return std::nullopt;
+    }
+
+    std::optional<FetchError> request(const Source& source, const PartialFile::Claim& claim, std::uint64_t& received) {
+        const bool is_whole = claim.first == 0 && claim.end == artifact_.size_bytes;
+        const auto last = is_whole ? std::nullopt : std::optional(claim.end - 1);
+        bool is_wrong = false;
+        const auto sink = [&](std::uint64_t offset, ByteView piece) {
+            // A server that does not know ranges begins at 0, and one with another file may not end.
+            const std::uint64_t begin = std::max(offset, claim.first);
+            const std::uint64_t end = std::min(offset + piece.size(), claim.end);
+            if (begin < end) {
+                received = end - claim.first;
+                const auto written = partial_.write(begin, piece.subspan(begin - offset, end - begin));
+                is_wrong = written == PartialFile::Written::kWrong;
+                if (written != PartialFile::Written::kTaken) {
+                    return false;
+                }
+            }
+            return !is_over_ && offset + piece.size() <= claim.end;
+        };
+        try {
+            http::HttpLimits limits = http_limits(limits_, source, std::numeric_limits<std::uint64_t>::max());
+            limits.stop = [this] { return is_over_ || is_stopped(); };
+            const auto response = http::http_get_file(url_of(source, artifact_), claim.first, last, sink, limits);
+            if (response.status != 200 && response.status != 206) {
+                return FetchError::kMissing;
+            }
+            return is_wrong ? std::optional(FetchError::kMismatch) : std::nullopt;
+        } catch (const http::NetForbidden&) {
+            return FetchError::kForbidden;
+        } catch (const http::NetError&) {
+            return FetchError::kUnreachable;
+        }
+    }
+
+    std::uint64_t end_of_part_at(std::uint64_t offset) const {
+        return *std::upper_bound(plan_->ends().begin(), plan_->ends().end(), offset);
+    }
+
+    bool is_stopped() const { return limits_.stop != nullptr && *limits_.stop; }
+
+    const contracts::ArtifactRef& artifact_;
+    const FetchLimits& limits_;
+    std::shared_ptr<const PartPlan> plan_;
+    PartialFile partial_;
+    std::atomic<bool> is_over_{false};
+    std::mutex mutex_;
+    std::exception_ptr thrown_;  // by one of the threads
+};
+
+}  // namespace
 
 const char* to_string(FetchError error) noexcept {
     switch (error) {
@@ -19,7 +274,7 @@ const char* to_string(FetchError error) noexcept {
         case FetchError::kMismatch:
             return "what is served does not match its hash";
         case FetchError::kTooLarge:
-            return "it is larger than this worker takes";
+            return "it is larger than the task's program allows";
         case FetchError::kPending:
             return "it is being fetched";
         case FetchError::kForbidden:
@@ -30,55 +285,39 @@ const char* to_string(FetchError error) noexcept {
     return "";
 }
 
-Result<Bytes, FetchError> download(const contracts::ArtifactRef& artifact, const FetchLimits& limits) {
-    if (artifact.size_bytes > limits.size_max) {
-        return Unexpected{FetchError::kTooLarge};
+Result<StoredFile, FetchError> download(
+    const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits,
+    const ExpectedState* state, const std::vector<NearbyState>& nearby
+) {
+    std::shared_ptr<const StateParts> parts;
+    if (state != nullptr) {
+        TRY_ASSIGN(parts, plan_state(artifact, store, limits, *state));
     }
-    std::string url = artifact.location;
-    while (url.ends_with('/')) {
-        url.pop_back();
+    if (parts) {
+        Download checked(artifact, store, limits, parts);
+        checked.take_nearby(*parts, *state, nearby);
+        TRY(checked.run());
+    } else {
+        TRY(Download(artifact, store, limits, std::make_shared<UncheckedParts>(artifact.size_bytes)).run());
     }
-    url += "/artifact/" + to_hex(artifact.sha256.view());
-    try {
-        // One byte more than named would already be a mismatch; the room for it keeps the two errors apart.
-        const std::uint64_t body_max = std::max<std::uint64_t>(artifact.size_bytes + 1, 4096);
-        const auto response = http::http_get(
-            url, {.timeout = limits.timeout,
-                  .body_max = body_max,
-                  .connect_timeout = limits.connect_timeout,
-                  .bytes_per_s = limits.bytes_per_s,
-                  .public_only = limits.public_only,
-                  .stop = limits.stop}
-        );
-        if (response.status != 200) {
-            return Unexpected{FetchError::kMissing};
-        }
-        const ByteView body = as_bytes(response.body);
-        if (body.size() != artifact.size_bytes || crypto::sha256(body) != artifact.sha256) {
-            return Unexpected{FetchError::kMismatch};
-        }
-        return Bytes(body.begin(), body.end());
-    } catch (const http::NetForbidden&) {
-        return Unexpected{FetchError::kForbidden};
-    } catch (const http::NetError&) {
-        return Unexpected{FetchError::kUnreachable};
+    auto stored = StoredFile::open(store.path(artifact.sha256));
+    if (!stored) {
+        throw StoreError(store.path(artifact.sha256).string() + " was removed while it was downloaded");
     }
+    return *std::move(stored);
 }
 
-Result<Bytes, FetchError> fetch(
-    const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits
+Result<StoredFile, FetchError> fetch(
+    const contracts::ArtifactRef& artifact, std::uint64_t size_max, const ContentStore& store,
+    const FetchLimits& limits, const ExpectedState* state
 ) {
-    if (artifact.size_bytes > limits.size_max) {
+    if (artifact.size_bytes > size_max) {
         return Unexpected{FetchError::kTooLarge};
     }
-    if (auto stored = store.get(artifact.sha256); stored && stored->size() == artifact.size_bytes) {
+    if (auto stored = store.get(artifact.sha256); stored && stored->size_bytes() == artifact.size_bytes) {
         return *std::move(stored);
     }
-    auto bytes = download(artifact, limits);
-    if (bytes) {
-        store.put(*bytes);
-    }
-    return bytes;
+    return download(artifact, store, limits, state);
 }
 
 }  // namespace assay::artifacts

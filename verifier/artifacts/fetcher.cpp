@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include <client/http/http.hpp>
@@ -21,7 +22,7 @@ bool is_of_host(FetchError error) { return error == FetchError::kUnreachable || 
 }  // namespace
 
 Fetcher::Fetcher(const ContentStore& own, Cache& cache, FetcherOptions options)
-    : own_(own), cache_(cache), options_(options) {
+    : own_(own), cache_(cache), options_(std::move(options)) {
     options_.limits.stop = &stop_;
     for (std::uint32_t i = 0; i < options_.threads; ++i) {
         threads_.emplace_back([this] { run(false); });
@@ -51,12 +52,16 @@ Fetcher::Clock::duration Fetcher::backoff(std::uint32_t failures) const {
     return std::min(options_.backoff_first * (1U << doublings), options_.backoff_max);
 }
 
-Fetcher::Job& Fetcher::ask(const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency) {
+Fetcher::Job& Fetcher::ask(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
+    const std::shared_ptr<const ExpectedState>& state
+) {
     Job fresh{.task = task, .artifact = artifact, .host = host_of(artifact), .urgency = urgency, .order = asked_};
     const auto [found, is_new] = jobs_.try_emplace(key_of(artifact), std::move(fresh));
     asked_ += is_new ? 1 : 0;
     Job& job = found->second;
     job.task = task;
+    job.state = state ? state : job.state;
     if (urgency == Urgency::kDispute && job.error == FetchError::kNoRoom) {
         job.not_before = {};  // for a dispute there is more
     }
@@ -67,31 +72,35 @@ Fetcher::Job& Fetcher::ask(const contracts::TaskId& task, const contracts::Artif
     return job;
 }
 
-Result<Bytes, FetchError> Fetcher::get(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency
+Result<StoredFile, FetchError> Fetcher::get(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
+    const std::shared_ptr<const ExpectedState>& state
 ) {
-    if (artifact.size_bytes > options_.limits.size_max) {
+    if (artifact.size_bytes > size_max) {
         return Unexpected{FetchError::kTooLarge};
     }
     cache_.pin(task, artifact.sha256);
     for (int attempt = 0; attempt < 2; ++attempt) {
         auto stored = attempt == 0 ? own_.get(artifact.sha256) : cache_.get(artifact.sha256);
-        if (stored && stored->size() == artifact.size_bytes) {
+        if (stored && stored->size_bytes() == artifact.size_bytes) {
             return *std::move(stored);
         }
     }
     const std::lock_guard lock(mutex_);
-    return Unexpected{ask(task, artifact, urgency).error.value_or(FetchError::kPending)};
+    return Unexpected{ask(task, artifact, urgency, state).error.value_or(FetchError::kPending)};
 }
 
-void Fetcher::want(const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency) {
-    if (artifact.size_bytes > options_.limits.size_max) {
+void Fetcher::want(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
+    const std::shared_ptr<const ExpectedState>& state
+) {
+    if (artifact.size_bytes > size_max) {
         return;
     }
     cache_.pin(task, artifact.sha256);
     if (!own_.has(artifact.sha256) && !cache_.has(artifact.sha256)) {
         const std::lock_guard lock(mutex_);
-        ask(task, artifact, urgency);
+        ask(task, artifact, urgency, state);
     }
 }
 
@@ -121,10 +130,10 @@ std::optional<Fetcher::Key> Fetcher::take(bool disputes_only) {
     for (const auto& [key, job] : jobs_) {
         const bool is_dispute = job.urgency == Urgency::kDispute;
         const Host& host = hosts_[job.host];
-        const bool has_room =
-            is_dispute || in_flight_ == 0 || in_flight_ + job.artifact.size_bytes <= options_.in_flight_max;
-        const bool may_run = job.is_wanted && !job.is_running && !host.is_busy && has_room &&
-                             (is_dispute || !disputes_only) && job.not_before <= now && host.not_before <= now;
+        // Another location of an artifact that is being downloaded goes on where this one ends.
+        const bool is_running = running_.contains(job.artifact.sha256);
+        const bool may_run = job.is_wanted && !is_running && !host.is_busy && (is_dispute || !disputes_only) &&
+                             job.not_before <= now && host.not_before <= now;
         const std::tuple rank(job.urgency, host.failures, job.order);
         if (may_run && (!best || rank < *best)) {
             best = rank;
@@ -135,7 +144,7 @@ std::optional<Fetcher::Key> Fetcher::take(bool disputes_only) {
         Job& job = jobs_.at(*out);
         job.is_running = true;
         job.is_wanted = false;
-        in_flight_ += job.artifact.size_bytes;
+        running_.insert(job.artifact.sha256);
         hosts_[job.host].is_busy = true;
     }
     return out;
@@ -151,24 +160,47 @@ void Fetcher::run(bool disputes_only) {
         }
         const Job job = jobs_.at(*key);
         lock.unlock();
-        std::optional<FetchError> error;
-        try {
-            // Asked before the transfer, so that nobody transfers what nobody can keep.
-            if (!cache_.make_room(job.artifact.size_bytes, job.urgency)) {
-                error = FetchError::kNoRoom;
-            } else if (const auto bytes = download(job.artifact, options_.limits); !bytes) {
-                error = bytes.error();
-            } else if (!cache_.put(*bytes, job.urgency)) {
-                error = FetchError::kNoRoom;
-            }
-        } catch (const StoreError&) {
-            error = FetchError::kNoRoom;
-        } catch (const std::bad_alloc&) {
-            error = FetchError::kNoRoom;
-        }
+        const std::optional<FetchError> error = attempt(job);
         lock.lock();
         finish(*key, error);
     }
+}
+
+std::vector<NearbyState> Fetcher::nearby(const Job& job) const {
+    std::vector<NearbyState> out;
+    for (const Hash256& hash : job.state ? cache_.pinned(job.task) : std::set<Hash256>{}) {
+        for (const ContentStore* store : {&own_, &cache_.store()}) {
+            auto file = StoredFile::open(store->path(hash));
+            auto leaves = store->leaves(hash);
+            if (file && leaves) {
+                out.push_back({*std::move(file), *std::move(leaves)});
+            }
+        }
+    }
+    return out;
+}
+
+std::optional<FetchError> Fetcher::attempt(const Job& job) {
+    const Hash256& hash = job.artifact.sha256;
+    std::optional<FetchError> error;
+    try {
+        // Asked before the transfer, so that nobody transfers what nobody can keep.
+        if (!cache_.reserve(hash, job.artifact.size_bytes, job.urgency)) {
+            return FetchError::kNoRoom;
+        }
+        const auto file = download(job.artifact, cache_.store(), options_.limits, job.state.get(), nearby(job));
+        if (!file) {
+            error = file.error();
+        }
+    } catch (const StoreError&) {
+        error = FetchError::kNoRoom;
+    } catch (const std::bad_alloc&) {
+        error = FetchError::kNoRoom;
+    } catch (const std::system_error&) {  // no thread for another source
+        error = FetchError::kNoRoom;
+    }
+    cache_.settle(hash);
+    return error;
 }
 
 void Fetcher::finish(const Key& key, std::optional<FetchError> error) {
@@ -176,7 +208,7 @@ void Fetcher::finish(const Key& key, std::optional<FetchError> error) {
     Host& host = hosts_[job.host];
     const auto now = Clock::now();
     host.is_busy = false;
-    in_flight_ -= job.artifact.size_bytes;
+    running_.erase(job.artifact.sha256);
     job.is_running = false;
     job.error = error;
     if (error == FetchError::kNoRoom) {

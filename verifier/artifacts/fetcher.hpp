@@ -6,8 +6,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -25,7 +27,6 @@ struct FetcherOptions {
     std::uint32_t threads = 4;  ///< plus one thread that only fetches for disputes
     std::chrono::milliseconds backoff_first{250};
     std::chrono::milliseconds backoff_max{60'000};
-    std::uint64_t in_flight_max = std::uint64_t{2} << 30U;  ///< limit on bytes in flight, not counting disputes
 };
 
 /// Fetches artifacts in the background, so that unreachable servers do not delay the owner's duties. A submitter
@@ -39,14 +40,18 @@ class Fetcher {
     Fetcher(const Fetcher&) = delete;
     Fetcher& operator=(const Fetcher&) = delete;
 
-    /// Returns the bytes if they are stored. Otherwise requests them and returns at once: with kPending until the first
-    /// attempt has finished, then with the error of the last attempt, or kTooLarge beyond the size limit. Throws
-    /// StoreError.
-    Result<Bytes, FetchError> get(
-        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency
+    /// Returns the artifact if it is stored. Otherwise requests it and returns at once: with kPending until the first
+    /// attempt has finished, then with the error of the last attempt, or kTooLarge if the reference names more than
+    /// `size_max` bytes (ART-12). `state` is what a checkpoint has to be (ART-16). Throws StoreError.
+    Result<StoredFile, FetchError> get(
+        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
+        const std::shared_ptr<const ExpectedState>& state = nullptr
     );
-    /// Requests the artifact if it is not stored yet.
-    void want(const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency);
+    /// Requests the artifact if it is not stored yet and not too large.
+    void want(
+        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
+        const std::shared_ptr<const ExpectedState>& state = nullptr
+    );
     /// Number of failed attempts since the artifact was first requested, not counting those for lack of disk space.
     std::uint32_t failures(const contracts::ArtifactRef& artifact) const;
     /// Total number of finished attempts. If it has changed, new artifacts may be available.
@@ -61,6 +66,7 @@ class Fetcher {
         contracts::TaskId task;
         contracts::ArtifactRef artifact;
         std::string host;
+        std::shared_ptr<const ExpectedState> state{};
         Urgency urgency = Urgency::kOffer;
         bool is_wanted = true;  ///< waiting for an attempt
         bool is_running = false;
@@ -77,10 +83,17 @@ class Fetcher {
     };
     static Key key_of(const contracts::ArtifactRef& artifact);
     static std::string host_of(const contracts::ArtifactRef& artifact);
-    Job& ask(const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency);
+    Job& ask(
+        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
+        const std::shared_ptr<const ExpectedState>& state
+    );
     void run(bool disputes_only);
     /// Picks the next job and marks it as running; nullopt if none can run now.
     std::optional<Key> take(bool disputes_only);
+    /// The task's other checkpoints that are here.
+    std::vector<NearbyState> nearby(const Job& job) const;
+    /// Makes one attempt. Returns why it failed.
+    std::optional<FetchError> attempt(const Job& job);
     void finish(const Key& key, std::optional<FetchError> error);
     Clock::duration backoff(std::uint32_t failures) const;
 
@@ -93,8 +106,8 @@ class Fetcher {
     std::condition_variable changed_;
     std::map<Key, Job> jobs_;
     std::map<std::string, Host> hosts_;
+    std::set<Hash256> running_;  ///< artifacts that are being downloaded
     std::uint64_t asked_ = 0;
-    std::uint64_t in_flight_ = 0;
     std::vector<std::thread> threads_;
 };
 

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include <core/base/assert.hpp>
 #include <core/dispute/commitment.hpp>
 #include <core/merkle/tree.hpp>
 
@@ -53,9 +55,12 @@ std::vector<std::vector<Hash256>> hash_tiles(std::span<const Tensor* const> tens
     return leaves;
 }
 
-Hash256 commit_leaves(const Tensor& tensor, std::vector<Hash256> leaves) {
+Hash256 commit_leaves(const canonical::TensorType& type, std::vector<Hash256> leaves) {
+    if (leaves.empty()) {
+        return dispute::commit_tensor(canonical::make_tensor(type.dtype, type.shape));
+    }
     const merkle::Tree tiles(std::move(leaves));
-    return dispute::tensor_commitment({.dtype = tensor.dtype, .shape = tensor.shape}, tiles.root());
+    return dispute::tensor_commitment(type, tiles.root());
 }
 
 }  // namespace
@@ -65,22 +70,73 @@ Hash256 commit_tensor(const Tensor& tensor, int threads) {
         return dispute::commit_tensor(tensor);
     }
     const Tensor* const only = &tensor;
-    return commit_leaves(tensor, std::move(hash_tiles({&only, 1}, threads).front()));
+    return commit_leaves(
+        {.dtype = tensor.dtype, .shape = tensor.shape}, std::move(hash_tiles({&only, 1}, threads).front())
+    );
 }
 
-Hash256 state_root_of(std::span<const Tensor> state, int threads) {
+Leaves leaves_of(std::span<const Tensor> state, int threads) {
     std::vector<const Tensor*> tensors;
     for (const Tensor& tensor : state) {
         tensors.push_back(&tensor);
     }
-    std::vector<std::vector<Hash256>> leaves = hash_tiles(tensors, threads);
+    return hash_tiles(tensors, threads);
+}
+
+Hash256 root_of_leaves(std::span<const canonical::TensorType> types, Leaves leaves) {
+    ASSERT(types.size() == leaves.size());
     std::vector<Hash256> commitments;
-    for (std::size_t i = 0; i < state.size(); ++i) {
-        commitments.push_back(
-            leaves[i].empty() ? dispute::commit_tensor(state[i]) : commit_leaves(state[i], std::move(leaves[i]))
-        );
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        commitments.push_back(commit_leaves(types[i], std::move(leaves[i])));
     }
     return dispute::state_root(commitments);
+}
+
+Bytes encode_leaves(const Leaves& leaves) {
+    Bytes out;
+    for (const std::vector<Hash256>& tensor : leaves) {
+        for (const Hash256& leaf : tensor) {
+            append(out, leaf.view());
+        }
+    }
+    return out;
+}
+
+std::uint64_t leaves_bytes(std::span<const canonical::TensorType> types) {
+    std::uint64_t count = 0;
+    for (const canonical::TensorType& type : types) {
+        count += canonical::tile_count(type.shape);
+    }
+    return count * Hash256::kSizeBytes;
+}
+
+Leaves split_leaves(std::span<const canonical::TensorType> types, ByteView bytes) {
+    ASSERT(bytes.size() == leaves_bytes(types));
+    Leaves leaves;
+    for (const canonical::TensorType& type : types) {
+        std::vector<Hash256>& tensor = leaves.emplace_back(canonical::tile_count(type.shape));
+        for (Hash256& leaf : tensor) {
+            std::copy_n(bytes.begin(), Hash256::kSizeBytes, leaf.data.begin());
+            bytes = bytes.subspan(Hash256::kSizeBytes);
+        }
+    }
+    return leaves;
+}
+
+std::optional<Leaves> decode_leaves(std::span<const canonical::TensorType> types, const Hash256& root, ByteView bytes) {
+    if (bytes.size() != leaves_bytes(types)) {
+        return std::nullopt;
+    }
+    Leaves leaves = split_leaves(types, bytes);
+    return root_of_leaves(types, leaves) == root ? std::optional(std::move(leaves)) : std::nullopt;
+}
+
+Hash256 state_root_of(std::span<const Tensor> state, int threads) {
+    std::vector<canonical::TensorType> types;
+    for (const Tensor& tensor : state) {
+        types.push_back({.dtype = tensor.dtype, .shape = tensor.shape});
+    }
+    return root_of_leaves(types, leaves_of(state, threads));
 }
 
 }  // namespace assay::artifacts

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/canonical/tile.hpp>
@@ -12,6 +15,22 @@ namespace assay::artifacts {
 
 /// Returns the commitment of a tensor (TRC-2). Throws std::system_error if a thread cannot be started.
 Hash256 commit_tensor(const canonical::Tensor& tensor, int threads = 0);
+
+/// The hashes of tiles (TRC-2), for each tensor of a state.
+using Leaves = std::vector<std::vector<Hash256>>;
+/// Throws as commit_tensor() does.
+Leaves leaves_of(std::span<const canonical::Tensor> state, int threads = 0);
+/// Returns the state root (TRC-3) that follows from the hashes of the tiles.
+Hash256 root_of_leaves(std::span<const canonical::TensorType> types, Leaves leaves);
+
+/// ART-15: the hashes as a file, one after another.
+Bytes encode_leaves(const Leaves& leaves);
+/// Size of encode_leaves() for a state of these types.
+std::uint64_t leaves_bytes(std::span<const canonical::TensorType> types);
+/// Takes bytes of that size apart, whatever they are.
+Leaves split_leaves(std::span<const canonical::TensorType> types, ByteView bytes);
+/// Returns nullopt unless the bytes are the hashes of the state with this root.
+std::optional<Leaves> decode_leaves(std::span<const canonical::TensorType> types, const Hash256& root, ByteView bytes);
 
 /// Returns the state root (TRC-3) of complete tensors. Throws as commit_tensor() does.
 Hash256 state_root_of(std::span<const canonical::Tensor> state, int threads = 0);

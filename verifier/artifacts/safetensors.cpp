@@ -241,38 +241,52 @@ const char* to_string(DType dtype) {
 
 }  // namespace
 
-Bytes encode_safetensors(const SafetensorsFile& file) {
+Bytes encode_safetensors_head(
+    const std::vector<NamedType>& tensors, const std::map<std::string, std::string>& metadata
+) {
     nlohmann::ordered_json header = nlohmann::ordered_json::object();
-    if (!file.metadata.empty()) {
-        header[kMetadataName] = file.metadata;
+    if (!metadata.empty()) {
+        header[kMetadataName] = metadata;
     }
     std::uint64_t offset = 0;
-    for (const NamedTensor& named : file.tensors) {
-        const canonical::Tensor& tensor = named.tensor;
-        ASSERT(tensor.data.size() == tensor.shape.element_count() * canonical::size_of(tensor.dtype));
-        ASSERT(!header.contains(named.name) && named.name != kMetadataName);
-        header[named.name] = {
-            {"dtype", to_string(tensor.dtype)},
-            {"shape", {tensor.shape.rows, tensor.shape.cols}},
-            {"data_offsets", {offset, offset + tensor.data.size()}}};
-        offset += tensor.data.size();
+    for (const auto& [name, type] : tensors) {
+        const std::string key(name);
+        ASSERT(!header.contains(key) && key != kMetadataName);
+        const std::uint64_t size = type.shape.element_count() * canonical::size_of(type.dtype);
+        header[key] = {
+            {"dtype", to_string(type.dtype)},
+            {"shape", {type.shape.rows, type.shape.cols}},
+            {"data_offsets", {offset, offset + size}}};
+        offset += size;
     }
     std::string text = header.dump();
     text.append((8 - text.size() % 8) % 8, ' ');
 
     Bytes out;
-    out.reserve(kLengthBytes + text.size() + offset);
     for (std::size_t i = 0; i < kLengthBytes; ++i) {
         out.push_back(static_cast<std::uint8_t>(std::uint64_t{text.size()} >> (8 * i)));
     }
     append(out, as_bytes(text));
+    return out;
+}
+
+Bytes encode_safetensors(const SafetensorsFile& file) {
+    std::vector<NamedType> types;
+    std::uint64_t data_bytes = 0;
+    for (const auto& [name, tensor] : file.tensors) {
+        ASSERT(tensor.data.size() == tensor.shape.element_count() * canonical::size_of(tensor.dtype));
+        types.push_back({.name = name, .type = {.dtype = tensor.dtype, .shape = tensor.shape}});
+        data_bytes += tensor.data.size();
+    }
+    Bytes out = encode_safetensors_head(types, file.metadata);
+    out.reserve(out.size() + data_bytes);
     for (const NamedTensor& named : file.tensors) {
         append(out, named.tensor.data);
     }
     return out;
 }
 
-Result<SafetensorsFile, SafetensorsError> decode_safetensors(ByteView bytes) {
+Result<SafetensorsLayout, SafetensorsError> decode_safetensors_layout(ByteView bytes) {
     if (bytes.size() < kLengthBytes) {
         return Unexpected{SafetensorsError::kTruncated};
     }
@@ -283,7 +297,6 @@ Result<SafetensorsFile, SafetensorsError> decode_safetensors(ByteView bytes) {
     if (length > bytes.size() - kLengthBytes) {
         return Unexpected{SafetensorsError::kTruncated};
     }
-    const ByteView data = bytes.subspan(kLengthBytes + length);
     HeaderHandler handler;
     TRY(read_header(bytes.subspan(kLengthBytes, length), handler));
 
@@ -293,15 +306,31 @@ Result<SafetensorsFile, SafetensorsError> decode_safetensors(ByteView bytes) {
         TRY_ASSIGN(const Range range, check_entry(entry));
         ranges.push_back(range);
     }
-    TRY(check_layout(ranges, data.size()));
+    const std::uint64_t data_begin = kLengthBytes + length;
+    TRY(check_layout(ranges, bytes.size() - data_begin));
 
-    SafetensorsFile file{.tensors = {}, .metadata = std::move(handler.metadata)};
-    file.tensors.reserve(ranges.size());
+    SafetensorsLayout layout{.tensors = {}, .metadata = std::move(handler.metadata)};
+    layout.tensors.reserve(ranges.size());
     for (std::size_t i = 0; i < ranges.size(); ++i) {
-        const ByteView range = data.subspan(ranges[i].begin, ranges[i].end - ranges[i].begin);
-        file.tensors.push_back(
+        layout.tensors.push_back(
             {.name = std::move(handler.entries[i].name),
-             .tensor = {.dtype = ranges[i].dtype, .shape = ranges[i].shape, .data = Bytes(range.begin(), range.end())}}
+             .type = {.dtype = ranges[i].dtype, .shape = ranges[i].shape},
+             .offset = data_begin + ranges[i].begin,
+             .size_bytes = ranges[i].end - ranges[i].begin}
+        );
+    }
+    return layout;
+}
+
+Result<SafetensorsFile, SafetensorsError> decode_safetensors(ByteView bytes) {
+    TRY_ASSIGN(SafetensorsLayout layout, decode_safetensors_layout(bytes));
+    SafetensorsFile file{.tensors = {}, .metadata = std::move(layout.metadata)};
+    file.tensors.reserve(layout.tensors.size());
+    for (TensorPlace& place : layout.tensors) {
+        const ByteView data = bytes.subspan(place.offset, place.size_bytes);
+        file.tensors.push_back(
+            {.name = std::move(place.name),
+             .tensor = {.dtype = place.type.dtype, .shape = place.type.shape, .data = Bytes(data.begin(), data.end())}}
         );
     }
     return file;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <core/base/bytes.hpp>
@@ -27,6 +28,8 @@ struct SafetensorsFile {
 };
 
 inline constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
+/// What a file has besides the tensors' bytes: the header and its length.
+inline constexpr std::uint64_t kMaxSafetensorsFraming = 8 + kMaxSafetensorsHeader;
 inline constexpr std::size_t kMaxSafetensorsTensors = 100'000;
 
 /// Why bytes are not an accepted safetensors file (ART rules).
@@ -43,6 +46,30 @@ enum class [[nodiscard]] SafetensorsError : std::uint8_t{
     kLayout = 9,          ///< ART-4: ranges that overlap or leave a gap
     kTrailingBytes = 10,  ///< ART-4: data after the last range
 };
+
+/// A tensor's type and the place of its bytes in the file.
+struct TensorPlace {
+    std::string name;
+    canonical::TensorType type;
+    std::uint64_t offset = 0;
+    std::uint64_t size_bytes = 0;
+};
+struct SafetensorsLayout {
+    std::vector<TensorPlace> tensors;             ///< in the header's order
+    std::map<std::string, std::string> metadata;  ///< "__metadata__"; empty when there is none
+};
+
+/// Checks everything but the tensors' values, and reads the header alone. Fails with SafetensorsError.
+Result<SafetensorsLayout, SafetensorsError> decode_safetensors_layout(ByteView bytes);
+
+/// The beginning of encode_safetensors(): everything before the tensors' bytes, which follow in the given order.
+struct NamedType {
+    std::string_view name;
+    canonical::TensorType type;
+};
+Bytes encode_safetensors_head(
+    const std::vector<NamedType>& tensors, const std::map<std::string, std::string>& metadata = {}
+);
 
 /// ART-5: returns the unique encoding: metadata first, tensors in the given order without gaps, the header padded with
 /// spaces to a multiple of eight. Names must be UTF-8, distinct, and not "__metadata__".

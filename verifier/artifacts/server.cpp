@@ -8,6 +8,7 @@ namespace assay::artifacts {
 namespace {
 
 constexpr std::string_view kPrefix = "/artifact/";
+constexpr std::string_view kLeavesSuffix = "/leaves";
 
 http::HttpResponse refuse(unsigned status, std::string why) {
     return {.status = status, .content_type = "text/plain", .body = std::move(why) + "\n"};
@@ -21,7 +22,9 @@ http::HttpResponse answer(const http::HttpRequest& request, const ArtifactServer
     if (!target.starts_with(kPrefix)) {
         return refuse(404, "no such page");
     }
-    const std::string_view name = target.substr(kPrefix.size());
+    std::string_view name = target.substr(kPrefix.size());
+    const bool asks_for_leaves = name.ends_with(kLeavesSuffix);
+    name.remove_suffix(asks_for_leaves ? kLeavesSuffix.size() : 0);
     const auto hash = fixed_from_hex<Hash256>(name);
     // Only the one spelling, so that caches and filters see one name per artifact.
     if (!hash || to_hex(hash->view()) != name) {
@@ -31,7 +34,8 @@ http::HttpResponse answer(const http::HttpRequest& request, const ArtifactServer
     if (!file) {
         return refuse(404, "no such artifact");
     }
-    return {.status = 200, .content_type = "application/octet-stream", .body = {}, .file = *file};
+    const auto path = asks_for_leaves ? ContentStore::leaves_path(*file) : *file;
+    return {.status = 200, .content_type = "application/octet-stream", .body = {}, .file = path};
 }
 
 }  // namespace

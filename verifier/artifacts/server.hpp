@@ -14,11 +14,12 @@
 
 namespace assay::artifacts {
 
-/// Serves artifacts over HTTP (ART-6): GET /artifact/<64 lower-case hex digits> returns the bytes or status 404.
+/// Serves artifacts over HTTP (ART-6): GET /artifact/<64 lower-case hex digits> returns the bytes or status 404, and
+/// /leaves behind it the hashes of a checkpoint's tiles (ART-15).
 class ArtifactServer {
   public:
-    /// Returns the file with the artifact; nullopt if it does not exist or must not be served. Called on the
-    /// connections' threads.
+    /// Returns the file with the artifact in a ContentStore; nullopt if it does not exist or must not be served. Called
+    /// on the connections' threads.
     using Finder = std::function<std::optional<std::filesystem::path>(const Hash256& hash)>;
 
     /// Binds the socket immediately. Throws http::NetError. Objects that `find` uses must outlive the server.

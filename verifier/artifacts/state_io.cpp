@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/artifacts/state_io.hpp>
 
+#include <algorithm>
+#include <limits>
 #include <map>
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include <core/base/assert.hpp>
+#include <core/base/integers.hpp>
+#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 #include <core/dispute/commitment.hpp>
 
@@ -14,42 +18,86 @@ namespace {
 
 using Names = std::vector<program::StateTensor>;
 
-Bytes encode_named(const Names& names, std::span<const canonical::Tensor> tensors) {
-    ASSERT(tensors.size() == names.size());
-    SafetensorsFile file;
-    file.tensors.reserve(tensors.size());
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        ASSERT(tensors[i].dtype == names[i].type.dtype && tensors[i].shape == names[i].type.shape);
-        file.tensors.push_back({.name = names[i].name, .tensor = tensors[i]});
+std::vector<NamedType> named_types(const Names& names) {
+    std::vector<NamedType> types;
+    for (const program::StateTensor& tensor : names) {
+        types.push_back({.name = tensor.name, .type = tensor.type});
     }
-    return encode_safetensors(file);
+    return types;
 }
 
-Result<std::vector<canonical::Tensor>, StateError> decode_named(const Names& names, ByteView bytes) {
-    auto file = decode_safetensors(bytes);
-    if (!file) {
+/// Hands the pieces of the encoding to `write`.
+template <class Write>
+void encode_named(const Names& names, std::span<const canonical::Tensor> tensors, const Write& write) {
+    ASSERT(tensors.size() == names.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        ASSERT(tensors[i].dtype == names[i].type.dtype && tensors[i].shape == names[i].type.shape);
+        ASSERT(tensors[i].data.size() == tensors[i].shape.element_count() * canonical::size_of(tensors[i].dtype));
+    }
+    write(encode_safetensors_head(named_types(names)));
+    for (const canonical::Tensor& tensor : tensors) {
+        write(tensor.data);
+    }
+}
+
+Bytes encode_named(const Names& names, std::span<const canonical::Tensor> tensors) {
+    Bytes out;
+    encode_named(names, tensors, [&out](ByteView piece) { append(out, piece); });
+    return out;
+}
+
+/// Hands the tensors to `take`, one after another in the order of `names`. `read` copies a part of the file, of which
+/// `bytes` is a view.
+template <class Read, class Take>
+Result<void, StateError> read_named(const Names& names, ByteView bytes, const Read& read, const Take& take) {
+    const auto layout = decode_safetensors_layout(bytes);
+    if (!layout) {
         return Unexpected{StateError::kFormat};
     }
-    if (file->tensors.size() != names.size()) {
+    if (layout->tensors.size() != names.size()) {
         return Unexpected{StateError::kTensors};
     }
-    std::map<std::string, canonical::Tensor> by_name;
-    for (NamedTensor& named : file->tensors) {
-        by_name.emplace(std::move(named.name), std::move(named.tensor));
+    std::map<std::string_view, const TensorPlace*> by_name;
+    for (const TensorPlace& place : layout->tensors) {
+        by_name.emplace(place.name, &place);
     }
-    std::vector<canonical::Tensor> tensors;
-    tensors.reserve(names.size());
+    std::vector<const TensorPlace*> places;
     for (const program::StateTensor& expected : names) {
         const auto found = by_name.find(expected.name);
         if (found == by_name.end()) {
             return Unexpected{StateError::kTensors};
         }
-        if (found->second.dtype != expected.type.dtype || found->second.shape != expected.type.shape) {
+        if (found->second->type != expected.type) {
             return Unexpected{StateError::kType};
         }
-        tensors.push_back(std::move(found->second));
+        places.push_back(found->second);
     }
+    for (const TensorPlace* place : places) {
+        canonical::Tensor tensor = canonical::make_tensor(place->type.dtype, place->type.shape);
+        read(place->offset, std::span(tensor.data));
+        take(std::move(tensor));
+    }
+    return {};
+}
+
+template <class Take>
+Result<void, StateError> read_named(const Names& names, const StoredFile& file, const Take& take) {
+    const auto read = [&file](std::uint64_t offset, std::span<std::uint8_t> out) { file.read(offset, out); };
+    return read_named(names, file.view(), read, take);
+}
+
+template <class... Source>
+Result<std::vector<canonical::Tensor>, StateError> decode_named(const Names& names, const Source&... source) {
+    std::vector<canonical::Tensor> tensors;
+    tensors.reserve(names.size());
+    TRY(read_named(names, source..., [&tensors](canonical::Tensor tensor) { tensors.push_back(std::move(tensor)); }));
     return tensors;
+}
+
+auto copier_of(ByteView bytes) {
+    return [bytes](std::uint64_t offset, std::span<std::uint8_t> out) {
+        std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+    };
 }
 
 }  // namespace
@@ -70,8 +118,33 @@ Bytes encode_state(const program::Program& program, std::span<const canonical::T
     return encode_named(program.state, state);
 }
 
+ContentStore::Entry store_state(
+    const program::Program& program, std::span<const canonical::Tensor> state, const Leaves& leaves,
+    const ContentStore& store
+) {
+    ContentStore::Writer writer(store);
+    encode_named(program.state, state, [&writer](ByteView piece) { writer.write(piece); });
+    const ContentStore::Entry stored = writer.finish();
+    store.put_leaves(stored.hash, encode_leaves(leaves));
+    return stored;
+}
+
 Result<std::vector<canonical::Tensor>, StateError> decode_state(const program::Program& program, ByteView bytes) {
-    return decode_named(program.state, bytes);
+    return decode_named(program.state, bytes, copier_of(bytes));
+}
+
+Result<std::vector<canonical::Tensor>, StateError> decode_state(
+    const program::Program& program, const StoredFile& file
+) {
+    return decode_named(program.state, file);
+}
+
+Result<Hash256, StateError> root_of_state(const program::Program& program, const StoredFile& file) {
+    std::vector<Hash256> commitments;
+    TRY(read_named(program.state, file, [&commitments](const canonical::Tensor& tensor) {
+        commitments.push_back(commit_tensor(tensor));
+    }));
+    return dispute::state_root(commitments);
 }
 
 Bytes encode_initial(const program::Program& program, std::span<const canonical::Tensor> initial) {
@@ -79,7 +152,21 @@ Bytes encode_initial(const program::Program& program, std::span<const canonical:
 }
 
 Result<std::vector<canonical::Tensor>, StateError> decode_initial(const program::Program& program, ByteView bytes) {
-    return decode_named(program.initial, bytes);
+    return decode_named(program.initial, bytes, copier_of(bytes));
+}
+
+Result<std::vector<canonical::Tensor>, StateError> decode_initial(
+    const program::Program& program, const StoredFile& file
+) {
+    return decode_named(program.initial, file);
+}
+
+std::uint64_t tensor_file_bytes_max(std::span<const program::StateTensor> tensors) {
+    std::uint64_t bytes = kMaxSafetensorsFraming;
+    for (const program::StateTensor& tensor : tensors) {
+        bytes += tensor.type.shape.element_count() * canonical::size_of(tensor.type.dtype);
+    }
+    return bytes;
 }
 
 dispute::ProgramCommitment commit_program(const program::Program& program, const Hash256& initial_root) {
@@ -87,15 +174,6 @@ dispute::ProgramCommitment commit_program(const program::Program& program, const
         program.init, program.step, static_cast<std::uint32_t>(program.state.size()), program.batch_size,
         program.dataset, {.count = static_cast<std::uint32_t>(program.initial.size()), .root = initial_root}
     );
-}
-
-std::vector<canonical::TensorType> state_types(const program::Program& program) {
-    std::vector<canonical::TensorType> types;
-    types.reserve(program.state.size());
-    for (const program::StateTensor& tensor : program.state) {
-        types.push_back(tensor.type);
-    }
-    return types;
 }
 
 }  // namespace assay::artifacts

@@ -10,6 +10,8 @@
 #include <core/canonical/tile.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/commitment.hpp>
+#include <verifier/artifacts/hashing.hpp>
+#include <verifier/artifacts/store.hpp>
 
 namespace assay::artifacts {
 
@@ -22,18 +24,35 @@ const char* to_string(StateError error) noexcept;
 
 /// ART-10: encodes a checkpoint: the program's state tensors by name. `state` has the program's order and types.
 Bytes encode_state(const program::Program& program, std::span<const canonical::Tensor> state);
-/// Decodes a checkpoint. Returns the state in the program's order, whatever the file's order. Fails with StateError.
+/// Writes the same from the tensors to a store, without a copy in memory, and the hashes of its tiles (ART-15). Throws
+/// StoreError.
+ContentStore::Entry store_state(
+    const program::Program& program, std::span<const canonical::Tensor> state, const Leaves& leaves,
+    const ContentStore& store
+);
+/// Decodes a checkpoint. Returns the state in the program's order, whatever the file's order. Fails with StateError;
+/// throws StoreError if a file cannot be read.
 Result<std::vector<canonical::Tensor>, StateError> decode_state(const program::Program& program, ByteView bytes);
+Result<std::vector<canonical::Tensor>, StateError> decode_state(
+    const program::Program& program, const StoredFile& file
+);
+/// Returns the state root (TRC-3) of a checkpoint, with one tensor in memory at a time. Fails and throws as
+/// decode_state() does.
+Result<Hash256, StateError> root_of_state(const program::Program& program, const StoredFile& file);
 
 /// ART-11: the same for the tensors that the task passes to the program's init graph, Program::initial.
 Bytes encode_initial(const program::Program& program, std::span<const canonical::Tensor> initial);
 Result<std::vector<canonical::Tensor>, StateError> decode_initial(const program::Program& program, ByteView bytes);
+Result<std::vector<canonical::Tensor>, StateError> decode_initial(
+    const program::Program& program, const StoredFile& file
+);
+
+/// ART-12: the largest artifacts that a task's program allows.
+inline constexpr std::uint64_t kMaxProgramBytes = std::uint64_t{64} << 20U;
+std::uint64_t tensor_file_bytes_max(std::span<const program::StateTensor> tensors);
 
 /// Returns the commitment to `program` that the chain stores. `initial_root` is the state root of its initial tensors,
 /// zero if it has none.
 dispute::ProgramCommitment commit_program(const program::Program& program, const Hash256& initial_root = {});
-
-/// Returns the types of the program's state tensors, in order.
-std::vector<canonical::TensorType> state_types(const program::Program& program);
 
 }  // namespace assay::artifacts

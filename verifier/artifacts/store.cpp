@@ -2,18 +2,13 @@
 #include <verifier/artifacts/store.hpp>
 
 #include <fcntl.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <string>
 #include <system_error>
 #include <utility>
-
-#include <core/crypto/hash.hpp>
 
 namespace assay::artifacts {
 namespace {
@@ -22,62 +17,28 @@ namespace fs = std::filesystem;
 constexpr const char* kTemporary = "tmp";
 constexpr const char* kQuarantine = "quarantine";
 
-[[noreturn]] void fail(const std::string& what, const fs::path& path, int error) {
-    throw StoreError(what + " " + path.string() + ": " + std::error_code(error, std::generic_category()).message());
+constexpr const char* kPartial = "partial";
+constexpr const char* kLeaves = "leaves";
+
+std::string next_temporary_name() {
+    static std::atomic<std::uint64_t> counter{0};
+    return std::to_string(++counter);
 }
 
-/// Closes a descriptor when it goes out of scope.
-class File {
-  public:
-    File(const fs::path& path, int flags) : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
-        if (descriptor_ < 0) {
-            fail("cannot open", path_, errno);
-        }
-    }
-    ~File() { ::close(descriptor_); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-
-    void write(ByteView bytes) const {
-        while (!bytes.empty()) {
-            const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-            if (written < 0 && errno != EINTR) {
-                fail("cannot write", path_, errno);
-            }
-            bytes = bytes.subspan(written < 0 ? 0 : static_cast<std::size_t>(written));
-        }
-    }
-    void sync() const {
-        if (::fsync(descriptor_) != 0) {
-            fail("cannot sync", path_, errno);
-        }
-    }
-
-  private:
-    fs::path path_;
-    int descriptor_;
-};
-
-Bytes read_all(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary | std::ios::ate);
-    if (!in) {
-        throw StoreError("cannot read " + path.string());
-    }
-    Bytes out(static_cast<std::size_t>(in.tellg()));
-    in.seekg(0);
-    in.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size()));
-    if (!in) {
-        throw StoreError("cannot read " + path.string());
-    }
-    return out;
+bool has_size(const fs::path& path, std::uint64_t size_bytes) {
+    std::error_code error;
+    return fs::file_size(path, error) == size_bytes && !error;
 }
+
+/// The hash in a name of partial_path(); nullopt if it is none.
+std::optional<Hash256> hash_of_partial(const fs::path& path) { return fixed_from_hex<Hash256>(path.stem().string()); }
 
 }  // namespace
 
 ContentStore::ContentStore(std::filesystem::path directory) : directory_(std::move(directory)) {
     std::error_code error;
     fs::remove_all(directory_ / kTemporary, error);
-    for (const char* part : {kTemporary, kQuarantine}) {
+    for (const char* part : {kTemporary, kQuarantine, kPartial, kLeaves}) {
         fs::create_directories(directory_ / part, error);
         if (error) {
             throw StoreError("cannot create " + (directory_ / part).string() + ": " + error.message());
@@ -85,44 +46,60 @@ ContentStore::ContentStore(std::filesystem::path directory) : directory_(std::mo
     }
 }
 
-Hash256 ContentStore::put(ByteView bytes) const {
-    static std::atomic<std::uint64_t> counter{0};
-    const Hash256 hash = crypto::sha256(bytes);
-    const fs::path target = path(hash);
-    std::error_code error;
+ContentStore::Writer::Writer(const ContentStore& store)
+    : store_(store),
+      path_(store.directory_ / kTemporary / next_temporary_name()),
+      file_(path_, O_WRONLY | O_CREAT | O_TRUNC) {}
+
+ContentStore::Writer::~Writer() {
+    std::error_code gone;
+    fs::remove(path_, gone);  // part of a file on a full disk would keep it full
+}
+
+void ContentStore::Writer::write(ByteView bytes) {
+    hash_.update(bytes);
+    file_.write(bytes);
+    size_bytes_ += bytes.size();
+}
+
+ContentStore::Entry ContentStore::Writer::finish() {
+    const Hash256 hash = hash_.finish();
     // A file of another size cannot be the one: writing it again repairs it.
-    if (fs::file_size(target, error) == bytes.size() && !error) {
-        return hash;
+    if (!has_size(store_.path(hash), size_bytes_)) {
+        file_.sync();
+        store_.adopt(path_, hash);
     }
-    const fs::path temporary = directory_ / kTemporary / (to_hex(hash.view()) + "." + std::to_string(++counter));
-    try {
-        const File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-        file.write(bytes);
-        file.sync();
-    } catch (const StoreError&) {
-        fs::remove(temporary, error);  // part of a file on a full disk would keep it full
-        throw;
+    return {hash, size_bytes_};
+}
+
+Hash256 ContentStore::put(ByteView bytes) const {
+    const Hash256 hash = crypto::sha256(bytes);
+    if (!has_size(path(hash), bytes.size())) {
+        Writer writer(*this);
+        writer.write(bytes);
+        writer.finish();
     }
-    fs::rename(temporary, target, error);
-    if (error) {
-        throw StoreError("cannot rename " + temporary.string() + ": " + error.message());
-    }
-    File(directory_, O_RDONLY | O_DIRECTORY).sync();
     return hash;
 }
 
-std::optional<Bytes> ContentStore::get(const Hash256& hash) const {
-    const fs::path source = path(hash);
-    if (!fs::exists(source)) {
-        return std::nullopt;
+void ContentStore::adopt(const std::filesystem::path& complete, const Hash256& hash) const {
+    std::error_code error;
+    fs::rename(complete, path(hash), error);
+    if (error) {
+        throw StoreError("cannot rename " + complete.string() + ": " + error.message());
     }
-    Bytes bytes = read_all(source);
-    if (crypto::sha256(bytes) != hash) {
+    File(directory_, O_RDONLY | O_DIRECTORY).sync();
+}
+
+std::optional<StoredFile> ContentStore::get(const Hash256& hash) const {
+    const fs::path source = path(hash);
+    auto file = StoredFile::open(source);
+    if (file && file->sha256() != hash) {
         std::error_code error;
         fs::rename(source, directory_ / kQuarantine / source.filename(), error);
         return std::nullopt;
     }
-    return bytes;
+    return file;
 }
 
 bool ContentStore::has(const Hash256& hash) const { return fs::exists(path(hash)); }
@@ -130,6 +107,25 @@ bool ContentStore::has(const Hash256& hash) const { return fs::exists(path(hash)
 void ContentStore::remove(const Hash256& hash) const {
     std::error_code ignored;
     fs::remove(path(hash), ignored);
+    fs::remove(leaves_path(path(hash)), ignored);
+}
+
+std::filesystem::path ContentStore::leaves_path(const std::filesystem::path& artifact) {
+    return artifact.parent_path() / kLeaves / artifact.filename();
+}
+
+void ContentStore::put_leaves(const Hash256& hash, ByteView bytes) const {
+    const fs::path temporary = directory_ / kTemporary / next_temporary_name();
+    try {
+        File(temporary, O_WRONLY | O_CREAT | O_TRUNC).write(bytes);
+        fs::rename(temporary, leaves_path(path(hash)));
+    } catch (const fs::filesystem_error& error) {
+        throw StoreError(error.what());
+    }
+}
+
+std::optional<StoredFile> ContentStore::leaves(const Hash256& hash) const {
+    return StoredFile::open(leaves_path(path(hash)));
 }
 
 std::vector<ContentStore::Entry> ContentStore::entries() const {
@@ -138,9 +134,11 @@ std::vector<ContentStore::Entry> ContentStore::entries() const {
     for (const fs::directory_entry& file : fs::directory_iterator(directory_, error)) {
         const auto hash = fixed_from_hex<Hash256>(file.path().filename().string());
         std::error_code gone;
-        const std::uint64_t size = hash ? file.file_size(gone) : 0;
+        std::uint64_t size = hash ? file.file_size(gone) : 0;
         const fs::file_time_type time = hash ? file.last_write_time(gone) : fs::file_time_type{};
         if (hash && !gone) {
+            const std::uint64_t leaves_size = fs::file_size(leaves_path(file.path()), error);
+            size += error ? 0 : leaves_size;
             found.push_back({time, {*hash, size}});
         }
     }
@@ -153,6 +151,39 @@ std::vector<ContentStore::Entry> ContentStore::entries() const {
         out.push_back(entry);
     }
     return out;
+}
+
+std::filesystem::path ContentStore::partial_path(const Hash256& hash, std::uint64_t size_bytes) const {
+    return directory_ / kPartial / (to_hex(hash.view()) + "." + std::to_string(size_bytes));
+}
+
+std::vector<ContentStore::Entry> ContentStore::partials() const {
+    constexpr std::uint64_t kBlockBytes = 512;  // the unit of st_blocks
+    std::vector<Entry> out;
+    std::error_code error;
+    for (const fs::directory_entry& file : fs::directory_iterator(directory_ / kPartial, error)) {
+        struct stat status {};
+        if (const auto hash = hash_of_partial(file.path()); hash && ::stat(file.path().c_str(), &status) == 0) {
+            out.push_back({*hash, static_cast<std::uint64_t>(status.st_blocks) * kBlockBytes});
+        }
+    }
+    return out;
+}
+
+void ContentStore::remove_partials(const Hash256& hash) const {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (const fs::directory_entry& file : fs::directory_iterator(directory_ / kPartial, error)) {
+        if (hash_of_partial(file.path()) == hash) {
+            found.push_back(file.path());
+        }
+    }
+    for (const fs::path& partial : found) {
+        fs::remove(partial, error);
+    }
+    if (!has(hash)) {
+        fs::remove(leaves_path(path(hash)), error);
+    }
 }
 
 std::filesystem::path ContentStore::path(const Hash256& hash) const { return directory_ / to_hex(hash.view()); }

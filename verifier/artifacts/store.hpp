@@ -4,44 +4,75 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/crypto/hash.hpp>
+#include <verifier/artifacts/file.hpp>
 
 namespace assay::artifacts {
 
-/// A disk operation failed. Implies nothing about the bytes.
-class StoreError : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
-
 /// Content-addressed store: one file per SHA-256 in its own directory. A file appears under its name only when it is
-/// complete and on disk; a crash leaves at most temporary files, which the next open removes. Thread-safe; used by one
-/// process at a time.
+/// complete and on disk; a crash leaves at most temporary files, which the next open removes, and downloads that can
+/// be resumed (PartialFile). Thread-safe; used by one process at a time.
 class ContentStore {
   public:
-    /// Creates `directory` if it does not exist. Throws StoreError.
-    explicit ContentStore(std::filesystem::path directory);
-
-    /// Stores `bytes` unless they are present, and returns their hash. Throws StoreError.
-    Hash256 put(ByteView bytes) const;
-    /// Returns the bytes after verifying their hash; nullopt if there are none or they do not match, in which case the
-    /// file is moved to quarantine/. Throws StoreError if the file cannot be read.
-    std::optional<Bytes> get(const Hash256& hash) const;
-    bool has(const Hash256& hash) const;
-    /// Deletes the file of this name, if it exists.
-    void remove(const Hash256& hash) const;
     struct Entry {
         Hash256 hash;
         std::uint64_t size_bytes = 0;
     };
+
+    /// Creates `directory` if it does not exist. Throws StoreError.
+    explicit ContentStore(std::filesystem::path directory);
+
+    /// Stores a file that is written piece by piece and hashed on the way. Without finish(), nothing is stored.
+    class Writer {
+      public:
+        /// Throws StoreError, as do the functions.
+        explicit Writer(const ContentStore& store);
+        ~Writer();
+        Writer(const Writer&) = delete;
+        Writer& operator=(const Writer&) = delete;
+        void write(ByteView bytes);
+        /// Gives the file its name, once; returns the name and the size. A file that is there already stays.
+        Entry finish();
+
+      private:
+        const ContentStore& store_;
+        std::filesystem::path path_;
+        File file_;
+        crypto::Sha256 hash_;
+        std::uint64_t size_bytes_ = 0;
+    };
+
+    /// Stores `bytes` unless they are present, and returns their hash. Throws StoreError.
+    Hash256 put(ByteView bytes) const;
+    /// Returns the file after verifying its hash; nullopt if there is none or it does not match, in which case it is
+    /// moved to quarantine/. Throws StoreError if it cannot be read.
+    std::optional<StoredFile> get(const Hash256& hash) const;
+    bool has(const Hash256& hash) const;
+    /// Deletes the file of this name, if it exists.
+    void remove(const Hash256& hash) const;
     /// Returns everything stored, oldest first.
     std::vector<Entry> entries() const;
     const std::filesystem::path& directory() const { return directory_; }
     /// Path at which put() stores `hash`, present or not.
     std::filesystem::path path(const Hash256& hash) const;
+
+    /// ART-15: the hashes of a checkpoint's tiles, kept beside the artifact of this name and removed with it.
+    void put_leaves(const Hash256& hash, ByteView bytes) const;
+    std::optional<StoredFile> leaves(const Hash256& hash) const;
+    /// Where a store that has the artifact at this path keeps them.
+    static std::filesystem::path leaves_path(const std::filesystem::path& artifact);
+
+    /// Path of the unfinished download of `hash` with that size, present or not.
+    std::filesystem::path partial_path(const Hash256& hash, std::uint64_t size_bytes) const;
+    /// Returns the unfinished downloads with what they take of the disk.
+    std::vector<Entry> partials() const;
+    /// Deletes the unfinished downloads of `hash`, of any size, with what is known of it.
+    void remove_partials(const Hash256& hash) const;
+    /// Gives a complete file of this file system its name. Throws StoreError.
+    void adopt(const std::filesystem::path& complete, const Hash256& hash) const;
 
   private:
     std::filesystem::path directory_;

@@ -9,11 +9,13 @@
 #include <set>
 #include <stdexcept>
 
+#include <malloc.h>
+
 #include <core/base/assert.hpp>
 #include <core/canonical/partial.hpp>
 #include <verifier/engine/backend/backend.hpp>
 #include <verifier/engine/fused/executor.hpp>
-#include <verifier/engine/fused/plan.hpp>
+#include <verifier/engine/fused/planning.hpp>
 #include <verifier/engine/fused/thread_pool.hpp>
 #include <verifier/engine/torch/runtime.hpp>
 
@@ -40,6 +42,17 @@ void require_canonical_environment() {
 bool is_quantised_to(const Graph& graph, const Input& input, std::uint32_t precision) {
     return input.source == Source::kNode && graph[input.index].op == Op::kQuantise &&
            graph[input.index].attributes[0] <= precision;
+}
+
+std::uint64_t in_mib(std::uint64_t bytes) { return (bytes + (1U << 20U) - 1) >> 20U; }
+
+constexpr std::size_t kTrimBytes = std::size_t{64} << 20U;
+
+/// What the allocator keeps of tensors that are gone, a state's worth of them.
+void give_back_free_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 // Sources whose values depend on the seed and the step.
@@ -120,6 +133,9 @@ struct Engine::Impl {
     }
     void plan();
     bool prepare_fast();
+    Tensor take_tensor(std::size_t index);
+    template <class Take>
+    void take_all(Take take);
     void move_state(bool to_fast);
     std::vector<Tensor> load_state() const;
     void store_state(std::span<const Tensor> tensors);
@@ -173,8 +189,18 @@ bool Engine::Impl::prepare_fast() {
     }
     const auto types = steady_state(graph);
     const std::vector<std::uint32_t> wanted(kept.begin(), kept.end());
-    auto plan =
-        types && state_size <= types->size() ? fused::make_plan(graph, *types, wanted, options.threads) : std::nullopt;
+    std::optional<fused::Plan> plan;
+    if (types && state_size <= types->size()) {
+        plan = fused::make_plan(
+            {.graph = graph, .state = *types, .kept = wanted, .threads = options.threads}, options.memory_bytes
+        );
+    }
+    if (plan && options.memory_bytes != 0 && plan->memory_bytes() > options.memory_bytes) {
+        throw std::runtime_error(
+            "engine: a step takes at least " + std::to_string(in_mib(plan->memory_bytes())) +
+            " MiB, and the limit is " + std::to_string(in_mib(options.memory_bytes)) + " MiB"
+        );
+    }
     is_fast_possible = plan.has_value();
     if (is_fast_possible) {
         pool = std::make_unique<fused::ThreadPool>(options.threads);
@@ -206,17 +232,43 @@ void Engine::Impl::store_state(std::span<const Tensor> tensors) {
     }
 }
 
+Tensor Engine::Impl::take_tensor(std::size_t index) {
+    if (is_state_fast) {
+        return fast->take_state(index);
+    }
+    const auto slot = static_cast<Slot>(tasks.size() + index);
+    Tensor tensor = backend->load(slot);
+    backend->release(slot);
+    return tensor;
+}
+
+// One tensor after another, so that the state is not there twice.
+template <class Take>
+void Engine::Impl::take_all(Take take) {
+    std::size_t taken_bytes = 0;
+    for (std::size_t i = 0; i < state_size; ++i) {
+        Tensor tensor = take_tensor(i);
+        taken_bytes += tensor.data.size();
+        take(i, std::move(tensor));
+        if (taken_bytes > kTrimBytes || i + 1 == state_size) {
+            backend->give_back();
+            give_back_free_memory();
+            taken_bytes = 0;
+        }
+    }
+}
+
 void Engine::Impl::move_state(bool to_fast) {
     if (to_fast == is_state_fast) {
         return;
     }
-    const std::vector<Tensor> moved = load_state();
     if (to_fast) {
-        for (std::size_t i = 0; i < state_size; ++i) {
-            backend->release(static_cast<Slot>(tasks.size() + i));
-        }
+        take_all([&](std::size_t i, const Tensor& tensor) { fast->set_state(i, tensor); });
+        is_state_fast = true;
+        return;
     }
-    is_state_fast = to_fast;
+    const std::vector<Tensor> moved = load_state();
+    is_state_fast = false;
     store_state(moved);
 }
 
@@ -284,7 +336,12 @@ Engine::Engine(Graph graph, std::shared_ptr<const canonical::RowSource> rows, En
     impl_->backend = make_backend(slots, impl_->options);
 }
 
-Engine::~Engine() = default;
+Engine::~Engine() {
+    if (impl_ != nullptr) {
+        impl_.reset();
+        give_back_free_memory();
+    }
+}
 Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 
@@ -294,6 +351,13 @@ void Engine::set_state(std::span<const Tensor> state) {
 }
 
 std::vector<Tensor> Engine::state() const { return impl_->load_state(); }
+
+std::vector<Tensor> Engine::take_state() {
+    std::vector<Tensor> out;
+    impl_->take_all([&](std::size_t, Tensor tensor) { out.push_back(std::move(tensor)); });
+    impl_->state_size = 0;
+    return out;
+}
 
 Result<void, StepError> Engine::run_step(
     const StepContext& context, const Tamper& tamper, const canonical::NodeObserver& observe

@@ -44,6 +44,8 @@ class Engine {
     /// Replaces the state, on the device.
     void set_state(std::span<const canonical::Tensor> state);
     std::vector<canonical::Tensor> state() const;
+    /// Returns the state and leaves the engine without one, so that it is not there twice.
+    std::vector<canonical::Tensor> take_state();
 
     /// Runs one step and advances the state. Fails with StepError, and keeps the state, if the step diverges; if
     /// `observe` returns false, the step is abandoned and the state kept. `tamper` and `observe` are slow: each tensor

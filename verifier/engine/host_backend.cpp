@@ -32,6 +32,8 @@ class Pool {
   public:
     using Block = std::unique_ptr<std::byte, Free>;
 
+    void clear() { free_.clear(); }
+
     std::shared_ptr<std::byte> take(std::size_t size) {
         Block block;
         if (std::vector<Block>& list = free_[size]; !list.empty()) {
@@ -84,6 +86,7 @@ class HostBackend final : public Backend {
     }
 
     void release(Slot slot) override { slots_[slot].memory.reset(); }
+    void give_back() override { pool_.clear(); }
 
     bool is_finite(Slot slot) const override {
         return held(slot).dtype != DType::kF32 ||

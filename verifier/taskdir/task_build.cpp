@@ -2,6 +2,10 @@
 #include <verifier/taskdir/task_build.hpp>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include <contracts/tasks/tasks.hpp>
@@ -9,7 +13,6 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <verifier/taskdir/task_models.hpp>
-#include <verifier/artifacts/fetch.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/canonical/view.hpp>
@@ -174,6 +177,28 @@ bool expect_types(const TaskData& data, const program::Program& program, Finding
     return true;
 }
 
+/// Reads files that an ONNX model keeps weights in. They lie beside it or in folders there.
+onnx::ExternalData weights_beside(const std::filesystem::path& model) {
+    return [folder = model.parent_path()](const std::string& location, std::uint64_t offset, std::uint64_t length) {
+        const std::filesystem::path name(location);
+        const bool leaves = std::find(name.begin(), name.end(), "..") != name.end();
+        std::optional<Bytes> out;
+        if (name.empty() || name.is_absolute() || leaves) {
+            return out;
+        }
+        std::error_code error;
+        const std::uint64_t size = std::filesystem::file_size(folder / name, error);
+        if (error || offset > size || length > size - offset) {
+            return out;
+        }
+        std::ifstream file(folder / name, std::ios::binary);
+        out.emplace(length);
+        file.seekg(static_cast<std::streamoff>(offset));
+        file.read(reinterpret_cast<char*>(out->data()), static_cast<std::streamsize>(length));
+        return file ? out : std::nullopt;
+    };
+}
+
 std::optional<Made> make_program(OnnxModel& model, const TaskFile& task, const TaskData& data, Findings& findings) {
     const auto path = task.directory / model.file;
     const std::string bytes = read_file(path);
@@ -184,6 +209,9 @@ std::optional<Made> make_program(OnnxModel& model, const TaskFile& task, const T
     config.optimizer = task.optimizer;
     config.profile = task.profile;
     config.frozen = model.frozen;
+    config.decayed = model.decayed;
+    config.rates = model.rates;
+    config.external = weights_beside(path);
     auto imported = onnx::import_training(as_bytes(bytes), config);
     if (!imported) {
         findings.error("[model] file", path.string() + ": " + imported.error().message);
@@ -201,14 +229,6 @@ std::optional<Made> make_program(OnnxModel& model, const TaskFile& task, const T
 
 bool is_printable(const std::string& text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-}
-
-void expect_size(std::size_t size, const char* key, const char* what, Findings& findings) {
-    if (size > artifacts::FetchLimits{}.size_max) {
-        findings.error(
-            key, std::string(what) + " would have " + std::to_string(size) + " bytes; workers do not fetch above 1 GiB"
-        );
-    }
 }
 
 /// What the chain would refuse, named while the file is at hand.
@@ -318,13 +338,16 @@ std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Find
     if (!built.program.initial.empty()) {
         built.initial_artifact = artifacts::encode_initial(built.program, built.initial);
     }
-    expect_size(built.data.dataset->stored().size(), "data", "the dataset", findings);
-    expect_size(built.program_artifact.size(), "model", "the program", findings);
-    expect_size(built.initial_artifact.size(), "model", "the initial tensors", findings);
     complete_spec(built);
     commit_distance(built, findings);
     if (built.evaluation) {
         built.spec.evaluation = commit_evaluation(*built.evaluation);
+    }
+    if (const std::size_t size = built.program_artifact.size(); size > artifacts::kMaxProgramBytes) {
+        findings.error(
+            "model", "the program would have " + std::to_string(size) + " bytes; workers fetch at most " +
+                         std::to_string(artifacts::kMaxProgramBytes)
+        );
     }
     check_against_chain(built.spec, findings);
     return findings.has_errors() ? std::nullopt : std::optional(std::move(built));

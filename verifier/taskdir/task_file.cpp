@@ -86,10 +86,35 @@ program::OptimizerConfig read_optimizer(const TomlSection& section) {
     return config;
 }
 
+program::Schedule read_points(const TomlSection& section) {
+    section.allow({"kind", "updates", "factors", "curved"});
+    program::Schedule schedule;
+    schedule.kind = program::ScheduleKind::kPoints;
+    schedule.is_curved = section.flag("curved", false);
+    constexpr std::size_t kMost = program::kMaxSchedulePoints;
+    const std::vector<float> updates = section.reals("updates", {.min = 0.0, .max = 1e9}, kMost);
+    const std::vector<float> factors = section.reals("factors", {.min = 0.0, .max = 1e6}, kMost);
+    if (updates.empty() || updates.size() != factors.size()) {
+        section.fail("factors", "must have as many numbers as updates has, and at least one");
+        return {};
+    }
+    for (std::size_t i = 0; i < updates.size(); ++i) {
+        if (i > 0 && updates[i] <= updates[i - 1]) {
+            section.fail("updates", "must grow from point to point");
+            return {};
+        }
+        schedule.points.push_back({updates[i], factors[i]});
+    }
+    return schedule;
+}
+
 /// `updates` is how many the whole task makes.
 program::Schedule read_schedule(const TomlSection& section, std::uint64_t updates) {
     program::Schedule schedule;
-    const std::string kind = section.choice_or("kind", {"constant", "cosine", "linear", "step"}, "constant");
+    const std::string kind = section.choice_or("kind", {"constant", "cosine", "linear", "step", "points"}, "constant");
+    if (kind == "points") {
+        return read_points(section);
+    }
     section.read("warmup_updates", 0U, kMaxU32, schedule.warmup_updates);
     schedule.warms_from_zero = section.flag("warmup_from_zero", false);
     if (kind == "constant") {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -17,9 +18,11 @@ namespace assay::taskdir {
 
 /// A model given as an ONNX file.
 struct OnnxModel {
-    std::string file = "program.onnx";  ///< relative to the task directory
-    std::string loss{};                 ///< name of the graph output; the first one if empty
-    std::vector<std::string> frozen{};  ///< initializers that are not trained
+    std::string file = "program.onnx";                  ///< relative to the task directory
+    std::string loss{};                                 ///< name of the graph output; the first one if empty
+    std::vector<std::string> frozen{};                  ///< initializers that are not trained
+    std::optional<std::vector<std::string>> decayed{};  ///< those that weight decay applies to, if they are named
+    std::map<std::string, float> rates{};               ///< what the learning rates of some are multiplied by
     std::uint32_t batch_size = 0;
 };
 

@@ -95,11 +95,17 @@ program::GptConfig read_gpt(const TomlSection& model) {
 }
 
 OnnxModel read_onnx(const TomlSection& model) {
-    model.allow({"kind", "file", "loss", "frozen", "batch_size"});
+    model.allow({"kind", "file", "loss", "frozen", "decayed", "rates", "batch_size"});
     OnnxModel onnx;
     onnx.file = model.text_or("file", onnx.file);
     onnx.loss = model.text_or("loss", "");
     onnx.frozen = model.texts("frozen");
+    if (model.has("decayed")) {
+        onnx.decayed = model.texts("decayed");
+    }
+    if (model.has("rates")) {
+        onnx.rates = model.section("rates").real_table({.min = 0.0, .max = 1'000'000.0});
+    }
     onnx.batch_size = model.number("batch_size", 1U, kMaxDimension);
     return onnx;
 }

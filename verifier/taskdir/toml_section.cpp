@@ -218,9 +218,39 @@ void TomlSection::read(const std::string& key, const Range& range, double& out) 
     out = *value;
 }
 
+std::vector<float> TomlSection::reals(const std::string& key, const Range& range, std::size_t most) const {
+    std::vector<float> out;
+    if (!require(key)) {
+        return out;
+    }
+    const toml::array* const list = table_.get(key)->as_array();
+    const auto is_good = [&range](const toml::node& item) {
+        const auto value = item.value<double>();
+        return value && is_within(*value, range);
+    };
+    if (list == nullptr || list->size() > most || !std::all_of(list->begin(), list->end(), is_good)) {
+        fail(key, "must be a list of at most " + std::to_string(most) + ", each of which " + range_text(range));
+        return out;
+    }
+    for (const toml::node& item : *list) {
+        out.push_back(static_cast<float>(*item.value<double>()));
+    }
+    return out;
+}
+
+std::map<std::string, float> TomlSection::real_table(const Range& range) const {
+    std::map<std::string, float> out;
+    for (const auto& [key, node] : table_) {
+        const std::string name(key.str());
+        out[name] = 0.0F;
+        read(name, range, out[name]);
+    }
+    return out;
+}
+
 TomlSection TomlSection::section(const std::string& key) const {
     static const toml::table kEmpty;
-    const std::string name = "[" + key + "] ";
+    const std::string name = name_.empty() ? "[" + key + "] " : name_.substr(0, name_.size() - 2) + "." + key + "] ";
     if (!has(key)) {
         return {findings_, name, kEmpty};
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,11 @@ class TomlSection {
     /// Reads a real number; leaves `out` unchanged if the key is absent.
     void read(const std::string& key, const Range& range, float& out) const;
     void read(const std::string& key, const Range& range, double& out) const;
+
+    /// A required list of real numbers in `range`, with at most `most` elements.
+    std::vector<float> reals(const std::string& key, const Range& range, std::size_t most) const;
+    /// Every key of this table with its real number in `range`; the keys are the user's.
+    std::map<std::string, float> real_table(const Range& range) const;
 
     /// Returns the section [key]; an empty one if it is absent or not a table.
     TomlSection section(const std::string& key) const;

@@ -45,7 +45,7 @@ void Attester::want(const contracts::Task& task) {
     }
     context_.want(task, artifacts::Urgency::kDuty);
     for (const std::uint32_t index : checkpoints_of(task)) {
-        context_.fetcher.want(task.id, context_.chain.checkpoint(task.id, index).artifact, artifacts::Urgency::kDuty);
+        context_.want_checkpoint(task.id, context_.chain.checkpoint(task.id, index));
     }
 }
 
@@ -75,7 +75,7 @@ bool Attester::attend(const contracts::Task& task) {
         return false;
     }
     const auto artifacts = context_.artifacts(task);
-    if (!artifacts || memory_of(*artifacts) > memory_max(context_.options)) {
+    if (!artifacts || memory_of(*artifacts, context_.options.engine) > memory_max(context_.options)) {
         return false;  // who attests may be drawn to replay
     }
     std::optional<std::vector<canonical::Tensor>> state;

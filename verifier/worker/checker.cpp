@@ -72,7 +72,7 @@ void Checker::want(const contracts::Task& task, std::uint32_t segment) {
     context_.want(task, artifacts::Urgency::kDuty);
     const std::uint32_t last = std::min(segment, task.checkpoints - 1);
     for (std::uint32_t index = segment == 0 ? 0 : segment - 1; index <= last; ++index) {
-        context_.fetcher.want(task.id, context_.chain.checkpoint(task.id, index).artifact, artifacts::Urgency::kDuty);
+        context_.want_checkpoint(task.id, context_.chain.checkpoint(task.id, index));
     }
 }
 
@@ -104,13 +104,24 @@ std::optional<std::vector<canonical::Tensor>> Checker::load(
     std::vector<canonical::Tensor> before;
     for (std::uint32_t index = segment == 0 ? 0 : segment - 1; index <= last; ++index) {
         const contracts::Checkpoint& checkpoint = context_.chain.checkpoint(task.id, index);
-        auto state = context_.state(artifacts, checkpoint);
-        if (!state && (state.error().defect == Defect::kPending || state.error().defect == Defect::kNoRoom)) {
-            context_.decline(task.id, state.error());
+        const auto missing = [&]() -> std::optional<Unavailable> {
+            if (index == segment) {  // the segment's end is not replayed from
+                const auto found = context_.has_state(artifacts, checkpoint);
+                return found ? std::nullopt : std::optional(found.error());
+            }
+            auto state = context_.state(artifacts, checkpoint);
+            if (!state) {
+                return state.error();
+            }
+            before = *std::move(state);
+            return std::nullopt;
+        }();
+        if (missing && (missing->defect == Defect::kPending || missing->defect == Defect::kNoRoom)) {
+            context_.decline(task.id, *missing);
             return std::nullopt;
         }
-        if (!state) {
-            const bool is_served = state.error().defect != Defect::kUnreachable;  // but is no such state
+        if (missing) {
+            const bool is_served = missing->defect != Defect::kUnreachable;  // but is no such state
             const std::uint32_t tries =
                 is_served ? replays.fetch_failures + 1 : context_.fetcher.failures(checkpoint.artifact);
             if (replays.missing_checkpoint == index && replays.fetch_failures == tries) {
@@ -123,12 +134,9 @@ std::optional<std::vector<canonical::Tensor>> Checker::load(
                  {"task", to_hex(task.id.view())},
                  {"checkpoint", index},
                  {"tries", replays.fetch_failures},
-                 {"reason", state.error().reason}}
+                 {"reason", missing->reason}}
             );
             return std::nullopt;
-        }
-        if (index != segment) {
-            before = *std::move(state);
         }
     }
     replays.missing_checkpoint.reset();

@@ -14,11 +14,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <client/http/http.hpp>
 #include <client/rpc_client.hpp>
 #include <core/keys/key_file.hpp>
 #include <core/keys/password.hpp>
 #include <core/system/log/log_options.hpp>
 #include <verifier/worker/benchmark.hpp>
+#include <verifier/worker/offers.hpp>
 #include <verifier/worker/segment_check.hpp>
 #include <verifier/worker/worker.hpp>
 
@@ -51,6 +53,14 @@ void add_engine(CLI::App& command, Arguments& args) {
     command.add_option("--threads", args.worker.engine.threads, "Threads of the engine")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
+    command
+        .add_option(
+            "--memory", args.worker.memory_bytes,
+            "The most memory that a task may take, as in 16GiB; 0: what is available. Outputs that do not fit are "
+            "computed twice"
+        )
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("0");
 }
 
 void add_common(CLI::App& command, Arguments& args) {
@@ -103,19 +113,24 @@ void add_role(CLI::App& command, Arguments& args) {
         "Fetch from loopback and private networks too; only for devnets, since whoever submits a task chooses the "
         "address"
     );
+    command
+        .add_option(
+            "--artifact-source", args.worker.artifact_sources,
+            "A server that may have any artifact, asked besides the one that the chain names, as in http://host:4000; "
+            "may be given several times"
+        )
+        ->check(CLI::Validator(
+            [](std::string& text) {
+                return http::decode_url(text) ? std::string() : "\"" + text + "\" is no http:// or https:// URL";
+            },
+            "URL"
+        ));
     command.add_option("--cache-max", args.worker.cache_bytes, "Disk space for artifacts of others, e.g. 64GiB")
         ->transform(CLI::AsSizeValue(false))
         ->default_str("64GiB");
     command.add_option("--disk-reserve", args.worker.reserve_bytes, "Disk space kept free for disputes, e.g. 1GiB")
         ->transform(CLI::AsSizeValue(false))
         ->default_str("1GiB");
-    command
-        .add_option(
-            "--memory", args.worker.memory_bytes,
-            "The most memory that a task may take, as in 16GiB; 0: what is available"
-        )
-        ->transform(CLI::AsSizeValue(false))
-        ->default_str("0");
     command.add_option("--seed", args.worker.seed, "Seed of a whistleblower's checking order")->capture_default_str();
     command.add_flag(
         "--reset-breaker", args.worker.reset_breaker,
@@ -187,6 +202,7 @@ int run(Arguments& args, const Flavour& flavour) {
     log::start(args.log);
     set_listen(args);
     args.worker.json_progress = args.progress == "json";
+    args.worker.engine.memory_bytes = memory_max(args.worker);
     struct sigaction action {};
     action.sa_handler = on_signal;
     ::sigaction(SIGTERM, &action, nullptr);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <utility>
@@ -15,6 +14,8 @@
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/roles/solver.hpp>
 #include <core/dispute/work.hpp>
+#include <core/system/memory.hpp>
+#include <verifier/engine/fused/planning.hpp>
 #include <verifier/worker/runner.hpp>
 
 namespace assay::worker {
@@ -38,17 +39,15 @@ std::uint64_t since(Clock::time_point start) {
     );
 }
 
-/// What the machine could give without swapping; no limit where that cannot be read.
-std::uint64_t available_memory() {
-    std::ifstream in("/proc/meminfo");
-    for (std::string name, unit; in >> name;) {
-        std::uint64_t kilobytes = 0;
-        if (name == "MemAvailable:" && in >> kilobytes) {
-            return kilobytes * 1024;
-        }
-        std::getline(in, unit);
-    }
-    return std::numeric_limits<std::uint64_t>::max();
+/// What the engine takes for a step within its limit, or the least it can do with.
+std::uint64_t step_bytes(const program::Program& program, const engine::EngineOptions& options) {
+    const std::vector<canonical::TensorType> types = types_of(program.state);
+    const std::vector<std::uint32_t> kept{program.loss_node};
+    const auto plan = engine::fused::make_plan(
+        {.graph = program.step, .state = types, .kept = kept, .threads = options.threads}, options.memory_bytes
+    );
+    // A graph without a plan is executed node by node.
+    return plan ? plan->memory_bytes() : kMemoryFactor * dispute::memory_of(program.step);
 }
 
 std::uint64_t block_us(Chain& chain) {
@@ -63,21 +62,21 @@ std::uint64_t block_us(Chain& chain) {
 
 }  // namespace
 
-std::uint64_t memory_of(const TaskArtifacts& artifacts) {
-    std::uint64_t state = 0;
-    for (const program::StateTensor& tensor : artifacts.program.state) {
-        state += tensor.type.shape.element_count() * size_of(tensor.type.dtype);
-    }
-    const canonical::Graph& init = artifacts.program.init;
-    const canonical::Graph& step = artifacts.program.step;
-    const std::uint64_t training = kMemoryFactor * std::max(dispute::memory_of(init), dispute::memory_of(step));
-    const std::uint64_t dispute = 2 * state + dispute::output_bytes(step);
+std::uint64_t memory_of(const TaskArtifacts& artifacts, const engine::EngineOptions& options) {
+    const program::Program& program = artifacts.program;
+    const std::uint64_t state = size_bytes(program.state);
+    const bool is_planned = options.device == "cpu";
+    const std::uint64_t step =
+        is_planned ? step_bytes(program, options) : kMemoryFactor * dispute::memory_of(program.step);
+    const std::uint64_t training = std::max(step, kMemoryFactor * dispute::memory_of(program.init));
+    const std::uint64_t dispute = 2 * state + dispute::memory_of(program.step);
     const std::uint64_t rows = artifacts.dataset->shape().rows * artifacts.dataset->shape().width * 4;
     return 2 * rows + state + std::max(training, dispute);
 }
 
 std::uint64_t memory_max(const WorkerOptions& options) {
-    return options.memory_bytes != 0 ? options.memory_bytes : available_memory();
+    return options.memory_bytes != 0 ? options.memory_bytes
+                                     : system::available_memory().value_or(std::numeric_limits<std::uint64_t>::max());
 }
 
 Trial try_step(
@@ -123,7 +122,7 @@ roles::OfferView OfferDesk::view_of(const contracts::Task& task, const TaskArtif
         .queued_us = queued_us(),
         .block_us = block_us(context_.chain),
         .training_blocks = task.spec.training_blocks,
-        .memory_bytes = memory_of(artifacts),
+        .memory_bytes = memory_of(artifacts, options.engine),
         .memory_bytes_max = memory_max(options),
         .cost_per_hour = Amount{options.cost_per_hour_grains},
         .least_profit_percent = options.least_profit_percent};

@@ -13,12 +13,14 @@
 
 namespace assay::worker {
 
-/// Upper bound in bytes on the memory that a task needs: for its training, or for a dispute about one of its steps.
-std::uint64_t memory_of(const TaskArtifacts& artifacts);
+/// Upper bound in bytes on the memory that a task needs: for its training within the engine's limit, or for a dispute
+/// about one of its steps, which is executed node by node whatever the limit.
+std::uint64_t memory_of(const TaskArtifacts& artifacts, const engine::EngineOptions& options);
 
 /// The most memory in bytes that a task may use here: the configured limit, or else what the machine has available.
 std::uint64_t memory_max(const WorkerOptions& options);
-/// The engine stores the operands of a product twice, the second time in the layout that it multiplies.
+/// What is executed without a plan takes at most so many times WRK-2's memory: the engine stores the operands of a
+/// product twice, the second time in the layout that it multiplies.
 inline constexpr std::uint64_t kMemoryFactor = 2;
 
 /// Measured cost of one step of a task, in microseconds.

@@ -101,11 +101,12 @@ contracts::ProfileSegment Profiler::profile_segment(
 ) {
     const States replayed = replay_from(context_, artifacts, segment, before);
     native = run_natively(*artifacts, segment, before, context_.options.engine);
-    const Bytes bytes = artifacts::encode_state(artifacts->program, native);
+    const artifacts::Leaves leaves = artifacts::leaves_of(native);
+    const auto stored = artifacts::store_state(artifacts->program, native, leaves, context_.store);
     const auto measuring = prepare_measuring(*artifacts, before, replayed, native, task.tolerance->profile_seed);
     contracts::ProfileSegment out;
-    out.native_root = artifacts::state_root_of(native);
-    out.native = {.sha256 = context_.store.put(bytes), .size_bytes = bytes.size(), .location = context_.artifacts_url};
+    out.native_root = artifacts::root_of_leaves(program::types_of(artifacts->program.state), leaves);
+    out.native = {.sha256 = stored.hash, .size_bytes = stored.size_bytes, .location = context_.artifacts_url};
     out.replayed_root = artifacts::state_root_of(replayed);
     out.measurement = measure(measuring, context_.options.engine, context_.behaviour.of_profile(measuring.artifacts));
     context_.reporter.event(
@@ -280,7 +281,7 @@ Result<std::optional<ProfileWatch::Fault>, Unavailable> ProfileWatch::find_fault
     // Asked for before the first replay: what takes long is not begun to be broken off.
     std::vector<Result<States, Unavailable>> natives;
     for (const contracts::ProfileSegment& claimed : report.segments) {
-        context_.fetcher.want(task.id, claimed.native, artifacts::Urgency::kDuty);
+        context_.want_checkpoint(task.id, {claimed.native_root, claimed.native, {}});
     }
     for (const contracts::ProfileSegment& claimed : report.segments) {
         natives.push_back(native_state(context_, *artifacts, claimed));

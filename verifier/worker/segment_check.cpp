@@ -48,7 +48,8 @@ struct Ends {
     States after;
 };
 
-/// The states before and after; in exact mode the latter only to know that it can be had and is what the chain says.
+/// The states before and after. In exact mode the latter is not kept: it has to be there, and to be what the chain
+/// says.
 Result<Ends, Unavailable> load_ends(
     const TaskArtifacts& artifacts, const artifacts::SegmentRecords& records, const ArtifactSource& source
 ) {
@@ -56,7 +57,9 @@ Result<Ends, Unavailable> load_ends(
     if (records.before) {
         TRY_ASSIGN(ends.before, load_state(artifacts, *records.before, source));
     }
-    if (records.after) {
+    if (records.after && contracts::is_exact(records.task, records.segment)) {
+        TRY(check_state(artifacts, *records.after, source));
+    } else if (records.after) {
         TRY_ASSIGN(ends.after, load_state(artifacts, *records.after, source));
     }
     return ends;
@@ -85,12 +88,11 @@ SegmentCheck::Distance measure_distance(
 }  // namespace
 
 Result<std::optional<SegmentCheck>, Unavailable> check_segment(
-    const artifacts::SegmentRecords& records, const artifacts::ContentStore& store,
-    const engine::EngineOptions& options, Reporter& reporter, const std::atomic<bool>& stop
+    const artifacts::SegmentRecords& records, const ArtifactSource& source, const engine::EngineOptions& options,
+    Reporter& reporter, const std::atomic<bool>& stop
 ) {
     const contracts::Task& task = records.task;
     reporter.event({{"event", "fetching"}, {"task", to_hex(task.id.view())}, {"segment", records.segment}});
-    const ArtifactSource source = waiting_source(store);
     TRY_ASSIGN(const auto artifacts, load_task_artifacts(task.id, task.spec, source));
     TRY_ASSIGN(const auto ends, load_ends(*artifacts, records, source));
     SegmentCheck check;
@@ -131,7 +133,8 @@ int run_replay(const std::filesystem::path& path, const WorkerOptions& options, 
     const artifacts::SegmentRecords records = read_records(path);
     const artifacts::ContentStore store(options.home / "store");
     Reporter reporter(options.json_progress);
-    const auto check = check_segment(records, store, options.engine, reporter, stop);
+    const auto source = waiting_source(store, options.artifact_sources);
+    const auto check = check_segment(records, source, options.engine, reporter, stop);
     if (!check) {
         reporter.event({{"event", "unable"}, {"reason", check.error().reason}});
         return EXIT_FAILURE;

@@ -258,8 +258,11 @@ class Solver final : public Role {
     std::optional<std::vector<canonical::Tensor>> decode_stored(
         const TaskArtifacts& artifacts, const Journal::StoredCheckpoint& stored
     ) {
-        const auto bytes = context_.store.get(stored.artifact);
-        auto state = artifacts::decode_state(artifacts.program, bytes.value_or(Bytes{}));
+        const auto file = context_.store.get(stored.artifact);
+        if (!file) {
+            return std::nullopt;
+        }
+        auto state = artifacts::decode_state(artifacts.program, *file);
         if (!state || artifacts::state_root_of(*state) != stored.state_root) {
             return std::nullopt;
         }
@@ -294,25 +297,27 @@ class Solver final : public Role {
         if (!state) {
             return false;
         }
-        keep_checkpoint(
-            task, artifacts::encode_state(artifacts->program, *state), artifacts::state_root_of(*state), {}
-        );
+        const Hash256 root = keep_checkpoint(task, artifacts->program, *state, artifacts::leaves_of(*state), {});
         context_.reporter.event(
             {{"event", "inherit"},
              {"task", to_hex(task.id.view())},
              {"parent", to_hex(task.spec.parent->view())},
-             {"state_root", to_hex(artifacts::state_root_of(*state).view())}}
+             {"state_root", to_hex(root.view())}}
         );
         return true;
     }
 
-    void keep_checkpoint(
-        const contracts::Task& task, const Bytes& bytes, const Hash256& root, std::optional<std::uint64_t> diverged_at
+    /// Returns the state root.
+    Hash256 keep_checkpoint(
+        const contracts::Task& task, const program::Program& program, const std::vector<canonical::Tensor>& state,
+        const artifacts::Leaves& leaves, std::optional<std::uint64_t> diverged_at
     ) {
-        const Hash256 artifact = context_.store.put(bytes);
+        const Hash256 root = artifacts::root_of_leaves(program::types_of(program.state), leaves);
+        const auto [artifact, size_bytes] = artifacts::store_state(program, state, leaves, context_.store);
         context_.journal.add_checkpoint(
-            task.id, {.state_root = root, .artifact = artifact, .size_bytes = bytes.size(), .diverged_at = diverged_at}
+            task.id, {.state_root = root, .artifact = artifact, .size_bytes = size_bytes, .diverged_at = diverged_at}
         );
+        return root;
     }
 
     /// Trains a slice; when a segment is finished, stores its checkpoint.
@@ -401,20 +406,26 @@ class Solver final : public Role {
     }
 
     void store(const contracts::Task& task, Trainer& trainer) {
-        const std::uint32_t index = trainer.segment();
-        const auto state = trainer.state();
-        const Bytes bytes = artifacts::encode_state(context_.artifacts(task)->program, state);
-        const Hash256 root = artifacts::state_root_of(state);
-        // What was posted before a lost disk must come out again; anything else would be two answers to one question.
-        const bool is_posted = index < task.checkpoints;
-        if (is_posted && (trainer.diverged_at() || context_.chain.checkpoint(task.id, index).state_root != root)) {
-            stop(task, "checkpoint " + std::to_string(index) + " was posted with another state root");
-            return;
-        }
-        keep_checkpoint(task, bytes, root, trainer.diverged_at());
-        if (!trainer.diverged_at()) {
+        if (keep_end(task, trainer) && !trainer.diverged_at()) {
             trainer.begin_next();
         }
+    }
+
+    /// Stores the state at the end of a segment. Returns false if the training cannot go on.
+    bool keep_end(const contracts::Task& task, const Trainer& trainer) {
+        const std::uint32_t index = trainer.segment();
+        const auto state = trainer.state();
+        const program::Program& program = context_.artifacts(task)->program;
+        const artifacts::Leaves leaves = artifacts::leaves_of(state);
+        // What was posted before a lost disk must come out again; anything else would be two answers to one question.
+        const bool is_posted = index < task.checkpoints;
+        const Hash256 root = artifacts::root_of_leaves(program::types_of(program.state), leaves);
+        if (is_posted && (trainer.diverged_at() || context_.chain.checkpoint(task.id, index).state_root != root)) {
+            stop(task, "checkpoint " + std::to_string(index) + " was posted with another state root");
+            return false;
+        }
+        keep_checkpoint(task, program, state, leaves, trainer.diverged_at());
+        return true;
     }
 
     WorkerContext& context_;

@@ -27,18 +27,26 @@ Defect defect_of(artifacts::FetchError error) {
     }
 }
 
-Result<Bytes, Unavailable> fetch_named(
-    const char* what, const contracts::ArtifactRef& artifact, const ArtifactSource& source
+Result<artifacts::StoredFile, Unavailable> fetch_named(
+    const char* what, const contracts::ArtifactRef& artifact, std::uint64_t size_max, const ArtifactSource& source,
+    const std::shared_ptr<const artifacts::ExpectedState>& state = nullptr
 ) {
-    auto bytes = source(artifact);
-    if (!bytes) {
+    auto file = source(artifact, size_max, state);
+    if (!file) {
         return Unexpected{Unavailable{
-            .is_final = bytes.error() == artifacts::FetchError::kTooLarge,
-            .reason = std::string(what) + " at " + artifact.location + ": " + artifacts::to_string(bytes.error()),
-            .defect = defect_of(bytes.error()),
+            .is_final = file.error() == artifacts::FetchError::kTooLarge,
+            .reason = std::string(what) + " at " + artifact.location + ": " + artifacts::to_string(file.error()),
+            .defect = defect_of(file.error()),
             .artifact = artifact}};
     }
-    return *std::move(bytes);
+    return *std::move(file);
+}
+
+/// Each batch of the hold-out set takes a node of the evaluation's graph at least.
+std::uint64_t holdout_bytes_max(const contracts::TaskSpec& spec) {
+    const std::uint64_t rows =
+        std::min<std::uint64_t>(std::uint64_t{spec.evaluation->nodes} * spec.program.batch_size, canonical::kMaxDimension);
+    return rows * spec.program.dataset.width * 4;
 }
 
 Unexpected<Unavailable> unusable(Defect defect, std::string reason) {
@@ -69,8 +77,9 @@ Result<std::vector<canonical::Tensor>, Unavailable> load_initial(
     if (!spec.initial_artifact) {
         return unusable(Defect::kInitialMissing, "the task does not say where its initial tensors are");
     }
-    TRY_ASSIGN(const Bytes bytes, fetch_named("the initial tensors", *spec.initial_artifact, source));
-    auto initial = artifacts::decode_initial(program, bytes);
+    const std::uint64_t size_max = artifacts::tensor_file_bytes_max(program.initial);
+    TRY_ASSIGN(const auto file, fetch_named("the initial tensors", *spec.initial_artifact, size_max, source));
+    auto initial = artifacts::decode_initial(program, file);
     if (!initial) {
         return unusable(
             Defect::kInitialFormat,
@@ -81,6 +90,25 @@ Result<std::vector<canonical::Tensor>, Unavailable> load_initial(
         return unusable(Defect::kInitialOther, "the initial tensors are not those that the task commits to");
     }
     return *std::move(initial);
+}
+
+Result<artifacts::StoredFile, Unavailable> fetch_checkpoint(
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
+) {
+    return fetch_named(
+        "the checkpoint", checkpoint.artifact, checkpoint_bytes_max(artifacts), source,
+        expected_state(artifacts, checkpoint.state_root)
+    );
+}
+
+Unexpected<Unavailable> no_state(artifacts::StateError error) {
+    return unusable(
+        Defect::kStateFormat, std::string("the checkpoint's file is no state: ") + artifacts::to_string(error)
+    );
+}
+
+Unexpected<Unavailable> other_state() {
+    return unusable(Defect::kStateOther, "the checkpoint's file does not have the state root that was posted");
 }
 
 /// EVL-9: whether the task commits to the evaluation of its own program on this hold-out set.
@@ -103,8 +131,10 @@ Result<std::optional<canonical::Tensor>, Unavailable> load_holdout(
     if (!spec.evaluation) {
         return std::optional<canonical::Tensor>{};
     }
-    TRY_ASSIGN(const Bytes bytes, fetch_named("the hold-out set", spec.evaluation->data, source));
-    auto rows = artifacts::decode_holdout(program.dataset.width, bytes);
+    TRY_ASSIGN(
+        const auto file, fetch_named("the hold-out set", spec.evaluation->data, holdout_bytes_max(spec), source)
+    );
+    auto rows = artifacts::decode_holdout(program.dataset.width, file.view());
     if (!rows) {
         return unusable(Defect::kHoldoutFormat, "the hold-out set has no rows of the width that the program reads");
     }
@@ -157,19 +187,33 @@ const char* to_string(Defect defect) noexcept {
     return "";
 }
 
-ArtifactSource waiting_source(const artifacts::ContentStore& store) {
-    return [&store](const contracts::ArtifactRef& artifact) { return artifacts::fetch(artifact, store); };
+ArtifactSource waiting_source(const artifacts::ContentStore& store, std::vector<std::string> mirrors) {
+    return [&store, limits = artifacts::FetchLimits{.mirrors = std::move(mirrors)}](
+               const contracts::ArtifactRef& artifact, std::uint64_t size_max,
+               const std::shared_ptr<const artifacts::ExpectedState>& state
+           ) { return artifacts::fetch(artifact, size_max, store, limits, state.get()); };
 }
 
-std::vector<contracts::ArtifactRef> artifacts_of(const contracts::TaskSpec& spec) {
-    std::vector<contracts::ArtifactRef> out{spec.program_artifact, spec.dataset_artifact};
+std::vector<SizedArtifact> artifacts_of(const contracts::TaskSpec& spec) {
+    std::vector<SizedArtifact> out{
+        {spec.program_artifact, artifacts::kMaxProgramBytes},
+        {spec.dataset_artifact, canonical::byte_count(spec.program.dataset)}};
     if (spec.initial_artifact && !spec.parent) {
-        out.push_back(*spec.initial_artifact);
+        out.push_back({*spec.initial_artifact, {}});
     }
     if (spec.evaluation) {
-        out.push_back(spec.evaluation->data);
+        out.push_back({spec.evaluation->data, holdout_bytes_max(spec)});
     }
     return out;
+}
+
+std::uint64_t checkpoint_bytes_max(const TaskArtifacts& artifacts) {
+    return artifacts::tensor_file_bytes_max(artifacts.program.state);
+}
+
+std::shared_ptr<const artifacts::ExpectedState> expected_state(const TaskArtifacts& artifacts, const Hash256& root) {
+    return std::make_shared<const artifacts::ExpectedState>(artifacts::ExpectedState{
+        .tensors = artifacts.program.state, .root = root});
 }
 
 std::uint64_t TaskArtifacts::first_step(std::uint32_t segment) const {
@@ -184,8 +228,10 @@ std::uint64_t TaskArtifacts::step_count(std::uint32_t segment) const {
 Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
     const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source
 ) {
-    TRY_ASSIGN(const Bytes program_bytes, fetch_named("the program", spec.program_artifact, source));
-    auto program = program::decode_program(program_bytes);
+    TRY_ASSIGN(
+        const auto program_file, fetch_named("the program", spec.program_artifact, artifacts::kMaxProgramBytes, source)
+    );
+    auto program = program::decode_program(program_file.view());
     if (!program) {
         return unusable(Defect::kProgramFormat, "the program is not one that can be executed");
     }
@@ -196,8 +242,9 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
         return unusable(Defect::kProgramOther, "the distance program is not the one that the task commits to");
     }
     TRY_ASSIGN(auto initial, load_initial(*program, spec, source));
-    TRY_ASSIGN(Bytes dataset_bytes, fetch_named("the dataset", spec.dataset_artifact, source));
-    auto dataset = artifacts::Dataset::make(program->dataset, std::move(dataset_bytes));
+    const std::uint64_t dataset_bytes = canonical::byte_count(program->dataset);
+    TRY_ASSIGN(const auto dataset_file, fetch_named("the dataset", spec.dataset_artifact, dataset_bytes, source));
+    auto dataset = artifacts::Dataset::make(program->dataset, dataset_file);
     if (!dataset) {
         return unusable(
             Defect::kDatasetSize, std::string("the dataset cannot be used: ") + artifacts::to_string(dataset.error())
@@ -221,18 +268,29 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
 Result<std::vector<canonical::Tensor>, Unavailable> load_state(
     const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
 ) {
-    TRY_ASSIGN(const Bytes bytes, fetch_named("the checkpoint", checkpoint.artifact, source));
-    auto state = artifacts::decode_state(artifacts.program, bytes);
+    TRY_ASSIGN(const auto file, fetch_checkpoint(artifacts, checkpoint, source));
+    auto state = artifacts::decode_state(artifacts.program, file);
     if (!state) {
-        return unusable(
-            Defect::kStateFormat,
-            std::string("the checkpoint's file is no state: ") + artifacts::to_string(state.error())
-        );
+        return no_state(state.error());
     }
     if (artifacts::state_root_of(*state) != checkpoint.state_root) {
-        return unusable(Defect::kStateOther, "the checkpoint's file does not have the state root that was posted");
+        return other_state();
     }
     return *std::move(state);
+}
+
+Result<void, Unavailable> check_state(
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
+) {
+    TRY_ASSIGN(const auto file, fetch_checkpoint(artifacts, checkpoint, source));
+    const auto root = artifacts::root_of_state(artifacts.program, file);
+    if (!root) {
+        return no_state(root.error());
+    }
+    if (*root != checkpoint.state_root) {
+        return other_state();
+    }
+    return {};
 }
 
 }  // namespace assay::worker

@@ -63,13 +63,26 @@ struct Unavailable {
     std::optional<contracts::ArtifactRef> artifact{};  ///< the missing artifact
 };
 
-/// Supplies artifact bytes, either by fetching on demand or from an earlier fetch.
-using ArtifactSource = std::function<Result<Bytes, artifacts::FetchError>(const contracts::ArtifactRef&)>;
-/// A source that reads from `store`, or else downloads and blocks until done. `store` must outlive it.
-ArtifactSource waiting_source(const artifacts::ContentStore& store);
+/// Supplies artifacts, either by fetching on demand or from an earlier fetch. It refuses references that name more than
+/// `size_max` bytes with kTooLarge (ART-12). `state` is what a checkpoint has to be, null for other artifacts.
+using ArtifactSource = std::function<Result<artifacts::StoredFile, artifacts::FetchError>(
+    const contracts::ArtifactRef&, std::uint64_t size_max, const std::shared_ptr<const artifacts::ExpectedState>& state
+)>;
+/// A source that reads from `store`, or else downloads and blocks until done. `store` must outlive it. `mirrors` as in
+/// FetchLimits.
+ArtifactSource waiting_source(const artifacts::ContentStore& store, std::vector<std::string> mirrors = {});
 
-/// Returns references to the artifacts that load_task_artifacts() reads.
-std::vector<contracts::ArtifactRef> artifacts_of(const contracts::TaskSpec& spec);
+/// An artifact and the largest size that the task allows it (ART-12), unless only the program tells.
+struct SizedArtifact {
+    contracts::ArtifactRef artifact;
+    std::optional<std::uint64_t> size_max{};
+};
+/// Returns the artifacts that load_task_artifacts() reads.
+std::vector<SizedArtifact> artifacts_of(const contracts::TaskSpec& spec);
+/// ART-12: the largest file of a checkpoint of the task.
+std::uint64_t checkpoint_bytes_max(const TaskArtifacts& artifacts);
+/// What a checkpoint of the task has to be (ART-16).
+std::shared_ptr<const artifacts::ExpectedState> expected_state(const TaskArtifacts& artifacts, const Hash256& root);
 
 /// Fetches program, initial tensors (unless the task has a parent), dataset and hold-out set. Verifies the program's
 /// commitment, the roots and the evaluation (EVL-9) against the task's. Fails with Unavailable.
@@ -79,6 +92,10 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
 
 /// Fetches a checkpoint's state and verifies its root. Fails with Unavailable.
 Result<std::vector<canonical::Tensor>, Unavailable> load_state(
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
+);
+/// Like load_state(), without keeping the state: only to know whether it can be had.
+Result<void, Unavailable> check_state(
     const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
 );
 

@@ -96,6 +96,7 @@ std::vector<canonical::Tensor> Trainer::state() const {
 void Trainer::begin_next() {
     if (segment_ == 0) {
         const auto initial = runner_->state();
+        runner_.reset();  // two engines at once would need twice the memory
         runner_ = std::make_unique<Runner>(artifacts_, false, options_, alteration_);
         runner_->set_state(initial);
         begin_natively(initial);

@@ -300,6 +300,7 @@ int run_worker(
     );
     artifacts::FetcherOptions fetching;
     fetching.limits.public_only = !options.allow_private_addresses;
+    fetching.limits.mirrors = options.artifact_sources;
     artifacts::Fetcher fetcher(store, cache, fetching);
     Chain chain(options.node_url, options.home, options.pins, key, reporter);
     const auto server = listen(options, journal, store, cache, behaviour);

@@ -8,8 +8,20 @@ void WorkerContext::want(const contracts::Task& task, artifacts::Urgency urgency
     if (materials.contains(task.id) || unusable.contains(task.id)) {
         return;
     }
-    for (const contracts::ArtifactRef& artifact : artifacts_of(task.spec)) {
-        fetcher.want(task.id, artifact, urgency);
+    for (const auto& [artifact, size_max] : artifacts_of(task.spec)) {
+        if (size_max) {
+            fetcher.want(task.id, artifact, *size_max, urgency);
+        }
+    }
+}
+
+void WorkerContext::want_checkpoint(const contracts::TaskId& task, const contracts::Checkpoint& checkpoint) {
+    if (const auto found = materials.find(task); found != materials.end()) {
+        const TaskArtifacts& known = *found->second;
+        fetcher.want(
+            task, checkpoint.artifact, checkpoint_bytes_max(known), artifacts::Urgency::kDuty,
+            expected_state(known, checkpoint.state_root)
+        );
     }
 }
 
@@ -22,9 +34,7 @@ std::shared_ptr<const TaskArtifacts> WorkerContext::artifacts(const contracts::T
     }
     behaviour.note_loading(task.spec);
     want(task, urgency);
-    auto loaded = load_task_artifacts(task.id, task.spec, [&](const contracts::ArtifactRef& artifact) {
-        return obtain(task.id, artifact, urgency);
-    });
+    auto loaded = load_task_artifacts(task.id, task.spec, source_of(task.id, urgency));
     if (!loaded) {
         decline(task.id, loaded.error());
         return nullptr;
@@ -36,30 +46,42 @@ std::shared_ptr<const TaskArtifacts> WorkerContext::artifacts(const contracts::T
 Result<std::vector<canonical::Tensor>, Unavailable> WorkerContext::state(
     const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::Urgency urgency
 ) {
-    return load_state(artifacts, checkpoint, [&](const contracts::ArtifactRef& artifact) {
-        return obtain(artifacts.task, artifact, urgency);
-    });
+    return load_state(artifacts, checkpoint, source_of(artifacts.task, urgency));
 }
 
-Result<Bytes, artifacts::FetchError> WorkerContext::obtain(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, artifacts::Urgency urgency
+Result<void, Unavailable> WorkerContext::has_state(
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint
+) {
+    return check_state(artifacts, checkpoint, source_of(artifacts.task, artifacts::Urgency::kDuty));
+}
+
+ArtifactSource WorkerContext::source_of(const contracts::TaskId& task, artifacts::Urgency urgency) {
+    return [this, task, urgency](
+               const contracts::ArtifactRef& artifact, std::uint64_t size_max,
+               const std::shared_ptr<const artifacts::ExpectedState>& state
+           ) { return obtain(task, artifact, size_max, urgency, state); };
+}
+
+Result<artifacts::StoredFile, artifacts::FetchError> WorkerContext::obtain(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max,
+    artifacts::Urgency urgency, const std::shared_ptr<const artifacts::ExpectedState>& state
 ) {
     using artifacts::FetchError;
-    auto bytes = fetcher.get(task, artifact, urgency);
+    auto file = fetcher.get(task, artifact, size_max, urgency, state);
     const auto open = chain.tasks().find(task);
-    const bool may_be_elsewhere = !bytes && bytes.error() != FetchError::kPending &&
-                                  bytes.error() != FetchError::kTooLarge && bytes.error() != FetchError::kNoRoom &&
+    const bool may_be_elsewhere = !file && file.error() != FetchError::kPending &&
+                                  file.error() != FetchError::kTooLarge && file.error() != FetchError::kNoRoom &&
                                   open != chain.tasks().end() && open->second.checkpoints != 0;
     if (!may_be_elsewhere) {
-        return bytes;
+        return file;
     }
     contracts::ArtifactRef elsewhere = artifact;
     elsewhere.location = chain.checkpoint(task, open->second.checkpoints - 1).artifact.location;
     if (elsewhere.location == artifact.location || elsewhere.location == artifacts_url) {
-        return bytes;
+        return file;
     }
-    auto found = fetcher.get(task, elsewhere, urgency);
-    return found || found.error() == FetchError::kPending ? std::move(found) : std::move(bytes);
+    auto found = fetcher.get(task, elsewhere, size_max, urgency, state);
+    return found || found.error() == FetchError::kPending ? std::move(found) : std::move(file);
 }
 
 bool WorkerContext::interlude() const {

@@ -52,14 +52,22 @@ struct WorkerContext {
     );
     /// Fetches an artifact of a task from the location in its reference, or else from the location of the task's latest
     /// checkpoint (AVL-9). Fails with the FetchError of the first attempt, or kPending while a fetch is running.
-    Result<Bytes, artifacts::FetchError> obtain(
-        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, artifacts::Urgency urgency
+    Result<artifacts::StoredFile, artifacts::FetchError> obtain(
+        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max,
+        artifacts::Urgency urgency, const std::shared_ptr<const artifacts::ExpectedState>& state = nullptr
     );
+    /// obtain() for a task.
+    ArtifactSource source_of(const contracts::TaskId& task, artifacts::Urgency urgency);
+    /// Starts fetching a checkpoint in the background. Does nothing before the task's program is loaded, which says how
+    /// large a checkpoint may be.
+    void want_checkpoint(const contracts::TaskId& task, const contracts::Checkpoint& checkpoint);
     /// Fetches the state of a posted checkpoint and checks its root. Fails with Unavailable if it is not available now.
     Result<std::vector<canonical::Tensor>, Unavailable> state(
         const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint,
         artifacts::Urgency urgency = artifacts::Urgency::kDuty
     );
+    /// Like state(), without keeping the state: only to know whether it can be had.
+    Result<void, Unavailable> has_state(const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint);
     /// Called between the steps of a long computation: runs attend_urgent. Returns false if the computation should
     /// stop.
     bool interlude() const;

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <core/crypto/hash.hpp>
+#include <tests/unit/artifacts/files.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
@@ -37,6 +39,28 @@ TEST_CASE("ART-10: a state survives its file, in whatever order the file has it"
     auto file = *decode_safetensors(bytes);
     std::swap(file.tensors[0], file.tensors[1]);
     CHECK(*decode_state(program, encode_safetensors(file)) == state);
+}
+
+TEST_CASE("ART-10: a state is written from its tensors and read from its file without other copies") {
+    const test::TemporaryDirectory home;
+    const ContentStore store(home.path());
+    const auto program = two_tensors();
+    const auto state = some_state(program);
+    const Bytes bytes = encode_state(program, state);
+    const auto [hash, size_bytes] = store_state(program, state, leaves_of(state), store);
+    CHECK(hash == crypto::sha256(bytes));
+    CHECK(size_bytes == bytes.size());
+    const auto file = store.get(hash);
+    REQUIRE(file.has_value());
+    CHECK(test::file_bytes(store.path(hash)) == bytes);
+    CHECK(decode_state(program, *file).value() == state);
+    CHECK(root_of_state(program, *file).value() == state_root_of(state));
+    auto other = program;
+    other.state[1].name = "other";
+    CHECK(decode_state(other, *file).error() == StateError::kTensors);
+    CHECK(root_of_state(other, *file).error() == StateError::kTensors);
+    store.remove(hash);
+    CHECK(decode_state(program, *file).value() == state);  // for as long as somebody has it open
 }
 
 TEST_CASE("ART-10: a file of other tensors is no checkpoint") {
@@ -88,7 +112,7 @@ TEST_CASE("TRC-3: the state root commits to every tensor in order") {
     CHECK(root == dispute::state_root(commitments));
     state[0].data.back() = 1;
     CHECK(state_root_of(state) != root);
-    CHECK(state_types(program)[0] == canonical::TensorType{canonical::DType::kF32, {40, 3}});
+    CHECK(program::types_of(program.state)[0] == canonical::TensorType{canonical::DType::kF32, {40, 3}});
 }
 
 }  // namespace

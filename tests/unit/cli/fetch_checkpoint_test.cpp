@@ -22,7 +22,8 @@ using cli_test::ForgedNode;
 /// A task with one checkpoint, whose artifacts a server holds.
 struct Published {
     cli_test::TemporaryDirectory directory;
-    artifacts::ContentStore store{directory.path()};
+    artifacts::ContentStore store{directory.path() / "store"};
+    std::filesystem::path out = directory.path() / "out.safetensors";
     artifacts::ArtifactServer server{http::HttpServerOptions{}, store};
     ForgedNode node{1};
     program::Program program = program::build_char_model(
@@ -32,7 +33,7 @@ struct Published {
     contracts::Checkpoint checkpoint;
 
     Published() {
-        for (const canonical::TensorType& type : artifacts::state_types(program)) {
+        for (const canonical::TensorType& type : program::types_of(program.state)) {
             state.push_back(canonical::make_tensor(type.dtype, type.shape));
         }
         node.task.checkpoints = 1;
@@ -51,7 +52,7 @@ struct Published {
         node.slots[contracts::keys::checkpoint(node.task.id, 0)] = codec::encode(checkpoint);
         node.serve();
         client::RpcClient rpc(node.url());
-        return fetch_checkpoint(rpc, node.task.id, index);
+        return fetch_checkpoint(rpc, node.task.id, index, out);
     }
     int exit_code(std::optional<std::uint32_t> index = std::nullopt) {
         try {
@@ -67,7 +68,10 @@ TEST_CASE("a checkpoint that is what the chain says is fetched") {
     Published published;
     const FetchedCheckpoint fetched = published.fetch();
     CHECK(fetched.index == 0);
-    CHECK(fetched.bytes == artifacts::encode_state(published.program, published.state));
+    const Bytes expected = artifacts::encode_state(published.program, published.state);
+    CHECK(to_bytes(cli_test::read_text(published.out)) == expected);
+    CHECK(fetched.size_bytes == expected.size());
+    CHECK(!std::filesystem::exists(published.out.string() + ".parts"));
 }
 
 TEST_CASE("a state with another root is an invalid artifact") {
@@ -99,6 +103,7 @@ TEST_CASE("an artifact's server that does not answer is unreachable") {
     Published published;
     published.checkpoint.artifact.location = "http://127.0.0.1:1";
     CHECK(published.exit_code() == kExitUnreachable);
+    CHECK(!std::filesystem::exists(published.out.string() + ".parts"));  // nothing has arrived
 }
 
 TEST_CASE("a checkpoint that is not posted is not found") {

@@ -238,6 +238,10 @@ TEST_CASE("an ONNX task that does not fit its model or data is refused") {
     Altered("file = \"program.onnx\"", "file = \"dataset.safetensors\"").check_refused("dataset.safetensors: ");
     Altered("loss = \"loss\"", "loss = \"lost\"").check_refused("lost");
     Altered("batch_size = 24", "batch_size = 24\nfrozen = [\"0.weigth\"]").check_refused("0.weigth");
+    Altered("batch_size = 24", "batch_size = 24\ndecayed = [\"0.weigth\"]").check_refused("0.weigth");
+    Altered("batch_size = 24", "batch_size = 24\nrates = {\"0.weigth\" = 2}").check_refused("0.weigth");
+    Altered("batch_size = 24", "batch_size = 24\nrates = {\"0.weight\" = -1}")
+        .check_refused("[model.rates] 0.weight: must be a number");
 }
 
 TEST_CASE("a frozen parameter stays what it is") {
@@ -246,6 +250,48 @@ TEST_CASE("a frozen parameter stays what it is") {
     const BuiltTask whole = build(fixture("mlp"));
     CHECK(task.program.state.size() < whole.program.state.size());
     CHECK(findings_text(lint_task(frozen.directory.path())).find("0 errors") != std::string::npos);
+}
+
+/// The state after the first step of an altered fixture, by name.
+std::map<std::string, std::vector<float>> after_step(const Altered& altered) {
+    const BuiltTask task = build(altered.directory.path());
+    const canonical::StepContext context{.seed = task.spec.seed, .step = 0, .dataset = task.program.dataset};
+    const auto before = canonical::execute_graph(task.program.init, context, *task.data.dataset, task.initial);
+    REQUIRE(before.has_value());
+    const auto after = canonical::execute_graph(task.program.step, context, *task.data.dataset, *before);
+    REQUIRE(after.has_value());
+    std::map<std::string, std::vector<float>> out;
+    for (std::size_t i = 0; i < after->size(); ++i) {
+        out[task.program.state[i].name] = floats_of((*after)[i]);
+        out["before." + task.program.state[i].name] = floats_of((*before)[i]);
+    }
+    return out;
+}
+
+TEST_CASE("single parameters have learning rates of their own") {
+    auto usual = after_step(Altered("batch_size = 24", "batch_size = 24"));
+    auto altered =
+        after_step(Altered("batch_size = 24", "batch_size = 24\nrates = {\"0.weight\" = 0, \"2.bias\" = 2.0}"));
+    CHECK(altered["0.weight"] == altered["before.0.weight"]);
+    CHECK(altered["2.weight"] == usual["2.weight"]);
+    const std::vector<float> twice = difference(altered["2.bias"], altered["before.2.bias"]);
+    const std::vector<float> once = difference(usual["2.bias"], usual["before.2.bias"]);
+    for (std::size_t i = 0; i < once.size(); ++i) {
+        CHECK(twice[i] == doctest::Approx(2.0F * once[i]).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("weight decay applies to the parameters that are named, or else to matrices") {
+    const std::string from = "momentum = 0.9";
+    auto usual = after_step(Altered(from, from));
+    auto matrices = after_step(Altered(from, from + "\nweight_decay = 0.5"));
+    auto named = after_step(Altered(
+        "batch_size = 24\n\n[optimizer]\n", "batch_size = 24\ndecayed = [\"2.bias\"]\n[optimizer]\nweight_decay = 0.5\n"
+    ));
+    CHECK(matrices["2.bias"] == usual["2.bias"]);
+    CHECK(matrices["2.weight"] != usual["2.weight"]);
+    CHECK(named["2.bias"] != usual["2.bias"]);
+    CHECK(named["2.weight"] == usual["2.weight"]);
 }
 
 TEST_CASE("a task that diverges before or at its first step is an error, and one that does not is none") {

@@ -206,6 +206,24 @@ TEST_CASE("a transformer takes its vocabulary from the text") {
     Directory(replaced(kGpt, "layers = 1", "layers = 1\nvocabulary = 20"), {}).check_refused("28 different characters");
 }
 
+TEST_CASE("a schedule may go from point to point") {
+    const std::string section = kGpt.substr(kGpt.find("[schedule]"), kGpt.find("[numerics]") - kGpt.find("[schedule]"));
+    const auto with = [&](const std::string& keys) {
+        return Directory(replaced(kGpt, section, "[schedule]\nkind = \"points\"\n" + keys + "\n"), {});
+    };
+    const program::Schedule schedule =
+        with("updates = [0, 2.5, 9]\nfactors = [0.5, 10, 0]\ncurved = true").build().file.optimizer.schedule;
+    REQUIRE(schedule.points.size() == 3);
+    CHECK(schedule.points[1].update == 2.5F);
+    CHECK(schedule.points[1].factor == 10.0F);
+    CHECK(schedule.is_curved);
+    with("updates = [0, 2]\nfactors = [1]").check_refused("[schedule] factors: must have as many numbers");
+    with("updates = [0, 2, 2]\nfactors = [1, 2, 3]").check_refused("[schedule] updates: must grow");
+    with("updates = [0]\nfactors = [-1]").check_refused("[schedule] factors: must be a list");
+    with("factors = [1]").check_refused("[schedule] updates: is missing");
+    with("updates = [0]\nfactors = [1]\nwarmup_updates = 1").check_refused("unknown key");
+}
+
 TEST_CASE("tokens may come as rows, and then the vocabulary must be given") {
     const std::string toml = replaced(kGpt, "text = \"text.txt\"", "rows = \"rows.safetensors\"");
     std::vector<std::int32_t> tokens(2 * 33, 4);
@@ -251,7 +269,9 @@ TEST_CASE("keys of the wrong type name what is accepted") {
         Directory(replaced(kGpt, from, to), {}).check_refused(part);
     };
     refused("\"adamw\"", "\"adagrad\"", "known: \"adam\", \"adamw\", \"sgd\", \"rmsprop\"");
-    refused("\"cosine\"", "3", "[schedule] kind: must be one of \"constant\", \"cosine\", \"linear\", \"step\"");
+    refused(
+        "\"cosine\"", "3", "[schedule] kind: must be one of \"constant\", \"cosine\", \"linear\", \"step\", \"points\""
+    );
     refused("\"XG-24\"", "\"XG-25\"", "known: \"XG-21\", \"XG-24\", \"XG-11\", \"XG-8\", \"XG-7\"");
     refused("\"gpt\"", "\"rnn\"", "known: \"char\", \"mlp\", \"cnn\", \"gpt\", \"onnx\"");
     refused("layers = 1", "layers = 1\ntied_head = 1", "[model] tied_head: must be true or false");

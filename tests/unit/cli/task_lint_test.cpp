@@ -6,6 +6,7 @@
 
 #include <tests/unit/cli/temporary.hpp>
 #include <tests/unit/cli/tiny_task.hpp>
+#include <contracts/params/work.hpp>
 #include <tools/cli/task/task_estimate.hpp>
 #include <tools/cli/task/task_lint.hpp>
 
@@ -139,11 +140,6 @@ TEST_CASE("a task dearer than most chains admit is noted") {
     CHECK_FALSE(notes("24 ASY"));
 }
 
-TEST_CASE("a checkpoint that nobody could fetch is an error") {
-    const Directory large(replaced(kGood, "hidden = 8", "hidden = 1000000"));
-    CHECK(large.finds(taskdir::Severity::kError, "model", "nobody could verify it"));
-}
-
 TEST_CASE("the first step of a task is tried where that takes seconds, and a larger one is noted") {
     CHECK_FALSE(Directory(kGood).lint().has_errors());
     const Directory large(replaced(kGood, "hidden = 8", "hidden = 300000"));
@@ -170,8 +166,40 @@ TEST_CASE("an estimate counts parameters, state, work and data") {
     CHECK(nodes == task.program.step.size());
     CHECK(estimate.nodes_by_op.at("contract") == 6);
     CHECK(estimate.nodes_by_op.at("commit") == 1);
-    CHECK(estimate.training_bytes < estimate.dispute_bytes);
-    CHECK(estimate.training_bytes > estimate.state_bytes);
+    CHECK(estimate.dispute_bytes > 2 * estimate.state_bytes);
+    CHECK(estimate.training_bytes > 3 * estimate.state_bytes);
+    CHECK(estimate.least_training_bytes <= estimate.training_bytes);
+}
+
+TEST_CASE("an estimate says which model of the family fits, and what does not") {
+    const taskdir::BuiltTask task = Directory(kGood).build();
+    const Estimate small = estimate_task(task, {.memory_bytes = std::uint64_t{16} << 20U, .score = 100'000});
+    const Estimate large = estimate_task(task, {.memory_bytes = std::uint64_t{64} << 20U});
+    REQUIRE(small.largest.has_value());
+    REQUIRE(large.largest.has_value());
+    CHECK(small.largest->state_bytes < large.largest->state_bytes);
+    CHECK(large.largest->memory.bytes + small.state_bytes < std::uint64_t{64} << 20U);
+    // Of twice the hidden layer nothing is left: the largest is within a step of one more times the layer.
+    CHECK(large.largest->memory.bytes > std::uint64_t{60} << 20U);
+    const Estimate none = estimate_task(task, {.memory_bytes = std::uint64_t{1} << 20U});
+    CHECK_FALSE(none.largest.has_value());
+    CHECK(to_json(none, task).at("fits") == false);
+    CHECK(estimate_text(none, task).find("too much for 1.0 MiB") != std::string::npos);
+    CHECK(estimate_text(large, task).find("the largest such model that fits 64.0 MiB") != std::string::npos);
+}
+
+TEST_CASE("WRK-3: an estimate's hours are those of the classes' speeds and of the score that is given") {
+    const taskdir::BuiltTask task = Directory(kGood).build();
+    const contracts::Params params;
+    const Estimate estimate = estimate_task(task, {.score = 2 * params.hardware_classes.at(0).least_score}, params);
+    REQUIRE(estimate.hours.size() == params.hardware_classes.size() + 1);
+    const double work =
+        static_cast<double>(task.spec.program.init_work) + 20.0 * static_cast<double>(task.spec.program.step_work);
+    const double speed = static_cast<double>(params.hardware_classes.at(0).least_score);
+    CHECK(estimate.hours.front().second == doctest::Approx(work / speed / 3.6e9));
+    CHECK(estimate.hours.back().second == doctest::Approx(work / speed / 7.2e9));
+    CHECK(estimate.fee_min_grains == contracts::fee_at(params, task.spec, params.work_price).grains);
+    CHECK(estimate_text(estimate, task).find("seconds on this machine") != std::string::npos);
 }
 
 TEST_CASE("DSP-3: an estimate's rounds are those of the rules") {

@@ -60,7 +60,6 @@ TEST_CASE("WRK-2: an output takes memory until its last reader, the state that i
         {.op = Op::kCommit, .shape = {}, .inputs = {from_node(2, {2, 8}), from_state(0, one)}}};
     // State 0 and 1: 96. Before node 3 ends: nodes 0, 2 and 3, 32 + 64 + 128.
     CHECK(memory_of(graph) == 96 + 32 + 64 + 128);
-    CHECK(output_bytes(graph) == 32 + 64 + 64 + 128);
 }
 
 TEST_CASE("WRK-2: a program's commitment states what follows from its graphs, and its id depends on it") {

@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 #include <tests/unit/canonical/samples.hpp>
 #include <verifier/engine/fused/executor.hpp>
-#include <verifier/engine/fused/plan.hpp>
+#include <verifier/engine/fused/planning.hpp>
 #include <verifier/engine/fused/thread_pool.hpp>
 #include <verifier/engine/torch/runtime.hpp>
 
@@ -189,14 +189,21 @@ Outcome by_step(const Case& c, const engine::EngineOptions& options) {
     return out;
 }
 
-std::optional<Outcome> by_plan(const Case& c, std::span<const std::uint32_t> kept, int threads) {
+std::optional<Outcome> by_plan(
+    const Case& c, std::span<const std::uint32_t> kept, int threads, std::uint64_t recomputed_work
+) {
     std::vector<canonical::TensorType> types;
     for (const Tensor& tensor : c.state) {
         types.push_back({tensor.dtype, tensor.shape});
     }
-    auto plan = engine::fused::make_plan(c.graph, types, kept, threads);
+    const engine::fused::PlanInput input{.graph = c.graph, .state = types, .kept = kept, .threads = threads};
+    auto plan = engine::fused::make_plan(input);
     if (!plan) {
         return std::nullopt;
+    }
+    if (recomputed_work != 0) {
+        plan = engine::fused::make_recomputing_plan(input, *plan, recomputed_work);
+        REQUIRE(plan.has_value());
     }
     engine::fused::ThreadPool pool(threads);
     engine::fused::Executor executor(*std::move(plan), c.rows, pool);
@@ -250,13 +257,17 @@ bool check_everywhere(const Case& c, const Outcome& expected) {
     for (const int threads : {1, 2}) {
         const std::string count = std::to_string(threads) + " threads";
         for (const auto is_kept : {is_no_operand, has_no_reader}) {
-            const auto found = is_planned ? by_plan(c, nodes_where(c.graph, is_kept), threads) : std::nullopt;
-            is_planned = found.has_value();
-            if (found) {
-                report(
-                    c, expected, *found,
-                    (is_kept == has_no_reader ? "fused, sinks kept, " : "fused, all kept, ") + count
-                );
+            for (const std::uint64_t recomputed_work : {0U, 64U, ~0U}) {
+                const auto found =
+                    is_planned ? by_plan(c, nodes_where(c.graph, is_kept), threads, recomputed_work) : std::nullopt;
+                is_planned = found.has_value();
+                if (found) {
+                    report(
+                        c, expected, *found,
+                        (is_kept == has_no_reader ? "fused, sinks kept, " : "fused, all kept, ") + count +
+                            ", recomputed up to " + std::to_string(recomputed_work)
+                    );
+                }
             }
         }
     }

@@ -39,8 +39,10 @@ Outcome by_nodes(const Case& c, const engine::EngineOptions& options);
 /// With nobody watching: on a CPU the fused executor wherever there is a plan. The next state only.
 Outcome by_step(const Case& c, const engine::EngineOptions& options);
 /// The fused executor alone, which keeps the outputs of the nodes `kept`; the others' are empty. Nothing when the graph
-/// has no plan.
-std::optional<Outcome> by_plan(const Case& c, std::span<const std::uint32_t> kept, int threads);
+/// has no plan. `recomputed_work`: what is computed again, as in fused::recompute(); 0: nothing.
+std::optional<Outcome> by_plan(
+    const Case& c, std::span<const std::uint32_t> kept, int threads, std::uint64_t recomputed_work
+);
 
 /// What is different, or nothing; outputs that either lacks are not compared.
 std::string difference(const Case& c, const Outcome& expected, const Outcome& found);

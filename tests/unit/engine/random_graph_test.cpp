@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 #include <tests/unit/engine/random_graph.hpp>
-#include <verifier/engine/fused/executor.hpp>
-#include <verifier/engine/fused/plan.hpp>
-#include <verifier/engine/fused/thread_pool.hpp>
 
 using namespace assay;
 using namespace assay::test;

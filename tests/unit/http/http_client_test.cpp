@@ -88,7 +88,7 @@ TEST_CASE("a request is given up when its owner stops") {
     const Listener mute;
     std::atomic<bool> stop{true};
     HttpLimits limits = within(std::chrono::hours(1));
-    limits.stop = &stop;
+    limits.stop = [&stop] { return stop.load(); };
     CHECK_THROWS_AS(http_get(mute.url(), limits), NetTimeout);
 }
 
@@ -102,6 +102,10 @@ TEST_CASE("an answer that is cut off, too large or not HTTP is an error") {
         CAPTURE(answer.substr(0, 50));
         const Listener listener(answer);
         CHECK_THROWS_AS(http_get(listener.url(), limits), NetError);
+    }
+    for (const char* length : {"Content-Length: 101\r\n", ""}) {  // announced or not
+        const Listener listener("HTTP/1.1 200 OK\r\n" + std::string(length) + "\r\n" + std::string(101, 'x'));
+        CHECK_THROWS_AS(http_get(listener.url(), limits), NetTooLarge);
     }
 }
 

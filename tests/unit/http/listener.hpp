@@ -9,31 +9,20 @@
 #include <string>
 #include <thread>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <doctest/doctest.h>
+#include <tests/loopback.hpp>
 
 namespace assay::http::test {
 
 /// A port that accepts connections into its backlog; `answer` is sent to the first one when it is not empty.
 class Listener {
   public:
-    explicit Listener(std::string answer = {}, std::size_t piece = 1U << 20U)
-        : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof(address);
-        REQUIRE(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size) == 0);
-        REQUIRE(::listen(fd_, 8) == 0);
-        ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
-        port_ = ntohs(address.sin_port);
+    explicit Listener(std::string answer = {}, std::size_t piece = 1U << 20U) {
         if (!answer.empty()) {
             thread_ = std::thread([this, answer, piece] {
-                const int client = ::accept(fd_, nullptr, nullptr);
+                const int client = ::accept(socket_.descriptor(), nullptr, nullptr);
                 bool is_open = client >= 0 && reads_request(client);
                 for (std::size_t at = 0; is_open && at < answer.size(); at += piece) {
                     const std::size_t part = std::min(piece, answer.size() - at);
@@ -45,21 +34,20 @@ class Listener {
         }
     }
     ~Listener() {
-        ::shutdown(fd_, SHUT_RDWR);  // wakes who waits for a client
+        ::shutdown(socket_.descriptor(), SHUT_RDWR);  // wakes who waits for a client
         if (thread_.joinable()) {
             thread_.join();
         }
-        ::close(fd_);
     }
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
-    std::uint16_t port() const { return port_; }
+    std::uint16_t port() const { return socket_.port(); }
     /// What the client sent, once it was answered.
     const std::string& request() {
         thread_.join();
         return request_;
     }
-    std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/"; }
+    std::string url() const { return socket_.url() + "/"; }
 
   private:
     /// To its empty line: closing with bytes unread resets the connection, and the answer is lost with it.
@@ -75,8 +63,7 @@ class Listener {
         return true;
     }
 
-    int fd_;
-    std::uint16_t port_ = 0;
+    assay::test::LoopbackSocket socket_;
     std::string request_;
     std::thread thread_;
 };

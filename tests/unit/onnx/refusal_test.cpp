@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include <doctest/doctest.h>
 #include <tests/unit/onnx/model_builder.hpp>
+#include <tests/unit/onnx/models.hpp>
 
 using namespace assay;
 using namespace assay::onnx;
@@ -170,6 +177,41 @@ TEST_CASE("what is too large is refused before anything is allocated for it") {
     integers.integers("big", {std::int64_t{1} << 40U, 3});
     integers.node("Identity", {"big"}, {"y"});
     CHECK(refused(integers).kind == ImportErrorKind::kTooLarge);
+}
+
+TEST_CASE("what a model keeps in another file must have the length that its type and dimensions ask for") {
+    ModelBuilder model = assay::onnx::test::mlp();
+    auto& weight = *model.proto().mutable_graph()->mutable_initializer(0);
+    const std::vector<float> values(weight.float_data().begin(), weight.float_data().end());
+    const auto expected = import_training(model.bytes(), {.batch_size = 8, .dataset_rows = 8});
+    REQUIRE(expected.has_value());
+    weight.clear_float_data();
+    weight.set_data_location(::onnx::TensorProto::EXTERNAL);
+    const auto set = [&](const std::string& key, const std::string& value) {
+        auto* const entry = weight.add_external_data();
+        entry->set_key(key);
+        entry->set_value(value);
+    };
+    set("location", "weights.bin");
+    set("offset", "8");
+    TrainingConfig config{.batch_size = 8, .dataset_rows = 8};
+    config.external = [&](const std::string& location, std::uint64_t offset, std::uint64_t length) {
+        CHECK(location == "weights.bin");
+        CHECK(offset == 8);
+        Bytes out(length);
+        std::memcpy(out.data(), values.data(), std::min<std::size_t>(length, values.size() * sizeof(float)));
+        return std::optional(out);
+    };
+    const auto imported = import_training(model.bytes(), config);
+    REQUIRE(imported.has_value());
+    CHECK(imported->initial == expected->initial);
+    config.external = [](const std::string&, std::uint64_t, std::uint64_t) { return std::optional<Bytes>(); };
+    CHECK(mentions(import_training(model.bytes(), config).error(), "cannot be read there"));
+    set("length", "12");
+    CHECK(mentions(import_training(model.bytes(), config).error(), "has 12 bytes in another file"));
+    set("offset", "1x");
+    weight.mutable_external_data(2)->set_key("checksum");
+    CHECK(mentions(import_training(model.bytes(), config).error(), "'1x' as a place"));
 }
 
 TEST_CASE("tensors in other files, halves and strings are refused") {

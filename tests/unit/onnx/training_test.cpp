@@ -159,6 +159,31 @@ TEST_CASE("gradients of an imported transformer agree with finite differences") 
     check_gradients(import_model(transformer(), momentum_config()), Rows(0, 8, 11));
 }
 
+// A gate's two largest scores of four, scattered back and weighing what the other weight computes.
+TEST_CASE("gradients through TopK and a computed scatter agree with finite differences") {
+    Numbers numbers(4);
+    ModelBuilder model;
+    model.input("x", {-1, 6});
+    model.output("loss");
+    model.initializer("gate", {6, 4}, numbers.many(24));
+    model.initializer("expert", {6, 4}, numbers.many(24));
+    model.initializer("zeros", {kBatch, 4}, std::vector<float>(std::size_t{kBatch} * 4, 0.0F));
+    model.integers("k", {2});
+    model.node("MatMul", {"x", "gate"}, {"scores"});
+    model.node("TopK", {"scores", "k"}, {"top", "chosen"});
+    model.node("Softmax", {"top"}, {"shares"});
+    model.node("ScatterElements", {"zeros", "chosen", "shares"}, {"weights"});
+    model.attribute("axis", std::int64_t{1});
+    model.node("MatMul", {"x", "expert"}, {"outputs"});
+    model.node("Mul", {"outputs", "weights"}, {"mixed"});
+    model.node("Mul", {"mixed", "mixed"}, {"squares"});
+    model.node("ReduceMean", {"squares"}, {"loss"});
+    model.attribute("keepdims", std::int64_t{0});
+    TrainingConfig config = momentum_config();
+    config.frozen = {"zeros"};
+    check_gradients(import_model(model, config), Rows(6, 0, 1));
+}
+
 TEST_CASE("an imported perceptron learns with every optimizer") {
     using program::OptimizerKind;
     for (const OptimizerKind kind :

@@ -293,6 +293,76 @@ TEST_CASE("schedules follow their closed formulas, before, during and after") {
     }
 }
 
+TEST_CASE("a schedule of points goes through them, straight or along half a cosine") {
+    OptimizerConfig config;
+    config.learning_rate = 0.5F;
+    config.schedule = {
+        .kind = ScheduleKind::kPoints, .points = {{1.0F, 0.25F}, {3.5F, 20.0F}, {4.5F, 4.0F}, {9.0F, 0.0F}}};
+    for (const bool is_curved : {false, true}) {
+        config.schedule.is_curved = is_curved;
+        for (const std::uint64_t step : {0U, 1U, 2U, 3U, 4U, 5U, 8U, 9U, 10U, 1000U}) {
+            CAPTURE(step);
+            const auto rate = test::evaluate(
+                [&](GraphBuilder& graph, const Values&) { return Values{append_learning_rate(graph, config)}; }, {},
+                step
+            );
+            const auto& points = config.schedule.points;
+            const double t = std::clamp(static_cast<double>(step), 1.0, 9.0);
+            std::size_t i = 0;
+            while (i + 2 < points.size() && static_cast<double>(points[i + 1].update) <= t) {
+                ++i;
+            }
+            const double length = static_cast<double>(points[i + 1].update) - static_cast<double>(points[i].update);
+            double share = (t - static_cast<double>(points[i].update)) / length;
+            share = is_curved ? (1.0 - std::cos(std::acos(-1.0) * share)) / 2.0 : share;
+            const double from = static_cast<double>(points[i].factor);
+            const double factor = from + (static_cast<double>(points[i + 1].factor) - from) * share;
+            CHECK(std::abs(rate[0].values[0] - 0.5 * factor) < 2e-6);
+            CHECK(rate[0].values[0] >= 0.0);
+        }
+    }
+    const auto error_of = [](std::vector<SchedulePoint> points) {
+        OptimizerConfig wrong;
+        wrong.schedule = {.kind = ScheduleKind::kPoints, .points = std::move(points)};
+        const auto checked = check_optimizer(wrong);
+        return !checked.has_value() && checked.error() == OptimizerError::kSchedule;
+    };
+    CHECK(error_of({}));
+    CHECK(error_of({{1.0F, 1.0F}, {1.0F, 2.0F}}));
+    CHECK(error_of({{-1.0F, 1.0F}}));
+    CHECK(error_of({{0.0F, -1.0F}}));
+    CHECK(error_of(std::vector<SchedulePoint>(kMaxSchedulePoints + 1)));
+    CHECK_FALSE(error_of({{0.0F, 1.0F}}));
+}
+
+TEST_CASE("a parameter's rate may be a multiple of the others'") {
+    for (const OptimizerKind kind : kKinds) {
+        CAPTURE(static_cast<int>(kind));
+        const OptimizerConfig config = make(kind, 0.1F);
+        OptimizerConfig tripled = config;
+        tripled.learning_rate *= 3.0F;
+        const auto updated = [&](const OptimizerConfig& by, std::vector<float> rates) {
+            return test::evaluate(
+                [&](GraphBuilder& graph, const Values& v) {
+                    const Values gradients{graph.fill(kShapes[0], 0.5F), graph.fill(kShapes[1], 0.25F)};
+                    const Values slots(v.begin() + kCount, v.end());
+                    return append_optimizer(graph, by, {{v[0], v[1]}, gradients, slots, {true, true}, rates});
+                },
+                first_state(by)
+            );
+        };
+        const auto found = updated(config, {1.0F, 3.0F});
+        const auto once = updated(config, {});
+        const auto thrice = updated(tripled, {});
+        CHECK(found[0].values == once[0].values);
+        REQUIRE(found[1].values.size() == thrice[1].values.size());
+        for (std::size_t i = 0; i < found[1].values.size(); ++i) {
+            CHECK(found[1].values[i] == doctest::Approx(thrice[1].values[i]).epsilon(1e-6));
+            CHECK(found[1].values[i] != once[1].values[i]);
+        }
+    }
+}
+
 TEST_CASE("a schedule's rate is the optimizer's") {
     for (const OptimizerKind kind : kKinds) {
         OptimizerConfig config = make(kind, 0.1F);

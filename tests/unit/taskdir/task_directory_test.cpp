@@ -56,8 +56,8 @@ TEST_CASE("a packed task's artifacts are what the spec names") {
     const artifacts::ContentStore store(packed.directory.path() / "store");
     const auto bytes = store.get(packed.spec.program_artifact.sha256);
     REQUIRE(bytes.has_value());
-    CHECK(bytes->size() == packed.spec.program_artifact.size_bytes);
-    const auto program = program::decode_program(*bytes);
+    CHECK(bytes->size_bytes() == packed.spec.program_artifact.size_bytes);
+    const auto program = program::decode_program(bytes->view());
     REQUIRE(program.has_value());
     const auto tensors = static_cast<std::uint32_t>(program->state.size());
     CHECK(

@@ -153,7 +153,10 @@ TEST_CASE("EVL-5: anybody's replay of the evaluation holds for a true score, and
         artifacts::state_root_of(state), task.put(artifacts::encode_state(task.artifacts->program, state)), Height{1}};
     Reporter reporter(true);
     const auto holds = [&] {
-        return check_segment(records, task.store, {}, reporter, std::atomic<bool>(false)).value().value().holds();
+        return check_segment(records, waiting_source(task.store), {}, reporter, std::atomic<bool>(false))
+            .value()
+            .value()
+            .holds();
     };
     CHECK(holds());
     records.task.evaluation->score ^= 1U;

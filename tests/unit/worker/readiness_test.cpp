@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <core/dispute/work.hpp>
 #include <tests/unit/worker/small_task.hpp>
 #include <verifier/worker/offers.hpp>
 #include <verifier/worker/readiness.hpp>
@@ -43,15 +44,30 @@ TEST_CASE("a step that is tried says how long it takes, and whether the task div
 
 TEST_CASE("the memory that a task takes holds its data, its state three times and a dispute's step") {
     const test::SmallTask task;
-    std::uint64_t state = 0;
-    for (const canonical::Tensor& tensor : task.state_after(0)) {
-        state += tensor.data.size();
-    }
-    std::uint64_t outputs = 0;
-    for (const canonical::Node& node : task.artifacts->program.step) {
-        outputs += node.op == canonical::Op::kCommit ? 0 : node.shape.element_count() * size_of(node.dtype);
-    }
-    CHECK(memory_of(*task.artifacts) >= 3 * state + outputs);
+    const program::Program& program = task.artifacts->program;
+    const canonical::DatasetShape shape = task.artifacts->dataset->shape();
+    const std::uint64_t data = shape.rows * shape.width * 4;
+    const std::uint64_t least = data + 3 * size_bytes(program.state) + dispute::memory_of(program.step);
+    CHECK(memory_of(*task.artifacts, {}) >= least);
+    // A limit makes no dispute smaller.
+    CHECK(memory_of(*task.artifacts, {.memory_bytes = 1}) >= least);
+}
+
+TEST_CASE("steps on a CPU are planned, and take less than twice what is alive") {
+    program::GptConfig config;
+    config.vocabulary = 96;
+    config.context = 64;
+    config.layers = 6;
+    config.heads = 2;
+    config.width = 64;
+    config.batch_size = 8;
+    config.dataset_rows = 8;
+    const test::SmallTask task;
+    TaskArtifacts deep = *task.artifacts;
+    deep.program = program::build_gpt(config, {});
+    const std::uint64_t elsewhere = memory_of(deep, {.device = "cuda"});
+    CHECK(elsewhere >= 2 * dispute::memory_of(deep.program.step));
+    CHECK(memory_of(deep, {}) < elsewhere);
 }
 
 }  // namespace

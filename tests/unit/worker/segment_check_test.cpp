@@ -43,7 +43,7 @@ Result<std::optional<SegmentCheck>, Unavailable> check(
     const test::SmallTask& small, const artifacts::SegmentRecords& records, bool stop = false
 ) {
     Reporter reporter(true);
-    return check_segment(records, small.store, {}, reporter, std::atomic<bool>(stop));
+    return check_segment(records, waiting_source(small.store), {}, reporter, std::atomic<bool>(stop));
 }
 
 int replay(const test::SmallTask& small, const Bytes& file) {

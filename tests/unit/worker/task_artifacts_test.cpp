@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+
 #include <doctest/doctest.h>
 
 #include <tests/unit/worker/small_task.hpp>
@@ -102,6 +104,36 @@ TEST_CASE("ART-11: a task whose initial tensors are not those that it commits to
     CHECK(!refused(spec).is_final);
 }
 
+TEST_CASE("ART-12: what may be fetched follows from the task") {
+    test::SmallTask task(test::Start::kGiven);
+    const program::Program& program = task.artifacts->program;
+    std::map<Hash256, std::uint64_t> asked;
+    const auto stored = waiting_source(task.store);
+    const auto source = [&](const contracts::ArtifactRef& artifact, std::uint64_t size_max, const auto& state) {
+        asked[artifact.sha256] = size_max;
+        return stored(artifact, size_max, state);
+    };
+    REQUIRE(load_task_artifacts(contracts::TaskId{{7}}, task.spec, source).has_value());
+    constexpr std::uint64_t kHeader = 100'000'008;
+    CHECK(asked.at(task.spec.program_artifact.sha256) == 64U << 20U);
+    const auto [rows, width] = program.dataset;
+    CHECK(asked.at(task.spec.dataset_artifact.sha256) == rows * width * 4 + kHeader);
+    CHECK(asked.at(task.spec.initial_artifact->sha256) == task.initial.at(0).data.size() + kHeader);
+    std::uint64_t state_bytes = 0;
+    for (const canonical::Tensor& tensor : task.state_after(0)) {
+        state_bytes += tensor.data.size();
+    }
+    contracts::Checkpoint checkpoint{Hash256{{1}}, task.put({1}), {}};
+    CHECK(check_state(*task.artifacts, checkpoint, source).error().defect == Defect::kStateFormat);
+    CHECK(asked.at(checkpoint.artifact.sha256) == state_bytes + kHeader);
+    checkpoint.artifact.size_bytes = state_bytes + kHeader + 1;
+    CHECK(check_state(*task.artifacts, checkpoint, source).error().defect == Defect::kTooLarge);
+    CHECK(load_state(*task.artifacts, checkpoint, source).error().is_final);
+    auto spec = task.spec;
+    spec.program_artifact.size_bytes = (64U << 20U) + 1;
+    CHECK(load_task_artifacts(contracts::TaskId{{7}}, spec, source).error().defect == Defect::kTooLarge);
+}
+
 TEST_CASE("a checkpoint is used only when its file has the posted root") {
     test::SmallTask task;
     const auto state = task.state_after(0);
@@ -110,8 +142,10 @@ TEST_CASE("a checkpoint is used only when its file has the posted root") {
     checkpoint.artifact = task.put(bytes);
     checkpoint.state_root = artifacts::state_root_of(state);
     CHECK(load_state(*task.artifacts, checkpoint, waiting_source(task.store)).value() == state);
+    CHECK(check_state(*task.artifacts, checkpoint, waiting_source(task.store)).has_value());
     checkpoint.state_root.data[0] ^= 1U;
     CHECK(!load_state(*task.artifacts, checkpoint, waiting_source(task.store)).has_value());
+    CHECK(check_state(*task.artifacts, checkpoint, waiting_source(task.store)).error().defect == Defect::kStateOther);
     checkpoint.artifact = task.put({1, 2, 3});
     CHECK(!load_state(*task.artifacts, checkpoint, waiting_source(task.store)).has_value());
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/cli/task/fetch_checkpoint.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
-
-#include <unistd.h>
+#include <system_error>
+#include <utility>
 
 #include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
 #include <tools/cli/common/proof.hpp>
 #include <tools/cli/common/session.hpp>
 #include <verifier/artifacts/fetch.hpp>
-#include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/commitment.hpp>
@@ -19,38 +19,50 @@
 namespace assay::cli {
 namespace {
 
-/// A store for one download; gone afterwards.
-class TemporaryStore {
+/// A store beside the file to write, which is removed unless its downloads can be resumed.
+class PartsStore {
   public:
-    TemporaryStore() : directory_(make_directory()), store_(directory_) {}
-    ~TemporaryStore() {
-        std::error_code ignored;
-        std::filesystem::remove_all(directory_, ignored);
+    explicit PartsStore(const std::filesystem::path& out) : directory_(out.string() + ".parts"), store_(directory_) {}
+    ~PartsStore() {
+        if (!is_kept_) {
+            std::error_code ignored;
+            std::filesystem::remove_all(directory_, ignored);
+        }
     }
-    TemporaryStore(const TemporaryStore&) = delete;
-    TemporaryStore& operator=(const TemporaryStore&) = delete;
+    PartsStore(const PartsStore&) = delete;
+    PartsStore& operator=(const PartsStore&) = delete;
     const artifacts::ContentStore& operator*() const { return store_; }
+    bool has_part() const {
+        const auto partials = store_.partials();
+        return std::any_of(partials.begin(), partials.end(), [](const auto& partial) {
+            return partial.size_bytes > 0;
+        });
+    }
+    void keep() { is_kept_ = true; }
 
   private:
-    static std::filesystem::path make_directory() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "assay-fetch-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) {
-            throw std::runtime_error("cannot make a temporary directory " + pattern);
-        }
-        return pattern;
-    }
     std::filesystem::path directory_;
     artifacts::ContentStore store_;
+    bool is_kept_ = false;
 };
 
-Bytes download(const contracts::ArtifactRef& artifact, const artifacts::ContentStore& store, const std::string& name) {
-    auto bytes = artifacts::fetch(artifact, store);
-    if (bytes) {
-        return *std::move(bytes);
+artifacts::StoredFile download(
+    const contracts::ArtifactRef& artifact, std::uint64_t size_max, PartsStore& store, const std::string& name,
+    const artifacts::ExpectedState* state = nullptr
+) {
+    auto file = artifacts::fetch(artifact, size_max, *store, {}, state);
+    if (file) {
+        return *std::move(file);
     }
-    const std::string what = name + " at " + artifact.location + ": " + artifacts::to_string(bytes.error());
-    switch (bytes.error()) {
+    const std::string what = name + " at " + artifact.location + ": " + artifacts::to_string(file.error());
+    switch (file.error()) {
         case artifacts::FetchError::kUnreachable:
+            if (store.has_part()) {
+                store.keep();
+                throw Failure(
+                    kExitUnreachable, "unreachable", what + "; the same command goes on with what has arrived"
+                );
+            }
             throw Failure(kExitUnreachable, "unreachable", what);
         case artifacts::FetchError::kMissing:
             throw Failure(kExitNotFound, "not_found", what);
@@ -78,7 +90,8 @@ program::Program decode_as_promised(ByteView bytes, const dispute::ProgramCommit
 }  // namespace
 
 FetchedCheckpoint fetch_checkpoint(
-    client::RpcClient& rpc, const contracts::TaskId& id, std::optional<std::uint32_t> index, const Trust& trust
+    client::RpcClient& rpc, const contracts::TaskId& id, std::optional<std::uint32_t> index,
+    const std::filesystem::path& out, const Trust& trust
 ) {
     const ProvenSlot task_slot = prove_slot(rpc, contracts::keys::task(id));
     const auto task = decode_proven<contracts::Task>(task_slot, "task " + to_hex(id.view()));
@@ -88,36 +101,39 @@ FetchedCheckpoint fetch_checkpoint(
             "no checkpoint of this task is posted yet: `assay task status` shows how far it is"
         );
     }
-    FetchedCheckpoint out;
-    out.index = index.value_or(task.checkpoints - 1);
-    const std::string name = "checkpoint " + std::to_string(out.index);
-    const ProvenSlot slot = prove_slot(rpc, contracts::keys::checkpoint(id, out.index), task_slot.height);
+    FetchedCheckpoint fetched;
+    fetched.index = index.value_or(task.checkpoints - 1);
+    const std::string name = "checkpoint " + std::to_string(fetched.index);
+    const ProvenSlot slot = prove_slot(rpc, contracts::keys::checkpoint(id, fetched.index), task_slot.height);
     if (slot.app_hash != task_slot.app_hash) {
         throw Mismatch("the node proved two records of one height against two app hashes");
     }
     check_signed(rpc, task_slot, trust);
-    out.checkpoint = decode_proven<contracts::Checkpoint>(slot, name);
+    fetched.checkpoint = decode_proven<contracts::Checkpoint>(slot, name);
 
-    const TemporaryStore store;
-    const program::Program program =
-        decode_as_promised(download(task.spec.program_artifact, *store, "the program"), task.spec.program);
-    out.bytes = download(out.checkpoint.artifact, *store, name);
-    const auto state = artifacts::decode_state(program, out.bytes);
-    if (!state) {
+    PartsStore store(out);
+    const auto program_file = download(task.spec.program_artifact, artifacts::kMaxProgramBytes, store, "the program");
+    const program::Program program = decode_as_promised(program_file.view(), task.spec.program);
+    const std::uint64_t size_max = artifacts::tensor_file_bytes_max(program.state);
+    const artifacts::ExpectedState expected{.tensors = program.state, .root = fetched.checkpoint.state_root};
+    const auto file = download(fetched.checkpoint.artifact, size_max, store, name, &expected);
+    const auto root = artifacts::root_of_state(program, file);
+    if (!root) {
         throw Failure(
             kExitInvalidArtifact, "invalid_artifact",
-            name + " is no state of the program: " + artifacts::to_string(state.error())
+            name + " is no state of the program: " + artifacts::to_string(root.error())
         );
     }
-    const Hash256 root = artifacts::state_root_of(*state);
-    if (root != out.checkpoint.state_root) {
+    if (*root != fetched.checkpoint.state_root) {
         throw Failure(
             kExitInvalidArtifact, "invalid_artifact",
-            name + " has the state root " + to_hex(root.view()) + ", the chain says " +
-                to_hex(out.checkpoint.state_root.view())
+            name + " has the state root " + to_hex(root->view()) + ", the chain says " +
+                to_hex(fetched.checkpoint.state_root.view())
         );
     }
-    return out;
+    fetched.size_bytes = file.size_bytes();
+    std::filesystem::rename((*store).path(fetched.checkpoint.artifact.sha256), out);
+    return fetched;
 }
 
 }  // namespace assay::cli

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 
-#include <core/base/bytes.hpp>
 #include <contracts/state/task.hpp>
 #include <client/proof.hpp>
 #include <client/rpc_client.hpp>
@@ -14,15 +14,17 @@ namespace assay::cli {
 struct FetchedCheckpoint {
     std::uint32_t index = 0;
     contracts::Checkpoint checkpoint;  ///< the proven record
-    Bytes bytes;                       ///< the safetensors file
+    std::uint64_t size_bytes = 0;      ///< of the safetensors file
 };
 
 /// Downloads checkpoint `index` of a task (default: the last one) and verifies it against the chain: both records
-/// proven and signed, the artifact's SHA-256, the program's commitment, and the state root of its tensors. Throws
-/// RpcError, NetError, Mismatch, and Failure kExitNotFound or kExitInvalidArtifact.
+/// proven and signed, the artifact's SHA-256, the program's commitment, and the state root of its tensors. The
+/// safetensors file is written to `out`. What arrives is kept in the directory `<out>.parts` until then, so that
+/// another call goes on where this one was cut off; it stays behind if nobody serves the rest. Throws RpcError,
+/// NetError, StoreError, Mismatch, and Failure kExitNotFound, kExitUnreachable or kExitInvalidArtifact.
 FetchedCheckpoint fetch_checkpoint(
     client::RpcClient& rpc, const contracts::TaskId& task, std::optional<std::uint32_t> index,
-    const client::Trust& trust = {}
+    const std::filesystem::path& out, const client::Trust& trust = {}
 );
 
 }  // namespace assay::cli

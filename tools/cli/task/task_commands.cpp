@@ -4,7 +4,6 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -165,26 +164,18 @@ int run_fetch(const Session& session, const TaskArguments& a) {
     Trusting at_any_time;
     at_any_time.max_age_s = 0;
     const FetchedCheckpoint fetched =
-        fetch_checkpoint(rpc, task_argument(a), a.checkpoint, trust_of(session, at_any_time));
-    const std::string temporary = a.out + ".part";
-    std::ofstream file(temporary, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(fetched.bytes.data()), static_cast<std::streamsize>(fetched.bytes.size()));
-    file.close();
-    if (!file) {
-        throw Failure(kExitFailure, "cannot_write", "cannot write " + temporary);
-    }
-    std::filesystem::rename(temporary, a.out);
+        fetch_checkpoint(rpc, task_argument(a), a.checkpoint, a.out, trust_of(session, at_any_time));
     const std::string root = to_hex(fetched.checkpoint.state_root.view());
     session.print(
         {{"task", a.task},
          {"checkpoint", fetched.index},
          {"state_root", root},
          {"artifact", to_hex(fetched.checkpoint.artifact.sha256.view())},
-         {"size_bytes", fetched.bytes.size()},
+         {"size_bytes", fetched.size_bytes},
          {"file", a.out},
          {"verified", true}},
-        "checkpoint " + std::to_string(fetched.index) + " is in " + a.out + ", " +
-            std::to_string(fetched.bytes.size()) + " bytes; its state root is the chain's: " + root
+        "checkpoint " + std::to_string(fetched.index) + " is in " + a.out + ", " + std::to_string(fetched.size_bytes) +
+            " bytes; its state root is the chain's: " + root
     );
     return kExitOk;
 }

@@ -21,6 +21,7 @@ struct TaskDirectoryArguments {
     std::string directory;
     std::string store;
     std::string location;
+    EstimateOptions estimate;
 };
 
 int run_lint(const Session& session, const TaskDirectoryArguments& a) {
@@ -33,7 +34,7 @@ int run_estimate(const Session& session, const TaskDirectoryArguments& a) {
     taskdir::Findings findings(taskdir::task_file_name(a.directory));
     const auto task = taskdir::build_task(a.directory, findings);
     findings.throw_if_wrong();
-    const Estimate estimate = estimate_task(*task);
+    const Estimate estimate = estimate_task(*task, a.estimate);
     session.print(to_json(estimate, *task), estimate_text(estimate, *task));
     return kExitOk;
 }
@@ -63,9 +64,21 @@ void add_task_directory_commands(CLI::App& group, Session& session) {
     add_for_directory(
         group, session, "lint", "Check a task directory: what is wrong, and what may not be meant", a, run_lint
     );
-    add_for_directory(
-        group, session, "estimate", "Estimate a task's work, memory, checkpoints and largest dispute", a, run_estimate
+    CLI::App& estimate = add_for_directory(
+        group, session, "estimate", "Estimate a task's work, time, price, memory, checkpoints and largest dispute", a,
+        run_estimate
     );
+    estimate
+        .add_option(
+            "--memory", a->estimate.memory_bytes,
+            "What a machine has for the task, as in 16GiB; 0: what this one has available"
+        )
+        ->transform(CLI::AsSizeValue(false))
+        ->default_str("0");
+    estimate.add_option("--score", a->estimate.score, "This machine's score, which `assay-worker benchmark` says");
+    estimate.add_option("--threads", a->estimate.threads, "Threads of its engine")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     CLI::App& pack =
         add_for_directory(group, session, "pack", "Build a task's artifacts without submitting it", a, run_pack);
     pack.add_option("--store", a->store, "Where the artifacts go; made when missing")->required();

@@ -8,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include <contracts/params/work.hpp>
 #include <contracts/state/task.hpp>
 #include <core/base/amount.hpp>
 #include <tools/cli/common/table.hpp>
 #include <core/dispute/work.hpp>
+#include <core/system/memory.hpp>
 
 namespace assay::cli {
 namespace {
@@ -27,8 +29,6 @@ constexpr std::uint64_t kHeaderBytesPerTensor = 80;
 std::uint64_t bytes_of(canonical::DType dtype, canonical::Shape shape) {
     return shape.element_count() * size_of(dtype);
 }
-
-std::uint64_t bytes_of(const Node& node) { return node.op == Op::kCommit ? 0 : bytes_of(node.dtype, node.shape); }
 
 /// Whether a state tensor is one that the optimizer keeps for another.
 bool is_slot(const std::string& name, const std::set<std::string>& names) {
@@ -56,7 +56,6 @@ void add_state(Estimate& out, const program::Program& program) {
 void add_work(Estimate& out, const Graph& graph) {
     for (const Node& node : graph) {
         ++out.nodes_by_op[canonical::to_string(node.op)];
-        out.dispute_bytes += bytes_of(node);
         if (node.op == Op::kContract) {
             const program::Profile profile{node.attributes[0], node.attributes[1]};
             out.multiply_adds[taskdir::profile_name(profile)] += node.shape.element_count() * node.inputs[0].shape.cols;
@@ -64,6 +63,38 @@ void add_work(Estimate& out, const Graph& graph) {
             out.elements_written += node.shape.element_count();
         }
     }
+}
+
+/// Besides its steps, training takes the dataset, and a second state while a checkpoint is written.
+void add_memory(Estimate& out, const taskdir::BuiltTask& task, const EstimateOptions& options) {
+    out.memory_bytes = options.memory_bytes != 0 ? options.memory_bytes : system::available_memory().value_or(0);
+    const std::uint64_t besides = task.data.artifact.size() + out.state_bytes;
+    const std::uint64_t limit = std::max<std::uint64_t>(1, out.memory_bytes - std::min(out.memory_bytes, besides));
+    const StepMemory steps = step_memory(task.program, limit, options.threads);
+    std::uint64_t scored = 0;
+    if (task.evaluation) {
+        scored = dispute::memory_of(task.evaluation->program.init);
+    }
+    out.training_bytes = std::max(steps.bytes, scored) + besides;
+    out.least_training_bytes = std::max(steps.least_bytes, scored) + besides;
+    out.training_work = steps.work;
+    out.largest = largest_model(task.file, limit, options.threads);
+}
+
+void add_time(
+    Estimate& out, const taskdir::BuiltTask& task, const EstimateOptions& options, const contracts::Params& params
+) {
+    constexpr double kWorkOfHour = 3600.0 * 1e6;  // of a score of 1 (WRK-3)
+    const double work = static_cast<double>(task.spec.program.init_work) +
+                        static_cast<double>(task.spec.steps) * static_cast<double>(task.spec.program.step_work);
+    for (const contracts::HardwareClass& each : params.hardware_classes) {
+        out.hours.emplace_back(each.name, work / (static_cast<double>(each.least_score) * kWorkOfHour));
+    }
+    if (options.score != 0) {
+        const double hours = work * out.training_work / (static_cast<double>(options.score) * kWorkOfHour);
+        out.hours.emplace_back("this machine", hours);
+    }
+    out.fee_min_grains = contracts::fee_at(params, task.spec, params.work_price).grains;
 }
 
 std::string decimal(double value, int digits) {
@@ -129,20 +160,78 @@ json evaluation_to_json(const taskdir::BuiltTask& task) {
         {"bytes", task.evaluation->artifact.size()}};
 }
 
+json largest_to_json(const Estimate& e) {
+    if (!e.largest) {
+        return {};
+    }
+    return {
+        {"size", e.largest->size},
+        {"state_bytes", e.largest->state_bytes},
+        {"is_bound_by_memory", e.largest->is_bound_by_memory},
+        {"step_bytes", e.largest->memory.bytes},
+        {"work_over_program", e.largest->memory.work}};
+}
+
+json hours_to_json(const Estimate& e) {
+    json out = json::object();
+    for (const auto& [machine, hours] : e.hours) {
+        out[machine] = hours;
+    }
+    return out;
+}
+
+std::string memory_text(const Estimate& e) {
+    std::string out = "about " + size_text(e.training_bytes) + " to train or verify";
+    if (e.training_work > 1.005) {
+        out += ", with " + decimal((e.training_work - 1.0) * 100.0, 0) + " % of the work done twice";
+    }
+    if (e.training_bytes > e.memory_bytes) {
+        out += ": too much for " + size_text(e.memory_bytes);
+    }
+    return out + "; at least " + size_text(e.least_training_bytes) + "; " + size_text(e.dispute_bytes) +
+           " for a party to a dispute";
+}
+
+std::string duration_text(double hours) {
+    constexpr double kLongest = 100.0;  // of one unit before the next is taken
+    if (hours * 3600.0 < 0.1) {
+        return "less than 0.1 seconds";
+    }
+    if (hours * 3600.0 < kLongest) {
+        return decimal(hours * 3600.0, 1) + " seconds";
+    }
+    if (hours * 60.0 < kLongest) {
+        return decimal(hours * 60.0, 1) + " minutes";
+    }
+    return hours < kLongest ? decimal(hours, 1) + " hours" : decimal(hours / 24.0, 1) + " days";
+}
+
+void add_times(Facts& facts, const Estimate& e) {
+    const char* name = "time";
+    for (const auto& [machine, hours] : e.hours) {
+        const bool is_class = machine != "this machine";
+        facts.add(
+            name, duration_text(hours) + " on " + (is_class ? "the slowest machine of class " + machine : machine)
+        );
+        name = "";
+    }
+}
+
 }  // namespace
 
-Estimate estimate_task(const taskdir::BuiltTask& task) {
+Estimate estimate_task(
+    const taskdir::BuiltTask& task, const EstimateOptions& options, const contracts::Params& params
+) {
     Estimate out;
     add_state(out, task.program);
     add_work(out, task.program.step);
     out.rows_read = task.spec.steps * task.program.batch_size;  // TASK-2: fits
     out.segments = contracts::segment_count(task.spec);
-    std::uint64_t memory = std::max(dispute::memory_of(task.program.step), dispute::memory_of(task.program.init));
-    if (task.evaluation) {
-        memory = std::max(memory, dispute::memory_of(task.evaluation->program.init));
+    if (options.with_memory) {
+        add_memory(out, task, options);
     }
-    out.training_bytes = task.data.artifact.size() + memory;
-    out.dispute_bytes += task.data.artifact.size() + out.state_bytes;
+    add_time(out, task, options, params);
+    out.dispute_bytes = task.data.artifact.size() + 2 * out.state_bytes + dispute::memory_of(task.program.step);
     const std::uint64_t steps = std::min<std::uint64_t>(task.spec.steps, task.spec.checkpoint_interval);
     out.dispute = taskdir::bound_dispute(task.program, task.spec.program, steps);
     return out;
@@ -174,7 +263,19 @@ json to_json(const Estimate& e, const taskdir::BuiltTask& task) {
         {"steps", task.spec.steps},
         {"segments", e.segments},
         {"checkpoints_bytes", (std::uint64_t{e.segments} + 1) * e.checkpoint_bytes},
-        {"memory_bytes", {{"training", e.training_bytes}, {"dispute", e.dispute_bytes}}},
+        {"memory_bytes",
+         {{"available", e.memory_bytes},
+          {"training", e.training_bytes},
+          {"least_training", e.least_training_bytes},
+          {"dispute", e.dispute_bytes}}},
+        {"fits", e.training_bytes <= e.memory_bytes},
+        {"work_over_program", e.training_work},
+        {"largest_model", largest_to_json(e)},
+        {"hours", hours_to_json(e)},
+        {"price_grains",
+         {{"reward", task.spec.reward.grains},
+          {"verification_fee", task.spec.verification_fee.grains},
+          {"least_verification_fee", e.fee_min_grains}}},
         {"dispute",
          {{"rounds", e.dispute.rounds.total()},
           {"rounds_by_level",
@@ -233,9 +334,17 @@ std::string estimate_text(const Estimate& e, const taskdir::BuiltTask& task) {
         facts.add("", grouped(count) + " multiply-adds in " + profile);
     }
     facts.add("", grouped(e.elements_written) + " elements written by the other nodes");
+    facts.add("memory", memory_text(e));
+    if (e.largest) {
+        facts.add(
+            "", "the largest such model that fits " + size_text(e.memory_bytes) + ": " + e.largest->size +
+                    (e.largest->is_bound_by_memory ? "" : "; a larger one is beyond the limits of programs")
+        );
+    }
+    add_times(facts, e);
     facts.add(
-        "memory", "about " + size_text(e.training_bytes) + " to train or verify; " + size_text(e.dispute_bytes) +
-                      " for a party to a dispute"
+        "price", to_text(task.spec.reward) + " to the solver and " + to_text(task.spec.verification_fee) +
+                     " for verification, which takes at least " + to_text(Amount{e.fee_min_grains})
     );
     facts.add("dispute", "at most " + rounds_text(e.dispute));
     facts.add(

@@ -11,7 +11,6 @@
 #include <verifier/taskdir/task_directory.hpp>
 #include <tools/cli/task/task_estimate.hpp>
 #include <tools/cli/task/task_first_step.hpp>
-#include <verifier/artifacts/fetch.hpp>
 
 namespace assay::cli {
 namespace {
@@ -88,13 +87,6 @@ void check_drift(const taskdir::TaskFile& file, taskdir::Findings& findings) {
 }
 
 void check_sizes(const Estimate& estimate, taskdir::Findings& findings) {
-    const std::uint64_t limit = artifacts::FetchLimits{}.size_max;
-    if (estimate.checkpoint_bytes > limit) {
-        findings.error(
-            "model", "a checkpoint would have about " + std::to_string(estimate.checkpoint_bytes) +
-                         " bytes; workers do not fetch above " + std::to_string(limit) + ", so nobody could verify it"
-        );
-    }
     const std::uint32_t tx_size_max = contracts::Params{}.tx_size_max;
     if (estimate.dispute.proof_bytes > tx_size_max) {
         findings.warning(
@@ -134,7 +126,7 @@ taskdir::Findings lint_task(const std::filesystem::path& directory) {
             check_run(*task, findings);
             check_drift(task->file, findings);
             check_initial(*task, findings);
-            check_sizes(estimate_task(*task), findings);
+            check_sizes(estimate_task(*task, {.with_memory = false}), findings);
             if (!findings.has_errors()) {
                 check_first_step(*task, findings);
             }

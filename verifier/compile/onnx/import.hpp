@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -102,6 +103,11 @@ struct ForwardGraph {
 /// Imports a model for inference. The graph passes check_graph. Fails with ImportError.
 Result<ForwardGraph, ImportError> import_forward(ByteView model, const ForwardConfig& config = {});
 
+/// Reads `length` bytes from `offset` on of a file that the model names; nullopt if there are none or it may not be
+/// read.
+using ExternalData =
+    std::function<std::optional<Bytes>(const std::string& location, std::uint64_t offset, std::uint64_t length)>;
+
 struct TrainingConfig {
     std::string loss{};  ///< name of a scalar graph output; the first output if empty
     std::uint32_t batch_size = 0;
@@ -109,7 +115,12 @@ struct TrainingConfig {
     program::OptimizerConfig optimizer{};
     program::Profile profile = program::kXg21;
     std::vector<std::string> frozen{};  ///< initializers that are not trained
+    /// Initializers that weight decay applies to; nullopt: those of two dimensions or more.
+    std::optional<std::vector<std::string>> decayed{};
+    std::map<std::string, float>
+        rates{};  ///< initializers whose learning rate is multiplied, and what it is multiplied by
     Dimensions dimensions{};
+    ExternalData external{};  ///< for weights in other files; without it they are refused
 };
 
 /// A model with a loss, imported as a training program. The first dimension of every graph input is the batch. A

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/compile/onnx/model.hpp>
 
+#include <charconv>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <onnx/onnx_pb.h>
@@ -13,7 +16,7 @@
 namespace assay::onnx {
 namespace {
 
-constexpr int kMaxModelNodes = 10'000;
+constexpr int kMaxModelNodes = static_cast<int>(canonical::kMaxNodes);
 constexpr std::uint64_t kMaxTensorElements = std::uint64_t{1} << 30U;
 
 template <class Message>
@@ -91,10 +94,49 @@ void append_typed_values(HostTensor& out, const ::onnx::TensorProto& proto) {
     }
 }
 
-HostTensor to_host_tensor(const ::onnx::TensorProto& proto, const std::string& name) {
-    if (proto.data_location() == ::onnx::TensorProto::EXTERNAL || proto.external_data_size() != 0) {
+std::uint64_t decode_number(const std::string& text, const std::string& name) {
+    std::uint64_t out = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    if (error != std::errc{} || end != text.data() + text.size()) {
+        refuse_invalid("tensor '" + name + "' has '" + text + "' as a place in another file");
+    }
+    return out;
+}
+
+// The elements of a tensor that is in another file; `bytes` is what type and dimensions ask for.
+Bytes external_data(
+    const ::onnx::TensorProto& proto, const std::string& name, std::uint64_t bytes, const ExternalData& external
+) {
+    if (!external) {
         refuse_unsupported("tensor '" + name + "' keeps its data in another file; store it inside the model");
     }
+    std::string location;
+    std::uint64_t offset = 0;
+    for (const ::onnx::StringStringEntryProto& entry : proto.external_data()) {
+        if (entry.key() == "location") {
+            location = entry.value();
+        } else if (entry.key() == "offset") {
+            offset = decode_number(entry.value(), name);
+        } else if (entry.key() == "length" && decode_number(entry.value(), name) != bytes) {
+            refuse_invalid(
+                "tensor '" + name + "' has " + entry.value() + " bytes in another file, and asks for " +
+                std::to_string(bytes)
+            );
+        }
+    }
+    std::optional<Bytes> found = external(location, offset, bytes);
+    if (!found || found->size() != bytes) {
+        refuse_invalid(
+            "tensor '" + name + "' is to be at byte " + std::to_string(offset) + " of '" + location +
+            "', a file beside the model, and cannot be read there"
+        );
+    }
+    return *std::move(found);
+}
+
+HostTensor to_host_tensor(
+    const ::onnx::TensorProto& proto, const std::string& name, const ExternalData& external = {}
+) {
     if (proto.has_segment()) {
         refuse_unsupported("tensor '" + name + "' is stored in segments");
     }
@@ -104,7 +146,9 @@ HostTensor to_host_tensor(const ::onnx::TensorProto& proto, const std::string& n
         out.dims.push_back(checked_size(size, name));
     }
     const std::uint64_t bytes = checked_count(out.dims, name) * size_of(out.type);
-    if (proto.has_raw_data()) {
+    if (proto.data_location() == ::onnx::TensorProto::EXTERNAL || proto.external_data_size() != 0) {
+        out.data = external_data(proto, name, bytes, external);
+    } else if (proto.has_raw_data()) {
         const std::string& raw = proto.raw_data();
         out.data.assign(raw.begin(), raw.end());
     } else {
@@ -238,7 +282,7 @@ void forget_unread_outputs(Model& model) {
 
 }  // namespace
 
-Model decode_model(ByteView bytes) {
+Model decode_model(ByteView bytes, const ExternalData& external) {
     const auto proto = parse_message<::onnx::ModelProto>(bytes, "an ONNX model");
     if (!proto.has_graph()) {
         refuse(ImportErrorKind::kMalformed, "the model has no graph");
@@ -257,7 +301,7 @@ Model decode_model(ByteView bytes) {
         if (tensor.name().empty() || !initialised.insert(tensor.name()).second) {
             refuse_invalid("initializer '" + tensor.name() + "' has no name or is given twice");
         }
-        out.initializers.push_back({tensor.name(), to_host_tensor(tensor, tensor.name())});
+        out.initializers.push_back({tensor.name(), to_host_tensor(tensor, tensor.name(), external)});
     }
     for (const ::onnx::ValueInfoProto& input : graph.input()) {
         if (!initialised.contains(input.name())) {

@@ -62,8 +62,8 @@ struct Model {
 
 inline constexpr std::int64_t kMaxOpset = 17;
 
-/// Decodes a model. Throws Refusal.
-Model decode_model(ByteView bytes);
+/// Decodes a model, with what it keeps in other files. Throws Refusal.
+Model decode_model(ByteView bytes, const ExternalData& external = {});
 /// Decodes a TensorProto. Throws Refusal.
 HostTensor decode_tensor_proto(ByteView bytes);
 

@@ -13,7 +13,7 @@ std::vector<Operator> gather_operators() {
          {elementwise_operators, activation_operators, logic_operators, shape_operators, movement_operators,
           indexing_operators, scatter_operators, resize_operators, reduction_operators, product_operators,
           einsum_operators, convolution_operators, pooling_operators, normalisation_operators, recurrent_operators,
-          loss_operators}) {
+          loss_operators, random_operators, top_k_operators}) {
         std::vector<Operator> part = table();
         out.insert(out.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
     }

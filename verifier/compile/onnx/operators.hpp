@@ -37,6 +37,8 @@ std::vector<Operator> pooling_operators();
 std::vector<Operator> normalisation_operators();
 std::vector<Operator> recurrent_operators();
 std::vector<Operator> loss_operators();
+std::vector<Operator> random_operators();
+std::vector<Operator> top_k_operators();
 
 /// Returns the operator; nullptr if it is not supported.
 const Operator* find_operator(const std::string& name);

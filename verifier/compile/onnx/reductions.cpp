@@ -194,7 +194,10 @@ Outputs lower_arg(Call& call) {
 Outputs lower_cum_sum(Call& call) {
     Lowering& lowering = call.lowering();
     const Operand& x = call.in(0);
-    require_real(x);
+    const bool is_integer = kind_of(x->type) == Kind::kInteger;
+    if (!is_integer) {
+        require_real(x);
+    }
     const std::uint32_t axis = call.axis_of(call.known_integer(1, "axis"), x->dims.size());
     if (x->is_empty()) {
         return {x};
@@ -213,8 +216,15 @@ Outputs lower_cum_sum(Call& call) {
         }
     }
     const Operand triangle = lowering.add_constant(make_reals(ElementType::kFloat, {size, size}, std::move(takes)));
+    const Value takers = lowering.array(triangle).value;
+    if (is_integer) {
+        // Exact up to 2^24, whatever the task's profile.
+        const Array reals{x->type, x->dims, lowering.real(lowering.array(x)), false};
+        const Rows rows = rows_along(lowering, lowering.add_array(reals), one_axis(axis));
+        return {from_rows(lowering, x, rows, call.graph().matmul_nt(rows.value, takers, program::kXg24))};
+    }
     const Rows rows = rows_along(lowering, x, one_axis(axis));
-    const Value sums = call.tape().matmul_nt(rows.value, lowering.array(triangle).value);
+    const Value sums = call.tape().matmul_nt(rows.value, takers);
     return {from_rows(lowering, x, rows, sums)};
 }
 

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include <verifier/compile/onnx/arithmetic.hpp>
 #include <verifier/compile/onnx/gathering.hpp>
 #include <verifier/compile/onnx/limits.hpp>
 #include <verifier/compile/onnx/operators.hpp>
+#include <verifier/compile/onnx/rows.hpp>
 
 namespace assay::onnx {
 namespace {
@@ -43,8 +45,53 @@ std::int64_t from_start(std::int64_t index, std::int64_t size) {
     return out;
 }
 
+// Indices that a step computes: each of a row's updates replaces, or is added to, what is at its index. What has an
+// index out of range is left out.
+Outputs scatter_computed(Call& call, std::uint32_t axis) {
+    Lowering& lowering = call.lowering();
+    program::GraphBuilder& graph = call.graph();
+    program::Tape& tape = call.tape();
+    const Operand& data = call.in(0);
+    const Operand& index = call.in(1);
+    const Operand& updates = call.in(2);
+    Dims like = data->dims;
+    like[axis] = index->dims[axis];
+    if (index->dims != like || kind_of(data->type) == Kind::kInteger || data->is_empty() || index->is_empty()) {
+        refuse_unsupported(
+            "indices that are computed have to cover " + to_text(data->dims) + " but for axis " + std::to_string(axis) +
+            ", and what is scattered must be real or bool"
+        );
+    }
+    const bool adds = call.text("reduction", "none") == "add";
+    const Rows rows = rows_along(lowering, data, one_axis(axis));
+    const Rows more = rows_along(lowering, updates, one_axis(axis));
+    const Array places{index->type, index->dims, lowering.real(lowering.array(index)), false};
+    const Rows at = rows_along(lowering, lowering.add_array(places), one_axis(axis));
+    const Dims dims{at.shape.rows, at.shape.cols};
+    Value out = rows.value;
+    for (std::uint32_t i = 0; i < at.shape.cols; ++i) {
+        const Value place = graph.to_int(from_front(lowering, graph.slice_cols(at.value, i, 1), rows.shape.cols));
+        const Value hot = graph.one_hot(place, rows.shape.cols);
+        const Value update = lowering.view(more.value, program::slice_view(dims, 1, i, 1), {dims[0], 1});
+        out = adds ? tape.add(out, tape.mul(hot, update)) : tape.select(out, negated(lowering, hot), update);
+    }
+    return {from_rows(lowering, data, rows, out)};
+}
+
 // The last of several updates of one element wins.
 Outputs lower_scatter_elements(Call& call) {
+    if (!call.in(1)->constant) {
+        const std::string reduction = call.text("reduction", "none");
+        if (reduction != "none" && reduction != "add") {
+            call.unsupported_attribute("reduction", "'" + reduction + "'");
+        }
+        call.require_kind(1, Kind::kInteger, "indices");
+        call.require_same_type(0, 2);
+        if (call.rank(1) != call.rank(0) || call.in(2)->dims != call.in(1)->dims) {
+            refuse_invalid("indices " + to_text(call.in(1)->dims) + " and updates " + to_text(call.in(2)->dims));
+        }
+        return scatter_computed(call, call.axis_of(call.integer("axis", 0), call.rank(0)));
+    }
     require_replacement(call);
     call.require_same_type(0, 2);
     const Operand& data = call.in(0);

@@ -18,6 +18,17 @@ using program::GraphBuilder;
 
 [[noreturn]] void refuse_config(std::string message) { refuse(ImportErrorKind::kConfig, std::move(message)); }
 
+void require_initializers(const Model& model, const std::vector<std::string>& names, const std::string& what) {
+    for (const std::string& name : names) {
+        const auto is_it = [&name](const NamedHostTensor& tensor) { return tensor.name == name; };
+        if (std::none_of(model.initializers.begin(), model.initializers.end(), is_it)) {
+            std::string message = "there is no initializer '";
+            message.append(name).append("' ").append(what);
+            refuse_config(std::move(message));
+        }
+    }
+}
+
 void require_config(const Model& model, const TrainingConfig& config) {
     if (config.batch_size == 0 || config.batch_size > canonical::kMaxDimension || config.dataset_rows == 0) {
         refuse_config("the batch size and the number of dataset rows must be given");
@@ -25,10 +36,12 @@ void require_config(const Model& model, const TrainingConfig& config) {
     if (!program::check_optimizer(config.optimizer)) {
         refuse_config("the optimizer's settings are out of range");
     }
-    for (const std::string& name : config.frozen) {
-        const auto is_it = [&name](const NamedHostTensor& tensor) { return tensor.name == name; };
-        if (std::none_of(model.initializers.begin(), model.initializers.end(), is_it)) {
-            refuse_config("there is no initializer '" + name + "' to freeze");
+    require_initializers(model, config.frozen, "to freeze");
+    require_initializers(model, config.decayed.value_or(std::vector<std::string>{}), "that decays");
+    for (const auto& [name, factor] : config.rates) {
+        require_initializers(model, {name}, "with a learning rate of its own");
+        if (!std::isfinite(factor) || factor < 0.0F) {
+            refuse_config("the learning rate of '" + name + "' cannot be multiplied by " + std::to_string(factor));
         }
     }
 }
@@ -232,7 +245,12 @@ std::vector<Value> optimized(Draft& draft, const TrainingConfig& config, Layout&
     for (const std::uint32_t index : draft.parameters) {
         const StateEntry& entry = lowering.state()[index];
         inputs.parameters.push_back(value_of(lowering, index));
-        inputs.decays.push_back(entry.dims.size() >= 2);
+        const auto& decayed = config.decayed;
+        inputs.decays.push_back(
+            decayed ? std::find(decayed->begin(), decayed->end(), entry.name) != decayed->end() : entry.dims.size() >= 2
+        );
+        const auto rate = config.rates.find(entry.name);
+        inputs.rates.push_back(rate == config.rates.end() ? 1.0F : rate->second);
         parameters.push_back({entry.name, entry.type});
     }
     inputs.gradients = draft.gradients;
@@ -392,7 +410,7 @@ TrainingImport finished(
 }
 
 TrainingImport training(ByteView bytes, const TrainingConfig& config) {
-    const Model model = decode_model(bytes);
+    const Model model = decode_model(bytes, config.external);
     require_config(model, config);
     Draft draft(config);
     write_draft(draft, model, config, {});

@@ -30,6 +30,36 @@ Value moving_average(GraphBuilder& graph, const Value& average, const Value& sam
     return graph.add(graph.scale(average, decay), graph.scale(sample, 1.0F - decay));
 }
 
+// The factor at `update`: that of the first segment that it lies before the end of, or the last point's.
+Value between_points(GraphBuilder& graph, const Schedule& schedule, const Value& update) {
+    const std::vector<SchedulePoint>& points = schedule.points;
+    Value factor = number(graph, points.back().factor);
+    for (std::size_t i = points.size() - 1; i-- > 0;) {
+        const SchedulePoint& from = points[i];
+        const SchedulePoint& to = points[i + 1];
+        const Value since = graph.add_const(update, -from.update);
+        Value share = graph.max(graph.scale(since, 1.0F / (to.update - from.update)), number(graph, 0.0F));
+        if (schedule.is_curved) {
+            share = graph.scale(one_minus(graph, graph.cos(graph.scale(share, kPi))), 0.5F);
+        }
+        const Value left = graph.scale(one_minus(graph, share), from.factor);
+        const Value here = graph.max(graph.add(left, graph.scale(share, to.factor)), number(graph, 0.0F));
+        factor = graph.select(here, graph.less(update, number(graph, to.update)), factor);
+    }
+    return factor;
+}
+
+bool are_points(const std::vector<SchedulePoint>& points) {
+    const auto is_good = [](const SchedulePoint& point) {
+        return std::isfinite(point.update) && std::isfinite(point.factor) && point.update >= 0.0F &&
+               point.factor >= 0.0F;
+    };
+    const auto is_late = [](const SchedulePoint& a, const SchedulePoint& b) { return a.update >= b.update; };
+    return !points.empty() && points.size() <= kMaxSchedulePoints &&
+           std::all_of(points.begin(), points.end(), is_good) &&
+           std::adjacent_find(points.begin(), points.end(), is_late) == points.end();
+}
+
 // One update's writing, with the state before and after it.
 class Update {
   public:
@@ -41,6 +71,8 @@ class Update {
   private:
     std::size_t count() const { return inputs_.parameters.size(); }
     bool decays(std::size_t i) const;
+    /// `rate` as it is for a parameter.
+    Value rate_of(std::size_t i, const Value& rate);
     std::vector<Value> accumulate();
     void clip();
     void add_decay();
@@ -57,6 +89,10 @@ class Update {
 bool Update::decays(std::size_t i) const {
     const canonical::Shape shape = inputs_.parameters[i].shape;
     return inputs_.decays.empty() ? shape.rows > 1 && shape.cols > 1 : inputs_.decays[i];
+}
+
+Value Update::rate_of(std::size_t i, const Value& rate) {
+    return inputs_.rates.empty() || inputs_.rates[i] == 1.0F ? rate : graph_.scale(rate, inputs_.rates[i]);
 }
 
 // The sums so far, this step's gradients included; their means become the gradients.
@@ -104,7 +140,7 @@ std::vector<Value> Update::write_sgd() {
         if (config_.kind == OptimizerKind::kNesterov) {
             step = graph_.add(gradients_[i], graph_.scale(step, config_.momentum));
         }
-        next.push_back(graph_.sub(inputs_.parameters[i], graph_.mul(step, rate)));
+        next.push_back(graph_.sub(inputs_.parameters[i], graph_.mul(step, rate_of(i, rate))));
     }
     next.insert(next.end(), velocities.begin(), velocities.end());
     return next;
@@ -125,7 +161,7 @@ std::vector<Value> Update::write_rmsprop() {
             step = graph_.add(graph_.scale(inputs_.slots[n + i], config_.momentum), step);
             velocities.push_back(step);
         }
-        next.push_back(graph_.sub(inputs_.parameters[i], graph_.mul(step, rate)));
+        next.push_back(graph_.sub(inputs_.parameters[i], graph_.mul(step, rate_of(i, rate))));
     }
     next.insert(next.end(), squares.begin(), squares.end());
     next.insert(next.end(), velocities.begin(), velocities.end());
@@ -149,15 +185,19 @@ std::vector<Value> Update::write_adam() {
     std::vector<Value> next(3 * n);
     for (std::size_t i = 0; i < n; ++i) {
         const Value& gradient = gradients_[i];
+        const Value own_rate = rate_of(i, rate);
+        const bool is_common = own_rate == rate;
         const Value first = moving_average(graph_, inputs_.slots[i], gradient, config_.beta1);
         const Value square = graph_.mul(gradient, gradient);
         const Value second = moving_average(graph_, inputs_.slots[n + i], square, config_.beta2);
         const Value deviation = graph_.add_const(graph_.sqrt(graph_.mul(second, correction)), config_.epsilon);
         Value parameter = inputs_.parameters[i];
         if (is_decoupled && decays(i)) {
-            parameter = graph_.mul(parameter, kept);
+            const Value own = is_common ? kept : one_minus(graph_, graph_.scale(own_rate, config_.weight_decay));
+            parameter = graph_.mul(parameter, own);
         }
-        next[i] = graph_.sub(parameter, graph_.div(graph_.mul(first, corrected_rate), deviation));
+        const Value step_rate = is_common ? corrected_rate : graph_.div(own_rate, weight1);
+        next[i] = graph_.sub(parameter, graph_.div(graph_.mul(first, step_rate), deviation));
         next[n + i] = first;
         next[2 * n + i] = second;
     }
@@ -217,7 +257,8 @@ Result<void, OptimizerError> check_optimizer(const OptimizerConfig& config) {
     const Schedule& schedule = config.schedule;
     const bool ends = schedule.kind == ScheduleKind::kCosine || schedule.kind == ScheduleKind::kLinear;
     const bool steps = schedule.kind == ScheduleKind::kStep;
-    if ((steps && (schedule.period == 0 || !(schedule.gamma > 0.0F && schedule.gamma <= 1.0F))) ||
+    if ((schedule.kind == ScheduleKind::kPoints && (!are_points(schedule.points) || schedule.warmup_updates > 0)) ||
+        (steps && (schedule.period == 0 || !(schedule.gamma > 0.0F && schedule.gamma <= 1.0F))) ||
         (ends && schedule.total_updates <= schedule.warmup_updates) ||
         !(schedule.final_fraction >= 0.0F && schedule.final_fraction <= 1.0F)) {
         return fail(OptimizerError::kSchedule);
@@ -261,6 +302,9 @@ Value append_learning_rate(GraphBuilder& graph, const OptimizerConfig& config) {
     const Value update = graph.step_count(config.accumulation, 0);
     const Value one = number(graph, 1.0F);
     Value factor = one;
+    if (schedule.kind == ScheduleKind::kPoints) {
+        factor = between_points(graph, schedule, update);
+    }
     if (schedule.warmup_updates > 0) {
         const float share = 1.0F / static_cast<float>(schedule.warmup_updates);
         const Value warmed = schedule.warms_from_zero ? update : graph.add_const(update, 1.0F);
@@ -295,6 +339,7 @@ std::vector<Value> append_optimizer(GraphBuilder& graph, const OptimizerConfig& 
     ASSERT(check_optimizer(config).has_value());
     const std::size_t count = inputs.parameters.size();
     ASSERT(inputs.gradients.size() == count && (inputs.decays.empty() || inputs.decays.size() == count));
+    ASSERT(inputs.rates.empty() || inputs.rates.size() == count);
     ASSERT(inputs.slots.size() == slots_per_parameter(config) * count + slots_besides(config));
     return Update(graph, config, inputs).write();
 }

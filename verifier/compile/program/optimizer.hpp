@@ -27,7 +27,14 @@ enum class ScheduleKind : std::uint8_t {
     kCosine = 2,  ///< half a cosine, from 1 to final_fraction
     kLinear = 3,  ///< linear, from 1 to final_fraction
     kStep = 4,    ///< times `gamma` after each `period` updates
+    kPoints = 5,  ///< from point to point: linear, or along half a cosine
 };
+/// The factor at an update, which need not be a whole number: a point may lie between two updates.
+struct SchedulePoint {
+    float update = 0.0F;
+    float factor = 0.0F;
+};
+inline constexpr std::size_t kMaxSchedulePoints = 64;
 struct Schedule {
     ScheduleKind kind = ScheduleKind::kConstant;
     std::uint32_t warmup_updates = 0;  ///< warm-up: update t (from 0) of these uses (t+1) / warmup_updates of the rate
@@ -36,6 +43,8 @@ struct Schedule {
     bool warms_from_zero = false;  ///< warm-up: update t uses t / warmup_updates instead
     std::uint32_t period = 0;      ///< kStep; counted from the end of the warm-up
     float gamma = 0.1F;
+    std::vector<SchedulePoint> points{};  ///< kPoints, which has no warm-up; the first and the last hold outside
+    bool is_curved = false;               ///< kPoints: half a cosine between two points
 };
 
 struct OptimizerConfig {
@@ -55,8 +64,8 @@ struct OptimizerConfig {
 enum class [[nodiscard]] OptimizerError : std::uint8_t{
     kRate = 1,       ///< a learning rate, decay, norm or epsilon that is negative or not finite
     kDecayRate = 2,  ///< momentum, alpha, beta1 or beta2 not in [0, 1)
-    kSchedule =
-        3,  ///< no updates after the warm-up, a final fraction outside [0, 1], a period of 0, or gamma not in (0, 1]
+    kSchedule = 3,   ///< no updates after the warm-up, a final fraction outside [0, 1], a period of 0, gamma not in (0,
+                     ///< 1], or points that are none, too many, not in order, negative or not finite
     kAccumulation = 4,  ///< 0 or more than 2^20 steps
 };
 /// Checks what append_optimizer requires. Fails with OptimizerError.
@@ -82,6 +91,8 @@ struct OptimizerInputs {
     std::vector<Value> slots;
     /// Parameters that weight decay applies to; if empty, those with more than one row and more than one column.
     std::vector<bool> decays{};
+    /// What each parameter's learning rate is multiplied by; if empty, 1.
+    std::vector<float> rates{};
 };
 /// Appends one update and returns the next state: parameters, then slots. `config` must pass check_optimizer.
 std::vector<Value> append_optimizer(GraphBuilder& graph, const OptimizerConfig& config, const OptimizerInputs& inputs);

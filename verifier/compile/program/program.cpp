@@ -37,15 +37,6 @@ bool are_sized(const std::vector<StateTensor>& tensors) {
     });
 }
 
-std::vector<TensorType> types_of(const std::vector<StateTensor>& tensors) {
-    std::vector<TensorType> types;
-    types.reserve(tensors.size());
-    for (const StateTensor& tensor : tensors) {
-        types.push_back(tensor.type);
-    }
-    return types;
-}
-
 // PRG-6: batches exist in the step only, and are what the program declares.
 bool is_dataset_consistent(const Program& program) {
     const canonical::DatasetShape& dataset = program.dataset;
@@ -60,6 +51,23 @@ bool is_dataset_consistent(const Program& program) {
 }
 
 }  // namespace
+
+std::vector<TensorType> types_of(const std::vector<StateTensor>& tensors) {
+    std::vector<TensorType> types;
+    types.reserve(tensors.size());
+    for (const StateTensor& tensor : tensors) {
+        types.push_back(tensor.type);
+    }
+    return types;
+}
+
+std::uint64_t size_bytes(const std::vector<StateTensor>& tensors) {
+    std::uint64_t bytes = 0;
+    for (const StateTensor& tensor : tensors) {
+        bytes += tensor.type.shape.element_count() * canonical::size_of(tensor.type.dtype);
+    }
+    return bytes;
+}
 
 Program make_function(StateTensor result, std::vector<StateTensor> initial, Graph init) {
     GraphBuilder step;

@@ -32,6 +32,11 @@ struct Program {
     }
 };
 
+/// Returns the types of tensors, in order.
+std::vector<canonical::TensorType> types_of(const std::vector<StateTensor>& tensors);
+/// Returns the size of all elements of tensors together.
+std::uint64_t size_bytes(const std::vector<StateTensor>& tensors);
+
 enum class [[nodiscard]] ProgramError : std::uint8_t{
     kMalformed = 1,  ///< PRG-1: not the Borsh encoding of a Program
     kInit = 2,       ///< PRG-5: the init graph is not well-formed

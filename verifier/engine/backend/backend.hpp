@@ -42,6 +42,8 @@ class Backend {
     virtual void store(Slot slot, const canonical::Tensor& tensor) = 0;
     virtual canonical::Tensor load(Slot slot) const = 0;
     virtual void release(Slot slot) = 0;
+    /// Frees memory of released tensors that is kept for the next ones.
+    virtual void give_back() {}
     /// Computes task.output from task.inputs. Not for kCommit, kBatchRows, or the operations of draw().
     virtual void execute(const Task& task) = 0;
     /// Computes task.output from the step context: kUniform, kBernoulli, kStepCount.

@@ -25,6 +25,9 @@ enum class KernelChoice : std::uint8_t {
 struct EngineOptions {
     std::string device = "cpu";  ///< a torch device string
     int threads = 1;
+    /// The most that steps may take on the CPU, state included; 0: as much as is fastest. Outputs that do not fit are
+    /// computed a second time. Steps that are watched node by node, and other devices, take what they need.
+    std::uint64_t memory_bytes = 0;
     /// On the CPU, use libtorch's operations only, as on an accelerator: slower, same bits (for tests).
     bool portable = false;
     ProductChoice products = ProductChoice::kAutomatic;  ///< used by the portable engine

@@ -20,8 +20,13 @@ inline constexpr std::uint32_t kMaxFloatPrecision = 8;
 /// Panels have no fewer rows, unless there are no more.
 inline constexpr std::size_t kMinPanelRows = 32;
 
+inline constexpr std::size_t kLeftBytes = std::size_t{256} * 1024;  ///< of a packed left panel: in a second-level cache
+inline constexpr std::size_t kRightBytes = std::size_t{16} << 20U;  ///< of right operands that are packed at a time
+
 /// Whether a chunk's sums are below 2^53.
 bool fits_at_once(const canonical::Node& contract);
+/// Whether this CPU's matrix unit multiplies it.
+bool has_tiles(const canonical::Node& contract);
 
 /// Everything about a contraction that its panels share.
 struct Contraction {

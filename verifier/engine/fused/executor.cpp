@@ -43,6 +43,8 @@ class Stopwatch {
     Clock::time_point start_;
 };
 
+std::size_t bytes_of(const Input& input) { return input.shape.element_count() * canonical::size_of(input.dtype); }
+
 }  // namespace
 
 void Executor::Free::operator()(std::byte* memory) const {
@@ -66,14 +68,23 @@ Executor::Executor(Plan plan, std::shared_ptr<const canonical::RowSource> rows, 
     }
     arena_ = allocate(plan_.arena_bytes);
     const std::vector<Input>& next = plan_.graph.back().inputs;
-    for (std::vector<Memory>& state : states_) {
-        for (const Input& input : next) {
-            state.push_back(allocate(input.shape.element_count() * canonical::size_of(input.dtype)));
-        }
+    for (const Input& input : next) {
+        state_.push_back(allocate(bytes_of(input)));
     }
+    find_addresses();
+}
+
+void Executor::find_addresses() {
+    const std::size_t nodes = plan_.graph.size() - 1;
     addresses_.resize(plan_.values.size());
-    for (std::size_t i = 0; i < plan_.graph.size() - 1; ++i) {
-        addresses_[i] = arena_.get() + plan_.values[i].offset;
+    for (std::size_t i = 0; i < plan_.values.size(); ++i) {
+        const Value& value = plan_.values[i];
+        if (i >= nodes) {
+            addresses_[i] = state_[i - nodes].get();
+        } else {
+            const bool is_state = value.next_state != kNoState;
+            addresses_[i] = is_state ? state_[value.next_state].get() : arena_.get() + value.offset;
+        }
     }
 }
 
@@ -94,21 +105,41 @@ Executor::Profile Executor::profile() const {
 
 void Executor::set_state(std::span<const Tensor> state) {
     for (std::size_t i = 0; i < state.size(); ++i) {
-        std::memcpy(states_[current_][i].get(), state[i].data.data(), state[i].data.size());
+        set_state(i, state[i]);
     }
+}
+
+void Executor::set_state(std::size_t index, const Tensor& tensor) {
+    if (state_[index] == nullptr) {
+        state_[index] = allocate(tensor.data.size());
+        find_addresses();
+    }
+    std::memcpy(state_[index].get(), tensor.data.data(), tensor.data.size());
+}
+
+Tensor Executor::load_state(std::size_t index) const {
+    const Input& input = plan_.graph.back().inputs[index];
+    Tensor out = canonical::make_tensor(input.dtype, input.shape);
+    std::memcpy(out.data.data(), state_[index].get(), out.data.size());
+    return out;
 }
 
 std::vector<Tensor> Executor::state() const {
     std::vector<Tensor> out;
-    const std::vector<Input>& next = plan_.graph.back().inputs;
-    for (std::size_t i = 0; i < next.size(); ++i) {
-        out.push_back(canonical::make_tensor(next[i].dtype, next[i].shape));
-        std::memcpy(out.back().data.data(), states_[current_][i].get(), out.back().data.size());
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+        out.push_back(load_state(i));
     }
     return out;
 }
 
-Tensor Executor::kept(std::uint32_t id) const {
+Tensor Executor::take_state(std::size_t index) {
+    Tensor out = load_state(index);
+    state_[index].reset();
+    return out;
+}
+
+Tensor Executor::kept(std::uint32_t node_before) const {
+    const std::uint32_t id = plan_.kept.at(node_before);
     const Value& value = plan_.values[id];
     Tensor out = canonical::make_tensor(node(id).dtype, value.shape);
     std::memcpy(out.data.data(), addresses_[id], out.data.size());
@@ -195,21 +226,13 @@ void Executor::run_product_stage(std::uint32_t id) {
     run_product(contract, operands, pool_);
 }
 
-// Copies what no stage wrote in place, and says whether the next state is finite (NUM-6). What stays as it is stays
-// where it is.
-bool Executor::finish_state() {
+// NUM-6
+bool Executor::is_next_finite() {
     const std::vector<Input>& next = plan_.graph.back().inputs;
-    std::vector<Memory>& before = states_[current_];
-    std::vector<Memory>& after = states_[1 - current_];
     std::atomic<bool> is_finite{true};
     pool_.run(next.size(), [&](std::size_t i, std::size_t) {
         const Input& input = next[i];
-        const std::byte* from = addresses_[plan_.value_of(input)];
-        const bool is_unchanged = input.source == Source::kState && input.index == i;
-        if (from != after[i].get() && !is_unchanged) {
-            std::memcpy(after[i].get(), from, input.shape.element_count() * canonical::size_of(input.dtype));
-        }
-        const auto* words = reinterpret_cast<const float*>(is_unchanged ? before[i].get() : after[i].get());
+        const auto* words = at<float>(plan_.value_of(input));
         if (input.dtype == DType::kF32 && !all_finite(input.shape.element_count(), words)) {
             is_finite = false;
         }
@@ -217,16 +240,28 @@ bool Executor::finish_state() {
     return is_finite;
 }
 
-Result<void, StepError> Executor::run_step(const StepContext& context) {
-    pool_.check_environments();
-    const std::size_t nodes = plan_.graph.size() - 1;
-    for (std::size_t i = 0; i < plan_.values.size(); ++i) {
-        if (i >= nodes) {
-            addresses_[i] = states_[current_][i - nodes].get();
-        } else if (plan_.values[i].next_state != kNoState) {
-            addresses_[i] = states_[1 - current_][plan_.values[i].next_state].get();
+// Over the state before, which nothing reads any more. What other state tensors become is copied first.
+void Executor::move_next() {
+    const std::vector<Input>& next = plan_.graph.back().inputs;
+    std::vector<Memory> moved(next.size());
+    for (std::size_t i = 0; i < next.size(); ++i) {
+        if (next[i].source == Source::kState && next[i].index != i) {
+            moved[i] = allocate(bytes_of(next[i]));
+            std::memcpy(moved[i].get(), state_[next[i].index].get(), bytes_of(next[i]));
         }
     }
+    pool_.run(next.size(), [&](std::size_t i, std::size_t) {
+        if (moved[i] != nullptr) {
+            state_[i].swap(moved[i]);
+        } else if (next[i].source == Source::kNode && addresses_[next[i].index] != state_[i].get()) {
+            std::memcpy(state_[i].get(), addresses_[next[i].index], bytes_of(next[i]));
+        }
+    });
+    find_addresses();
+}
+
+Result<void, StepError> Executor::run_step(const StepContext& context) {
+    pool_.check_environments();
     for (const Stage& stage : plan_.stages) {
         const bool is_timed = is_profiling_ && stage.kind != Stage::Kind::kRegion;
         const Stopwatch watch(is_timed ? &profiles_[0][static_cast<std::size_t>(node(stage.node).op)] : nullptr);
@@ -245,16 +280,10 @@ Result<void, StepError> Executor::run_step(const StepContext& context) {
                 break;
         }
     }
-    if (!finish_state()) {
+    if (!is_next_finite()) {
         return Unexpected{StepError::kDiverged};
     }
-    const std::vector<Input>& next = plan_.graph.back().inputs;
-    for (std::size_t i = 0; i < next.size(); ++i) {
-        if (next[i].source == Source::kState && next[i].index == i) {
-            states_[current_][i].swap(states_[1 - current_][i]);
-        }
-    }
-    current_ = 1 - current_;
+    move_next();
     return {};
 }
 

@@ -20,8 +20,12 @@ class Executor {
     Executor(Plan plan, std::shared_ptr<const canonical::RowSource> rows, ThreadPool& pool);
 
     void set_state(std::span<const canonical::Tensor> state);
+    /// Sets one tensor of the state.
+    void set_state(std::size_t index, const canonical::Tensor& tensor);
     /// Returns the state tensors.
     std::vector<canonical::Tensor> state() const;
+    /// Returns one tensor of the state and frees its memory; it has to be set before the next step.
+    canonical::Tensor take_state(std::size_t index);
     /// Returns the output of a kept node after the last step.
     canonical::Tensor kept(std::uint32_t node) const;
 
@@ -44,7 +48,10 @@ class Executor {
     void run_scatter(std::uint32_t node);
     void run_batch(std::uint32_t node, const canonical::StepContext& context);
     void run_product_stage(std::uint32_t node);
-    bool finish_state();
+    canonical::Tensor load_state(std::size_t index) const;
+    void find_addresses();
+    bool is_next_finite();
+    void move_next();
 
     const canonical::Node& node(std::uint32_t id) const { return plan_.graph[id]; }
     template <class T>
@@ -56,10 +63,9 @@ class Executor {
     std::shared_ptr<const canonical::RowSource> rows_;
     ThreadPool& pool_;
     Memory arena_;
-    std::vector<Memory> scratch_;                // one per thread
-    std::array<std::vector<Memory>, 2> states_;  // the states before and after the step, alternating
-    std::size_t current_ = 0;
-    std::vector<std::byte*> addresses_;  // address of each stored value in this step
+    std::vector<Memory> scratch_;  // one per thread
+    std::vector<Memory> state_;
+    std::vector<std::byte*> addresses_;  // address of each stored value
     bool is_profiling_ = false;
     std::vector<Profile> profiles_;  // one per thread
 };

@@ -43,7 +43,15 @@ std::size_t place_in_order(std::span<Lifetime> values, Less less) {
 
 }  // namespace
 
-std::size_t needed_at_once(std::span<const Lifetime> values) {
+std::size_t needed_at(std::span<const Lifetime> values, std::size_t stage) {
+    std::size_t bytes = 0;
+    for (const Lifetime& value : values) {
+        bytes += value.first <= stage && stage <= value.last ? value.size : 0;
+    }
+    return bytes;
+}
+
+std::size_t busiest_stage(std::span<const Lifetime> values) {
     std::map<std::size_t, std::pair<std::size_t, std::size_t>> changes;  // stage: bytes that begin, that end after it
     for (const Lifetime& value : values) {
         changes[value.first].first += value.size;
@@ -51,16 +59,18 @@ std::size_t needed_at_once(std::span<const Lifetime> values) {
     }
     std::size_t now = 0;
     std::size_t most = 0;
+    std::size_t busiest = 0;
     for (const auto& [stage, bytes] : changes) {
         now += bytes.first;
+        busiest = now > most ? stage : busiest;
         most = std::max(most, now);
         now -= bytes.second;
     }
-    return most;
+    return busiest;
 }
 
 std::size_t place(std::span<Lifetime> values) {
-    const std::size_t needed = needed_at_once(values);
+    const std::size_t needed = needed_at(values, busiest_stage(values));
     const auto area = [](const Lifetime& value) { return value.size * (value.last - value.first + 1); };
     using Less = std::function<bool(const Lifetime&, const Lifetime&)>;
     const std::array<Less, 4> orders{

@@ -18,13 +18,15 @@ struct Lifetime {
     std::size_t offset = 0;
 };
 
-/// Returns how much memory values need at one time at most: no placing has less.
-std::size_t needed_at_once(std::span<const Lifetime> values);
+/// Returns how much memory values need at a stage.
+std::size_t needed_at(std::span<const Lifetime> values, std::size_t stage);
+/// Returns the stage at which they need the most. No placing has less memory than that.
+std::size_t busiest_stage(std::span<const Lifetime> values);
 
 /// Sets the offsets, so that values that are needed at one time do not overlap. Returns how much memory there has to
 /// be. Each value gets the first gap in the order of stages, where recently used memory is used again. If that takes
-/// over a tenth more than needed_at_once(), other orders are tried: by size, by size and time, by time. The least is
-/// taken.
+/// over a tenth more than they need at one time, other orders are tried: by size, by size and time, by time. The least
+/// is taken.
 std::size_t place(std::span<Lifetime> values);
 
 /// What was given back and has exactly this size, or else memory at the end.

@@ -8,14 +8,13 @@
 
 #include <core/base/assert.hpp>
 #include <verifier/engine/fused/digit_kernel.hpp>
-#include <verifier/engine/fused/placing.hpp>
+#include <verifier/engine/fused/ordering.hpp>
+#include <verifier/engine/fused/planner.hpp>
 #include <verifier/engine/fused/product.hpp>
-#include <verifier/engine/fused/row_op.hpp>
 
 namespace assay::engine::fused {
 
 using canonical::DType;
-using canonical::Graph;
 using canonical::Input;
 using canonical::Node;
 using canonical::Op;
@@ -23,13 +22,10 @@ using canonical::Source;
 
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{48} * 1024;  // of a block's widest operation: about a first-level cache
-constexpr std::uint32_t kTransposeRows = 16;
 constexpr std::uint32_t kMaxSumAtOnce = 1U << 22U;
 
-std::size_t aligned(std::size_t bytes) { return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment; }
+}  // namespace
 
-// Whether row i of `node` reads of this input nothing but row i.
 bool reads_rows(const Node& node, std::size_t input) {
     switch (node.op) {
         case Op::kView:
@@ -41,93 +37,17 @@ bool reads_rows(const Node& node, std::size_t input) {
     }
 }
 
-class Planner {
-  public:
-    Planner(
-        const Graph& graph, std::span<const canonical::TensorType> state, std::span<const std::uint32_t> kept,
-        int threads
-    )
-        : graph_(graph), count_(graph.size() - 1), threads_(static_cast<std::uint32_t>(threads)) {
-        plan_.graph = graph;
-        plan_.values.resize(count_ + state.size());
-        for (std::size_t i = 0; i < state.size(); ++i) {
-            plan_.values[count_ + i] = {
-                .shape = state[i].shape,
-                .format = state[i].dtype == DType::kI64 ? Format::kWide : Format::kWords,
-                .is_stored = true,
-            };
-        }
-        kept_.assign(count_, false);
-        for (const std::uint32_t node : kept) {
-            kept_[node] = true;
-        }
+bool is_row_wise(Op op) {
+    switch (op) {
+        case Op::kContract:
+        case Op::kScatterAddRows:
+        case Op::kBatchRows:
+        case Op::kCommit:
+            return false;
+        default:
+            return true;
     }
-
-    std::optional<Plan> make() {
-        find_live();
-        choose_formats();
-        if (!products_are_bounded()) {
-            return std::nullopt;
-        }
-        find_sums();
-        group_regions();
-        find_stored();
-        order_stages();
-        write_regions();
-        place_values();
-        return std::move(plan_);
-    }
-
-  private:
-    void find_live();
-    Format wanted_format(std::size_t contract, std::size_t input, std::size_t from) const;
-    void choose_formats();
-    bool products_are_bounded() const;
-    void find_sums();
-    void group_regions();
-    std::size_t root_of(std::size_t node);
-    void find_stored();
-    void order_stages();
-    void write_regions();
-    void write_region(Region& region, const std::vector<std::size_t>& nodes);
-    std::uint32_t choose_block_rows(const std::vector<std::size_t>& nodes) const;
-    void place_values();
-
-    bool is_alive(std::size_t node) const { return live_[node] && !absorbed_[node]; }
-    template <class F>
-    void for_each_node_input(std::size_t node, F f) const {
-        for (std::size_t j = 0; j < graph_[node].inputs.size(); ++j) {
-            const Input& input = graph_[node].inputs[j];
-            if (input.source == Source::kNode) {
-                f(j, std::size_t{input.index});
-            }
-        }
-    }
-    /// What `node` really reads: a sum that quantises at once reads what the quantisation would.
-    const Node& reader(std::size_t node) const { return sums_[node] == kNoSum ? graph_[node] : graph_[sums_[node]]; }
-    template <class F>
-    void for_each_read(std::size_t node, F f) const {
-        const Node& from = reader(node);
-        for (std::size_t j = 0; j < from.inputs.size(); ++j) {
-            f(j, from.inputs[j], from);
-        }
-    }
-
-    static constexpr std::size_t kNoSum = ~std::size_t{0};
-
-    const Graph& graph_;
-    std::size_t count_;
-    std::uint32_t threads_;
-    Plan plan_;
-    std::vector<bool> kept_;
-    std::vector<bool> live_;
-    std::vector<bool> absorbed_;     // quantisations that a row sum does itself
-    std::vector<std::size_t> sums_;  // for a row sum: the quantisation it absorbs
-    std::vector<std::size_t> depth_;
-    std::vector<std::size_t> parent_;  // union-find over the nodes of a region
-    std::vector<std::size_t> stage_;   // of each node, in order of execution
-    std::vector<std::vector<std::size_t>> stage_nodes_;
-};
+}
 
 void Planner::find_live() {
     live_.assign(count_, false);
@@ -240,27 +160,57 @@ std::size_t Planner::root_of(std::size_t node) {
     return node;
 }
 
+bool Planner::flows(std::size_t node, std::size_t j, const Input& input, const Node& from) const {
+    return (node < wall_) == (input.index < wall_) && is_row_wise(graph_[node].op) &&
+           is_row_wise(graph_[input.index].op) && reads_rows(from, j) &&
+           graph_[input.index].shape.rows == graph_[node].shape.rows;
+}
+
 // A node's depth is the number of stages that must have ended before its own: one more than that of what it reads,
-// except along the rows of a region. So regions are what such edges connect, and no circle can arise between them.
-void Planner::group_regions() {
+// except along the rows of a region.
+void Planner::find_depths() {
     depth_.assign(count_, 0);
+    for (std::size_t i = 0; i < count_; ++i) {
+        if (is_alive(i)) {
+            for_each_read(i, [&](std::size_t j, const Input& input, const Node& from) {
+                if (input.source == Source::kNode) {
+                    depth_[i] = std::max(depth_[i], depth_[input.index] + (flows(i, j, input, from) ? 0 : 1));
+                }
+            });
+        }
+    }
+    // What is no smaller than what it is made of is made as late as its readers allow, in their region if it can be.
+    constexpr std::size_t kNobody = ~std::size_t{0};
+    std::vector<std::size_t> latest(count_, kNobody);
+    for (std::size_t i = count_; i-- > 0;) {
+        if (!is_alive(i)) {
+            continue;
+        }
+        std::uint64_t read_bytes = 0;
+        for_each_read(i, [&](std::size_t, const Input& input, const Node&) {
+            read_bytes += input.source == Source::kNode ? plan_.values[input.index].size_bytes() : 0;
+        });
+        if (is_row_wise(graph_[i].op) && latest[i] != kNobody && plan_.values[i].size_bytes() >= read_bytes) {
+            depth_[i] = latest[i];
+        }
+        for_each_read(i, [&](std::size_t j, const Input& input, const Node& from) {
+            if (input.source == Source::kNode) {
+                latest[input.index] = std::min(latest[input.index], depth_[i] - (flows(i, j, input, from) ? 0 : 1));
+            }
+        });
+    }
+}
+
+// Regions are what edges between nodes of one depth connect, so no circle can arise between them.
+void Planner::group_regions() {
     parent_.resize(count_);
     std::iota(parent_.begin(), parent_.end(), std::size_t{0});
     for (std::size_t i = 0; i < count_; ++i) {
         if (!is_alive(i)) {
             continue;
         }
-        const auto flows = [&](std::size_t j, const Input& input, const Node& from) {
-            return is_row_wise(graph_[i].op) && is_row_wise(graph_[input.index].op) && reads_rows(from, j) &&
-                   graph_[input.index].shape.rows == graph_[i].shape.rows;
-        };
         for_each_read(i, [&](std::size_t j, const Input& input, const Node& from) {
-            if (input.source == Source::kNode) {
-                depth_[i] = std::max(depth_[i], depth_[input.index] + (flows(j, input, from) ? 0 : 1));
-            }
-        });
-        for_each_read(i, [&](std::size_t j, const Input& input, const Node& from) {
-            if (input.source == Source::kNode && flows(j, input, from) && depth_[input.index] == depth_[i]) {
+            if (input.source == Source::kNode && flows(i, j, input, from) && depth_[input.index] == depth_[i]) {
                 parent_[root_of(i)] = root_of(input.index);
             }
         });
@@ -280,205 +230,45 @@ void Planner::find_stored() {
             }
         });
     }
+    // A step that reads no state, as an initialisation, leaves none to be kept until the next is known to be finite.
+    const bool reads_state = std::any_of(graph_.begin(), graph_.end(), [](const Node& node) {
+        return std::any_of(node.inputs.begin(), node.inputs.end(), [](const Input& input) {
+            return input.source == Source::kState;
+        });
+    });
     const std::vector<Input>& next = graph_.back().inputs;
     for (std::uint32_t i = 0; i < next.size(); ++i) {
         if (next[i].source == Source::kNode) {
             Value& value = plan_.values[next[i].index];
             value.is_stored = true;
-            value.next_state = std::min(value.next_state, i);
+            value.next_state = reads_state ? kNoState : std::min(value.next_state, i);
         }
     }
 }
 
-// In the program's own order as far as what is read allows: it writes things shortly before they are used.
 void Planner::order_stages() {
-    std::map<std::size_t, std::vector<std::size_t>> members;  // by root, in node order
-    for (std::size_t i = 0; i < count_; ++i) {
-        if (is_alive(i)) {
-            members[root_of(i)].push_back(i);
-        }
-    }
-    std::map<std::size_t, std::set<std::size_t>> readers;
-    std::map<std::size_t, std::size_t> missing;
-    for (const auto& [root, nodes] : members) {
-        std::set<std::size_t> sources;
-        for (const std::size_t i : nodes) {
-            for_each_read(i, [&, root = root](std::size_t, const Input& input, const Node&) {
-                if (input.source == Source::kNode && root_of(input.index) != root) {
-                    sources.insert(root_of(input.index));
-                }
-            });
-        }
-        missing[root] = sources.size();
-        for (const std::size_t source : sources) {
-            readers[source].insert(root);
-        }
-    }
-    std::set<std::pair<std::size_t, std::size_t>> ready;  // last node, root
-    for (const auto& [root, nodes] : members) {
-        if (missing[root] == 0) {
-            ready.emplace(nodes.back(), root);
-        }
-    }
-    stage_.assign(count_, 0);
-    while (!ready.empty()) {
-        const std::size_t root = ready.begin()->second;
-        ready.erase(ready.begin());
-        for (const std::size_t i : members[root]) {
-            stage_[i] = stage_nodes_.size();
-        }
-        stage_nodes_.push_back(members[root]);
-        for (const std::size_t reader : readers[root]) {
-            if (--missing[reader] == 0) {
-                ready.emplace(members[reader].back(), reader);
-            }
-        }
-    }
-    ASSERT(stage_nodes_.size() == members.size());
-}
-
-void Planner::write_regions() {
-    for (const std::vector<std::size_t>& nodes : stage_nodes_) {
-        Stage stage{.node = static_cast<ValueId>(nodes.front())};
-        switch (graph_[nodes.front()].op) {
-            case Op::kContract:
-                stage.kind = Stage::Kind::kProduct;
-                break;
-            case Op::kScatterAddRows:
-                stage.kind = Stage::Kind::kScatter;
-                break;
-            case Op::kBatchRows:
-                stage.kind = Stage::Kind::kBatch;
-                break;
-            default:
-                stage.region = plan_.regions.size();
-                write_region(plan_.regions.emplace_back(), nodes);
-                break;
-        }
-        plan_.stages.push_back(stage);
-    }
-}
-
-std::uint32_t Planner::choose_block_rows(const std::vector<std::size_t>& nodes) const {
-    const std::uint32_t rows = graph_[nodes.front()].shape.rows;
-    std::size_t widest = 1;
-    bool transposes = false;
-    for (const std::size_t i : nodes) {
-        std::size_t width = graph_[i].shape.cols * size_of(plan_.values[i].format);
-        for_each_read(i, [&](std::size_t j, const Input& input, const Node& from) {
-            if (reads_rows(from, j)) {
-                width += input.shape.cols * size_of(plan_.values[plan_.value_of(input)].format);
-            }
-        });
-        widest = std::max(widest, width);
-        transposes = transposes || graph_[i].op == Op::kView || plan_.values[i].format == Format::kRightDigits;
-    }
-    std::size_t block = std::clamp<std::size_t>(kBlockBytes / widest, 1, rows);
-    // Every thread gets something to do, but no block is so small that its loops do not pay.
-    const std::size_t share = (rows + 2 * threads_ - 1) / (2 * threads_);
-    if (threads_ > 1 && share * widest >= std::size_t{16} * 1024) {
-        block = std::min(block, share);
-    }
-    if (transposes) {
-        block = std::max<std::size_t>(block / kTransposeRows * kTransposeRows, kTransposeRows);
-    }
-    return static_cast<std::uint32_t>(std::min<std::size_t>(block, rows));
-}
-
-void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes) {
-    region.rows = graph_[nodes.front()].shape.rows;
-    region.block_rows = choose_block_rows(nodes);
-    std::map<std::size_t, std::size_t> last_use;
-    for (const std::size_t i : nodes) {
-        for_each_read(i, [&](std::size_t, const Input& input, const Node&) {
-            if (input.source == Source::kNode) {
-                last_use[input.index] = i;
-            }
-        });
-    }
-    SameSize scratch;
-    std::map<std::size_t, std::size_t> offset;  // node, where it lies
-    const auto size_of_node = [&](std::size_t i) {
-        return aligned(std::size_t{region.block_rows} * graph_[i].shape.cols * size_of(plan_.values[i].format));
-    };
-    const auto is_here = [&](const Input& input) {
-        return input.source == Source::kNode && stage_[input.index] == stage_[nodes.front()] && is_alive(input.index);
-    };
-    for (const std::size_t i : nodes) {
-        RegionOp op;
-        op.node = static_cast<ValueId>(i);
-        op.sums_at_once = sums_[i] != kNoSum;
-        if (graph_[i].op == Op::kView) {
-            op.view = std::make_shared<const ViewRows>(*graph_[i].view);
-        }
-        for_each_read(i, [&](std::size_t j, const Input& input, const Node& from) {
-            const ValueId value = plan_.value_of(input);
-            Operand& operand = op.inputs[j];
-            operand.value = value;
-            if (is_here(input) && !plan_.values[value].is_stored) {
-                operand.place = Operand::Place::kScratch;
-                operand.scratch = offset.at(input.index);
-            } else {
-                operand.place = reads_rows(from, j) ? Operand::Place::kRows : Operand::Place::kWhole;
-            }
-        });
-        op.output.value = static_cast<ValueId>(i);
-        op.output.place = is_laid_out(plan_.values[i].format) ? Operand::Place::kWhole
-                          : plan_.values[i].is_stored         ? Operand::Place::kRows
-                                                              : Operand::Place::kScratch;
-        if (op.output.place == Operand::Place::kScratch) {
-            offset[i] = scratch.take(size_of_node(i));
-            op.output.scratch = offset[i];
-        }
-        region.ops.push_back(std::move(op));
-        std::set<std::size_t> dead;
-        for_each_read(i, [&](std::size_t, const Input& input, const Node&) {
-            if (is_here(input) && !plan_.values[input.index].is_stored && last_use[input.index] == i) {
-                dead.insert(input.index);
-            }
-        });
-        for (const std::size_t value : dead) {
-            scratch.give_back(size_of_node(value), offset.at(value));
-        }
-    }
-    region.scratch_bytes = scratch.size_bytes();
-}
-
-// Values in the arena by first fit, each from the stage that writes it to the last that reads it.
-void Planner::place_values() {
-    std::vector<std::size_t> last(count_, 0);
+    std::map<std::size_t, UnorderedStage> stages;  // by root
     for (std::size_t i = 0; i < count_; ++i) {
         if (!is_alive(i)) {
             continue;
         }
-        last[i] = std::max(last[i], kept_[i] ? stage_nodes_.size() - 1 : stage_[i]);
+        UnorderedStage& stage = stages[root_of(i)];
+        stage.nodes.push_back(i);
         for_each_read(i, [&](std::size_t, const Input& input, const Node&) {
-            if (input.source == Source::kNode) {
-                last[input.index] = std::max(last[input.index], stage_[i]);
+            if (input.source == Source::kNode && root_of(input.index) != root_of(i)) {
+                stage.sources.insert(root_of(input.index));
             }
         });
     }
-    std::vector<std::size_t> nodes;
-    std::vector<Lifetime> lifetimes;
-    for (std::size_t i = 0; i < count_; ++i) {
-        if (is_alive(i) && plan_.values[i].is_stored && plan_.values[i].next_state == kNoState) {
-            nodes.push_back(i);
-            lifetimes.push_back({.size = aligned(plan_.values[i].size_bytes()), .first = stage_[i], .last = last[i]});
+    stage_nodes_ = in_order(stages);
+    stage_.assign(count_, 0);
+    for (std::size_t stage = 0; stage < stage_nodes_.size(); ++stage) {
+        for (const std::size_t i : stage_nodes_[stage]) {
+            stage_[i] = stage;
         }
     }
-    plan_.arena_bytes = place(lifetimes);
-    plan_.needed_bytes = needed_at_once(lifetimes);
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        plan_.values[nodes[i]].offset = lifetimes[i].offset;
-    }
 }
 
-}  // namespace
-
-std::optional<Plan> make_plan(
-    const Graph& graph, std::span<const canonical::TensorType> state, std::span<const std::uint32_t> kept, int threads
-) {
-    return Planner(graph, state, kept, threads).make();
-}
+std::optional<Plan> plan_graph(const PlanInput& input) { return Planner(input).make(); }
 
 }  // namespace assay::engine::fused

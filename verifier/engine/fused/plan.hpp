@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,7 +37,7 @@ struct Value {
     canonical::Shape shape;
     Format format = Format::kWords;
     bool is_stored = false;               ///< kept in memory between stages; else inside one region only
-    std::uint32_t next_state = kNoState;  ///< state tensor of the next state that it is written to; kNoState: arena
+    std::uint32_t next_state = kNoState;  ///< state tensor whose memory it is written to; kNoState: arena
     std::size_t offset = 0;               ///< offset in the arena
     std::size_t packed_bytes = 0;         ///< size in bytes, if packed
     std::size_t size_bytes() const {
@@ -74,24 +75,44 @@ struct Stage {
     std::size_t region = 0;  ///< kRegion: index of the region
 };
 
+/// The stage of a node that is not executed.
+inline constexpr std::size_t kNever = ~std::size_t{0};
+
 struct Plan {
-    canonical::Graph graph;
+    canonical::Graph graph;  ///< as it is executed: some nodes are there more than once
     std::vector<Value> values;
     std::vector<Region> regions;
-    std::vector<Stage> stages;  ///< in execution order
+    std::vector<Stage> stages;                    ///< in execution order
+    std::vector<std::size_t> stage_of;            ///< of each node; kNever if it is not executed
+    std::map<std::uint32_t, std::uint32_t> kept;  ///< where in `graph` the nodes are whose outputs are kept
     std::size_t arena_bytes = 0;
-    std::size_t needed_bytes = 0;  ///< the most that values in the arena take at one time
+    std::size_t needed_bytes = 0;   ///< the most that values in the arena take at one time
+    std::size_t busiest_stage = 0;  ///< when they do
+    std::size_t state_bytes = 0;    ///< of the state, which is there once
+    std::size_t scratch_bytes = 0;  ///< of all threads, products included
+    /// What steps take in all; so many bytes are for what an engine notes of its nodes.
+    std::size_t memory_bytes() const { return arena_bytes + state_bytes + scratch_bytes + kNotedBytes; }
+    static constexpr std::size_t kNotedBytes = std::size_t{3} << 20U;
     ValueId state_value(std::size_t index) const { return static_cast<ValueId>(graph.size() - 1 + index); }
     ValueId value_of(const canonical::Input& input) const {
         return input.source == canonical::Source::kNode ? input.index : state_value(input.index);
     }
 };
 
+/// Whether a node is row-wise: all operations except products, scatters, batches and kCommit.
+bool is_row_wise(canonical::Op op);
+
+/// The graph to plan, and what is not in it.
+struct PlanInput {
+    const canonical::Graph& graph;  ///< well-formed
+    std::span<const canonical::TensorType> state;
+    std::span<const std::uint32_t> kept;  ///< nodes whose outputs are read after the step
+    int threads = 1;
+    std::uint32_t wall = 0;  ///< no region has nodes on both sides of this index
+};
+
 /// Returns the plan; nullopt if a product's operands are not known to be bounded: such a graph is executed node by
-/// node. `kept` lists nodes whose outputs are read after the step. The graph must be well-formed.
-std::optional<Plan> make_plan(
-    const canonical::Graph& graph, std::span<const canonical::TensorType> state, std::span<const std::uint32_t> kept,
-    int threads
-);
+/// node.
+std::optional<Plan> plan_graph(const PlanInput& input);
 
 }  // namespace assay::engine::fused

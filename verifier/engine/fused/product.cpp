@@ -2,11 +2,9 @@
 #include <verifier/engine/fused/product.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <vector>
 
 #include <core/base/assert.hpp>
-#include <verifier/engine/backend/product_bits.hpp>
 #include <verifier/engine/fused/contraction.hpp>
 #include <verifier/engine/fused/digit_kernel.hpp>
 #include <verifier/engine/fused/microkernel.hpp>
@@ -17,27 +15,6 @@ namespace assay::engine::fused {
 using canonical::Node;
 
 namespace {
-
-constexpr std::size_t kLeftBytes = std::size_t{256} * 1024;  // of a packed left panel: inside a second-level cache
-constexpr std::size_t kRightBytes = std::size_t{16} << 20U;  // of right operands that are packed at a time
-constexpr std::uint32_t kDoubleBits = 53;
-constexpr std::uint32_t kShortSumBits = 30;
-constexpr std::uint32_t kMaxShortPrecision = 14;
-
-std::uint32_t bits_of(std::size_t depth) { return static_cast<std::uint32_t>(std::bit_width(depth - 1)); }
-
-std::size_t chunk_depth(const Node& node) { return std::min(node.attributes[1], node.inputs[0].shape.cols); }
-
-bool fits_in_two(const Node& node) {
-    // The right operand's halves have at most p - 11 and 12 bits.
-    const std::uint32_t precision = node.attributes[0];
-    const std::uint32_t half = std::max(precision > kHalfBits ? precision - kHalfBits + 1 : 1, kHalfBits);
-    return precision + half + bits_of(chunk_depth(node)) <= kDoubleBits;
-}
-
-bool has_tiles(const Node& node) {
-    return DigitKernel::is_available() && DigitKernel::fits(node.attributes[0], chunk_depth(node));
-}
 
 // Vectors of T. Where doubles would not be exact, the right operand is two: high halves and low ones.
 template <class T>
@@ -246,7 +223,9 @@ template <class Kernel>
 void run_wide(const Contraction& c, const Kernel& kernel, ThreadPool& pool) {
     using Packed = typename Kernel::Packed;
     const std::size_t block = kernel.left_block();
-    const std::size_t by_cache = kLeftBytes / (left_size(c, kernel, block) / block * sizeof(Packed));
+    const std::size_t row_bytes = left_size(c, kernel, block) / block * sizeof(Packed);
+    ASSERT(row_bytes > 0);
+    const std::size_t by_cache = kLeftBytes / row_bytes;
     const std::size_t by_threads = (c.rows * c.groups + pool.size() - 1) / pool.size();
     const std::size_t wanted = std::max(std::min(by_cache, by_threads), kMinPanelRows);
     const std::size_t panel_rows = std::min((wanted + block - 1) / block * block, c.rows);
@@ -264,8 +243,6 @@ void run_wide(const Contraction& c, const Kernel& kernel, ThreadPool& pool) {
 }
 
 }  // namespace
-
-bool fits_at_once(const Node& node) { return 2 * node.attributes[0] + bits_of(chunk_depth(node)) <= kDoubleBits; }
 
 void split(const double* x, std::size_t count, double* high, double* low) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -288,37 +265,6 @@ void find_scales(const Contraction& c, const Panel& panel, double* scale_a, doub
         scales(c.operands.exponent_a + (panel.group * c.rows + panel.first) * c.chunks, panel.rows, scale_a);
     }
     scales(c.operands.exponent_b + (panel.group * c.cols + panel.first_col) * c.chunks, panel.cols, scale_b);
-}
-
-Format product_format(const Node& contract) {
-    const std::uint32_t precision = contract.attributes[0];
-    const bool fits_short =
-        precision <= kMaxShortPrecision && 2 * precision + bits_of(chunk_depth(contract)) <= kShortSumBits;
-    if (fits_short && !has_tiles(contract) && !microkernels<std::int16_t>().empty()) {
-        return Format::kShort;
-    }
-    const bool fits = precision <= kMaxFloatPrecision || fits_at_once(contract) || fits_in_two(contract);
-    return fits ? Format::kFloat : Format::kWords;
-}
-
-std::size_t packed_bytes(const Node& contract, std::size_t input) {
-    const canonical::Shape shape = contract.inputs[input].shape;
-    return DigitKernel(contract.attributes[0]).packed_size(shape.rows, shape.cols);
-}
-
-Format operand_format(const Node& contract, std::size_t input) {
-    const Format plain = product_format(contract);
-    if (plain != Format::kFloat || !has_tiles(contract)) {
-        return plain;
-    }
-    // Groups and chunks begin where blocks and steps do, and little is filled up.
-    const canonical::Shape shape = contract.inputs[input].shape;
-    const std::size_t groups = canonical::group_count(contract);
-    const bool are_whole =
-        (groups == 1 || shape.rows / groups % DigitKernel::kBlockRows == 0) &&
-        (shape.cols <= contract.attributes[1] || contract.attributes[1] % DigitKernel::kStepColumns == 0) &&
-        packed_bytes(contract, input) <= 2 * shape.element_count() * sizeof(float);
-    return !are_whole ? plain : input == 0 ? Format::kLeftDigits : Format::kRightDigits;
 }
 
 void run_product(const Node& contract, const ProductOperands& operands, ThreadPool& pool) {

@@ -133,18 +133,6 @@ void run_elementwise(const RowCall& call) {
 
 }  // namespace
 
-bool is_row_wise(Op op) {
-    switch (op) {
-        case Op::kContract:
-        case Op::kScatterAddRows:
-        case Op::kBatchRows:
-        case Op::kCommit:
-            return false;
-        default:
-            return true;
-    }
-}
-
 void run_row_op(const RowCall& call) {
     switch (call.node.op) {
         case Op::kFill:

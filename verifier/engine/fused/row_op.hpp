@@ -11,9 +11,6 @@
 
 namespace assay::engine::fused {
 
-/// Whether a node is row-wise: all operations except products, scatters, batches and kCommit.
-bool is_row_wise(canonical::Op op);
-
 /// A row-wise node applied to one block of rows.
 struct RowCall {
     const canonical::Node& node;  ///< the node to compute

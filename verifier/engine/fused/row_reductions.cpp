@@ -54,7 +54,8 @@ std::int32_t frexp_exponent(std::uint32_t magnitude) {
 }
 
 template <class Real>
-inline constexpr Real kBias = sizeof(Real) == sizeof(double) ? static_cast<Real>(kRoundingBias) : Real{0x1.8p23F};
+inline constexpr Real kBias = sizeof(Real) == sizeof(double) ? static_cast<Real>(kRoundingBias)
+                                                             : static_cast<Real>(0x1.8p23F);
 
 // NUM-14 with the bias that rounds it still in it.
 template <class Real>

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+
+#include <doctest/doctest.h>
+
+#include <core/crypto/hash.hpp>
+#include <tests/unit/artifacts/files.hpp>
+#include <tests/unit/artifacts/odd_server.hpp>
+#include <verifier/artifacts/fetch.hpp>
+#include <verifier/artifacts/fetcher.hpp>
+#include <verifier/artifacts/safetensors.hpp>
+#include <verifier/artifacts/server.hpp>
+#include <verifier/artifacts/state_io.hpp>
+#include <verifier/artifacts/state_parts.hpp>
+
+namespace assay::artifacts {
+namespace {
+
+using canonical::DType;
+using test::OddServer;
+
+/// A state of several parts, with edges, a vector, other types, and more columns than are checked at once.
+struct Trained {
+    test::TemporaryDirectory home;
+    ContentStore store{home.path() / "store"};
+    program::Program program;
+    std::vector<canonical::Tensor> state;
+    Leaves leaves;
+    Bytes file;
+    Hash256 hash;
+    ExpectedState expected;
+
+    Trained() {
+        program.state = {
+            {.name = "step", .type = {DType::kI64, {1, 1}}},
+            {.name = "frozen", .type = {DType::kF32, {1'000, 300}}},
+            {.name = "bias", .type = {DType::kF32, {1, 5'000}}},
+            {.name = "head", .type = {DType::kI32, {70, 2'100}}}};
+        std::uint32_t word = 1;
+        for (const auto& [name, type] : program.state) {
+            state.push_back(canonical::make_tensor(type.dtype, type.shape));
+            for (std::uint8_t& byte : state.back().data) {
+                word = word * 1'664'525U + 1'013'904'223U;
+                byte = static_cast<std::uint8_t>(word >> 24U);
+            }
+        }
+        settle();
+    }
+    void settle() {
+        leaves = leaves_of(state);
+        file = encode_state(program, state);
+        hash = crypto::sha256(file);
+        expected = {.tensors = program.state, .root = state_root_of(state)};
+    }
+    Bytes leaf_bytes() const { return encode_leaves(leaves); }
+    Result<StoredFile, FetchError> get(
+        const std::string& url, const std::vector<std::string>& mirrors = {},
+        const std::vector<NearbyState>& nearby = {}
+    ) const {
+        const contracts::ArtifactRef ref{.sha256 = hash, .size_bytes = file.size(), .location = url};
+        const FetchLimits limits{.idle_timeout = std::chrono::milliseconds(300), .mirrors = mirrors};
+        return download(ref, store, limits, &expected, nearby);
+    }
+    bool is_stored() const {
+        const auto stored = store.get(hash);
+        return stored && Bytes(stored->view().begin(), stored->view().end()) == file && store.leaves(hash) &&
+               store.partials().empty();
+    }
+    std::uint64_t offset_of(const std::string& name) const {
+        const auto layout = decode_safetensors_layout(file);
+        for (const TensorPlace& place : layout->tensors) {
+            if (place.name == name) {
+                return place.offset;
+            }
+        }
+        return 0;
+    }
+};
+
+TEST_CASE("ART-15: the hashes of a state's tiles are those that its root follows from, and no others") {
+    const Trained trained;
+    const auto types = program::types_of(trained.program.state);
+    const Bytes bytes = trained.leaf_bytes();
+    CHECK(bytes.size() == leaves_bytes(types));
+    CHECK(bytes.size() == 32 * (1 + 32 * 10 + 157 + 3 * 66));
+    CHECK(decode_leaves(types, trained.expected.root, bytes) == trained.leaves);
+    CHECK(!decode_leaves(types, Hash256{{1}}, bytes));
+    CHECK(!decode_leaves(types, trained.expected.root, ByteView(bytes).first(bytes.size() - 32)));
+    for (const std::size_t at : {std::size_t{0}, std::size_t{5'000}, bytes.size() - 1}) {
+        Bytes other = bytes;
+        other[at] ^= 1U;
+        CHECK(!decode_leaves(types, trained.expected.root, other));
+    }
+}
+
+TEST_CASE("ART-15: they are stored, served and removed with their checkpoint") {
+    const Trained trained;
+    const auto stored = store_state(trained.program, trained.state, trained.leaves, trained.store);
+    const ArtifactServer server({}, trained.store);
+    const std::string url = server.url() + "/artifact/" + to_hex(stored.hash.view());
+    CHECK(to_bytes(http::http_get(url + "/leaves").body) == trained.leaf_bytes());
+    CHECK(http::http_get(url + "/other").status == 400);
+    CHECK(trained.store.entries().at(0).size_bytes == trained.file.size() + trained.leaf_bytes().size());
+    const Hash256 data = trained.store.put(as_bytes("no checkpoint"));
+    CHECK(http::http_get(server.url() + "/artifact/" + to_hex(data.view()) + "/leaves").status == 404);
+    trained.store.remove(stored.hash);
+    CHECK(!trained.store.leaves(stored.hash));
+}
+
+TEST_CASE("ART-16: every wrong byte of a file makes its part wrong, and no other part") {
+    const Trained trained;
+    const StateParts parts(trained.program.state, trained.leaves);
+    REQUIRE(parts.ends().size() > 5);
+    CHECK(parts.ends().back() == trained.file.size());
+    const File file(trained.home.path() / "file", O_RDWR | O_CREAT);
+    file.write_at(0, trained.file);
+    const auto wrong_parts = [&] {
+        std::vector<std::uint64_t> out;
+        for (std::uint64_t part = 0; part < parts.ends().size(); ++part) {
+            if (!parts.is_right(part, file)) {
+                out.push_back(part);
+            }
+        }
+        return out;
+    };
+    CHECK(wrong_parts().empty());
+    std::vector<std::uint64_t> places{0, trained.file.size() - 1};
+    for (std::uint64_t part = 1; part < parts.ends().size(); ++part) {
+        places.push_back(parts.begin_of(part));
+        places.push_back((parts.begin_of(part) + parts.ends()[part]) / 2);
+        places.push_back(parts.ends()[part] - 1);
+    }
+    for (const std::uint64_t at : places) {
+        const std::uint8_t wrong = trained.file[at] ^ 1U;
+        file.write_at(at, {&wrong, 1});
+        const auto found = wrong_parts();
+        REQUIRE(found.size() == 1);
+        CHECK(parts.begin_of(found[0]) <= at);
+        CHECK(at < parts.ends()[found[0]]);
+        file.write_at(at, {&trained.file[at], 1});
+    }
+}
+
+TEST_CASE("ART-16: a source that lies is dropped at its first wrong part, and what is right stays") {
+    const Trained trained;
+    const Bytes leaves = trained.leaf_bytes();
+    const std::uint64_t wrong = trained.offset_of("frozen") + 600'000;
+    {
+        const OddServer liar(trained.file, {.lie_at = wrong}, leaves);
+        CHECK(trained.get(liar.url()).error() == FetchError::kMismatch);
+        CHECK(!trained.store.has(trained.hash));
+        const OddServer honest(trained.file, {}, leaves);
+        REQUIRE(trained.get(honest.url()).has_value());
+        CHECK(trained.is_stored());
+        CHECK(honest.bytes_sent() < trained.file.size() - 250'000);  // two parts of the liar's were right
+        trained.store.remove(trained.hash);
+    }
+    // Together: the honest one brings what the liar does not, and nothing is fetched again from the beginning.
+    const OddServer liar(trained.file, {.lie_at = trained.offset_of("frozen")}, leaves);
+    const OddServer honest(trained.file, {.pause = std::chrono::milliseconds(1)}, leaves);
+    REQUIRE(trained.get(liar.url(), {honest.url()}).has_value());
+    CHECK(trained.is_stored());
+    CHECK(honest.bytes_sent() <= trained.file.size());
+    CHECK(honest.bytes_sent() + liar.bytes_sent() < trained.file.size() * 2);
+}
+
+TEST_CASE("ART-16: hashes that are wrong or missing at one source come from another, or are done without") {
+    const Trained trained;
+    const Bytes leaves = trained.leaf_bytes();
+    Bytes wrong = leaves;
+    wrong[100] ^= 1U;
+    for (const Bytes& others : {wrong, Bytes{}, trained.file}) {
+        const OddServer odd(trained.file, {}, others);
+        const OddServer good(trained.file, {}, leaves);
+        REQUIRE(trained.get(good.url(), {odd.url()}).has_value());
+        CHECK(trained.is_stored());
+        trained.store.remove(trained.hash);
+        REQUIRE(trained.get(odd.url()).has_value());
+        CHECK(trained.store.get(trained.hash).has_value());
+        CHECK(!trained.store.leaves(trained.hash));
+        trained.store.remove(trained.hash);
+    }
+}
+
+TEST_CASE("ART-16: what is the same in another checkpoint is copied, and is checked as if it were fetched") {
+    const Trained before;
+    const auto earlier = store_state(before.program, before.state, before.leaves, before.store);
+    Trained trained;
+    for (const std::size_t changed : {0U, 2U, 3U}) {
+        trained.state[changed].data[0] ^= 1U;
+    }
+    trained.state[3].data.back() ^= 1U;
+    trained.settle();
+    const auto nearby_of = [&](const Hash256& hash) {
+        return std::vector<NearbyState>{{*StoredFile::open(before.store.path(hash)), *before.store.leaves(hash)}};
+    };
+    const std::uint64_t frozen_bytes = 1'000 * 300 * 4;
+    {
+        const OddServer server(trained.file, {}, trained.leaf_bytes());
+        REQUIRE(trained.get(server.url(), {}, nearby_of(earlier.hash)).has_value());
+        CHECK(trained.is_stored());
+        CHECK(server.bytes_sent() < trained.file.size() - frozen_bytes * 3 / 4);
+        trained.store.remove(trained.hash);
+    }
+    // The other checkpoint is damaged: its hashes still say that it is the same.
+    Bytes damaged = before.file;
+    damaged[before.offset_of("frozen") + frozen_bytes / 2] ^= 1U;
+    test::write_file(before.store.path(earlier.hash), damaged);
+    const OddServer server(trained.file, {}, trained.leaf_bytes());
+    REQUIRE(trained.get(server.url(), {}, nearby_of(earlier.hash)).has_value());
+    CHECK(trained.is_stored());
+}
+
+TEST_CASE("ART-16: a checkpoint that another program has written in another order is fetched as a whole") {
+    Trained trained;
+    auto other = *decode_safetensors(trained.file);
+    std::swap(other.tensors[0], other.tensors[1]);
+    other.metadata = {{"format", "pt"}};
+    trained.file = encode_safetensors(other);
+    trained.hash = crypto::sha256(trained.file);
+    const OddServer server(trained.file, {}, trained.leaf_bytes());
+    const auto got = trained.get(server.url());
+    REQUIRE(got.has_value());
+    CHECK(decode_state(trained.program, *got).value() == trained.state);
+}
+
+TEST_CASE("ART-16: a fetcher takes from a task's checkpoints that it has") {
+    Trained trained;
+    Cache cache(trained.home.path() / "cache", {.reserve_bytes = 0});
+    const contracts::TaskId task{{1}};
+    Fetcher fetcher(trained.store, cache);
+    const auto wait = [&](const OddServer& server) {
+        const contracts::ArtifactRef ref{
+            .sha256 = trained.hash, .size_bytes = trained.file.size(), .location = server.url()};
+        const auto expected = std::make_shared<const ExpectedState>(trained.expected);
+        for (;;) {
+            const auto got = fetcher.get(task, ref, trained.file.size(), Urgency::kDuty, expected);
+            if (got || got.error() != FetchError::kPending) {
+                return got.has_value();
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    };
+    const OddServer first(trained.file, {}, trained.leaf_bytes());
+    REQUIRE(wait(first));
+    CHECK(first.bytes_sent() == trained.file.size() - StateParts(trained.program.state, trained.leaves).head().size());
+    trained.state[0].data[0] ^= 1U;
+    trained.settle();
+    const OddServer second(trained.file, {}, trained.leaf_bytes());
+    REQUIRE(wait(second));
+    CHECK(second.bytes_sent() < trained.file.size() / 3);
+    CHECK(cache.store().leaves(trained.hash).has_value());
+}
+
+}  // namespace
+}  // namespace assay::artifacts

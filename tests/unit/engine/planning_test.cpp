@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <tests/unit/engine/small_models.hpp>
+#include <tests/unit/program/function_rows.hpp>
+#include <verifier/compile/program/models.hpp>
+#include <verifier/engine/engine.hpp>
+#include <verifier/engine/fused/planning.hpp>
+#include <verifier/engine/fused/recompute.hpp>
+
+namespace assay::engine::fused {
+namespace {
+
+program::Program deep_gpt() {
+    program::GptConfig config;
+    config.vocabulary = 96;
+    config.context = 64;
+    config.layers = 6;
+    config.heads = 2;
+    config.width = 64;
+    config.batch_size = 4;
+    config.dataset_rows = 64;
+    return program::build_gpt(config, {});
+}
+
+std::shared_ptr<const canonical::RowSource> rows_of(canonical::DatasetShape shape) {
+    return std::make_shared<test::FunctionRows>(shape, [](std::uint64_t, std::uint32_t col) {
+        return static_cast<std::int32_t>(col * 7 % 96);
+    });
+}
+
+}  // namespace
+
+TEST_CASE("a plan keeps to its limit by computing outputs again, and no more of them than it must") {
+    const program::Program program = deep_gpt();
+    const auto types = types_of(program.state);
+    const std::vector<std::uint32_t> kept{program.loss_node};
+    const PlanInput input{.graph = program.step, .state = types, .kept = kept, .threads = 1};
+    const auto plain = make_plan(input);
+    REQUIRE(plain.has_value());
+    const auto least = make_plan(input, 1);
+    REQUIRE(least.has_value());
+    CHECK(least->arena_bytes < plain->arena_bytes / 2);
+    CHECK(least->graph.size() > plain->graph.size());
+    std::size_t nodes_before = least->graph.size();
+    std::size_t kinds = 0;
+    for (std::size_t limit = least->memory_bytes(); limit <= plain->memory_bytes(); limit += limit / 16) {
+        const auto plan = make_plan(input, limit);
+        REQUIRE(plan.has_value());
+        CHECK(plan->memory_bytes() <= limit);
+        CHECK(plan->graph.size() <= nodes_before);
+        kinds += plan->graph.size() < nodes_before ? 1U : 0U;
+        nodes_before = plan->graph.size();
+    }
+    CHECK(kinds >= 1);
+    CHECK(make_plan(input, plain->memory_bytes())->graph.size() == plain->graph.size());
+}
+
+TEST_CASE("each reader of one-hot rows has its own, and the kept nodes stay those that were asked for") {
+    const program::Program program = deep_gpt();
+    const Rewritten rewritten = copy_sources(program.step);
+    REQUIRE(rewritten.nodes.size() == program.step.size());
+    for (std::size_t i = 0; i < program.step.size(); ++i) {
+        CHECK(rewritten.graph[rewritten.nodes[i]].op == program.step[i].op);
+    }
+    std::vector<std::size_t> readers(rewritten.graph.size(), 0);
+    for (const canonical::Node& node : rewritten.graph) {
+        for (const canonical::Input& input : node.inputs) {
+            readers[input.index] += input.source == canonical::Source::kNode ? 1U : 0U;
+        }
+    }
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < rewritten.graph.size(); ++i) {
+        if (rewritten.graph[i].op == canonical::Op::kOneHot) {
+            ++found;
+            CHECK(readers[i] == 1);
+        }
+    }
+    CHECK(found > 1);
+}
+
+TEST_CASE("NUM-1: an engine within a limit gives the same bits, and one whose limit is too low says what it needs") {
+    const program::Program program = deep_gpt();
+    const test::SmallModel model{"gpt", program, rows_of(program.dataset)};
+    const auto run = [&](std::uint64_t memory_bytes) {
+        Engine engine(model.program.step, model.rows, {.memory_bytes = memory_bytes});
+        engine.keep(model.program.loss_node);
+        engine.set_state(model.initial());
+        for (std::uint64_t step = 0; step < 3; ++step) {
+            const bool has_run = engine.run_step(model.context(step)).has_value();
+            REQUIRE(has_run);
+        }
+        return engine.state();
+    };
+    const auto types = types_of(program.state);
+    const std::vector<std::uint32_t> kept{program.loss_node};
+    const PlanInput input{.graph = program.step, .state = types, .kept = kept, .threads = 1};
+    const std::size_t least = make_plan(input, 1)->memory_bytes();
+    REQUIRE(least < make_plan(input)->memory_bytes());
+    CHECK(run(least) == run(0));
+    std::string message;
+    try {
+        run(least - 1);
+    } catch (const std::runtime_error& error) {
+        message = error.what();
+    }
+    CHECK(message.find("a step takes at least") != std::string::npos);
+}
+
+TEST_CASE("NUM-1: state tensors that change places equal the definition over several steps") {
+    const canonical::Shape shape{2, 3};
+    const auto state = [&](std::uint32_t index) {
+        return canonical::Input{canonical::Source::kState, index, canonical::DType::kF32, shape};
+    };
+    canonical::Graph graph{
+        {.op = canonical::Op::kAddConst, .shape = shape, .attributes = {0x3f800000, 0}, .inputs = {state(0)}},
+        {.op = canonical::Op::kCommit, .shape = {}, .inputs = {state(1), state(2), state(0), state(3)}},
+    };
+    graph.back().inputs.push_back({canonical::Source::kNode, 0, canonical::DType::kF32, shape});
+    graph.back().inputs.push_back({canonical::Source::kNode, 0, canonical::DType::kF32, shape});
+    test::Case c{graph, {.seed = 1, .step = 0, .dataset = {1, 1}}, rows_of({1, 1}), {}};
+    for (std::uint8_t i = 0; i < 6; ++i) {
+        c.state.push_back(canonical::make_tensor(canonical::DType::kF32, shape));
+        std::fill(c.state.back().data.begin(), c.state.back().data.end(), i);
+    }
+    Engine engine(graph, c.rows, {});
+    engine.set_state(c.state);
+    for (int step = 0; step < 4; ++step) {
+        c.state = test::by_definition(c).next.value();
+        REQUIRE(engine.run_step(c.context).has_value());
+        CHECK(engine.state() == c.state);
+    }
+}
+
+}  // namespace assay::engine::fused

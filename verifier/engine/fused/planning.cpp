@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/engine/fused/planning.hpp>
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <verifier/engine/fused/recompute.hpp>
+
+namespace assay::engine::fused {
+
+using canonical::Node;
+using canonical::Op;
+
+namespace {
+
+/// What elementwise operations take at most, one after another, until there is a product or a value that was kept.
+constexpr std::uint64_t kElementwiseWork = 64;
+
+/// Plans `rewritten`, in which `kept` has the places of the input's kept nodes in the graph that was rewritten.
+std::optional<Plan> plan_rewritten(
+    const PlanInput& input, const Rewritten& rewritten, std::map<std::uint32_t, std::uint32_t> kept
+) {
+    std::vector<std::uint32_t> places;
+    for (auto& [node, place] : kept) {
+        place = rewritten.nodes[place];
+        places.push_back(place);
+    }
+    std::optional<Plan> plan = plan_graph(
+        {.graph = rewritten.graph,
+         .state = input.state,
+         .kept = places,
+         .threads = input.threads,
+         .wall = rewritten.wall}
+    );
+    if (plan) {
+        plan->kept = std::move(kept);
+    }
+    return plan;
+}
+
+/// Limits on what is computed again, each more than the last: one for each depth of products in the graph.
+std::set<std::uint64_t> work_limits(const canonical::Graph& graph) {
+    std::set<std::uint64_t> out{kElementwiseWork};
+    for (const Node& node : graph) {
+        if (node.op == Op::kContract) {
+            out.insert(work_per_element(node) + kElementwiseWork);
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+std::optional<Plan> make_plan(const PlanInput& input, std::size_t memory_bytes) {
+    std::map<std::uint32_t, std::uint32_t> kept;
+    for (const std::uint32_t node : input.kept) {
+        kept.emplace(node, node);
+    }
+    std::optional<Plan> plain = plan_rewritten(input, copy_sources(input.graph), std::move(kept));
+    if (!plain || memory_bytes == 0 || plain->memory_bytes() <= memory_bytes) {
+        return plain;
+    }
+    std::optional<Plan> least;
+    for (const std::uint64_t work : work_limits(plain->graph)) {
+        std::optional<Plan> plan = make_recomputing_plan(input, *plain, work);
+        if (!plan) {
+            continue;
+        }
+        if (plan->memory_bytes() <= memory_bytes) {
+            return plan;
+        }
+        if (!least || plan->memory_bytes() < least->memory_bytes()) {
+            least = std::move(plan);
+        }
+    }
+    return least && least->memory_bytes() < plain->memory_bytes() ? least : plain;
+}
+
+std::optional<Plan> make_recomputing_plan(const PlanInput& input, const Plan& plan, std::uint64_t work_max) {
+    return plan_rewritten(input, recompute(plan, work_max), plan.kept);
+}
+
+}  // namespace assay::engine::fused
