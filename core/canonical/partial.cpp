@@ -131,8 +131,8 @@ Checked check_dataset_values(const Node& node, const PartialInput& input, const 
     const auto span = dataset_span_of(node, work.tile, work.partial, work.context);
     const bool is_missing = node.op == Op::kBatchRows && !span;
     const std::size_t wanted = span ? std::size_t{span->count} * 4 : 0;
-    const bool fits = input.dataset_values.has_value() == span.has_value() &&
-                      (!span || input.dataset_values->size() == wanted);
+    const bool fits =
+        input.dataset_values.has_value() == span.has_value() && (!span || input.dataset_values->size() == wanted);
     return fits && !is_missing ? Checked{} : Unexpected{PartialError::kMissingOperand};
 }
 

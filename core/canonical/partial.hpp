@@ -62,8 +62,8 @@ inline constexpr std::size_t kMaxAccumulatorBytes = 16'384;
 
 /// All inputs of one partial.
 struct PartialInput {
-    std::optional<Accumulator> before;  ///< absent for partial 0
-    std::vector<Tile> tiles;            ///< operands_of, then dependent_operand if there is one
+    std::optional<Accumulator> before;      ///< absent for partial 0
+    std::vector<Tile> tiles;                ///< operands_of, then dependent_operand if there is one
     std::optional<Bytes> dataset_values{};  ///< dataset_span_of: 4 bytes for each value, i32 little-endian
 };
 

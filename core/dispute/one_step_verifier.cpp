@@ -136,7 +136,8 @@ Result<Ruling, ProofError> judge_at(const Claim& claim, const AtPartial& at, con
     TRY(take_accumulator(at, proof, input));
     TRY(take_tiles(claim, at, proof, input));
     TRY(take_values(claim, at, context, proof, input));
-    const auto output = canonical::execute_partial(std::get<Node>(tile.node.node), tile.index, at.partial, context, input);
+    const auto output =
+        canonical::execute_partial(std::get<Node>(tile.node.node), tile.index, at.partial, context, input);
     if (!output) {
         // Everything read was claimed by the responder; what it claimed cannot be executed only when the accumulator
         // has an impossible form, which the responder alone revealed.

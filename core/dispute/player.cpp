@@ -54,7 +54,8 @@ Reads gather_reads(const Claim& claim, const DisputedTile& tile, std::uint32_t p
     reads.span = canonical::dataset_span_of(node, tile.index, partial, context_of(claim, step));
     if (reads.span) {
         const Bytes row = replay.rows().row(reads.span->row);
-        const ByteView values = ByteView(row).subspan(std::size_t{4} * reads.span->first, std::size_t{4} * reads.span->count);
+        const ByteView values =
+            ByteView(row).subspan(std::size_t{4} * reads.span->first, std::size_t{4} * reads.span->count);
         reads.input.dataset_values = Bytes(values.begin(), values.end());
     }
     return reads;
@@ -76,7 +77,8 @@ std::vector<PartialResult> run_partials(
     for (std::uint32_t partial = 0; partial < end; ++partial) {
         Reads reads = gather_reads(claim, tile, partial, replay);
         reads.input.before = std::move(before);
-        auto output = canonical::execute_partial(std::get<Node>(tile.node.node), tile.index, partial, context, reads.input);
+        auto output =
+            canonical::execute_partial(std::get<Node>(tile.node.node), tile.index, partial, context, reads.input);
         ASSERT(output.has_value());
         before = output->accumulator;
         results.push_back({

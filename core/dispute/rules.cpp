@@ -34,9 +34,8 @@ bool is_computed_node(const Claim& claim, std::uint32_t index, const Node& node)
     if (node.op == Op::kCommit || !canonical::check_node(node)) {
         return false;
     }
-    if (node.op == Op::kBatchRows &&
-        (claim.initialisation || !canonical::is_valid(claim.program.dataset) ||
-         node.shape != Shape{claim.program.batch_size, claim.program.dataset.width})) {
+    if (node.op == Op::kBatchRows && (claim.initialisation || !canonical::is_valid(claim.program.dataset) ||
+                                      node.shape != Shape{claim.program.batch_size, claim.program.dataset.width})) {
         return false;
     }
     return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const Input& input) {
@@ -69,7 +68,8 @@ bool can_be(const Claim& claim, const AtNodes& at) {
 bool can_be(const Claim& claim, const AtNode& at) { return can_be(claim, at.node); }
 
 bool can_be(const Claim& claim, const AtTiles& at) {
-    return has_tiles(claim, at.node) && is_inner_subtree(tile_total(claim, at.node.node), at.first_tile, at.tile_height);
+    return has_tiles(claim, at.node) &&
+           is_inner_subtree(tile_total(claim, at.node.node), at.first_tile, at.tile_height);
 }
 
 bool can_be(const Claim& claim, const AtTensors& at) {

@@ -45,9 +45,10 @@ PartialInput lawful_input(const PartialCase& c, std::uint64_t tile, std::uint32_
         ASSERT(ref->tile < tile_count(from.shape));
         input.tiles.push_back(tile_from(c.pattern, from.dtype, ref->tile));
     }
-    if (const auto row = dataset_row_of(c.node, tile, partial, context)) {
-        ASSERT(context.dataset.rows == 0 || *row < context.dataset.rows);
-        input.dataset_row = repeated(c.pattern, std::size_t{c.node.shape.cols} * 4, 0);
+    if (const auto span = dataset_span_of(c.node, tile, partial, context)) {
+        ASSERT(context.dataset.rows == 0 || span->row < context.dataset.rows);
+        ASSERT(span->count >= 1 && span->first + std::uint64_t{span->count} <= c.node.shape.cols);
+        input.dataset_values = repeated(c.pattern, std::size_t{span->count} * 4, 0);
     }
     return input;
 }

@@ -16,8 +16,7 @@ std::shared_ptr<const artifacts::Dataset> read_rows(const std::string& path) {
         throw std::runtime_error(path + ": it does not hold one i32 tensor named rows");
     }
     canonical::Tensor& rows = file->tensors[0].tensor;
-    return std::make_shared<const artifacts::Dataset>(
-        artifacts::pack_rows(std::move(rows.data), rows.shape.cols, false)
+    return std::make_shared<const artifacts::Dataset>(artifacts::pack_rows(std::move(rows.data), rows.shape.cols, false)
     );
 }
 

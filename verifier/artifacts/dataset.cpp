@@ -52,9 +52,7 @@ void append_word(Bytes& out, std::uint32_t value) {
 }
 
 /// The values in the first of `storages` that can hold them all; the last must.
-Dataset store_narrowly(
-    Bytes words, canonical::DatasetShape shape, std::span<const canonical::Storage> storages
-) {
+Dataset store_narrowly(Bytes words, canonical::DatasetShape shape, std::span<const canonical::Storage> storages) {
     for (const canonical::Storage storage : storages) {
         if (auto stored = canonical::encode_values(storage, words)) {
             shape.storage = storage;
@@ -126,7 +124,8 @@ Dataset pack_rows(Bytes words, std::uint32_t width, bool is_real) {
     const std::uint64_t row_bytes = std::uint64_t{width} * 4;
     ASSERT(width > 0 && !words.empty() && words.size() % row_bytes == 0);
     const canonical::DatasetShape shape{.rows = words.size() / row_bytes, .width = width};
-    return is_real ? store_narrowly(std::move(words), shape, kReals) : store_narrowly(std::move(words), shape, kIntegers);
+    return is_real ? store_narrowly(std::move(words), shape, kReals)
+                   : store_narrowly(std::move(words), shape, kIntegers);
 }
 
 Result<Dataset, DatasetError> window_tokens(std::span<const std::uint32_t> ids, std::uint32_t context) {

@@ -44,13 +44,13 @@ class Dataset final : public canonical::RowSource {
     Stored stored_;
 };
 
-/// Rows of i32 that do not overlap, stored as narrowly as their values allow: as u8 or u16 if all of them fit, as f16 if
-/// `is_real` says that they are the bits of f32 and all of them are halves, otherwise as i32. `words` holds 4 bytes for
-/// each value of at least one whole row.
+/// Rows of i32 that do not overlap, stored as narrowly as their values allow: as u8 or u16 if all of them fit, as f16
+/// if `is_real` says that they are the bits of f32 and all of them are halves, otherwise as i32. `words` holds 4 bytes
+/// for each value of at least one whole row.
 Dataset pack_rows(Bytes words, std::uint32_t width, bool is_real);
 
-/// The dataset of a text or of its tokens: every window of `context` + 1 consecutive ids is a row (ART-9), so each id is
-/// stored once. Fails with kTooShort.
+/// The dataset of a text or of its tokens: every window of `context` + 1 consecutive ids is a row (ART-9), so each id
+/// is stored once. Fails with kTooShort.
 Result<Dataset, DatasetError> window_tokens(std::span<const std::uint32_t> ids, std::uint32_t context);
 
 /// A dataset made from the characters of a text.

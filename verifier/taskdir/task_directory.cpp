@@ -19,7 +19,7 @@ contracts::TaskSpec pack_task(
     findings.throw_if_wrong();
     ASSERT(built.has_value());
     contracts::TaskSpec spec = built->spec;
-    const auto put = [&](const Bytes& bytes, contracts::ArtifactRef& artifact) {
+    const auto put = [&](ByteView bytes, contracts::ArtifactRef& artifact) {
         const Hash256 hash = store.put(bytes);
         ASSERT(hash == artifact.sha256);
         artifact.location = location;

@@ -44,8 +44,9 @@ Result<artifacts::StoredFile, Unavailable> fetch_named(
 
 /// Each batch of the hold-out set takes a node of the evaluation's graph at least.
 std::uint64_t holdout_bytes_max(const contracts::TaskSpec& spec) {
-    const std::uint64_t rows =
-        std::min<std::uint64_t>(std::uint64_t{spec.evaluation->nodes} * spec.program.batch_size, canonical::kMaxDimension);
+    const std::uint64_t rows = std::min<std::uint64_t>(
+        std::uint64_t{spec.evaluation->nodes} * spec.program.batch_size, canonical::kMaxDimension
+    );
     return rows * spec.program.dataset.width * 4;
 }
 

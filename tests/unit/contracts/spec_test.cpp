@@ -95,11 +95,15 @@ TEST_CASE("TASK-2.3: a program has state, graphs and a batch within their limits
 
 TEST_CASE("TASK-2.4: a dataset has at least one row, of 1 to 4096 values") {
     check_refused(
-        make_spec(), {[](TaskSpec& s) { s.program.dataset.rows = 0; }, [](TaskSpec& s) { s.program.dataset.width = 0; },
-                      [](TaskSpec& s) { s.program.dataset.width = canonical::kMaxDimension + 1; }},
-                      [](TaskSpec& s) { s.program.dataset.overlap = s.program.dataset.width; }}
+        make_spec(), {[](TaskSpec& s) {
+    s.program.dataset.rows = 0; }, [](TaskSpec& s) {
+    s.program.dataset.width = 0; },
+                      [](TaskSpec& s) {
+    s.program.dataset.width = canonical::kMaxDimension + 1; }},
+                      [](TaskSpec& s) {
+    s.program.dataset.overlap = s.program.dataset.width; }}
     );
-    check_sound({[](TaskSpec& s) { s.program.dataset.width = canonical::kMaxDimension; }});
+check_sound({[](TaskSpec& s) { s.program.dataset.width = canonical::kMaxDimension; }});
 }
 
 TEST_CASE("TASK-2.5: a specification says where initial tensors are exactly when the program has any") {

@@ -51,9 +51,7 @@ class EvaluatedTask : public test::SmallTask {
         return rows;
     }
 
-    contracts::ArtifactRef put_rows(const canonical::Tensor& rows) {
-        return put(artifacts::encode_holdout(rows));
-    }
+    contracts::ArtifactRef put_rows(const canonical::Tensor& rows) { return put(artifacts::encode_holdout(rows)); }
 
     canonical::Tensor holdout;
 };

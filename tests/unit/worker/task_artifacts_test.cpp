@@ -25,7 +25,8 @@ TEST_CASE("ART-7: a task whose artifacts are not what it commits to is not worke
     spec.program_artifact = task.put({1, 2, 3});
     CHECK(refused(spec).is_final);
     spec = task.spec;
-    spec.dataset_artifact = task.put(artifacts::build_text_dataset("another text of another size", 4)->dataset.stored());
+    spec.dataset_artifact =
+        task.put(artifacts::build_text_dataset("another text of another size", 4)->dataset.stored());
     CHECK(refused(spec).is_final);
     spec = task.spec;
     spec.dataset_artifact.sha256 = Hash256{{1}};
