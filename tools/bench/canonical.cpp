@@ -187,7 +187,7 @@ class NativeSide {
     void step() {
         std::vector<std::int32_t> values;
         for (std::uint32_t r = 0; r < batch_; ++r) {
-            const ByteView row = rows_.row((next_ + r) % kDatasetRows);
+            const Bytes row = rows_.row((next_ + r) % kDatasetRows);
             const auto* words = reinterpret_cast<const std::int32_t*>(row.data());
             values.insert(values.end(), words, words + rows_.shape().width);
         }

@@ -115,7 +115,7 @@ json train_native(const Task& task, std::uint64_t seed, const CurveOptions& opti
     for (std::uint64_t step = 0; step < options.steps; ++step) {
         std::vector<std::int32_t> batch;
         for (std::uint32_t r = 0; r < program.batch_size; ++r) {
-            const ByteView row = task.rows->row(canonical::batch_row(seed, step * program.batch_size + r, shape.rows));
+            const Bytes row = task.rows->row(canonical::batch_row(seed, step * program.batch_size + r, shape.rows));
             const auto* values = reinterpret_cast<const std::int32_t*>(row.data());
             batch.insert(batch.end(), values, values + shape.width);
         }

@@ -82,8 +82,8 @@ class BatchRows final : public canonical::RowSource {
         const std::uint64_t count = rows_->shape().rows;
         Bytes out;
         for (std::uint32_t j = 0; j < rows_->shape().width; ++j) {
-            const ByteView row = rows_->row((index * 7919 + std::uint64_t{j} * 104'729 + 17) % count);
-            const ByteView value = row.subspan(std::size_t{j} * 4, 4);
+            const Bytes row = rows_->row((index * 7919 + std::uint64_t{j} * 104'729 + 17) % count);
+            const ByteView value = ByteView(row).subspan(std::size_t{j} * 4, 4);
             out.insert(out.end(), value.begin(), value.end());
         }
         return out;

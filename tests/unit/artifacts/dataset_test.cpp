@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
 #include <cmath>
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -30,7 +31,7 @@ TEST_CASE("ART-9: text becomes windows of ids in code point order, each stored o
         dataset.shape() ==
         canonical::DatasetShape{.rows = 2, .width = 3, .overlap = 2, .storage = canonical::Storage::kU8}
     );
-    CHECK(dataset.stored() == Bytes{1, 2, 0, 1});
+    CHECK(std::ranges::equal(dataset.stored(), Bytes{1, 2, 0, 1}));
     CHECK(values(dataset.row(0)) == std::vector<std::int32_t>{1, 2, 0});
     CHECK(values(dataset.row(1)) == std::vector<std::int32_t>{2, 0, 1});
 }

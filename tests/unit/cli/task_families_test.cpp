@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <string>
 #include <vector>
@@ -160,7 +161,7 @@ TEST_CASE("features may be reals, with the class in a tensor of its own") {
     // One tensor of reals: its last column is the class all the same.
     const BuiltTask together =
         Directory(kMlp, {{"rows", reals(3, 3, {0.5F, -1.0F, 2.0F, 2.0F, 3.0F, 0.0F, 0.0F, 1.0F, 1.0F})}}).build();
-    CHECK(together.data.dataset->stored() == task.data.dataset->stored());
+    CHECK(std::ranges::equal(together.data.dataset->stored(), task.data.dataset->stored()));
 }
 
 TEST_CASE("columns are named by the task") {

@@ -298,7 +298,7 @@ TEST_CASE("batch normalisation's running values follow the batches'") {
         double square = 0;
         const double count = config.batch_size * 64;
         for (std::uint64_t r = 0; r < config.batch_size; ++r) {
-            const ByteView row = rows.row(canonical::batch_row(7, step * config.batch_size + r, kRows));
+            const Bytes row = rows.row(canonical::batch_row(7, step * config.batch_size + r, kRows));
             for (std::size_t i = 0; i < 64; ++i) {
                 std::int32_t pixel = 0;
                 std::memcpy(&pixel, row.data() + i * 4, 4);

@@ -65,7 +65,8 @@ class SmallTask {
         artifacts = *loaded;
     }
 
-    contracts::ArtifactRef put(const Bytes& bytes) {
+    contracts::ArtifactRef put(std::initializer_list<std::uint8_t> bytes) { return put(Bytes(bytes)); }
+    contracts::ArtifactRef put(ByteView bytes) {
         return {.sha256 = store.put(bytes), .size_bytes = bytes.size(), .location = "http://127.0.0.1:1"};
     }
 
