@@ -85,7 +85,7 @@ class Dispute:
             tile = dict(dtype=tensor[0], data=trace.tile_bytes(tensor, 0))
             openings.append(dict(tile=tile, tile_path=trace.merkle_path(trace.tile_leaves(tensor), 0),
                                  source_path=trace.merkle_path(entries, source)))
-        return "partial", dict(before=None, tiles=openings, row=None)
+        return "partial", dict(before=None, tiles=openings, chunks=[])
 
 
 def fraud(session, job, binaries, folder):

@@ -64,7 +64,7 @@ struct TextDataset {
 /// ids of characters i .. i+context: `context` inputs, then the character to predict. Fails with DatasetError.
 Result<TextDataset, DatasetError> build_text_dataset(std::string_view text, std::uint32_t context);
 
-/// ART-12: a hold-out set as an artifact holds it: its rows of i32, 4 bytes for each value.
+/// ART-8: a hold-out set as an artifact holds it: its rows of i32, 4 bytes for each value.
 Bytes encode_holdout(const canonical::Tensor& rows);
 /// Rows of `width` values. Fails with kSize.
 Result<canonical::Tensor, DatasetError> decode_holdout(std::uint32_t width, ByteView stored);

@@ -136,7 +136,7 @@ TEST_CASE("TRC-6: chunks made of rows are those that are stored, whatever the ov
     }
 }
 
-TEST_CASE("ART-12: a hold-out set is its rows of i32") {
+TEST_CASE("ART-8: a hold-out set is its rows of i32") {
     const canonical::Tensor rows{canonical::DType::kI32, {2, 3}, words_of({1, 2, 3, 4, 5, -6})};
     CHECK(decode_holdout(3, encode_holdout(rows)).value() == rows);
     CHECK(decode_holdout(4, encode_holdout(rows)).error() == DatasetError::kSize);

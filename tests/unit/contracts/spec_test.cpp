@@ -100,8 +100,6 @@ TEST_CASE(
         make_spec(), {[](TaskSpec& s) { s.program.dataset.rows = 0; }, [](TaskSpec& s) { s.program.dataset.width = 0; },
                       [](TaskSpec& s) { s.program.dataset.width = canonical::kMaxDimension + 1; },
                       [](TaskSpec& s) { s.program.dataset.overlap = s.program.dataset.width; },
-                      [](TaskSpec& s) { s.program.dataset.storage = canonical::Storage{0}; },
-                      [](TaskSpec& s) { s.program.dataset.storage = canonical::Storage{5}; },
                       [](TaskSpec& s) { s.program.dataset = {.rows = (std::uint64_t{1} << 46U) + 1, .width = 1}; }}
     );
     check_sound(

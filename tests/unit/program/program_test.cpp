@@ -134,7 +134,7 @@ TEST_CASE("PRG-6: a program whose initial tensors have no or ambiguous names, or
          }},
         {ProgramError::kInitial,
          [=](Program& p) {
-             while (p.initial.size() <= canonical::kMaxStateTensors) {
+             while (p.initial.size() <= canonical::kMaxTensorsBefore) {
                  p.initial.push_back({"given" + std::to_string(p.initial.size()), type});
              }
          }},

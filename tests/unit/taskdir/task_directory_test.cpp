@@ -119,7 +119,7 @@ TEST_CASE("numbers out of range are refused") {
     check_refused(replaced(kGood, "training_blocks = 100", "training_blocks = 0"), "training_blocks");
     check_refused(replaced(kGood, "embedding = 32", "embedding = 33"), "multiple of 32");
     check_refused(replaced(kGood, "embedding = 32", "embedding = 16777216"), "context times embedding");
-    check_refused(replaced(kGood, "context = 4", "context = 4096"), "context");
+    check_refused(replaced(kGood, "context = 4", "context = 16777216"), "context");
     check_refused(replaced(kGood, "context = 4", "context = 0"), "context");
     check_refused(replaced(kGood, "hidden = 8", "hidden = 0"), "hidden");
     check_refused(replaced(kGood, "batch_size = 2", "batch_size = 0"), "batch_size");

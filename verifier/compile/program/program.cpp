@@ -94,10 +94,11 @@ Result<Program, ProgramError> decode_program(ByteView bytes) {
 }
 
 Result<void, ProgramError> check_program(const Program& program) {
-    if (program.state.empty() || !are_named(program.state)) {
+    if (program.state.empty() || program.state.size() > canonical::kMaxStateTensors || !are_named(program.state)) {
         return fail(ProgramError::kState);
     }
-    if (!are_named(program.initial) || !are_sized(program.initial)) {
+    if (program.initial.size() > canonical::kMaxTensorsBefore || !are_named(program.initial) ||
+        !are_sized(program.initial)) {
         return fail(ProgramError::kInitial);
     }
     const std::vector<TensorType> types = types_of(program.state);
