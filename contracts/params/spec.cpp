@@ -36,8 +36,8 @@ bool is_step_size(std::uint32_t nodes) { return nodes >= 2 && nodes <= canonical
 bool is_program(const dispute::ProgramCommitment& program) {
     return program.state_tensors >= 1 && program.state_tensors <= canonical::kMaxStateTensors &&
            is_init_size(program.init_nodes) && is_step_size(program.step_nodes) && program.batch_size >= 1 &&
-           program.batch_size <= canonical::kMaxDimension && program.dataset.rows >= 1 && program.dataset.width >= 1 &&
-           program.dataset.width <= canonical::kMaxRowWidth && program.initial_tensors <= canonical::kMaxStateTensors &&
+           program.batch_size <= canonical::kMaxDimension && canonical::is_valid(program.dataset) &&
+           program.initial_tensors <= canonical::kMaxStateTensors &&
            (program.initial_tensors == 0) == program.initial_root.is_zero();
 }
 
@@ -47,21 +47,18 @@ bool has_initial_artifact(const TaskSpec& spec) {
     return is_read ? spec.initial_artifact && is_location(spec.initial_artifact->location) : !spec.initial_artifact;
 }
 
-/// TASK-2.6: in tolerance mode, and only then, the spec commits to the distance program of a state that can have one
-/// (TOL-4).
+/// TASK-2.6: in tolerance mode, and only then, the spec commits to a distance program.
 bool has_distance(const TaskSpec& spec) {
     if (spec.mode == Mode::kExact) {
         return !spec.distance;
     }
-    return spec.distance && is_init_size(spec.distance->nodes) &&
-           spec.program.state_tensors <= canonical::kMaxMeasuredTensors;
+    return spec.distance && is_init_size(spec.distance->nodes);
 }
 
 /// TASK-2.8, EVL-1
 bool is_evaluation(const TaskSpec& spec) {
     return !spec.evaluation || (is_init_size(spec.evaluation->nodes) && !spec.evaluation->holdout.is_zero() &&
-                                is_location(spec.evaluation->data.location) &&
-                                spec.program.state_tensors <= canonical::kMaxEvaluatedTensors);
+                                is_location(spec.evaluation->data.location));
 }
 
 }  // namespace

@@ -159,8 +159,8 @@ struct Params {
 };
 
 /// PAR-7: minimum of tx_size_max, so that every transaction that answers a duty fits. The largest one is a proof for a
-/// contraction: an accumulator, and four tiles, each with a path through 2^38 tiles and one through 2^14 entries of a
+/// contraction: an accumulator, and four tiles, each with a path through 2^38 tiles and one through 2^16 entries of a
 /// step. The last term covers the remaining fields and the envelope.
-inline constexpr std::uint32_t kMinTxSize = 16'384 + 4 * (4'096 + (38 + 14) * 32) + 1'536;
+inline constexpr std::uint32_t kMinTxSize = 16'384 + 4 * (4'096 + (38 + 16) * 32) + 1'536;
 
 }  // namespace assay::contracts

@@ -9,6 +9,6 @@ namespace assay::contracts {
 /// and outcome of a chain. A change that the changelog marks STATE-BREAKING increments it if the current version has
 /// been released; docs/protocol/versions.json records what each version's vectors are, and
 /// tools/checks/check_protocol_version.py compares.
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 
 }  // namespace assay::contracts

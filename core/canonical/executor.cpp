@@ -67,6 +67,8 @@ const Block* fetch(
     return &space.operands[slot];
 }
 
+std::ptrdiff_t end_of(const DatasetSpan& span) { return std::ptrdiff_t{span.first} + span.count; }
+
 void run_tile(
     const Node& node, std::uint64_t tile, const StepContext& context, const RowSource& rows,
     std::span<const Tensor* const> inputs, ExecutorWorkspace& space
@@ -75,8 +77,9 @@ void run_tile(
     const std::uint32_t partials = partial_count(node, tile, view.get());
     clear(space.state);
     clear(space.out, node.dtype);
+    Bytes values;  // of the dataset
     for (std::uint32_t partial = 0; partial < partials; ++partial) {
-        Work work{.node = node, .tile = tile, .partial = partial, .context = context, .dataset_row = {}};
+        Work work{.node = node, .tile = tile, .partial = partial, .context = context, .dataset_values = {}};
         work.is_last = partial + 1 == partials;
         work.view = view.get();
         const OperandList list = operand_list(node, tile, partial, view.get());
@@ -90,10 +93,12 @@ void run_tile(
             }
         }
         if (node.op == Op::kBatchRows) {
-            const auto row = dataset_row_of(node, tile, partial, context);
-            ASSERT(row.has_value());
-            work.dataset_row = rows.row(*row);
-            ASSERT(work.dataset_row.size() == std::size_t{node.shape.cols} * 4);
+            const auto span = dataset_span_of(node, tile, partial, context);
+            ASSERT(span.has_value());
+            const Bytes row = rows.row(span->row);
+            ASSERT(row.size() == std::size_t{node.shape.cols} * 4);
+            values.assign(row.begin() + 4 * std::ptrdiff_t{span->first}, row.begin() + 4 * end_of(*span));
+            work.dataset_values = values;
         }
         run_partial(work, space.state, space.out);
     }
@@ -113,6 +118,26 @@ bool is_finite(const Tensor& tensor) {
 }
 
 }  // namespace
+
+Bytes RowSource::chunk(std::uint64_t index) const {
+    const DatasetShape shape = this->shape();
+    const std::uint32_t size = size_of(shape.storage);
+    const std::uint64_t stride = shape.width - shape.overlap;
+    const std::uint64_t first = index * (kChunkBytes / size);
+    const std::uint64_t end = std::min(first + kChunkBytes / size, value_count(shape));
+    Bytes values;
+    while (first + values.size() / 4 < end) {
+        const std::uint64_t value = first + values.size() / 4;
+        const std::uint64_t of = std::min(value / stride, shape.rows - 1);
+        const std::uint64_t from = value - of * stride;
+        const Bytes words = row(of);
+        const std::uint64_t count = std::min(end - value, shape.width - from);
+        append(values, ByteView(words).subspan(from * 4, count * 4));
+    }
+    auto stored = encode_values(shape.storage, values);
+    ASSERT(stored.has_value());
+    return *std::move(stored);
+}
 
 Tensor execute_node(
     const Node& node, const StepContext& context, const RowSource& rows, std::span<const Tensor* const> inputs

@@ -12,12 +12,16 @@
 
 namespace assay::canonical {
 
-/// The task's dataset, i32 little-endian; `row(i)` has exactly 4 * shape().width bytes.
+/// The task's dataset.
 class RowSource {
   public:
     virtual ~RowSource() = default;
     virtual DatasetShape shape() const = 0;
-    virtual ByteView row(std::uint64_t index) const = 0;
+    /// 4 * shape().width bytes: i32, little-endian.
+    virtual Bytes row(std::uint64_t index) const = 0;
+    /// Chunk `index` of the dataset as it is stored. By default encodes what row() returns, whose values the storage
+    /// must be able to hold.
+    virtual Bytes chunk(std::uint64_t index) const;
 };
 
 /// NUM-6: a step diverges if a tensor of its next state or its loss is not finite; then there is no next state.

@@ -70,7 +70,7 @@ struct Work {
     const StepContext& context;
     std::array<const Block*, kMaxOperands> operands{};
     std::size_t operand_count = 0;
-    ByteView dataset_row;
+    ByteView dataset_values;         ///< kBatchRows only: the row's values in the tile's columns, 4 bytes each
     const ViewTile* view = nullptr;  ///< kView only
 
     std::uint32_t row_tile() const { return static_cast<std::uint32_t>(tile / tile_cols(node.shape)); }

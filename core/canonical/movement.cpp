@@ -46,9 +46,8 @@ void view_partial(const Work& work, State& state, Block& out) {
 void batch_row_partial(const Work& work, State& state, Block& out) {
     const std::size_t row = work.partial;
     const std::size_t cols = work.cols();
-    const std::size_t first = std::size_t{work.col_tile()} * kTileDim;
     for (std::size_t j = 0; j < cols; ++j) {
-        state.words[row * kTileDim + j] = load_u32(work.dataset_row.data() + (first + j) * 4);
+        state.words[row * kTileDim + j] = load_u32(work.dataset_values.data() + j * 4);
     }
     if (work.is_last) {
         out.words = state.words;

@@ -69,9 +69,6 @@ std::size_t attribute_count(Op op) {
 Check check_source(const Node& node) {
     TRY(expect_inputs(node, {}));
     if (node.op == Op::kBatchRows) {
-        if (node.shape.cols > kMaxRowWidth) {
-            return fail(NodeError::kTooLarge);
-        }
         return expect_output(node, DType::kI32, node.shape);
     }
     if (node.op == Op::kUniform) {
@@ -400,7 +397,7 @@ Result<void, GraphError> check_graph(
     if (graph.empty()) {
         return Unexpected{GraphError{0, NodeError::kInputCount}};
     }
-    if (graph.size() > kMaxNodes || state_before.size() > kMaxStateTensors || state_after.size() > kMaxStateTensors) {
+    if (graph.size() > kMaxNodes || state_before.size() > kMaxTensorsBefore || state_after.size() > kMaxStateTensors) {
         return Unexpected{GraphError{0, NodeError::kTooLarge}};
     }
     for (std::size_t i = 0; i < graph.size(); ++i) {

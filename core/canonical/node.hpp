@@ -8,6 +8,7 @@
 
 #include <core/base/fields.hpp>
 #include <core/base/result.hpp>
+#include <core/canonical/dataset.hpp>
 
 /// The computation graph of a training step: a list of nodes in canonical (topological) order, each a primitive with
 /// one output tensor. A node is self-contained, including the types of its inputs, so that a one-step verifier can
@@ -70,7 +71,7 @@ inline constexpr std::uint32_t kMaxViewSize = 1U << 28U;
 /// `a`, `b` are the node's attributes, 0 if unused.
 enum class Op : std::uint8_t {
     // Sources: no tensor inputs.
-    kBatchRows = 1,  ///< i32 [B,W]: dataset row feistel(step*B + r) for each r; W is the dataset's row width
+    kBatchRows = 1,  ///< i32 [B,W]: dataset row feistel(step*B + r) for each r; W is the rows' width
     kUniform = 2,    ///< f32 [M,N]: uniform in [-bound, bound); a = bits of bound (f32), b = tensor id for Philox
     kFill = 3,       ///< f32 [M,N]: every element is the f32 whose bits are a
     kBernoulli = 4,  ///< f32 [M,N]: 1 where the element's Philox word is below a, else 0; b = tensor id
@@ -152,19 +153,11 @@ struct Node {
 
 /// Limits shared by the decoder of programs and the one-step verifier.
 inline constexpr std::uint32_t kMaxDimension = 1U << 24U;
-inline constexpr std::uint32_t kMaxStateTensors = 1024;
-inline constexpr std::uint32_t kMaxMeasuredTensors = 256;   ///< TOL-1: three such states fit kMaxStateTensors
-inline constexpr std::uint32_t kMaxEvaluatedTensors = 512;  ///< EVL-2: such a state and the hold-out set fit it
-inline constexpr std::uint32_t kMaxNodes = 10'000;
-
-/// Shape of a program's dataset, as read by kBatchRows.
-struct DatasetShape {
-    std::uint64_t rows = 0;
-    std::uint32_t width = 0;  ///< i32 values per row, at most kMaxRowWidth
-    bool operator==(const DatasetShape&) const = default;
-    static constexpr auto fields() { return Fields<&DatasetShape::rows, &DatasetShape::width>{}; }
-};
-inline constexpr std::uint32_t kMaxRowWidth = 4096;
+inline constexpr std::uint32_t kMaxStateTensors = 4'096;
+/// Tensors that a graph may read from before a step. More than a state has, so that three states (TOL-1), or a state
+/// and a hold-out set (EVL-2), fit with the gaps between them.
+inline constexpr std::uint32_t kMaxTensorsBefore = 4 * kMaxStateTensors;
+inline constexpr std::uint32_t kMaxNodes = 65'536;
 
 /// Why a node cannot be executed (PRG rules).
 enum class [[nodiscard]] NodeError : std::uint8_t{

@@ -127,13 +127,13 @@ Checked decode_operands(const Node& node, const PartialInput& input, PartialWork
     return input.tiles.size() == list.size ? Checked{} : Unexpected{PartialError::kMissingOperand};
 }
 
-Checked check_dataset_row(const Node& node, const PartialInput& input, const Work& work) {
-    if (node.op != Op::kBatchRows) {
-        return input.dataset_row ? Checked{Unexpected{PartialError::kMissingOperand}} : Checked{};
-    }
-    const bool exists = dataset_row_of(node, work.tile, work.partial, work.context).has_value();
-    const bool fits = input.dataset_row && input.dataset_row->size() == std::size_t{node.shape.cols} * 4;
-    return exists && fits ? Checked{} : Unexpected{PartialError::kMissingOperand};
+Checked check_dataset_values(const Node& node, const PartialInput& input, const Work& work) {
+    const auto span = dataset_span_of(node, work.tile, work.partial, work.context);
+    const bool is_missing = node.op == Op::kBatchRows && !span;
+    const std::size_t wanted = span ? std::size_t{span->count} * 4 : 0;
+    const bool fits =
+        input.dataset_values.has_value() == span.has_value() && (!span || input.dataset_values->size() == wanted);
+    return fits && !is_missing ? Checked{} : Unexpected{PartialError::kMissingOperand};
 }
 
 }  // namespace
@@ -321,14 +321,18 @@ std::optional<TileRef> dependent_operand(
     return gather_operand(node, tile, partial, *index);
 }
 
-std::optional<std::uint64_t> dataset_row_of(
+std::optional<DatasetSpan> dataset_span_of(
     const Node& node, std::uint64_t tile, std::uint32_t partial, const StepContext& context
 ) noexcept {
     const std::uint64_t row = row_tile_of(node, tile) * kTileDim + partial;
     if (node.op != Op::kBatchRows || partial >= kTileDim || row >= node.shape.rows || context.dataset.rows == 0) {
         return std::nullopt;
     }
-    return batch_row(context.seed, context.step * node.shape.rows + row, context.dataset.rows);
+    const std::uint64_t first = col_tile_of(node, tile) * kTileDim;
+    return DatasetSpan{
+        .row = batch_row(context.seed, context.step * node.shape.rows + row, context.dataset.rows),
+        .first = static_cast<std::uint32_t>(first),
+        .count = static_cast<std::uint32_t>(std::min<std::uint64_t>(kTileDim, node.shape.cols - first))};
 }
 
 void run_partial(const Work& work, State& state, Block& out) noexcept {
@@ -370,13 +374,13 @@ Result<PartialOutput, PartialError> execute_partial(
         return Unexpected{PartialError::kMissingOperand};
     }
     const auto space = std::make_unique<PartialWorkspace>();
-    Work work{.node = node, .tile = tile, .partial = partial, .context = context, .dataset_row = {}};
+    Work work{.node = node, .tile = tile, .partial = partial, .context = context, .dataset_values = {}};
     work.is_last = partial + 1 == count;
     work.view = view.get();
-    TRY(check_dataset_row(node, input, work));
+    TRY(check_dataset_values(node, input, work));
     TRY(decode_operands(node, input, *space, work));
-    if (input.dataset_row) {
-        work.dataset_row = *input.dataset_row;
+    if (input.dataset_values) {
+        work.dataset_values = *input.dataset_values;
     }
     if (input.before.has_value() != (partial > 0)) {
         return Unexpected{PartialError::kBadAccumulator};

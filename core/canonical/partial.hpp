@@ -15,7 +15,7 @@
 /// The unit that the chain recomputes. Each output tile of a node is computed by a chain of *partials*: partial 0
 /// starts from nothing, each next one from the previous accumulator, and the last one outputs the tile. An elementwise
 /// node has one partial per tile, a contraction one per 32-wide K-tile, a gather one per row. A partial reads at most
-/// four tiles and one dataset row, and takes tens of microseconds.
+/// four tiles and 32 values of the dataset, and takes tens of microseconds.
 namespace assay::canonical {
 
 /// A step's parameters besides its tensors; fixed by the task (TASK rules), never by the solver.
@@ -46,9 +46,9 @@ std::optional<TileRef> dependent_operand(
     const Node& node, std::uint64_t tile, std::uint32_t partial, std::span<const Tile> known
 ) noexcept;
 
-/// The dataset row that a partial of kBatchRows reads (NUM-31: Feistel batch order); nullopt for every other node and
-/// for a padding row.
-std::optional<std::uint64_t> dataset_row_of(
+/// What a partial of kBatchRows reads of the dataset: the tile's columns of one row (NUM-31: Feistel batch order);
+/// nullopt for every other node and for a padding row.
+std::optional<DatasetSpan> dataset_span_of(
     const Node& node, std::uint64_t tile, std::uint32_t partial, const StepContext& context
 ) noexcept;
 
@@ -62,13 +62,13 @@ inline constexpr std::size_t kMaxAccumulatorBytes = 16'384;
 
 /// All inputs of one partial.
 struct PartialInput {
-    std::optional<Accumulator> before;  ///< absent for partial 0
-    std::vector<Tile> tiles;            ///< operands_of, then dependent_operand if there is one
-    std::optional<Bytes> dataset_row;   ///< 4 * width bytes: i32 little-endian
+    std::optional<Accumulator> before;      ///< absent for partial 0
+    std::vector<Tile> tiles;                ///< operands_of, then dependent_operand if there is one
+    std::optional<Bytes> dataset_values{};  ///< dataset_span_of: 4 bytes for each value, i32 little-endian
 };
 
 enum class [[nodiscard]] PartialError : std::uint8_t{
-    kMissingOperand = 1,  ///< DSP-20: wrong number or type of tiles, or a row that is missing or has the wrong length
+    kMissingOperand = 1,  ///< DSP-20: wrong number or type of tiles, or dataset values that are missing or too few
     kBadAccumulator = 2,  ///< DSP-20: an accumulator of the wrong length, or one that is missing or must not be present
 };
 

@@ -12,8 +12,6 @@
 namespace assay::dispute {
 namespace {
 
-using canonical::Op;
-
 constexpr std::uint32_t kChildBitsMax = 8;  // 2^8 = kMaxChildren
 
 /// DSP-3: how `items` items under an aligned subtree of height `height` are split: into as few rounds as 256 children
@@ -51,9 +49,10 @@ Hash256 fold(std::span<const Hash256> children, std::uint32_t child_height, std:
 }
 
 /// What the node claims when `root` is the Merkle root of its tiles, or of the state's tensors.
-Hash256 entry_over(const canonical::Node& node, const Hash256& root) {
-    return node.op == Op::kCommit ? state_root_from(static_cast<std::uint32_t>(node.inputs.size()), root)
-                                  : tensor_commitment({.dtype = node.dtype, .shape = node.shape}, root);
+Hash256 entry_over(const Claim& claim, const OpenedNode& node, const Hash256& root) {
+    const auto* computed = std::get_if<canonical::Node>(&node);
+    return computed == nullptr ? state_root_from(claim.program.state_tensors, root)
+                               : tensor_commitment({.dtype = computed->dtype, .shape = computed->shape}, root);
 }
 
 /// The items that the next reveal splits, and the height of the tree over them.
@@ -72,17 +71,17 @@ Items items_of(const Claim& claim, const AtNodes& at) {
     return {items_within(entry_count(claim), at.first_node, at.node_height), at.node_height};
 }
 
-Items items_of(const Claim& /*claim*/, const AtNode& at) {
-    const std::uint64_t total = tile_total(at.node.node);
+Items items_of(const Claim& claim, const AtNode& at) {
+    const std::uint64_t total = tile_total(claim, at.node.node);
     return {total, merkle::tree_depth(total)};
 }
 
-Items items_of(const Claim& /*claim*/, const AtTiles& at) {
-    return {items_within(tile_total(at.node.node), at.first_tile, at.tile_height), at.tile_height};
+Items items_of(const Claim& claim, const AtTiles& at) {
+    return {items_within(tile_total(claim, at.node.node), at.first_tile, at.tile_height), at.tile_height};
 }
 
-Items items_of(const Claim& /*claim*/, const AtTensors& at) {
-    return {items_within(tile_total(at.node.node), at.first_tensor, at.tensor_height), at.tensor_height};
+Items items_of(const Claim& claim, const AtTensors& at) {
+    return {items_within(tile_total(claim, at.node.node), at.first_tensor, at.tensor_height), at.tensor_height};
 }
 
 Items items_of(const Claim& /*claim*/, const AtPartials& at) {
@@ -125,7 +124,7 @@ Result<void, MoveError> check_reveal(const Claim& claim, const AtNodes& at, cons
 
 Result<void, MoveError> check_reveal(const Claim& claim, const AtNode& at, const Revealed& r) {
     const Hash256 root = r.root(items_of(claim, at).height);
-    return require(entry_over(at.node.node, root) == at.node.claim, MoveError::kWrongRoot);
+    return require(entry_over(claim, at.node.node, root) == at.node.claim, MoveError::kWrongRoot);
 }
 
 Result<void, MoveError> check_reveal(const Claim& /*claim*/, const AtTiles& at, const Revealed& r) {
@@ -172,9 +171,10 @@ At at_tiles(AtTiles tiles) {
     if (tiles.tile_height > 0) {
         return bisect(std::move(tiles));
     }
-    const std::uint32_t partials = partial_total(tiles.node.node, tiles.first_tile);
+    DisputedTile tile{.node = std::move(tiles.node), .index = tiles.first_tile, .claim = tiles.claim};
+    const std::uint32_t partials = partial_total(tile);
     return at_partials({
-        .tile = {.node = std::move(tiles.node), .index = tiles.first_tile, .claim = tiles.claim},
+        .tile = std::move(tile),
         .first_partial = 0,
         .partial_count = partials,
         .accumulator_before = {},
@@ -192,7 +192,11 @@ At at_tensors(AtTensors tensors) {
 /// DSP-8: the opened node is the program's node at this place, and one that anybody can execute.
 bool is_program_node(const Claim& claim, std::uint32_t index, const NodeOpening& opening) {
     const Hash256& expected = claim.initialisation ? claim.program.init_root : claim.program.step_root;
-    const auto root = merkle::root_from_path(node_hash(opening.node), index, entry_count(claim), opening.path);
+    const auto* computed = std::get_if<canonical::Node>(&opening.node);
+    const Hash256 leaf = computed == nullptr
+                             ? commit_hash(claim.program.state_tensors, std::get<CommitNode>(opening.node).inputs_root)
+                             : node_hash(*computed);
+    const auto root = merkle::root_from_path(leaf, index, entry_count(claim), opening.path);
     return root == expected && fits_program(claim, index, opening.node);
 }
 
@@ -255,7 +259,7 @@ Result<At, MoveError> select_child(
     const std::uint64_t first = r.offset(selection.child);
     const std::uint32_t height = r.split.child_height;
     const Hash256& claimed = r.children[selection.child];
-    if (at.node.node.op == Op::kCommit) {
+    if (std::holds_alternative<CommitNode>(at.node.node)) {
         return at_tensors({at.node, static_cast<std::uint32_t>(first), height, claimed});
     }
     return at_tiles({at.node, first, height, claimed});
@@ -362,6 +366,11 @@ const DisputedStep* Position::step() const noexcept {
     return whole ? &whole->step : nullptr;
 }
 
+canonical::Op op_of(const OpenedNode& node) noexcept {
+    const auto* computed = std::get_if<canonical::Node>(&node);
+    return computed == nullptr ? canonical::Op::kCommit : computed->op;
+}
+
 // DSP-1, DSP-11
 Position start_position(const Claim& claim) noexcept {
     const AtSteps all{
@@ -432,7 +441,7 @@ Pinpoint pinpoint(const Position& position) noexcept {
         return out;
     }
     out.node = node->index;
-    out.op = node->node.op;
+    out.op = op_of(node->node);
     if (const auto* tensor = std::get_if<AtTensor>(&position.at)) {
         out.tensor = tensor->tensor;
     } else if (const auto* partial = std::get_if<AtPartial>(&position.at)) {

@@ -73,13 +73,26 @@ struct DisputedStep {
     }
 };
 
+/// The last node of a graph, kCommit, as it is opened: by the root over its inputs, of which there are as many as the
+/// program has state tensors (TRC-5). Each input is opened alone, by the EntryProof that needs it.
+struct CommitNode {
+    Hash256 inputs_root;
+    bool operator==(const CommitNode&) const = default;
+    static constexpr auto fields() { return Fields<&CommitNode::inputs_root>{}; }
+};
+
+/// A node of the program as it is opened; the canonical::Node is never kCommit.
+using OpenedNode = std::variant<canonical::Node, CommitNode>;
+/// kCommit for a CommitNode.
+canonical::Op op_of(const OpenedNode& node) noexcept;
+
 /// The one node of that step that is disputed, as the program has it.
 struct DisputedNode {
     DisputedStep step;
     Hash256 trace_root;  ///< Merkle root of the step's entries
     std::uint32_t index = 0;
     Hash256 claim;  ///< its entry
-    canonical::Node node;
+    OpenedNode node;
     static constexpr auto fields() {
         return Fields<
             &DisputedNode::step, &DisputedNode::trace_root, &DisputedNode::index, &DisputedNode::claim,
@@ -216,7 +229,7 @@ struct Position {
 
 /// A node of the program with its Merkle path in the program's tree.
 struct NodeOpening {
-    canonical::Node node;
+    OpenedNode node;
     std::vector<Hash256> path;
     static constexpr auto fields() { return Fields<&NodeOpening::node, &NodeOpening::path>{}; }
 };

@@ -14,13 +14,14 @@ namespace {
 using canonical::Graph;
 using canonical::Tensor;
 
-Hash256 graph_root(const Graph& graph) {
+template <class Items, class Leaf>
+merkle::Tree tree_over(const Items& items, Leaf leaf) {
     std::vector<Hash256> leaves;
-    leaves.reserve(graph.size());
-    for (const canonical::Node& node : graph) {
-        leaves.push_back(node_hash(node));
+    leaves.reserve(items.size());
+    for (const auto& item : items) {
+        leaves.push_back(leaf(item));
     }
-    return merkle::root_of(leaves);
+    return merkle::Tree(std::move(leaves));
 }
 
 }  // namespace
@@ -73,21 +74,41 @@ Hash256 accumulator_hash(const canonical::Accumulator& accumulator) noexcept {
 }
 
 Hash256 node_hash(const canonical::Node& node) noexcept {
+    if (node.op == canonical::Op::kCommit) {
+        return commit_hash(static_cast<std::uint32_t>(node.inputs.size()), input_tree(node).root());
+    }
     static const crypto::TaggedHash kHash("assay/node");
     return kHash(codec::encode(node));
 }
 
-Hash256 row_leaf(ByteView row) noexcept {
-    static const crypto::TaggedHash kHash("assay/row");
-    return kHash(row);
+Hash256 commit_hash(std::uint32_t input_count, const Hash256& inputs_root) noexcept {
+    static const crypto::TaggedHash kHash("assay/commit");
+    return kHash(codec::encode(input_count), inputs_root.view());
+}
+
+Hash256 input_leaf(const canonical::Input& input) noexcept {
+    static const crypto::TaggedHash kHash("assay/input");
+    return kHash(codec::encode(input));
+}
+
+merkle::Tree input_tree(const canonical::Node& commit) {
+    ASSERT(commit.op == canonical::Op::kCommit && !commit.inputs.empty());
+    return tree_over(commit.inputs, input_leaf);
+}
+
+merkle::Tree graph_tree(const Graph& graph) { return tree_over(graph, node_hash); }
+
+Hash256 chunk_leaf(ByteView chunk) noexcept {
+    static const crypto::TaggedHash kHash("assay/chunk");
+    return kHash(chunk);
 }
 
 merkle::Tree dataset_tree(const canonical::RowSource& rows) {
-    const std::uint64_t count = rows.shape().rows;
+    const std::uint64_t count = canonical::chunk_count(rows.shape());
     std::vector<Hash256> leaves;
     leaves.reserve(count);
     for (std::uint64_t i = 0; i < count; ++i) {
-        leaves.push_back(row_leaf(rows.row(i)));
+        leaves.push_back(chunk_leaf(rows.chunk(i)));
     }
     return merkle::Tree(std::move(leaves));
 }
@@ -105,8 +126,8 @@ ProgramCommitment commit_program(
         .state_tensors = state_tensors,
         .init_nodes = static_cast<std::uint32_t>(init.size()),
         .step_nodes = static_cast<std::uint32_t>(step.size()),
-        .init_root = graph_root(init),
-        .step_root = graph_root(step),
+        .init_root = graph_tree(init).root(),
+        .step_root = graph_tree(step).root(),
         .batch_size = batch_size,
         .dataset = dataset,
         .initial_tensors = initial.count,

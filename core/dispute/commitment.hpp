@@ -32,11 +32,19 @@ Hash256 state_root_from(std::uint32_t tensor_count, const Hash256& merkle_root) 
 Hash256 diverged_root(std::uint64_t step, const Hash256& state_root) noexcept;
 /// TRC-4: "assay/partial" over the accumulator's bytes.
 Hash256 accumulator_hash(const canonical::Accumulator& accumulator) noexcept;
-/// TRC-5: "assay/node" over Borsh(Node).
+/// TRC-5: "assay/node" over Borsh(Node); of kCommit, which may have thousands of inputs, commit_hash() of input_tree().
 Hash256 node_hash(const canonical::Node& node) noexcept;
-/// TRC-6: "assay/row" over the row's bytes (i32 little-endian).
-Hash256 row_leaf(ByteView row) noexcept;
-/// The Merkle tree over all rows of a dataset.
+/// TRC-5: "assay/commit" over the number of inputs (u32) and their Merkle root.
+Hash256 commit_hash(std::uint32_t input_count, const Hash256& inputs_root) noexcept;
+/// TRC-5: the leaf of an input of kCommit, "assay/input" over Borsh(Input).
+Hash256 input_leaf(const canonical::Input& input) noexcept;
+/// The Merkle tree over the inputs of `commit`, which must be a kCommit with at least one input.
+merkle::Tree input_tree(const canonical::Node& commit);
+/// The Merkle tree over the hashes of a graph's nodes.
+merkle::Tree graph_tree(const canonical::Graph& graph);
+/// TRC-6: "assay/chunk" over a chunk of the dataset.
+Hash256 chunk_leaf(ByteView chunk) noexcept;
+/// The Merkle tree over all chunks of a dataset.
 merkle::Tree dataset_tree(const canonical::RowSource& rows);
 
 /// A program as stored on the chain. Its nodes are opened one at a time, when a dispute needs them.

@@ -9,7 +9,7 @@
 namespace assay::dispute {
 
 std::uint32_t evaluated_tensors(std::uint32_t tensors) noexcept {
-    ASSERT(tensors >= 1 && tensors <= canonical::kMaxEvaluatedTensors);
+    ASSERT(tensors >= 1 && tensors <= canonical::kMaxStateTensors);
     return (1U << merkle::tree_depth(tensors)) + 1;
 }
 

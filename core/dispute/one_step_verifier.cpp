@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <core/dispute/one_step_verifier.hpp>
 
+#include <algorithm>
+
 #include <core/merkle/tree.hpp>
 #include <core/dispute/rules.hpp>
 
@@ -8,6 +10,7 @@ namespace assay::dispute {
 namespace {
 
 using canonical::Input;
+using canonical::Node;
 using canonical::PartialInput;
 using canonical::Source;
 using canonical::TileRef;
@@ -30,7 +33,7 @@ bool is_claimed(
 Result<void, ProofError> check_tile(
     const Claim& claim, const DisputedNode& node, const TileRef& ref, const TileOpening& opening
 ) {
-    const Input& input = node.node.inputs[ref.input];
+    const Input& input = std::get<Node>(node.node).inputs[ref.input];
     if (opening.tile.dtype != input.dtype || !canonical::is_well_formed(opening.tile)) {
         return Unexpected{ProofError::kBadTile};
     }
@@ -52,7 +55,8 @@ Result<void, ProofError> take_tiles(
     const Claim& claim, const AtPartial& at, const PartialProof& proof, PartialInput& input
 ) {
     const DisputedNode& node = at.tile.node;
-    std::vector<TileRef> refs = canonical::operands_of(node.node, at.tile.index, at.partial);
+    const Node& opened = std::get<Node>(node.node);
+    std::vector<TileRef> refs = canonical::operands_of(opened, at.tile.index, at.partial);
     if (proof.tiles.size() < refs.size()) {
         return Unexpected{ProofError::kBadTile};
     }
@@ -60,7 +64,7 @@ Result<void, ProofError> take_tiles(
         TRY(check_tile(claim, node, refs[i], proof.tiles[i]));
         input.tiles.push_back(proof.tiles[i].tile);
     }
-    const auto dependent = canonical::dependent_operand(node.node, at.tile.index, at.partial, input.tiles);
+    const auto dependent = canonical::dependent_operand(opened, at.tile.index, at.partial, input.tiles);
     if (dependent) {
         if (proof.tiles.size() < refs.size() + 1) {
             return Unexpected{ProofError::kBadTile};
@@ -74,25 +78,36 @@ Result<void, ProofError> take_tiles(
     return {};
 }
 
-/// DSP-22: the dataset row is the one that the batch order names.
-Result<void, ProofError> take_row(
+/// DSP-22: the chunks are those that hold the row's values, which the batch order names.
+Result<void, ProofError> take_values(
     const Claim& claim, const AtPartial& at, const canonical::StepContext& context, const PartialProof& proof,
     PartialInput& input
 ) {
-    const auto row = canonical::dataset_row_of(at.tile.node.node, at.tile.index, at.partial, context);
-    if (row.has_value() != proof.row.has_value()) {
-        return Unexpected{row ? ProofError::kBadRow : ProofError::kSuperfluous};
+    const auto span = canonical::dataset_span_of(std::get<Node>(at.tile.node.node), at.tile.index, at.partial, context);
+    if (!span) {
+        return proof.chunks.empty() ? Result<void, ProofError>() : Unexpected{ProofError::kSuperfluous};
     }
-    if (!row) {
-        return {};
+    const canonical::DatasetShape& dataset = claim.program.dataset;
+    const ChunkRange range = chunks_of(dataset, *span);
+    if (proof.chunks.size() != range.count) {
+        return Unexpected{ProofError::kBadChunk};
     }
-    const bool right_length = proof.row->row.size() == std::size_t{4} * claim.program.dataset.width;
-    if (!right_length ||
-        merkle::root_from_path(row_leaf(proof.row->row), *row, claim.program.dataset.rows, proof.row->path) !=
-            claim.dataset_root) {
-        return Unexpected{ProofError::kBadRow};
+    Bytes stored;
+    for (std::uint32_t i = 0; i < range.count; ++i) {
+        const ChunkOpening& chunk = proof.chunks[i];
+        const std::uint64_t begin = (range.first + i) * canonical::kChunkBytes;
+        const std::uint64_t size =
+            std::min<std::uint64_t>(canonical::kChunkBytes, canonical::byte_count(dataset) - begin);
+        if (chunk.data.size() != size ||
+            merkle::root_from_path(
+                chunk_leaf(chunk.data), range.first + i, canonical::chunk_count(dataset), chunk.path
+            ) != claim.dataset_root) {
+            return Unexpected{ProofError::kBadChunk};
+        }
+        append(stored, chunk.data);
     }
-    input.dataset_row = proof.row->row;
+    input.dataset_values =
+        canonical::decode_values(dataset.storage, ByteView(stored).subspan(range.offset, range.bytes));
     return {};
 }
 
@@ -120,8 +135,9 @@ Result<Ruling, ProofError> judge_at(const Claim& claim, const AtPartial& at, con
     PartialInput input;
     TRY(take_accumulator(at, proof, input));
     TRY(take_tiles(claim, at, proof, input));
-    TRY(take_row(claim, at, context, proof, input));
-    const auto output = canonical::execute_partial(tile.node.node, tile.index, at.partial, context, input);
+    TRY(take_values(claim, at, context, proof, input));
+    const auto output =
+        canonical::execute_partial(std::get<Node>(tile.node.node), tile.index, at.partial, context, input);
     if (!output) {
         // Everything read was claimed by the responder; what it claimed cannot be executed only when the accumulator
         // has an impossible form, which the responder alone revealed.
@@ -134,8 +150,11 @@ Result<Ruling, ProofError> judge_at(const Claim& claim, const AtPartial& at, con
 
 /// DSP-23: a tensor of the state after a step is the one that kCommit names for its place.
 Result<Ruling, ProofError> judge_at(const Claim& claim, const AtTensor& at, const EntryProof& proof) {
-    const Input& input = at.node.node.inputs[at.tensor];
-    if (!is_claimed(claim, at.node, input, proof.commitment, proof.path)) {
+    const Hash256& inputs_root = std::get<CommitNode>(at.node.node).inputs_root;
+    const std::uint32_t tensors = claim.program.state_tensors;
+    const bool is_input =
+        merkle::root_from_path(input_leaf(proof.input), at.tensor, tensors, proof.input_path) == inputs_root;
+    if (!is_input || !is_claimed(claim, at.node, proof.input, proof.commitment, proof.path)) {
         return Unexpected{ProofError::kBadEntry};
     }
     return proof.commitment == at.claim ? Ruling::kClaimHolds : Ruling::kClaimRefuted;

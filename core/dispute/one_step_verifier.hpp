@@ -16,25 +16,33 @@
 /// The end of a dispute: every validator recomputes one opened partial (DSP rules).
 namespace assay::dispute {
 
-struct RowOpening {
-    Bytes row;
+/// A chunk of the dataset with its path to the dataset root.
+struct ChunkOpening {
+    Bytes data;
     std::vector<Hash256> path;
-    static constexpr auto fields() { return Fields<&RowOpening::row, &RowOpening::path>{}; }
+    static constexpr auto fields() { return Fields<&ChunkOpening::data, &ChunkOpening::path>{}; }
 };
 
 /// What one partial reads.
 struct PartialProof {
     std::optional<canonical::Accumulator> before;  ///< exactly when it is not the tile's first partial
     std::vector<TileOpening> tiles;                ///< in the order of operands_of, then dependent_operand
-    std::optional<RowOpening> row;                 ///< exactly when it reads the dataset
-    static constexpr auto fields() { return Fields<&PartialProof::before, &PartialProof::tiles, &PartialProof::row>{}; }
+    std::vector<ChunkOpening> chunks;              ///< one or two in order if it reads the dataset, otherwise none
+    static constexpr auto fields() {
+        return Fields<&PartialProof::before, &PartialProof::tiles, &PartialProof::chunks>{};
+    }
 };
 
-/// For kCommit: the commitment of the disputed input, with its path to the trace root or the state root.
+/// For kCommit: the disputed input with its path to the root over all inputs, and the commitment of the tensor that it
+/// names, with its path to the trace root or the state root.
 struct EntryProof {
+    canonical::Input input;
+    std::vector<Hash256> input_path;
     Hash256 commitment;
     std::vector<Hash256> path;
-    static constexpr auto fields() { return Fields<&EntryProof::commitment, &EntryProof::path>{}; }
+    static constexpr auto fields() {
+        return Fields<&EntryProof::input, &EntryProof::input_path, &EntryProof::commitment, &EntryProof::path>{};
+    }
 };
 
 /// Shows that the state after the disputed step is not finite (DSP-27).
@@ -50,8 +58,8 @@ enum class [[nodiscard]] ProofError : std::uint8_t{
     kBadAccumulator = 2,  ///< DSP-20: does not match the revealed hash, is missing, or must not be present
     kBadTile = 3,         ///< DSP-20: wrong size or type of a tile, or wrong number of tiles
     kBadTilePath = 4,     ///< DSP-21: the path does not lead to a claimed tensor
-    kBadRow = 5,          ///< DSP-22: not the dataset row that the batch order selects
-    kBadEntry = 6,        ///< DSP-23: differs from the input's claimed commitment
+    kBadChunk = 5,        ///< DSP-22: not the chunks of the dataset that hold the values
+    kBadEntry = 6,        ///< DSP-23: not kCommit's input, or not that input's claimed commitment
     kSuperfluous = 7,     ///< DSP-24: contains parts that the node does not read
     kNoDivergence = 8,    ///< DSP-27: not from the claimed state, finite, or already admitted by the claim
     kWrongKind = 9,       ///< DSP-24: a tensor's commitment where a partial is disputed, or the reverse

@@ -33,11 +33,11 @@ const Tensor& input_tensor(Replay& replay, std::uint64_t step, const Input& inpu
 struct Reads {
     std::vector<TileRef> refs;
     PartialInput input;
-    std::optional<std::uint64_t> row;
+    std::optional<canonical::DatasetSpan> span;
 };
 
 Reads gather_reads(const Claim& claim, const DisputedTile& tile, std::uint32_t partial, Replay& replay) {
-    const Node& node = tile.node.node;
+    const Node& node = std::get<Node>(tile.node.node);
     const DisputedStep& step = tile.node.step;
     Reads reads;
     reads.refs = canonical::operands_of(node, tile.index, partial);
@@ -51,10 +51,12 @@ Reads gather_reads(const Claim& claim, const DisputedTile& tile, std::uint32_t p
         reads.refs.push_back(*dependent);
         reads.input.tiles.push_back(tile_at(*dependent));
     }
-    reads.row = canonical::dataset_row_of(node, tile.index, partial, context_of(claim, step));
-    if (reads.row) {
-        const ByteView row = replay.rows().row(*reads.row);
-        reads.input.dataset_row = Bytes(row.begin(), row.end());
+    reads.span = canonical::dataset_span_of(node, tile.index, partial, context_of(claim, step));
+    if (reads.span) {
+        const Bytes row = replay.rows().row(reads.span->row);
+        const ByteView values =
+            ByteView(row).subspan(std::size_t{4} * reads.span->first, std::size_t{4} * reads.span->count);
+        reads.input.dataset_values = Bytes(values.begin(), values.end());
     }
     return reads;
 }
@@ -75,7 +77,8 @@ std::vector<PartialResult> run_partials(
     for (std::uint32_t partial = 0; partial < end; ++partial) {
         Reads reads = gather_reads(claim, tile, partial, replay);
         reads.input.before = std::move(before);
-        auto output = canonical::execute_partial(tile.node.node, tile.index, partial, context, reads.input);
+        auto output =
+            canonical::execute_partial(std::get<Node>(tile.node.node), tile.index, partial, context, reads.input);
         ASSERT(output.has_value());
         before = output->accumulator;
         results.push_back({
@@ -112,8 +115,8 @@ merkle::Tree state_tree(const std::vector<Tensor>& state) {
 
 /// What the disputed node's tiles are the leaves of; of kCommit, the tensors of the state after the step.
 const merkle::Tree& own_tree(const DisputedNode& node, Replay& replay) {
-    return node.node.op == Op::kCommit ? replay.state_tree(node.step.number + 1)
-                                       : replay.output_tiles(node.step.number, node.index);
+    return std::holds_alternative<CommitNode>(node.node) ? replay.state_tree(node.step.number + 1)
+                                                         : replay.output_tiles(node.step.number, node.index);
 }
 
 /// The commitment of a tensor whose tiles are the leaves of `tiles`.
@@ -223,7 +226,7 @@ class ClaimedTree {
     }
 
   private:
-    // NOLINTNEXTLINE(misc-no-recursion): ends after at most 14 levels, since a graph has at most kMaxNodes nodes
+    // NOLINTNEXTLINE(misc-no-recursion): ends after at most 16 levels, since a graph has at most kMaxNodes nodes
     Hash256 node(std::uint32_t height, std::uint64_t index) const {
         if ((index << height) >= own_.leaf_count()) {
             return merkle::empty_root(height);
@@ -255,10 +258,15 @@ class ProofMaker {
           tree_(step_entries(replay, node.step.number), node.index, reveals) {}
 
     EntryProof make(const AtTensor& at) {
-        const Input& input = node_.node.inputs[at.tensor];
+        const Node& commit = replay_.graph().back();
+        const Input& input = commit.inputs[at.tensor];
         const Hash256 commitment = input.source == Source::kState ? replay_.state_tree(step()).node(0, input.index)
                                                                   : replay_.output_commitments(step())[input.index];
-        return {.commitment = commitment, .path = source_path(input)};
+        return {
+            .input = input,
+            .input_path = input_tree(commit).path(at.tensor),
+            .commitment = commitment,
+            .path = source_path(input)};
     }
 
     PartialProof make(const AtPartial& at) {
@@ -270,9 +278,11 @@ class ProofMaker {
         for (std::size_t i = 0; i < reads.refs.size(); ++i) {
             proof.tiles.push_back(open_tile(reads.refs[i], std::move(reads.input.tiles[i])));
         }
-        if (reads.row) {
-            proof.row =
-                RowOpening{.row = *std::move(reads.input.dataset_row), .path = replay_.rows_tree().path(*reads.row)};
+        if (reads.span) {
+            const ChunkRange range = chunks_of(claim_.program.dataset, *reads.span);
+            for (std::uint64_t i = range.first; i < range.first + range.count; ++i) {
+                proof.chunks.push_back({.data = replay_.rows().chunk(i), .path = replay_.dataset_tree().path(i)});
+            }
         }
         return proof;
     }
@@ -288,7 +298,7 @@ class ProofMaker {
     }
 
     TileOpening open_tile(const TileRef& ref, Tile tile) {
-        const Input& input = node_.node.inputs[ref.input];
+        const Input& input = std::get<Node>(node_.node).inputs[ref.input];
         const merkle::Tree& tiles = input.source == Source::kState ? replay_.state_tiles(step(), input.index)
                                                                    : replay_.output_tiles(step(), input.index);
         return {
@@ -392,6 +402,10 @@ std::optional<std::uint32_t> first_node_of(const Position& position) noexcept {
     return nodes ? nodes->first_node : 0;
 }
 
+OpenedNode opened(const Node& node) {
+    return node.op == Op::kCommit ? OpenedNode(CommitNode{.inputs_root = input_tree(node).root()}) : OpenedNode(node);
+}
+
 Selection make_selection(const Claim& claim, const Position& position, Replay& replay) {
     const std::vector<Hash256> own = own_children(claim, position, replay);
     const std::span<const Hash256> pending = position.pending();
@@ -408,13 +422,8 @@ Selection make_selection(const Claim& claim, const Position& position, Replay& r
     const auto first_node = first_node_of(position);
     if (first_node && s.child_height == 0) {
         const canonical::Graph& graph = replay.graph();
-        std::vector<Hash256> leaves;
-        leaves.reserve(graph.size());
-        for (const Node& node : graph) {
-            leaves.push_back(node_hash(node));
-        }
         const std::uint64_t index = *first_node + child;
-        selection.node = NodeOpening{.node = graph[index], .path = merkle::Tree(std::move(leaves)).path(index)};
+        selection.node = NodeOpening{.node = opened(graph[index]), .path = graph_tree(graph).path(index)};
     }
     return selection;
 }

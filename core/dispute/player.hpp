@@ -35,7 +35,7 @@ class Replay {
     /// The disputed graph (init or step), and the dataset.
     virtual const canonical::Graph& graph() = 0;
     virtual const canonical::RowSource& rows() = 0;
-    virtual const merkle::Tree& rows_tree() = 0;
+    virtual const merkle::Tree& dataset_tree() = 0;
 
     /// TRC-2: the commitments of the outputs of all nodes of `step` except kCommit, in order. They and the trees below
     /// are kept until a step is asked about that is no neighbour.
@@ -102,6 +102,9 @@ Proof make_proof(const Claim& claim, const Position& position, Replay& replay, s
 /// DSP-27: the proof that the disputed step diverged although the claim has a state after it. nullopt if the replay
 /// found no such divergence, or if its state differs from the claimed one.
 std::optional<Proof> make_divergence_proof(const Claim& claim, const Position& position, Replay& replay);
+
+/// A node of the program as a selection opens it.
+OpenedNode opened(const canonical::Node& node);
 
 /// Opens tile `tile` of tensor `tensor` of `state`; both must exist.
 StateOpening open_tile(const std::vector<canonical::Tensor>& state, std::uint32_t tensor, std::uint64_t tile);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <core/dispute/rules.hpp>
 
+#include <algorithm>
+
 #include <core/merkle/tree.hpp>
 #include <core/canonical/tile.hpp>
 
@@ -27,18 +29,32 @@ bool is_inner_subtree(std::uint64_t total, std::uint64_t first, std::uint32_t he
     return height > 0 && height < merkle::tree_depth(total) && is_subtree(total, first, height);
 }
 
+/// What fits_program() asks of a node that is not kCommit.
+bool is_computed_node(const Claim& claim, std::uint32_t index, const Node& node) {
+    if (node.op == Op::kCommit || !canonical::check_node(node)) {
+        return false;
+    }
+    if (node.op == Op::kBatchRows && (claim.initialisation || !canonical::is_valid(claim.program.dataset) ||
+                                      node.shape != Shape{claim.program.batch_size, claim.program.dataset.width})) {
+        return false;
+    }
+    return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const Input& input) {
+        return is_readable(claim, index, input);
+    });
+}
+
 bool can_be(const Claim& claim, const DisputedNode& node) { return fits_program(claim, node.index, node.node); }
 
 bool has_tiles(const Claim& claim, const DisputedNode& node) {
-    return can_be(claim, node) && node.node.op != Op::kCommit;
+    return can_be(claim, node) && std::holds_alternative<Node>(node.node);
 }
 
 bool has_tensors(const Claim& claim, const DisputedNode& node) {
-    return can_be(claim, node) && node.node.op == Op::kCommit;
+    return can_be(claim, node) && std::holds_alternative<CommitNode>(node.node);
 }
 
 bool can_be(const Claim& claim, const DisputedTile& tile) {
-    return has_tiles(claim, tile.node) && tile.index < tile_total(tile.node.node);
+    return has_tiles(claim, tile.node) && tile.index < tile_total(claim, tile.node.node);
 }
 
 bool can_be(const Claim& /*claim*/, const AtSteps& at) { return at.step_count > 1; }
@@ -52,26 +68,28 @@ bool can_be(const Claim& claim, const AtNodes& at) {
 bool can_be(const Claim& claim, const AtNode& at) { return can_be(claim, at.node); }
 
 bool can_be(const Claim& claim, const AtTiles& at) {
-    return has_tiles(claim, at.node) && is_inner_subtree(tile_total(at.node.node), at.first_tile, at.tile_height);
+    return has_tiles(claim, at.node) &&
+           is_inner_subtree(tile_total(claim, at.node.node), at.first_tile, at.tile_height);
 }
 
 bool can_be(const Claim& claim, const AtTensors& at) {
-    return has_tensors(claim, at.node) && is_inner_subtree(tile_total(at.node.node), at.first_tensor, at.tensor_height);
+    return has_tensors(claim, at.node) &&
+           is_inner_subtree(tile_total(claim, at.node.node), at.first_tensor, at.tensor_height);
 }
 
 bool can_be(const Claim& claim, const AtPartials& at) {
     const std::uint64_t end = std::uint64_t{at.first_partial} + at.partial_count;
-    return can_be(claim, at.tile) && at.partial_count > 1 && end <= partial_total(at.tile.node.node, at.tile.index) &&
+    return can_be(claim, at.tile) && at.partial_count > 1 && end <= partial_total(at.tile) &&
            at.accumulator_before.has_value() == (at.first_partial > 0);
 }
 
 bool can_be(const Claim& claim, const AtPartial& at) {
-    return can_be(claim, at.tile) && at.partial < partial_total(at.tile.node.node, at.tile.index) &&
+    return can_be(claim, at.tile) && at.partial < partial_total(at.tile) &&
            at.accumulator_before.has_value() == (at.partial > 0);
 }
 
 bool can_be(const Claim& claim, const AtTensor& at) {
-    return has_tensors(claim, at.node) && at.tensor < tile_total(at.node.node);
+    return has_tensors(claim, at.node) && at.tensor < tile_total(claim, at.node.node);
 }
 
 bool can_be(const Claim& claim, const Bisection& bisection) {
@@ -80,36 +98,34 @@ bool can_be(const Claim& claim, const Bisection& bisection) {
 
 }  // namespace
 
-std::uint64_t tile_total(const Node& node) noexcept {
-    return node.op == Op::kCommit ? node.inputs.size() : canonical::tile_count(node.shape);
+ChunkRange chunks_of(const canonical::DatasetShape& shape, const canonical::DatasetSpan& span) noexcept {
+    const std::uint64_t begin = canonical::byte_offset(shape, span);
+    const std::uint32_t bytes = span.count * size_of(shape.storage);
+    const std::uint64_t first = begin / canonical::kChunkBytes;
+    const std::uint64_t last = (begin + bytes - 1) / canonical::kChunkBytes;
+    return {
+        .first = first,
+        .count = static_cast<std::uint32_t>(last - first + 1),
+        .offset = static_cast<std::uint32_t>(begin % canonical::kChunkBytes),
+        .bytes = bytes};
 }
 
-std::uint32_t partial_total(const Node& node, std::uint64_t tile) noexcept {
-    return node.op == Op::kCommit ? 1 : canonical::partial_count(node, tile);
+std::uint64_t tile_total(const Claim& claim, const OpenedNode& node) noexcept {
+    const Node* computed = std::get_if<Node>(&node);
+    return computed == nullptr ? claim.program.state_tensors : canonical::tile_count(computed->shape);
 }
 
-bool fits_program(const Claim& claim, std::uint32_t index, const Node& node) noexcept {
+std::uint32_t partial_total(const DisputedTile& tile) noexcept {
+    return canonical::partial_count(std::get<Node>(tile.node.node), tile.index);
+}
+
+bool fits_program(const Claim& claim, std::uint32_t index, const OpenedNode& node) noexcept {
     const std::uint32_t entries = entry_count(claim);
-    if (index >= entries || !canonical::check_node(node)) {
+    const Node* computed = std::get_if<Node>(&node);
+    if (index >= entries || (computed == nullptr) != (index == entries - 1)) {
         return false;
     }
-    const bool is_last = index == entries - 1;
-    if ((node.op == Op::kCommit) != is_last) {
-        return false;
-    }
-    if (node.op == Op::kCommit && node.inputs.size() != claim.program.state_tensors) {
-        return false;
-    }
-    if (node.op == Op::kBatchRows &&
-        (claim.initialisation || node.shape != Shape{claim.program.batch_size, claim.program.dataset.width})) {
-        return false;
-    }
-    for (const Input& input : node.inputs) {
-        if (!is_readable(claim, index, input)) {
-            return false;
-        }
-    }
-    return true;
+    return computed == nullptr || is_computed_node(claim, index, *computed);
 }
 
 bool is_possible(const Claim& claim, const Position& position) noexcept {

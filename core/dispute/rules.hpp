@@ -32,16 +32,25 @@ inline canonical::StepContext context_of(const Claim& claim, const DisputedStep&
     };
 }
 
+/// The chunks that hold some values of the dataset: one, or two neighbours.
+struct ChunkRange {
+    std::uint64_t first = 0;
+    std::uint32_t count = 0;
+    std::uint32_t offset = 0;  ///< of the first value in the first chunk
+    std::uint32_t bytes = 0;   ///< of all values, as they are stored
+};
+ChunkRange chunks_of(const canonical::DatasetShape& shape, const canonical::DatasetSpan& span) noexcept;
+
 /// Number of tiles of the well-formed `node`'s output; for kCommit, of tensors of the state, whose commitments are the
 /// leaves under the state root (DSP-6).
-std::uint64_t tile_total(const canonical::Node& node) noexcept;
-/// Number of partials of tile `tile` of `node`; 1 for kCommit.
-std::uint32_t partial_total(const canonical::Node& node, std::uint64_t tile) noexcept;
+std::uint64_t tile_total(const Claim& claim, const OpenedNode& node) noexcept;
+/// Number of partials of tile `tile` of the node that computes it.
+std::uint32_t partial_total(const DisputedTile& tile) noexcept;
 
 /// DSP-8: whether `node` can be at `index` of the claim's graph, judging by the node and the program's commitment: it
-/// is well-formed, reads only what exists before it, is kCommit if and only if it is the last, and a batch has the
-/// task's shape.
-bool fits_program(const Claim& claim, std::uint32_t index, const canonical::Node& node) noexcept;
+/// is kCommit if and only if it is the last, and any other is well-formed, reads only what exists before it, and as a
+/// batch has the task's shape.
+bool fits_program(const Claim& claim, std::uint32_t index, const OpenedNode& node) noexcept;
 
 /// Whether moves of a dispute of `claim` can lead to a position with these sizes. The moves and judge() check it;
 /// the functions that they call require it.

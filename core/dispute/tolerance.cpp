@@ -199,7 +199,7 @@ std::uint32_t measured_tensors(std::uint32_t tensors) noexcept { return (2U << m
 std::optional<Hash256> measured_root(
     std::uint32_t tensors, std::span<const Hash256, 3> state_roots, std::span<const Hash256, 3> merkle_roots
 ) noexcept {
-    ASSERT(tensors >= 1 && tensors <= canonical::kMaxMeasuredTensors);
+    ASSERT(tensors >= 1 && tensors <= canonical::kMaxStateTensors);
     for (std::size_t i = 0; i < 3; ++i) {
         if (state_root_from(tensors, merkle_roots[i]) != state_roots[i]) {
             return std::nullopt;

@@ -49,7 +49,7 @@ std::vector<std::uint32_t> last_readers(const Graph& graph) {
 
 /// Of the tensors of the state that the graph reads, each once.
 std::uint64_t state_bytes(const Graph& graph) {
-    std::vector<bool> is_counted(canonical::kMaxStateTensors);
+    std::vector<bool> is_counted(canonical::kMaxTensorsBefore);
     std::uint64_t sum = 0;
     for (const Node& node : graph) {
         for (const Input& input : node.inputs) {

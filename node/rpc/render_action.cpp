@@ -78,7 +78,7 @@ Json fields_of(const SelectMove& a) {
         {"dispute", rpc::render(a.dispute)},
         {"round", a.round},
         {"child", a.selection.child},
-        {"op", a.selection.node ? Json(canonical::to_string(a.selection.node->node.op)) : Json()}};
+        {"op", a.selection.node ? Json(canonical::to_string(op_of(a.selection.node->node))) : Json()}};
 }
 Json fields_of(const ProveMove& a) {
     const auto* partial = std::get_if<dispute::PartialProof>(&a.proof);
@@ -86,7 +86,7 @@ Json fields_of(const ProveMove& a) {
         {"dispute", rpc::render(a.dispute)},
         {"accumulator", partial != nullptr && partial->before.has_value()},
         {"tiles", partial != nullptr ? partial->tiles.size() : 0},
-        {"row", partial != nullptr && partial->row.has_value()},
+        {"chunks", partial != nullptr ? partial->chunks.size() : 0},
         {"entry", std::holds_alternative<dispute::EntryProof>(a.proof)},
         {"divergence", std::holds_alternative<dispute::DivergenceProof>(a.proof)}};
 }

@@ -137,7 +137,7 @@ class Refused(Directory):
         self.refuse("equally many samples", dataset=(inputs, targets[:5]))
         self.refuse("not finite", dataset=(inputs / 0, targets))
         self.refuse("beyond 32 bits", dataset=(inputs, targets + 2**40))
-        self.refuse("at most 4096", dataset=(torch.zeros(4, 5000), targets[:4]))
+        self.refuse("at most 16777216", dataset=(torch.zeros(1).expand(4, (1 << 24) + 1), targets[:4]))
         self.refuse("profile", profile="XG-9")
         half = make_fixtures.mlp()["module"].double()
         self.refuse("float64", module=half, optimizer=torch.optim.SGD(half.parameters(), lr=0.1))

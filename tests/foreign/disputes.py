@@ -59,11 +59,11 @@ class Dispute:
         step, true = self.false.traces[2], self.honest.traces[2]
         entries = step.entries()
         first = next(i for i, (a, b) in enumerate(zip(entries, true.entries())) if a != b)
-        opening = dict(node=program["step"][first], path=trace.merkle_path(trace.node_leaves(program["step"]), first))
+        opening = dict(node=("node", program["step"][first]), path=trace.merkle_path(trace.node_leaves(program["step"]), first))
         at = self.round(entries, first, opening)
         check(first == NODE, "the cheat is found where it was made")
         node = dict(step=disputed, trace_root=trace.merkle_root(entries), index=NODE, claim=entries[NODE],
-                    node=program["step"][NODE])
+                    node=("node", program["step"][NODE]))
         check(at == ("bisection", dict(range=("node", dict(node=node)), pending=[])), f"the node is opened: {at}")
         leaves = trace.tile_leaves(step.outputs[NODE])
         at = self.round(leaves, 0)
@@ -85,7 +85,7 @@ class Dispute:
             tile = dict(dtype=tensor[0], data=trace.tile_bytes(tensor, 0))
             openings.append(dict(tile=tile, tile_path=trace.merkle_path(trace.tile_leaves(tensor), 0),
                                  source_path=trace.merkle_path(entries, source)))
-        return "partial", dict(before=None, tiles=openings, row=None)
+        return "partial", dict(before=None, tiles=openings, chunks=[])
 
 
 def fraud(session, job, binaries, folder):

@@ -10,6 +10,7 @@ from session import act, check, say
 
 Z = bytes(32)
 ARTIFACT = dict(sha256=Z, size_bytes=1, location="http://127.0.0.1")
+INPUT = dict(source="node", index=0, dtype="f32", shape=dict(rows=1, cols=1))
 OPENING = dict(tensor=0, tile=0, type=dict(dtype="f32", shape=dict(rows=1, cols=1)),
                opening=dict(tile=dict(dtype="f32", data=bytes(4096)), tile_path=[], source_path=[]))
 VERDICT = dict(end_root=Z, probe_root=None, measurement=None, diverged_after=None)
@@ -43,7 +44,7 @@ def cases(session, job, over):
         (poor, act("open_dispute", task=over, segment=0, role="verifier"), "task_state"),
         (poor, act("reveal_move", dispute=someone, round=0, children=[Z, Z]), "dispute_unknown"),
         (poor, act("select_move", dispute=someone, round=0, selection=dict(child=0, node=None)), "dispute_unknown"),
-        (poor, act("prove_move", dispute=someone, proof=("entry", dict(commitment=Z, path=[Z]))), "dispute_unknown"),
+        (poor, act("prove_move", dispute=someone, proof=("entry", dict(input=INPUT, input_path=[Z], commitment=Z, path=[Z]))), "dispute_unknown"),
         (poor, act("attest_availability", task=someone, opening=OPENING), "task_unknown"),
         (poor, act("declare_divergence", task=over, step=1, state_root=Z, artifact=ARTIFACT, opening=OPENING), "task_state"),
         (poor, act("disclose_verdict", task=someone, segment=0, opening=opening), "task_unknown"),

@@ -36,7 +36,8 @@ Op = Enum(batch_rows=1, uniform=2, fill=3, bernoulli=4, step_count=5, view=10, g
 
 Shape = Struct(rows=U32, cols=U32)
 TensorType = Struct(dtype=DType, shape=Shape)
-DatasetShape = Struct(rows=U64, width=U32)
+Storage = Enum(i32=1, u8=2, u16=3, f16=4)
+DatasetShape = Struct(rows=U64, width=U32, overlap=U32, storage=Storage)
 ViewAxis = Struct(size=U32, offset=I32, divisor=U32, strides=List(I32))
 View = Struct(dims=List(U32), axes=List(ViewAxis))
 Input = Struct(source=Source, index=U32, dtype=DType, shape=Shape)
@@ -70,16 +71,17 @@ Terms = Struct(hardware_class=U32, price=U64, memory=U64, replay_blocks=U32)
 
 # Disputes and openings
 
-NodeOpening = Struct(node=Node, path=List(HASH))
+OpenedNode = Variant({0: ("node", Node), 1: ("commit", Struct(inputs_root=HASH))})
+NodeOpening = Struct(node=OpenedNode, path=List(HASH))
 Selection = Struct(child=U32, node=Optional(NodeOpening))
 Accumulator = Struct(data=Bytes())
 Tile = Struct(dtype=DType, data=Bytes())
 TileOpening = Struct(tile=Tile, tile_path=List(HASH), source_path=List(HASH))
-RowOpening = Struct(row=Bytes(), path=List(HASH))
+ChunkOpening = Struct(data=Bytes(), path=List(HASH))
 StateOpening = Struct(tensor=U32, tile=U64, type=TensorType, opening=TileOpening)
 Proof = Variant({
-    0: ("partial", Struct(before=Optional(Accumulator), tiles=List(TileOpening), row=Optional(RowOpening))),
-    1: ("entry", Struct(commitment=HASH, path=List(HASH))),
+    0: ("partial", Struct(before=Optional(Accumulator), tiles=List(TileOpening), chunks=List(ChunkOpening))),
+    1: ("entry", Struct(input=Input, input_path=List(HASH), commitment=HASH, path=List(HASH))),
     2: ("divergence", Struct(opening=StateOpening)),
 })
 

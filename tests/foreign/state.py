@@ -27,7 +27,7 @@ Checkpoint = Struct(state_root=r.HASH, artifact=r.ArtifactRef, height=r.HEIGHT)
 Claim = Struct(program=r.ProgramCommitment, dataset_root=r.HASH, seed=U64, initialisation=Bool(), first_step=U64,
                step_count=U32, before=r.HASH, after=r.HASH, diverges=Bool())
 DisputedStep = Struct(number=U64, state_before=r.HASH, state_after=r.HASH)
-DisputedNode = Struct(step=DisputedStep, trace_root=r.HASH, index=U32, claim=r.HASH, node=r.Node)
+DisputedNode = Struct(step=DisputedStep, trace_root=r.HASH, index=U32, claim=r.HASH, node=r.OpenedNode)
 DisputedTile = Struct(node=DisputedNode, index=U64, claim=r.HASH)
 Range = Variant({
     0: ("steps", Struct(first_step=U64, step_count=U32, state_before=r.HASH, state_after=r.HASH)),

@@ -58,11 +58,11 @@ class Job:
         artifacts = {name: store.add((packed / self.packed[name]["sha256"]).read_bytes())
                      for name in ("program_artifact", "dataset_artifact")}
         self.program = decode(Program, store.content[self.packed["program_artifact"]["sha256"]])
-        data = tensorfile.read(store.content[self.packed["dataset_artifact"]["sha256"]])["rows"]
-        self.dataset = [data[3][r * data[2]:(r + 1) * data[2]] for r in range(data[1])]
+        stored = store.content[self.packed["dataset_artifact"]["sha256"]]
+        self.dataset = trace.dataset_rows(self.program["dataset"], stored)
         check(self.dataset == rows, "the packed data are the rows")
         self.store, self.spec = store, dict(
-            title=self.packed["title"], program=trace.commitment_of(self.program), dataset_root=trace.dataset_root(self.dataset),
+            title=self.packed["title"], program=trace.commitment_of(self.program), dataset_root=trace.dataset_root(stored),
             **artifacts, initial_artifact=None, seed=7, steps=3, checkpoint_interval=2, reward=2 * ASY, verification_fee=ASY,
             training_blocks=600, parent=None, hardware_class=0, mode="exact", distance=None, evaluation=None)
 

@@ -7,7 +7,7 @@ import struct
 import numerics
 from bip340 import tagged_hash
 from borsh import U32, encode
-from records import Node, ProgramCommitment, TensorType
+from records import Input, Node, ProgramCommitment, TensorType
 
 FORMATS, SIZES = {"f32": "f", "i32": "i", "i64": "q"}, {"f32": 4, "i32": 4, "i64": 8}
 
@@ -76,8 +76,16 @@ def state_root(state):
     return root_of_commitments([tensor_commitment(tensor) for tensor in state])
 
 
-def dataset_root(rows):
-    return merkle_root([tagged_hash("assay/row", struct.pack(f"<{len(row)}i", *row)) for row in rows])
+def dataset_root(stored):
+    return merkle_root([tagged_hash("assay/chunk", stored[i:i + 4096]) for i in range(0, len(stored), 4096)])
+
+
+def dataset_rows(shape, stored):
+    """The rows, as lists of i32. A half would be the bits of an f32, which this client does not need."""
+    size, code = {"i32": (4, "i"), "u8": (1, "B"), "u16": (2, "H")}[shape["storage"]]
+    values = struct.unpack(f"<{len(stored) // size}{code}", stored)
+    stride = shape["width"] - shape["overlap"]
+    return [list(values[r * stride:r * stride + shape["width"]]) for r in range(shape["rows"])]
 
 
 # Programs
@@ -114,8 +122,15 @@ def memory(graph):
     return most
 
 
+def node_leaf(node):
+    if node["op"] != "commit":
+        return tagged_hash("assay/node", encode(Node, node))
+    leaves = [tagged_hash("assay/input", encode(Input, x)) for x in node["inputs"]]
+    return tagged_hash("assay/commit", encode(U32, len(leaves)), merkle_root(leaves))
+
+
 def node_leaves(graph):
-    return [tagged_hash("assay/node", encode(Node, node)) for node in graph]
+    return [node_leaf(node) for node in graph]
 
 
 def commitment_of(program):

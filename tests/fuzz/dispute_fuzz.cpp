@@ -29,10 +29,10 @@ Hash256 fold(std::vector<Hash256> level, std::uint32_t height, std::uint32_t top
     return level.front();
 }
 
-Hash256 entry_over(const canonical::Node& node, const Hash256& root) {
-    return node.op == canonical::Op::kCommit
-               ? dispute::state_root_from(static_cast<std::uint32_t>(node.inputs.size()), root)
-               : dispute::tensor_commitment({node.dtype, node.shape}, root);
+Hash256 entry_over(const dispute::Claim& claim, const dispute::OpenedNode& node, const Hash256& root) {
+    const auto* computed = std::get_if<canonical::Node>(&node);
+    return computed == nullptr ? dispute::state_root_from(claim.program.state_tensors, root)
+                               : dispute::tensor_commitment({computed->dtype, computed->shape}, root);
 }
 
 class Game {
@@ -40,7 +40,8 @@ class Game {
     explicit Game(const DisputeScript& script) : script_(script), claim_(script.claim) {
         std::vector<Hash256> leaves;
         for (const canonical::Node& node : script.graph) {
-            leaves.push_back(dispute::node_hash(node));
+            const bool has_tree = node.op != canonical::Op::kCommit || !node.inputs.empty();
+            leaves.push_back(has_tree ? dispute::node_hash(node) : Hash256{});
         }
         nodes_.emplace(std::move(leaves));
         claim_.program.init_nodes = claim_.program.step_nodes = static_cast<std::uint32_t>(script.graph.size());
@@ -93,8 +94,8 @@ class Game {
         if (auto* nodes = std::get_if<dispute::AtNodes>(&range)) {
             nodes->claim = root(nodes->node_height);
         } else if (auto* whole = std::get_if<dispute::AtNode>(&range)) {
-            const canonical::Node& node = whole->node.node;
-            whole->node.claim = entry_over(node, root(merkle::tree_depth(dispute::tile_total(node))));
+            const dispute::OpenedNode& node = whole->node.node;
+            whole->node.claim = entry_over(claim_, node, root(merkle::tree_depth(dispute::tile_total(claim_, node))));
         } else if (auto* tiles = std::get_if<dispute::AtTiles>(&range)) {
             tiles->claim = root(tiles->tile_height);
         } else if (auto* tensors = std::get_if<dispute::AtTensors>(&range)) {
@@ -105,13 +106,20 @@ class Game {
         return *revealed;
     }
 
+    /// A script's kCommit may have no inputs, which no tree is over.
+    dispute::OpenedNode opened_at(std::uint32_t index) const {
+        const canonical::Node& node = script_.graph[index];
+        return node.op == canonical::Op::kCommit && node.inputs.empty() ? dispute::OpenedNode(dispute::CommitNode{})
+                                                                        : dispute::opened(node);
+    }
+
     dispute::Selection make_selection(const Position& p, std::uint32_t round) const {
         const auto count = static_cast<std::uint32_t>(p.pending().size());
         dispute::Selection selection{.child = script_.children[round] % count, .node = {}};
         const auto first_node = dispute::first_node_of(p);
         if (first_node && dispute::split(claim_, p).child_height == 0) {
             const std::uint32_t index = *first_node + selection.child;
-            selection.node = dispute::NodeOpening{.node = script_.graph[index], .path = nodes_->path(index)};
+            selection.node = dispute::NodeOpening{.node = opened_at(index), .path = nodes_->path(index)};
         }
         return selection;
     }

@@ -10,7 +10,11 @@ namespace {
 /// What select() has made sure of when a partial or a tensor of the next state is disputed.
 bool is_reachable(const dispute::Claim& claim, const dispute::Position& p) {
     const dispute::DisputedNode* node = p.node();
-    if (!p.is_at_proof() || node == nullptr || !canonical::check_node(node->node)) {
+    if (!p.is_at_proof() || node == nullptr) {
+        return false;
+    }
+    const auto* computed = std::get_if<canonical::Node>(&node->node);
+    if (computed != nullptr && !canonical::check_node(*computed)) {
         return false;
     }
     const std::uint32_t entries = claim.initialisation ? claim.program.init_nodes : claim.program.step_nodes;
@@ -18,11 +22,11 @@ bool is_reachable(const dispute::Claim& claim, const dispute::Position& p) {
         return false;
     }
     if (const auto* tensor = std::get_if<dispute::AtTensor>(&p.at)) {
-        return tensor->tensor < dispute::tile_total(node->node);
+        return computed == nullptr && tensor->tensor < dispute::tile_total(claim, node->node);
     }
     const auto& partial = std::get<dispute::AtPartial>(p.at);
-    return partial.tile.index < dispute::tile_total(node->node) &&
-           partial.partial < dispute::partial_total(node->node, partial.tile.index);
+    return computed != nullptr && partial.tile.index < dispute::tile_total(claim, node->node) &&
+           partial.partial < dispute::partial_total(partial.tile);
 }
 
 }  // namespace

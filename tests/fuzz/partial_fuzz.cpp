@@ -45,9 +45,10 @@ PartialInput lawful_input(const PartialCase& c, std::uint64_t tile, std::uint32_
         ASSERT(ref->tile < tile_count(from.shape));
         input.tiles.push_back(tile_from(c.pattern, from.dtype, ref->tile));
     }
-    if (const auto row = dataset_row_of(c.node, tile, partial, context)) {
-        ASSERT(context.dataset.rows == 0 || *row < context.dataset.rows);
-        input.dataset_row = repeated(c.pattern, std::size_t{c.node.shape.cols} * 4, 0);
+    if (const auto span = dataset_span_of(c.node, tile, partial, context)) {
+        ASSERT(context.dataset.rows == 0 || span->row < context.dataset.rows);
+        ASSERT(span->count >= 1 && span->first + std::uint64_t{span->count} <= c.node.shape.cols);
+        input.dataset_values = repeated(c.pattern, std::size_t{span->count} * 4, 0);
     }
     return input;
 }
@@ -102,7 +103,7 @@ void run(ByteView input) {
         return;
     }
     // What check_program and check_node together ask of a node that reads the dataset.
-    if (c->node.op == Op::kBatchRows && (c->dataset.rows == 0 || c->dataset.width != c->node.shape.cols)) {
+    if (c->node.op == Op::kBatchRows && (!is_valid(c->dataset) || c->dataset.width != c->node.shape.cols)) {
         return;
     }
     const StepContext context{.seed = c->seed, .step = c->step, .dataset = c->dataset};
@@ -111,7 +112,7 @@ void run(ByteView input) {
     if (c->node.op == Op::kView) {
         check_view(c->node, tile);
     }
-    const PartialInput hostile{.before = c->before, .tiles = c->tiles, .dataset_row = c->row};
+    const PartialInput hostile{.before = c->before, .tiles = c->tiles, .dataset_values = c->row};
     if (const auto output = execute_partial(c->node, tile, partial, context, hostile)) {
         ASSERT(output->tile.has_value() != output->accumulator.has_value());
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/fuzz/fuzz.hpp>
-#include <verifier/artifacts/dataset.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 
 namespace assay::fuzz {
@@ -8,7 +7,6 @@ namespace assay::fuzz {
 void run(ByteView input) {
     const auto file = artifacts::decode_safetensors(input);
     if (!file) {
-        ASSERT(!artifacts::Dataset::decode(input));
         return;
     }
     std::size_t total = 0;
@@ -23,11 +21,6 @@ void run(ByteView input) {
     const auto second = artifacts::decode_safetensors(again);
     ASSERT(second.has_value() && *second == *file);
     ASSERT(artifacts::encode_safetensors(*second) == again);
-    if (const auto dataset = artifacts::Dataset::decode(input)) {
-        const canonical::DatasetShape shape = dataset->shape();
-        ASSERT(shape.rows >= 1 && shape.width <= canonical::kMaxRowWidth);
-        ASSERT(dataset->row(shape.rows - 1).size() == std::size_t{shape.width} * 4);
-    }
 }
 
 }  // namespace assay::fuzz

@@ -67,7 +67,7 @@ std::vector<Action> all_actions() {
     dispute::PartialProof proof;
     proof.before = canonical::Accumulator{Bytes(8)};
     proof.tiles = {opening};
-    proof.row = dispute::RowOpening{.row = Bytes(12), .path = std::vector<Hash256>(3)};
+    proof.chunks = {dispute::ChunkOpening{.data = Bytes(12), .path = std::vector<Hash256>(3)}};
     const dispute::Selection selection{.child = 1, .node = dispute::NodeOpening{.node = node, .path = {Hash256{}}}};
     return {
         Transfer{.to = key().account(), .amount = Amount{7}},

@@ -29,7 +29,7 @@ void write_game(const CorpusWriter& out, const World& world, Op op, std::uint64_
     const dispute::Claim claim = make_claim(world, liar, initialisation, 0, 1, 7);
     const Outcome outcome = play(claim, liar, honest, true);
     const JudgeCase c{.claim = claim, .position = outcome.position, .proof = outcome.proof};
-    ASSERT(outcome.position.node()->node.op == op);
+    ASSERT(op_of(outcome.position.node()->node) == op);
     const std::string name = to_string(op);
     out.write("judge", name, codec::encode(c));
     if (op == Op::kBatchRows || op == Op::kContract) {

@@ -13,9 +13,9 @@ void run(ByteView input) {
     if (!built) {
         return;
     }
-    const auto dataset = artifacts::Dataset::decode(built->artifact);
-    ASSERT(dataset.has_value() && dataset->shape() == built->shape);
-    ASSERT(dataset->vocabulary() == built->vocabulary && built->shape.width == context + 1);
+    const canonical::DatasetShape shape = built->dataset.shape();
+    ASSERT(is_valid(shape) && shape.width == context + 1 && shape.overlap == context);
+    ASSERT(built->dataset.row(shape.rows - 1).size() == std::size_t{shape.width} * 4);
 }
 
 }  // namespace assay::fuzz

@@ -43,8 +43,9 @@ class Numbers final : public canonical::RowSource {
         }
     }
     canonical::DatasetShape shape() const override { return {kDatasetRows, width_}; }
-    ByteView row(std::uint64_t index) const override {
-        return {reinterpret_cast<const std::uint8_t*>(values_.data() + index * width_), std::size_t{width_} * 4};
+    Bytes row(std::uint64_t index) const override {
+        const auto* first = reinterpret_cast<const std::uint8_t*>(values_.data() + index * width_);
+        return {first, first + std::size_t{width_} * 4};
     }
 
   private:
@@ -186,7 +187,7 @@ class NativeSide {
     void step() {
         std::vector<std::int32_t> values;
         for (std::uint32_t r = 0; r < batch_; ++r) {
-            const ByteView row = rows_.row((next_ + r) % kDatasetRows);
+            const Bytes row = rows_.row((next_ + r) % kDatasetRows);
             const auto* words = reinterpret_cast<const std::int32_t*>(row.data());
             values.insert(values.end(), words, words + rows_.shape().width);
         }

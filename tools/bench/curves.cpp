@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tools/bench/rows_file.hpp>
 #include <tools/bench/bench.hpp>
 
 #include <cmath>
@@ -21,39 +22,26 @@ using nlohmann::json;
 
 struct Task {
     std::string title;
-    std::shared_ptr<artifacts::Dataset> rows;
+    std::shared_ptr<const artifacts::Dataset> rows;
     std::function<program::Program(const program::Profile&)> canonical;
     std::function<std::unique_ptr<NativeModel>(const NativeOptions&)> native;
 };
 
-artifacts::Dataset decode(const Bytes& artifact, const std::string& name) {
-    auto rows = artifacts::Dataset::decode(artifact);
-    if (!rows) {
-        throw std::runtime_error(name + ": " + artifacts::to_string(rows.error()));
-    }
-    return *std::move(rows);
-}
-
 Task gpt(const CurveOptions& options) {
     NativeGptConfig native;
-    const auto text =
-        artifacts::build_text_dataset(read_file(options.data), static_cast<std::uint32_t>(native.context));
-    if (!text) {
-        throw std::runtime_error(options.data + ": " + artifacts::to_string(text.error()));
-    }
-    native.vocabulary = text->vocabulary_size;
-    const std::uint64_t count = text->shape.rows;
+    artifacts::TextDataset text = read_text(options.data, static_cast<std::uint32_t>(native.context));
+    native.vocabulary = text.vocabulary_size;
+    const std::uint64_t count = text.dataset.shape().rows;
     return {
         .title = "character GPT, 4 layers of width 128, on " + options.data,
-        .rows = std::make_shared<artifacts::Dataset>(decode(text->artifact, options.data)),
+        .rows = std::make_shared<const artifacts::Dataset>(std::move(text.dataset)),
         .canonical = [native, count](const program::Profile& p) { return program_of(native, count, p); },
         .native = [native](const NativeOptions& o) { return make_native_gpt(native, o); },
     };
 }
 
 Task classifier(const CurveOptions& options) {
-    const std::string bytes = read_file(options.data);
-    auto rows = std::make_shared<artifacts::Dataset>(decode({bytes.begin(), bytes.end()}, options.data));
+    const auto rows = read_rows(options.data);
     const std::uint64_t count = rows->shape().rows;
     if (options.model == "mlp") {
         NativeMlpConfig native;
@@ -127,7 +115,7 @@ json train_native(const Task& task, std::uint64_t seed, const CurveOptions& opti
     for (std::uint64_t step = 0; step < options.steps; ++step) {
         std::vector<std::int32_t> batch;
         for (std::uint32_t r = 0; r < program.batch_size; ++r) {
-            const ByteView row = task.rows->row(canonical::batch_row(seed, step * program.batch_size + r, shape.rows));
+            const Bytes row = task.rows->row(canonical::batch_row(seed, step * program.batch_size + r, shape.rows));
             const auto* values = reinterpret_cast<const std::int32_t*>(row.data());
             batch.insert(batch.end(), values, values + shape.width);
         }

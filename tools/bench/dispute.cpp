@@ -73,30 +73,27 @@ std::uint64_t outputs_bytes(const canonical::Graph& graph) {
 }
 
 std::shared_ptr<const worker::TaskArtifacts> artifacts_of(const Size& size, program::Program program) {
-    canonical::Tensor rows =
-        canonical::make_tensor(canonical::DType::kI32, {static_cast<std::uint32_t>(kRows), program.dataset.width});
+    Bytes words(kRows * program.dataset.width * 4);
     const auto vocabulary = static_cast<std::uint64_t>(size.config.vocabulary);
-    for (std::size_t i = 0; i < rows.shape.element_count(); ++i) {
+    for (std::size_t i = 0; i < words.size() / 4; ++i) {
         const auto value = static_cast<std::int32_t>(i * 2654435761U / 128U % vocabulary);
-        std::memcpy(rows.data.data() + 4 * i, &value, sizeof value);
+        std::memcpy(words.data() + 4 * i, &value, sizeof value);
     }
-    auto dataset = artifacts::Dataset::decode(artifacts::encode_safetensors({{{"rows", std::move(rows)}}, {}}));
-    if (!dataset) {
-        throw std::runtime_error(std::string("the rows are no dataset: ") + artifacts::to_string(dataset.error()));
-    }
+    artifacts::Dataset dataset = artifacts::pack_rows(std::move(words), program.dataset.width, false);
+    program.dataset = dataset.shape();
     auto out = std::make_shared<worker::TaskArtifacts>(worker::TaskArtifacts{
         .task = {},
         .spec = {},
         .program = std::move(program),
         .initial = {},
-        .dataset = std::make_shared<const artifacts::Dataset>(*std::move(dataset)),
-        .rows_tree = merkle::Tree(std::vector<Hash256>{Hash256{}})});
-    out->rows_tree = dispute::dataset_tree(*out->dataset);
+        .dataset = std::make_shared<const artifacts::Dataset>(std::move(dataset)),
+        .dataset_tree = merkle::Tree(std::vector<Hash256>{Hash256{}})});
+    out->dataset_tree = dispute::dataset_tree(*out->dataset);
     out->spec.seed = kSeed;
     out->spec.steps = kSteps;
     out->spec.checkpoint_interval = kSteps;
     out->spec.program = artifacts::commit_program(out->program);
-    out->spec.dataset_root = out->rows_tree.root();
+    out->spec.dataset_root = out->dataset_tree.root();
     return out;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tools/bench/rows_file.hpp>
 #include <tools/bench/drift.hpp>
 
 #include <cmath>
@@ -34,14 +35,6 @@ program::OptimizerConfig optimizer_of(const DriftOptions& options) {
     return config;
 }
 
-std::shared_ptr<const artifacts::Dataset> decode(const Bytes& artifact, const std::string& name) {
-    auto rows = artifacts::Dataset::decode(artifact);
-    if (!rows) {
-        throw std::runtime_error(name + ": " + artifacts::to_string(rows.error()));
-    }
-    return std::make_shared<artifacts::Dataset>(*std::move(rows));
-}
-
 // Rows as a step of native training gets them. A dataset only knows an index, so each batch is prepared.
 class BatchRows final : public canonical::RowSource {
   public:
@@ -50,10 +43,10 @@ class BatchRows final : public canonical::RowSource {
 
     canonical::DatasetShape shape() const override { return rows_->shape(); }
 
-    ByteView row(std::uint64_t index) const override {
+    Bytes row(std::uint64_t index) const override {
         if (kind_ == RowsKind::kScrambled) {
             scrambled_.push_back(scramble(index));
-            return ByteView(scrambled_.back());
+            return scrambled_.back();
         }
         const auto found = instead_.find(index);
         return rows_->row(found == instead_.end() ? index : found->second);
@@ -89,8 +82,8 @@ class BatchRows final : public canonical::RowSource {
         const std::uint64_t count = rows_->shape().rows;
         Bytes out;
         for (std::uint32_t j = 0; j < rows_->shape().width; ++j) {
-            const ByteView row = rows_->row((index * 7919 + std::uint64_t{j} * 104'729 + 17) % count);
-            const ByteView value = row.subspan(std::size_t{j} * 4, 4);
+            const Bytes row = rows_->row((index * 7919 + std::uint64_t{j} * 104'729 + 17) % count);
+            const ByteView value = ByteView(row).subspan(std::size_t{j} * 4, 4);
             out.insert(out.end(), value.begin(), value.end());
         }
         return out;
@@ -106,7 +99,7 @@ class BatchRows final : public canonical::RowSource {
 class NoRows final : public canonical::RowSource {
   public:
     canonical::DatasetShape shape() const override { return {1, 1}; }
-    ByteView row(std::uint64_t) const override { return ByteView(row_); }
+    Bytes row(std::uint64_t) const override { return row_; }
 
   private:
     Bytes row_ = Bytes(4, 0);
@@ -137,16 +130,13 @@ DriftTask make_drift_task(const DriftOptions& options) {
         config.rotary = options.model == "gpt-rotary";
         config.tied_head = false;
         config.batch_size = 4;
-        const auto text = artifacts::build_text_dataset(read_file(options.text), config.context);
-        if (!text) {
-            throw std::runtime_error(options.text + ": " + artifacts::to_string(text.error()));
-        }
-        config.vocabulary = text->vocabulary_size;
-        config.dataset_rows = text->shape.rows;
-        return {decode(text->artifact, options.text), build_gpt(config, optimizer_of(options))};
+        artifacts::TextDataset text = read_text(options.text, config.context);
+        config.vocabulary = text.vocabulary_size;
+        const auto rows = std::make_shared<const artifacts::Dataset>(std::move(text.dataset));
+        config.dataset_rows = rows->shape().rows;
+        return {rows, build_gpt(config, optimizer_of(options))};
     }
-    const std::string bytes = read_file(options.digits);
-    const auto rows = decode({bytes.begin(), bytes.end()}, options.digits);
+    const auto rows = read_rows(options.digits);
     const std::uint64_t count = rows->shape().rows;
     if (options.model == "mlp") {
         program::MlpConfig config;

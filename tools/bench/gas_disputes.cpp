@@ -8,6 +8,7 @@
 #include <tools/bench/chain_load.hpp>
 #include <tools/bench/gas_scenes.hpp>
 #include <core/canonical/partial.hpp>
+#include <core/dispute/rules.hpp>
 #include <core/dispute/commitment.hpp>
 #include <core/dispute/one_step_verifier.hpp>
 
@@ -38,7 +39,7 @@ Dispute make_dispute(Stage& stage, const Player& player, bool is_responder) {
     task.open_disputes = 1;
     task.spec.program.state_tensors = canonical::kMaxStateTensors;
     task.spec.program.step_nodes = kEntries;
-    task.spec.program.dataset = {std::uint64_t{1} << 40U, canonical::kMaxRowWidth};
+    task.spec.program.dataset = {std::uint64_t{1} << 32U, 4096};
     set_task(stage.state, task);
     Dispute dispute;
     dispute.id = retag<DisputeId>(hash_numbered("dispute", player.number));
@@ -61,17 +62,17 @@ Dispute make_dispute(Stage& stage, const Player& player, bool is_responder) {
 }
 
 /// kCommit over as many tensors as a state can have.
-Node wide_commit() {
-    Node node;
-    node.op = Op::kCommit;
-    for (std::uint32_t i = 0; i < canonical::kMaxStateTensors; ++i) {
-        node.inputs.push_back({canonical::Source::kState, i, DType::kF32, {32, 32}});
-    }
-    return node;
+constexpr std::size_t kTensorPath = 12;  // kMaxStateTensors leaves
+
+canonical::Input state_tensor(std::uint32_t index) { return {canonical::Source::kState, index, DType::kF32, {32, 32}}; }
+
+/// As many inputs as a state can have, of which the first is `inputs[0]`; its path is `path`.
+dispute::CommitNode wide_commit(const std::vector<Hash256>& path) {
+    return {merkle::root_from_path(dispute::input_leaf(state_tensor(0)), 0, canonical::kMaxStateTensors, path).value()};
 }
 
 /// The dispute's step, with node `index` of it in question.
-dispute::DisputedNode disputed_node(const Dispute& dispute, std::uint32_t index, Node node) {
+dispute::DisputedNode disputed_node(const Dispute& dispute, std::uint32_t index, dispute::OpenedNode node) {
     return {
         .step = {.number = dispute.claim.first_step, .state_before = {}, .state_after = dispute.claim.after},
         .trace_root = {},
@@ -94,8 +95,8 @@ std::optional<Action> reveal_nodes(Stage& stage, const Player& player) {
 
 std::optional<Action> reveal_tensors(Stage& stage, const Player& player) {
     Dispute dispute = make_dispute(stage, player, true);
-    dispute::DisputedNode node = disputed_node(dispute, kEntries - 1, wide_commit());
-    const auto children = hashes("child", 32);
+    dispute::DisputedNode node = disputed_node(dispute, kEntries - 1, wide_commit(hashes("input", kTensorPath)));
+    const auto children = hashes("child", 64);
     std::vector<Hash256> level = children;
     while (level.size() > 1) {
         for (std::size_t i = 0; i < level.size() / 2; ++i) {
@@ -107,21 +108,6 @@ std::optional<Action> reveal_tensors(Stage& stage, const Player& player) {
     dispute.position.at = dispute::Bisection{dispute::AtNode{std::move(node)}, {}};
     set_dispute(stage.state, dispute);
     return RevealMove{dispute.id, 0, children};
-}
-
-/// The selection that opens the largest node there is.
-std::optional<Action> select_commit(Stage& stage, const Player& player) {
-    Dispute dispute = make_dispute(stage, player, false);
-    dispute::ProgramCommitment& program = dispute.claim.program;
-    program.step_nodes = dispute::kMaxChildren;
-    const Node node = wide_commit();
-    const auto path = hashes("path", 8);
-    program.step_root =
-        merkle::root_from_path(dispute::node_hash(node), program.step_nodes - 1, program.step_nodes, path).value();
-    dispute.position = dispute::start_position(dispute.claim);
-    std::get<dispute::Bisection>(dispute.position.at).pending = hashes("child", dispute::kMaxChildren);
-    set_dispute(stage.state, dispute);
-    return SelectMove{dispute.id, 0, {.child = dispute::kMaxChildren - 1, .node = dispute::NodeOpening{node, path}}};
 }
 
 // --- proofs --------------------------------------------------------------------------------------------------
@@ -216,21 +202,24 @@ std::optional<Action> prove(Stage& stage, const Player& player, const Bottom& bo
     Opened opened = open_tiles(bottom, partial);
     dispute::PartialProof proof;
     proof.tiles = opened.tiles;
-    const auto row_opened = [&](std::uint32_t which) -> std::optional<Bytes> {
-        const auto row = canonical::dataset_row_of(node, 0, which, context);
-        return row ? std::optional(Bytes(std::size_t{4} * claim.program.dataset.width, 1)) : std::nullopt;
+    const auto values_of = [&](std::uint32_t which) -> std::optional<Bytes> {
+        const auto span = canonical::dataset_span_of(node, 0, which, context);
+        return span ? std::optional(Bytes(std::size_t{4} * span->count)) : std::nullopt;
     };
-    if (const auto row = row_opened(partial)) {
-        const std::uint64_t rows = claim.program.dataset.rows;
-        const auto path = hashes("row", merkle::tree_depth(rows));
-        const std::uint64_t index = canonical::dataset_row_of(node, 0, partial, context).value();
-        claim.dataset_root = merkle::root_from_path(dispute::row_leaf(*row), index, rows, path).value();
-        proof.row = dispute::RowOpening{*row, path};
+    if (const auto span = canonical::dataset_span_of(node, 0, partial, context)) {
+        const canonical::DatasetShape& dataset = claim.program.dataset;
+        const dispute::ChunkRange range = dispute::chunks_of(dataset, *span);
+        const auto path = hashes("chunk", merkle::tree_depth(canonical::chunk_count(dataset)));
+        const Bytes chunk(canonical::kChunkBytes);
+        claim.dataset_root =
+            merkle::root_from_path(dispute::chunk_leaf(chunk), range.first, canonical::chunk_count(dataset), path)
+                .value();
+        proof.chunks.assign(range.count, dispute::ChunkOpening{chunk, path});
     }
     dispute::AtPartial at;
     if (partial != 0) {
         const canonical::PartialInput first{
-            .before = std::nullopt, .tiles = open_tiles(bottom, 0).data, .dataset_row = row_opened(0)};
+            .before = std::nullopt, .tiles = open_tiles(bottom, 0).data, .dataset_values = values_of(0)};
         proof.before = canonical::execute_partial(node, 0, 0, context, first).value().accumulator.value();
         at.accumulator_before = dispute::accumulator_hash(*proof.before);
     }
@@ -319,7 +308,7 @@ std::vector<std::pair<std::string, Bottom>> bottoms() {
                             Op::kGatherRows, DType::kF32, {kMost / 2, 32}, {input(0, DType::kF32, {kMost, 32}), index},
                             {kFloats, kSmall}
                         )},
-        {"batch_rows", rows(Op::kBatchRows, DType::kI32, {64, canonical::kMaxRowWidth}, {}, {})},
+        {"batch_rows", rows(Op::kBatchRows, DType::kI32, {64, 4096}, {}, {})},
         {"uniform", {make_node(Op::kUniform, DType::kF32, kRandom, {one, 1}, {})}},
         {"bernoulli", {make_node(Op::kBernoulli, DType::kF32, kRandom, {1U << 31U, 1}, {})}},
         {"quantise",
@@ -347,17 +336,37 @@ std::vector<std::pair<std::string, Bottom>> bottoms() {
     return out;
 }
 
+/// The selection that opens the largest node there is.
+std::optional<Action> select_node(Stage& stage, const Player& player) {
+    Dispute dispute = make_dispute(stage, player, false);
+    dispute::ProgramCommitment& program = dispute.claim.program;
+    program.step_nodes = dispute::kMaxChildren;
+    const Node node = view(1).node;
+    const auto path = hashes("path", 8);
+    program.step_root =
+        merkle::root_from_path(dispute::node_hash(node), program.step_nodes - 1, program.step_nodes, path).value();
+    dispute.position = dispute::start_position(dispute.claim);
+    std::get<dispute::Bisection>(dispute.position.at).pending = hashes("child", dispute::kMaxChildren);
+    set_dispute(stage.state, dispute);
+    return SelectMove{dispute.id, 0, {.child = dispute::kMaxChildren - 1, .node = dispute::NodeOpening{node, path}}};
+}
+
 /// A tensor of the state is not what kCommit names.
 std::optional<Action> prove_commit(Stage& stage, const Player& player) {
     Dispute dispute = make_dispute(stage, player, false);
-    dispute::EntryProof proof{hash_numbered("commitment", 0), hashes("path", 10)};
-    dispute::AtTensor at{disputed_node(dispute, kEntries - 1, wide_commit()), 0, hash_numbered("claimed", 0)};
+    const dispute::EntryProof proof{
+        .input = state_tensor(0),
+        .input_path = hashes("input", kTensorPath),
+        .commitment = hash_numbered("commitment", 0),
+        .path = hashes("path", kTensorPath)};
+    dispute::AtTensor at{
+        disputed_node(dispute, kEntries - 1, wide_commit(proof.input_path)), 0, hash_numbered("claimed", 0)};
     const std::uint32_t tensors = canonical::kMaxStateTensors;
     at.node.step.state_before =
         dispute::state_root_from(tensors, merkle::root_from_path(proof.commitment, 0, tensors, proof.path).value());
     dispute.position.at = std::move(at);
     set_dispute(stage.state, dispute);
-    return ProveMove{dispute.id, std::move(proof)};
+    return ProveMove{dispute.id, proof};
 }
 
 }  // namespace
@@ -366,7 +375,7 @@ std::vector<Scene> dispute_scenes() {
     std::vector<Scene> out{
         {"reveal_move", reveal_nodes},
         {"reveal_move, of tensors", reveal_tensors},
-        {"select_move", select_commit},
+        {"select_move", select_node},
         {"prove_move, commit", prove_commit},
     };
     for (const auto& [name, bottom] : bottoms()) {

@@ -35,7 +35,7 @@ std::uint32_t verdicts_max(const Params& params) {
 TaskSpec make_spec(const Params& params, Mode mode) {
     TaskSpec spec;
     spec.title = std::string(64, 't');
-    spec.program.state_tensors = canonical::kMaxMeasuredTensors;
+    spec.program.state_tensors = canonical::kMaxStateTensors;
     spec.program.init_nodes = 256;
     spec.program.step_nodes = 256;
     spec.program.init_root = hash_numbered("init", 0);

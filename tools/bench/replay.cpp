@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tools/bench/rows_file.hpp>
 #include <tools/bench/bench.hpp>
 
 #include <memory>
@@ -20,17 +21,10 @@ using nlohmann::json;
 class ReplayBench {
   public:
     explicit ReplayBench(const ReplayOptions& options) : options_(options) {
-        const auto text = artifacts::build_text_dataset(read_file(options.text), kContext);
-        if (!text) {
-            throw std::runtime_error(options.text + ": " + artifacts::to_string(text.error()));
-        }
-        auto rows = artifacts::Dataset::decode(text->artifact);
-        if (!rows) {
-            throw std::runtime_error(options.text + ": " + artifacts::to_string(rows.error()));
-        }
-        rows_ = std::make_shared<artifacts::Dataset>(*std::move(rows));
+        artifacts::TextDataset text = read_text(options.text, kContext);
+        rows_ = std::make_shared<artifacts::Dataset>(std::move(text.dataset));
         program_ = program::build_char_model(
-            {.vocabulary = text->vocabulary_size,
+            {.vocabulary = text.vocabulary_size,
              .context = kContext,
              .hidden = options.hidden,
              .dataset_rows = rows_->shape().rows},

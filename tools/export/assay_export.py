@@ -27,7 +27,7 @@ from torch_operators import layered_recurrence, quiet, registered_operators  # n
 from training_keys import optimizer_keys, schedule_keys  # noqa: E402
 
 OPSET = 17
-MAX_ROW_WIDTH = 4096  # 32-bit values in a row of a dataset
+MAX_ROW_WIDTH = 1 << 24  # 32-bit values in a row of a dataset
 PROFILES = ("XG-21", "XG-24", "XG-11", "XG-8", "XG-7")
 
 

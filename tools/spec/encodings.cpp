@@ -124,8 +124,11 @@ void add_traces(Digests& d) {
     d.add("accumulator", "assay/partial", {accumulator.data}, dispute::accumulator_hash(accumulator));
     const auto node = d.make<canonical::Node>();
     d.add("node of a program", "assay/node", {bytes_of(node)}, dispute::node_hash(node));
-    const Bytes row{1, 0, 0, 0, 255, 255, 255, 255};
-    d.add("row of a dataset", "assay/row", {row}, dispute::row_leaf(row));
+    const auto input = d.make<canonical::Input>();
+    d.add("input of commit", "assay/input", {bytes_of(input)}, dispute::input_leaf(input));
+    d.add("commit", "assay/commit", {bytes_of(std::uint32_t{4}), bytes_of(root)}, dispute::commit_hash(4, root));
+    const Bytes chunk{1, 0, 0, 0, 255, 255, 255, 255};
+    d.add("chunk of a dataset", "assay/chunk", {chunk}, dispute::chunk_leaf(chunk));
     const auto program = d.make<dispute::ProgramCommitment>();
     d.add("program id", "assay/program", {bytes_of(program)}, dispute::program_id(program));
     const auto other = d.make<Hash256>();

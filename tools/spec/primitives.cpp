@@ -21,7 +21,7 @@ class Rows final : public canonical::RowSource {
   public:
     explicit Rows(const PrimitiveCase& of) : of_(of) {}
     canonical::DatasetShape shape() const override { return of_.context.dataset; }
-    ByteView row(std::uint64_t index) const override { return of_.rows[index]; }
+    Bytes row(std::uint64_t index) const override { return of_.rows[index]; }
 
   private:
     const PrimitiveCase& of_;
@@ -37,8 +37,10 @@ PartialOutput execute(
     if (const auto ref = dependent_operand(c.node, tile, partial, input.tiles)) {
         input.tiles.push_back(tile_of(c.inputs[ref->input], ref->tile));
     }
-    if (const auto row = dataset_row_of(c.node, tile, partial, c.context)) {
-        input.dataset_row = c.rows[*row];
+    if (const auto span = dataset_span_of(c.node, tile, partial, c.context)) {
+        const ByteView values =
+            ByteView(c.rows[span->row]).subspan(std::size_t{4} * span->first, std::size_t{4} * span->count);
+        input.dataset_values = Bytes(values.begin(), values.end());
     }
     auto out = execute_partial(c.node, tile, partial, c.context, input);
     ASSERT(out.has_value());

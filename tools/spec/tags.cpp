@@ -8,6 +8,8 @@ std::vector<Tag> list_tags() {
     const Field segment{"segment", "u32"};
     return {
         {"assay/block", {{"header", "BlockHeader"}}, "hash of a block"},
+        {"assay/chunk", {{"chunk", "raw"}}, "leaf of a dataset's tree"},
+        {"assay/commit", {{"inputs", "u32"}, {"merkle_root", "Hash256"}}, "the node commit, leaf of a program's tree"},
         {"assay/diverged", {{"step", "u64"}, {"state_root", "Hash256"}}, "end root of a replay that diverged"},
         {"assay/dispute",
          {task, segment, {"challenger", "AccountId"}, {"subject", "option<DisputedVerdict>"}},
@@ -17,8 +19,9 @@ std::vector<Tag> list_tags() {
          {{"lottery", "Hash256"}, {"salt", "Hash256"}, task, segment, {"verifier", "AccountId"}},
          "whether a verdict is a forced error"},
         {"assay/history", {{"previous", "Hash256"}, {"record", "HistoryRecord"}}, "history root of a task"},
+        {"assay/input", {{"input", "Input"}}, "leaf of the tree of the inputs of commit"},
         {"assay/merkle-node", {{"left", "Hash256"}, {"right", "Hash256"}}, "inner node of a Merkle tree"},
-        {"assay/node", {{"node", "Node"}}, "leaf of a program's tree"},
+        {"assay/node", {{"node", "Node"}}, "any other node, leaf of a program's tree"},
         {"assay/partial", {{"accumulator", "raw"}}, "hash of an accumulator"},
         {"assay/profile",
          {task, {"profiler", "AccountId"}, {"report", "ProfileReport"}, {"salt", "Hash256"}},
@@ -30,7 +33,6 @@ std::vector<Tag> list_tags() {
           {"block_hash", "Hash256"},
           {"contributions", "vec<Contribution>"}},
          "seed of a closed round"},
-        {"assay/row", {{"row", "raw"}}, "leaf of a dataset's tree"},
         {"assay/seal", {{"dispute", "DisputeId"}, {"found", "Hash256"}}, "seal of a challenge"},
         {"assay/secret", {{"account", "AccountId"}, {"secret", "Hash256"}}, "commitment of a contributor"},
         {"assay/state", {{"tensors", "u32"}, {"merkle_root", "Hash256"}}, "state root"},

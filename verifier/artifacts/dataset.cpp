@@ -2,19 +2,18 @@
 #include <verifier/artifacts/dataset.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <core/base/assert.hpp>
 #include <core/dispute/commitment.hpp>
 
 namespace assay::artifacts {
 namespace {
-
-constexpr const char* kRowsName = "rows";
-constexpr const char* kVocabularyName = "vocabulary";
 
 /// One code point off the front of `text` as the bytes that spell it; nullopt when it is not UTF-8.
 std::optional<std::string_view> take_character(std::string_view& text) {
@@ -46,22 +45,35 @@ std::optional<std::string_view> take_character(std::string_view& text) {
     return character;
 }
 
-void store_i32(Bytes& out, std::size_t at, std::uint32_t value) {
+void append_word(Bytes& out, std::uint32_t value) {
     for (std::size_t i = 0; i < 4; ++i) {
-        out[at + i] = static_cast<std::uint8_t>(value >> (8 * i));
+        out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
     }
 }
+
+/// The values in the first of `storages` that can hold them all; the last must.
+Dataset store_narrowly(Bytes words, canonical::DatasetShape shape, std::span<const canonical::Storage> storages) {
+    for (const canonical::Storage storage : storages) {
+        if (auto stored = canonical::encode_values(storage, words)) {
+            shape.storage = storage;
+            auto dataset = Dataset::make(shape, *std::move(stored));
+            ASSERT(dataset.has_value());
+            return *std::move(dataset);
+        }
+    }
+    ASSERT(false);
+    std::abort();
+}
+
+constexpr std::array kIntegers{canonical::Storage::kU8, canonical::Storage::kU16, canonical::Storage::kI32};
+constexpr std::array kReals{canonical::Storage::kF16, canonical::Storage::kI32};
 
 }  // namespace
 
 const char* to_string(DatasetError error) noexcept {
     switch (error) {
-        case DatasetError::kFormat:
-            return "it is not a safetensors file";
-        case DatasetError::kTensor:
-            return "it does not hold one i32 tensor named rows";
-        case DatasetError::kWidth:
-            return "its rows are too wide";
+        case DatasetError::kSize:
+            return "it has not the size that the program says";
         case DatasetError::kText:
             return "the text is not UTF-8";
         case DatasetError::kTooShort:
@@ -70,36 +82,69 @@ const char* to_string(DatasetError error) noexcept {
     return "";
 }
 
-Result<Dataset, DatasetError> Dataset::decode(ByteView safetensors) {
-    auto file = decode_safetensors(safetensors);
-    if (!file) {
-        return Unexpected{DatasetError::kFormat};
-    }
-    if (file->tensors.size() != 1 || file->tensors[0].name != kRowsName ||
-        file->tensors[0].tensor.dtype != canonical::DType::kI32) {
-        return Unexpected{DatasetError::kTensor};
-    }
-    if (file->tensors[0].tensor.shape.cols > canonical::kMaxRowWidth) {
-        return Unexpected{DatasetError::kWidth};
-    }
-    Dataset dataset;
-    dataset.rows_ = std::move(file->tensors[0].tensor);
-    if (const auto found = file->metadata.find(kVocabularyName); found != file->metadata.end()) {
-        dataset.vocabulary_ = found->second;
+Result<Dataset, DatasetError> Dataset::make(const canonical::DatasetShape& shape, Bytes stored) {
+    return make_of(shape, std::move(stored));
+}
+
+Result<Dataset, DatasetError> Dataset::make(const canonical::DatasetShape& shape, StoredFile file) {
+    return make_of(shape, std::move(file));
+}
+
+Result<Dataset, DatasetError> Dataset::make_of(const canonical::DatasetShape& shape, Stored stored) {
+    ASSERT(canonical::is_valid(shape));
+    Dataset dataset(shape, std::move(stored));
+    if (dataset.stored().size() != canonical::byte_count(shape)) {
+        return Unexpected{DatasetError::kSize};
     }
     return dataset;
 }
 
-canonical::DatasetShape Dataset::shape() const { return {.rows = rows_.shape.rows, .width = rows_.shape.cols}; }
+ByteView Dataset::stored() const {
+    const auto* file = std::get_if<StoredFile>(&stored_);
+    return file != nullptr ? file->view() : ByteView(std::get<Bytes>(stored_));
+}
 
-ByteView Dataset::row(std::uint64_t index) const {
-    ASSERT(index < rows_.shape.rows);
-    const std::size_t row_bytes = std::size_t{4} * rows_.shape.cols;
-    return ByteView(rows_.data).subspan(index * row_bytes, row_bytes);
+Bytes Dataset::row(std::uint64_t index) const {
+    ASSERT(index < shape_.rows);
+    const std::uint64_t begin = canonical::byte_offset(shape_, {.row = index, .first = 0, .count = shape_.width});
+    return canonical::decode_values(
+        shape_.storage, stored().subspan(begin, std::size_t{shape_.width} * size_of(shape_.storage))
+    );
+}
+
+Bytes Dataset::chunk(std::uint64_t index) const {
+    const std::uint64_t begin = index * canonical::kChunkBytes;
+    ASSERT(begin < stored().size());
+    const ByteView chunk =
+        stored().subspan(begin, std::min<std::uint64_t>(canonical::kChunkBytes, stored().size() - begin));
+    return {chunk.begin(), chunk.end()};
+}
+
+Dataset pack_rows(Bytes words, std::uint32_t width, bool is_real) {
+    const std::uint64_t row_bytes = std::uint64_t{width} * 4;
+    ASSERT(width > 0 && !words.empty() && words.size() % row_bytes == 0);
+    const canonical::DatasetShape shape{.rows = words.size() / row_bytes, .width = width};
+    return is_real ? store_narrowly(std::move(words), shape, kReals)
+                   : store_narrowly(std::move(words), shape, kIntegers);
+}
+
+Result<Dataset, DatasetError> window_tokens(std::span<const std::uint32_t> ids, std::uint32_t context) {
+    ASSERT(context < canonical::kMaxDimension);
+    const std::uint32_t width = context + 1;
+    if (ids.size() < width) {
+        return Unexpected{DatasetError::kTooShort};
+    }
+    Bytes words;
+    words.reserve(ids.size() * 4);
+    for (const std::uint32_t id : ids) {
+        append_word(words, id);
+    }
+    return store_narrowly(
+        std::move(words), {.rows = ids.size() - context, .width = width, .overlap = context}, kIntegers
+    );
 }
 
 Result<TextDataset, DatasetError> build_text_dataset(std::string_view text, std::uint32_t context) {
-    ASSERT(context < canonical::kMaxRowWidth);
     // The order of UTF-8 bytes is the order of code points.
     std::vector<std::string_view> characters;
     std::map<std::string_view, std::uint32_t> ids;
@@ -111,34 +156,38 @@ Result<TextDataset, DatasetError> build_text_dataset(std::string_view text, std:
         characters.push_back(*character);
         ids.emplace(*character, 0);
     }
-    const std::uint64_t width = std::uint64_t{context} + 1;
-    if (characters.size() < width) {
-        return Unexpected{DatasetError::kTooShort};
-    }
-    ASSERT(characters.size() <= std::numeric_limits<std::uint32_t>::max());
-    TextDataset out;
+    std::string vocabulary;
+    std::uint32_t vocabulary_size = 0;
     for (auto& [character, id] : ids) {
-        id = out.vocabulary_size++;
-        out.vocabulary += character;
+        id = vocabulary_size++;
+        vocabulary += character;
     }
-    out.shape = {.rows = characters.size() - width + 1, .width = static_cast<std::uint32_t>(width)};
-    canonical::Tensor rows =
-        canonical::make_tensor(canonical::DType::kI32, {static_cast<std::uint32_t>(out.shape.rows), out.shape.width});
     std::vector<std::uint32_t> sequence;
     sequence.reserve(characters.size());
     for (const std::string_view character : characters) {
         sequence.push_back(ids.at(character));
     }
-    for (std::uint64_t row = 0; row < out.shape.rows; ++row) {
-        for (std::uint64_t col = 0; col < width; ++col) {
-            store_i32(rows.data, (row * width + col) * 4, sequence[row + col]);
-        }
+    TRY_ASSIGN(Dataset dataset, window_tokens(sequence, context));
+    return TextDataset{
+        .dataset = std::move(dataset), .vocabulary = std::move(vocabulary), .vocabulary_size = vocabulary_size};
+}
+
+Bytes encode_holdout(const canonical::Tensor& rows) {
+    ASSERT(rows.dtype == canonical::DType::kI32);
+    return rows.data;
+}
+
+Result<canonical::Tensor, DatasetError> decode_holdout(std::uint32_t width, ByteView stored) {
+    const std::uint64_t row_bytes = std::uint64_t{width} * 4;
+    ASSERT(width > 0);
+    const std::uint64_t rows = stored.size() / row_bytes;
+    if (rows == 0 || rows > canonical::kMaxDimension || stored.size() % row_bytes != 0) {
+        return Unexpected{DatasetError::kSize};
     }
-    out.artifact = encode_safetensors(
-        {.tensors = {{.name = kRowsName, .tensor = std::move(rows)}},
-         .metadata = {{"context", std::to_string(context)}, {kVocabularyName, out.vocabulary}}}
-    );
-    return out;
+    return canonical::Tensor{
+        .dtype = canonical::DType::kI32,
+        .shape = {static_cast<std::uint32_t>(rows), width},
+        .data = {stored.begin(), stored.end()}};
 }
 
 Hash256 dataset_root(const canonical::RowSource& rows) { return dispute::dataset_tree(rows).root(); }

@@ -169,13 +169,6 @@ std::uint64_t tensor_file_bytes_max(std::span<const program::StateTensor> tensor
     return bytes;
 }
 
-std::uint64_t dataset_bytes_max(const canonical::DatasetShape& shape) {
-    const auto values = checked_mul<std::uint64_t>(shape.rows, shape.width);
-    const auto data = checked_mul<std::uint64_t>(values.value_or(0), 4);
-    const auto bytes = checked_add<std::uint64_t>(data.value_or(0), kMaxSafetensorsFraming);
-    return values && data && bytes ? *bytes : std::numeric_limits<std::uint64_t>::max();
-}
-
 dispute::ProgramCommitment commit_program(const program::Program& program, const Hash256& initial_root) {
     return dispute::commit_program(
         program.init, program.step, static_cast<std::uint32_t>(program.state.size()), program.batch_size,

@@ -50,7 +50,6 @@ Result<std::vector<canonical::Tensor>, StateError> decode_initial(
 /// ART-12: the largest artifacts that a task's program allows.
 inline constexpr std::uint64_t kMaxProgramBytes = std::uint64_t{64} << 20U;
 std::uint64_t tensor_file_bytes_max(std::span<const program::StateTensor> tensors);
-std::uint64_t dataset_bytes_max(const canonical::DatasetShape& shape);
 
 /// Returns the commitment to `program` that the chain stores. `initial_root` is the state root of its initial tensors,
 /// zero if it has none.

@@ -287,10 +287,8 @@ void Engine::Impl::batch(const Task& task, const StepContext& context) {
     const std::size_t row_bytes = std::size_t{node.shape.cols} * 4;
     Tensor out = canonical::make_tensor(node.dtype, node.shape);
     for (std::uint32_t r = 0; r < node.shape.rows; ++r) {
-        const std::uint64_t tile = std::uint64_t{r / canonical::kTileDim} * canonical::tile_cols(node.shape);
-        const auto index = canonical::dataset_row_of(node, tile, r % canonical::kTileDim, context);
-        ASSERT(index.has_value());
-        const ByteView row = rows->row(*index);
+        const std::uint64_t position = context.step * node.shape.rows + r;
+        const Bytes row = rows->row(canonical::batch_row(context.seed, position, context.dataset.rows));
         ASSERT(row.size() == row_bytes);
         std::memcpy(out.data.data() + r * row_bytes, row.data(), row_bytes);
     }
@@ -334,7 +332,7 @@ Engine::Engine(Graph graph, std::shared_ptr<const canonical::RowSource> rows, En
     impl_->is_fast_possible = impl_->options.device == "cpu" && !impl_->options.portable;
     check_contractions(impl_->graph, impl_->options);
     impl_->plan();
-    const std::size_t slots = impl_->tasks.size() + std::size_t{canonical::kMaxStateTensors};
+    const std::size_t slots = impl_->tasks.size() + std::size_t{canonical::kMaxTensorsBefore};
     impl_->backend = make_backend(slots, impl_->options);
 }
 
@@ -348,7 +346,7 @@ Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
 
 void Engine::set_state(std::span<const Tensor> state) {
-    ASSERT(state.size() <= canonical::kMaxStateTensors);
+    ASSERT(state.size() <= canonical::kMaxTensorsBefore);
     impl_->store_state(state);
 }
 

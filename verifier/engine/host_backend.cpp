@@ -65,7 +65,7 @@ struct HostTensor {
 
 struct HostBackendNoRows final : canonical::RowSource {
     canonical::DatasetShape shape() const override { return {}; }
-    ByteView row(std::uint64_t) const override { return {}; }
+    Bytes row(std::uint64_t) const override { return {}; }
 };
 
 class HostBackend final : public Backend {

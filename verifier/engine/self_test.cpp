@@ -29,7 +29,7 @@ constexpr std::uint32_t kOutputElements = 1U << 24U;
 
 struct SelfTestNoRows final : canonical::RowSource {
     canonical::DatasetShape shape() const override { return {}; }
-    ByteView row(std::uint64_t) const override { return {}; }
+    Bytes row(std::uint64_t) const override { return {}; }
 };
 
 template <class F>

@@ -71,7 +71,11 @@ class Descent {
     }
 
   private:
-    static dispute::DisputedNode disputed(std::uint32_t index, const Node& node) { return {{}, {}, index, {}, node}; }
+    static dispute::DisputedNode disputed(std::uint32_t index, const Node& node) {
+        const auto opened =
+            node.op == Op::kCommit ? dispute::OpenedNode(dispute::CommitNode{}) : dispute::OpenedNode(node);
+        return {{}, {}, index, {}, opened};
+    }
 
     /// Rounds from `at` on; `take_first` takes the first child, and says whether something is left to split.
     template <class At, class TakeFirst>
@@ -103,11 +107,14 @@ struct WorstTile {
 };
 
 WorstTile worst_tile(const Node& node) {
-    const std::uint64_t tiles = dispute::tile_total(node);
+    if (node.op == Op::kCommit) {
+        return {.tile = 0, .partials = 1};
+    }
+    const std::uint64_t tiles = canonical::tile_count(node.shape);
     const std::uint64_t stride = std::max<std::uint64_t>(1, tiles / kSampledTiles);
-    WorstTile worst{.tile = tiles - 1, .partials = dispute::partial_total(node, tiles - 1)};
+    WorstTile worst{.tile = tiles - 1, .partials = canonical::partial_count(node, tiles - 1)};
     for (std::uint64_t tile = 0; tile < tiles; tile += stride) {
-        const std::uint32_t partials = dispute::partial_total(node, tile);
+        const std::uint32_t partials = canonical::partial_count(node, tile);
         if (partials > worst.partials) {
             worst = {.tile = tile, .partials = partials};
         }
@@ -128,7 +135,7 @@ std::uint64_t tile_bytes(const dispute::Claim& claim, const canonical::Input& in
 std::uint64_t proof_bytes(const dispute::Claim& claim, const Node& node, const WorstTile& worst) {
     std::uint64_t bytes = kOpeningBytes;
     if (node.op == Op::kCommit) {
-        return bytes + kOpeningBytes +
+        return bytes + kOpeningBytes + path_bytes(node.inputs.size()) +
                path_bytes(std::max<std::uint64_t>(dispute::entry_count(claim), node.inputs.size()));
     }
     for (const canonical::TileRef& read : canonical::operands_of(node, worst.tile, 0)) {
@@ -138,8 +145,8 @@ std::uint64_t proof_bytes(const dispute::Claim& claim, const Node& node, const W
         bytes += tile_bytes(claim, node.inputs[0]);
     }
     if (node.op == Op::kBatchRows) {
-        const canonical::DatasetShape& dataset = claim.program.dataset;
-        bytes += 4 * std::uint64_t{dataset.width} + path_bytes(dataset.rows) + kOpeningBytes;
+        const std::uint64_t chunks = canonical::chunk_count(claim.program.dataset);
+        bytes += 2 * (canonical::kChunkBytes + path_bytes(chunks) + kOpeningBytes);
     }
     return bytes + (worst.partials > 1 ? canonical::kMaxAccumulatorBytes : 0);
 }

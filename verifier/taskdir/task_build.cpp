@@ -251,14 +251,21 @@ void check_against_chain(const contracts::TaskSpec& spec, Findings& findings) {
     }
 }
 
+/// The models' builders know the rows; how they are stored is up to the data.
+void store_as(canonical::DatasetShape& of_program, const canonical::DatasetShape& stored) {
+    ASSERT(of_program.rows == stored.rows && of_program.width == stored.width);
+    of_program = stored;
+}
+
 void complete_spec(BuiltTask& built) {
     contracts::TaskSpec& spec = built.spec;
     spec = built.file.spec;
-    spec.dataset_root = artifacts::dataset_root(*built.data.dataset);
+    const artifacts::Dataset& dataset = *built.data.dataset;
+    spec.dataset_root = artifacts::dataset_root(dataset);
     spec.program_artifact = {
         .sha256 = crypto::sha256(built.program_artifact), .size_bytes = built.program_artifact.size(), .location = {}};
     spec.dataset_artifact = {
-        .sha256 = crypto::sha256(built.data.artifact), .size_bytes = built.data.artifact.size(), .location = {}};
+        .sha256 = crypto::sha256(dataset.stored()), .size_bytes = dataset.stored().size(), .location = {}};
     Hash256 initial_root;
     if (!built.program.initial.empty()) {
         initial_root = artifacts::state_root_of(built.initial);
@@ -320,6 +327,7 @@ std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Find
         return std::nullopt;
     }
     built.program = std::move(made->program);
+    store_as(built.program.dataset, built.data.dataset->shape());
     built.initial = std::move(made->initial);
     check_data(built.file.model, built.data, findings);
     if (built.file.holdout) {

@@ -16,7 +16,6 @@ namespace {
 using canonical::DType;
 using canonical::Tensor;
 
-constexpr std::uint64_t kMaxPacked = std::uint64_t{1} << 30U;  // a dataset is packed in memory
 constexpr const char* kRowsName = "rows";
 
 std::uint32_t word_at(ByteView data, std::size_t i) {
@@ -164,14 +163,11 @@ bool write_column(
     return true;
 }
 
-std::optional<TaskData> finish(const TaskFile& task, Bytes artifact) {
+TaskData finish(const TaskFile& task, artifacts::Dataset dataset) {
     TaskData data;
     data.section = task.data.section;
-    auto dataset = artifacts::Dataset::decode(artifact);
-    ASSERT(dataset.has_value());
-    data.artifact = std::move(artifact);
-    data.dataset = std::make_shared<const artifacts::Dataset>(*std::move(dataset));
-    data.is_real.assign(data.dataset->shape().width, false);
+    data.is_real.assign(dataset.shape().width, false);
+    data.dataset = std::make_shared<const artifacts::Dataset>(std::move(dataset));
     return data;
 }
 
@@ -184,20 +180,14 @@ std::optional<TaskData> load_text(const TaskFile& task, Findings& findings) {
         );
         return std::nullopt;
     }
-    const std::string text = read_file(path);
-    const std::uint32_t context = context_of(task.model);
-    const std::uint64_t row_bytes = 4 * (std::uint64_t{context} + 1);
-    if (text.size() > kMaxPacked / row_bytes) {
-        findings.error(key(task, "text"), path.string() + " is too long: a dataset of more than 1 GiB is not packed");
-        return std::nullopt;
-    }
-    auto built = artifacts::build_text_dataset(text, context);
+    auto built = artifacts::build_text_dataset(read_file(path), context_of(task.model));
     if (!built) {
         findings.error(key(task, "text"), path.string() + ": " + artifacts::to_string(built.error()));
         return std::nullopt;
     }
-    auto data = finish(task, std::move(built->artifact));
-    data->vocabulary = built->vocabulary_size;
+    TaskData data = finish(task, std::move(built->dataset));
+    data.vocabulary = built->vocabulary_size;
+    data.characters = std::move(built->vocabulary);
     return data;
 }
 
@@ -205,12 +195,6 @@ std::optional<TaskData> load_text(const TaskFile& task, Findings& findings) {
 std::optional<artifacts::SafetensorsFile> read_tensors(
     const std::filesystem::path& path, const std::string& key, Findings& findings
 ) {
-    std::error_code error;
-    const std::uint64_t size = std::filesystem::file_size(path, error);
-    if (!error && size > 2 * kMaxPacked) {
-        findings.error(key, path.string() + " is too long: a dataset of more than 1 GiB is not packed");
-        return std::nullopt;
-    }
     auto file = artifacts::decode_safetensors(as_bytes(read_file(path)));
     if (!file) {
         findings.error(
@@ -237,11 +221,11 @@ std::optional<TaskData> load_rows(const TaskFile& task, Findings& findings) {
         width += column.width;
     }
     const std::uint64_t rows = columns[0].rows;
-    if (width > canonical::kMaxRowWidth || rows * width > kMaxPacked / 4) {
+    const canonical::DatasetShape widest{.rows = rows, .width = static_cast<std::uint32_t>(width)};
+    if (width > canonical::kMaxDimension || !canonical::is_valid(widest)) {
         findings.error(
             key(task, "rows"), path.string() + ": " + std::to_string(rows) + " rows of " + std::to_string(width) +
-                                   " values; a row has at most " + std::to_string(canonical::kMaxRowWidth) +
-                                   ", and a dataset of more than 1 GiB is not packed"
+                                   " values; a row has at most " + std::to_string(canonical::kMaxDimension) + " (PRG-9)"
         );
         return std::nullopt;
     }
@@ -251,23 +235,21 @@ std::optional<TaskData> load_rows(const TaskFile& task, Findings& findings) {
         );
         return std::nullopt;
     }
-    Tensor out =
-        canonical::make_tensor(DType::kI32, {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(width)});
+    Bytes words(rows * width * 4);
     std::uint64_t at = 0;
+    bool is_real = true;
     for (const Column& column : columns) {
-        if (!write_column(column, at, width, out.data, key(task, "rows"), findings)) {
+        if (!write_column(column, at, width, words, key(task, "rows"), findings)) {
             return std::nullopt;
         }
         at += column.width;
+        is_real = is_real && column.tensor->dtype == DType::kF32 && column.integers_from == column.width;
     }
-    auto data = finish(
-        task,
-        artifacts::encode_safetensors({.tensors = {{.name = kRowsName, .tensor = std::move(out)}}, .metadata = {}})
-    );
-    data->is_real.clear();
+    TaskData data = finish(task, artifacts::pack_rows(std::move(words), widest.width, is_real));
+    data.is_real.clear();
     for (const Column& column : columns) {
         for (std::uint64_t i = 0; i < column.width; ++i) {
-            data->is_real.push_back(column.tensor->dtype == DType::kF32 && i < column.integers_from);
+            data.is_real.push_back(column.tensor->dtype == DType::kF32 && i < column.integers_from);
         }
     }
     return data;
@@ -280,7 +262,7 @@ void check_below(
 ) {
     const canonical::DatasetShape shape = data.dataset->shape();
     for (std::uint64_t row = 0; row < shape.rows; ++row) {
-        const ByteView words = data.dataset->row(row);
+        const Bytes words = data.dataset->row(row);
         for (std::uint32_t col = first; col < last; ++col) {
             const std::uint32_t word = word_at(words, col);
             if (word >= end) {

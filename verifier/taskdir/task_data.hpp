@@ -17,9 +17,9 @@ namespace assay::taskdir {
 /// A task's dataset, ready to be put in a store.
 struct TaskData {
     std::string section = "data";  ///< section of task.toml, for findings
-    Bytes artifact;
     std::shared_ptr<const artifacts::Dataset> dataset;
     std::uint32_t vocabulary = 0;  ///< vocabulary size of a text; 0 otherwise
+    std::string characters{};      ///< of a text in the order of their ids, as UTF-8
     std::vector<bool> is_real;     ///< for each column of a row: whether it holds the bits of an f32
 };
 

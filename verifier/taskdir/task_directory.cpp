@@ -19,13 +19,13 @@ contracts::TaskSpec pack_task(
     findings.throw_if_wrong();
     ASSERT(built.has_value());
     contracts::TaskSpec spec = built->spec;
-    const auto put = [&](const Bytes& bytes, contracts::ArtifactRef& artifact) {
+    const auto put = [&](ByteView bytes, contracts::ArtifactRef& artifact) {
         const Hash256 hash = store.put(bytes);
         ASSERT(hash == artifact.sha256);
         artifact.location = location;
     };
     put(built->program_artifact, spec.program_artifact);
-    put(built->data.artifact, spec.dataset_artifact);
+    put(built->data.dataset->stored(), spec.dataset_artifact);
     if (spec.initial_artifact) {
         put(built->initial_artifact, *spec.initial_artifact);
     }

@@ -45,13 +45,13 @@ std::uint32_t load_word(const Bytes& data, std::size_t i) {
 }
 
 /// Gives the characters of a hold-out text the numbers that they have in the data; false after a finding.
-bool renumber(Tensor& rows, const artifacts::Dataset& holdout, const artifacts::Dataset& data, Findings& findings) {
+bool renumber(Tensor& rows, const std::string& holdout, const std::string& data, Findings& findings) {
     std::map<std::string_view, std::uint32_t> known;
-    for (const std::string_view character : characters_of(data.vocabulary())) {
+    for (const std::string_view character : characters_of(data)) {
         known.emplace(character, static_cast<std::uint32_t>(known.size()));
     }
     std::vector<std::uint32_t> ids;
-    for (const std::string_view character : characters_of(holdout.vocabulary())) {
+    for (const std::string_view character : characters_of(holdout)) {
         const auto found = known.find(character);
         if (found == known.end()) {
             findings.error("[evaluation] text", "has \"" + std::string(character) + "\", which the data do not have");
@@ -69,15 +69,12 @@ bool renumber(Tensor& rows, const artifacts::Dataset& holdout, const artifacts::
 }
 
 /// Rows of `all`, `count` of them, spread evenly.
-Tensor spread_rows(const Tensor& all, std::uint64_t count) {
-    const std::size_t width_bytes = std::size_t{all.shape.cols} * 4;
-    Tensor out = canonical::make_tensor(canonical::DType::kI32, {static_cast<std::uint32_t>(count), all.shape.cols});
+Tensor spread_rows(const artifacts::Dataset& all, std::uint64_t count) {
+    const canonical::DatasetShape shape = all.shape();
+    Tensor out{.dtype = canonical::DType::kI32, .shape = {static_cast<std::uint32_t>(count), shape.width}, .data = {}};
+    out.data.reserve(out.shape.element_count() * 4);
     for (std::uint64_t i = 0; i < count; ++i) {
-        const std::uint64_t row = i * all.shape.rows / count;
-        std::copy_n(
-            all.data.begin() + static_cast<std::ptrdiff_t>(row * width_bytes), width_bytes,
-            out.data.begin() + static_cast<std::ptrdiff_t>(i * width_bytes)
-        );
+        append(out.data, all.row(i * shape.rows / count));
     }
     return out;
 }
@@ -113,7 +110,8 @@ std::uint64_t choose_rows(
             return 0;
         case program::EvaluationError::kTensors:
             findings.error(
-                kSection, "is for states of at most 512 tensors; this one has " + std::to_string(trained.state.size())
+                kSection, "is for states of at most " + std::to_string(canonical::kMaxStateTensors) +
+                              " tensors; this one has " + std::to_string(trained.state.size())
             );
             return 0;
         case program::EvaluationError::kLoss:
@@ -127,25 +125,22 @@ std::uint64_t choose_rows(
     return 0;
 }
 
-/// The rows of the file, of the width and kinds of the data's; nullopt after a finding.
-std::optional<Tensor> load_holdout(const TaskFile& task, const TaskData& data, Findings& findings) {
+/// The file's data, of the width and kinds of the task's; nullopt after a finding.
+std::optional<TaskData> load_holdout(const TaskFile& task, const TaskData& data, Findings& findings) {
     TaskFile described = task;
     described.data = task.holdout->files;
-    const auto loaded = load_data(described, findings);
+    auto loaded = load_data(described, findings);
     if (!loaded) {
         return std::nullopt;
     }
-    Tensor rows = loaded->dataset->tensor();
-    if (rows.shape.cols != data.dataset->shape().width || loaded->is_real != data.is_real) {
+    if (loaded->dataset->shape().width != data.dataset->shape().width || loaded->is_real != data.is_real) {
         findings.error(kSection, "has rows of other values than the data");
         return std::nullopt;
     }
-    if (task.holdout->files.text) {
-        const bool is_known = renumber(rows, *loaded->dataset, *data.dataset, findings);
-        return is_known ? std::optional(std::move(rows)) : std::nullopt;
+    if (!task.holdout->files.text) {
+        check_data(task.model, *loaded, findings);
     }
-    check_data(task.model, *loaded, findings);
-    return findings.has_errors() ? std::nullopt : std::optional(std::move(rows));
+    return findings.has_errors() ? std::nullopt : std::move(loaded);
 }
 
 }  // namespace
@@ -153,21 +148,25 @@ std::optional<Tensor> load_holdout(const TaskFile& task, const TaskData& data, F
 std::optional<BuiltEvaluation> build_evaluation(
     const TaskFile& task, const TaskData& data, const program::Program& trained, Findings& findings
 ) {
-    const auto all = load_holdout(task, data, findings);
-    if (!all) {
+    const auto holdout = load_holdout(task, data, findings);
+    if (!holdout) {
         return std::nullopt;
     }
-    const std::uint64_t count = choose_rows(*task.holdout, all->shape.rows, trained, findings);
+    const std::uint64_t available = holdout->dataset->shape().rows;
+    const std::uint64_t count = choose_rows(*task.holdout, available, trained, findings);
     if (count == 0) {
         return std::nullopt;
     }
-    if (count < all->shape.rows) {
-        const std::string there_are = std::to_string(all->shape.rows) + " rows that there are";
+    if (count < available) {
+        const std::string there_are = std::to_string(available) + " rows that there are";
         findings.note(kSection, "takes " + std::to_string(count) + " of the " + there_are);
     }
-    BuiltEvaluation out{spread_rows(*all, count), program::make_evaluation(trained, count).value(), {}};
-    out.artifact =
-        artifacts::encode_safetensors({.tensors = {{.name = "rows", .tensor = out.holdout}}, .metadata = {}});
+    Tensor rows = spread_rows(*holdout->dataset, count);
+    if (task.holdout->files.text && !renumber(rows, holdout->characters, data.characters, findings)) {
+        return std::nullopt;
+    }
+    BuiltEvaluation out{std::move(rows), program::make_evaluation(trained, count).value(), {}};
+    out.artifact = artifacts::encode_holdout(out.holdout);
     return out;
 }
 

@@ -7,7 +7,6 @@ namespace assay::taskdir {
 namespace {
 
 using canonical::kMaxDimension;
-using canonical::kMaxRowWidth;
 
 constexpr std::uint32_t kAlignment = 32;
 /// More would not fit the state tensors of a program.
@@ -19,7 +18,7 @@ program::CharModelConfig read_char(const TomlSection& model) {
     model.allow({"kind", "vocabulary", "context", "embedding", "hidden", "batch_size"});
     program::CharModelConfig config;
     model.read("vocabulary", 1U, kMaxDimension, config.vocabulary);
-    model.read("context", 1U, kMaxRowWidth - 1, config.context);
+    model.read("context", 1U, kMaxDimension - 1, config.context);
     model.read("embedding", kAlignment, kMaxDimension, config.embedding);
     model.read("hidden", 1U, kMaxDimension, config.hidden);
     read_batch_size(model, config.batch_size);
@@ -49,16 +48,16 @@ program::CnnConfig read_cnn(const TomlSection& model) {
         {"kind", "height", "width", "channels", "filters", "kernel", "classes", "batch_norm", "scale", "batch_size"}
     );
     program::CnnConfig config;
-    config.height = model.number("height", 2U, kMaxRowWidth);
-    config.width = model.number("width", 2U, kMaxRowWidth);
-    model.read("channels", 1U, kMaxRowWidth, config.channels);
+    config.height = model.number("height", 2U, kMaxDimension);
+    config.width = model.number("width", 2U, kMaxDimension);
+    model.read("channels", 1U, kMaxDimension, config.channels);
     if (model.has("filters")) {
         config.filters = model.numbers("filters", 1, kMaxDimension, kMaxLayers);
         if (config.filters.empty()) {
             model.fail("filters", "must have at least one number, one for each stage");
         }
     }
-    model.read("kernel", 1U, kMaxRowWidth, config.kernel);
+    model.read("kernel", 1U, kMaxDimension, config.kernel);
     if (config.kernel % 2 == 0) {
         model.fail("kernel", "must be odd");
     }
@@ -76,7 +75,7 @@ program::GptConfig read_gpt(const TomlSection& model) {
     );
     program::GptConfig config;
     model.read("vocabulary", 1U, kMaxDimension, config.vocabulary);
-    model.read("context", kAlignment, kMaxRowWidth - 1, config.context);
+    model.read("context", kAlignment, kMaxDimension - 1, config.context);
     model.read("layers", 1U, canonical::kMaxStateTensors, config.layers);
     model.read("heads", 1U, kMaxDimension, config.heads);
     model.read("width", kAlignment, kMaxDimension, config.width);
@@ -159,7 +158,7 @@ std::string explain(program::ModelError error) {
         case kAlignment:
             return "a size that must be a multiple of 32 is not, or heads do not divide the width";
         case kRowWidth:
-            return "a row of the dataset would have more than " + std::to_string(kMaxRowWidth) + " values";
+            return "a row of the dataset would have more than " + std::to_string(kMaxDimension) + " values";
         case kTooLarge:
             return "too large: a matrix has a dimension above " + std::to_string(kMaxDimension) +
                    ", or there are more than " + std::to_string(canonical::kMaxStateTensors) +

@@ -70,8 +70,8 @@ std::uint64_t memory_of(const TaskArtifacts& artifacts, const engine::EngineOpti
         is_planned ? step_bytes(program, options) : kMemoryFactor * dispute::memory_of(program.step);
     const std::uint64_t training = std::max(step, kMemoryFactor * dispute::memory_of(program.init));
     const std::uint64_t dispute = 2 * state + dispute::memory_of(program.step);
-    const std::uint64_t rows = artifacts.dataset->shape().rows * artifacts.dataset->shape().width * 4;
-    return 2 * rows + state + std::max(training, dispute);
+    const std::uint64_t leaves = canonical::chunk_count(artifacts.dataset->shape()) * sizeof(Hash256);
+    return 2 * leaves + state + std::max(training, dispute);
 }
 
 std::uint64_t memory_max(const WorkerOptions& options) {

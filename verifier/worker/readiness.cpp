@@ -30,8 +30,9 @@ class Rows final : public canonical::RowSource {
         }
     }
     canonical::DatasetShape shape() const override { return {kReadinessRows, width_}; }
-    ByteView row(std::uint64_t index) const override {
-        return {reinterpret_cast<const std::uint8_t*>(values_.data() + index * width_), std::size_t{width_} * 4};
+    Bytes row(std::uint64_t index) const override {
+        const auto* first = reinterpret_cast<const std::uint8_t*>(values_.data() + index * width_);
+        return {first, first + std::size_t{width_} * 4};
     }
 
   private:

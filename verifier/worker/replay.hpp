@@ -32,7 +32,7 @@ class EngineReplay final : public dispute::Replay {
     std::optional<std::uint64_t> diverged_at() override;
     const canonical::Graph& graph() override { return runner_.graph(); }
     const canonical::RowSource& rows() override { return *artifacts_->dataset; }
-    const merkle::Tree& rows_tree() override { return artifacts_->rows_tree; }
+    const merkle::Tree& dataset_tree() override { return artifacts_->dataset_tree; }
 
   private:
     std::vector<Hash256> commit_outputs(std::uint64_t step) override;

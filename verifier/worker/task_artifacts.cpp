@@ -44,9 +44,10 @@ Result<artifacts::StoredFile, Unavailable> fetch_named(
 
 /// Each batch of the hold-out set takes a node of the evaluation's graph at least.
 std::uint64_t holdout_bytes_max(const contracts::TaskSpec& spec) {
-    return artifacts::dataset_bytes_max(
-        {.rows = std::uint64_t{spec.evaluation->nodes} * spec.program.batch_size, .width = spec.program.dataset.width}
+    const std::uint64_t rows = std::min<std::uint64_t>(
+        std::uint64_t{spec.evaluation->nodes} * spec.program.batch_size, canonical::kMaxDimension
     );
+    return rows * spec.program.dataset.width * 4;
 }
 
 Unexpected<Unavailable> unusable(Defect defect, std::string reason) {
@@ -134,17 +135,17 @@ Result<std::optional<canonical::Tensor>, Unavailable> load_holdout(
     TRY_ASSIGN(
         const auto file, fetch_named("the hold-out set", spec.evaluation->data, holdout_bytes_max(spec), source)
     );
-    const auto rows = artifacts::Dataset::decode(file.view());
-    if (!rows || rows->shape().width != program.dataset.width) {
+    auto rows = artifacts::decode_holdout(program.dataset.width, file.view());
+    if (!rows) {
         return unusable(Defect::kHoldoutFormat, "the hold-out set has no rows of the width that the program reads");
     }
-    if (dispute::commit_tensor(rows->tensor()) != spec.evaluation->holdout) {
+    if (artifacts::commit_tensor(*rows) != spec.evaluation->holdout) {
         return unusable(Defect::kHoldoutOther, "the hold-out set is not the one that the task commits to");
     }
-    if (!commits_to_evaluation(program, *spec.evaluation, rows->shape().rows)) {
+    if (!commits_to_evaluation(program, *spec.evaluation, rows->shape.rows)) {
         return unusable(Defect::kEvaluationOther, "the evaluation is not the one of the task's program");
     }
-    return std::optional(rows->tensor());
+    return std::optional(*std::move(rows));
 }
 
 }  // namespace
@@ -165,10 +166,8 @@ const char* to_string(Defect defect) noexcept {
             return "initial_format";
         case Defect::kInitialOther:
             return "initial_other";
-        case Defect::kDatasetFormat:
-            return "dataset_format";
-        case Defect::kDatasetShape:
-            return "dataset_shape";
+        case Defect::kDatasetSize:
+            return "dataset_size";
         case Defect::kDatasetOther:
             return "dataset_other";
         case Defect::kStateFormat:
@@ -199,7 +198,7 @@ ArtifactSource waiting_source(const artifacts::ContentStore& store, std::vector<
 std::vector<SizedArtifact> artifacts_of(const contracts::TaskSpec& spec) {
     std::vector<SizedArtifact> out{
         {spec.program_artifact, artifacts::kMaxProgramBytes},
-        {spec.dataset_artifact, artifacts::dataset_bytes_max(spec.program.dataset)}};
+        {spec.dataset_artifact, canonical::byte_count(spec.program.dataset)}};
     if (spec.initial_artifact && !spec.parent) {
         out.push_back({*spec.initial_artifact, {}});
     }
@@ -244,19 +243,16 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
         return unusable(Defect::kProgramOther, "the distance program is not the one that the task commits to");
     }
     TRY_ASSIGN(auto initial, load_initial(*program, spec, source));
-    const std::uint64_t dataset_max = artifacts::dataset_bytes_max(program->dataset);
-    TRY_ASSIGN(const auto dataset_file, fetch_named("the dataset", spec.dataset_artifact, dataset_max, source));
-    auto dataset = artifacts::Dataset::decode(dataset_file.view());
+    const std::uint64_t dataset_bytes = canonical::byte_count(program->dataset);
+    TRY_ASSIGN(const auto dataset_file, fetch_named("the dataset", spec.dataset_artifact, dataset_bytes, source));
+    auto dataset = artifacts::Dataset::make(program->dataset, dataset_file);
     if (!dataset) {
         return unusable(
-            Defect::kDatasetFormat, std::string("the dataset cannot be used: ") + artifacts::to_string(dataset.error())
+            Defect::kDatasetSize, std::string("the dataset cannot be used: ") + artifacts::to_string(dataset.error())
         );
     }
-    if (dataset->shape() != program->dataset) {
-        return unusable(Defect::kDatasetShape, "the dataset does not have the shape that the program reads");
-    }
-    merkle::Tree rows_tree = dispute::dataset_tree(*dataset);
-    if (rows_tree.root() != spec.dataset_root) {
+    merkle::Tree dataset_tree = dispute::dataset_tree(*dataset);
+    if (dataset_tree.root() != spec.dataset_root) {
         return unusable(Defect::kDatasetOther, "the dataset is not the one that the task commits to");
     }
     TRY_ASSIGN(auto holdout, load_holdout(*program, spec, source));
@@ -266,7 +262,7 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
         .program = *std::move(program),
         .initial = std::move(initial),
         .dataset = std::make_shared<artifacts::Dataset>(*std::move(dataset)),
-        .rows_tree = std::move(rows_tree),
+        .dataset_tree = std::move(dataset_tree),
         .holdout = std::move(holdout)}));
 }
 

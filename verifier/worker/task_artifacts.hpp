@@ -25,7 +25,7 @@ struct TaskArtifacts {
     std::vector<canonical::Tensor>
         initial{};  ///< inputs of the init graph; empty if it has none or the task has a parent
     std::shared_ptr<const artifacts::Dataset> dataset;
-    merkle::Tree rows_tree;
+    merkle::Tree dataset_tree;
     std::optional<canonical::Tensor> holdout{};  ///< present if and only if the task has an evaluation
 
     /// The first step of segment `segment`, and its number of steps. `segment` > 0.
@@ -42,16 +42,15 @@ enum class Defect : std::uint8_t {
     kInitialMissing = 5,  ///< the program reads initial tensors, but the task names none
     kInitialFormat = 6,   ///< not tensors, or with other names or types than the program's
     kInitialOther = 7,
-    kDatasetFormat = 8,
-    kDatasetShape = 9,  ///< not the number of rows and the width that the program reads
-    kDatasetOther = 10,
-    kStateFormat = 11,      ///< not a state, or with other names or types than the program's
-    kStateOther = 12,       ///< its root is not the posted one
-    kHoldoutFormat = 13,    ///< its rows do not have the width that the program reads
-    kHoldoutOther = 14,     ///< not the hold-out set that the task commits to
-    kEvaluationOther = 15,  ///< the committed evaluation is not that of the task's program
-    kPending = 16,          ///< the fetch is still running
-    kNoRoom = 17,           ///< no room on our disk
+    kDatasetSize = 8,  ///< not as many bytes as the rows that the program reads
+    kDatasetOther = 9,
+    kStateFormat = 10,      ///< not a state, or with other names or types than the program's
+    kStateOther = 11,       ///< its root is not the posted one
+    kHoldoutFormat = 12,    ///< its rows do not have the width that the program reads
+    kHoldoutOther = 13,     ///< not the hold-out set that the task commits to
+    kEvaluationOther = 14,  ///< the committed evaluation is not that of the task's program
+    kPending = 15,          ///< the fetch is still running
+    kNoRoom = 16,           ///< no room on our disk
 };
 /// The name used in reports, such as "program_other".
 const char* to_string(Defect defect) noexcept;

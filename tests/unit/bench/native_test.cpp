@@ -35,8 +35,9 @@ class Numbers final : public canonical::RowSource {
         }
     }
     canonical::DatasetShape shape() const override { return {kRows, width_}; }
-    ByteView row(std::uint64_t index) const override {
-        return {reinterpret_cast<const std::uint8_t*>(values_.data() + index * width_), std::size_t{width_} * 4};
+    Bytes row(std::uint64_t index) const override {
+        const auto* first = reinterpret_cast<const std::uint8_t*>(values_.data() + index * width_);
+        return {first, first + std::size_t{width_} * 4};
     }
 
   private:
@@ -79,7 +80,8 @@ void check_losses(const Program& program, std::uint32_t limit, const MakeNative&
         std::vector<std::int32_t> batch;
         for (std::uint32_t r = 0; r < program.batch_size; ++r) {
             const std::uint64_t index = canonical::batch_row(kSeed, step * program.batch_size + r, rows->shape().rows);
-            const auto* values = reinterpret_cast<const std::int32_t*>(rows->row(index).data());
+            const Bytes row = rows->row(index);
+            const auto* values = reinterpret_cast<const std::int32_t*>(row.data());
             batch.insert(batch.end(), values, values + program.dataset.width);
         }
         native->step(batch);

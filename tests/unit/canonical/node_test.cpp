@@ -140,7 +140,7 @@ TEST_CASE("PRG-4: dimensions of zero or beyond the limit are refused") {
         CHECK(refused({Op::kRelu, DType::kF32, {1, 1}, {}, {input(DType::kF32, shape)}}, NodeError::kTooLarge));
     }
     CHECK(check_node({Op::kFill, DType::kF32, {kMaxDimension, 1}, {}, {}}).has_value());
-    CHECK(refused({Op::kBatchRows, DType::kI32, {1, kMaxRowWidth + 1}, {}, {}}, NodeError::kTooLarge));
+    CHECK(refused({Op::kBatchRows, DType::kI32, {1, kMaxDimension + 1}, {}, {}}, NodeError::kTooLarge));
     CHECK(refused({Op::kUniform, DType::kF32, {kMaxDimension, 1025}, {}, {}}, NodeError::kTooLarge));
     CHECK(refused({Op::kBernoulli, DType::kF32, {kMaxDimension, 1025}, {}, {}}, NodeError::kTooLarge));
     const Node scatter{
@@ -261,8 +261,14 @@ TEST_CASE("PRG-5: a graph refers backwards, agrees with what it names and ends i
     CHECK_FALSE(check_graph({relu, other, commit(1)}, {type}, {type}).has_value());
     CHECK_FALSE(check_graph({relu, commit(0)}, {type}, {type, type}).has_value());
     CHECK_FALSE(check_graph({relu, commit(0)}, {type}, {{DType::kF32, {2, 3}}}).has_value());
-    const std::vector<TensorType> too_many(kMaxStateTensors + 1, type);
+    const std::vector<TensorType> too_many(kMaxTensorsBefore + 1, type);
     CHECK_FALSE(check_graph({relu, commit(0)}, too_many, {type}).has_value());
+    Node largest = commit(0);
+    largest.inputs.resize(kMaxStateTensors, largest.inputs[0]);
+    const std::vector<TensorType> as_many(kMaxStateTensors, type);
+    CHECK(check_graph({relu, largest}, {kMaxTensorsBefore, type}, as_many).has_value());
+    largest.inputs.push_back(largest.inputs[0]);
+    CHECK(error({relu, largest}, 1, NodeError::kInputCount));
     Node empty = commit(0);
     empty.inputs.clear();
     CHECK(error({relu, empty}, 1, NodeError::kInputCount));

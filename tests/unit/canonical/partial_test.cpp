@@ -24,9 +24,10 @@ PartialInput input_for(const test::Sample& s, const RowSource& rows, std::uint64
         if (const auto ref = dependent_operand(s.node, tile, p, input.tiles)) {
             input.tiles.push_back(tile_of(s.inputs[ref->input], ref->tile));
         }
-        if (const auto row = dataset_row_of(s.node, tile, p, s.context)) {
-            const ByteView bytes = rows.row(*row);
-            input.dataset_row = Bytes(bytes.begin(), bytes.end());
+        if (const auto span = dataset_span_of(s.node, tile, p, s.context)) {
+            const Bytes row = rows.row(span->row);
+            const auto first = row.begin() + 4 * std::ptrdiff_t{span->first};
+            input.dataset_values = Bytes(first, first + 4 * std::ptrdiff_t{span->count});
         }
         if (p < partial) {
             auto out = execute_partial(s.node, tile, p, s.context, input);
@@ -174,10 +175,10 @@ TEST_CASE("DSP-20: a partial with operands missing, extra or of the wrong kind i
             CHECK(refused(s, 0, 0, shorter, PartialError::kMissingOperand));
         }
         PartialInput row = good;
-        row.dataset_row = Bytes(3);
+        row.dataset_values = Bytes(3);
         CHECK(refused(s, 0, 0, row, PartialError::kMissingOperand));
         if (op == Op::kBatchRows) {
-            row.dataset_row = std::nullopt;
+            row.dataset_values = std::nullopt;
             CHECK(refused(s, 0, 0, row, PartialError::kMissingOperand));
         }
         CHECK(refused(s, tile_count(s.node.shape), 0, good, PartialError::kMissingOperand));

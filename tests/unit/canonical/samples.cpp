@@ -398,9 +398,10 @@ CountingRows::CountingRows(DatasetShape shape) : shape_(shape) {
     data_ = std::move(all.data);
 }
 
-ByteView CountingRows::row(std::uint64_t index) const {
+Bytes CountingRows::row(std::uint64_t index) const {
     const std::size_t size = std::size_t{shape_.width} * 4;
-    return ByteView{data_}.subspan(index * size, size);
+    const ByteView row = ByteView{data_}.subspan(index * size, size);
+    return {row.begin(), row.end()};
 }
 
 Tensor execute_by_partials(const Sample& sample, const RowSource& rows, const std::function<void(ByteView)>& between) {
@@ -418,9 +419,10 @@ Tensor execute_by_partials(const Sample& sample, const RowSource& rows, const st
             if (const auto ref = dependent_operand(node, tile, partial, input.tiles)) {
                 input.tiles.push_back(tile_of(sample.inputs[ref->input], ref->tile));
             }
-            if (const auto row = dataset_row_of(node, tile, partial, sample.context)) {
-                const ByteView bytes = rows.row(*row);
-                input.dataset_row = Bytes(bytes.begin(), bytes.end());
+            if (const auto span = dataset_span_of(node, tile, partial, sample.context)) {
+                const Bytes row = rows.row(span->row);
+                const auto first = row.begin() + 4 * std::ptrdiff_t{span->first};
+                input.dataset_values = Bytes(first, first + 4 * std::ptrdiff_t{span->count});
             }
             const auto result = execute_partial(node, tile, partial, sample.context, input);
             ASSERT(result.has_value());

@@ -62,7 +62,7 @@ class CountingRows : public RowSource {
   public:
     explicit CountingRows(DatasetShape shape);
     DatasetShape shape() const override { return shape_; }
-    ByteView row(std::uint64_t index) const override;
+    Bytes row(std::uint64_t index) const override;
 
   private:
     DatasetShape shape_;

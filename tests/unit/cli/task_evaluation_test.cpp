@@ -62,7 +62,7 @@ TEST_CASE("EVL-8: a hold-out text becomes whole batches of rows with the data's 
     REQUIRE(task.evaluation.has_value());
     const Tensor& rows = task.evaluation->holdout;
     CHECK(rows.shape == canonical::Shape{6, 5});
-    const std::string vocabulary = task.data.dataset->vocabulary();
+    const std::string vocabulary = task.data.characters;
     const auto character = [&](std::size_t i) { return vocabulary.at(word(rows, i)); };
     CHECK(character(0) == 'b');
     CHECK(character(4) == 'n');
@@ -80,7 +80,9 @@ TEST_CASE("a packed hold-out set is in the store, and the spec says where") {
     CHECK(spec.evaluation->data.location == "http://127.0.0.1:4000");
     const auto bytes = store.get(spec.evaluation->data.sha256);
     REQUIRE(bytes.has_value());
-    CHECK(dispute::commit_tensor(artifacts::Dataset::decode(bytes->view())->tensor()) == spec.evaluation->holdout);
+    const auto holdout = artifacts::decode_holdout(spec.program.dataset.width, bytes->view());
+    REQUIRE(holdout.has_value());
+    CHECK(dispute::commit_tensor(*holdout) == spec.evaluation->holdout);
 }
 
 TEST_CASE("EVL-8: batches that are not there, or that the graph does not hold, are refused with how many are") {

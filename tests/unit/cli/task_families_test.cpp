@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <string>
 #include <vector>
@@ -126,7 +127,7 @@ std::vector<artifacts::NamedTensor> small_rows() {
 
 std::vector<std::uint32_t> words_of(const BuiltTask& task, std::uint64_t row) {
     std::vector<std::uint32_t> out;
-    const ByteView bytes = task.data.dataset->row(row);
+    const Bytes bytes = task.data.dataset->row(row);
     for (std::size_t i = 0; i < bytes.size(); i += 4) {
         out.push_back(
             bytes[i] | std::uint32_t{bytes[i + 1]} << 8U | std::uint32_t{bytes[i + 2]} << 16U |
@@ -139,7 +140,7 @@ std::vector<std::uint32_t> words_of(const BuiltTask& task, std::uint64_t row) {
 TEST_CASE("a multilayer perceptron takes its number of features from the data") {
     const BuiltTask task = Directory(kMlp, small_rows()).build();
     CHECK(std::get<program::MlpConfig>(task.file.model).features == 2);
-    CHECK(task.program.dataset == canonical::DatasetShape{4, 3});
+    CHECK(task.program.dataset == canonical::DatasetShape{.rows = 4, .width = 3, .storage = canonical::Storage::kU8});
     CHECK(task.program.batch_size == 2);
     CHECK(words_of(task, 1) == std::vector<std::uint32_t>{3, 4, 1});
     // Two layers and their momentum.
@@ -160,7 +161,7 @@ TEST_CASE("features may be reals, with the class in a tensor of its own") {
     // One tensor of reals: its last column is the class all the same.
     const BuiltTask together =
         Directory(kMlp, {{"rows", reals(3, 3, {0.5F, -1.0F, 2.0F, 2.0F, 3.0F, 0.0F, 0.0F, 1.0F, 1.0F})}}).build();
-    CHECK(together.data.artifact == task.data.artifact);
+    CHECK(std::ranges::equal(together.data.dataset->stored(), task.data.dataset->stored()));
 }
 
 TEST_CASE("columns are named by the task") {
@@ -248,7 +249,10 @@ TEST_CASE("values that the model cannot mean are refused") {
         kMlp, {{"inputs", integers(2, 1, {1, 2})}, {"targets", wide(2, 1, {1, std::int64_t{1} << 40U})}}
     ).check_refused("no 32-bit integer");
     Directory(kMlp, {{"inputs", integers(2, 1, {1, 2})}, {"targets", integers(3, 1, {1, 1, 1})}}).check_refused("rows");
-    Directory(kMlp, {{"rows", integers(1, 4097, std::vector<std::int32_t>(4097))}}).check_refused("at most 4096");
+    constexpr std::uint32_t kTooWide = canonical::kMaxDimension + 1;
+    Directory(
+        kMlp, {{"rows", integers(1, kTooWide, std::vector<std::int32_t>(kTooWide))}}
+    ).check_refused("at most 16777216");
     Directory(kMlp, {{"rows", integers(2, 1, {1, 2})}}).check_refused("rows have one value");
 }
 
@@ -291,10 +295,10 @@ TEST_CASE("keys of the wrong type name what is accepted") {
 }
 
 TEST_CASE("a model beyond the limits of programs is refused and not built") {
-    Directory(replaced(kGpt, "layers = 1", "layers = 1000"), {}).check_refused("too large");
+    Directory(replaced(kGpt, "layers = 1", "layers = 4000"), {}).check_refused("too large");
     Directory(
         replaced(
-            replaced(kGpt, "layers = 1", "layers = 84"),
+            replaced(kGpt, "layers = 1", "layers = 700"),
             "kind = \"adamw\"\nweight_decay = 0.1\nclip_norm = 1.0\naccumulation = 2", "kind = \"sgd\"\nmomentum = 0.0"
         ),
         {}

@@ -119,7 +119,7 @@ TEST_CASE("DSP-32: who claims a root that it knows no state of has no move at it
     const DisputeId id = open(chain, task, 2);
     play_until(chain, id, honest, honest, chain.whistleblower, dispute::Level::kTiles);
     const Dispute dispute = find_dispute(chain.view, id).value();
-    REQUIRE(dispute.position.node()->node.op == canonical::Op::kCommit);
+    REQUIRE(dispute::op_of(dispute.position.node()->node) == canonical::Op::kCommit);
     ToyReplay replay(honest, dispute.claim, honest.state(4));
     const auto children = dispute::make_reveal(dispute.claim, dispute.position, replay);
     CHECK(chain.fail(chain.solver, RevealMove{id, dispute.position.rounds, children}) == TxError::kIllegalMove);

@@ -38,7 +38,7 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
     CHECK_FALSE(are_valid(params));
     // The largest proof that any node can ask for, and the other moves and answers, in an envelope that is full.
     const auto opening = [](canonical::DType type) {
-        return dispute::TileOpening{canonical::make_tile(type), std::vector<Hash256>(38), std::vector<Hash256>(14)};
+        return dispute::TileOpening{canonical::make_tile(type), std::vector<Hash256>(38), std::vector<Hash256>(16)};
     };
     dispute::PartialProof contraction;
     contraction.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
@@ -48,10 +48,16 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
     sum.tiles = {opening(canonical::DType::kI64), opening(canonical::DType::kI32)};
     dispute::PartialProof batch;
     batch.before = canonical::Accumulator{Bytes(canonical::kMaxAccumulatorBytes)};
-    batch.row = dispute::RowOpening{Bytes(4 * canonical::kMaxRowWidth), std::vector<Hash256>(64)};
-    dispute::NodeOpening commit{{}, std::vector<Hash256>(14)};
-    commit.node.op = canonical::Op::kCommit;
-    commit.node.inputs.resize(canonical::kMaxStateTensors);
+    batch.chunks.assign(2, dispute::ChunkOpening{Bytes(canonical::kChunkBytes), std::vector<Hash256>(36)});
+    canonical::Node widest;
+    widest.inputs.resize(4);
+    widest.view = canonical::View{
+        .dims = std::vector<std::uint32_t>(canonical::kMaxViewAxes),
+        .axes = std::vector<canonical::ViewAxis>(
+            canonical::kMaxViewAxes, {.strides = std::vector<std::int32_t>(canonical::kMaxViewAxes)}
+        )};
+    const dispute::NodeOpening node{widest, std::vector<Hash256>(16)};
+    const dispute::EntryProof entry{{}, std::vector<Hash256>(12), {}, std::vector<Hash256>(16)};
     const ArtifactRef artifact{{}, 0, std::string(kMaxLocationBytes, 'a')};
     ProfileReport report;
     report.segments.resize(kMaxProfileSegments);
@@ -70,7 +76,8 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
         ProveMove{{}, sum},
         ProveMove{{}, batch},
         RevealMove{{}, 1, std::vector<Hash256>(dispute::kMaxChildren)},
-        SelectMove{{}, 1, {0, commit}},
+        SelectMove{{}, 1, {0, node}},
+        ProveMove{{}, entry},
         AttestAvailability{{}, {0, 0, {}, opening(canonical::DType::kI64)}},
         DeclareDivergence{{}, 0, {}, artifact, {0, 0, {}, opening(canonical::DType::kI64)}},
         PublishProfile{{}, report, {}},

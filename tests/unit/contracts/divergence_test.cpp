@@ -191,7 +191,7 @@ TEST_CASE("DSP-36: a divergence that was made up is refuted, one that happened h
     CHECK(other.run(other.solver, declared) == 0);
     const DisputeId second = open(other, made_up, 2);
     play_until(other, second, honest, honest, other.whistleblower, dispute::Level::kTiles);
-    CHECK(find_dispute(other.view, second)->position.node()->node.op == canonical::Op::kCommit);
+    CHECK(dispute::op_of(find_dispute(other.view, second)->position.node()->node) == canonical::Op::kCommit);
     other.skip(other.params.dispute_clock_blocks);
     CHECK(other.task(made_up).state == TaskState::kConvicted);
 }

@@ -77,7 +77,7 @@ TEST_CASE(
         [](TaskSpec& s) { s.evaluation->nodes = canonical::kMaxNodes + 1; },
         [](TaskSpec& s) { s.evaluation->holdout = {}; },
         [](TaskSpec& s) { s.evaluation->data.location.push_back('\n'); },
-        [](TaskSpec& s) { s.program.state_tensors = canonical::kMaxEvaluatedTensors + 1; }};
+        [](TaskSpec& s) { s.program.state_tensors = canonical::kMaxStateTensors + 1; }};
     for (const auto change : changes) {
         TaskSpec bad = good;
         change(bad);
@@ -85,7 +85,7 @@ TEST_CASE(
     }
     TaskSpec largest = good;
     largest.evaluation->nodes = canonical::kMaxNodes;
-    largest.program.state_tensors = canonical::kMaxEvaluatedTensors;
+    largest.program.state_tensors = canonical::kMaxStateTensors;
     CHECK(check_spec(largest).has_value());
     TaskSpec brief = make_spec();
     brief.checkpoint_interval = 1;

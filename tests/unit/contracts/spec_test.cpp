@@ -93,12 +93,20 @@ TEST_CASE("TASK-2.3: a program has state, graphs and a batch within their limits
     );
 }
 
-TEST_CASE("TASK-2.4: a dataset has at least one row, of 1 to 4096 values") {
+TEST_CASE(
+    "TASK-2.4: a dataset has at least one row, of 1 to 2^24 values that do not all overlap, and at most 2^48 bytes"
+) {
     check_refused(
         make_spec(), {[](TaskSpec& s) { s.program.dataset.rows = 0; }, [](TaskSpec& s) { s.program.dataset.width = 0; },
-                      [](TaskSpec& s) { s.program.dataset.width = canonical::kMaxRowWidth + 1; }}
+                      [](TaskSpec& s) { s.program.dataset.width = canonical::kMaxDimension + 1; },
+                      [](TaskSpec& s) { s.program.dataset.overlap = s.program.dataset.width; },
+                      [](TaskSpec& s) { s.program.dataset = {.rows = (std::uint64_t{1} << 46U) + 1, .width = 1}; }}
     );
-    check_sound({[](TaskSpec& s) { s.program.dataset.width = canonical::kMaxRowWidth; }});
+    check_sound(
+        {[](TaskSpec& s) { s.program.dataset.width = canonical::kMaxDimension; },
+         [](TaskSpec& s) { s.program.dataset.overlap = s.program.dataset.width - 1; },
+         [](TaskSpec& s) { s.program.dataset = {.rows = std::uint64_t{1} << 46U, .width = 1}; }}
+    );
 }
 
 TEST_CASE("TASK-2.5: a specification says where initial tensors are exactly when the program has any") {

@@ -39,7 +39,7 @@ TEST_CASE("TASK-2.6: a task in tolerance mode, and only that, commits to a dista
     spec.mode = Mode::kExact;
     CHECK_FALSE(check_spec(spec).has_value());
     spec = tolerance_spec();
-    spec.program.state_tensors = canonical::kMaxMeasuredTensors + 1;
+    spec.program.state_tensors = canonical::kMaxStateTensors + 1;
     CHECK_FALSE(check_spec(spec).has_value());
 }
 

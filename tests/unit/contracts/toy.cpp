@@ -58,8 +58,9 @@ ToyRows::ToyRows() : data_(kRows * kWidth * 4) {
     }
 }
 
-ByteView ToyRows::row(std::uint64_t index) const {
-    return ByteView(data_).subspan(static_cast<std::size_t>(index) * kWidth * 4, kWidth * 4);
+Bytes ToyRows::row(std::uint64_t index) const {
+    const ByteView row = ByteView(data_).subspan(static_cast<std::size_t>(index) * kWidth * 4, kWidth * 4);
+    return {row.begin(), row.end()};
 }
 
 Hash256 root_of(const std::vector<Tensor>& state) {

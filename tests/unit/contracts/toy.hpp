@@ -34,7 +34,7 @@ class ToyRows final : public canonical::RowSource {
   public:
     ToyRows();
     canonical::DatasetShape shape() const override { return {kRows, kWidth}; }
-    ByteView row(std::uint64_t index) const override;
+    Bytes row(std::uint64_t index) const override;
 
   private:
     static constexpr std::uint64_t kRows = 10;
@@ -95,7 +95,7 @@ class ToyReplay final : public dispute::Replay {
     std::optional<std::uint64_t> diverged_at() override;
     const canonical::Graph& graph() override { return run_.graph(initialisation_); }
     const canonical::RowSource& rows() override { return run_.rows(); }
-    const merkle::Tree& rows_tree() override { return run_.rows_tree(); }
+    const merkle::Tree& dataset_tree() override { return run_.rows_tree(); }
 
   private:
     const ToyRun::Step& step_of(std::uint64_t step);

@@ -174,7 +174,7 @@ TEST_CASE("DSP-6: the tensors under a claimed state root must fold to it, or its
         claim.after.data[0] ^= 1U;
         Position p = played_to_range<AtNode>(claim, honest, honest);
         DisputedNode& node = std::get<AtNode>(std::get<Bisection>(p.at).range).node;
-        CHECK(node.node.op == canonical::Op::kCommit);
+        CHECK(op_of(node.node) == canonical::Op::kCommit);
         const auto children = make_reveal(claim, p, honest);
         CHECK(reveal(claim, p, children).error() == MoveError::kWrongRoot);
         CHECK(split(claim, p).count == children.size());
@@ -212,7 +212,7 @@ TEST_CASE("DSP-8: selecting a node opens the program's node, exactly then") {
     CHECK(select(f.claim, steps, {.child = 0, .node = good.node}).error() == MoveError::kNodeMissing);
     CHECK(select(f.claim, nodes, {.child = good.child, .node = {}}).error() == MoveError::kNodeMissing);
     Selection other = good;
-    other.node->node.attributes[0] ^= 1U;
+    std::get<canonical::Node>(other.node->node).attributes[0] ^= 1U;
     CHECK(select(f.claim, nodes, other).error() == MoveError::kNodeNotInProgram);
     other = good;
     other.child = good.child + 1;

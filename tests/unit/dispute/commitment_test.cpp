@@ -64,11 +64,17 @@ TEST_CASE("TRC-5: a node's hash covers operation, attributes and inputs") {
     CHECK(node_hash(node) != hash);
 }
 
-TEST_CASE("TRC-6: a dataset's tree has a leaf for each row") {
-    const auto world = dispute::testing::char_world();
-    const auto tree = dataset_tree(*world.rows);
-    CHECK(tree.leaf_count() == 50);
-    CHECK(merkle::root_from_path(row_leaf(world.rows->row(17)), 17, 50, tree.path(17)) == tree.root());
+TEST_CASE("TRC-6: a dataset's tree has a leaf for each chunk of 4,096 bytes") {
+    const dispute::testing::MemoryRows rows({.rows = 500, .width = 5}, 100);
+    const auto tree = dataset_tree(rows);
+    CHECK(tree.leaf_count() == 3);
+    Bytes all;
+    for (std::uint64_t row = 0; row < 500; ++row) {
+        append(all, rows.row(row));
+    }
+    const ByteView last = ByteView(all).subspan(8192);
+    CHECK(last.size() == 500 * 5 * 4 - 8192);
+    CHECK(merkle::root_from_path(chunk_leaf(last), 2, 3, tree.path(2)) == tree.root());
 }
 
 TEST_CASE("TRC-7: a program's id changes with either graph, the dataset's shape and the initial tensors") {

@@ -62,9 +62,10 @@ MemoryRows::MemoryRows(canonical::DatasetShape shape, std::uint32_t values) : sh
     }
 }
 
-ByteView MemoryRows::row(std::uint64_t index) const {
+Bytes MemoryRows::row(std::uint64_t index) const {
     const std::size_t bytes = std::size_t{4} * shape_.width;
-    return ByteView(data_).subspan(static_cast<std::size_t>(index) * bytes, bytes);
+    const ByteView row = ByteView(data_).subspan(static_cast<std::size_t>(index) * bytes, bytes);
+    return {row.begin(), row.end()};
 }
 
 Lie flip(std::uint64_t step, std::uint32_t node, std::uint64_t element) {
@@ -251,7 +252,7 @@ ScalarReplay::ScalarReplay(const World& world, bool initialisation, std::uint64_
       initialisation_(initialisation),
       seed_(seed),
       lies_(std::move(lies)),
-      rows_tree_(dataset_tree(*world.rows)) {
+      rows_tree_(dispute::dataset_tree(*world.rows)) {
     states_[0] = initialisation ? world.initial : world.state;
 }
 
@@ -315,7 +316,7 @@ Claim make_claim(
 ) {
     Claim claim{
         .program = world.commitment(),
-        .dataset_root = responder.rows_tree().root(),
+        .dataset_root = responder.dataset_tree().root(),
         .seed = seed,
         .initialisation = initialisation,
         .first_step = first_step,

@@ -20,7 +20,7 @@ class MemoryRows final : public canonical::RowSource {
   public:
     MemoryRows(canonical::DatasetShape shape, std::uint32_t values);
     canonical::DatasetShape shape() const override { return shape_; }
-    ByteView row(std::uint64_t index) const override;
+    Bytes row(std::uint64_t index) const override;
 
   private:
     canonical::DatasetShape shape_;
@@ -73,7 +73,7 @@ class ScalarReplay final : public Replay {
     std::optional<std::uint64_t> diverged_at() override;
     const canonical::Graph& graph() override { return initialisation_ ? world_.init : world_.step; }
     const canonical::RowSource& rows() override { return *world_.rows; }
-    const merkle::Tree& rows_tree() override { return rows_tree_; }
+    const merkle::Tree& dataset_tree() override { return rows_tree_; }
 
   private:
     void run(std::uint64_t step);

@@ -100,12 +100,8 @@ bool may_be_selected(const Graph& graph, bool initialisation, std::uint32_t inde
     const std::vector<Hash256> children(graph.size(), claim.after);
     const auto revealed = reveal(claim, start_position(claim), children);
     REQUIRE(revealed.has_value());
-    std::vector<Hash256> leaves;
-    for (const Node& node : graph) {
-        leaves.push_back(node_hash(node));
-    }
     const auto selected =
-        select(claim, *revealed, {index, NodeOpening{graph[index], merkle::Tree(leaves).path(index)}});
+        select(claim, *revealed, {index, NodeOpening{opened(graph[index]), graph_tree(graph).path(index)}});
     CHECK((selected || selected.error() == MoveError::kNodeNotInProgram));
     return selected.has_value();
 }

@@ -48,7 +48,7 @@ class RootsReplay final : public Replay {
     std::optional<std::uint64_t> diverged_at() override { return std::nullopt; }
     const canonical::Graph& graph() override { return graph_; }
     const canonical::RowSource& rows() override { return rows_; }
-    const merkle::Tree& rows_tree() override { return rows_tree_; }
+    const merkle::Tree& dataset_tree() override { return rows_tree_; }
 
   private:
     std::uint64_t wrong_from_;
@@ -204,6 +204,18 @@ TEST_CASE("DSP-4: the largest game promised is played in 8 rounds and 64 KiB") {
         CHECK(*ruling == (honest ? Ruling::kClaimHolds : Ruling::kClaimRefuted));
         CHECK(bytes <= 65'536);
         MESSAGE("moves and proof: " << bytes << " bytes, ruling " << us << " us");
+    }
+}
+
+TEST_CASE("DSP-4: a graph of any size takes at most two rounds of nodes") {
+    for (const std::uint32_t nodes : {2U, 256U, 257U, 10'000U, canonical::kMaxNodes}) {
+        CAPTURE(nodes);
+        Claim claim;
+        claim.program.step_nodes = nodes;
+        const Split first = split(claim, start_position(claim));
+        CHECK(first.count <= kMaxChildren);
+        CHECK(first.child_height <= 8);
+        CHECK((first.child_height == 0) == (nodes <= kMaxChildren));
     }
 }
 

@@ -81,12 +81,17 @@ TEST_CASE("DSP-22: a dataset row other than the one the batch order names is ref
     const std::uint32_t batch = node_of(world, canonical::Op::kBatchRows);
     const HonestCase c(std::move(world), batch, 4);
     PartialProof proof = std::get<PartialProof>(c.outcome.proof);
-    REQUIRE(proof.row.has_value());
+    REQUIRE(proof.chunks.size() == 1);
     CHECK(c.outcome.ruling == Ruling::kClaimHolds);
-    proof.row->row[0] ^= 1U;
-    CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadRow);
-    proof.row.reset();
-    CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadRow);
+    proof.chunks[0].data[0] ^= 1U;
+    CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadChunk);
+    proof.chunks[0].data.pop_back();
+    CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadChunk);
+    proof.chunks.clear();
+    CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadChunk);
+    proof = std::get<PartialProof>(c.outcome.proof);
+    proof.chunks.push_back(proof.chunks[0]);
+    CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kBadChunk);
 }
 
 TEST_CASE("DSP-23: a tensor of the next state is judged from the commitment of the node that makes it") {
@@ -114,6 +119,12 @@ TEST_CASE("DSP-23: a tensor of the next state is judged from the commitment of t
             proof = std::get<EntryProof>(outcome.proof);
             proof.path.pop_back();
             CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
+            proof = std::get<EntryProof>(outcome.proof);
+            proof.input.index ^= 1U;
+            CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
+            proof = std::get<EntryProof>(outcome.proof);
+            proof.input_path.back().data[0] ^= 1U;
+            CHECK(judge(claim, outcome.position, proof).error() == ProofError::kBadEntry);
         }
         const Claim right = make_claim(world, honest, false, 0, 1, 7);
         CHECK(play(right, honest, liar, false).ruling == Ruling::kClaimHolds);
@@ -139,7 +150,7 @@ TEST_CASE("DSP-24: parts that the node does not read are refused") {
     proof.tiles.push_back(proof.tiles.front());
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kSuperfluous);
     proof = whole;
-    proof.row = RowOpening{.row = {0, 0, 0, 0}, .path = {}};
+    proof.chunks = {ChunkOpening{.data = {0, 0, 0, 0}, .path = {}}};
     CHECK(judge(c.claim, c.outcome.position, proof).error() == ProofError::kSuperfluous);
 }
 

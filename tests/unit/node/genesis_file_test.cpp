@@ -25,7 +25,7 @@ std::string error_of(const std::string& text) {
 }
 
 std::string document(const std::string& params, const std::string& balances) {
-    return R"({"protocol_version":2,"chain_id":"a-1","params":)" + params + R"(,"balances":)" + balances + "}";
+    return R"({"protocol_version":3,"chain_id":"a-1","params":)" + params + R"(,"balances":)" + balances + "}";
 }
 
 }  // namespace
@@ -45,12 +45,12 @@ TEST_CASE("a written genesis reads back as it was") {
 
 TEST_CASE("what a genesis file leaves out has its default") {
     const auto genesis =
-        decode_genesis_json(R"({"protocol_version":2,"chain_id":"a-1","params":{"accept_blocks":9},"balances":{}})");
+        decode_genesis_json(R"({"protocol_version":3,"chain_id":"a-1","params":{"accept_blocks":9},"balances":{}})");
     contracts::Params params;
     params.accept_blocks = 9;
     CHECK(genesis.params == params);
     CHECK(
-        decode_genesis_json(R"({"protocol_version":2,"chain_id":"a-1","balances":{}})").params == contracts::Params{}
+        decode_genesis_json(R"({"protocol_version":3,"chain_id":"a-1","balances":{}})").params == contracts::Params{}
     );
 }
 
@@ -69,11 +69,11 @@ TEST_CASE("a genesis file with anything unknown, repeated, ill-typed or out of r
         {document(R"({"hardware_classes":[{"name":"a","least_score":1,"speed":2}]})", good), "speed"},
         {"[]", "must be an object"},
         {document("{}", good) + "x", "not JSON"},
-        {R"({"protocol_version":2,"balances":{}})", "chain_id"},
-        {R"({"protocol_version":2,"chain_id":"a-1"})", "balances"},
-        {R"({"protocol_version":2,"chain_id":"A 1","balances":{}})", "1 to 48 characters"},
-        {R"({"protocol_version":2,"chain_id":"a-1","balances":{},"balance":{}})", "nearest: \"balances\""},
-        {R"({"protocol_version":2,"chain_id":"a-1","chain_id":"b-1","balances":{}})", "occurs twice"},
+        {R"({"protocol_version":3,"balances":{}})", "chain_id"},
+        {R"({"protocol_version":3,"chain_id":"a-1"})", "balances"},
+        {R"({"protocol_version":3,"chain_id":"A 1","balances":{}})", "1 to 48 characters"},
+        {R"({"protocol_version":3,"chain_id":"a-1","balances":{},"balance":{}})", "nearest: \"balances\""},
+        {R"({"protocol_version":3,"chain_id":"a-1","chain_id":"b-1","balances":{}})", "occurs twice"},
         {document(R"({"acept_blocks":1})", good), "nearest: \"accept_blocks\""},
         {document(R"({"accept_blocks":-1})", good), "params.accept_blocks"},
         {document(R"({"accept_blocks":1.5})", good), "params.accept_blocks"},
@@ -115,7 +115,7 @@ TEST_CASE("PAR-13: a genesis file of another version of the protocol is refused 
 TEST_CASE("a genesis file says which engine it is for") {
     const solo::test::TemporaryDirectory directory;
     const auto file = directory.path() / "genesis.json";
-    const auto genesis = decode_genesis_json(R"({"protocol_version":2,"chain_id":"a-1","balances":{}})");
+    const auto genesis = decode_genesis_json(R"({"protocol_version":3,"chain_id":"a-1","balances":{}})");
     write_genesis(file, genesis);
     CHECK_FALSE(read_genesis_engine(file).has_value());
     for (const EngineKind kind : {EngineKind::kSolo, EngineKind::kCometBft}) {
@@ -123,6 +123,6 @@ TEST_CASE("a genesis file says which engine it is for") {
         CHECK(read_genesis_engine(file) == kind);
         CHECK(codec::encode(read_genesis(file)) == codec::encode(genesis));
     }
-    std::ofstream(file) << R"({"protocol_version":2,"chain_id":"a-1","balances":{},"engine":"many"})";
+    std::ofstream(file) << R"({"protocol_version":3,"chain_id":"a-1","balances":{},"engine":"many"})";
     CHECK_THROWS_AS(static_cast<void>(read_genesis_engine(file)), GenesisFileError);
 }

@@ -23,10 +23,8 @@ namespace {
 class Zeros : public canonical::RowSource {
   public:
     canonical::DatasetShape shape() const override { return {2, 1}; }
-    ByteView row(std::uint64_t) const override { return row_; }
-
-  private:
-    Bytes row_ = Bytes(4, 0);
+    Bytes row(std::uint64_t) const override { return Bytes(4, 0); }
+    Bytes chunk(std::uint64_t) const override { return Bytes(8, 0); }
 };
 
 /// A model with a batch `x` of one zero each, a weight `w` of one, and `shaped` of 8,192 elements.

@@ -291,8 +291,8 @@ TEST_CASE("what cannot be trained is refused with the reason") {
     CHECK(mentions(refused_training(batch, small_config()), "has a batch of 5, not of 4"));
 
     ModelBuilder wide = trainable();
-    wide.input("z", {-1, 5000});
-    CHECK(mentions(refused_training(wide, small_config()), "more than 4096 numbers"));
+    wide.input("z", {-1, 5000, 5000});
+    CHECK(mentions(refused_training(wide, small_config()), "more than 16777216 numbers"));
 
     ModelBuilder scalar = trainable();
     scalar.input("z", {});

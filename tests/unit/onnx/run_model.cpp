@@ -13,7 +13,7 @@ namespace {
 class NoRows : public canonical::RowSource {
   public:
     canonical::DatasetShape shape() const override { return {1, 1}; }
-    ByteView row(std::uint64_t) const override { return zeros_; }
+    Bytes row(std::uint64_t) const override { return zeros_; }
 
   private:
     Bytes zeros_ = Bytes(4, 0);

@@ -32,7 +32,7 @@ class Rows : public canonical::RowSource {
     canonical::DatasetShape shape() const override {
         return {rows_.size(), static_cast<std::uint32_t>(rows_[0].size() / 4)};
     }
-    ByteView row(std::uint64_t index) const override { return rows_.at(index); }
+    Bytes row(std::uint64_t index) const override { return rows_.at(index); }
 
   private:
     std::vector<Bytes> rows_;

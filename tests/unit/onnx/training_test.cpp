@@ -40,7 +40,7 @@ class Rows : public canonical::RowSource {
         }
     }
     canonical::DatasetShape shape() const override { return {kRows, width_}; }
-    ByteView row(std::uint64_t index) const override { return rows_.at(index); }
+    Bytes row(std::uint64_t index) const override { return rows_.at(index); }
 
   private:
     std::uint32_t width_;

@@ -307,13 +307,13 @@ TEST_CASE("TOL-4: a state without a distance program is refused with its reason"
     CHECK(refusal({{"n", {DType::kI64, {1, 1}}}}) == DistanceError::kWideInteger);
     CHECK(refusal({{"n", {DType::kI32, {2, canonical::kMaxDimension}}}}) == DistanceError::kTooLarge);
     std::vector<StateTensor> many;
-    for (int i = 0; i < 256; ++i) {
+    for (int i = 0; i < 1'362; ++i) {
         many.push_back({std::to_string(i), {DType::kF32, {1, 1}}});
     }
-    CHECK(refusal(many) == DistanceError::kTooLarge);  // of 256 tensors the graph has more nodes than a graph may
-    many.resize(200);
+    CHECK(refusal(many) == DistanceError::kTooLarge);  // of so many tensors the graph has more nodes than a graph may
+    many.resize(1'361);
     CHECK(build_distance_program(many).has_value());
-    many.resize(257, many.front());
+    many.resize(canonical::kMaxStateTensors + 1, many.front());
     CHECK(refusal(many) == DistanceError::kTensors);
 }
 

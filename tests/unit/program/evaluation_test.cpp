@@ -49,7 +49,7 @@ Tensor first_rows(const Program& program, std::uint32_t first, std::uint32_t cou
     const test::TextRows rows = rows_of(program);
     Tensor out = canonical::make_tensor(DType::kI32, {count, program.dataset.width});
     for (std::uint32_t i = 0; i < count; ++i) {
-        const ByteView row = rows.row(first + i);
+        const Bytes row = rows.row(first + i);
         std::memcpy(out.data.data() + i * row.size(), row.data(), row.size());
     }
     return out;

@@ -298,7 +298,7 @@ TEST_CASE("batch normalisation's running values follow the batches'") {
         double square = 0;
         const double count = config.batch_size * 64;
         for (std::uint64_t r = 0; r < config.batch_size; ++r) {
-            const ByteView row = rows.row(canonical::batch_row(7, step * config.batch_size + r, kRows));
+            const Bytes row = rows.row(canonical::batch_row(7, step * config.batch_size + r, kRows));
             for (std::size_t i = 0; i < 64; ++i) {
                 std::int32_t pixel = 0;
                 std::memcpy(&pixel, row.data() + i * 4, 4);
@@ -387,19 +387,20 @@ TEST_CASE("configurations that have no program are refused") {
     CHECK(gpt_error([](auto& c) { c.context = 33; }) == ModelError::kAlignment);
     CHECK(gpt_error([](auto& c) { c.width = 48; }) == ModelError::kAlignment);
     CHECK(gpt_error([](auto& c) { c.heads = 3; }) == ModelError::kAlignment);
-    CHECK(gpt_error([](auto& c) { c.context = 4'096; }) == ModelError::kRowWidth);
+    CHECK(gpt_error([](auto& c) { c.context = 1U << 24U; }) == ModelError::kRowWidth);
     CHECK(gpt_error([](auto& c) { c.batch_size = 1U << 24U; }) == ModelError::kTooLarge);
-    CHECK(gpt_error([](auto& c) { c.layers = 100; }) == ModelError::kTooLarge);
+    CHECK(gpt_error([](auto& c) { c.layers = 1'000; }) == ModelError::kTooLarge);
     CHECK(gpt_error([](auto& c) { c.dropout = 1.0F; }) == ModelError::kProbability);
     CHECK(gpt_error([](auto& c) { c.profile = {24, 1U << 16U}; }) == ModelError::kProfile);
     // Without slots the state would have room for it, but the graph has not.
     GptConfig deep = tiny_gpt();
-    deep.layers = 60;
+    deep.layers = 330;
+    deep.dropout = 0.1F;
     CHECK(check_model(deep, optimizer(OptimizerKind::kSgd, 0.1F)).error() == ModelError::kTooLarge);
     CHECK(check_model(tiny_gpt(), optimizer(OptimizerKind::kSgd, -0.1F)).error() == ModelError::kOptimizer);
 
     MlpConfig mlp = tiny_mlp();
-    mlp.features = 4'096;
+    mlp.features = canonical::kMaxDimension;
     CHECK(check_model(mlp, {}).error() == ModelError::kRowWidth);
     mlp = tiny_mlp();
     mlp.scale = std::numeric_limits<float>::infinity();
@@ -407,7 +408,7 @@ TEST_CASE("configurations that have no program are refused") {
     mlp = tiny_mlp();
     mlp.hidden = {0};
     CHECK(check_model(mlp, {}).error() == ModelError::kZero);
-    mlp.hidden = std::vector<std::uint32_t>(400, 8);
+    mlp.hidden = std::vector<std::uint32_t>(2'000, 8);
     CHECK(check_model(mlp, {}).error() == ModelError::kTooLarge);
 
     CnnConfig cnn = tiny_cnn(true);

@@ -134,7 +134,7 @@ TEST_CASE("PRG-6: a program whose initial tensors have no or ambiguous names, or
          }},
         {ProgramError::kInitial,
          [=](Program& p) {
-             while (p.initial.size() <= canonical::kMaxStateTensors) {
+             while (p.initial.size() <= canonical::kMaxTensorsBefore) {
                  p.initial.push_back({"given" + std::to_string(p.initial.size()), type});
              }
          }},
@@ -178,7 +178,7 @@ TEST_CASE("PRG-6: a program whose batches are not those of its dataset is refuse
     check_refused({
         {ProgramError::kDataset, [](Program& p) { p.dataset.rows = 0; }},
         {ProgramError::kDataset, [](Program& p) { p.dataset.width += 1; }},
-        {ProgramError::kDataset, [](Program& p) { p.dataset.width = canonical::kMaxRowWidth + 1; }},
+        {ProgramError::kDataset, [](Program& p) { p.dataset.width = canonical::kMaxDimension + 1; }},
         {ProgramError::kDataset, [](Program& p) { p.batch_size = 0; }},
         {ProgramError::kDataset, [](Program& p) { p.batch_size += 1; }},
         {ProgramError::kDataset,

@@ -54,7 +54,7 @@ inline Matrix to_matrix(const canonical::Tensor& tensor) {
 class NoRows final : public canonical::RowSource {
   public:
     canonical::DatasetShape shape() const override { return {1, 1}; }
-    ByteView row(std::uint64_t) const override { return ByteView(row_); }
+    Bytes row(std::uint64_t) const override { return row_; }
 
   private:
     Bytes row_ = Bytes(4, 0);

@@ -21,9 +21,10 @@ class TextRows final : public canonical::RowSource {
         }
     }
     canonical::DatasetShape shape() const override { return shape_; }
-    ByteView row(std::uint64_t index) const override {
+    Bytes row(std::uint64_t index) const override {
         const std::size_t size = std::size_t{shape_.width} * 4;
-        return ByteView(data_).subspan(index * size, size);
+        const ByteView row = ByteView(data_).subspan(index * size, size);
+        return {row.begin(), row.end()};
     }
 
   private:

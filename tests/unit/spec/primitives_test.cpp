@@ -36,7 +36,7 @@ class ListedRows final : public RowSource {
         }
     }
     DatasetShape shape() const override { return {rows_.size(), width_}; }
-    ByteView row(std::uint64_t index) const override { return rows_[index]; }
+    Bytes row(std::uint64_t index) const override { return rows_[index]; }
 
   private:
     std::vector<Bytes> rows_;

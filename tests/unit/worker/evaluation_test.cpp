@@ -45,15 +45,13 @@ class EvaluatedTask : public test::SmallTask {
         const canonical::DatasetShape shape = artifacts->dataset->shape();
         canonical::Tensor rows = canonical::make_tensor(canonical::DType::kI32, {count, shape.width});
         for (std::uint32_t i = 0; i < count; ++i) {
-            const ByteView row = artifacts->dataset->row(i);
+            const Bytes row = artifacts->dataset->row(i);
             std::copy(row.begin(), row.end(), rows.data.begin() + static_cast<std::ptrdiff_t>(i * row.size()));
         }
         return rows;
     }
 
-    contracts::ArtifactRef put_rows(const canonical::Tensor& rows) {
-        return put(artifacts::encode_safetensors({.tensors = {{.name = "rows", .tensor = rows}}, .metadata = {}}));
-    }
+    contracts::ArtifactRef put_rows(const canonical::Tensor& rows) { return put(artifacts::encode_holdout(rows)); }
 
     canonical::Tensor holdout;
 };

@@ -30,7 +30,7 @@ enum class Start : std::uint8_t {
 class SmallTask {
   public:
     explicit SmallTask(Start start = Start::kRandom) {
-        const auto text = *artifacts::build_text_dataset(
+        auto text = *artifacts::build_text_dataset(
             "the assayer tests the metal, and the metal does not know that it is tested", 4
         );
         program::Program model = program::build_char_model(
@@ -39,9 +39,10 @@ class SmallTask {
              .embedding = 32,
              .hidden = 33,
              .batch_size = 8,
-             .dataset_rows = text.shape.rows},
+             .dataset_rows = text.dataset.shape().rows},
             {}
         );
+        model.dataset = text.dataset.shape();
         spec.title = "small";
         spec.seed = 5;
         spec.steps = 12;
@@ -53,10 +54,9 @@ class SmallTask {
         }
         spec.program =
             artifacts::commit_program(model, initial.empty() ? Hash256{} : artifacts::state_root_of(initial));
-        const auto dataset = *artifacts::Dataset::decode(text.artifact);
-        spec.dataset_root = artifacts::dataset_root(dataset);
+        spec.dataset_root = artifacts::dataset_root(text.dataset);
         spec.program_artifact = put(codec::encode(model));
-        spec.dataset_artifact = put(text.artifact);
+        spec.dataset_artifact = put(text.dataset.stored());
         if (!initial.empty()) {
             spec.initial_artifact = put(artifacts::encode_initial(model, initial));
         }
@@ -65,7 +65,8 @@ class SmallTask {
         artifacts = *loaded;
     }
 
-    contracts::ArtifactRef put(const Bytes& bytes) {
+    contracts::ArtifactRef put(std::initializer_list<std::uint8_t> bytes) { return put(Bytes(bytes)); }
+    contracts::ArtifactRef put(ByteView bytes) {
         return {.sha256 = store.put(bytes), .size_bytes = bytes.size(), .location = "http://127.0.0.1:1"};
     }
 

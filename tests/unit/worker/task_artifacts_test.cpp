@@ -25,7 +25,8 @@ TEST_CASE("ART-7: a task whose artifacts are not what it commits to is not worke
     spec.program_artifact = task.put({1, 2, 3});
     CHECK(refused(spec).is_final);
     spec = task.spec;
-    spec.dataset_artifact = task.put(artifacts::build_text_dataset("another text of another size", 4)->artifact);
+    spec.dataset_artifact =
+        task.put(artifacts::build_text_dataset("another text of another size", 4)->dataset.stored());
     CHECK(refused(spec).is_final);
     spec = task.spec;
     spec.dataset_artifact.sha256 = Hash256{{1}};
@@ -69,7 +70,7 @@ TEST_CASE("what is wrong with a task has a name") {
     CHECK(load_state(*task.artifacts, other, waiting_source(task.store)).error().defect == Defect::kStateOther);
     const contracts::Checkpoint none{Hash256{{1}}, task.put({1}), {}};
     CHECK(load_state(*task.artifacts, none, waiting_source(task.store)).error().defect == Defect::kStateFormat);
-    CHECK(std::string(to_string(Defect::kDatasetShape)) == "dataset_shape");
+    CHECK(std::string(to_string(Defect::kDatasetSize)) == "dataset_size");
 }
 
 TEST_CASE("ART-11: a task whose initial tensors are not those that it commits to is not worked on") {
@@ -116,8 +117,7 @@ TEST_CASE("ART-12: what may be fetched follows from the task") {
     REQUIRE(load_task_artifacts(contracts::TaskId{{7}}, task.spec, source).has_value());
     constexpr std::uint64_t kHeader = 100'000'008;
     CHECK(asked.at(task.spec.program_artifact.sha256) == 64U << 20U);
-    const auto [rows, width] = program.dataset;
-    CHECK(asked.at(task.spec.dataset_artifact.sha256) == rows * width * 4 + kHeader);
+    CHECK(asked.at(task.spec.dataset_artifact.sha256) == canonical::byte_count(program.dataset));
     CHECK(asked.at(task.spec.initial_artifact->sha256) == task.initial.at(0).data.size() + kHeader);
     std::uint64_t state_bytes = 0;
     for (const canonical::Tensor& tensor : task.state_after(0)) {
@@ -132,8 +132,6 @@ TEST_CASE("ART-12: what may be fetched follows from the task") {
     auto spec = task.spec;
     spec.program_artifact.size_bytes = (64U << 20U) + 1;
     CHECK(load_task_artifacts(contracts::TaskId{{7}}, spec, source).error().defect == Defect::kTooLarge);
-    // Nothing wraps around: a program may declare more than there can be.
-    CHECK(artifacts::dataset_bytes_max({.rows = std::uint64_t{1} << 60U, .width = 4096}) > (std::uint64_t{1} << 63U));
 }
 
 TEST_CASE("a checkpoint is used only when its file has the posted root") {

@@ -65,10 +65,15 @@ void add_work(Estimate& out, const Graph& graph) {
     }
 }
 
-/// Besides its steps, training takes the dataset, and a second state while a checkpoint is written.
+/// The hashes of the dataset's chunks; the dataset itself stays in its file.
+std::uint64_t tree_bytes(const taskdir::BuiltTask& task) {
+    return 2 * canonical::chunk_count(task.program.dataset) * sizeof(Hash256);
+}
+
+/// Besides its steps, training takes those hashes, and a second state while a checkpoint is written.
 void add_memory(Estimate& out, const taskdir::BuiltTask& task, const EstimateOptions& options) {
     out.memory_bytes = options.memory_bytes != 0 ? options.memory_bytes : system::available_memory().value_or(0);
-    const std::uint64_t besides = task.data.artifact.size() + out.state_bytes;
+    const std::uint64_t besides = tree_bytes(task) + out.state_bytes;
     const std::uint64_t limit = std::max<std::uint64_t>(1, out.memory_bytes - std::min(out.memory_bytes, besides));
     const StepMemory steps = step_memory(task.program, limit, options.threads);
     std::uint64_t scored = 0;
@@ -231,7 +236,7 @@ Estimate estimate_task(
         add_memory(out, task, options);
     }
     add_time(out, task, options, params);
-    out.dispute_bytes = task.data.artifact.size() + 2 * out.state_bytes + dispute::memory_of(task.program.step);
+    out.dispute_bytes = tree_bytes(task) + 2 * out.state_bytes + dispute::memory_of(task.program.step);
     const std::uint64_t steps = std::min<std::uint64_t>(task.spec.steps, task.spec.checkpoint_interval);
     out.dispute = taskdir::bound_dispute(task.program, task.spec.program, steps);
     return out;
@@ -255,7 +260,7 @@ json to_json(const Estimate& e, const taskdir::BuiltTask& task) {
         {"dataset",
          {{"rows", program.dataset.rows},
           {"width", program.dataset.width},
-          {"bytes", task.data.artifact.size()},
+          {"bytes", task.data.dataset->stored().size()},
           {"rows_read", e.rows_read}}},
         {"evaluation", evaluation_to_json(task)},
         {"program_bytes", task.program_artifact.size()},
@@ -305,7 +310,7 @@ std::string estimate_text(const Estimate& e, const taskdir::BuiltTask& task) {
     );
     facts.add(
         "dataset", grouped(program.dataset.rows) + " rows of " + std::to_string(program.dataset.width) + " values, " +
-                       size_text(task.data.artifact.size())
+                       size_text(task.data.dataset->stored().size())
     );
     facts.add(
         "program", size_text(task.program_artifact.size()) + "; " + std::to_string(program.init.size()) +

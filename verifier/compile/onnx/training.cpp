@@ -72,8 +72,8 @@ std::vector<Column> columns_of(const Model& model, const TrainingConfig& config)
         require_array(column.dims);
         const std::uint64_t count = checked_elements(column.dims) / column.dims.front();
         width += count;
-        if (width > canonical::kMaxRowWidth) {
-            refuse_too_large("a sample has more than " + std::to_string(canonical::kMaxRowWidth) + " numbers");
+        if (width > canonical::kMaxDimension) {
+            refuse_too_large("a sample has more than " + std::to_string(canonical::kMaxDimension) + " numbers");
         }
         column.first = static_cast<std::uint32_t>(width - count);
         column.count = static_cast<std::uint32_t>(count);

@@ -212,7 +212,7 @@ class Measuring {
 };
 
 Result<void, DistanceError> check_state(const std::vector<StateTensor>& state) {
-    if (state.empty() || state.size() > canonical::kMaxMeasuredTensors) {
+    if (state.empty() || state.size() > canonical::kMaxStateTensors) {
         return Unexpected{DistanceError::kTensors};
     }
     for (const StateTensor& tensor : state) {
@@ -268,7 +268,7 @@ StateGroup group_of(const StateTensor& tensor) {
 }
 
 std::uint32_t measured_place(std::uint32_t tensors, std::uint32_t which, std::uint32_t tensor) {
-    ASSERT(tensors >= 1 && tensors <= canonical::kMaxMeasuredTensors && which < kStates && tensor < tensors);
+    ASSERT(tensors >= 1 && tensors <= canonical::kMaxStateTensors && which < kStates && tensor < tensors);
     return (which << depth_of(tensors)) + tensor;
 }
 

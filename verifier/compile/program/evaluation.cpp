@@ -127,7 +127,7 @@ std::uint64_t most_rows(const Program& program) {
 }
 
 std::optional<EvaluationFailure> find_failure(const Program& program, std::uint64_t rows) {
-    if (program.state.size() > canonical::kMaxEvaluatedTensors) {
+    if (program.state.size() > canonical::kMaxStateTensors) {
         return EvaluationFailure{EvaluationError::kTensors};
     }
     if (rows == 0 || rows % program.batch_size != 0) {
@@ -175,7 +175,7 @@ Result<Program, EvaluationFailure> make_evaluation(const Program& program, std::
 }
 
 std::vector<Tensor> evaluated_state(std::span<const Tensor> state, const Tensor& holdout) {
-    ASSERT(!state.empty() && state.size() <= canonical::kMaxEvaluatedTensors);
+    ASSERT(!state.empty() && state.size() <= canonical::kMaxStateTensors);
     std::vector<Tensor> out(state.begin(), state.end());
     out.resize(holdout_place(state.size()));
     out.push_back(holdout);

@@ -30,7 +30,7 @@ Check expect_dimensions(std::initializer_list<std::uint64_t> sizes) {
 }
 
 Check expect_row_width(std::uint64_t width) {
-    return width <= canonical::kMaxRowWidth ? Check{} : fail(ModelError::kRowWidth);
+    return width <= canonical::kMaxDimension ? Check{} : fail(ModelError::kRowWidth);
 }
 
 Check expect_profile(const Profile& profile) {
@@ -97,7 +97,7 @@ Check check_sizes(const CnnConfig& model, const OptimizerConfig& optimizer) {
          model.dataset_rows, model.filters.size()}
     ));
     TRY(expect_dimensions({model.height, model.width, model.channels, model.kernel, model.classes, model.batch_size}));
-    const auto limit = std::uint64_t{canonical::kMaxRowWidth};
+    const auto limit = std::uint64_t{canonical::kMaxDimension};
     TRY(expect_row_width(
         model.height > limit || model.width > limit || model.channels > limit
             ? limit + 1

@@ -18,7 +18,7 @@ struct Program;
 enum class [[nodiscard]] ModelError : std::uint8_t{
     kZero = 1,         ///< a size of 0, or a scale that is not finite
     kAlignment = 2,    ///< a size that is not a multiple of 32 as required, or heads that do not divide the width
-    kRowWidth = 3,     ///< a dataset row of more than kMaxRowWidth values
+    kRowWidth = 3,     ///< a dataset row of more than kMaxDimension values
     kTooLarge = 4,     ///< a matrix, or the number of state tensors or nodes, exceeds the limits of PRG-4
     kProbability = 5,  ///< dropout not in [0, 1)
     kProfile = 6,      ///< a precision and chunk that PRG-3 does not allow

@@ -23,9 +23,6 @@ Result<void, ProgramError> fail(ProgramError error) { return Unexpected{error}; 
 
 // PRG-6: names identify tensors in checkpoints and artifacts, so each is there and is the only one.
 bool are_named(const std::vector<StateTensor>& tensors) {
-    if (tensors.size() > canonical::kMaxStateTensors) {
-        return false;
-    }
     std::set<std::string_view> names;
     return std::all_of(tensors.begin(), tensors.end(), [&](const StateTensor& tensor) {
         return !tensor.name.empty() && names.insert(tensor.name).second;
@@ -43,7 +40,7 @@ bool are_sized(const std::vector<StateTensor>& tensors) {
 // PRG-6: batches exist in the step only, and are what the program declares.
 bool is_dataset_consistent(const Program& program) {
     const canonical::DatasetShape& dataset = program.dataset;
-    if (dataset.rows == 0 || dataset.width == 0 || dataset.width > canonical::kMaxRowWidth || program.batch_size == 0) {
+    if (!canonical::is_valid(dataset) || program.batch_size == 0) {
         return false;
     }
     const Shape batch{program.batch_size, dataset.width};
@@ -97,10 +94,11 @@ Result<Program, ProgramError> decode_program(ByteView bytes) {
 }
 
 Result<void, ProgramError> check_program(const Program& program) {
-    if (program.state.empty() || !are_named(program.state)) {
+    if (program.state.empty() || program.state.size() > canonical::kMaxStateTensors || !are_named(program.state)) {
         return fail(ProgramError::kState);
     }
-    if (!are_named(program.initial) || !are_sized(program.initial)) {
+    if (program.initial.size() > canonical::kMaxTensorsBefore || !are_named(program.initial) ||
+        !are_sized(program.initial)) {
         return fail(ProgramError::kInitial);
     }
     const std::vector<TensorType> types = types_of(program.state);

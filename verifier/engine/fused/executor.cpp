@@ -201,10 +201,8 @@ void Executor::run_batch(std::uint32_t id, const StepContext& context) {
     const Node& batch = node(id);
     const std::size_t row_bytes = std::size_t{batch.shape.cols} * 4;
     for (std::uint32_t r = 0; r < batch.shape.rows; ++r) {
-        const std::uint64_t tile = std::uint64_t{r / canonical::kTileDim} * canonical::tile_cols(batch.shape);
-        const auto index = canonical::dataset_row_of(batch, tile, r % canonical::kTileDim, context);
-        ASSERT(index.has_value());
-        const ByteView row = rows_->row(*index);
+        const std::uint64_t position = context.step * batch.shape.rows + r;
+        const Bytes row = rows_->row(canonical::batch_row(context.seed, position, context.dataset.rows));
         ASSERT(row.size() == row_bytes);
         std::memcpy(addresses_[id] + r * row_bytes, row.data(), row_bytes);
     }

@@ -107,7 +107,7 @@ at::Tensor NativeEngine::Impl::batch(const Node& node, const StepContext& contex
     const std::size_t row_bytes = std::size_t{node.shape.cols} * 4;
     for (std::uint64_t r = 0; r < node.shape.rows; ++r) {
         const std::uint64_t position = context.step * node.shape.rows + r;
-        const ByteView row = rows->row(canonical::batch_row(context.seed, position, context.dataset.rows));
+        const Bytes row = rows->row(canonical::batch_row(context.seed, position, context.dataset.rows));
         ASSERT(row.size() == row_bytes);
         std::memcpy(out.data.data() + r * row_bytes, row.data(), row_bytes);
     }
