@@ -21,6 +21,7 @@ const Families kClassifiers{"cnn", "mlp"};
 
 std::vector<std::string> profile_names() {
     std::vector<std::string> out;
+    out.reserve(program::kProfiles.size());
     for (const program::NamedProfile& profile : program::kProfiles) {
         out.emplace_back(profile.name);
     }
@@ -126,8 +127,8 @@ bool is_file(const std::string& path) {
 }  // namespace
 
 const std::vector<Question>& questions() {
-    static const std::vector<Question> all = make_questions();
-    return all;
+    static const std::vector<Question> kAll = make_questions();
+    return kAll;
 }
 
 bool has_rows(const Answers& answers) {
