@@ -94,6 +94,7 @@ TEST_CASE("answers reach the keys that they are for") {
         {"heads", "2"},
         {"key-heads", "1"},
         {"width", "64"},
+        {"hidden", "40"},
         {"layers", "1"},
         {"batch-size", "3"},
         {"steps", "100"},
@@ -112,6 +113,7 @@ TEST_CASE("answers reach the keys that they are for") {
     CHECK(model.heads == 2);
     CHECK(model.llama->key_heads == 1);
     CHECK(model.width == 64);
+    CHECK(model.llama->hidden == 40);
     CHECK(model.layers == 1);
     CHECK(model.batch_size == 3);
     CHECK(model.profile == program::kXg8);
@@ -125,7 +127,18 @@ TEST_CASE("answers reach the keys that they are for") {
     CHECK(task.spec.seed == 9);
     CHECK(task.file.optimizer.learning_rate == 5e-4F);
     CHECK(task.file.optimizer.epsilon == 1e-6F);  // lint warns of less in tolerance mode
+    CHECK(place.written().find("learning_rate = 5e-4\n") != std::string::npos);
     CHECK(place.written().find("text = \"../../the text.txt\"") != std::string::npos);
+}
+
+TEST_CASE("numbers that TOML does not know are written as it does") {
+    const Place place;
+    for (const auto& [typed, written] : {std::pair<std::string, std::string>{".5", "0.5"}, {"5.", "5.0"}, {"3", "3"}}) {
+        const Answers given{{"model", "char"}, {"data", place.text}, {"learning-rate", typed}};
+        (void)write_task(place.task, complete_answers(given, kDefaults));
+        CHECK(place.written().find("learning_rate = " + written + "\n") != std::string::npos);
+        CHECK(build(place.task).file.optimizer.learning_rate == std::stof(typed));
+    }
 }
 
 TEST_CASE("a fee and a time that nobody names follow from the work") {

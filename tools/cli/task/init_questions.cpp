@@ -83,6 +83,7 @@ std::vector<Question> make_questions() {
     option({"columns", "data", "Tensors whose values make a row, with commas", Form::kNames});
     option({"loss", "model", "Output of the ONNX file that is the loss; default: the first", Form::kText, "", {"onnx"}}
     );
+    option({"hidden", "model", "Width within SwiGLU; default: 8/3 of the width", Form::kWhole, "", {"llama"}});
     option({"profile", "numerics", "Precision of products", Form::kChoice, "XG-21", {}, profile_names()});
     option({"seed", "", "Seed of initial values and of the order of the data", Form::kWhole});
     option({"verification-fee", "", "Shared by the verifiers; default: what the work asks for", Form::kAmount});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <istream>
 #include <ostream>
@@ -83,11 +84,23 @@ std::string quoted(const std::string& text) {
     return out.str();
 }
 
-/// As TOML has it: ".5" and "5." are numbers to people only.
+bool is_toml_number(const std::string& text) {
+    try {
+        return toml::parse("x = " + text)["x"].is_number();
+    } catch (const toml::parse_error&) {
+        return false;
+    }
+}
+
+/// As the user typed it, unless TOML takes no such number: ".5" and "5." are for people only.
 std::string real_text(const std::string& text) {
-    std::ostringstream out;
-    out << toml::value<double>(std::stod(text));
-    return out.str();
+    if (is_toml_number(text)) {
+        return text;
+    }
+    std::array<char, 32> digits{};
+    const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), std::stod(text));
+    const std::string out(digits.data(), written.ptr);
+    return out.find_first_of(".e") == std::string::npos ? out + ".0" : out;
 }
 
 std::string toml_text(const Question& question, const std::string& answer) {
