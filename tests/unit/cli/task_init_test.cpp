@@ -191,11 +191,12 @@ TEST_CASE("with nobody to ask, the answers that are missing are named") {
 
 TEST_CASE("answers that make no task leave nothing behind") {
     const Place place;
-    for (const auto& [name, answer, part] :
+    for (const auto& [key, answer, part] :
          {std::array<std::string, 3>{"width", "65", "[model] width: must be heads times a multiple of 32"},
           {"context", "512", "[data] text"},
           {"layers", "1000", "too large"},
           {"segments", "2000", "checkpoint_interval"}}) {
+        const std::string name = key;  // clang 14 captures no structured binding
         CAPTURE(name);
         const Answers answers = complete_answers({{"data", place.text}, {"steps", "5000"}, {name, answer}}, kDefaults);
         CHECK_THROWS_WITH_AS(write_task(place.task, answers), doctest::Contains(part.c_str()), Failure);

@@ -116,10 +116,10 @@ TEST_CASE("heads of queries that share keys and values attend as if each had a c
 
 TEST_CASE("a Llama's loss falls, with every profile") {
     const TextRows rows(kRows, 33, 11);
-    for (const auto& [name, profile] : kProfiles) {
-        CAPTURE(name);
+    for (const NamedProfile& each : kProfiles) {
+        CAPTURE(each.name);
         GptConfig config = tiny_llama();
-        config.profile = profile;
+        config.profile = each.profile;
         Trainer trainer(build_gpt(config, optimizer(OptimizerKind::kAdamW, 0.01F)), rows);
         CHECK(fall(trainer, 10) < 0.9);
     }

@@ -69,7 +69,8 @@ void add_task_init_command(CLI::App& group, Session& session) {
         group, session, "init", "Make a task directory by asking; every answer may be given as an option", a, run_init
     );
     init->add_option("directory", a->directory, "The directory; made when missing")->required();
-    for (const auto& [name, help] : help_of_flags()) {
+    for (const auto& [flag, help] : help_of_flags()) {
+        const std::string name = flag;  // clang 14 captures no structured binding
         init->add_option_function<std::string>(
             "--" + name, [a, name](const std::string& answer) { a->answers[name] = answer; }, help
         );
