@@ -126,6 +126,8 @@ SmallModel llama(const Profile& profile) {
     model.llama = {.key_heads = 2, .hidden = 88};
     OptimizerConfig optimizer;
     optimizer.kind = OptimizerKind::kAdamW;
+    optimizer.epsilon =
+        1e-6F;  // gradients of SwiGLU are small at first, and Adam makes their rounding as large as they are
     optimizer.weight_decay = 0.1F;
     return {"llama", build_gpt(model, optimizer), std::make_shared<TextRows>(kRows, model.context + 1, 41)};
 }
