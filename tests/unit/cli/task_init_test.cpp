@@ -181,8 +181,8 @@ TEST_CASE("with nobody to ask, the answers that are missing are named") {
     check_refused(
         {{"data", (kSource / "examples/mlp/points.safetensors").string()}}, kDefaults, "no default: --vocabulary"
     );
-    check_refused({{"data", place.text}, {"classes", "3"}}, kDefaults, "--classes is not for gpt models");
-    check_refused({{"data", place.text}, {"columns", "a"}}, kDefaults, "--columns is not for gpt models with these");
+    check_refused({{"data", place.text}, {"classes", "3"}}, kDefaults, "not for gpt models with these data: --classes");
+    check_refused({{"data", place.text}, {"columns", "a"}}, kDefaults, "not for gpt models with these data: --columns");
     check_refused({{"data", place.text}, {"steps", "many"}}, kDefaults, "--steps: must be a whole number from 1");
     check_refused({{"data", place.text}, {"reward", "20"}}, kDefaults, "--reward: ");
     check_refused({{"data", place.text}, {"learning-rate", "0"}}, kDefaults, "--learning-rate: must be a number above");

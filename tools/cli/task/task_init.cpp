@@ -65,13 +65,16 @@ std::string ask(const Question& question, const std::string& otherwise, const Di
     }
 }
 
-/// A flag for another family than the chosen one, or for rows where the data are a text.
+/// Flags for other families than the chosen one, or for rows where the data are a text.
 void refuse_strays(const Answers& given, const Answers& complete) {
+    std::vector<std::string> strays;
     for (const auto& [name, answer] : given) {
         if (!complete.contains(name)) {
-            const std::string family = complete.contains("model") ? complete.at("model") : "such a";
-            throw wrong("--" + name + " is not for " + family + " models with these data");
+            strays.push_back(name);
         }
+    }
+    if (!strays.empty()) {
+        throw wrong("not for " + complete.at("model") + " models with these data: " + flags(strays));
     }
 }
 
