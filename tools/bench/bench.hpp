@@ -35,7 +35,7 @@ struct CanonicalOptions {
     int repeats = 15;
     std::uint64_t memory_bytes = 0;     ///< of the canonical side; 0: no limit
     std::uint64_t segment_steps = 100;  ///< between checkpoints; for the share of commitments
-    std::vector<std::string> models{"gpt", "gpt10m", "cnn", "mlp"};
+    std::vector<std::string> models{"gpt", "gpt10m", "cnn", "mlp", "resnet18"};
     std::vector<std::string> profiles{"XG-21", "XG-24", "XG-11", "XG-8", "XG-7"};
     bool only_models = false;
     std::string torch{};  ///< a Python interpreter with another PyTorch to compare with, too
@@ -69,7 +69,7 @@ struct DisputeOptions {
 nlohmann::json run_dispute_bench(const DisputeOptions& options);
 
 struct MemoryOptions {
-    std::vector<std::string> models{"gpt", "gpt10m", "cnn", "mlp"};
+    std::vector<std::string> models{"gpt", "gpt10m", "cnn", "mlp", "resnet18"};
     std::string profile = "XG-21";
     int threads = 1;
     int steps = 3;  ///< that are measured; 0: plans alone

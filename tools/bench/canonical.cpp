@@ -31,7 +31,6 @@ using canonical::Tensor;
 using nlohmann::json;
 using program::Profile;
 
-constexpr std::uint64_t kDatasetRows = 1024;
 constexpr std::uint64_t kSeed = 1;
 
 /// Rows of numbers below `limit`: what they say does not matter to the time.
@@ -52,82 +51,6 @@ class Numbers final : public canonical::RowSource {
     std::uint32_t width_;
     std::vector<std::int32_t> values_;
 };
-
-/// One of the models that both sides know.
-struct Model {
-    std::string name;
-    json size;
-    std::uint32_t limit = 0;  ///< of the dataset's values
-    std::function<program::Program(const Profile&)> canonical;
-    std::function<std::unique_ptr<NativeModel>(const std::string& device)> native;
-};
-
-Model gpt(const std::string& name, const NativeGptConfig& native) {
-    return {
-        .name = name,
-        .size =
-            {{"layers", native.layers},
-             {"heads", native.heads},
-             {"width", native.width},
-             {"context", native.context},
-             {"batch", native.batch},
-             {"vocabulary", native.vocabulary}},
-        .limit = static_cast<std::uint32_t>(native.vocabulary),
-        .canonical = [native](const Profile& profile) { return program_of(native, kDatasetRows, profile); },
-        .native = [native](const std::string& device) { return make_native_gpt(native, {.device = device}); },
-    };
-}
-
-Model mlp() {
-    NativeMlpConfig native;
-    native.hidden = {256, 256};
-    native.batch = 128;
-    return {
-        .name = "mlp",
-        .size =
-            {{"inputs", native.inputs},
-             {"hidden", native.hidden},
-             {"classes", native.classes},
-             {"batch", native.batch}},
-        .limit = static_cast<std::uint32_t>(native.classes),
-        .canonical = [native](const Profile& profile) { return program_of(native, kDatasetRows, profile); },
-        .native = [native](const std::string& device) { return make_native_mlp(native, {.device = device}); },
-    };
-}
-
-Model cnn() {
-    NativeCnnConfig native;
-    native.channels = {32, 64};
-    return {
-        .name = "cnn",
-        .size =
-            {{"side", native.side}, {"filters", native.channels}, {"classes", native.classes}, {"batch", native.batch}},
-        .limit = static_cast<std::uint32_t>(native.classes),
-        .canonical = [native](const Profile& profile) { return program_of(native, kDatasetRows, profile); },
-        .native = [native](const std::string& device) { return make_native_cnn(native, {.device = device}); },
-    };
-}
-
-Model model_named(const std::string& name) {
-    if (name == "gpt") {
-        return gpt(name, {});
-    }
-    if (name == "gpt10m") {
-        return gpt(name, {.layers = 6, .heads = 6, .width = 384, .context = 256, .batch = 4});
-    }
-    if (name == "gpt2" || name == "gpt2-batch8") {
-        NativeGptConfig config{.layers = 12, .heads = 12, .width = 768, .context = 1024, .vocabulary = 50'257};
-        config.batch = name == "gpt2" ? 1 : 8;
-        return gpt(name, config);
-    }
-    if (name == "cnn") {
-        return cnn();
-    }
-    if (name == "mlp") {
-        return mlp();
-    }
-    throw std::runtime_error("no model is called " + name + "; there are gpt, gpt10m, gpt2, gpt2-batch8, cnn and mlp");
-}
 
 class CanonicalSide {
   public:

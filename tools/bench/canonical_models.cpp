@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/bench/canonical_models.hpp>
 
+#include <stdexcept>
 #include <vector>
 
 namespace assay::bench {
@@ -12,6 +13,8 @@ std::uint32_t narrow(std::int64_t size) { return static_cast<std::uint32_t>(size
 
 std::vector<std::uint32_t> narrow(const std::vector<std::int64_t>& sizes) { return {sizes.begin(), sizes.end()}; }
 
+}  // namespace
+
 program::OptimizerConfig adamw() {
     const NativeOptimizer native;
     program::OptimizerConfig config;
@@ -20,8 +23,6 @@ program::OptimizerConfig adamw() {
     config.weight_decay = static_cast<float>(native.weight_decay);
     return config;
 }
-
-}  // namespace
 
 program::Program program_of(const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile) {
     program::GptConfig config;
@@ -65,10 +66,101 @@ program::Program program_of(const NativeCnnConfig& model, std::uint64_t rows, co
 std::uint64_t parameters_of(const program::Program& program) {
     std::uint64_t total = 0;
     for (const program::StateTensor& tensor : program.state) {
-        const std::uint64_t count = tensor.type.shape.element_count();
-        total += count > 1 ? count : 0;
+        total += tensor.name.starts_with("adam.first.") ? tensor.type.shape.element_count() : 0;
     }
-    return total / 3;
+    return total;
+}
+
+namespace {
+
+Model gpt(const std::string& name, const NativeGptConfig& native) {
+    return {
+        .name = name,
+        .size =
+            {{"layers", native.layers},
+             {"heads", native.heads},
+             {"width", native.width},
+             {"context", native.context},
+             {"batch", native.batch},
+             {"vocabulary", native.vocabulary}},
+        .limit = static_cast<std::uint32_t>(native.vocabulary),
+        .canonical = [native](const program::Profile& profile) { return program_of(native, kDatasetRows, profile); },
+        .native = [native](const std::string& device) { return make_native_gpt(native, {.device = device}); },
+    };
+}
+
+Model mlp() {
+    NativeMlpConfig native;
+    native.hidden = {256, 256};
+    native.batch = 128;
+    return {
+        .name = "mlp",
+        .size =
+            {{"inputs", native.inputs},
+             {"hidden", native.hidden},
+             {"classes", native.classes},
+             {"batch", native.batch}},
+        .limit = static_cast<std::uint32_t>(native.classes),
+        .canonical = [native](const program::Profile& profile) { return program_of(native, kDatasetRows, profile); },
+        .native = [native](const std::string& device) { return make_native_mlp(native, {.device = device}); },
+    };
+}
+
+Model cnn() {
+    NativeCnnConfig native;
+    native.channels = {32, 64};
+    return {
+        .name = "cnn",
+        .size =
+            {{"side", native.side}, {"filters", native.channels}, {"classes", native.classes}, {"batch", native.batch}},
+        .limit = static_cast<std::uint32_t>(native.classes),
+        .canonical = [native](const program::Profile& profile) { return program_of(native, kDatasetRows, profile); },
+        .native = [native](const std::string& device) { return make_native_cnn(native, {.device = device}); },
+    };
+}
+
+Model resnet(const std::string& name) {
+    const NativeResnetConfig native;
+    return {
+        .name = name,
+        .size =
+            {{"side", native.side},
+             {"channels", native.channels},
+             {"widths", native.widths},
+             {"classes", native.classes},
+             {"batch", native.batch}},
+        .limit = static_cast<std::uint32_t>(native.classes),
+        .canonical = [native](const program::Profile& profile) { return program_of(native, kDatasetRows, profile); },
+        .native = [native](const std::string& device) { return make_native_resnet(native, {.device = device}); },
+    };
+}
+
+}  // namespace
+
+Model model_named(const std::string& name) {
+    if (name == "gpt") {
+        return gpt(name, {});
+    }
+    if (name == "gpt10m") {
+        return gpt(name, {.layers = 6, .heads = 6, .width = 384, .context = 256, .batch = 4});
+    }
+    if (name == "gpt2" || name == "gpt2-batch8") {
+        NativeGptConfig config{.layers = 12, .heads = 12, .width = 768, .context = 1024, .vocabulary = 50'257};
+        config.batch = name == "gpt2" ? 1 : 8;
+        return gpt(name, config);
+    }
+    if (name == "cnn") {
+        return cnn();
+    }
+    if (name == "mlp") {
+        return mlp();
+    }
+    if (name == "resnet18") {
+        return resnet(name);
+    }
+    throw std::runtime_error(
+        "no model is called " + name + "; there are gpt, gpt10m, gpt2, gpt2-batch8, cnn, mlp and resnet18"
+    );
 }
 
 }  // namespace assay::bench

@@ -2,6 +2,7 @@
 #include <tools/bench/native_models.hpp>
 
 #include <cmath>
+#include <optional>
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -249,6 +250,86 @@ class Cnn final : public Trained {
     Tensor head_, head_bias_;
 };
 
+class Resnet final : public Trained {
+  public:
+    Resnet(const NativeResnetConfig& config, const NativeOptions& options) : Trained(options), c_(config) {
+        std::int64_t from = c_.widths.front();
+        stem_ = conv("conv1", "bn1", from, c_.channels, {.side = 7, .stride = 2});
+        for (std::size_t stage = 0; stage < c_.widths.size(); ++stage) {
+            for (int block = 0; block < 2; ++block) {
+                const std::string name = "layer" + std::to_string(stage + 1) + "." + std::to_string(block) + ".";
+                const std::int64_t to = c_.widths[stage];
+                const std::int64_t stride = stage > 0 && block == 0 ? 2 : 1;
+                Block& made = blocks_.emplace_back();
+                made.first = conv(name + "conv1", name + "bn1", to, from, {.side = 3, .stride = stride});
+                made.second = conv(name + "conv2", name + "bn2", to, to, {.side = 3});
+                if (stride != 1) {
+                    made.down =
+                        conv(name + "downsample.0", name + "downsample.1", to, from, {.side = 1, .stride = stride});
+                }
+                from = to;
+            }
+        }
+        head_ = parameter("fc.weight", {c_.classes, from}, 1.0 / std::sqrt(static_cast<double>(from)));
+        head_bias_ = constant("fc.bias", {c_.classes}, 0.0);
+    }
+
+  private:
+    struct Kernel {
+        std::int64_t side = 1;
+        std::int64_t stride = 1;
+    };
+    /// A convolution without bias, and batch normalisation.
+    struct Conv {
+        Tensor weight, gain, bias, mean, variance;
+        Kernel kernel;
+    };
+    struct Block {
+        Conv first, second;
+        std::optional<Conv> down;
+    };
+
+    Conv conv(
+        const std::string& name, const std::string& norm, std::int64_t to, std::int64_t from, const Kernel& kernel
+    ) {
+        const auto options = at::TensorOptions(device()).dtype(at::kFloat);
+        return {
+            .weight = filters(name + ".weight", to, from, kernel.side),
+            .gain = constant(norm + ".weight", {to}, 1.0),
+            .bias = constant(norm + ".bias", {to}, 0.0),
+            .mean = at::zeros({to}, options),
+            .variance = at::ones({to}, options),
+            .kernel = kernel};
+    }
+    static Tensor apply(const Conv& c, const Tensor& x) {
+        const Tensor y = at::conv2d(x, c.weight, {}, c.kernel.stride, c.kernel.side / 2);
+        return at::batch_norm(y, c.gain, c.bias, c.mean, c.variance, true, 0.1, 1e-5, false);
+    }
+    static Tensor apply(const Block& block, const Tensor& x) {
+        const Tensor y = apply(block.second, at::relu(apply(block.first, x)));
+        return at::relu(y + (block.down ? apply(*block.down, x) : x));
+    }
+
+    std::int64_t strip_width() const { return c_.side * c_.side * c_.channels / c_.strips; }
+    std::int64_t batch_rows() const override { return c_.batch * c_.strips; }
+    std::int64_t row_width() const override { return strip_width() + 1; }
+    Tensor forward(const Tensor& rows) override {
+        const Tensor pixels = rows.narrow(1, 0, strip_width()).to(at::kFloat) * (1.0 / 16.0);
+        Tensor x = pixels.reshape({c_.batch, c_.side, c_.side, c_.channels}).permute({0, 3, 1, 2}).contiguous();
+        x = at::max_pool2d(at::relu(apply(stem_, x)), 3, 2, 1);
+        for (const Block& block : blocks_) {
+            x = apply(block, x);
+        }
+        const Tensor labels = rows.select(1, strip_width()).view({c_.batch, c_.strips}).select(1, 0);
+        return at::cross_entropy_loss(at::linear(x.mean({2, 3}), head_, head_bias_), labels);
+    }
+
+    NativeResnetConfig c_;
+    Conv stem_;
+    std::vector<Block> blocks_;
+    Tensor head_, head_bias_;
+};
+
 }  // namespace
 
 std::unique_ptr<NativeModel> make_native_gpt(const NativeGptConfig& config, const NativeOptions& options) {
@@ -259,6 +340,9 @@ std::unique_ptr<NativeModel> make_native_mlp(const NativeMlpConfig& config, cons
 }
 std::unique_ptr<NativeModel> make_native_cnn(const NativeCnnConfig& config, const NativeOptions& options) {
     return std::make_unique<Cnn>(config, options);
+}
+std::unique_ptr<NativeModel> make_native_resnet(const NativeResnetConfig& config, const NativeOptions& options) {
+    return std::make_unique<Resnet>(config, options);
 }
 
 std::string native_version() {

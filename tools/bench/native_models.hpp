@@ -51,6 +51,18 @@ struct NativeCnnConfig {
     std::int64_t batch = 64;
 };
 
+/// A residual network of basic blocks, two in each stage, as torchvision's ResNet-18.
+struct NativeResnetConfig {
+    std::int64_t side = 224;
+    std::int64_t channels = 3;
+    std::vector<std::int64_t> widths{64, 128, 256, 512};  ///< filters of each stage; the first follows the stem
+    std::int64_t classes = 1000;
+    std::int64_t batch = 2;
+    /// Dataset rows of an image, from top to bottom, each with the label behind its values: an image is wider than a
+    /// row may be.
+    std::int64_t strips = 48;
+};
+
 /// `device` is a torch device string.
 struct NativeOptions {
     std::string device = "cpu";
@@ -60,6 +72,7 @@ struct NativeOptions {
 std::unique_ptr<NativeModel> make_native_gpt(const NativeGptConfig& config, const NativeOptions& options);
 std::unique_ptr<NativeModel> make_native_mlp(const NativeMlpConfig& config, const NativeOptions& options);
 std::unique_ptr<NativeModel> make_native_cnn(const NativeCnnConfig& config, const NativeOptions& options);
+std::unique_ptr<NativeModel> make_native_resnet(const NativeResnetConfig& config, const NativeOptions& options);
 
 /// Sets the number of threads of libtorch and of its BLAS.
 void set_native_threads(int threads);

@@ -49,13 +49,13 @@ class Gpt(nn.Module):
 class Classifier(nn.Module):
     """The layers of an MLP or a CNN over rows of values from 0 to 16 and a label."""
 
-    def __init__(self, layers, side):
+    def __init__(self, layers, side, channels=1):
         super().__init__()
-        self.layers, self.side = layers, side
+        self.layers, self.side, self.channels = layers, side, channels
 
     def forward(self, rows):
         x = rows[:, :-1].float() / 16
-        x = x.view(-1, 1, self.side, self.side) if self.side else x
+        x = x.view(-1, self.channels, self.side, self.side) if self.side else x
         return functional.cross_entropy(self.layers(x), rows[:, -1])
 
 
@@ -74,11 +74,38 @@ def cnn(size):
     return Classifier(nn.Sequential(*layers), size["side"]), size["side"] ** 2
 
 
+class Residual(nn.Module):
+    """Two convolutions beside a shortcut, which is a convolution of its own where the size changes."""
+
+    def __init__(self, inputs, outputs, stride):
+        super().__init__()
+        self.body = nn.Sequential(*normed(inputs, outputs, 3, stride), nn.ReLU(), *normed(outputs, outputs, 3, 1))
+        self.shortcut = nn.Identity() if stride == 1 else nn.Sequential(*normed(inputs, outputs, 1, stride))
+
+    def forward(self, x):
+        return functional.relu(self.body(x) + self.shortcut(x))
+
+
+def normed(inputs, outputs, kernel, stride):
+    return [nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(outputs)]
+
+
+def resnet(size):
+    """torchvision's ResNet-18, where the size says so."""
+    widths, channels = size["widths"], size["channels"]
+    layers = [*normed(channels, widths[0], 7, 2), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    for i, (inputs, outputs) in enumerate(zip([widths[0], *widths], widths)):
+        layers += [Residual(inputs, outputs, 1 if i == 0 else 2), Residual(outputs, outputs, 1)]
+    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(widths[-1], size["classes"])]
+    return Classifier(nn.Sequential(*layers), size["side"], channels), channels * size["side"] ** 2
+
+
 def model_of(size):
     """(model, rows of a batch)."""
     if "layers" in size:
         return Gpt(size), torch.randint(size["vocabulary"], (size["batch"], size["context"] + 1))
-    model, inputs = mlp(size) if "hidden" in size else cnn(size)
+    make = mlp if "hidden" in size else resnet if "widths" in size else cnn
+    model, inputs = make(size)
     values = torch.randint(17, (size["batch"], inputs))
     return model, torch.cat([values, torch.randint(size["classes"], (size["batch"], 1))], dim=1)
 

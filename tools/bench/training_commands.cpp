@@ -71,7 +71,8 @@ void add_canonical(Commands& commands) {
         ->check(CLI::PositiveNumber);
     canonical->add_option("--segment-steps", options.segment_steps, "Steps between two checkpoints")
         ->capture_default_str();
-    canonical->add_option("--models", options.models, "Which of gpt, gpt10m, cnn, mlp")->capture_default_str();
+    canonical->add_option("--models", options.models, "Which of gpt, gpt10m, cnn, mlp, resnet18")
+        ->capture_default_str();
     canonical->add_option("--profiles", options.profiles, "Which of XG-21, XG-24, XG-11, XG-8, XG-7")
         ->capture_default_str();
     canonical->add_flag("--only-models", options.only_models, "Leave the products out");
@@ -121,7 +122,7 @@ void add_memory(Commands& commands) {
         "memory", "What steps take: by their plans, the fastest and the least, and measured in processes of their own",
         [held] { return run_memory_bench(*held).dump(2); }
     );
-    memory->add_option("--models", options.models, "Which of gpt, gpt10m, gpt2, gpt2-batch8, cnn, mlp")
+    memory->add_option("--models", options.models, "Which of gpt, gpt10m, gpt2, gpt2-batch8, cnn, mlp, resnet18")
         ->capture_default_str();
     memory->add_option("--profile", options.profile)->capture_default_str();
     memory->add_option("--threads", options.threads)->check(CLI::PositiveNumber)->capture_default_str();

@@ -62,7 +62,7 @@ TaskFile read_task_file(const std::filesystem::path& directory, Findings& findin
 /// Returns the file name that findings about `directory` use.
 std::string task_file_name(const std::filesystem::path& directory);
 
-/// Returns the model kind: "char", "mlp", "cnn", "gpt" or "onnx".
+/// Returns the model kind: "char", "mlp", "cnn", "gpt", "llama" or "onnx".
 const char* kind_of(const Model& model) noexcept;
 /// Returns the profile's name, such as "XG-21", or "p=12, chunk 64" if it has none.
 std::string profile_name(const program::Profile& profile);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/taskdir/task_models.hpp>
 
+#include <algorithm>
+
 #include <core/canonical/node.hpp>
 
 namespace assay::taskdir {
@@ -68,20 +70,15 @@ program::CnnConfig read_cnn(const TomlSection& model) {
     return config;
 }
 
-program::GptConfig read_gpt(const TomlSection& model) {
-    model.allow(
-        {"kind", "vocabulary", "context", "layers", "heads", "width", "positions", "rotary_base", "tied_head",
-         "dropout", "batch_size"}
-    );
-    program::GptConfig config;
+/// The keys that every transformer has.
+void read_transformer(const TomlSection& model, program::GptConfig& config) {
     model.read("vocabulary", 1U, kMaxDimension, config.vocabulary);
     model.read("context", kAlignment, kMaxDimension - 1, config.context);
     model.read("layers", 1U, canonical::kMaxStateTensors, config.layers);
     model.read("heads", 1U, kMaxDimension, config.heads);
     model.read("width", kAlignment, kMaxDimension, config.width);
-    config.rotary = model.choice_or("positions", {"learned", "rotary"}, "learned") == "rotary";
     model.read("rotary_base", {.min = 0.0, .above = true}, config.rotary_base);
-    config.tied_head = model.flag("tied_head", true);
+    config.tied_head = model.flag("tied_head", config.tied_head);
     model.read("dropout", {.min = 0.0, .max = 1.0, .below = true}, config.dropout);
     read_batch_size(model, config.batch_size);
     if (config.context % kAlignment != 0) {
@@ -89,6 +86,40 @@ program::GptConfig read_gpt(const TomlSection& model) {
     }
     if (config.width % config.heads != 0 || config.width / config.heads % kAlignment != 0) {
         model.fail("width", "must be heads times a multiple of 32");
+    }
+}
+
+program::GptConfig read_gpt(const TomlSection& model) {
+    model.allow(
+        {"kind", "vocabulary", "context", "layers", "heads", "width", "positions", "rotary_base", "tied_head",
+         "dropout", "batch_size"}
+    );
+    program::GptConfig config;
+    read_transformer(model, config);
+    config.rotary = model.choice_or("positions", {"learned", "rotary"}, "learned") == "rotary";
+    return config;
+}
+
+/// As Llama 2 7B has it, to a multiple of 32: 8/3 of the width.
+std::uint32_t usual_hidden(std::uint32_t width) {
+    const std::uint64_t least = (std::uint64_t{8} * width + 2) / 3;
+    return static_cast<std::uint32_t>((least + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+program::GptConfig read_llama(const TomlSection& model) {
+    model.allow(
+        {"kind", "vocabulary", "context", "layers", "heads", "key_heads", "width", "hidden", "rotary_base", "tied_head",
+         "dropout", "batch_size"}
+    );
+    program::GptConfig config;
+    config.rotary = true;
+    config.tied_head = false;
+    read_transformer(model, config);
+    config.llama = {.key_heads = config.heads, .hidden = std::min(usual_hidden(config.width), kMaxDimension)};
+    model.read("key_heads", 1U, kMaxDimension, config.llama->key_heads);
+    model.read("hidden", 1U, kMaxDimension, config.llama->hidden);
+    if (config.heads % config.llama->key_heads != 0) {
+        model.fail("key_heads", "must divide heads");
     }
     return config;
 }
@@ -112,7 +143,7 @@ OnnxModel read_onnx(const TomlSection& model) {
 }  // namespace
 
 Model read_model(const TomlSection& section) {
-    const std::string kind = section.choice("kind", {"char", "mlp", "cnn", "gpt", "onnx"});
+    const std::string kind = section.choice("kind", {"char", "mlp", "cnn", "gpt", "llama", "onnx"});
     if (kind == "mlp") {
         return read_mlp(section);
     }
@@ -121,6 +152,9 @@ Model read_model(const TomlSection& section) {
     }
     if (kind == "gpt") {
         return read_gpt(section);
+    }
+    if (kind == "llama") {
+        return read_llama(section);
     }
     if (kind == "onnx") {
         return read_onnx(section);
@@ -144,7 +178,7 @@ const char* kind_of(const Model& model) noexcept {
         const char* operator()(const program::CharModelConfig&) const { return "char"; }
         const char* operator()(const program::MlpConfig&) const { return "mlp"; }
         const char* operator()(const program::CnnConfig&) const { return "cnn"; }
-        const char* operator()(const program::GptConfig&) const { return "gpt"; }
+        const char* operator()(const program::GptConfig& config) const { return config.llama ? "llama" : "gpt"; }
         const char* operator()(const OnnxModel&) const { return "onnx"; }
     };
     return std::visit(Name{}, model);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <tools/bench/canonical_models.hpp>
 #include <tools/bench/native_models.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/compile/program/models.hpp>
@@ -45,14 +46,6 @@ class Numbers final : public canonical::RowSource {
     std::uint32_t width_;
     std::vector<std::int32_t> values_;
 };
-
-program::OptimizerConfig adamw() {
-    program::OptimizerConfig config;
-    config.kind = program::OptimizerKind::kAdamW;
-    config.learning_rate = 1e-3F;
-    config.weight_decay = 0.01F;
-    return config;
-}
 
 using MakeNative = std::function<std::unique_ptr<NativeModel>(const NativeOptions&)>;
 
@@ -117,6 +110,21 @@ TEST_CASE("a CNN trained canonically follows libtorch's autograd") {
     config.batch_size = 16;
     config.dataset_rows = 200;
     check_losses(build_cnn(config, adamw()), 10, [&](const NativeOptions& o) { return make_native_cnn(native, o); });
+}
+
+TEST_CASE("a residual network trained canonically follows libtorch's autograd") {
+    NativeResnetConfig native{.side = 64, .channels = 3, .widths = {8, 16, 16, 32}, .classes = 10, .batch = 4};
+    native.strips = 4;
+    const Program program = program_of(native, 200, program::kXg21);
+    CHECK(program.batch_size == 16);
+    CHECK(program.dataset == canonical::DatasetShape{200, 3073});
+    check_losses(program, 10, [&](const NativeOptions& o) { return make_native_resnet(native, o); });
+}
+
+TEST_CASE("the residual network that is measured has ResNet-18's parameters") {
+    const Program program = program_of(NativeResnetConfig{}, 1024, program::kXg21);
+    CHECK(parameters_of(program) == 11'689'512);  // torchvision's
+    CHECK(check_program(program).has_value());
 }
 
 TEST_CASE("an MLP trained canonically follows libtorch's autograd") {

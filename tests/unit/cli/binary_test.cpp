@@ -96,6 +96,30 @@ TEST_CASE("every command refuses bad usage with exit code 2 in both output modes
     CHECK(assay("version -o yaml").status == kExitUsage);
 }
 
+TEST_CASE("task init asks nobody without a terminal and overwrites nothing unless it is told to") {
+    const Program assay;
+    const std::string directory = (assay.home.path() / "task").string();
+    const std::string file = directory + "/task.toml";
+    const std::string data =
+        " --data " + std::string(ASSAY_SOURCE_DIR) + "/examples/mlp/points.safetensors --model mlp --classes ";
+    const std::string answers = data + "3";
+    CHECK(assay.error("task init " + directory).at("name") == "usage");
+    CHECK(assay("task init " + directory + answers).err.find("missing: --hidden, --scale") != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(directory));
+    const Outcome made = assay("task init " + directory + answers + " --yes -o json");
+    CHECK(made.status == kExitOk);
+    CHECK(json::parse(made.out).at("file") == file);
+    const std::string before = cli_test::read_text(file);
+    CHECK(assay.error("task init " + directory + answers + " --yes --steps 30").at("name") == "exists");
+    CHECK(cli_test::read_text(file) == before);
+    CHECK(assay("task init " + directory + answers + " --yes --steps 30 --force").status == kExitOk);
+    CHECK(cli_test::read_text(file).find("steps = 30\n") != std::string::npos);
+    CHECK(assay("task lint " + directory).status == kExitOk);
+    CHECK(assay("task pack " + directory + " --store " + directory + "/store").status == kExitOk);
+    CHECK(assay.error("task init " + directory + data + "2 --yes --force").at("name") == "task_has_errors");
+    CHECK(cli_test::read_text(file).find("classes = 3") != std::string::npos);
+}
+
 TEST_CASE("a node that nobody runs is exit code 4 in both output modes") {
     const Program assay;
     const std::string node = " --node " + free_url();

@@ -207,6 +207,47 @@ TEST_CASE("a transformer takes its vocabulary from the text") {
     Directory(replaced(kGpt, "layers = 1", "layers = 1\nvocabulary = 20"), {}).check_refused("28 different characters");
 }
 
+TEST_CASE("a Llama has the usual sizes where the task says nothing") {
+    const std::string toml = replaced(kGpt, "kind = \"gpt\"", "kind = \"llama\"");
+    const BuiltTask task = Directory(toml, {}).build();
+    CHECK(std::string(kind_of(task.file.model)) == "llama");
+    const auto& model = std::get<program::GptConfig>(task.file.model);
+    CHECK(model.vocabulary == 28);
+    CHECK(model.rotary);
+    CHECK_FALSE(model.tied_head);
+    REQUIRE(model.llama.has_value());
+    CHECK(model.llama->key_heads == 1);
+    CHECK(model.llama->hidden == 96);  // 8/3 of 32, to a multiple of 32
+    CHECK(task.program.state.size() == 12 * 4 + 2);
+    const BuiltTask chosen =
+        Directory(
+            replaced(
+                replaced(toml, "heads = 1", "heads = 4\nkey_heads = 2\nhidden = 40\ntied_head = true"), "width = 32",
+                "width = 128"
+            ),
+            {}
+        )
+            .build();
+    CHECK(std::get<program::GptConfig>(chosen.file.model).llama->key_heads == 2);
+    CHECK(std::get<program::GptConfig>(chosen.file.model).llama->hidden == 40);
+    CHECK(chosen.program.state.size() == 11 * 4 + 2);
+    const auto refused = [&](const std::string& to, const std::string& part) {
+        Directory(replaced(toml, "heads = 1", to), {}).check_refused(part);
+    };
+    refused("heads = 1\nkey_heads = 2", "[model] key_heads: must divide heads");
+    refused("heads = 1\nhidden = 0", "[model] hidden: must be a whole number from 1");
+    refused("heads = 1\npositions = \"learned\"", "[model] positions: unknown key");
+}
+
+TEST_CASE("a Llama can be judged by its distance") {
+    const std::string toml =
+        replaced(replaced(kGpt, "kind = \"gpt\"", "kind = \"llama\""), "[model]", "mode = \"tolerance\"\n[model]");
+    const BuiltTask task = Directory(toml, {}).build();
+    CHECK(task.spec.mode == contracts::Mode::kTolerance);
+    REQUIRE(task.spec.distance.has_value());
+    CHECK(task.spec.distance->nodes > 0);
+}
+
 TEST_CASE("a schedule may go from point to point") {
     const std::string section = kGpt.substr(kGpt.find("[schedule]"), kGpt.find("[numerics]") - kGpt.find("[schedule]"));
     const auto with = [&](const std::string& keys) {
@@ -277,7 +318,7 @@ TEST_CASE("keys of the wrong type name what is accepted") {
         "\"cosine\"", "3", "[schedule] kind: must be one of \"constant\", \"cosine\", \"linear\", \"step\", \"points\""
     );
     refused("\"XG-24\"", "\"XG-25\"", "known: \"XG-21\", \"XG-24\", \"XG-11\", \"XG-8\", \"XG-7\"");
-    refused("\"gpt\"", "\"rnn\"", "known: \"char\", \"mlp\", \"cnn\", \"gpt\", \"onnx\"");
+    refused("\"gpt\"", "\"rnn\"", "known: \"char\", \"mlp\", \"cnn\", \"gpt\", \"llama\", \"onnx\"");
     refused("layers = 1", "layers = 1\ntied_head = 1", "[model] tied_head: must be true or false");
     refused("layers = 1", "layers = 1\npositions = \"none\"", "known: \"learned\", \"rotary\"");
     refused("width = 32", "width = 48", "[model] width: must be heads times a multiple of 32");
@@ -313,7 +354,7 @@ TEST_CASE("an mlp without hidden layers is a linear classifier") {
 
 TEST_CASE("each example directory packs and has nothing to warn of") {
     std::size_t count = 0;
-    for (const char* const name : {"char", "mlp", "cnn", "gpt"}) {
+    for (const char* const name : {"char", "mlp", "cnn", "gpt", "llama"}) {
         CAPTURE(name);
         const auto directory = std::filesystem::path(ASSAY_SOURCE_DIR) / "examples" / name;
         const Findings findings = lint_task(directory);
@@ -324,7 +365,7 @@ TEST_CASE("each example directory packs and has nothing to warn of") {
         CHECK(store.has(pack_task(directory, store, "").program_artifact.sha256));
         ++count;
     }
-    CHECK(count == 4);
+    CHECK(count == 5);
 }
 
 }  // namespace

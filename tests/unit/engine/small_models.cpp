@@ -112,6 +112,27 @@ SmallModel gpt(const Profile& profile, bool is_rotary) {
         std::make_shared<TextRows>(kRows, model.context + 1, 41)};
 }
 
+SmallModel llama(const Profile& profile) {
+    GptConfig model;
+    model.vocabulary = 41;
+    model.context = 32;
+    model.layers = 2;
+    model.heads = 4;
+    model.width = 128;
+    model.rotary = true;
+    model.tied_head = false;
+    model.batch_size = 2;
+    model.dataset_rows = kRows;
+    model.profile = profile;
+    model.llama = {.key_heads = 2, .hidden = 88};
+    OptimizerConfig optimizer;
+    optimizer.kind = OptimizerKind::kAdamW;
+    optimizer.epsilon =
+        1e-6F;  // gradients of SwiGLU are small at first, and Adam makes their rounding as large as they are
+    optimizer.weight_decay = 0.1F;
+    return {"llama", build_gpt(model, optimizer), std::make_shared<TextRows>(kRows, model.context + 1, 41)};
+}
+
 }  // namespace
 
 std::vector<canonical::Tensor> SmallModel::initial() const {
@@ -127,6 +148,7 @@ std::vector<SmallModel> small_models(const Profile& profile) {
     out.push_back(cnn(profile));
     out.push_back(gpt(profile, false));
     out.push_back(gpt(profile, true));
+    out.push_back(llama(profile));
     return out;
 }
 

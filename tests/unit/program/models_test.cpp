@@ -4,13 +4,13 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <tests/unit/program/function_rows.hpp>
+#include <tests/unit/program/model_trainer.hpp>
 #include <tests/unit/program/scalar_graph.hpp>
 #include <tests/unit/program/text_rows.hpp>
 #include <verifier/compile/program/models.hpp>
@@ -18,6 +18,7 @@
 
 using namespace assay;
 using namespace assay::program;
+using namespace assay::test;
 using canonical::Op;
 using canonical::Tensor;
 
@@ -62,118 +63,6 @@ test::FunctionRows classes(const canonical::DatasetShape& shape, std::uint32_t c
         const auto part = static_cast<std::int32_t>(col * count / (shape.width - 1));
         return col + 1 == shape.width ? label : (part == label ? 8 : 0) + noise;
     });
-}
-
-struct Trainer {
-    Trainer(Program p, const canonical::RowSource& r) : program(std::move(p)), rows(r) {
-        CHECK(check_program(program).has_value());
-        state = *canonical::execute_graph(program.init, context(0), rows, {});
-    }
-    canonical::StepContext context(std::uint64_t step) const {
-        return {.seed = 7, .step = step, .dataset = rows.shape()};
-    }
-    std::vector<Tensor> next(std::uint64_t step) const {
-        return *canonical::execute_graph(program.step, context(step), rows, state);
-    }
-    void train(std::uint64_t step) { state = next(step); }
-
-    float loss(std::uint64_t step) const {
-        float out = 0.0F;
-        const auto stop_at_loss = [&](std::uint32_t node, const Tensor& output) {
-            if (node == program.loss_node) {
-                std::memcpy(&out, output.data.data(), sizeof out);
-            }
-            return node != program.loss_node;
-        };
-        CHECK(canonical::execute_graph(program.step, context(step), rows, state, stop_at_loss).has_value());
-        return out;
-    }
-    std::size_t index_of(const std::string& name) const {
-        const auto found = std::find_if(program.state.begin(), program.state.end(), [&](const StateTensor& tensor) {
-            return tensor.name == name;
-        });
-        REQUIRE(found != program.state.end());
-        return static_cast<std::size_t>(found - program.state.begin());
-    }
-    std::vector<double> values(const std::string& name) const { return test::to_matrix(state[index_of(name)]).values; }
-
-    Program program;
-    const canonical::RowSource& rows;
-    std::vector<Tensor> state;
-};
-
-void set_element(Tensor& tensor, std::size_t i, double value) {
-    const auto rounded = static_cast<float>(value);
-    std::memcpy(tensor.data.data() + i * 4, &rounded, 4);
-}
-
-OptimizerConfig optimizer(OptimizerKind kind, float rate) {
-    OptimizerConfig config;
-    config.kind = kind;
-    config.learning_rate = rate;
-    return config;
-}
-
-struct Tolerance {
-    double step = 0;
-    double absolute = 0;
-    double relative = 0;
-};
-
-// From zero momentum, the next momentum is the gradient. The largest and a few other elements of each parameter are
-// held between the differences of the loss to the right and to the left, which are far apart only where a ReLU or a
-// maximum changes within the step.
-void check_gradients(Trainer& trainer, const Tolerance& tolerance) {
-    for (std::size_t i = 0; i < trainer.state.size(); ++i) {
-        if (trainer.program.state[i].name.rfind("momentum.", 0) == 0) {
-            std::fill(trainer.state[i].data.begin(), trainer.state[i].data.end(), std::uint8_t{0});
-        }
-    }
-    const std::vector<Tensor> next = trainer.next(1);
-    for (std::size_t p = 0; p < trainer.state.size(); ++p) {
-        const std::string& name = trainer.program.state[p].name;
-        if (name.rfind("momentum.", 0) == 0 || name.find(".running_") != std::string::npos) {
-            continue;
-        }
-        CAPTURE(name);
-        const std::vector<double> gradient = test::to_matrix(next[trainer.index_of("momentum." + name)]).values;
-        std::vector<std::size_t> order(gradient.size());
-        std::iota(order.begin(), order.end(), 0);
-        const auto is_larger = [&](std::size_t a, std::size_t b) {
-            return std::abs(gradient[a]) > std::abs(gradient[b]);
-        };
-        std::sort(order.begin(), order.end(), is_larger);
-        CHECK(std::abs(gradient[order[0]]) > 10 * tolerance.absolute);
-        for (const std::size_t place : {std::size_t{0}, std::size_t{1}, order.size() / 2, order.size() - 1}) {
-            const std::size_t i = order[std::min(place, order.size() - 1)];
-            CAPTURE(i);
-            const double value = test::to_matrix(trainer.state[p]).values[i];
-            const auto loss_at = [&](double x) {
-                set_element(trainer.state[p], i, x);
-                return static_cast<double>(trainer.loss(1));
-            };
-            const double right = (loss_at(value + tolerance.step) - loss_at(value)) / tolerance.step;
-            const double left = (loss_at(value) - loss_at(value - tolerance.step)) / tolerance.step;
-            set_element(trainer.state[p], i, value);
-            const double slack = tolerance.absolute + tolerance.relative * std::abs(gradient[i]);
-            CHECK(gradient[i] > std::min(left, right) - slack);
-            CHECK(gradient[i] < std::max(left, right) + slack);
-        }
-    }
-}
-
-// The loss is near 2 with a last bit of 2.4e-7, so differences over h have an error of up to 2.4e-7 / h.
-constexpr Tolerance kRough{0x1.0p-10, 3e-4, 0.02};
-constexpr Tolerance kSmooth{0x1.0p-7, 5e-5, 0.02};
-
-double fall(Trainer& trainer, std::uint64_t steps) {
-    const double before = static_cast<double>(trainer.loss(0));
-    for (std::uint64_t step = 0; step < steps; ++step) {
-        trainer.train(step);
-    }
-    const double after = static_cast<double>(trainer.loss(0));
-    MESSAGE("loss " << before << " -> " << after);
-    return after / before;
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ CLI::App& add_for_directory(
 }  // namespace
 
 void add_task_directory_commands(CLI::App& group, Session& session) {
+    add_task_init_command(group, session);
     TaskDirectoryArguments* a = nullptr;
     add_for_directory(
         group, session, "lint", "Check a task directory: what is wrong, and what may not be meant", a, run_lint

@@ -7,7 +7,6 @@
 
 #include <contracts/state/params.hpp>
 #include <core/base/amount.hpp>
-#include <verifier/taskdir/task_build.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 #include <tools/cli/task/task_estimate.hpp>
 #include <tools/cli/task/task_first_step.hpp>
@@ -118,18 +117,22 @@ void check_initial(const taskdir::BuiltTask& task, taskdir::Findings& findings) 
 
 }  // namespace
 
+void lint_built(const taskdir::BuiltTask& task, taskdir::Findings& findings) {
+    check_run(task, findings);
+    check_drift(task.file, findings);
+    check_initial(task, findings);
+    check_sizes(estimate_task(task, {.with_memory = false}), findings);
+    if (!findings.has_errors()) {
+        check_first_step(task, findings);
+    }
+}
+
 taskdir::Findings lint_task(const std::filesystem::path& directory) {
     taskdir::Findings findings(taskdir::task_file_name(directory));
     try {
         const auto task = taskdir::build_task(directory, findings);
         if (task) {
-            check_run(*task, findings);
-            check_drift(task->file, findings);
-            check_initial(*task, findings);
-            check_sizes(estimate_task(*task, {.with_memory = false}), findings);
-            if (!findings.has_errors()) {
-                check_first_step(*task, findings);
-            }
+            lint_built(*task, findings);
         }
     } catch (const taskdir::TaskDirectoryError& error) {
         findings.error(error);

@@ -12,8 +12,6 @@ namespace {
 
 using canonical::Shape;
 
-constexpr float kRunningShare = 0.1F;  // of the newest batch in the running values
-
 // A batch whose rows are real numbers and then a class.
 struct Samples {
     Value features;
@@ -35,26 +33,6 @@ Value append_linear(ModelBuilder& builder, const std::string& name, const Value&
     return builder.tape().linear(x, weight, bias);
 }
 
-// The running value moves towards this batch's; `correction` makes a variance that of a sample.
-void follow(ModelBuilder& builder, const Value& running, const Value& batch, float correction) {
-    GraphBuilder& graph = builder.graph();
-    const Value kept = graph.scale(running, 1.0F - kRunningShare);
-    builder.set_next(running, graph.add(kept, graph.scale(batch, kRunningShare * correction)));
-}
-
-Value append_batch_norm(ModelBuilder& builder, const std::string& name, const Value& x) {
-    const Shape shape{1, x.shape.cols};
-    const Value gain = builder.parameter(name + ".weight", shape, Start::constant(1.0F));
-    const Value bias = builder.parameter(name + ".bias", shape, Start::zeros());
-    const Value mean = builder.buffer(name + ".running_mean", shape, Start::zeros());
-    const Value variance = builder.buffer(name + ".running_var", shape, Start::constant(1.0F));
-    const Tape::Normalised normalised = builder.tape().batch_norm(x, gain, bias, kNormEpsilon);
-    const auto count = static_cast<float>(x.shape.rows);
-    follow(builder, mean, normalised.mean, 1.0F);
-    follow(builder, variance, normalised.variance, x.shape.rows > 1 ? count / (count - 1.0F) : 1.0F);
-    return normalised.output;
-}
-
 // An image while it goes through the stages.
 struct Image {
     Value value;
@@ -72,7 +50,7 @@ Image append_stage(ModelBuilder& builder, const CnnConfig& model, std::size_t st
     Dims dims = image.dims;
     dims.back() = filters;
     if (model.batch_norm) {  // which takes any bias out again
-        value = append_batch_norm(builder, "norm" + number, value);
+        value = builder.batch_norm("norm" + number, value);
     } else {
         value = builder.tape().add(value, builder.parameter("conv" + number + ".bias", {1, filters}, Start::zeros()));
     }

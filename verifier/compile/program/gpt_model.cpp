@@ -16,25 +16,46 @@ using canonical::Shape;
 
 constexpr float kDeviation = 0.02F;  // of every weight, as GPT-2 starts
 
+/// What the tensors are called: GPT-2's names, or those of a Llama, as in Hugging Face's checkpoints.
+struct Names {
+    const char* tokens;
+    const char* positions;
+    const char* block;
+    const char* last_norm;
+};
+constexpr Names kGptNames{"wte", "wpe", "h.", "ln_f"};
+constexpr Names kLlamaNames{"model.embed_tokens", "model.embed_positions", "model.layers.", "model.norm"};
+
 class GptWriter {
   public:
     explicit GptWriter(const GptConfig& model)
-        : model_(model), builder_(model.profile), graph_(builder_.graph()), tape_(builder_.tape()) {}
+        : model_(model),
+          names_(model.llama ? kLlamaNames : kGptNames),
+          builder_(model.profile),
+          graph_(builder_.graph()),
+          tape_(builder_.tape()) {}
 
     Program write(const OptimizerConfig& optimizer);
 
   private:
+    using Heads = std::array<Value, 3>;  // queries, keys and values, each for all heads
+
     std::uint32_t positions() const { return model_.batch_size * model_.context; }
     Value norm(const std::string& name, const Value& x);
     Value linear(const std::string& name, const Value& x, std::uint32_t outputs, float deviation);
     Value embed(const Value& table, const Value& batch);
-    Value attention(const std::string& name, const Value& x);
-    Value block(const std::string& name, const Value& x);
+    Value turn(const Value& x, std::uint32_t heads);
+    Heads split_heads(const Value& all);
+    Heads grouped_heads(const std::string& name, const Value& x);
+    Value mix(const Heads& heads);
+    Value gpt_block(const std::string& name, const Value& x);
+    Value llama_block(const std::string& name, const Value& x);
     Value drop(const Value& x);
     // What is added to the stream starts smaller the more layers add to it.
     float residual_deviation() const { return kDeviation / std::sqrt(2.0F * static_cast<float>(model_.layers)); }
 
     const GptConfig& model_;
+    Names names_;
     ModelBuilder builder_;
     GraphBuilder& graph_;
     Tape& tape_;
@@ -42,12 +63,18 @@ class GptWriter {
 
 Value GptWriter::norm(const std::string& name, const Value& x) {
     const Value gain = builder_.parameter(name + ".weight", {1, model_.width}, Start::constant(1.0F));
+    if (model_.llama) {
+        return tape_.rms_norm(x, gain, kNormEpsilon);
+    }
     const Value bias = builder_.parameter(name + ".bias", {1, model_.width}, Start::zeros());
     return tape_.layer_norm(x, gain, bias, kNormEpsilon);
 }
 
 Value GptWriter::linear(const std::string& name, const Value& x, std::uint32_t outputs, float deviation) {
     const Value weight = builder_.parameter(name + ".weight", {outputs, x.shape.cols}, Start::spread(deviation));
+    if (model_.llama) {
+        return tape_.matmul_nt(x, weight);
+    }
     const Value bias = builder_.parameter(name + ".bias", {1, outputs}, Start::zeros());
     return tape_.linear(x, weight, bias);
 }
@@ -64,32 +91,66 @@ Value GptWriter::embed(const Value& table, const Value& batch) {
     if (model_.rotary) {
         return drop(x);
     }
-    const Value table_of_positions =
-        builder_.parameter("wpe.weight", {model_.context, model_.width}, Start::spread(kDeviation));
+    const Value table_of_positions = builder_.parameter(
+        names_.positions + std::string(".weight"), {model_.context, model_.width}, Start::spread(kDeviation)
+    );
     const canonical::View repeat =
         expand_view({model_.context, model_.width}, {model_.batch_size, model_.context, model_.width});
     return drop(tape_.add(x, tape_.view(table_of_positions, repeat)));
 }
 
-Value GptWriter::attention(const std::string& name, const Value& x) {
-    const Value all = linear(name + ".c_attn", x, 3 * model_.width, kDeviation);
-    std::array<Value, 3> parts;
+Value GptWriter::turn(const Value& x, std::uint32_t heads) {
+    return model_.rotary ? tape_.rotary(x, model_.context, heads, model_.rotary_base) : x;
+}
+
+GptWriter::Heads GptWriter::split_heads(const Value& all) {
+    Heads parts;
     for (std::uint32_t i = 0; i < 3; ++i) {
         parts[i] = tape_.view(
             all, slice_view({positions(), 3 * model_.width}, 1, std::int64_t{i} * model_.width, model_.width)
         );
-        if (model_.rotary && i < 2) {
-            parts[i] = tape_.rotary(parts[i], model_.context, model_.heads, model_.rotary_base);
+        if (i < 2) {
+            parts[i] = turn(parts[i], model_.heads);
         }
     }
-    const Value mixed = tape_.causal_attention(parts[0], parts[1], parts[2], model_.context, model_.heads);
-    return linear(name + ".c_proj", mixed, model_.width, residual_deviation());
+    return parts;
 }
 
-Value GptWriter::block(const std::string& name, const Value& x) {
-    const Value attended = tape_.add(x, drop(attention(name + ".attn", norm(name + ".ln_1", x))));
+// Every head of the keys and of the values serves as many heads of the queries, which stand together.
+GptWriter::Heads GptWriter::grouped_heads(const std::string& name, const Value& x) {
+    const std::uint32_t depth = model_.width / model_.heads;
+    const std::uint32_t key_heads = model_.llama->key_heads;
+    const canonical::View repeat =
+        expand_view({positions(), key_heads, 1, depth}, {positions(), key_heads, model_.heads / key_heads, depth});
+    const auto repeated = [&](const Value& part) { return tape_.view(part, repeat, Shape{positions(), model_.width}); };
+    const Value queries = linear(name + ".q_proj", x, model_.width, kDeviation);
+    const Value keys = linear(name + ".k_proj", x, key_heads * depth, kDeviation);
+    const Value values = linear(name + ".v_proj", x, key_heads * depth, kDeviation);
+    return {turn(queries, model_.heads), repeated(turn(keys, key_heads)), repeated(values)};
+}
+
+Value GptWriter::mix(const Heads& heads) {
+    return tape_.causal_attention(heads[0], heads[1], heads[2], model_.context, model_.heads);
+}
+
+Value GptWriter::gpt_block(const std::string& name, const Value& x) {
+    const Value all = linear(name + ".attn.c_attn", norm(name + ".ln_1", x), 3 * model_.width, kDeviation);
+    const Value mixed = linear(name + ".attn.c_proj", mix(split_heads(all)), model_.width, residual_deviation());
+    const Value attended = tape_.add(x, drop(mixed));
     const Value wide = linear(name + ".mlp.c_fc", norm(name + ".ln_2", attended), 4 * model_.width, kDeviation);
     const Value narrow = linear(name + ".mlp.c_proj", tape_.gelu(wide), model_.width, residual_deviation());
+    return tape_.add(attended, drop(narrow));
+}
+
+Value GptWriter::llama_block(const std::string& name, const Value& x) {
+    const Heads heads = grouped_heads(name + ".self_attn", norm(name + ".input_layernorm", x));
+    const Value mixed = linear(name + ".self_attn.o_proj", mix(heads), model_.width, residual_deviation());
+    const Value attended = tape_.add(x, drop(mixed));
+    const Value unit = norm(name + ".post_attention_layernorm", attended);
+    const Value gate = linear(name + ".mlp.gate_proj", unit, model_.llama->hidden, kDeviation);
+    const Value wide = linear(name + ".mlp.up_proj", unit, model_.llama->hidden, kDeviation);
+    const Value narrow =
+        linear(name + ".mlp.down_proj", tape_.mul(tape_.silu(gate), wide), model_.width, residual_deviation());
     return tape_.add(attended, drop(narrow));
 }
 
@@ -97,12 +158,14 @@ Program GptWriter::write(const OptimizerConfig& optimizer) {
     const ModelBuilder::Data data{model_.batch_size, {model_.dataset_rows, model_.context + 1}};
     const Value batch = graph_.batch_rows(Shape{model_.batch_size, data.dataset.width});
     const Shape table{model_.vocabulary, model_.width};
-    const Value embedding = builder_.parameter("wte.weight", table, Start::spread(kDeviation));
+    const Value embedding =
+        builder_.parameter(names_.tokens + std::string(".weight"), table, Start::spread(kDeviation));
     Value x = embed(embedding, batch);
     for (std::uint32_t i = 0; i < model_.layers; ++i) {
-        x = block("h." + std::to_string(i), x);
+        const std::string name = names_.block + std::to_string(i);
+        x = model_.llama ? llama_block(name, x) : gpt_block(name, x);
     }
-    x = norm("ln_f", x);
+    x = norm(names_.last_norm, x);
     const Value head =
         model_.tied_head ? embedding : builder_.parameter("lm_head.weight", table, Start::spread(kDeviation));
     const Value target = graph_.view(

@@ -12,6 +12,12 @@ using canonical::DType;
 using canonical::Shape;
 using canonical::TensorType;
 
+namespace {
+
+constexpr float kRunningShare = 0.1F;  // of the newest batch in the running values
+
+}  // namespace
+
 Start Start::spread(float deviation) { return uniform(deviation * std::sqrt(3.0F)); }
 Start Start::fan_in(std::uint32_t fan_in) { return uniform(1.0F / std::sqrt(static_cast<float>(fan_in))); }
 
@@ -36,6 +42,24 @@ void ModelBuilder::set_next(const Value& buffer, const Value& next) {
     Entry& entry = entries_[buffer.index];
     ASSERT(!entry.is_parameter);
     entry.next = next;
+}
+
+void ModelBuilder::follow(const Value& running, const Value& batch, float correction) {
+    const Value kept = graph_.scale(running, 1.0F - kRunningShare);
+    set_next(running, graph_.add(kept, graph_.scale(batch, kRunningShare * correction)));
+}
+
+Value ModelBuilder::batch_norm(const std::string& name, const Value& x) {
+    const Shape shape{1, x.shape.cols};
+    const Value gain = parameter(name + ".weight", shape, Start::constant(1.0F));
+    const Value bias = parameter(name + ".bias", shape, Start::zeros());
+    const Value mean = buffer(name + ".running_mean", shape, Start::zeros());
+    const Value variance = buffer(name + ".running_var", shape, Start::constant(1.0F));
+    const Tape::Normalised normalised = tape_.batch_norm(x, gain, bias, kNormEpsilon);
+    const auto count = static_cast<float>(x.shape.rows);
+    follow(mean, normalised.mean, 1.0F);
+    follow(variance, normalised.variance, x.shape.rows > 1 ? count / (count - 1.0F) : 1.0F);
+    return normalised.output;
 }
 
 void ModelBuilder::write_init(Program& program) const {

@@ -47,6 +47,9 @@ class ModelBuilder {
     /// Declares a state tensor that is not trained. It stays unchanged unless set_next() gives its next value.
     Value buffer(std::string name, canonical::Shape shape, const Start& start);
     void set_next(const Value& buffer, const Value& next);
+    /// Normalises each column of x over its rows, with a gain and a bias. The running mean and variance of the batches
+    /// become buffers that nothing reads; the step uses the batch's own.
+    Value batch_norm(const std::string& name, const Value& x);
     /// Returns an id that no other random tensor of the program has, in either graph.
     std::uint32_t new_tensor_id() { return tensor_ids_++; }
 
@@ -67,6 +70,8 @@ class ModelBuilder {
         bool is_parameter = false;
     };
     Value declare(std::string name, canonical::Shape shape, const Start& start, bool is_parameter);
+    /// The running value moves towards this batch's; `correction` makes a variance that of a sample.
+    void follow(const Value& running, const Value& batch, float correction);
     void write_init(Program& program) const;
 
     GraphBuilder graph_;

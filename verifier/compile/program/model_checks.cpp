@@ -139,9 +139,13 @@ Check check_sizes(const GptConfig& model, const OptimizerConfig& optimizer) {
         {model.vocabulary, model.context, model.layers, model.heads, model.width, model.batch_size, model.dataset_rows}
     ));
     TRY(expect_row_width(model.context + std::uint64_t{1}));
-    TRY(expect_dimensions({model.vocabulary, model.heads, 4 * std::uint64_t{model.width}, model.batch_size}));
-    TRY(expect_elements(std::max(model.vocabulary, 4 * model.width), model.width));
-    if (model.width % model.heads != 0) {
+    if (model.llama) {
+        TRY(expect_sizes({model.llama->key_heads, model.llama->hidden}));
+    }
+    const std::uint64_t hidden = model.llama ? model.llama->hidden : 4 * std::uint64_t{model.width};
+    TRY(expect_dimensions({model.vocabulary, model.heads, model.width, hidden, model.batch_size}));
+    TRY(expect_elements(std::max<std::uint64_t>(model.vocabulary, hidden), model.width));
+    if (model.width % model.heads != 0 || (model.llama && model.heads % model.llama->key_heads != 0)) {
         return fail(ModelError::kAlignment);
     }
     TRY(expect_aligned({model.context, model.width / model.heads}));
@@ -156,7 +160,7 @@ Check check_sizes(const GptConfig& model, const OptimizerConfig& optimizer) {
         return fail(ModelError::kZero);
     }
     TRY(expect_profile(model.profile));
-    return expect_state(12 * std::uint64_t{model.layers} + 4, 0, optimizer);
+    return expect_state((model.llama ? 9 : 12) * std::uint64_t{model.layers} + 4, 0, optimizer);
 }
 
 }  // namespace assay::program

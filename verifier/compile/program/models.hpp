@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <core/base/result.hpp>
@@ -75,8 +76,16 @@ struct CnnConfig {
     Profile profile = kXg21;
 };
 
-/// A decoder-only transformer: pre-layer-normalisation, GELU, biases everywhere except in the head. Dataset rows are
-/// context+1 tokens; the loss is the mean over all positions.
+/// What a transformer of the Llama family has in place of GPT-2's blocks: RMS normalisation, SwiGLU, query heads that
+/// share key and value heads, and no biases.
+struct LlamaBlocks {
+    std::uint32_t key_heads = 2;  ///< of keys and of values; a divisor of `heads`
+    std::uint32_t hidden = 192;   ///< width between the projections of SwiGLU
+};
+
+/// A decoder-only transformer with a normalisation before each part of a block. GPT-2's blocks have layer
+/// normalisation, GELU and biases everywhere; the head has no bias. Dataset rows are context+1 tokens; the loss is the
+/// mean over all positions.
 struct GptConfig {
     std::uint32_t vocabulary = 0;
     std::uint32_t context = 64;  ///< multiple of 32
@@ -90,6 +99,7 @@ struct GptConfig {
     std::uint32_t batch_size = 8;
     std::uint64_t dataset_rows = 0;
     Profile profile = kXg21;
+    std::optional<LlamaBlocks> llama{};  ///< Llama's blocks instead of GPT-2's
 };
 
 Result<void, ModelError> check_model(const CharModelConfig& model, const OptimizerConfig& optimizer);
