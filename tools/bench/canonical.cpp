@@ -78,9 +78,7 @@ Model gpt(const std::string& name, const NativeGptConfig& native) {
 }
 
 Model mlp() {
-    NativeMlpConfig native;
-    native.hidden = {256, 256};
-    native.batch = 128;
+    const NativeMlpConfig native = mlp_size();
     return {
         .name = "mlp",
         .size =
@@ -95,8 +93,7 @@ Model mlp() {
 }
 
 Model cnn() {
-    NativeCnnConfig native;
-    native.channels = {32, 64};
+    const NativeCnnConfig native = cnn_size();
     return {
         .name = "cnn",
         .size =
@@ -112,7 +109,7 @@ Model model_named(const std::string& name) {
         return gpt(name, {});
     }
     if (name == "gpt10m") {
-        return gpt(name, {.layers = 6, .heads = 6, .width = 384, .context = 256, .batch = 4});
+        return gpt(name, gpt10m_size());
     }
     if (name == "gpt2" || name == "gpt2-batch8") {
         NativeGptConfig config{.layers = 12, .heads = 12, .width = 768, .context = 1024, .vocabulary = 50'257};

@@ -23,6 +23,21 @@ program::OptimizerConfig adamw() {
 
 }  // namespace
 
+NativeGptConfig gpt10m_size() { return {.layers = 6, .heads = 6, .width = 384, .context = 256, .batch = 4}; }
+
+NativeMlpConfig mlp_size() {
+    NativeMlpConfig out;
+    out.hidden = {256, 256};
+    out.batch = 128;
+    return out;
+}
+
+NativeCnnConfig cnn_size() {
+    NativeCnnConfig out;
+    out.channels = {32, 64};
+    return out;
+}
+
 program::Program program_of(const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile) {
     program::GptConfig config;
     config.vocabulary = narrow(model.vocabulary);

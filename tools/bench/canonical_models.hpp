@@ -9,6 +9,11 @@
 
 namespace assay::bench {
 
+/// The sizes that the bench measures; of GPTs also NativeGptConfig's own.
+NativeGptConfig gpt10m_size();
+NativeMlpConfig mlp_size();
+NativeCnnConfig cnn_size();
+
 /// Returns the canonical program of a native model, with the same optimizer, for a dataset of `rows` rows. Classifiers
 /// read values from 0 to 16, which are scaled by 1/16.
 program::Program program_of(const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile);
