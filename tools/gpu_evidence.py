@@ -27,7 +27,7 @@ NO_GPU = 3
 FACTS = ["name", "uuid", "driver_version", "compute_cap", "memory.total", "clocks.max.sm", "power.limit", "mig.mode.current"]
 SUITES = ["tests/unit/engine", "tests/unit/worker"]  # folders of the build whose tests may have the label gpu
 TARGETS = ["test_engine", "test_engine_segment", "test_engine_shapes", "test_worker", "assay-bench"]
-TAIL = 4000  # characters of a failed command's output that are kept
+KEPT = 3000  # characters of either end of a failed command's output
 
 
 class Failed(Exception):
@@ -50,6 +50,10 @@ def arguments(argv):
 
 def memory():
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def ends_of(text):
+    return text if len(text) <= 2 * KEPT else f"{text[:KEPT]}\n...\n{text[-KEPT:]}"
 
 
 def output_of(command):
@@ -88,7 +92,7 @@ def cases_of(junit):
         entry = {"case": case.get("name"), "seconds": float(case.get("time") or 0),
                  "result": "failed" if problems else "skipped" if case.find("skipped") is not None else "passed"}
         if problems:
-            entry["message"] = "\n".join((p.get("message") or p.text or "").strip() for p in problems)[:TAIL]
+            entry["message"] = ends_of("\n".join((p.get("message") or p.text or "").strip() for p in problems))
         out.append(entry)
     return out
 
@@ -134,11 +138,11 @@ class Run:
             code, out, err = 127, "", str(error)
         entry = {"step": step, "command": text, "exit": code, "seconds": round(time.monotonic() - start, 1)}
         if code:
-            entry["output"] = (out + err)[-TAIL:]
+            entry["output"] = ends_of(out + err)
         self.record["commands"].append(entry)
         self.write()
         if code and must:
-            raise Failed(f"{step}: `{text}` ended with {code}:\n{(out + err)[-TAIL:]}")
+            raise Failed(f"{step}: `{text}` ended with {code}:\n{ends_of(out + err)}")
         return out if not code else None
 
     def find_nvcc(self):
@@ -210,10 +214,12 @@ class Run:
                     raise Failed(f"tests: {name} is not built")
                 report = self.options.build / f"{name}.xml"
                 report.unlink(missing_ok=True)
-                self.command("tests", [*command, "-r=junit", f"-o={report}"], environment, must=False, timeout=timeout)
-                cases = cases_of(report) if report.exists() and report.stat().st_size else []
-                if not cases:
-                    cases = [{"case": "all", "seconds": self.seconds(), "result": "failed", "message": "no case was run"}]
+                out = self.command("tests", [*command, "-r=junit", f"-o={report}"], environment, must=False, timeout=timeout)
+                skipped = [line for line in (out or "").splitlines() if line.startswith("skipped: ")]
+                cases = cases_of(report) if report.exists() and report.stat().st_size and not skipped else []
+                if not cases:  # here nothing may be skipped
+                    cases = [{"case": "all", "seconds": self.seconds(), "result": "failed",
+                              "message": (skipped or ["no case was run"])[0]}]
                 self.record["tests"] += [{"test": name, **case} for case in cases]
                 self.write()
 

@@ -109,9 +109,17 @@ class EvidenceTest(unittest.TestCase):
 
     def test_tests_that_run_nothing_have_failed(self):
         options = self.with_stand_ins()
-        self.write("bin/suite", "#!/bin/sh\necho 'skipped: libtorch finds no CUDA device'\n")
+        self.write("bin/suite", "#!/bin/sh\nexit 1\n")
         self.assertEqual(self.run_it(*options).returncode, 1)
         self.assertIn("test_engine_on_cuda: all", self.record()["failed"])
+
+    def test_tests_that_are_skipped_have_failed(self):
+        options = self.with_stand_ins()
+        self.write("bin/suite", SUITE.replace("\n", "\necho 'skipped: libtorch finds no CUDA device'\n", 1))
+        self.assertEqual(self.run_it(*options).returncode, 1)
+        record = self.record()
+        self.assertIn("test_engine_on_cuda: all", record["failed"])
+        self.assertIn("skipped: libtorch finds no CUDA device", [test.get("message") for test in record["tests"]])
 
     def test_a_build_that_fails_ends_the_run(self):
         options = self.with_stand_ins()
