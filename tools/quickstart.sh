@@ -20,7 +20,7 @@ packages=(
   libonnx-dev libprotobuf-dev protobuf-compiler
 )
 test_packages=(
-  libonnx-testdata python3-torch clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
+  libonnx-testdata python3-torch python3-venv clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
   g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user
 )
 

@@ -65,7 +65,8 @@ def installed_nvcc(folder):
             done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
             if done.returncode:
                 shutil.rmtree(venv, ignore_errors=True)
-                skip(f"nvcc cannot be installed: {(done.stderr.strip().splitlines() or ['failed'])[-1]}")
+                lines = (done.stderr.strip() or done.stdout.strip() or f"{command[0]} failed").splitlines()
+                skip(f"nvcc cannot be installed: {lines[-1]}")
     return found() or skip(f"no nvcc among the packages of {HERE / 'requirements.txt'}")
 
 
