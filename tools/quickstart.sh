@@ -5,6 +5,7 @@
 #   tools/quickstart.sh demo [options of `assay demo`]   build/release, then the demo
 #   tools/quickstart.sh test                             build/{release,asan,fuzz}, then every test but the long tier
 #   tools/quickstart.sh build                            build/release only
+#   tools/quickstart.sh install                          the packages alone, those of the tests too
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,12 +20,12 @@ packages=(
   libonnx-dev libprotobuf-dev protobuf-compiler
 )
 test_packages=(
-  libonnx-testdata python3-torch clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
+  libonnx-testdata python3-torch python3-venv clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
   g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user
 )
 
 usage() {
-  sed -n '5,7s/^# *//p' "$0" >&2
+  sed -n '5,8s/^# *//p' "$0" >&2
   exit 2
 }
 
@@ -113,6 +114,9 @@ build)
   install_packages "${packages[@]}"
   mkdir -p build
   part "building release" build release
+  ;;
+install)
+  install_packages "${packages[@]}" "${test_packages[@]}"
   ;;
 *) usage ;;
 esac

@@ -48,12 +48,14 @@ nlohmann::json run_canonical_bench(const CanonicalOptions& options);
 
 struct CurveOptions {
     std::string model = "gpt";
-    std::string data = "/usr/share/common-licenses/GPL-3";  ///< a text for gpt, else a dataset of digits
+    std::string data = "/usr/share/common-licenses/GPL-3";  ///< a text for GPTs, else a dataset of digits
     std::string device = "cpu";
     int threads = 1;
     std::uint64_t steps = 300;
     std::uint64_t seeds = 3;
+    bool all_seeds = false;  ///< each profile for each seed, not XG-21 alone
     std::vector<std::string> profiles{"XG-21", "XG-11", "XG-8", "XG-7"};
+    std::string out;  ///< where runs are kept, so that a later call goes on; empty: nowhere
 };
 /// Returns the losses of native and canonical training from the same initial values on the same batches.
 nlohmann::json run_curves(const CurveOptions& options);

@@ -2,17 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
-
-#include <nlohmann/json.hpp>
 
 #include <tools/bench/native_models.hpp>
 #include <verifier/compile/program/models.hpp>
 #include <verifier/compile/program/program.hpp>
 
 namespace assay::bench {
+
+/// The sizes that the bench measures; of GPTs also NativeGptConfig's own.
+NativeGptConfig gpt10m_size();
+NativeMlpConfig mlp_size();
+NativeCnnConfig cnn_size();
 
 /// Returns the canonical program of a native model, with the same optimizer, for a dataset of `rows` rows. Classifiers
 /// read values from 0 to 16, which are scaled by 1/16.
@@ -26,18 +26,5 @@ program::OptimizerConfig adamw();
 
 /// Returns the number of parameters of a program that Adam or AdamW trains: the values that it keeps averages for.
 std::uint64_t parameters_of(const program::Program& program);
-
-inline constexpr std::uint64_t kDatasetRows = 1024;  ///< of the datasets that measurements read
-
-/// One of the models that both sides know.
-struct Model {
-    std::string name;
-    nlohmann::json size;      ///< as torch_steps.py takes it
-    std::uint32_t limit = 0;  ///< of the dataset's values
-    std::function<program::Program(const program::Profile&)> canonical;
-    std::function<std::unique_ptr<NativeModel>(const std::string& device)> native;
-};
-/// Returns one of the models that are measured. Throws for another name.
-Model model_named(const std::string& name);
 
 }  // namespace assay::bench

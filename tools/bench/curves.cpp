@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include <tools/bench/canonical_models.hpp>
+#include <tools/bench/curves_progress.hpp>
 #include <tools/bench/native_models.hpp>
 #include <verifier/artifacts/dataset.hpp>
 #include <core/canonical/executor.hpp>
@@ -27,13 +28,21 @@ struct Task {
     std::function<std::unique_ptr<NativeModel>(const NativeOptions&)> native;
 };
 
+NativeGptConfig gpt_named(const std::string& name) {
+    if (name == "gpt3m") {
+        return {.width = 256, .batch = 4};
+    }
+    return name == "gpt10m" ? gpt10m_size() : NativeGptConfig{};
+}
+
 Task gpt(const CurveOptions& options) {
-    NativeGptConfig native;
+    NativeGptConfig native = gpt_named(options.model);
     artifacts::TextDataset text = read_text(options.data, static_cast<std::uint32_t>(native.context));
     native.vocabulary = text.vocabulary_size;
     const std::uint64_t count = text.dataset.shape().rows;
     return {
-        .title = "character GPT, 4 layers of width 128, on " + options.data,
+        .title = "character GPT, " + std::to_string(native.layers) + " layers of width " +
+                 std::to_string(native.width) + ", on " + options.data,
         .rows = std::make_shared<const artifacts::Dataset>(std::move(text.dataset)),
         .canonical = [native, count](const program::Profile& p) { return program_of(native, count, p); },
         .native = [native](const NativeOptions& o) { return make_native_gpt(native, o); },
@@ -63,6 +72,9 @@ Task classifier(const CurveOptions& options) {
     };
 }
 
+/// After how many steps a run's state is saved.
+constexpr std::uint64_t kSavedSteps = 50;
+
 // As many digits as a curve can show.
 double rounded(float loss) { return std::round(static_cast<double>(loss) * 1e6) / 1e6; }
 
@@ -78,23 +90,30 @@ std::vector<Tensor> initial_state(const Task& task, const program::Program& prog
     return *std::move(state);
 }
 
-json train_canonical(const Task& task, const std::string& profile, std::uint64_t seed, const CurveOptions& options) {
+json train_canonical(const Task& task, json run, const CurveOptions& options, const CurvesProgress& progress) {
+    const std::string profile = run.at("profile");
+    const std::uint64_t seed = run.at("seed");
     const program::Program program = task.canonical(profile_named(profile));
     engine::Engine engine(program.step, task.rows, {.device = options.device, .threads = options.threads});
     engine.keep(program.loss_node);
-    engine.set_state(initial_state(task, program, seed));
-    json losses = json::array();
-    for (std::uint64_t step = 0; step < options.steps; ++step) {
+    const auto saved = progress.saved(run, program);
+    engine.set_state(saved ? *saved : initial_state(task, program, seed));
+    json& losses = run["losses"];
+    for (std::uint64_t step = losses.size(); step < options.steps; ++step) {
         if (!engine.run_step(context_of(task, seed, step))) {
             throw std::runtime_error(profile + ": training has diverged at step " + std::to_string(step));
         }
         losses.push_back(rounded(engine.scalar(program.loss_node)));
+        if (losses.size() % kSavedSteps == 0) {
+            progress.save(run, program, engine.state());
+        }
     }
-    return {{"executor", "canonical"}, {"profile", profile}, {"seed", seed}, {"losses", losses}};
+    return run;
 }
 
 // The same start and the same batches, in libtorch's own arithmetic.
-json train_native(const Task& task, std::uint64_t seed, const CurveOptions& options) {
+json train_native(const Task& task, json run, const CurveOptions& options) {
+    const std::uint64_t seed = run.at("seed");
     const program::Program program = task.canonical(program::kXg21);
     const std::vector<Tensor> state = initial_state(task, program, seed);
     const auto find = [&](const std::string& name) -> const float* {
@@ -110,7 +129,7 @@ json train_native(const Task& task, std::uint64_t seed, const CurveOptions& opti
         .device = options.device,
         .initial = find,
     });
-    json losses = json::array();
+    json& losses = run["losses"];
     const canonical::DatasetShape shape = task.rows->shape();
     for (std::uint64_t step = 0; step < options.steps; ++step) {
         std::vector<std::int32_t> batch;
@@ -122,7 +141,7 @@ json train_native(const Task& task, std::uint64_t seed, const CurveOptions& opti
         model->step(batch);
         losses.push_back(rounded(model->loss()));
     }
-    return {{"executor", "native"}, {"seed", seed}, {"losses", losses}};
+    return run;
 }
 
 double final_loss(const json& run) {
@@ -138,28 +157,41 @@ double final_loss(const json& run) {
 }  // namespace
 
 json run_curves(const CurveOptions& options) {
-    const Task task = options.model == "gpt" ? gpt(options) : classifier(options);
-    json runs = json::array();
-    const auto add = [&](json run) {
+    const Task task = options.model.rfind("gpt", 0) == 0 ? gpt(options) : classifier(options);
+    CurvesProgress progress(
+        options.out,
+        {
+            {"bench", "curves"},
+            {"model", options.model},
+            {"title", task.title},
+            {"device", options.device},
+            {"steps", options.steps},
+            {"runs", json::array()},
+        }
+    );
+    const auto add = [&](json run, const auto& train) {
+        run["losses"] = json::array();
+        if (progress.has(run)) {
+            return;
+        }
+        run = train(std::move(run));
         run["final"] = final_loss(run);
         std::cerr << run.at("executor").get<std::string>() << " " << run.value("profile", "fp32") << ", seed "
                   << run.at("seed") << ": " << run.at("final") << "\n";
-        runs.push_back(std::move(run));
+        progress.add(std::move(run));
     };
     for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
-        add(train_native(task, seed, options));
+        add({{"executor", "native"}, {"seed", seed}},
+            [&](json run) { return train_native(task, std::move(run), options); });
     }
     for (const std::string& profile : options.profiles) {
-        // The default profile for each seed; the others once.
-        const std::uint64_t seeds = profile == "XG-21" ? options.seeds : 1;
+        const std::uint64_t seeds = options.all_seeds || profile == "XG-21" ? options.seeds : 1;
         for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-            add(train_canonical(task, profile, seed, options));
+            add({{"executor", "canonical"}, {"profile", profile}, {"seed", seed}},
+                [&](json run) { return train_canonical(task, std::move(run), options, progress); });
         }
     }
-    return {
-        {"bench", "curves"},        {"model", options.model}, {"title", task.title},
-        {"device", options.device}, {"steps", options.steps}, {"runs", runs},
-    };
+    return progress.result();
 }
 
 }  // namespace assay::bench

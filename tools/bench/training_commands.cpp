@@ -89,14 +89,20 @@ void add_curves(Commands& commands) {
         "curves", "Losses of native and canonical training from the same starts over the same batches",
         [held] { return run_curves(*held).dump(2); }
     );
-    curves->add_option("--model", options.model)->check(CLI::IsMember({"gpt", "cnn", "mlp"}))->capture_default_str();
-    curves->add_option("--data", options.data, "Text for gpt; for the others what digits.py writes")
+    curves->add_option("--model", options.model)
+        ->check(CLI::IsMember({"gpt", "gpt3m", "gpt10m", "cnn", "mlp"}))
+        ->capture_default_str();
+    curves->add_option("--data", options.data, "Text for GPTs; for the others what digits.py writes")
         ->capture_default_str();
     curves->add_option("--device", options.device, "A torch device")->capture_default_str();
     curves->add_option("--threads", options.threads)->capture_default_str()->check(CLI::PositiveNumber);
     curves->add_option("--steps", options.steps)->capture_default_str()->check(CLI::PositiveNumber);
     curves->add_option("--seeds", options.seeds, "Native runs, and runs of XG-21")->capture_default_str();
     curves->add_option("--profiles", options.profiles)->capture_default_str();
+    curves->add_flag("--all-seeds", options.all_seeds, "All profiles for each seed, not XG-21 alone");
+    curves->add_option(
+        "--out", options.out, "Keeps finished runs here and the state of the others in FILE.part; a later call goes on"
+    );
 }
 
 void add_dispute(Commands& commands) {
