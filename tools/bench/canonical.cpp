@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <tools/bench/canonical_models.hpp>
 #include <tools/bench/measured_models.hpp>
 #include <tools/bench/native_models.hpp>
 #include <tools/bench/process_memory.hpp>
