@@ -48,7 +48,7 @@ ROOMS = {
     "verifier/compile/onnx": (CORE + ["core/canonical", "verifier/compile/program"], ["onnx"], False),
     "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program"], ["torch", "boost", "system"], False),
     "verifier/artifacts": (RULES + ["client/http", "verifier/compile/program"], ["json", "system"], False),
-    "verifier/taskdir": (RULES + ["core/system", "verifier/compile/program", "verifier/compile/onnx", "verifier/artifacts"], ["toml"], False),
+    "verifier/taskdir": (RULES + ["core/system", "verifier/compile/program", "verifier/compile/onnx", "verifier/artifacts", "verifier/text"], ["toml"], False),
     "verifier/text": (["core/base"], ["json", "pcre2"], False),
     "verifier/roles": (RULES, [], True),
     "verifier/worker": (RULES + ["core/keys", "core/system", "core/system/log"] + CLIENT +

@@ -92,7 +92,9 @@ class Descent {
     }
     template <class At>
     dispute::Split note(const At& at) const {
-        const dispute::Split split = dispute::split(claim_, {.rounds = 0, .at = dispute::Bisection{at, {}}});
+        dispute::Position position;
+        std::get<dispute::Bisection>(position.at).range = at;
+        const dispute::Split split = dispute::split(claim_, position);
         bound_.reveal_bytes = std::max(bound_.reveal_bytes, kHashBytes * split.count);
         return split;
     }

@@ -37,7 +37,7 @@ std::uint32_t vocabulary_of(std::uint32_t written, std::uint32_t in_text, Findin
     } else if (written != 0 && written < in_text) {
         findings.error(
             "[model] vocabulary",
-            "is too small: the text has " + std::to_string(in_text) + " different characters; leave the key out"
+            "is too small: the text has " + std::to_string(in_text) + " different tokens; leave the key out"
         );
         return 0;
     }

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include <core/base/assert.hpp>
+#include <core/crypto/hash.hpp>
 #include <verifier/artifacts/safetensors.hpp>
+#include <verifier/text/tokenizer.hpp>
 
 namespace assay::taskdir {
 namespace {
@@ -171,6 +173,34 @@ TaskData finish(const TaskFile& task, artifacts::Dataset dataset) {
     return data;
 }
 
+/// The text at `path` as the tokens of the task's tokenizer.
+std::optional<TaskData> load_tokens(const TaskFile& task, const std::filesystem::path& path, Findings& findings) {
+    const auto tokenizer_path = task.directory / *task.data.tokenizer;
+    const std::string file = read_file(tokenizer_path);
+    const auto tokenizer = text::Tokenizer::from_json(as_bytes(file));
+    if (!tokenizer) {
+        findings.error(key(task, "tokenizer"), tokenizer_path.string() + ": " + tokenizer.error().message);
+        return std::nullopt;
+    }
+    const auto tokens = tokenizer->encode(read_file(path));
+    if (!tokens) {
+        findings.error(key(task, "text"), path.string() + ": " + text::to_string(tokens.error()));
+        return std::nullopt;
+    }
+    auto dataset = artifacts::window_tokens(*tokens, context_of(task.model));
+    if (!dataset) {
+        findings.error(
+            key(task, "text"), path.string() + ": " + artifacts::to_string(dataset.error()) + ": it has " +
+                                   std::to_string(tokens->size()) + " tokens"
+        );
+        return std::nullopt;
+    }
+    TaskData data = finish(task, *std::move(dataset));
+    data.vocabulary = tokenizer->vocabulary_size();
+    data.tokenizer = crypto::sha256(as_bytes(file));
+    return data;
+}
+
 std::optional<TaskData> load_text(const TaskFile& task, Findings& findings) {
     const auto path = task.directory / *task.data.text;  // an absolute path replaces the directory
     if (!takes_tokens(task.model)) {
@@ -179,6 +209,9 @@ std::optional<TaskData> load_text(const TaskFile& task, Findings& findings) {
             std::string("a ") + kind_of(task.model) + " model takes no text; give it rows, a safetensors file"
         );
         return std::nullopt;
+    }
+    if (task.data.tokenizer) {
+        return load_tokens(task, path, findings);
     }
     auto built = artifacts::build_text_dataset(read_file(path), context_of(task.model));
     if (!built) {

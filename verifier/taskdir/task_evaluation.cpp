@@ -162,7 +162,8 @@ std::optional<BuiltEvaluation> build_evaluation(
         findings.note(kSection, "takes " + std::to_string(count) + " of the " + there_are);
     }
     Tensor rows = spread_rows(*holdout->dataset, count);
-    if (task.holdout->files.text && !renumber(rows, holdout->characters, data.characters, findings)) {
+    if (task.holdout->files.text && !data.tokenizer &&
+        !renumber(rows, holdout->characters, data.characters, findings)) {
         return std::nullopt;
     }
     BuiltEvaluation out{std::move(rows), program::make_evaluation(trained, count).value(), {}};

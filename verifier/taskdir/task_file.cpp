@@ -179,15 +179,23 @@ DataFiles read_files(const TomlSection& section, DataFiles data) {
 }
 
 DataFiles read_data(const TomlSection& section) {
-    section.allow({"text", "rows", "columns"});
-    return read_files(section, {});
+    section.allow({"text", "tokenizer", "rows", "columns"});
+    DataFiles data = read_files(section, {});
+    if (section.has("tokenizer")) {
+        data.tokenizer = section.text("tokenizer");
+        if (!data.text) {
+            section.fail("tokenizer", "is for text: rows have tokens already");
+        }
+    }
+    return data;
 }
 
-/// Its columns are the data's unless it names its own.
+/// Its tokenizer is the data's, and so are its columns unless it names its own.
 Holdout read_evaluation(const TomlSection& section, const DataFiles& data) {
     section.allow({"text", "rows", "columns", "batches"});
     Holdout holdout;
-    holdout.files = read_files(section, {.section = "evaluation", .columns = data.columns});
+    holdout.files =
+        read_files(section, {.section = "evaluation", .tokenizer = data.tokenizer, .columns = data.columns});
     if (section.has("batches")) {
         holdout.batches = section.number<std::uint32_t>("batches", 1, canonical::kMaxNodes);
     }

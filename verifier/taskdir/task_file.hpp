@@ -33,6 +33,7 @@ using Model =
 struct DataFiles {
     std::string section = "data";  ///< section of task.toml
     std::optional<std::string> text{};
+    std::optional<std::string> tokenizer{};  ///< of `text`, a tokenizer.json; without it the tokens are characters
     std::optional<std::string> rows{};
     std::vector<std::string> columns{"inputs", "targets"};  ///< columns of `rows`, unless that file has a tensor "rows"
 };

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <string>
 #include <vector>
 
+#include <core/crypto/hash.hpp>
 #include <tests/unit/cli/temporary.hpp>
 #include <tests/unit/cli/tiny_task.hpp>
 #include <verifier/taskdir/task_build.hpp>
@@ -204,7 +206,44 @@ TEST_CASE("a transformer takes its vocabulary from the text") {
     CHECK(optimizer.schedule.final_fraction == 0.1F);
     const BuiltTask larger = Directory(replaced(kGpt, "layers = 1", "layers = 1\nvocabulary = 64"), {}).build();
     CHECK(std::get<program::GptConfig>(larger.file.model).vocabulary == 64);
-    Directory(replaced(kGpt, "layers = 1", "layers = 1\nvocabulary = 20"), {}).check_refused("28 different characters");
+    Directory(replaced(kGpt, "layers = 1", "layers = 1\nvocabulary = 20"), {}).check_refused("28 different tokens");
+}
+
+TEST_CASE("a text becomes the tokens of its tokenizer, which is the hold-out text's too") {
+    const std::string vectors = std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/tokenizers/";
+    const std::string toml = replaced(kGpt, "text = \"text.txt\"", R"(text = "text.txt"
+tokenizer = "tokenizer.json"
+[evaluation]
+text = "text.txt")");
+    const auto published = nlohmann::json::parse(cli_test::read_text(vectors + "gpt2.vectors.json"));
+    const auto longest = std::ranges::max_element(published, {}, [](const auto& one) { return one.at("ids").size(); });
+    static const std::string text = longest->at("text");
+    struct Tokens : Directory {
+        Tokens(const std::string& task, const std::string& tokenizer) : Directory(task, {}) {
+            write_text(at.path() / "text.txt", text);
+            write_text(at.path() / "tokenizer.json", tokenizer);
+        }
+    };
+    const std::string file = cli_test::read_text(vectors + "gpt2.json");
+    const BuiltTask task = Tokens(toml, file).build();
+    const auto ids = longest->at("ids").get<std::vector<std::uint32_t>>();
+    REQUIRE(task.program.dataset.rows == ids.size() - 32);
+    for (std::size_t row = 0; row < task.program.dataset.rows; ++row) {
+        const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(row);
+        CHECK(words_of(task, row) == std::vector<std::uint32_t>(begin, begin + 33));
+    }
+    CHECK(task.program.dataset.storage == canonical::Storage::kU16);
+    CHECK(task.program.dataset.overlap == 32);
+    CHECK(std::get<program::GptConfig>(task.file.model).vocabulary == 600);
+    CHECK(task.data.tokenizer == crypto::sha256(as_bytes(file)));
+    REQUIRE(task.evaluation.has_value());
+    const Bytes first(task.evaluation->holdout.data.begin(), task.evaluation->holdout.data.begin() + 33 * 4);
+    CHECK(first == task.data.dataset->row(0));
+
+    Tokens(toml, "{}").check_refused("[data] tokenizer");
+    Tokens(replaced(toml, "context = 32", "context = 1024"), file).check_refused("shorter than one row");
+    Tokens(replaced(toml, "text = \"text.txt\"\ntokenizer", "rows = \"rows.safetensors\"\ntokenizer"), file)
+        .check_refused("[data] tokenizer: is for text");
 }
 
 TEST_CASE("a Llama has the usual sizes where the task says nothing") {

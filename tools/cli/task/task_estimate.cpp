@@ -261,6 +261,7 @@ json to_json(const Estimate& e, const taskdir::BuiltTask& task) {
          {{"rows", program.dataset.rows},
           {"width", program.dataset.width},
           {"bytes", task.data.dataset->stored().size()},
+          {"tokenizer", task.data.tokenizer ? json(to_hex(task.data.tokenizer->view())) : json()},
           {"rows_read", e.rows_read}}},
         {"evaluation", evaluation_to_json(task)},
         {"program_bytes", task.program_artifact.size()},
@@ -316,6 +317,9 @@ std::string estimate_text(const Estimate& e, const taskdir::BuiltTask& task) {
         "program", size_text(task.program_artifact.size()) + "; " + std::to_string(program.init.size()) +
                        " nodes to initialise, " + std::to_string(program.step.size()) + " per step"
     );
+    if (task.data.tokenizer) {
+        facts.add("tokenizer", to_hex(task.data.tokenizer->view()));
+    }
     if (!program.initial.empty()) {
         facts.add(
             "starts from",
