@@ -18,7 +18,7 @@ using namespace assay::model;
 namespace {
 
 constexpr int kBlocks = 320;
-constexpr std::uint64_t kQuickTxs = 35'000;
+constexpr std::uint64_t kQuickTxs = 45'000;
 constexpr std::uint64_t kLongTxs = 1'000'000;
 
 std::uint64_t number_of(const char* name, std::uint64_t otherwise) {

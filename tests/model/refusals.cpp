@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/params_rules.hpp>
@@ -37,18 +38,31 @@ std::uint64_t rounds_for(std::uint64_t items) {
     return rounds;
 }
 
+/// PRG-9
+bool is_dataset(const canonical::DatasetShape& shape) {
+    if (shape.rows == 0 || shape.width == 0 || shape.width > 1U << 24U || shape.overlap >= shape.width) {
+        return false;
+    }
+    const std::map<canonical::Storage, std::uint64_t> bytes{
+        {canonical::Storage::kI32, 4},
+        {canonical::Storage::kU8, 1},
+        {canonical::Storage::kU16, 2},
+        {canonical::Storage::kF16, 2}};
+    const std::uint64_t values = (std::uint64_t{1} << 48U) / bytes.at(shape.storage);
+    return shape.rows <= (values - shape.overlap) / (shape.width - shape.overlap);
+}
+
 }  // namespace
 
 bool is_sound(const contracts::TaskSpec& spec) {
     const dispute::ProgramCommitment& program = spec.program;
     const bool texts = is_text(spec.title, 64) && is_text(spec.program_artifact.location, 256) &&
                        is_text(spec.dataset_artifact.location, 256);
-    const bool sizes = program.state_tensors >= 1 && program.state_tensors <= 1'024 && program.init_nodes >= 1 &&
-                       program.init_nodes <= 10'000 && program.step_nodes >= 2 && program.step_nodes <= 10'000 &&
-                       program.batch_size >= 1 && program.dataset.rows >= 1 && program.dataset.width >= 1 &&
-                       program.dataset.width <= 4'096;
+    const bool sizes = program.state_tensors >= 1 && program.state_tensors <= 4'096 && program.init_nodes >= 1 &&
+                       program.init_nodes <= 65'536 && program.step_nodes >= 2 && program.step_nodes <= 65'536 &&
+                       program.batch_size >= 1 && program.batch_size <= 1U << 24U && is_dataset(program.dataset);
     const bool initial =
-        program.initial_tensors <= 1'024 && (program.initial_tensors > 0) == !program.initial_root.is_zero();
+        program.initial_tensors <= 4'096 && (program.initial_tensors > 0) == !program.initial_root.is_zero();
     const bool names_initial = spec.initial_artifact.has_value() == (program.initial_tensors > 0 && !spec.parent);
     const bool spans = spec.steps >= 1 && spec.checkpoint_interval >= 1;
     if (!texts || !sizes || !initial || !names_initial || !spans) {
@@ -56,13 +70,11 @@ bool is_sound(const contracts::TaskSpec& spec) {
     }
     const std::uint64_t segments = (spec.steps - 1) / spec.checkpoint_interval + 1;
     const bool tolerant = spec.mode == contracts::Mode::kTolerance;
-    const bool distance = tolerant ? spec.distance && program.state_tensors <= 256 && spec.distance->nodes >= 1 &&
-                                         spec.distance->nodes <= 10'000
-                                   : !spec.distance;
+    const bool distance =
+        tolerant ? spec.distance && spec.distance->nodes >= 1 && spec.distance->nodes <= 65'536 : !spec.distance;
     const auto& evaluation = spec.evaluation;
-    const bool evaluated =
-        !evaluation || (evaluation->nodes >= 1 && evaluation->nodes <= 10'000 && !evaluation->holdout.is_zero() &&
-                        program.state_tensors <= 512 && is_text(evaluation->data.location, 256));
+    const bool evaluated = !evaluation || (evaluation->nodes >= 1 && evaluation->nodes <= 65'536 &&
+                                           !evaluation->holdout.is_zero() && is_text(evaluation->data.location, 256));
     const std::uint64_t step =
         rounds_for(std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval)) + rounds_for(program.step_nodes);
     const std::uint64_t distances = spec.distance ? rounds_for(spec.distance->nodes) : 0;
