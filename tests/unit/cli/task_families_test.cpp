@@ -217,10 +217,10 @@ tokenizer = "tokenizer.json"
 text = "text.txt")");
     const auto published = nlohmann::json::parse(cli_test::read_text(vectors + "gpt2.vectors.json"));
     const auto longest = std::ranges::max_element(published, {}, [](const auto& one) { return one.at("ids").size(); });
-    static const std::string text = longest->at("text");
+    static const std::string kText = longest->at("text");
     struct Tokens : Directory {
         Tokens(const std::string& task, const std::string& tokenizer) : Directory(task, {}) {
-            write_text(at.path() / "text.txt", text);
+            write_text(at.path() / "text.txt", kText);
             write_text(at.path() / "tokenizer.json", tokenizer);
         }
     };
