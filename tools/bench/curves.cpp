@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tools/bench/rows_file.hpp>
 #include <tools/bench/bench.hpp>
 
 #include <cmath>
@@ -7,11 +6,12 @@
 #include <memory>
 #include <stdexcept>
 
+#include <core/canonical/executor.hpp>
 #include <tools/bench/canonical_models.hpp>
 #include <tools/bench/curves_progress.hpp>
 #include <tools/bench/native_models.hpp>
+#include <tools/bench/rows_file.hpp>
 #include <verifier/artifacts/dataset.hpp>
-#include <core/canonical/executor.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/compile/program/program.hpp>
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <core/system/file.hpp>
+#include <tools/bench/bench.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 
 namespace assay::bench {

@@ -20,7 +20,6 @@ using namespace assay;
 using namespace assay::program;
 using namespace assay::test;
 using canonical::Op;
-using canonical::Tensor;
 
 namespace {
 
