@@ -88,6 +88,10 @@ Result<void, TxError> check_work(const Params& params, const TaskSpec& spec) noe
     return {};
 }
 
+std::uint64_t accept_span(const Params& params, const TaskSpec& spec) noexcept {
+    return params.accept_blocks + replay_blocks(params, spec);
+}
+
 std::uint64_t commit_span(const Params& params, const TaskSpec& spec) noexcept {
     return params.commit_blocks + 3 * replay_blocks(params, spec);
 }

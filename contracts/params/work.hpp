@@ -33,6 +33,7 @@ inline constexpr std::uint64_t kStepsPerBlock = 1'000;
 Result<void, TxError> check_work(const Params& params, const TaskSpec& spec) noexcept;
 
 /// WRK-5: durations in blocks, for a task that check_work accepts.
+std::uint64_t accept_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t commit_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t report_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t challenge_span(const Params& params, const TaskSpec& spec) noexcept;

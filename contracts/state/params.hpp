@@ -43,7 +43,7 @@ struct Params {
     std::uint32_t segments_checked = 3;       ///< minimum; all segments if the task has fewer
 
     // Clocks.
-    std::uint32_t accept_blocks = 50;             ///< TASK-6
+    std::uint32_t accept_blocks = 50;             ///< WRK-5, TASK-6
     std::uint32_t commit_blocks = 200;            ///< VER-3
     std::uint32_t publish_blocks = 100;           ///< VER-4
     std::uint32_t challenge_blocks = 100;         ///< TASK-10: after the last verdict, before payment

@@ -8,6 +8,7 @@
 #include <contracts/lifecycle/lifecycle.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 #include <contracts/params/by_value.hpp>
+#include <contracts/params/work.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/stake/terms.hpp>
 #include <contracts/state/slots.hpp>
@@ -65,7 +66,7 @@ std::optional<Pause> draw_solver(Context& context, Task& task, const ClosedRound
     record_round(context, task, round);
     task.solver = *solver;
     record(context, task, history::SolverDrawn{*solver});
-    enter_state(context, task, TaskState::kDrawn, context.height_after(context.params.accept_blocks));
+    enter_state(context, task, TaskState::kDrawn, context.height_after(accept_span(context.params, task.spec)));
     set_task(context.state, task);
     return std::nullopt;
 }

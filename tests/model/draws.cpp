@@ -149,7 +149,7 @@ void Model::draw_solver(const TaskId& id) {
     task.solver = drawn;
     task.solver_bond = std::min<std::uint64_t>(params_.draw_price.grains / 2, bond_of(Role::kSolver, task));
     lock(Role::kSolver, *drawn, task.solver_bond);
-    enter(id, TaskState::kDrawn, height_ + params_.accept_blocks);
+    enter(id, TaskState::kDrawn, height_ + params_.accept_blocks + delay_of(task.spec));
 }
 
 std::uint64_t Model::verifiers_for(const Task& task) const {

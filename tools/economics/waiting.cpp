@@ -107,7 +107,7 @@ std::vector<Constraint> draw_constraints(const Parameters& p, const Costs& costs
          .role = "submitter",
          .parameter = "draw_blocks",
          .have = static_cast<double>(p.draw_blocks),
-         .need = pauses(p.redraw_blocks, draws - 1.0) + draws * (round + p.accept_blocks),
+         .need = pauses(p.redraw_blocks, draws - 1.0) + draws * (round + p.accept_blocks + p.replay_blocks_max),
          .unit = "blocks",
          .meaning = "a task waits for as many draws as find a solver, where all drawn before let their time pass",
          .help = "a higher draw_blocks, or a lower redraw_blocks"}};

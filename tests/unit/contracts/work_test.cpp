@@ -126,6 +126,7 @@ TEST_CASE(
 TEST_CASE("WRK-5: every window in which somebody replays is longer by what a replay takes") {
     const Params params = worked_params();
     const TaskSpec spec = worked_spec(16);
+    CHECK(accept_span(params, spec) == params.accept_blocks + 16);
     CHECK(commit_span(params, spec) == params.commit_blocks + 48);
     CHECK(report_span(params, spec) == params.commit_blocks + 48 * (params.profile_segments + 1));
     CHECK(challenge_span(params, spec) == params.challenge_blocks + 32);
@@ -169,6 +170,19 @@ TEST_CASE("WRK-5: a task's verdicts, challenge window and clocks have the time t
     const Dispute opened = find_dispute(chain.view, dispute_id(id, 1, chain.whistleblower.id)).value();
     CHECK(opened.game()->responder_clock == params.dispute_clock_blocks + 2 * replay);
     CHECK(opened.deadline().value == chain.height.value + opened.game()->responder_clock);
+}
+
+TEST_CASE("WRK-5, TASK-6: a drawn solver has the time of a replay to try a step before it accepts") {
+    Chain chain(worked_params());
+    chain.bond_all();
+    const TaskSpec spec = worked_spec(16);
+    const TaskId id = task_id(chain.submitter.id, 0);
+    REQUIRE(chain.run(chain.submitter, SubmitTask{spec}) == 0);
+    chain.await_solver(id);
+    chain.skip(chain.params.accept_blocks + 16 - 1);
+    CHECK(chain.task(id).state == TaskState::kDrawn);
+    chain.skip(1);
+    CHECK(chain.task(id).state == TaskState::kOpen);
 }
 
 TEST_CASE("WRK-6: a verification fee that does not pay the work is refused") {
