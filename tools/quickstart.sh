@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what Assay needs on Debian 12, builds it, and runs the demo or the tests.
 #
-#   tools/quickstart.sh demo [options of `assay demo`]   build/release, then the demo
+#   tools/quickstart.sh demo [options of `assay demo`]   build/release, then the demo (--model gpt2-small: its data first)
 #   tools/quickstart.sh test                             build/{release,asan,fuzz}, then every test but the long tier
 #   tools/quickstart.sh build                            build/release only
 #   tools/quickstart.sh install                          the packages alone, those of the tests too
@@ -93,6 +93,18 @@ build() { # preset [targets...]
 case "${1:-}" in
 demo)
   shift
+  case " $* " in
+  *" --model gpt2-small "* | *" --model=gpt2-small "*)
+    case " $* " in
+    *" --tokenizer"*) ;;
+    *)
+      install_packages perl-doc python3-venv
+      part "making a text and a tokenizer in build/gpt2-small" tools/demo/gpt2_small_data.py build/gpt2-small
+      set -- "$@" --text build/gpt2-small/text.txt --tokenizer build/gpt2-small/tokenizer.json
+      ;;
+    esac
+    ;;
+  esac
   install_packages "${packages[@]}"
   mkdir -p build
   part "building release" build release assay assayd assay-worker assay-adversary

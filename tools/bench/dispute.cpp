@@ -269,18 +269,19 @@ json run_dispute_bench(const DisputeOptions& options) {
     if (!options.only.empty()) {
         return measure(size_named(options.only), options);
     }
-    std::vector<Size> all = sizes();
-    if (options.full) {
-        all.push_back(gpt2_small());
-    }
     json out = json::array();
-    for (const Size& size : all) {
+    const auto add = [&](const Size& size) {
         std::fprintf(stderr, "dispute: %s\n", size.name);
         out.push_back(measure_apart(size, options));
+    };
+    for (const Size& size : sizes()) {
+        add(size);
     }
-    if (!options.full) {
-        out.push_back(extrapolated(out.back(), options.profile));
+    const json estimate = extrapolated(out.back(), options.profile);
+    if (options.full) {
+        add(gpt2_small());  // beside what the others let expect
     }
+    out.push_back(estimate);
     return out;
 }
 

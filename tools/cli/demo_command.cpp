@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <tools/demo/demo.hpp>
+#include <tools/demo/workload.hpp>
 
 namespace assay::cli {
 
@@ -18,6 +19,9 @@ void add_demo_command(CLI::App& app, Session& session) {
         std::string report;
         std::string text;
         std::string home;
+        std::string tokenizer;
+        std::string task;
+        std::uint64_t steps = 0;
     };
     auto a = std::make_shared<Arguments>();
     a->text = a->options.text.string();
@@ -39,10 +43,24 @@ void add_demo_command(CLI::App& app, Session& session) {
     command->add_option("--watchers", a->options.watchers, "Number of watchers that are drawn for each verdict")
         ->check(CLI::Range(1, 16));
     command->add_flag("--keep-running", a->options.keep_running, "Leave the network up after the end, until Ctrl-C");
-    command->add_option("--steps", a->options.steps, "Training steps")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    command->add_option("--text", a->text, "The text to train on")->capture_default_str();
+    auto* model = command
+                      ->add_option(
+                          "--model", a->options.model,
+                          "What is trained: a model of characters, a GPT of 10.8 million parameters, or GPT-2 small"
+                      )
+                      ->check(CLI::IsMember(demo::workload_names()))
+                      ->capture_default_str();
+    auto* steps = command->add_option("--steps", a->steps, "Training steps; default: as many as the model takes")
+                      ->check(CLI::PositiveNumber);
+    auto* text = command->add_option("--text", a->text, "The text to train on")->capture_default_str();
+    auto* tokenizer = command->add_option(
+        "--tokenizer", a->tokenizer, "tokenizer.json of the text; without it each character is a token"
+    );
+    command->add_option("--task", a->task, "A task directory to train instead, as `assay task submit` takes it")
+        ->excludes(model)
+        ->excludes(steps)
+        ->excludes(text)
+        ->excludes(tokenizer);
     command->add_option("--home", a->home, "An empty directory to use and keep; default: a temporary one");
     command->callback([a, &session] {
         session.command = [a, &session] {
@@ -54,6 +72,15 @@ void add_demo_command(CLI::App& app, Session& session) {
             }
             if (!a->home.empty()) {
                 a->options.home = a->home;
+            }
+            if (!a->tokenizer.empty()) {
+                a->options.tokenizer = a->tokenizer;
+            }
+            if (!a->task.empty()) {
+                a->options.task = a->task;
+            }
+            if (a->steps != 0) {
+                a->options.steps = a->steps;
             }
             a->options.tolerance = a->mode == "tolerance";
             a->options.text = a->text;

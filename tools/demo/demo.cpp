@@ -11,8 +11,6 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
-#include <iterator>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -27,6 +25,7 @@
 #include <tools/demo/own_command.hpp>
 #include <tools/demo/report.hpp>
 #include <tools/demo/story.hpp>
+#include <tools/demo/workload.hpp>
 #include <verifier/artifacts/server.hpp>
 #include <verifier/artifacts/store.hpp>
 
@@ -39,7 +38,6 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kBlockIntervalMs = 100;
-constexpr std::uint32_t kSegments = 8;
 constexpr std::chrono::seconds kDemoStartPatience{60};
 constexpr Amount kTreasury{5 * kGrainsPerAsy};  // so much that it bounds no jackpot
 
@@ -83,28 +81,27 @@ class TemporaryHome {
     bool kept_;
 };
 
-/// A text to train on, and the last tenth of it to be scored on.
-struct TextParts {
-    std::string training;
-    std::string holdout;
-};
+/// A user's own task is judged by what the demo was told.
+void check_own_task(const contracts::TaskSpec& spec, contracts::Mode mode) {
+    if (spec.mode != mode) {
+        throw std::runtime_error(
+            std::string("the task's mode is \"") + contracts::to_string(spec.mode) + "\"; give --mode " +
+            contracts::to_string(spec.mode)
+        );
+    }
+    if (spec.parent) {
+        throw std::runtime_error(
+            "the task continues another one, which is not on the demo's chain; leave out its parent"
+        );
+    }
+}
 
-/// Cut at the end of a line; of the hold-out, lines with characters that the training lacks are left out.
-TextParts split_text(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    const std::string text(std::istreambuf_iterator<char>(in), {});
-    const std::size_t cut = text.find('\n', text.size() - text.size() / 10);
-    if (cut == std::string::npos) {
-        throw std::runtime_error(path.string() + " has no line to be held out");
+const Workload& workload_named(const std::string& name) {
+    const Workload* found = find_workload(name);
+    if (found == nullptr) {
+        throw std::runtime_error("there is no model " + name);
     }
-    TextParts parts{text.substr(0, cut + 1), {}};
-    std::istringstream lines(text.substr(cut + 1));
-    for (std::string line; std::getline(lines, line);) {
-        if (line.find_first_not_of(parts.training) == std::string::npos) {
-            parts.holdout += line + "\n";
-        }
-    }
-    return parts;
+    return *found;
 }
 
 class Demo {
@@ -114,6 +111,7 @@ class Demo {
           // One tile is not far enough from the replay to be told from drift.
           fraud_(options.fraud.value_or(options.tolerance ? Fraud::kSkip : Fraud::kTile)),
           tolerance_(options.tolerance || cast_of(fraud_).needs_tolerance),
+          workload_(workload_named(options.model)),
           home_(home),
           narrator_(options.json),
           store_(home / "submitter" / "store"),
@@ -133,18 +131,22 @@ class Demo {
     void hire_all();
     contracts::TaskSpec pack(Fraud fraud, contracts::Mode mode);
     void submit(Fraud fraud, const std::string& solver);
-    void await_accepted(const Act& act);
+    void await_first(Act& act);
+    void retire(const std::string& solver, Amount stake);
     bool follow_all();
     void hear_workers();
     void attack();
     bool is_over();
     void hear(const WorkerEvent& heard);
     void keep_running();
-    json finish(Clock::time_point started);
+    void check_patience() const;
+    json finish();
 
     const DemoOptions& options_;
     const Fraud fraud_;  ///< of the only task, or of the one beside an honest one
     const bool tolerance_;
+    const Workload& workload_;
+    const Clock::time_point started_ = Clock::now();
     std::filesystem::path home_;
     Narrator narrator_;
     artifacts::ContentStore store_;
@@ -198,25 +200,14 @@ void Demo::hire(const std::string& name, Role role, Amount stake, const std::vec
 }
 
 contracts::TaskSpec Demo::pack(Fraud fraud, contracts::Mode mode) {
+    if (options_.task) {
+        contracts::TaskSpec spec = taskdir::pack_task(*options_.task, store_, artifact_server_->url());
+        check_own_task(spec, mode);
+        return spec;
+    }
     const auto directory = home_ / "submitter" / ("task-" + to_string(fraud));
     std::filesystem::create_directories(directory);
-    std::string data = "[data]\ntext = \"" + options_.text.string() + "\"\n";
-    if (cast_of(fraud).has_evaluation) {
-        const TextParts parts = split_text(options_.text);
-        std::ofstream(directory / "training.txt", std::ios::binary) << parts.training;
-        std::ofstream(directory / "holdout.txt", std::ios::binary) << parts.holdout;
-        data = "[data]\ntext = \"training.txt\"\n\n[evaluation]\ntext = \"holdout.txt\"\nbatches = 4\n";
-    }
-    std::ofstream(directory / "task.toml")
-        << "title = \"characters of the GPL (" << to_string(fraud) << ")\"\n"
-        << "steps = " << options_.steps << "\n"
-        << "checkpoint_interval = " << (options_.steps + kSegments - 1) / kSegments << "\n"
-        << "seed = " << options_.seed << "\n"
-        << (mode == contracts::Mode::kTolerance ? "mode = \"tolerance\"\n" : "")
-        << "reward = \"20 ASY\"\nverification_fee = \"3 ASY\"\ntraining_blocks = 600\n\n"
-        << "[model]\nkind = \"char\"\ncontext = 16\nembedding = 32\nhidden = 128\nbatch_size = 64\n\n"
-        << "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n\n"
-        << data;
+    write_task(directory, workload_, options_, fraud, mode == contracts::Mode::kTolerance);
     return taskdir::pack_task(directory, store_, artifact_server_->url());
 }
 
@@ -242,6 +233,7 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
         throw std::runtime_error("the task was refused: " + result.error);
     }
     Act act;
+    act.is_scored = spec.evaluation.has_value();
     act.fraud = fraud;
     act.solver = solver;
     act.tolerance = tolerance_;
@@ -249,13 +241,36 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
     acts_.push_back(std::move(act));
 }
 
-void Demo::await_accepted(const Act& act) {
-    const auto is_before = [](TaskState state) {
-        return state < TaskState::kTraining || state == TaskState::kProfiling;
+/// Waits until the first task has its solver, so that the second cannot draw it, or has ended where one task at a time
+/// is trained.
+void Demo::await_first(Act& act) {
+    const auto is_awaited = [this](TaskState state) {
+        return workload_.is_alone ? !is_terminal(state)
+                                  : state < TaskState::kTraining || state == TaskState::kProfiling;
     };
-    while (is_before(act.story->follow()) && !interrupted) {
+    while (is_awaited(act.state = act.story->follow()) && !interrupted) {
+        check_patience();
+        hear_workers();
         network_.check_alive();
         network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
+    }
+}
+
+/// After its task, a solver would be drawn for the next one, which is the other solver's.
+void Demo::retire(const std::string& solver, Amount stake) {
+    const auto result =
+        network_.rpc().send(network_.key(solver), contracts::Unbond{.role = Role::kSolver, .amount = stake});
+    if (result.code != 0) {
+        throw std::runtime_error(solver + " could not unbond: " + result.error);
+    }
+    narrator_.plain("  " + solver + " unbonds, so that another solver is drawn for the second task");
+}
+
+void Demo::check_patience() const {
+    if (Clock::now() - started_ > workload_.patience) {
+        throw std::runtime_error(
+            "the tasks have not ended within " + std::to_string(workload_.patience.count()) + " minutes"
+        );
     }
 }
 
@@ -311,10 +326,10 @@ bool Demo::follow_all() {
     return all_over;
 }
 
-json Demo::finish(Clock::time_point started) {
+json Demo::finish() {
     // Disputes that were running when another one convicted the task end with it; nothing is left to wait for.
     hear_workers();
-    const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();
+    const double wall_s = std::chrono::duration<double>(Clock::now() - started_).count();
     json report = make_report(network_, acts_, outsider_.get(), before_, wall_s);
     if (outsider_) {
         report[to_string(fraud_)] = outsider_->report();
@@ -347,7 +362,12 @@ void Demo::keep_running() {
 }
 
 std::vector<std::string> Demo::with_options(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.end(), {"--threads", "1", "--seed", std::to_string(options_.seed)});
+    arguments.insert(
+        arguments.end(), {"--threads", std::to_string(workload_.threads), "--seed", std::to_string(options_.seed)}
+    );
+    if (!workload_.memory.empty()) {
+        arguments.insert(arguments.end(), {"--memory", workload_.memory});
+    }
     return arguments;
 }
 
@@ -366,7 +386,10 @@ void Demo::hire_all() {
     if (!options_.fraud || cheat == nullptr) {
         hire("solver-1", Role::kSolver, stake, with_options({"solve"}));
         submit(cheat == nullptr ? fraud_ : Fraud::kNone, "solver-1");
-        await_accepted(acts_.back());
+        await_first(acts_.back());
+        if (workload_.is_alone && cheat != nullptr) {
+            retire("solver-1", stake);
+        }
     }
     if (cheat != nullptr) {
         std::vector<std::string> solve{"solve", "--dishonest", cheat};
@@ -379,7 +402,6 @@ void Demo::hire_all() {
 }
 
 int Demo::run() {
-    const auto started = Clock::now();
     start();
     hire_all();
     while (!is_over() && !interrupted) {
@@ -387,15 +409,13 @@ int Demo::run() {
         hear_workers();
         attack();
         network_.rpc().wait_for_block(network_.rpc().height(), std::chrono::seconds(2));
-        if (Clock::now() - started > std::chrono::minutes(5)) {
-            throw std::runtime_error("the tasks have not ended within five minutes");
-        }
+        check_patience();
     }
     if (interrupted) {
         narrator_.plain("interrupted");
         return 130;
     }
-    const json report = finish(started);
+    const json report = finish();
     print_table(network_, narrator_, acts_);
     if (report.contains("hunt")) {
         narrator_.plain("  " + describe_hunt(report.at("hunt")));
@@ -467,6 +487,12 @@ int run_demo(const DemoOptions& options) {
     std::signal(SIGINT, on_interrupt);
     std::signal(SIGTERM, on_interrupt);
     std::signal(SIGPIPE, SIG_IGN);
+    if (workload_named(options.model).needs_tokenizer && !options.tokenizer) {
+        throw std::runtime_error(
+            "the model " + options.model + " reads tokens: give --text FILE and --tokenizer tokenizer.json, or run " +
+            "tools/quickstart.sh demo --model " + options.model + ", which makes both"
+        );
+    }
     if (!std::filesystem::exists(options.text)) {
         throw std::runtime_error(
             "the text to train on, " + options.text.string() + ", does not exist; give --text FILE"

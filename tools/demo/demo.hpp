@@ -63,10 +63,13 @@ struct DemoOptions {
     std::uint32_t validators = 0;  ///< 0: one node with the embedded engine; else the number of nodes under CometBFT
     std::optional<std::uint32_t> watchers;  ///< drawn per verdict; nullopt: the default number
     bool keep_running = false;
-    bool json = false;  ///< print the report on stdout instead of telling the story
+    bool json = false;                          ///< print the report on stdout instead of telling the story
+    std::string model = "char";                 ///< name of the workload (workload.hpp)
+    std::optional<std::filesystem::path> task;  ///< a task directory to train instead, as for `assay task submit`
     std::filesystem::path text = "/usr/share/common-licenses/GPL-3";
-    std::uint64_t steps = 200;
-    std::optional<std::filesystem::path> home;  ///< default: a temporary directory, removed at the end
+    std::optional<std::filesystem::path> tokenizer;  ///< tokenizer.json of the text; nullopt: its tokens are characters
+    std::optional<std::uint64_t> steps;              ///< nullopt: as many as the workload has
+    std::optional<std::filesystem::path> home;       ///< default: a temporary directory, removed at the end
 };
 
 /// The number of validators for a double proposal: the smallest with which the others outvote a dishonest one. The last

@@ -15,6 +15,7 @@ constexpr std::array<const char*, 9> kStageNames = {"",          "submission", "
                                                     "training",  "completion", "verification", "challenge",
                                                     "settlement"};
 constexpr std::uint64_t kBarWidth = 24;
+constexpr double kFewSteps = 10;  ///< per second: so few are told with decimals
 
 std::string percent_line(const std::string& label, const Narrator::Training& t, bool with_bar) {
     const std::uint64_t done = t.steps == 0 ? 0 : t.step * kBarWidth / t.steps;
@@ -24,9 +25,9 @@ std::string percent_line(const std::string& label, const Narrator::Training& t, 
     }
     std::array<char, 160> text{};
     std::snprintf(
-        text.data(), text.size(), "%s: %sstep %llu/%llu, loss %.3f, %.0f steps/s, ETA %.0f s", label.c_str(),
+        text.data(), text.size(), "%s: %sstep %llu/%llu, loss %.3f, %.*f steps/s, ETA %.0f s", label.c_str(),
         bar.c_str(), static_cast<unsigned long long>(t.step), static_cast<unsigned long long>(t.steps), t.loss,
-        t.steps_per_s, t.eta_s
+        t.steps_per_s < kFewSteps ? 2 : 0, t.steps_per_s, t.eta_s
     );
     return text.data();
 }

@@ -265,7 +265,7 @@ void ReportJudge::judge_disputes(const Act& act, const json& task, const Verdict
     const auto& [refuted, upheld, forced] = found;
     switch (act.fraud) {
         case Fraud::kNone:
-            expect(task.at("score").is_number(), label + ": the task settled without a score");
+            expect(task.at("score").is_number() || !act.is_scored, label + ": the task settled without a score");
             [[fallthrough]];
         case Fraud::kBait:
         case Fraud::kWaiting:

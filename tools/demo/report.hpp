@@ -23,6 +23,7 @@ struct Act {
     Fraud fraud = Fraud::kNone;
     std::string solver;
     bool tolerance = false;
+    bool is_scored = false;  ///< the task has an evaluation
     std::unique_ptr<Story> story;
     contracts::TaskState state = contracts::TaskState::kOpen;
     std::optional<nlohmann::json> confession;  ///< what the dishonest worker reports that it did, and where

@@ -5,12 +5,17 @@
     demo_e2e.py BIN fraud KIND     one demo; its report; its block log replayed from genesis
     demo_e2e.py BIN tolerance KIND the same in tolerance mode
     demo_e2e.py BIN pair           the default demo, an honest task beside a fraud
+    demo_e2e.py BIN model NAME     the same with a larger model; gpt2-small needs a text and a tokenizer, which are made
+                                   in BIN/../gpt2-small, and skips where that cannot be
+    demo_e2e.py BIN task           a user's own task directory
     demo_e2e.py BIN same-seed      two runs with one seed give the same training state roots
     demo_e2e.py BIN afterwards     what anybody can check of a fraud, without a stake, once it is over
 """
 import json
+import math
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,10 +32,10 @@ def check(condition, complaint):
         sys.exit(f"FAILED: {complaint}")
 
 
-def run_demo(binaries, home, *arguments):
+def run_demo(binaries, home, *arguments, patience_s=280):
     report = home.with_suffix(".json")
     command = [str(binaries / "assay"), "demo", "--home", str(home), "--report", str(report), *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=280)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=patience_s)
     if "double-proposal" in arguments and result.returncode != 0 and "go install github.com/cometbft" in result.stderr:
         print("skipped: " + result.stderr.strip().splitlines()[-1])
         sys.exit(0)
@@ -212,6 +217,48 @@ def check_tolerance(report, kind):
         check(task["state"] == "convicted" and slash_reasons(task) == {"beyond_tolerance"}, "its distance must convict it")
 
 
+def check_pair(report):
+    check_shape(report)
+    check([t["state"] for t in report["tasks"]] == ["settled", "convicted"], "one settles, one is convicted")
+
+
+def check_model(binaries, folder, name):
+    """A larger model: packed, trained, verified, disputed and settled. At the start its loss is that of guessing."""
+    arguments, patience_s = [], 600
+    if name == "gpt2-small":
+        data = binaries.parent / name
+        script = pathlib.Path(__file__).resolve().parents[3] / "tools" / "demo" / "gpt2_small_data.py"
+        made = subprocess.run([sys.executable, str(script), str(data)], capture_output=True, text=True, timeout=600)
+        if made.returncode == 77:
+            print(made.stdout.strip())
+            sys.exit(0)
+        check(made.returncode == 0, made.stderr)
+        arguments, patience_s = ["--text", str(data / "text.txt"), "--tokenizer", str(data / "tokenizer.json")], 7_000
+    report, story = run_demo(binaries, folder / "home", "--model", name, *arguments, patience_s=patience_s)
+    check_pair(report)
+    check_fraud(report, "tile")
+    score = report["tasks"][0]["score"]
+    check(0 < score < math.log(50_257) + 1, f"a score of {score}")
+    losses = [float(loss) for loss in re.findall(r"honest task: .*loss (\d+\.\d+),", story)]
+    check(len(losses) < 2 or losses[-1] < losses[0], f"the loss must fall: {losses}")
+    check_replay(binaries, folder / "home")
+
+
+def check_own_task(binaries, folder):
+    """The examples/mlp of this repository, and directories that the demo cannot take."""
+    own = folder / "own"
+    shutil.copytree(pathlib.Path(__file__).resolve().parents[3] / "examples" / "mlp", own)
+    report, _ = run_demo(binaries, folder / "home", "--task", str(own), "--fraud", "none", "--seed", "7")
+    check_shape(report)
+    check(report["tasks"][0]["state"] == "settled", "the task must settle")
+    settings = (own / "task.toml").read_text()
+    (own / "task.toml").write_text('mode = "tolerance"\n' + settings)
+    for arguments, complaint in (("--task", str(own)), "give --mode tolerance"), (("--task", str(folder)), "task.toml"), \
+            (("--task", str(own), "--model", "char"), "excludes"):
+        refused = subprocess.run([str(binaries / "assay"), "demo", *arguments], capture_output=True, text=True, timeout=60)
+        check(refused.returncode != 0 and complaint in refused.stderr, f"{arguments}: {refused.stderr}")
+
+
 def check_afterwards(binaries, folder):
     command = [str(binaries / "assay"), "demo", "--home", str(folder / "home"), "--fraud", "tile", "--seed", "7", "--keep-running"]
     demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -265,9 +312,12 @@ def main():
             check_replay(binaries, folder / "home")
         elif mode == "pair":
             report, _ = run_demo(binaries, folder / "home", *sys.argv[3:])
-            check_shape(report)
-            check([t["state"] for t in report["tasks"]] == ["settled", "convicted"], "one settles, one is convicted")
+            check_pair(report)
             check(report["wall_s"] < 120, f"the demo took {report['wall_s']} s")
+        elif mode == "model":
+            check_model(binaries, folder, sys.argv[3])
+        elif mode == "task":
+            check_own_task(binaries, folder)
         elif mode == "same-seed":
             first, _ = run_demo(binaries, folder / "a", "--fraud", "none", "--seed", "11")
             second, _ = run_demo(binaries, folder / "b", "--fraud", "none", "--seed", "11")

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tools/demo/demo.hpp>
+
+namespace assay::demo {
+
+/// What the demo's tasks train, and what it takes to do so on one machine.
+struct Workload {
+    std::string name;      ///< on the command line
+    std::string settings;  ///< sections [model], [optimizer] and [numerics] of task.toml
+    std::uint64_t steps = 200;
+    std::uint32_t segments = 8;
+    std::uint32_t training_blocks = 600;
+    bool needs_tokenizer = false;
+    bool is_alone = false;      ///< one task at a time: two solvers and those who check them have no room side by side
+    std::uint32_t threads = 1;  ///< of each worker's engine
+    std::string memory{};       ///< limit of each worker's --memory; empty: none
+    std::chrono::minutes patience{5};  ///< until all tasks have ended
+};
+
+/// Returns the names of all workloads, for help and error messages. The first is the default.
+const std::vector<std::string>& workload_names();
+/// Returns the workload with that name, or nullptr.
+const Workload* find_workload(std::string_view name);
+
+/// Writes a task directory that trains `workload` on the text of `options`. Tasks of frauds that have an evaluation are
+/// trained on nine tenths of the text and scored on lines of the rest. Throws std::runtime_error if the text has no
+/// line to hold out.
+void write_task(
+    const std::filesystem::path& directory, const Workload& workload, const DemoOptions& options, Fraud fraud,
+    bool tolerance
+);
+
+}  // namespace assay::demo
