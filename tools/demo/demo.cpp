@@ -291,6 +291,10 @@ void Demo::hear(const WorkerEvent& heard) {
                                      .steps_per_s = heard.event.value("steps_per_s", 0.0),
                                      .eta_s = heard.event.value("eta_s", 0.0)}
             );
+        } else if (kind == "declined") {
+            narrator_.plain(
+                "  " + heard.worker + " declines " + act.story->label() + ": " + heard.event.value("reason", "")
+            );
         } else if (kind == "dishonest" && !act.confession) {
             act.confession = heard.event;
         }

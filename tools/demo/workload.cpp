@@ -34,7 +34,7 @@ const std::vector<Workload>& workloads() {
          .training_blocks = 36'000,
          .needs_tokenizer = true,
          .is_alone = true,
-         .memory = "7GiB",
+         .memory = "9GiB",
          .patience = std::chrono::minutes{120}},
     };
     return kWorkloads;
