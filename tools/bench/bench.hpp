@@ -61,7 +61,7 @@ struct CurveOptions {
 nlohmann::json run_curves(const CurveOptions& options);
 
 struct DisputeOptions {
-    bool full = false;  ///< GPT-2 small too
+    bool full = false;  ///< GPT-2 small too, with a head of its own
     int threads = 1;
     std::string profile = "XG-21";
     std::string only{};        ///< one model, in this process

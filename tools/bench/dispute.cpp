@@ -34,7 +34,6 @@ constexpr std::uint64_t kSeed = 1;
 struct Size {
     const char* name;
     NativeGptConfig config;
-    bool tied_head = false;
 };
 
 std::vector<Size> sizes() {
@@ -46,7 +45,7 @@ std::vector<Size> sizes() {
 }
 
 Size gpt2_small() {
-    return {"gpt2", {.layers = 12, .heads = 12, .width = 768, .context = 128, .vocabulary = 50'257, .batch = 1}, true};
+    return {"gpt2", {.layers = 12, .heads = 12, .width = 768, .context = 128, .vocabulary = 50'257, .batch = 1}};
 }
 
 Size size_named(const std::string& name) {
@@ -62,7 +61,7 @@ Size size_named(const std::string& name) {
 }
 
 program::Program program_of(const Size& size, const std::string& profile) {
-    return program_of(size.config, kRows, profile_named(profile), size.tied_head);
+    return program_of(size.config, kRows, profile_named(profile));
 }
 
 std::uint64_t outputs_bytes(const canonical::Graph& graph) {

@@ -10,20 +10,50 @@
 #include <tools/demo/workload.hpp>
 
 namespace assay::cli {
+namespace {
+
+struct DemoArguments {
+    demo::DemoOptions options;
+    std::string fraud;
+    std::string mode = "exact";
+    std::string report;
+    std::string text;
+    std::string home;
+    std::string tokenizer;
+    std::string task;
+    std::uint64_t steps = 0;
+};
+
+demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
+    demo::DemoOptions options = arguments.options;
+    if (!arguments.fraud.empty()) {
+        options.fraud = demo::decode_fraud(arguments.fraud);
+    }
+    if (!arguments.report.empty()) {
+        options.report = arguments.report;
+    }
+    if (!arguments.home.empty()) {
+        options.home = arguments.home;
+    }
+    if (!arguments.tokenizer.empty()) {
+        options.tokenizer = arguments.tokenizer;
+    }
+    if (!arguments.task.empty()) {
+        options.task = arguments.task;
+    }
+    if (arguments.steps != 0) {
+        options.steps = arguments.steps;
+    }
+    options.tolerance = arguments.mode == "tolerance";
+    options.text = arguments.text;
+    options.json = json;
+    return options;
+}
+
+}  // namespace
 
 void add_demo_command(CLI::App& app, Session& session) {
-    struct Arguments {
-        demo::DemoOptions options;
-        std::string fraud;
-        std::string mode = "exact";
-        std::string report;
-        std::string text;
-        std::string home;
-        std::string tokenizer;
-        std::string task;
-        std::uint64_t steps = 0;
-    };
-    auto a = std::make_shared<Arguments>();
+    auto a = std::make_shared<DemoArguments>();
     a->text = a->options.text.string();
     CLI::App* command = app.add_subcommand("demo", "A whole network on this machine, from submission to settlement");
     command->add_option("--fraud", a->fraud, "One task with this fraud; without it, an honest task and a tile fraud")
@@ -63,30 +93,7 @@ void add_demo_command(CLI::App& app, Session& session) {
         ->excludes(tokenizer);
     command->add_option("--home", a->home, "An empty directory to use and keep; default: a temporary one");
     command->callback([a, &session] {
-        session.command = [a, &session] {
-            if (!a->fraud.empty()) {
-                a->options.fraud = demo::decode_fraud(a->fraud);
-            }
-            if (!a->report.empty()) {
-                a->options.report = a->report;
-            }
-            if (!a->home.empty()) {
-                a->options.home = a->home;
-            }
-            if (!a->tokenizer.empty()) {
-                a->options.tokenizer = a->tokenizer;
-            }
-            if (!a->task.empty()) {
-                a->options.task = a->task;
-            }
-            if (a->steps != 0) {
-                a->options.steps = a->steps;
-            }
-            a->options.tolerance = a->mode == "tolerance";
-            a->options.text = a->text;
-            a->options.json = session.json();
-            return demo::run_demo(a->options);
-        };
+        session.command = [a, &session] { return demo::run_demo(demo_options_of(*a, session.json())); };
     });
 }
 

@@ -25,6 +25,7 @@
 #include <tools/demo/own_command.hpp>
 #include <tools/demo/report.hpp>
 #include <tools/demo/story.hpp>
+#include <tools/demo/temporary_home.hpp>
 #include <tools/demo/workload.hpp>
 #include <verifier/artifacts/server.hpp>
 #include <verifier/artifacts/store.hpp>
@@ -46,40 +47,6 @@ void on_interrupt(int) { interrupted = true; }
 
 /// The directory of executables that this one runs from.
 std::filesystem::path own_directory() { return own_executable().parent_path(); }
-
-class TemporaryHome {
-  public:
-    explicit TemporaryHome(const std::optional<std::filesystem::path>& given) : kept_(given.has_value()) {
-        if (given) {
-            path_ = *given;
-            if (std::filesystem::exists(path_) && !std::filesystem::is_empty(path_)) {
-                throw std::runtime_error(path_.string() + " is not empty; give --home a new directory");
-            }
-            std::filesystem::create_directories(path_);
-            return;
-        }
-        std::string pattern = (std::filesystem::temp_directory_path() / "assay-demo-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) {
-            throw std::runtime_error("cannot make a temporary directory " + pattern);
-        }
-        path_ = pattern;
-    }
-    ~TemporaryHome() {
-        if (!kept_) {
-            std::error_code ignored;
-            std::filesystem::remove_all(path_, ignored);
-        }
-    }
-    TemporaryHome(const TemporaryHome&) = delete;
-    TemporaryHome& operator=(const TemporaryHome&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-    /// After a failure the logs stay, so that somebody can read them.
-    void keep() { kept_ = true; }
-
-  private:
-    std::filesystem::path path_;
-    bool kept_;
-};
 
 /// A user's own task is judged by what the demo was told.
 void check_own_task(const contracts::TaskSpec& spec, contracts::Mode mode) {
@@ -495,6 +462,11 @@ int run_demo(const DemoOptions& options) {
         throw std::runtime_error(
             "the model " + options.model + " reads tokens: give --text FILE and --tokenizer tokenizer.json, or run " +
             "tools/quickstart.sh demo --model " + options.model + ", which makes both"
+        );
+    }
+    if (options.task && !std::filesystem::exists(*options.task / "task.toml")) {
+        throw std::runtime_error(
+            options.task->string() + " has no task.toml; `assay task init` makes a task directory"
         );
     }
     if (!std::filesystem::exists(options.text)) {

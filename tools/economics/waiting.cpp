@@ -102,12 +102,13 @@ std::vector<Constraint> decline_constraints(const Parameters& p, const Costs& co
 std::vector<Constraint> draw_constraints(const Parameters& p, const Costs& costs, const TaskCosts& task) {
     const double round = 2.0 * p.contribute_blocks + 1.0;  // BCN-5
     const double draws = draws_needed(1);
+    const double replay = is_admitted(p, costs, task) ? replay_blocks_needed(costs, task) : 0.0;  // WRK-5
     std::vector<Constraint> out{
         {.name = "draws.time",
          .role = "submitter",
          .parameter = "draw_blocks",
          .have = static_cast<double>(p.draw_blocks),
-         .need = pauses(p.redraw_blocks, draws - 1.0) + draws * (round + p.accept_blocks + p.replay_blocks_max),
+         .need = pauses(p.redraw_blocks, draws - 1.0) + draws * (round + p.accept_blocks + replay),
          .unit = "blocks",
          .meaning = "a task waits for as many draws as find a solver, where all drawn before let their time pass",
          .help = "a higher draw_blocks, or a lower redraw_blocks"}};

@@ -106,6 +106,10 @@ TEST_CASE("TASK-17, VER-7: draw_blocks are enough for draws that find a solver, 
     fails("draws.time", "draw_blocks", [](Parameters& p, Costs&) { p.draw_blocks = 600; });
     fails("draws.time", "draw_blocks", [](Parameters& p, Costs&) { p.redraw_blocks = 2'000; });
     fails("draws.time", "draw_blocks", [](Parameters& p, Costs&) { p.accept_blocks = 5'000; });
+    fails("draws.time", "draw_blocks", [](Parameters& p, Costs& costs) {  // WRK-5: each draw may last for a replay
+        p.replay_blocks_max = 1'000'000;
+        costs.block_seconds = kUsual.segment_seconds / 10'000;
+    });
     fails("draws.busy", "draw_blocks", [](Parameters& p, Costs&) { p.draw_blocks = 4'000; });
     fails("draws.busy", "draw_blocks", [](Parameters& p, Costs&) { p.challenge_blocks = 10'000; });
 }
