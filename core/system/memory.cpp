@@ -4,6 +4,10 @@
 #include <fstream>
 #include <string>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace assay::system {
 
 std::optional<std::uint64_t> available_memory() {
@@ -16,6 +20,12 @@ std::optional<std::uint64_t> available_memory() {
         std::getline(in, rest);
     }
     return std::nullopt;
+}
+
+void release_free_memory() noexcept {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 }  // namespace assay::system

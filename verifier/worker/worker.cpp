@@ -11,6 +11,7 @@
 
 #include <core/crypto/address.hpp>
 #include <core/system/file_lock.hpp>
+#include <core/system/memory.hpp>
 #include <verifier/artifacts/fetcher.hpp>
 #include <verifier/artifacts/server.hpp>
 #include <verifier/worker/contributor.hpp>
@@ -220,6 +221,7 @@ void work(WorkerContext& context, Role& role) {
     Urgent urgent(context, role);
     context.attend_urgent = [&urgent] { urgent.interlude(); };
     Height seen;
+    bool was_busy = false;
     milliseconds backoff = kBackoffFirst;
     while (!context.stop) {
         try {
@@ -234,8 +236,12 @@ void work(WorkerContext& context, Role& role) {
             }
             context.chain.drop_ended();
             if (!busy) {
+                if (was_busy) {
+                    system::release_free_memory();  // of states: other workers of this machine may need it
+                }
                 seen = wait_for_news(context, seen, fetched);
             }
+            was_busy = busy;
             backoff = kBackoffFirst;
         } catch (const JournalError& error) {
             outlast_full_disk(context, role, error.what());
