@@ -177,12 +177,13 @@ TEST_CASE("a server that does not know ranges begins at 0, and one that answers 
 
 TEST_CASE("a transfer may be slow as long as it moves, and one that stands still is given up") {
     // A byte every 20 ms takes longer in all than the idle time, and never as long in between.
-    const HttpLimits limits{.timeout = std::chrono::hours(1), .idle_timeout = milliseconds(400)};
-    const std::string answer = canned("200 OK", "a slow answer");
+    const HttpLimits limits{.timeout = std::chrono::hours(1), .idle_timeout = milliseconds(1'000)};
+    const std::string text = "an answer that is slow, yet never at rest";
+    const std::string answer = canned("200 OK", text);
     const Listener slow(answer, 1);
     Collected all;
     CHECK(http_get_file(slow.url(), 0, std::nullopt, all.sink(), limits).status == 200);
-    CHECK(all.bytes == "a slow answer");
+    CHECK(all.bytes == text);
     const Listener mute;
     Collected nothing;
     CHECK_THROWS_AS(http_get_file(mute.url(), 0, std::nullopt, nothing.sink(), limits), NetTimeout);
