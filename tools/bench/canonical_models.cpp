@@ -38,14 +38,16 @@ NativeCnnConfig cnn_size() {
     return out;
 }
 
-program::Program program_of(const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile) {
+program::Program program_of(
+    const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile, bool tied_head
+) {
     program::GptConfig config;
     config.vocabulary = narrow(model.vocabulary);
     config.context = narrow(model.context);
     config.layers = narrow(model.layers);
     config.heads = narrow(model.heads);
     config.width = narrow(model.width);
-    config.tied_head = false;
+    config.tied_head = tied_head;
     config.batch_size = narrow(model.batch);
     config.dataset_rows = rows;
     config.profile = profile;

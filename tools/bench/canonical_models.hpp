@@ -16,7 +16,9 @@ NativeCnnConfig cnn_size();
 
 /// Returns the canonical program of a native model, with the same optimizer, for a dataset of `rows` rows. Classifiers
 /// read values from 0 to 16, which are scaled by 1/16.
-program::Program program_of(const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile);
+program::Program program_of(
+    const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile, bool tied_head = false
+);
 program::Program program_of(const NativeMlpConfig& model, std::uint64_t rows, const program::Profile& profile);
 program::Program program_of(const NativeCnnConfig& model, std::uint64_t rows, const program::Profile& profile);
 program::Program program_of(const NativeResnetConfig& model, std::uint64_t rows, const program::Profile& profile);

@@ -34,6 +34,7 @@ constexpr std::uint64_t kSeed = 1;
 struct Size {
     const char* name;
     NativeGptConfig config;
+    bool tied_head = false;  ///< the head shares the embedding's weight, as GPT-2's does
 };
 
 std::vector<Size> sizes() {
@@ -45,7 +46,10 @@ std::vector<Size> sizes() {
 }
 
 Size gpt2_small() {
-    return {"gpt2", {.layers = 12, .heads = 12, .width = 768, .context = 128, .vocabulary = 50'257, .batch = 1}};
+    return {
+        .name = "124",
+        .config = {.layers = 12, .heads = 12, .width = 768, .context = 128, .vocabulary = 50'257, .batch = 1},
+        .tied_head = true};
 }
 
 Size size_named(const std::string& name) {
@@ -57,11 +61,11 @@ Size size_named(const std::string& name) {
     if (name == gpt2_small().name) {
         return gpt2_small();
     }
-    throw std::runtime_error("no model is called " + name + "; there are 0.8, 10.8, 38 and gpt2");
+    throw std::runtime_error("no model is called " + name + "; there are 0.8, 10.8, 38 and 124");
 }
 
 program::Program program_of(const Size& size, const std::string& profile) {
-    return program_of(size.config, kRows, profile_named(profile));
+    return program_of(size.config, kRows, profile_named(profile), size.tied_head);
 }
 
 std::uint64_t outputs_bytes(const canonical::Graph& graph) {
@@ -204,6 +208,14 @@ json play(const dispute::Claim& claim, dispute::Replay& replay) {
             {"onchain_bytes", bytes}, {"rounds", position.rounds}, {"referee_us", judge_us}};
 }
 
+/// Bytes of a large tensor that are hashed in a second, on all cores: the speed of SHA-256.
+double hashed_bytes_per_s() {
+    const canonical::Tensor tensor = canonical::make_tensor(canonical::DType::kF32, {.rows = 8'192, .cols = 8'192});
+    const Stopwatch watch;
+    artifacts::commit_tensor(tensor);
+    return static_cast<double>(tensor.data.size()) / watch.seconds();
+}
+
 /// One model, in this process.
 json measure(const Size& size, const DisputeOptions& options) {
     const auto artifacts = artifacts_of(size, program_of(size, options.profile));
@@ -224,6 +236,7 @@ json measure(const Size& size, const DisputeOptions& options) {
         out.update(play(claim, replay));
     }
     out["peak_mib"] = static_cast<double>(peak_kib() - before) / 1024.0;
+    out["hashed_bytes_per_s"] = options.only_trains ? 0.0 : hashed_bytes_per_s();
     return out;
 }
 
@@ -237,6 +250,10 @@ json measure_apart(const Size& size, const DisputeOptions& options) {
     out["parameters"] = parameters_of(program);
     out["outputs_bytes"] = outputs_bytes(program.step);
     out["work"] = dispute::work_of(program.step);
+    // The goal: a move takes two steps at most, and the hashing of one step's outputs.
+    const double hashing_s =
+        static_cast<double>(outputs_bytes(program.step)) / out.at("hashed_bytes_per_s").get<double>();
+    out["goal_s"] = 2.0 * out.at("step_s").get<double>() + hashing_s;
     out["answer_steps"] = out.at("answer_s").get<double>() / out.at("step_s").get<double>();
     out["training_mib"] = trains.at("peak_mib");
     out["memory_over_training"] = out.at("peak_mib").get<double>() / trains.at("peak_mib").get<double>();
@@ -277,9 +294,12 @@ json run_dispute_bench(const DisputeOptions& options) {
     for (const Size& size : sizes()) {
         add(size);
     }
-    const json estimate = extrapolated(out.back(), options.profile);
+    json estimate = extrapolated(out.back(), options.profile);
     if (options.full) {
-        add(gpt2_small());  // beside what the others let expect
+        add(gpt2_small());
+        for (const char* key : {"step_s", "answer_s"}) {
+            estimate["measured_over_this"][key] = out.back().at(key).get<double>() / estimate.at(key).get<double>();
+        }
     }
     out.push_back(estimate);
     return out;
