@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include <core/codec/borsh.hpp>
 #include <verifier/roles/dispute.hpp>
 #include <verifier/roles/order.hpp>
 #include <verifier/worker/evaluating.hpp>
@@ -53,7 +52,7 @@ std::vector<contracts::Dispute> DisputePlayer::open_disputes(const std::vector<c
                 out.push_back(*std::move(dispute));
             } else if (dispute) {
                 over_.insert(id);
-                replays_.erase(id);
+                replays_.drop(id);
             }
         }
     }
@@ -173,29 +172,20 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
 }
 
 std::shared_ptr<EngineReplay> DisputePlayer::replay_of(const contracts::Task& task, const contracts::Dispute& dispute) {
-    if (const auto found = replays_.find(dispute.id); found != replays_.end()) {
-        return found->second.replay;
-    }
-    const auto same = std::find_if(replays_.begin(), replays_.end(), [&](const auto& other) {
-        return other.second.task == task.id &&
-               codec::encode(other.second.replay->claim()) == codec::encode(dispute.claim);
+    return replays_.of(dispute, [&]() -> std::shared_ptr<EngineReplay> {
+        const auto artifacts = context_.artifacts(task, artifacts::Urgency::kDispute);
+        if (!artifacts) {
+            return nullptr;
+        }
+        auto ground =
+            dispute.profile() ? ground_of_report(task, dispute, artifacts) : ground_of(task, dispute, artifacts);
+        if (!ground) {
+            return nullptr;
+        }
+        return std::make_shared<EngineReplay>(
+            ground->artifacts, dispute.claim, std::move(ground->before), context_.options.engine, ground->alteration
+        );
     });
-    if (same != replays_.end()) {
-        return replays_.emplace(dispute.id, same->second).first->second.replay;
-    }
-    const auto artifacts = context_.artifacts(task, artifacts::Urgency::kDispute);
-    if (!artifacts) {
-        return nullptr;
-    }
-    auto ground = dispute.profile() ? ground_of_report(task, dispute, artifacts) : ground_of(task, dispute, artifacts);
-    if (!ground) {
-        return nullptr;
-    }
-    auto replay = std::make_shared<EngineReplay>(
-        ground->artifacts, dispute.claim, std::move(ground->before), context_.options.engine, ground->alteration
-    );
-    replays_.insert_or_assign(dispute.id, Replaying{.task = task.id, .replay = replay});
-    return replay;
 }
 
 bool DisputePlayer::prove(const contracts::Dispute& dispute, EngineReplay& replay) {
@@ -273,7 +263,7 @@ bool DisputePlayer::move(const contracts::Task& task, const contracts::Dispute& 
         throw;
     } catch (const std::exception& error) {
         context_.reporter.trouble("dispute " + to_hex(dispute.id.view()) + ": unable to move: " + error.what());
-        replays_.erase(dispute.id);
+        replays_.drop(dispute.id);
         return false;
     }
 }

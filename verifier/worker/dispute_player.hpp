@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <memory>
 #include <set>
 #include <vector>
 
 #include <contracts/state/dispute.hpp>
 #include <verifier/worker/replay.hpp>
+#include <verifier/worker/shared_replays.hpp>
 #include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
@@ -44,11 +44,7 @@ class DisputePlayer {
     std::shared_ptr<EngineReplay> replay_of(const contracts::Task& task, const contracts::Dispute& dispute);
 
     WorkerContext& context_;
-    struct Replaying {
-        contracts::TaskId task;
-        std::shared_ptr<EngineReplay> replay;  ///< shared by the task's disputes about one claim
-    };
-    std::map<contracts::DisputeId, Replaying> replays_;
+    SharedReplays replays_;
     std::set<contracts::DisputeId> lost_;  ///< disputes in which our proof would rule against us
     std::set<contracts::DisputeId> over_;
 };

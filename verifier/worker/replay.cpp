@@ -44,6 +44,11 @@ void EngineReplay::set_state(const std::vector<canonical::Tensor>& state) {
     }
 }
 
+void EngineReplay::run(std::uint64_t step, const canonical::NodeObserver& observe) {
+    ++steps_run_;
+    runner_.run(step, observe);
+}
+
 bool EngineReplay::is_kept(std::uint64_t step) const { return (step - claim_.first_step) % stride_ == 0; }
 
 const std::vector<canonical::Tensor>* EngineReplay::after_divergence(std::uint64_t step) const {
@@ -63,7 +68,7 @@ const std::vector<canonical::Tensor>* EngineReplay::state_at(std::uint64_t step)
     set_state(nearest->second);
     while (at < step) {
         try {
-            runner_.run(at);
+            run(at);
         } catch (const Diverged&) {
             after_divergence_ = runner_.state_after_divergence(at);
             diverged_at_ = at;
@@ -105,7 +110,7 @@ std::optional<std::uint64_t> EngineReplay::diverged_at() {
 void EngineReplay::watch(std::uint64_t step, const canonical::NodeObserver& observe) {
     set_state(state_before(step));
     try {
-        runner_.run(step, observe);
+        run(step, observe);
     } catch (const Diverged&) {
         // Every node was computed; only the state after them is none.
     }

@@ -26,6 +26,8 @@ class EngineReplay final : public dispute::Replay {
     );
 
     const dispute::Claim& claim() const { return claim_; }
+    /// How many steps the engine has executed, in whole or in part.
+    std::uint64_t steps_run() const { return steps_run_; }
     Hash256 state_root_after(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
     const canonical::Tensor& node_output(std::uint64_t step, std::uint32_t node) override;
@@ -36,6 +38,7 @@ class EngineReplay final : public dispute::Replay {
 
   private:
     std::vector<Hash256> commit_outputs(std::uint64_t step) override;
+    void run(std::uint64_t step, const canonical::NodeObserver& observe = {});
     /// Executes `step`, until `observe` returns false.
     void watch(std::uint64_t step, const canonical::NodeObserver& observe);
     /// The state before `step`; nullptr if an earlier step diverged, so that there is none.
@@ -47,6 +50,7 @@ class EngineReplay final : public dispute::Replay {
     std::shared_ptr<const TaskArtifacts> artifacts_;
     dispute::Claim claim_;
     Runner runner_;
+    std::uint64_t steps_run_ = 0;
     std::uint64_t stride_ = 1;                                        ///< every stride_-th state is kept
     std::map<std::uint64_t, std::vector<canonical::Tensor>> states_;  // key: the step that reads the state
     std::optional<std::uint64_t> passing_;  // the one state in states_ that is only kept temporarily

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <vector>
+
 #include <tests/adversary/fraud.hpp>
 #include <tests/unit/worker/small_task.hpp>
 #include <core/dispute/player.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/worker/dispute_player.hpp>
 #include <verifier/worker/replay.hpp>
+#include <verifier/worker/shared_replays.hpp>
 
 namespace assay::worker {
 namespace {
 
 using adversary::Dishonesty;
 using adversary::Fraud;
+
+/// Steps that the moves of one dispute take after its segment: the commitments of a step, and the outputs that a node
+/// reads and writes.
+constexpr std::uint64_t kStepsForMoves = 4;
 
 struct Ended {
     dispute::Pinpoint at;
@@ -27,35 +37,59 @@ contracts::Tx tx_of(contracts::Action action) {
     return tx;
 }
 
-/// Both sides as the dispute desk plays them, with the chain's record of their moves.
-Ended play(const dispute::Claim& claim, dispute::Replay& responder, dispute::Replay& challenger) {
-    dispute::Position position = dispute::start_position(claim);
-    // The first transaction opens the dispute, and one that failed changes nothing.
-    std::vector<contracts::Tx> moves{tx_of(contracts::OpenDispute{}), tx_of(contracts::RevealMove{})};
-    while (!position.is_at_proof()) {
-        if (position.pending().empty()) {
+/// A dispute as the dispute desks of both sides play it, with the chain's record of their moves.
+class Game {
+  public:
+    explicit Game(const dispute::Claim& claim) : claim_(claim), position_(dispute::start_position(claim)) {}
+
+    bool is_at_proof() const { return position_.is_at_proof(); }
+    /// The next move, of whoever has to make it; none where a proof is due.
+    void move(dispute::Replay& responder, dispute::Replay& challenger) {
+        if (is_at_proof()) {
+            return;
+        }
+        if (position_.pending().empty()) {
             const contracts::RevealMove move{
-                .dispute = {}, .round = position.rounds, .children = dispute::make_reveal(claim, position, responder)};
-            position = dispute::reveal(claim, position, move.children).value();
-            moves.push_back(tx_of(move));
+                .dispute = {},
+                .round = position_.rounds,
+                .children = dispute::make_reveal(claim_, position_, responder)};
+            position_ = dispute::reveal(claim_, position_, move.children).value();
+            moves_.push_back(tx_of(move));
         } else {
             const contracts::SelectMove move{
                 .dispute = {},
-                .round = position.rounds,
-                .selection = dispute::make_selection(claim, position, challenger)};
-            position = dispute::select(claim, position, move.selection).value();
-            moves.push_back(tx_of(move));
+                .round = position_.rounds,
+                .selection = dispute::make_selection(claim_, position_, challenger)};
+            position_ = dispute::select(claim_, position_, move.selection).value();
+            moves_.push_back(tx_of(move));
         }
     }
-    const auto reveals = node_reveals(claim, moves);
-    const auto judged = [&](dispute::Replay& replay) {
-        return dispute::judge(claim, position, dispute::make_proof(claim, position, replay, reveals));
-    };
-    return {
-        .at = dispute::pinpoint(position),
-        .by_responder = judged(responder),
-        .by_challenger = judged(challenger),
-        .rounds = position.rounds};
+    /// What the proofs of both come to.
+    Ended end(dispute::Replay& responder, dispute::Replay& challenger) const {
+        const auto reveals = node_reveals(claim_, moves_);
+        const auto judged = [&](dispute::Replay& replay) {
+            return dispute::judge(claim_, position_, dispute::make_proof(claim_, position_, replay, reveals));
+        };
+        return {
+            .at = dispute::pinpoint(position_),
+            .by_responder = judged(responder),
+            .by_challenger = judged(challenger),
+            .rounds = position_.rounds};
+    }
+
+  private:
+    dispute::Claim claim_;
+    dispute::Position position_;
+    // The first transaction opens the dispute, and one that failed changes nothing.
+    std::vector<contracts::Tx> moves_{tx_of(contracts::OpenDispute{}), tx_of(contracts::RevealMove{})};
+};
+
+Ended play(const dispute::Claim& claim, dispute::Replay& responder, dispute::Replay& challenger) {
+    Game game(claim);
+    while (!game.is_at_proof()) {
+        game.move(responder, challenger);
+    }
+    return game.end(responder, challenger);
 }
 
 EngineReplay replay_of(
@@ -115,6 +149,112 @@ TEST_CASE("a party to a dispute hashes each tensor around the disputed step once
     play(claim, responder, challenger);
     CHECK(responder.tensors_hashed() == by_responder);
     CHECK(challenger.tensors_hashed() == by_challenger);
+}
+
+/// A worker's disputes of one claim, by accounts whose replays are `challengers`: the games are played in turns, as a
+/// worker attends to them, with the replays that it shares between them.
+struct TwoGames {
+    std::vector<Ended> ended{};
+    std::size_t replays_made = 0;
+    std::uint64_t steps_run = 0;
+};
+
+TwoGames play_two(
+    const dispute::Claim& claim, const std::function<EngineReplay()>& make_responder,
+    const std::vector<EngineReplay*>& challengers
+) {
+    TwoGames out;
+    SharedReplays replays;
+    std::vector<std::shared_ptr<EngineReplay>> made;
+    const auto replay_of_game = [&](std::size_t game) {
+        contracts::Dispute dispute;
+        dispute.id = contracts::DisputeId{{static_cast<std::uint8_t>(game + 1)}};
+        dispute.task = contracts::TaskId{{7}};
+        dispute.claim = claim;
+        return replays.of(dispute, [&] {
+            made.push_back(std::make_shared<EngineReplay>(make_responder()));
+            return made.back();
+        });
+    };
+    std::vector<Game> games(challengers.size(), Game(claim));
+    while (!std::all_of(games.begin(), games.end(), [](const Game& game) { return game.is_at_proof(); })) {
+        for (std::size_t i = 0; i < games.size(); ++i) {
+            games[i].move(*replay_of_game(i), *challengers[i]);
+        }
+    }
+    for (std::size_t i = 0; i < games.size(); ++i) {
+        out.ended.push_back(games[i].end(*replay_of_game(i), *challengers[i]));
+    }
+    out.replays_made = made.size();
+    for (const auto& replay : made) {
+        out.steps_run += replay->steps_run();
+    }
+    return out;
+}
+
+TEST_CASE("two disputes of a dishonest solver's claim at once share one replay, and both refute it") {
+    const test::SmallTask task;
+    const auto fraud = std::make_shared<const Fraud>(Dishonesty::kTile, task.artifacts);
+    const std::uint32_t segment = fraud->segment();
+    const dispute::Claim claim = task.claim(segment, fraud);
+    auto first = replay_of(task, segment, claim, fraud, nullptr);
+    auto second = replay_of(task, segment, claim, fraud, nullptr);
+    const auto responder = [&] { return replay_of(task, segment, claim, fraud, fraud); };
+    const TwoGames one = play_two(claim, responder, {&first});
+    const TwoGames both = play_two(claim, responder, {&first, &second});
+    CHECK(both.replays_made == 1);
+    for (const Ended& game : both.ended) {
+        CHECK(game.by_challenger.value() == dispute::Ruling::kClaimRefuted);
+        CHECK(game.at.step == fraud->first_step());
+    }
+    // They ask about the same step, so the second costs no step that the first has not run.
+    CHECK(both.steps_run == one.steps_run);
+}
+
+TEST_CASE("two disputes of an honest solver's claim at once share one replay, and the claim holds in both") {
+    const test::SmallTask task;
+    const auto lie = std::make_shared<const Fraud>(Dishonesty::kFalseAccuser, task.artifacts);
+    const std::uint32_t segment = lie->segment();
+    const auto other_lie = std::make_shared<const Fraud>(Dishonesty::kTile, task.artifacts, segment, 3);
+    const dispute::Claim claim = task.claim(segment);
+    auto first = replay_of(task, segment, claim, nullptr, lie);
+    auto second = replay_of(task, segment, claim, nullptr, other_lie);
+    const TwoGames both =
+        play_two(claim, [&] { return replay_of(task, segment, claim, nullptr, nullptr); }, {&first, &second});
+    CHECK(both.replays_made == 1);
+    for (const Ended& game : both.ended) {
+        CHECK(game.by_responder.value() == dispute::Ruling::kClaimHolds);
+    }
+    // The segment once, and for each dispute the commitments of a step and what a node reads. They may be about
+    // different steps, which each of them may make the other's replay return to.
+    CHECK(both.steps_run <= claim.step_count + 2 * kStepsForMoves);
+}
+
+TEST_CASE("a dispute of another claim, or of another task, has a replay of its own") {
+    const test::SmallTask task;
+    SharedReplays replays;
+    std::size_t made = 0;
+    const auto ask = [&](std::uint8_t id, std::uint8_t of_task, std::uint32_t segment) {
+        contracts::Dispute dispute;
+        dispute.id = contracts::DisputeId{{id}};
+        dispute.task = contracts::TaskId{{of_task}};
+        dispute.claim = task.claim(segment);
+        return replays.of(dispute, [&] {
+            ++made;
+            return std::make_shared<EngineReplay>(replay_of(task, segment, dispute.claim, nullptr, nullptr));
+        });
+    };
+    const auto kept = ask(1, 7, 1);
+    CHECK(ask(2, 7, 1) == kept);
+    CHECK(ask(3, 7, 2) != kept);
+    CHECK(ask(4, 8, 1) != kept);
+    CHECK(made == 3);
+    replays.drop(contracts::DisputeId{{1}});
+    CHECK(ask(2, 7, 1) == kept);
+    CHECK(ask(5, 7, 1) == kept);
+    CHECK(made == 3);
+    contracts::Dispute dispute;
+    CHECK(replays.of(dispute, [] { return nullptr; }) == nullptr);
 }
 
 TEST_CASE("DSP-20: a false accuser is refuted by the honest responder's proof") {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/shared_replays.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <core/codec/borsh.hpp>
+
+namespace assay::worker {
+
+std::shared_ptr<EngineReplay> SharedReplays::of(const contracts::Dispute& dispute, const Make& make) {
+    if (const auto found = replays_.find(dispute.id); found != replays_.end()) {
+        return found->second.replay;
+    }
+    const auto same = std::find_if(replays_.begin(), replays_.end(), [&](const auto& other) {
+        return other.second.task == dispute.task &&
+               codec::encode(other.second.replay->claim()) == codec::encode(dispute.claim);
+    });
+    auto replay = same != replays_.end() ? same->second.replay : make();
+    if (replay != nullptr) {
+        replays_.emplace(dispute.id, Replaying{.task = dispute.task, .replay = replay});
+    }
+    return replay;
+}
+
+}  // namespace assay::worker
