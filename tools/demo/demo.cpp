@@ -40,6 +40,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kBlockIntervalMs = 100;
 constexpr std::chrono::seconds kDemoStartPatience{60};
+constexpr std::uint32_t kMorePatience = 4;
 constexpr Amount kTreasury{5 * kGrainsPerAsy};  // so much that it bounds no jackpot
 
 std::atomic<bool> interrupted{false};
@@ -47,21 +48,6 @@ void on_interrupt(int) { interrupted = true; }
 
 /// The directory of executables that this one runs from.
 std::filesystem::path own_directory() { return own_executable().parent_path(); }
-
-/// A user's own task is judged by what the demo was told.
-void check_own_task(const contracts::TaskSpec& spec, contracts::Mode mode) {
-    if (spec.mode != mode) {
-        throw std::runtime_error(
-            std::string("the task's mode is \"") + contracts::to_string(spec.mode) + "\"; give --mode " +
-            contracts::to_string(spec.mode)
-        );
-    }
-    if (spec.parent) {
-        throw std::runtime_error(
-            "the task continues another one, which is not on the demo's chain; leave out its parent"
-        );
-    }
-}
 
 const Workload& workload_named(const std::string& name) {
     const Workload* found = find_workload(name);
@@ -127,6 +113,13 @@ class Demo {
 contracts::Params Demo::params() const {
     contracts::Params params = demo_params(fraud_, tolerance_);
     params.watchers_per_verdict = options_.watchers.value_or(params.watchers_per_verdict);
+    if (options_.task || workload_.name != workload_names().front()) {
+        // A plan of a large model, and the outputs of a step that a dispute hashes, take longer than blocks of 100 ms
+        // let expect. Nobody waits for these spans who is on time.
+        for (std::uint32_t* span : {&params.commit_blocks, &params.attest_blocks, &params.dispute_clock_blocks}) {
+            *span *= kMorePatience;
+        }
+    }
     params.block_ms = kBlockIntervalMs * (fraud_ == Fraud::kBait ? kBaitsHaste : 1);
     return params;
 }

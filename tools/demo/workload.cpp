@@ -110,4 +110,18 @@ void write_task(
         << data;
 }
 
+void check_own_task(const contracts::TaskSpec& spec, contracts::Mode mode) {
+    if (spec.mode != mode) {
+        throw std::runtime_error(
+            std::string("the task's mode is \"") + contracts::to_string(spec.mode) + "\"; give --mode " +
+            contracts::to_string(spec.mode)
+        );
+    }
+    if (spec.parent) {
+        throw std::runtime_error(
+            "the task continues another one, which is not on the demo's chain; leave out its parent"
+        );
+    }
+}
+
 }  // namespace assay::demo

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <contracts/state/spec.hpp>
 #include <tools/demo/demo.hpp>
 
 namespace assay::demo {
@@ -38,5 +39,8 @@ void write_task(
     const std::filesystem::path& directory, const Workload& workload, const DemoOptions& options, Fraud fraud,
     bool tolerance
 );
+
+/// Throws std::runtime_error if a user's own task is not in the mode that the demo was told, or continues another task.
+void check_own_task(const contracts::TaskSpec& spec, contracts::Mode mode);
 
 }  // namespace assay::demo
