@@ -19,7 +19,7 @@ const std::vector<Workload>& workloads() {
                      "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n"},
         {.name = "gpt10m",
          .settings = "[model]\nkind = \"gpt\"\ncontext = 256\nlayers = 6\nheads = 6\nwidth = 384\nbatch_size = 2\n\n"
-                     "[optimizer]\nkind = \"adamw\"\nlearning_rate = 0.001\nweight_decay = 0.1\nclip_norm = 1.0\n\n"
+                     "[optimizer]\nkind = \"adamw\"\nlearning_rate = 0.0003\nweight_decay = 0.1\nclip_norm = 1.0\n\n"
                      "[numerics]\nprofile = \"XG-11\"\n",
          .steps = 12,
          .segments = 4,
