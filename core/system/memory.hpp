@@ -9,7 +9,8 @@ namespace assay::system {
 /// Bytes that the machine could give without swapping; nullopt where the system does not say.
 std::optional<std::uint64_t> available_memory();
 
-/// Returns memory that was freed to the system, as far as the C library can: it keeps blocks between others.
+/// Gives memory that the program has freed back to the operating system, as far as the C library can. Without this it
+/// keeps as much as a model's state for later allocations.
 void release_free_memory() noexcept;
 
 }  // namespace assay::system

@@ -40,7 +40,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kBlockIntervalMs = 100;
 constexpr std::chrono::seconds kDemoStartPatience{60};
-constexpr std::uint32_t kMorePatience = 4;
 constexpr Amount kTreasury{5 * kGrainsPerAsy};  // so much that it bounds no jackpot
 
 std::atomic<bool> interrupted{false};
@@ -49,14 +48,6 @@ void on_interrupt(int) { interrupted = true; }
 /// The directory of executables that this one runs from.
 std::filesystem::path own_directory() { return own_executable().parent_path(); }
 
-const Workload& workload_named(const std::string& name) {
-    const Workload* found = find_workload(name);
-    if (found == nullptr) {
-        throw std::runtime_error("there is no model " + name);
-    }
-    return *found;
-}
-
 class Demo {
   public:
     Demo(const DemoOptions& options, const std::filesystem::path& home)
@@ -64,7 +55,7 @@ class Demo {
           // One tile is not far enough from the replay to be told from drift.
           fraud_(options.fraud.value_or(options.tolerance ? Fraud::kSkip : Fraud::kTile)),
           tolerance_(options.tolerance || cast_of(fraud_).needs_tolerance),
-          workload_(workload_named(options.model)),
+          workload_(workload_of(options)),
           home_(home),
           narrator_(options.json),
           store_(home / "submitter" / "store"),
@@ -113,12 +104,8 @@ class Demo {
 contracts::Params Demo::params() const {
     contracts::Params params = demo_params(fraud_, tolerance_);
     params.watchers_per_verdict = options_.watchers.value_or(params.watchers_per_verdict);
-    if (options_.task || workload_.name != workload_names().front()) {
-        // A plan of a large model, and the outputs of a step that a dispute hashes, take longer than blocks of 100 ms
-        // let expect. Nobody waits for these spans who is on time.
-        for (std::uint32_t* span : {&params.commit_blocks, &params.attest_blocks, &params.dispute_clock_blocks}) {
-            *span *= kMorePatience;
-        }
+    for (std::uint32_t* span : {&params.commit_blocks, &params.attest_blocks, &params.dispute_clock_blocks}) {
+        *span *= workload_.span_factor;
     }
     params.block_ms = kBlockIntervalMs * (fraud_ == Fraud::kBait ? kBaitsHaste : 1);
     return params;
@@ -326,9 +313,7 @@ void Demo::keep_running() {
 }
 
 std::vector<std::string> Demo::with_options(std::vector<std::string> arguments) const {
-    arguments.insert(
-        arguments.end(), {"--threads", std::to_string(workload_.threads), "--seed", std::to_string(options_.seed)}
-    );
+    arguments.insert(arguments.end(), {"--threads", "1", "--seed", std::to_string(options_.seed)});
     if (!workload_.memory.empty()) {
         arguments.insert(arguments.end(), {"--memory", workload_.memory});
     }
@@ -451,7 +436,7 @@ int run_demo(const DemoOptions& options) {
     std::signal(SIGINT, on_interrupt);
     std::signal(SIGTERM, on_interrupt);
     std::signal(SIGPIPE, SIG_IGN);
-    if (workload_named(options.model).needs_tokenizer && !options.tokenizer) {
+    if (workload_of(options).needs_tokenizer && !options.tokenizer) {
         throw std::runtime_error(
             "the model " + options.model + " reads tokens: give --text FILE and --tokenizer tokenizer.json, or run " +
             "tools/quickstart.sh demo --model " + options.model + ", which makes both"

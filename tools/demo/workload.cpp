@@ -12,6 +12,10 @@
 namespace assay::demo {
 namespace {
 
+/// Planning a large model's step, and hashing its outputs for a dispute, take longer than a replay at the speed of its
+/// class on a chain whose blocks last 100 ms. Nobody waits for the rest of a span when everybody has acted.
+constexpr std::uint32_t kLongerSpans = 4;
+
 const std::vector<Workload>& workloads() {
     static const std::vector<Workload> kWorkloads{
         {.name = "char",
@@ -24,6 +28,7 @@ const std::vector<Workload>& workloads() {
          .steps = 12,
          .segments = 4,
          .training_blocks = 3'000,
+         .span_factor = kLongerSpans,
          .patience = std::chrono::minutes{10}},
         {.name = "gpt2-small",
          .settings = "[model]\nkind = \"gpt\"\ncontext = 1024\nlayers = 12\nheads = 12\nwidth = 768\nbatch_size = 1\n\n"
@@ -32,6 +37,7 @@ const std::vector<Workload>& workloads() {
          .steps = 6,
          .segments = 3,
          .training_blocks = 36'000,
+         .span_factor = kLongerSpans,
          .needs_tokenizer = true,
          .is_alone = true,
          .memory = "9GiB",
@@ -82,6 +88,19 @@ const Workload* find_workload(std::string_view name) {
         return workload.name == name;
     });
     return found == workloads().end() ? nullptr : &*found;
+}
+
+const Workload& workload_of(const DemoOptions& options) {
+    static const Workload kOwnTask{
+        .name = "own task", .settings = {}, .span_factor = kLongerSpans, .patience = std::chrono::minutes{30}};
+    if (options.task) {
+        return kOwnTask;
+    }
+    const Workload* found = find_workload(options.model);
+    if (found == nullptr) {
+        throw std::runtime_error("there is no model " + options.model);
+    }
+    return *found;
 }
 
 void write_task(

@@ -20,10 +20,11 @@ struct Workload {
     std::uint64_t steps = 200;
     std::uint32_t segments = 8;
     std::uint32_t training_blocks = 600;
+    /// By how much the spans of verdicts, attestations and moves are longer than those of a small model.
+    std::uint32_t span_factor = 1;
     bool needs_tokenizer = false;
-    bool is_alone = false;      ///< one task at a time: two solvers and those who check them have no room side by side
-    std::uint32_t threads = 1;  ///< of each worker's engine
-    std::string memory{};       ///< limit of each worker's --memory; empty: none
+    bool is_alone = false;  ///< one task at a time: two solvers and those who check them have no room side by side
+    std::string memory{};   ///< limit of each worker's --memory; empty: none
     std::chrono::minutes patience{5};  ///< until all tasks have ended
 };
 
@@ -31,6 +32,9 @@ struct Workload {
 const std::vector<std::string>& workload_names();
 /// Returns the workload with that name, or nullptr.
 const Workload* find_workload(std::string_view name);
+/// Returns what a demo with these options trains: a user's own task, or the model that is named. Throws
+/// std::runtime_error if there is no such model.
+const Workload& workload_of(const DemoOptions& options);
 
 /// Writes a task directory that trains `workload` on the text of `options`. Tasks of frauds that have an evaluation are
 /// trained on nine tenths of the text and scored on lines of the rest. Throws std::runtime_error if the text has no

@@ -5,8 +5,8 @@
     demo_e2e.py BIN fraud KIND     one demo; its report; its block log replayed from genesis
     demo_e2e.py BIN tolerance KIND the same in tolerance mode
     demo_e2e.py BIN pair           the default demo, an honest task beside a fraud
-    demo_e2e.py BIN model NAME     the same with a larger model; gpt2-small needs a text and a tokenizer, which are made
-                                   in BIN/../gpt2-small, and skips where that cannot be
+    demo_e2e.py BIN model NAME     the same with a larger model; of gpt2-small the honest task alone, on a text that is
+                                   made in BIN/../gpt2-small, and skipped where that cannot be
     demo_e2e.py BIN task           a user's own task directory
     demo_e2e.py BIN same-seed      two runs with one seed give the same training state roots
     demo_e2e.py BIN afterwards     what anybody can check of a fraud, without a stake, once it is over
@@ -25,6 +25,7 @@ DISPUTE_FIELDS = {"id", "kind", "rounds", "onchain_bytes", "referee_us", "pinpoi
 TASK_FIELDS = {"id", "state", "solver", "reward", "checkpoints", "history"}
 # Where each fraud that can be pinpointed must be found: the primitive, where only one will do.
 EXPECTED_OP = {"data": "batch_rows", "init": "uniform", "score": "max"}
+VOCABULARIES = {"gpt10m": 76, "gpt2-small": 50_257}  # tokens of the larger models' texts
 
 
 def check(condition, complaint):
@@ -243,7 +244,7 @@ def check_model(binaries, folder, name):
         check_pair(report)
         check_fraud(report, "tile")
     score = report["tasks"][0]["score"]
-    check(0 < score < math.log(50_257) + 1, f"a score of {score}")
+    check(0 < score < math.log(VOCABULARIES[name]), f"a score of {score} is no better than guessing")
     check("who was paid" in story, "the story was not told")
     check_replay(binaries, folder / "home")
 

@@ -32,6 +32,11 @@ TEST_CASE("every model of the demo is a task directory that is read without a fi
         CHECK(!file.holdout);
     }
     CHECK(find_workload("gpt3") == nullptr);
+    DemoOptions options;
+    options.model = "gpt3";
+    CHECK_THROWS_AS(workload_of(options), std::runtime_error);
+    options.task = "here";  // takes the place of any model
+    CHECK(!workload_of(options).needs_tokenizer);
 }
 
 TEST_CASE("a demo's options are in its task directory") {
