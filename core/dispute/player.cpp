@@ -24,7 +24,7 @@ using canonical::TileRef;
 
 const Tensor& input_tensor(Replay& replay, std::uint64_t step, const Input& input) {
     if (input.source == Source::kState) {
-        return replay.state_before(step)[input.index];
+        return replay.state_tensor(step, input.index);
     }
     return replay.node_output(step, input.index);
 }
@@ -117,6 +117,19 @@ merkle::Tree state_tree(const std::vector<Tensor>& state) {
 const merkle::Tree& own_tree(const DisputedNode& node, Replay& replay) {
     return std::holds_alternative<CommitNode>(node.node) ? replay.state_tree(node.step.number + 1)
                                                          : replay.output_tiles(node.step.number, node.index);
+}
+
+/// The first tile of tensor `index` of a state that has a non-finite value, without its paths.
+std::optional<StateOpening> find_divergence(const Tensor& tensor, std::uint32_t index) {
+    const canonical::TensorType type{.dtype = tensor.dtype, .shape = tensor.shape};
+    for (std::uint64_t i = 0; i < canonical::tile_count(type.shape); ++i) {
+        StateOpening opening{.tensor = index, .tile = i, .type = type, .opening = {}};
+        opening.opening.tile = canonical::tile_of(tensor, i);
+        if (has_diverged(opening)) {
+            return opening;
+        }
+    }
+    return std::nullopt;
 }
 
 /// The commitment of a tensor whose tiles are the leaves of `tiles`.
@@ -354,20 +367,20 @@ const merkle::Tree& Replay::output_tiles(std::uint64_t step, std::uint32_t node)
 }
 
 const merkle::Tree& Replay::state_tiles(std::uint64_t step, std::uint32_t tensor) {
-    return tiles_of(trees_at(step).tensors, tensor, state_before(step)[tensor]);
+    return tiles_of(trees_at(step).tensors, tensor, state_tensor(step, tensor));
 }
 
 const merkle::Tree& Replay::state_tree(std::uint64_t step) {
     Trees& trees = trees_at(step);
     if (!trees.state) {
-        const std::vector<Tensor>& state = state_before(step);
         std::vector<Hash256> leaves;
-        leaves.reserve(state.size());
-        for (std::uint32_t i = 0; i < state.size(); ++i) {
+        const std::size_t count = state_size(step);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const Tensor& tensor = state_tensor(step, i);
             // TRC-3: an empty place in a state has no tiles.
             leaves.push_back(
-                state[i].shape.element_count() == 0 ? commit_tensor(state[i])
-                                                    : commit_tiles(state[i], tiles_of(trees.tensors, i, state[i]))
+                tensor.shape.element_count() == 0 ? commit_tensor(tensor)
+                                                  : commit_tiles(tensor, tiles_of(trees.tensors, i, tensor))
             );
         }
         trees.state.emplace(std::move(leaves));
@@ -442,13 +455,20 @@ StateOpening open_tile(const std::vector<Tensor>& state, std::uint32_t tensor, s
 
 std::optional<StateOpening> open_divergence(const std::vector<Tensor>& state) {
     for (std::uint32_t t = 0; t < state.size(); ++t) {
-        const canonical::TensorType type{.dtype = state[t].dtype, .shape = state[t].shape};
-        for (std::uint64_t i = 0; i < canonical::tile_count(type.shape); ++i) {
-            StateOpening opening{.tensor = t, .tile = i, .type = type, .opening = {}};
-            opening.opening.tile = canonical::tile_of(state[t], i);
-            if (has_diverged(opening)) {
-                return open_tile(state, t, i);
-            }
+        if (const auto found = find_divergence(state[t], t)) {
+            return open_tile(state, t, found->tile);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<StateOpening> open_divergence(Replay& replay, std::uint64_t step) {
+    const std::size_t count = replay.state_size(step);
+    for (std::uint32_t t = 0; t < count; ++t) {
+        if (auto found = find_divergence(replay.state_tensor(step, t), t)) {
+            found->opening.tile_path = replay.state_tiles(step, t).path(found->tile);
+            found->opening.source_path = replay.state_tree(step).path(t);
+            return found;
         }
     }
     return std::nullopt;
@@ -460,7 +480,7 @@ std::optional<Proof> make_divergence_proof(const Claim& claim, const Position& p
         unadmitted_divergence(claim, replay) != step->number) {
         return std::nullopt;
     }
-    auto opening = open_divergence(replay.state_before(step->number + 1));
+    auto opening = open_divergence(replay, step->number + 1);
     return opening ? std::optional<Proof>(DivergenceProof{*std::move(opening)}) : std::nullopt;
 }
 

@@ -23,9 +23,11 @@ class Replay {
     virtual ~Replay() = default;
     /// State root after step `step` (global number) of the claim.
     virtual Hash256 state_root_after(std::uint64_t step) = 0;
-    /// The state before `step`: its tensors in state order; before the initialisation, the tensors that the task
-    /// provides, if any. `step` may be one past the claim's last.
-    virtual const std::vector<canonical::Tensor>& state_before(std::uint64_t step) = 0;
+    /// The number of tensors in the state before `step`, and one of them; before the initialisation, those that the
+    /// task provides, if any. `step` may be one past the claim's last. The tensor stays where it is until another one
+    /// is asked for.
+    virtual std::size_t state_size(std::uint64_t step) = 0;
+    virtual const canonical::Tensor& state_tensor(std::uint64_t step, std::uint32_t index) = 0;
     /// The output of node `node` of `step`, which is not kCommit. It stays where it is until another step is asked
     /// about.
     virtual const canonical::Tensor& node_output(std::uint64_t step, std::uint32_t node) = 0;
@@ -109,7 +111,9 @@ OpenedNode opened(const canonical::Node& node);
 /// Opens tile `tile` of tensor `tensor` of `state`; both must exist.
 StateOpening open_tile(const std::vector<canonical::Tensor>& state, std::uint32_t tensor, std::uint64_t tile);
 
-/// Opens the first tile of `state` that contains a non-finite value; nullopt if all values are finite.
+/// Opens the first tile of `state`, or of the state before `step`, that contains a non-finite value; nullopt if all
+/// values are finite.
 std::optional<StateOpening> open_divergence(const std::vector<canonical::Tensor>& state);
+std::optional<StateOpening> open_divergence(Replay& replay, std::uint64_t step);
 
 }  // namespace assay::dispute

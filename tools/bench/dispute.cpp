@@ -232,7 +232,7 @@ json measure(const Size& size, const DisputeOptions& options) {
             .step_count = kSteps,
             .before = trained.before_root,
             .after = trained.after_root};
-        worker::EngineReplay replay(artifacts, claim, std::move(trained.before), engine);
+        worker::EngineReplay replay(artifacts, claim, std::move(trained.before), engine, {});
         out.update(play(claim, replay));
     }
     out["peak_mib"] = static_cast<double>(peak_kib() - before) / 1024.0;

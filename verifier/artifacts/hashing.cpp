@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -55,6 +56,8 @@ std::vector<std::vector<Hash256>> hash_tiles(std::span<const Tensor* const> tens
     return leaves;
 }
 
+}  // namespace
+
 Hash256 commit_leaves(const canonical::TensorType& type, std::vector<Hash256> leaves) {
     if (leaves.empty()) {
         return dispute::commit_tensor(canonical::make_tensor(type.dtype, type.shape));
@@ -63,7 +66,27 @@ Hash256 commit_leaves(const canonical::TensorType& type, std::vector<Hash256> le
     return dispute::tensor_commitment(type, tiles.root());
 }
 
-}  // namespace
+void hash_rows(const canonical::TensorType& rows, const std::byte* data, std::span<Hash256> leaves) {
+    const std::size_t size = canonical::size_of(rows.dtype);
+    const std::uint64_t count = canonical::tile_count(rows.shape);
+    const std::uint32_t across = canonical::tile_cols(rows.shape);
+    ASSERT(leaves.size() >= count);
+    canonical::Tile tile = canonical::make_tile(rows.dtype);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::size_t row = i / across * canonical::kTileDim;
+        const std::size_t col = i % across * canonical::kTileDim;
+        const std::size_t height = std::min<std::size_t>(canonical::kTileDim, rows.shape.rows - row);
+        const std::size_t width = std::min<std::size_t>(canonical::kTileDim, rows.shape.cols - col);
+        if (height < canonical::kTileDim || width < canonical::kTileDim) {
+            std::fill(tile.data.begin(), tile.data.end(), std::uint8_t{0});
+        }
+        for (std::size_t r = 0; r < height; ++r) {
+            const std::byte* from = data + ((row + r) * rows.shape.cols + col) * size;
+            std::memcpy(tile.data.data() + r * canonical::kTileDim * size, from, width * size);
+        }
+        leaves[i] = dispute::tile_leaf(tile);
+    }
+}
 
 Hash256 commit_tensor(const Tensor& tensor, int threads) {
     if (tensor.shape.element_count() == 0) {

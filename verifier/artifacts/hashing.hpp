@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,6 +16,12 @@ namespace assay::artifacts {
 
 /// Returns the commitment of a tensor (TRC-2). Throws std::system_error if a thread cannot be started.
 Hash256 commit_tensor(const canonical::Tensor& tensor, int threads = 0);
+
+/// Hashes the tiles of some rows of a tensor (TRC-2) on this thread. `rows` is the type of these rows alone, whose
+/// first is the first of a tile; `leaves` has room for their tiles at least.
+void hash_rows(const canonical::TensorType& rows, const std::byte* data, std::span<Hash256> leaves);
+/// The commitment of a tensor with these tiles' hashes, of which there are none if it has no elements.
+Hash256 commit_leaves(const canonical::TensorType& type, std::vector<Hash256> leaves);
 
 /// The hashes of tiles (TRC-2), for each tensor of a state.
 using Leaves = std::vector<std::vector<Hash256>>;

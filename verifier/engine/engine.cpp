@@ -46,6 +46,8 @@ bool is_quantised_to(const Graph& graph, const Input& input, std::uint32_t preci
 
 std::uint64_t in_mib(std::uint64_t bytes) { return (bytes + (1U << 20U) - 1) >> 20U; }
 
+constexpr std::uint32_t kRowsShown = canonical::kTileDim;  // at once
+
 constexpr std::size_t kTrimBytes = std::size_t{64} << 20U;
 
 /// What the allocator keeps of tensors that are gone, a state's worth of them.
@@ -119,8 +121,9 @@ struct Engine::Impl {
     std::unique_ptr<fused::ThreadPool> pool;
     std::unique_ptr<fused::Executor> fast;
     bool is_fast_possible = false;
-    std::size_t state_size = 0;  ///< tensors that there are; an initialisation may begin with fewer than it makes
-    bool is_state_fast = false;  ///< the state is in `fast`, else in `backend`
+    bool is_fast_observed = false;  ///< whether `fast` has a plan that can be observed
+    std::size_t state_size = 0;     ///< tensors that there are; an initialisation may begin with fewer than it makes
+    bool is_state_fast = false;     ///< the state is in `fast`, else in `backend`
 
     Slot slot_of(const Input& input) const {
         return input.source == Source::kNode ? input.index : static_cast<Slot>(graph.size() - 1) + input.index;
@@ -132,19 +135,20 @@ struct Engine::Impl {
         set_threads(is_torch ? options.threads : 1, is_torch ? options.threads : 1);
     }
     void plan();
-    bool prepare_fast();
+    bool prepare_fast(bool is_observed);
     Tensor take_tensor(std::size_t index);
     template <class Take>
     void take_all(Take take);
     void move_state(bool to_fast);
     std::vector<Tensor> load_state() const;
     void store_state(std::span<const Tensor> tensors);
-    Result<void, StepError> run_fast(const StepContext& context);
-    Result<void, StepError> run_nodes(
-        const StepContext& context, const Tamper& tamper, const canonical::NodeObserver& observe
-    );
+    Tensor load_tensor(std::size_t index) const;
+    void store_tensor(std::size_t index, const Tensor& tensor);
+    Result<void, StepError> run_fast(const StepContext& context, OutputObserver* observer);
+    Result<void, StepError> run_nodes(const StepContext& context, const Tamper& tamper, OutputObserver* observer);
     void batch(const Task& task, const StepContext& context);
     void execute(const Task& task, const StepContext& context);
+    void show(std::uint32_t node, OutputObserver& observer);
     void tamper_with(const Task& task, std::uint64_t step, const Tamper& tamper);
     bool is_task_bounded(const Task& task) const;
 };
@@ -182,9 +186,10 @@ void Engine::Impl::plan() {
     }
 }
 
-// Planned when the first step is run: what is kept is known by then.
-bool Engine::Impl::prepare_fast() {
-    if (fast != nullptr || !is_fast_possible) {
+// Planned when the first step is run: what is kept is known by then. Steps that are observed have a plan of their own,
+// and only one of the two takes memory.
+bool Engine::Impl::prepare_fast(bool is_observed) {
+    if ((fast != nullptr && is_fast_observed == is_observed) || !is_fast_possible) {
         return is_fast_possible;
     }
     const auto types = steady_state(graph);
@@ -192,10 +197,11 @@ bool Engine::Impl::prepare_fast() {
     std::optional<fused::Plan> plan;
     if (types && state_size <= types->size()) {
         plan = fused::make_plan(
-            {.graph = graph, .state = *types, .kept = wanted, .threads = options.threads}, options.memory_bytes
+            {.graph = graph, .state = *types, .kept = wanted, .threads = options.threads, .is_observed = is_observed},
+            options.memory_bytes
         );
     }
-    if (plan && options.memory_bytes != 0 && plan->memory_bytes() > options.memory_bytes) {
+    if (plan && !is_observed && options.memory_bytes != 0 && plan->memory_bytes() > options.memory_bytes) {
         throw std::runtime_error(
             "engine: a step takes at least " + std::to_string(in_mib(plan->memory_bytes())) +
             " MiB, and the limit is " + std::to_string(in_mib(options.memory_bytes)) + " MiB"
@@ -203,33 +209,25 @@ bool Engine::Impl::prepare_fast() {
     }
     is_fast_possible = plan.has_value();
     if (is_fast_possible) {
-        pool = std::make_unique<fused::ThreadPool>(options.threads);
-        fast = std::make_unique<fused::Executor>(*std::move(plan), rows, *pool);
+        if (pool == nullptr) {
+            pool = std::make_unique<fused::ThreadPool>(options.threads);
+        }
+        auto next_fast = std::make_unique<fused::Executor>(*std::move(plan), rows, *pool);
+        if (is_state_fast) {
+            take_all([&](std::size_t i, const Tensor& tensor) { next_fast->set_state(i, tensor); });
+        }
+        fast = std::move(next_fast);
+        is_fast_observed = is_observed;
     }
     return is_fast_possible;
 }
 
-std::vector<Tensor> Engine::Impl::load_state() const {
-    std::vector<Tensor> out;
-    if (is_state_fast) {
-        out = fast->state();
-        out.resize(state_size);
-        return out;
-    }
-    for (std::size_t i = 0; i < state_size; ++i) {
-        out.push_back(backend->load(static_cast<Slot>(tasks.size() + i)));
-    }
-    return out;
+Tensor Engine::Impl::load_tensor(std::size_t index) const {
+    return is_state_fast ? fast->state(index) : backend->load(static_cast<Slot>(tasks.size() + index));
 }
 
-void Engine::Impl::store_state(std::span<const Tensor> tensors) {
-    state_size = tensors.size();
-    if (is_state_fast) {
-        return fast->set_state(tensors);
-    }
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        backend->store(static_cast<Slot>(tasks.size() + i), tensors[i]);
-    }
+void Engine::Impl::store_tensor(std::size_t index, const Tensor& tensor) {
+    is_state_fast ? fast->set_state(index, tensor) : backend->store(static_cast<Slot>(tasks.size() + index), tensor);
 }
 
 Tensor Engine::Impl::take_tensor(std::size_t index) {
@@ -264,16 +262,20 @@ void Engine::Impl::move_state(bool to_fast) {
     }
     if (to_fast) {
         take_all([&](std::size_t i, const Tensor& tensor) { fast->set_state(i, tensor); });
-        is_state_fast = true;
-        return;
+    } else {
+        take_all([&](std::size_t i, const Tensor& tensor) {
+            backend->store(static_cast<Slot>(tasks.size() + i), tensor);
+        });
+        fast.reset();  // with its arena
     }
-    const std::vector<Tensor> moved = load_state();
-    is_state_fast = false;
-    store_state(moved);
+    is_state_fast = to_fast;
 }
 
-Result<void, StepError> Engine::Impl::run_fast(const StepContext& context) {
-    TRY(fast->run_step(context));
+Result<void, StepError> Engine::Impl::run_fast(const StepContext& context, OutputObserver* observer) {
+    TRY(fast->run_step(context, observer));
+    if (observer != nullptr && observer->is_done()) {
+        return {};
+    }
     state_size = state.size();
     for (const std::uint32_t node : kept) {
         const Tensor value = fast->kept(node);
@@ -347,10 +349,34 @@ Engine& Engine::operator=(Engine&&) noexcept = default;
 
 void Engine::set_state(std::span<const Tensor> state) {
     ASSERT(state.size() <= canonical::kMaxTensorsBefore);
-    impl_->store_state(state);
+    impl_->state_size = state.size();
+    for (std::size_t i = 0; i < state.size(); ++i) {
+        impl_->store_tensor(i, state[i]);
+    }
 }
 
-std::vector<Tensor> Engine::state() const { return impl_->load_state(); }
+void Engine::set_state(std::size_t count, const std::function<Tensor(std::size_t)>& tensor) {
+    ASSERT(count <= canonical::kMaxTensorsBefore);
+    impl_->state_size = count;
+    for (std::size_t i = 0; i < count; ++i) {
+        impl_->store_tensor(i, tensor(i));
+    }
+}
+
+Tensor Engine::tensor(std::size_t index) const {
+    ASSERT(index < impl_->state_size);
+    return impl_->load_tensor(index);
+}
+
+std::size_t Engine::state_size() const { return impl_->state_size; }
+
+std::vector<Tensor> Engine::state() const {
+    std::vector<Tensor> out;
+    for (std::size_t i = 0; i < impl_->state_size; ++i) {
+        out.push_back(impl_->load_tensor(i));
+    }
+    return out;
+}
 
 std::vector<Tensor> Engine::take_state() {
     std::vector<Tensor> out;
@@ -359,23 +385,37 @@ std::vector<Tensor> Engine::take_state() {
     return out;
 }
 
-Result<void, StepError> Engine::run_step(
-    const StepContext& context, const Tamper& tamper, const canonical::NodeObserver& observe
-) {
+Result<void, StepError> Engine::run_step(const StepContext& context, const Tamper& tamper, OutputObserver* observer) {
     require_canonical_environment();
-    const bool is_watched = tamper || observe;
-    if (!is_watched && impl_->prepare_fast()) {
+    if (!tamper && impl_->prepare_fast(observer != nullptr)) {
         impl_->move_state(true);
         impl_->use_threads();
-        return impl_->run_fast(context);
+        return impl_->run_fast(context, observer);
     }
     impl_->move_state(false);
     impl_->use_threads();
-    return impl_->run_nodes(context, tamper, observe);
+    return impl_->run_nodes(context, tamper, observer);
+}
+
+void Engine::Impl::show(std::uint32_t node, OutputObserver& observer) {
+    const Tensor output = backend->load(node);
+    const std::size_t row_bytes = output.shape.cols * canonical::size_of(output.dtype);
+    if (pool == nullptr) {
+        pool = std::make_unique<fused::ThreadPool>(options.threads);
+    }
+    pool->run((output.shape.rows + kRowsShown - 1) / kRowsShown, [&](std::size_t part, std::size_t) {
+        const auto first = static_cast<std::uint32_t>(part) * kRowsShown;
+        observer.see({
+            .node = node,
+            .first = first,
+            .count = std::min(kRowsShown, output.shape.rows - first),
+            .data = reinterpret_cast<const std::byte*>(output.data.data() + first * row_bytes),
+        });
+    });
 }
 
 Result<void, StepError> Engine::Impl::run_nodes(
-    const StepContext& context, const Tamper& tamper, const canonical::NodeObserver& observe
+    const StepContext& context, const Tamper& tamper, OutputObserver* observer
 ) {
     bool is_stopped = false;
     for (std::uint32_t i = 0; i < tasks.size() && !is_stopped; ++i) {
@@ -389,7 +429,10 @@ Result<void, StepError> Engine::Impl::run_nodes(
         if (tamper) {
             tamper_with(tasks[i], context.step, tamper);
         }
-        is_stopped = observe && !observe(i, backend->load(i));
+        if (observer != nullptr) {
+            show(i, *observer);
+            is_stopped = observer->is_done();
+        }
         if (kept.contains(i)) {
             const Tensor value = backend->load(i);
             std::memcpy(&scalars[i], value.data.data(), sizeof(float));
@@ -425,7 +468,7 @@ void Engine::keep(std::uint32_t node) {
 }
 
 void Engine::start_profile() {
-    if (impl_->prepare_fast()) {
+    if (impl_->prepare_fast(false)) {
         impl_->fast->set_profiling(true);
     }
 }

@@ -13,6 +13,7 @@
 #include <core/canonical/tile.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <verifier/engine/backend/options.hpp>
+#include <verifier/engine/observer.hpp>
 
 /// Fast executors of canonical graphs on libtorch, bit-identical to core/canonical (NUM-1). The only module that
 /// includes libtorch, and only in .cpp files.
@@ -44,14 +45,18 @@ class Engine {
     /// Replaces the state, on the device.
     void set_state(std::span<const canonical::Tensor> state);
     std::vector<canonical::Tensor> state() const;
+    /// The same, one tensor at a time.
+    void set_state(std::size_t count, const std::function<canonical::Tensor(std::size_t)>& tensor);
+    std::size_t state_size() const;
+    canonical::Tensor tensor(std::size_t index) const;
     /// Returns the state and leaves the engine without one, so that it is not there twice.
     std::vector<canonical::Tensor> take_state();
 
-    /// Runs one step and advances the state. Fails with StepError, and keeps the state, if the step diverges; if
-    /// `observe` returns false, the step is abandoned and the state kept. `tamper` and `observe` are slow: each tensor
-    /// is copied to the host.
+    /// Runs one step and advances the state. Fails with StepError, and keeps the state, if the step diverges; when the
+    /// `observer` is done, the step is abandoned and the state kept. `tamper` is slow: the step is executed node by
+    /// node, and each tensor copied to the host. So is an observer on another device than a CPU.
     Result<void, canonical::StepError> run_step(
-        const canonical::StepContext& context, const Tamper& tamper = {}, const canonical::NodeObserver& observe = {}
+        const canonical::StepContext& context, const Tamper& tamper = {}, OutputObserver* observer = nullptr
     );
 
     /// A scalar output of the last step, such as the program's loss node.

@@ -27,28 +27,42 @@ struct Free {
 };
 
 // Memory that outlives a tensor: a step allocates the same sizes again and again, and fresh pages cost more than the
-// arithmetic of a small model.
+// arithmetic of a small model. What a large one frees is given back, since other sizes are needed next.
 class Pool {
   public:
     using Block = std::unique_ptr<std::byte, Free>;
 
-    void clear() { free_.clear(); }
+    void clear() {
+        free_.clear();
+        free_bytes_ = 0;
+    }
 
     std::shared_ptr<std::byte> take(std::size_t size) {
         Block block;
         if (std::vector<Block>& list = free_[size]; !list.empty()) {
             block = std::move(list.back());
             list.pop_back();
+            free_bytes_ -= size;
         } else {
             block.reset(static_cast<std::byte*>(
                 ::operator new (std::max<std::size_t>(size, 1), std::align_val_t{fused::kTensorAlignment})
             ));
         }
-        return {block.release(), [this, size](std::byte* memory) { free_[size].emplace_back(memory); }};
+        return {block.release(), [this, size](std::byte* memory) { give(Block(memory), size); }};
     }
 
   private:
+    static constexpr std::size_t kFreeBytesMax = std::size_t{256} << 20U;
+
+    void give(Block block, std::size_t size) {
+        if (free_bytes_ + size <= kFreeBytesMax) {
+            free_[size].push_back(std::move(block));
+            free_bytes_ += size;
+        }
+    }
+
     std::map<std::size_t, std::vector<Block>> free_;
+    std::size_t free_bytes_ = 0;
 };
 
 struct HostTensor {

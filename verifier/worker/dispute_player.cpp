@@ -183,7 +183,8 @@ std::shared_ptr<EngineReplay> DisputePlayer::replay_of(const contracts::Task& ta
             return nullptr;
         }
         return std::make_shared<EngineReplay>(
-            ground->artifacts, dispute.claim, std::move(ground->before), context_.options.engine, ground->alteration
+            ground->artifacts, dispute.claim, std::move(ground->before), context_.options.engine,
+            EngineReplay::Storage{.directory = context_.options.home}, ground->alteration
         );
     });
 }

@@ -40,14 +40,40 @@ std::uint64_t since(Clock::time_point start) {
 }
 
 /// What the engine takes for a step within its limit, or the least it can do with.
-std::uint64_t step_bytes(const program::Program& program, const engine::EngineOptions& options) {
+std::uint64_t step_bytes(const program::Program& program, const engine::EngineOptions& options, bool is_observed) {
     const std::vector<canonical::TensorType> types = types_of(program.state);
     const std::vector<std::uint32_t> kept{program.loss_node};
-    const auto plan = engine::fused::make_plan(
-        {.graph = program.step, .state = types, .kept = kept, .threads = options.threads}, options.memory_bytes
-    );
+    const engine::fused::PlanInput input{
+        .graph = program.step,
+        .state = types,
+        .kept = kept,
+        .threads = options.threads,
+        .is_observed = is_observed,
+    };
+    const auto plan = options.device == "cpu" ? engine::fused::make_plan(input, options.memory_bytes) : std::nullopt;
     // A graph without a plan is executed node by node.
     return plan ? plan->memory_bytes() : kMemoryFactor * dispute::memory_of(program.step);
+}
+
+/// What a party to a dispute has in memory beside the step: the output in question and what its node reads, and the
+/// hashes of the tiles of the state and of an output.
+std::uint64_t opened_bytes(const program::Program& program) {
+    constexpr std::uint64_t kTileBytes = canonical::kTileElements * sizeof(float);
+    const auto bytes_of = [](canonical::DType dtype, canonical::Shape shape) {
+        return shape.element_count() * canonical::size_of(dtype);
+    };
+    std::uint64_t most = 0;
+    for (const canonical::Node& node : program.step) {
+        if (node.op == canonical::Op::kCommit) {
+            continue;
+        }
+        std::uint64_t bytes = bytes_of(node.dtype, node.shape);
+        for (const canonical::Input& input : node.inputs) {
+            bytes += bytes_of(input.dtype, input.shape);
+        }
+        most = std::max(most, bytes);
+    }
+    return most + (size_bytes(program.state) + most) / kTileBytes * 2 * sizeof(Hash256);
 }
 
 std::uint64_t block_us(Chain& chain) {
@@ -65,11 +91,9 @@ std::uint64_t block_us(Chain& chain) {
 std::uint64_t memory_of(const TaskArtifacts& artifacts, const engine::EngineOptions& options) {
     const program::Program& program = artifacts.program;
     const std::uint64_t state = size_bytes(program.state);
-    const bool is_planned = options.device == "cpu";
-    const std::uint64_t step =
-        is_planned ? step_bytes(program, options) : kMemoryFactor * dispute::memory_of(program.step);
-    const std::uint64_t training = std::max(step, kMemoryFactor * dispute::memory_of(program.init));
-    const std::uint64_t dispute = 2 * state + dispute::memory_of(program.step);
+    const std::uint64_t training =
+        std::max(step_bytes(program, options, false), kMemoryFactor * dispute::memory_of(program.init));
+    const std::uint64_t dispute = step_bytes(program, options, true) + opened_bytes(program);
     const std::uint64_t leaves = canonical::chunk_count(artifacts.dataset->shape()) * sizeof(Hash256);
     return 2 * leaves + state + std::max(training, dispute);
 }

@@ -2,12 +2,13 @@
 #include <verifier/worker/replay.hpp>
 
 #include <algorithm>
-#include <set>
-#include <utility>
+#include <functional>
 
 #include <core/base/assert.hpp>
 #include <core/base/integers.hpp>
+#include <core/dispute/commitment.hpp>
 #include <verifier/artifacts/hashing.hpp>
+#include <verifier/worker/output_observers.hpp>
 
 namespace assay::worker {
 namespace {
@@ -20,110 +21,153 @@ std::uint64_t size_bytes(const std::vector<canonical::Tensor>& state) {
     return total;
 }
 
+/// TRC-3, one tensor after another.
+Hash256 root_of(std::size_t count, const std::function<canonical::Tensor(std::size_t)>& tensor) {
+    std::vector<Hash256> commitments;
+    for (std::size_t i = 0; i < count; ++i) {
+        commitments.push_back(artifacts::commit_tensor(tensor(i)));
+    }
+    return dispute::state_root(commitments);
+}
+
 }  // namespace
 
 EngineReplay::EngineReplay(
     std::shared_ptr<const TaskArtifacts> artifacts, const dispute::Claim& claim, std::vector<canonical::Tensor> before,
-    const engine::EngineOptions& options, std::shared_ptr<const Alteration> alteration, std::uint64_t state_budget_bytes
+    const engine::EngineOptions& options, const Storage& storage, std::shared_ptr<const Alteration> alteration
 )
     : artifacts_(std::move(artifacts)),
       claim_(claim),
-      runner_(artifacts_, claim.initialisation, options, std::move(alteration)) {
+      storage_(storage),
+      runner_(artifacts_, claim.initialisation, options, std::move(alteration)),
+      at_(claim.first_step) {
+    const std::vector<canonical::Tensor>& first = claim.initialisation ? artifacts_->initial : before;
     const std::uint64_t affordable =
-        std::max<std::uint64_t>(1, state_budget_bytes / std::max<std::uint64_t>(1, size_bytes(before)));
+        std::max<std::uint64_t>(1, storage.budget_bytes / std::max<std::uint64_t>(1, size_bytes(first)));
     stride_ = div_ceil<std::uint64_t>(std::uint64_t{claim.step_count} + 1, affordable);
-    if (claim.initialisation) {
-        before = artifacts_->initial;
-    }
-    states_.emplace(claim.first_step, std::move(before));
+    states_.emplace(claim.first_step, SpilledState(storage_.directory, first.size(), [&](std::size_t i) {
+                        return first[i];
+                    }));
+    runner_.set_state(first);
 }
 
-void EngineReplay::set_state(const std::vector<canonical::Tensor>& state) {
-    if (!state.empty()) {
-        runner_.set_state(state);
-    }
-}
-
-void EngineReplay::run(std::uint64_t step, const canonical::NodeObserver& observe) {
+bool EngineReplay::advance(engine::OutputObserver* observer) {
     ++steps_run_;
-    runner_.run(step, observe);
+    try {
+        runner_.run(at_, observer);
+    } catch (const Diverged&) {
+        if (!diverged_at_) {
+            const std::vector<canonical::Tensor> after = runner_.state_after_divergence(at_);
+            after_divergence_.emplace(storage_.directory, after.size(), [&](std::size_t i) { return after[i]; });
+            diverged_at_ = at_;
+        }
+        return false;
+    }
+    if (observer == nullptr || !observer->is_done()) {
+        ++at_;
+    }
+    return true;
 }
 
 bool EngineReplay::is_kept(std::uint64_t step) const { return (step - claim_.first_step) % stride_ == 0; }
 
-const std::vector<canonical::Tensor>* EngineReplay::after_divergence(std::uint64_t step) const {
-    return step == *diverged_at_ + 1 ? &after_divergence_ : nullptr;
+void EngineReplay::spill() {
+    states_.try_emplace(at_, storage_.directory, runner_.state_size(), [&](std::size_t i) {
+        return runner_.tensor(i);
+    });
 }
 
-const std::vector<canonical::Tensor>* EngineReplay::state_at(std::uint64_t step) {
+bool EngineReplay::bring_to(std::uint64_t step) {
     ASSERT(step >= claim_.first_step && step <= claim_.first_step + claim_.step_count);
     if (diverged_at_ && step > *diverged_at_) {
-        return after_divergence(step);
+        return false;
     }
+    const auto nearest = std::prev(states_.upper_bound(step));
+    if (at_ > step || nearest->first > at_) {
+        const SpilledState& state = nearest->second;
+        runner_.set_state(state.size(), [&](std::size_t i) { return state.load(i); });
+        at_ = nearest->first;
+    }
+    while (at_ < step) {
+        if (!advance()) {
+            return false;
+        }
+        if (at_ < step && is_kept(at_)) {
+            spill();
+        }
+    }
+    return true;
+}
+
+const SpilledState* EngineReplay::spilled(std::uint64_t step) {
     if (const auto found = states_.find(step); found != states_.end()) {
         return &found->second;
     }
-    const auto nearest = std::prev(states_.upper_bound(step));
-    std::uint64_t at = nearest->first;
-    set_state(nearest->second);
-    while (at < step) {
-        try {
-            run(at);
-        } catch (const Diverged&) {
-            after_divergence_ = runner_.state_after_divergence(at);
-            diverged_at_ = at;
-            return after_divergence(step);
-        }
-        ++at;
-        if (at < step && is_kept(at)) {
-            states_.emplace(at, runner_.state());
+    if (!bring_to(step)) {
+        return step == *diverged_at_ + 1 ? &*after_divergence_ : nullptr;
+    }
+    if (!is_kept(step)) {
+        passing_.push_back(step);
+        if (passing_.size() > 2) {
+            states_.erase(passing_.front());
+            passing_.pop_front();
         }
     }
-    if (passing_) {
-        states_.erase(*passing_);
-    }
-    passing_ = is_kept(step) ? std::nullopt : std::optional(step);
-    return &states_.emplace(step, runner_.state()).first->second;
+    spill();
+    return &states_.at(step);
 }
 
 Hash256 EngineReplay::state_root_after(std::uint64_t step) {
     if (const auto found = roots_.find(step); found != roots_.end()) {
         return found->second;
     }
-    const auto* state = state_at(step + 1);
-    return roots_.emplace(step, state != nullptr ? artifacts::state_root_of(*state) : Hash256{}).first->second;
+    Hash256 root;
+    if (const auto kept = states_.find(step + 1); kept != states_.end()) {
+        root = root_of(kept->second.size(), [&](std::size_t i) { return kept->second.load(i); });
+    } else if (bring_to(step + 1)) {
+        root = root_of(runner_.state_size(), [&](std::size_t i) { return runner_.tensor(i); });
+    } else if (step == *diverged_at_) {
+        root = root_of(after_divergence_->size(), [&](std::size_t i) { return after_divergence_->load(i); });
+    }
+    return roots_.emplace(step, root).first->second;
 }
 
-const std::vector<canonical::Tensor>& EngineReplay::state_before(std::uint64_t step) {
-    const auto* state = state_at(step);
+std::size_t EngineReplay::state_size(std::uint64_t step) {
+    const SpilledState* state = spilled(step);
     ASSERT(state != nullptr);
-    return *state;
+    return state->size();
+}
+
+const canonical::Tensor& EngineReplay::state_tensor(std::uint64_t step, std::uint32_t index) {
+    if (loaded_at_ != std::pair{step, index}) {
+        const SpilledState* state = spilled(step);
+        ASSERT(state != nullptr);
+        loaded_ = {};
+        loaded_ = state->load(index);
+        loaded_at_ = {step, index};
+    }
+    return loaded_;
 }
 
 std::optional<std::uint64_t> EngineReplay::diverged_at() {
     if (!diverged_at_ && !is_finite_) {
-        is_finite_ = state_at(claim_.first_step + claim_.step_count) != nullptr && !diverged_at_;
+        is_finite_ = bring_to(claim_.first_step + claim_.step_count);
     }
     return diverged_at_;
 }
 
-void EngineReplay::watch(std::uint64_t step, const canonical::NodeObserver& observe) {
-    set_state(state_before(step));
-    try {
-        run(step, observe);
-    } catch (const Diverged&) {
-        // Every node was computed; only the state after them is none.
-    }
+void EngineReplay::watch(std::uint64_t step, engine::OutputObserver& observer) {
+    spilled(step);  // to return to
+    const bool is_there = bring_to(step);
+    ASSERT(is_there);
+    // If the step diverges, every node was computed; only the state after them is none.
+    static_cast<void>(advance(&observer));
 }
 
 std::vector<Hash256> EngineReplay::commit_outputs(std::uint64_t step) {
-    std::vector<Hash256> commitments;
-    watch(step, [&](std::uint32_t, const canonical::Tensor& output) {
-        commitments.push_back(artifacts::commit_tensor(output));
-        return true;
-    });
-    ASSERT(commitments.size() + 1 == graph().size());
-    return commitments;
+    OutputCommitments commitments(graph());
+    watch(step, commitments);
+    return commitments.take();
 }
 
 const canonical::Tensor& EngineReplay::node_output(std::uint64_t step, std::uint32_t node) {
@@ -138,12 +182,10 @@ const canonical::Tensor& EngineReplay::node_output(std::uint64_t step, std::uint
                 wanted.insert(input.index);
             }
         }
-        watch(step, [&](std::uint32_t index, const canonical::Tensor& output) {
-            if (wanted.contains(index)) {
-                outputs_.emplace(index, output);
-            }
-            return index < node;
-        });
+        std::erase_if(wanted, [&](std::uint32_t each) { return outputs_.contains(each); });
+        CollectedOutputs collected(graph(), wanted);
+        watch(step, collected);
+        outputs_.merge(collected.outputs());
     }
     return outputs_.at(node);
 }

@@ -2,11 +2,13 @@
 #include <verifier/worker/runner.hpp>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
+#include <verifier/worker/output_observers.hpp>
 #include <core/dispute/commitment.hpp>
 
 namespace assay::worker {
@@ -33,14 +35,14 @@ const canonical::Graph& Runner::graph() const {
     return initialisation_ ? artifacts_->program.init : artifacts_->program.step;
 }
 
-void Runner::run(std::uint64_t step, const canonical::NodeObserver& observe) {
+void Runner::run(std::uint64_t step, engine::OutputObserver* observer) {
     engine::Tamper tamper;
     if (alteration_ && alteration_->touches(initialisation_, step)) {
         tamper = alteration_->tamper(initialisation_, step, state_before());
     }
     const canonical::StepContext context{
         .seed = artifacts_->spec.seed, .step = step, .dataset = artifacts_->program.dataset};
-    if (!engine_.run_step(context, tamper, observe)) {
+    if (!engine_.run_step(context, tamper, observer)) {
         throw Diverged(step);
     }
 }
@@ -51,26 +53,23 @@ std::vector<canonical::Tensor> Runner::state_before() const {
 
 std::vector<canonical::Tensor> Runner::state_after_divergence(std::uint64_t step) {
     const std::vector<canonical::Input>& next = graph().back().inputs;
-    std::vector<canonical::Tensor> after(next.size());
-    const std::vector<canonical::Tensor> before = state_before();
-    for (std::size_t i = 0; i < next.size(); ++i) {
-        if (next[i].source == canonical::Source::kState) {
-            after[i] = before[next[i].index];
+    std::set<std::uint32_t> wanted;
+    for (const canonical::Input& input : next) {
+        if (input.source == canonical::Source::kNode) {
+            wanted.insert(input.index);
         }
     }
-    try {
-        run(step, [&](std::uint32_t node, const canonical::Tensor& output) {
-            for (std::size_t i = 0; i < next.size(); ++i) {
-                if (next[i].source == canonical::Source::kNode && next[i].index == node) {
-                    after[i] = output;
-                }
-            }
-            return true;
-        });
-    } catch (const Diverged&) {
-        return after;
+    CollectedOutputs collected(graph(), wanted);
+    run(step, &collected);
+    if (!collected.is_done()) {
+        throw std::runtime_error("step " + std::to_string(step) + " diverged once and then went on");
     }
-    throw std::runtime_error("step " + std::to_string(step) + " diverged once and then did not");
+    std::vector<canonical::Tensor> after;
+    for (const canonical::Input& input : next) {
+        const bool is_old = input.source == canonical::Source::kState;
+        after.push_back(is_old ? engine_.tensor(input.index) : collected.outputs().at(input.index));
+    }
+    return after;
 }
 
 float Runner::loss() const { return engine_.scalar(artifacts_->program.loss_node); }

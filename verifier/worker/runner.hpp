@@ -36,12 +36,17 @@ class Runner {
     );
     const canonical::Graph& graph() const;
     void set_state(std::span<const canonical::Tensor> state) { engine_.set_state(state); }
+    void set_state(std::size_t count, const std::function<canonical::Tensor(std::size_t)>& tensor) {
+        engine_.set_state(count, tensor);
+    }
     std::vector<canonical::Tensor> state() const { return engine_.state(); }
+    std::size_t state_size() const { return engine_.state_size(); }
+    canonical::Tensor tensor(std::size_t index) const { return engine_.tensor(index); }
     /// Runs global step `step` (0 for the initialisation) on the current state. Throws Diverged, which leaves the state
     /// unchanged, and std::runtime_error if the engine fails.
-    void run(std::uint64_t step, const canonical::NodeObserver& observe = {});
-    /// Returns the state after `step`, which diverges on the current state. Throws std::runtime_error if it does not
-    /// diverge.
+    void run(std::uint64_t step, engine::OutputObserver* observer = nullptr);
+    /// Returns what the graph makes of the current state in `step`, which diverges. Throws std::runtime_error if the
+    /// engine fails.
     std::vector<canonical::Tensor> state_after_divergence(std::uint64_t step);
     /// The loss of the last step run; not available for the initialisation.
     float loss() const;

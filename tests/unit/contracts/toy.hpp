@@ -90,7 +90,11 @@ class ToyReplay final : public dispute::Replay {
   public:
     ToyReplay(const ToyRun& run, const dispute::Claim& claim, std::vector<canonical::Tensor> before);
     Hash256 state_root_after(std::uint64_t step) override;
-    const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
+    const std::vector<canonical::Tensor>& state_before(std::uint64_t step);
+    std::size_t state_size(std::uint64_t step) override { return state_before(step).size(); }
+    const canonical::Tensor& state_tensor(std::uint64_t step, std::uint32_t index) override {
+        return state_before(step)[index];
+    }
     const canonical::Tensor& node_output(std::uint64_t step, std::uint32_t node) override;
     std::optional<std::uint64_t> diverged_at() override;
     const canonical::Graph& graph() override { return run_.graph(initialisation_); }

@@ -310,6 +310,15 @@ std::optional<std::uint64_t> ScalarReplay::diverged_at() { return diverged_at_; 
 
 Hash256 ScalarReplay::state_root_after(std::uint64_t step) { return root_of(state_before(step + 1)); }
 
+std::vector<Tensor> state_of(Replay& replay, std::uint64_t step) {
+    std::vector<Tensor> out;
+    const std::size_t count = replay.state_size(step);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        out.push_back(replay.state_tensor(step, i));
+    }
+    return out;
+}
+
 Claim make_claim(
     const World& world, Replay& responder, bool initialisation, std::uint64_t first_step, std::uint32_t step_count,
     std::uint64_t seed
@@ -323,7 +332,7 @@ Claim make_claim(
         .step_count = step_count,
         .before = {},
         .after = responder.state_root_after(first_step + step_count - 1)};
-    claim.before = initialisation ? claim.program.initial_root : root_of(responder.state_before(first_step));
+    claim.before = initialisation ? claim.program.initial_root : root_of(state_of(responder, first_step));
     return claim;
 }
 

@@ -63,12 +63,19 @@ inline constexpr std::uint64_t kSquaringDiverges = 4;
 /// chain_world, but the task gives the parameters: the init graph scales one of its two tensors.
 World given_world();
 
+/// All tensors of the state before `step`.
+std::vector<canonical::Tensor> state_of(Replay& replay, std::uint64_t step);
+
 /// A party's replay by the scalar executor, with the lies that it tells. Goes on where a step diverges.
 class ScalarReplay final : public Replay {
   public:
     ScalarReplay(const World& world, bool initialisation, std::uint64_t seed, std::vector<Lie> lies = {});
     Hash256 state_root_after(std::uint64_t step) override;
-    const std::vector<canonical::Tensor>& state_before(std::uint64_t step) override;
+    const std::vector<canonical::Tensor>& state_before(std::uint64_t step);
+    std::size_t state_size(std::uint64_t step) override { return state_before(step).size(); }
+    const canonical::Tensor& state_tensor(std::uint64_t step, std::uint32_t index) override {
+        return state_before(step)[index];
+    }
     const canonical::Tensor& node_output(std::uint64_t step, std::uint32_t node) override;
     std::optional<std::uint64_t> diverged_at() override;
     const canonical::Graph& graph() override { return initialisation_ ? world_.init : world_.step; }

@@ -43,7 +43,8 @@ class RootsReplay final : public Replay {
     Hash256 state_root_after(std::uint64_t step) override {
         return crypto::sha256(codec::encode(std::vector{step, std::uint64_t{step >= wrong_from_ ? 1U : 0U}}));
     }
-    const std::vector<canonical::Tensor>& state_before(std::uint64_t) override { return none_; }
+    std::size_t state_size(std::uint64_t) override { return 0; }
+    const canonical::Tensor& state_tensor(std::uint64_t, std::uint32_t) override { return nothing_; }
     const canonical::Tensor& node_output(std::uint64_t, std::uint32_t) override { return nothing_; }
     std::optional<std::uint64_t> diverged_at() override { return std::nullopt; }
     const canonical::Graph& graph() override { return graph_; }
@@ -52,7 +53,6 @@ class RootsReplay final : public Replay {
 
   private:
     std::uint64_t wrong_from_;
-    std::vector<canonical::Tensor> none_;
     canonical::Tensor nothing_;
     canonical::Graph graph_;
     MemoryRows rows_{{.rows = 1, .width = 1}, 2};

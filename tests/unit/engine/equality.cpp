@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tests/unit/engine/whole_outputs.hpp>
 #include <tests/unit/engine/equality.hpp>
 
 #include <algorithm>
@@ -165,19 +166,32 @@ Outcome by_definition(const Case& c) {
     return out;
 }
 
-Outcome by_nodes(const Case& c, const engine::EngineOptions& options) {
+namespace {
+
+Outcome observed(const Case& c, const engine::EngineOptions& options, const engine::Tamper& tamper) {
     Outcome out;
+    out.outputs.resize(c.graph.size() - 1);
     engine::Engine engine(c.graph, c.rows, options);
     engine.set_state(c.state);
-    const auto keep = [&](std::uint32_t, const Tensor& output) {
-        out.outputs.push_back(output);
+    WholeOutputs outputs(c.graph, [&](std::uint32_t node, const Tensor& output) {
+        out.outputs[node] = output;
         return true;
-    };
-    if (engine.run_step(c.context, {}, keep)) {
+    });
+    if (engine.run_step(c.context, tamper, &outputs)) {
         out.next = engine.state();
     }
+    CHECK(outputs.is_right());
+    CHECK(std::none_of(out.outputs.begin(), out.outputs.end(), [](const Tensor& each) { return each.data.empty(); }));
     return out;
 }
+
+}  // namespace
+
+Outcome by_nodes(const Case& c, const engine::EngineOptions& options) {
+    return observed(c, options, [](std::uint64_t, std::uint32_t, Tensor&) {});
+}
+
+Outcome by_observer(const Case& c, const engine::EngineOptions& options) { return observed(c, options, {}); }
 
 Outcome by_step(const Case& c, const engine::EngineOptions& options) {
     Outcome out;
@@ -207,10 +221,15 @@ std::optional<Outcome> by_plan(
     }
     engine::fused::ThreadPool pool(threads);
     engine::fused::Executor executor(*std::move(plan), c.rows, pool);
-    executor.set_state(c.state);
+    for (std::size_t i = 0; i < c.state.size(); ++i) {
+        executor.set_state(i, c.state[i]);
+    }
     Outcome out;
     if (executor.run_step(c.context)) {
-        out.next = executor.state();
+        std::vector<Tensor>& next = out.next.emplace();
+        for (std::size_t i = 0; i < c.state.size(); ++i) {
+            next.push_back(executor.state(i));
+        }
     }
     out.outputs.resize(c.graph.size() - 1);
     for (const std::uint32_t node : kept) {
@@ -248,6 +267,7 @@ void check_everywhere(const Case& c) { check_everywhere(c, by_definition(c)); }
 bool check_everywhere(const Case& c, const Outcome& expected) {
     for (const auto& options : all_engines()) {
         report(c, expected, by_nodes(c, options), name_of(options));
+        report(c, expected, by_observer(c, options), name_of(options) + ", observed");
         report(c, expected, by_step(c, options), name_of(options) + ", unwatched");
     }
     if (test_device() != "cpu") {

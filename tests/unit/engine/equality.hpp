@@ -34,8 +34,10 @@ std::vector<engine::EngineOptions> all_engines();
 std::string name_of(const engine::EngineOptions& options);
 
 Outcome by_definition(const Case& c);
-/// Node by node, with an observer.
+/// Node by node, as a step is executed that is tampered with.
 Outcome by_nodes(const Case& c, const engine::EngineOptions& options);
+/// With an observer: on a CPU the fused executor wherever there is a plan.
+Outcome by_observer(const Case& c, const engine::EngineOptions& options);
 /// With nobody watching: on a CPU the fused executor wherever there is a plan. The next state only.
 Outcome by_step(const Case& c, const engine::EngineOptions& options);
 /// The fused executor alone, which keeps the outputs of the nodes `kept`; the others' are empty. Nothing when the graph

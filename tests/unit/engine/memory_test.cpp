@@ -101,7 +101,8 @@ void run_steps(const Program& program, const Rows& rows, std::uint64_t memory_by
     }
 }
 
-/// Bytes that a few steps need at their peak, in this process.
+/// Bytes that a few steps allocate at their peak, in this process. Pages of the program's files do not count: the
+/// system takes them and brings them back as it likes.
 std::size_t measure(const Program& program, std::uint64_t memory_bytes) {
     for (const Program& small : {gpt(1, 1, 32, 32, 1), cnn(8)}) {  // so that the engine's code is in memory
         run_steps(small, rows_of(small), 0);
@@ -109,9 +110,9 @@ std::size_t measure(const Program& program, std::uint64_t memory_bytes) {
     const Rows rows = rows_of(program);
     initial_state(program, rows);
     malloc_trim(0);
-    const std::size_t before = of_process("VmRSS:");
+    const std::size_t before = of_process("RssAnon:");
     run_steps(program, rows, memory_bytes);
-    return of_process("VmHWM:") - before;
+    return of_process("VmHWM:") - of_process("RssFile:") - before;
 }
 
 /// The same in a process of its own; 0 if that fails.

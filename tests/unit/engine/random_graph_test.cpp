@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 #include <tests/unit/engine/random_graph.hpp>
+#include <tests/unit/engine/whole_outputs.hpp>
 
 using namespace assay;
 using namespace assay::test;
@@ -18,7 +19,13 @@ TEST_CASE("NUM-1: steps made at random equal the definition on every engine") {
     CHECK(planned > kGraphs * 2 / 3);
 }
 
-TEST_CASE("NUM-1: several steps in a row equal the definition, watched or not") {
+namespace {
+
+enum class How : std::uint8_t { kUnwatched, kObserved, kNodeByNode };
+
+}  // namespace
+
+TEST_CASE("NUM-1: several steps in a row equal the definition, however each is executed") {
     for (std::uint64_t seed = 1000; seed < 1020; ++seed) {
         CAPTURE(seed);
         Case c = random_graph(seed);
@@ -27,10 +34,14 @@ TEST_CASE("NUM-1: several steps in a row equal the definition, watched or not") 
             Case now = c;
             engine::Engine engine(c.graph, c.rows, options);
             engine.set_state(c.state);
-            for (int step = 0; step < 3; ++step) {
+            for (const How how : {How::kUnwatched, How::kObserved, How::kNodeByNode, How::kObserved, How::kUnwatched}) {
                 const Outcome expected = by_definition(now);
-                const auto watch = [&](std::uint32_t, const Tensor&) { return true; };
-                const auto result = step == 1 ? engine.run_step(now.context, {}, watch) : engine.run_step(now.context);
+                WholeOutputs outputs(now.graph, [](std::uint32_t, const Tensor&) { return true; });
+                const engine::Tamper changes_nothing = [](std::uint64_t, std::uint32_t, Tensor&) {};
+                const auto result = engine.run_step(
+                    now.context, how == How::kNodeByNode ? changes_nothing : engine::Tamper{},
+                    how == How::kObserved ? &outputs : nullptr
+                );
                 REQUIRE(result.has_value() == expected.next.has_value());
                 if (!expected.next) {
                     CHECK(engine.state() == now.state);

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 #include <core/codec/borsh.hpp>
+#include <tests/unit/engine/whole_outputs.hpp>
 #include <tests/unit/engine/equality.hpp>
 #include <tests/unit/program/text_rows.hpp>
 #include <tools/bench/canonical_models.hpp>
@@ -63,11 +64,11 @@ struct Model {
 
     std::vector<Tensor> state_after(
         const canonical::Graph& graph, const std::vector<Tensor>& state, const EngineOptions& options,
-        const canonical::NodeObserver& observe = {}
+        engine::OutputObserver* observer = nullptr
     ) const {
         engine::Engine engine(graph, rows, options);
         engine.set_state(state);
-        REQUIRE(engine.run_step(context(), {}, observe).has_value());
+        REQUIRE(engine.run_step(context(), {}, observer).has_value());
         return engine.take_state();
     }
 };
@@ -134,9 +135,11 @@ void check_model(const Size& size, std::uint32_t vocabulary, const std::vector<P
         const Model model(bench::program_of(size, kRows, profile), vocabulary);
         CHECK(model.state_after(model.program.init, {}, with_kernels(ProductChoice::kResidues)) == model.initial);
         Checker checker(model, known);
-        const auto observe = [&](std::uint32_t node, const Tensor& output) { return checker(node, output); };
+        WholeOutputs observer(model.program.step, [&](std::uint32_t node, const Tensor& output) {
+            return checker(node, output);
+        });
         const auto watched = with_kernels(ProductChoice::kDoubles);
-        CHECK(model.state_after(model.program.step, model.initial, watched, observe) == model.next);
+        CHECK(model.state_after(model.program.step, model.initial, watched, &observer) == model.next);
         for (const auto choice : {ProductChoice::kFloats, ProductChoice::kDoubles, ProductChoice::kResidues}) {
             CAPTURE(name_of(with_kernels(choice)));
             CHECK(model.state_after(model.program.step, model.initial, with_kernels(choice)) == model.next);

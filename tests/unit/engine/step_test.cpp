@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include <doctest/doctest.h>
+#include <tests/unit/engine/whole_outputs.hpp>
 #include <tests/unit/engine/small_models.hpp>
 
 using namespace assay;
@@ -90,13 +91,13 @@ TEST_CASE("the engine keeps what the definition gives, node by node and fused") 
         REQUIRE(canonical::execute_graph(c.graph, c.context, *c.rows, c.state, find).has_value());
         float expected = 0.0F;
         std::memcpy(&expected, loss.data.data(), sizeof expected);
-        const auto watch = [](std::uint32_t, const Tensor&) { return true; };
         for (const auto& options : all_engines()) {
             CAPTURE(name_of(options));
             for (const bool is_watched : {false, true}) {
                 auto engine = make_engine(model, options);
                 engine.keep(model.program.loss_node);
-                REQUIRE(engine.run_step(c.context, {}, is_watched ? watch : canonical::NodeObserver{}).has_value());
+                WholeOutputs watch(c.graph, [](std::uint32_t, const Tensor&) { return true; });
+                REQUIRE(engine.run_step(c.context, {}, is_watched ? &watch : nullptr).has_value());
                 CHECK(engine.scalar(model.program.loss_node) == expected);
             }
         }
@@ -120,11 +121,11 @@ TEST_CASE("what a tamper changes reaches the rest of the step as if computed") {
         std::vector<Tensor> outputs;
         auto engine = make_engine(model, options);
         const std::vector<Tensor> state = engine.state();
-        const auto keep = [&](std::uint32_t, const Tensor& output) {
+        WholeOutputs keep(model.program.step, [&](std::uint32_t, const Tensor& output) {
             outputs.push_back(output);
             return true;
-        };
-        CHECK(engine.run_step(model.context(0), spoil, keep).has_value());
+        });
+        CHECK(engine.run_step(model.context(0), spoil, &keep).has_value());
         REQUIRE(outputs.size() + 1 == model.program.step.size());
         for (std::uint32_t i = 0; i < outputs.size(); ++i) {
             std::vector<const Tensor*> inputs;
@@ -158,11 +159,11 @@ TEST_CASE("NUM-14: a tampered int8 operand of 128 is contracted as the definitio
         auto engine = make_engine(model, options);
         const std::vector<Tensor> state = engine.state();
         std::vector<Tensor> outputs;
-        const auto keep = [&](std::uint32_t, const Tensor& output) {
+        WholeOutputs keep(model.program.step, [&](std::uint32_t, const Tensor& output) {
             outputs.push_back(output);
             return true;
-        };
-        CHECK(engine.run_step(model.context(0), spoil, keep).has_value());
+        });
+        CHECK(engine.run_step(model.context(0), spoil, &keep).has_value());
         for (std::uint32_t i = 0; i < outputs.size(); ++i) {
             if (model.program.step[i].op != canonical::Op::kContract) {
                 continue;
@@ -184,12 +185,14 @@ TEST_CASE("an observer that says stop leaves the state as it was") {
     for (const auto& options : all_engines()) {
         auto engine = make_engine(model, options);
         std::uint32_t seen = 0;
-        const auto stop = [&](std::uint32_t node, const Tensor&) {
-            seen = node;
-            return node < 20;
-        };
-        CHECK(engine.run_step(model.context(0), {}, stop).has_value());
+        WholeOutputs stop(model.program.step, [&](std::uint32_t, const Tensor&) { return ++seen < 20; });
+        CHECK(engine.run_step(model.context(0), {}, &stop).has_value());
         CHECK(seen == 20);
+        CHECK(engine.state() == model.initial());
+        WholeOutputs last(model.program.step, [&](std::uint32_t, const Tensor&) {
+            return ++seen < 20 + model.program.step.size() - 1;
+        });
+        CHECK(engine.run_step(model.context(0), {}, &last).has_value());
         CHECK(engine.state() == model.initial());
     }
 }

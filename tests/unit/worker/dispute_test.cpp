@@ -97,7 +97,7 @@ EngineReplay replay_of(
     const std::shared_ptr<const Fraud>& posted_by, const std::shared_ptr<const Fraud>& fraud
 ) {
     auto before = segment == 0 ? std::vector<canonical::Tensor>{} : task.state_after(segment - 1, posted_by);
-    return EngineReplay(task.artifacts, claim, std::move(before), {}, fraud);
+    return EngineReplay(task.artifacts, claim, std::move(before), {}, {}, fraud);
 }
 
 TEST_CASE("DSP-20: every fraud is refuted by the proof of the honest party, where it was committed") {
@@ -279,8 +279,8 @@ TEST_CASE("DSP-11: a solver who started from other tensors than those given is r
     dispute::Claim claim = task.claim(0);
     claim.after = artifacts::state_root_of(run_segment(other, 0, {}, {}, nullptr).value().state);
     REQUIRE(claim.after != task.claim(0).after);
-    EngineReplay responder(other, claim, {}, {});
-    EngineReplay challenger(task.artifacts, claim, {}, {});
+    EngineReplay responder(other, claim, {}, {}, {});
+    EngineReplay challenger(task.artifacts, claim, {}, {}, {});
     const Ended ended = play(claim, responder, challenger);
     CHECK(ended.at.node == 0U);
     CHECK(ended.at.op == canonical::Op::kScale);

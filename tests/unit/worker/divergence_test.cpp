@@ -132,12 +132,15 @@ TEST_CASE("DSP-27: a replay proves a divergence that the claim is silent about, 
     const GrowingTask growing;
     // A solver who says nothing and goes on with what the graph makes of it; only its claims matter here.
     dispute::Claim claim = growing.claim(growing.step, false);
-    EngineReplay replay(growing.task.artifacts, claim, growing.before, {});
+    EngineReplay replay(growing.task.artifacts, claim, growing.before, {}, {});
     CHECK(replay.diverged_at() == growing.step);
     CHECK(replay.state_root_after(growing.step) == claim.after);
-    CHECK(replay.state_before(growing.step + 1) == growing.after);
+    REQUIRE(replay.state_size(growing.step + 1) == growing.after.size());
+    for (std::uint32_t i = 0; i < growing.after.size(); ++i) {
+        CHECK(replay.state_tensor(growing.step + 1, i) == growing.after[i]);
+    }
     CHECK(replay.output_commitments(growing.step).size() + 1 == replay.graph().size());
-    CHECK(replay.state_before(growing.step).size() == growing.after.size());
+    CHECK(replay.state_size(growing.step) == growing.after.size());
 
     dispute::Position position = dispute::start_position(claim);
     if (position.level() == dispute::Level::kSteps) {
@@ -152,14 +155,14 @@ TEST_CASE("DSP-27: a replay proves a divergence that the claim is silent about, 
     CHECK(dispute::judge(claim, position, *proof).value() == dispute::Ruling::kClaimRefuted);
 
     const dispute::Claim declared = growing.claim(growing.step, true);
-    EngineReplay honest(growing.task.artifacts, declared, growing.before, {});
+    EngineReplay honest(growing.task.artifacts, declared, growing.before, {}, {});
     CHECK_FALSE(dispute::make_divergence_proof(declared, position, honest).has_value());
     CHECK(dispute::judge(declared, position, *proof).error() == dispute::ProofError::kNoDivergence);
 
     // Of the steps after the one that diverged a replay has nothing to say.
     const auto last = growing.task.artifacts->first_step(growing.segment) + 3;
     if (last > growing.step) {
-        EngineReplay longer(growing.task.artifacts, growing.claim(last, false), growing.before, {});
+        EngineReplay longer(growing.task.artifacts, growing.claim(last, false), growing.before, {}, {});
         CHECK(longer.state_root_after(last).is_zero());
         CHECK(longer.diverged_at() == growing.step);
     }

@@ -114,8 +114,8 @@ TEST_CASE("EVL-5: a flattered score is refuted by the one-step verifier at the n
         CAPTURE(solver_lies);
         const auto claim = contracts::make_evaluation_claim(task.spec, solver_lies ? flattered : honest);
         CHECK(claim.before == artifacts::state_root_of(ground->initial));
-        EngineReplay responder(ground, claim, {}, {}, solver_lies ? fraud : nullptr);
-        EngineReplay challenger(ground, claim, {}, {}, solver_lies ? nullptr : fraud);
+        EngineReplay responder(ground, claim, {}, {}, {}, solver_lies ? fraud : nullptr);
+        EngineReplay challenger(ground, claim, {}, {}, {}, solver_lies ? nullptr : fraud);
         CHECK(responder.state_root_after(0) == claim.after);
         dispute::Position position = dispute::start_position(claim);
         std::vector<dispute::NodeReveal> reveals;

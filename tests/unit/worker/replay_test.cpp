@@ -31,6 +31,15 @@ Scalar by_definition(
     return out;
 }
 
+std::vector<Tensor> state_of(EngineReplay& replay, std::uint64_t step) {
+    std::vector<Tensor> out;
+    const std::size_t count = replay.state_size(step);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        out.push_back(replay.state_tensor(step, i));
+    }
+    return out;
+}
+
 void check_outputs(EngineReplay& replay, std::uint64_t step, const std::vector<Tensor>& expected) {
     REQUIRE(replay.output_commitments(step).size() == expected.size());
     for (std::uint32_t node = 0; node < expected.size(); ++node) {
@@ -52,7 +61,7 @@ TEST_CASE("NUM-1: the engine's replay of a segment is the scalar one, in any ord
     // A budget of two states makes the replay drop and recompute.
     for (const std::uint64_t budget : {std::uint64_t{1} << 30U, std::uint64_t{300'000}, std::uint64_t{1}}) {
         CAPTURE(budget);
-        EngineReplay replay(task.artifacts, claim, state, {}, nullptr, budget);
+        EngineReplay replay(task.artifacts, claim, state, {}, {.budget_bytes = budget});
         std::vector<Scalar> steps;
         auto at = state;
         for (std::uint64_t step = 4; step < 8; ++step) {
@@ -61,33 +70,33 @@ TEST_CASE("NUM-1: the engine's replay of a segment is the scalar one, in any ord
         }
         CHECK(replay.state_root_after(7) == claim.after);
         check_outputs(replay, 6, steps[2].outputs);
-        CHECK(replay.state_before(6) == steps[1].next);
-        CHECK(replay.state_before(5) == steps[0].next);
+        CHECK(state_of(replay, 6) == steps[1].next);
+        CHECK(state_of(replay, 5) == steps[0].next);
         CHECK(replay.state_root_after(4) == artifacts::state_root_of(steps[0].next));
         check_outputs(replay, 4, steps[0].outputs);
-        CHECK(replay.state_before(4) == state);
+        CHECK(state_of(replay, 4) == state);
         CHECK(replay.state_root_after(7) == claim.after);
     }
 }
 
 TEST_CASE("NUM-1: the engine's replay of the initialisation is the scalar one") {
     const test::SmallTask task;
-    EngineReplay replay(task.artifacts, task.claim(0), {}, {});
+    EngineReplay replay(task.artifacts, task.claim(0), {}, {}, {});
     const Scalar scalar = by_definition(*task.artifacts, true, 0, {});
-    CHECK(replay.state_before(0).empty());
+    CHECK(replay.state_size(0) == 0);
     check_outputs(replay, 0, scalar.outputs);
     CHECK(replay.state_root_after(0) == artifacts::state_root_of(scalar.next));
-    CHECK(replay.state_before(0).empty());
+    CHECK(replay.state_size(0) == 0);
 }
 
 TEST_CASE("ART-11: a task that gives tensors is trained and replayed from them, and is another task without them") {
     const test::SmallTask task(test::Start::kGiven);
     const Scalar scalar = by_definition(*task.artifacts, true, 0, task.initial);
-    EngineReplay replay(task.artifacts, task.claim(0), {}, {});
-    CHECK(replay.state_before(0) == task.initial);
+    EngineReplay replay(task.artifacts, task.claim(0), {}, {}, {});
+    CHECK(state_of(replay, 0) == task.initial);
     check_outputs(replay, 0, scalar.outputs);
     CHECK(replay.state_root_after(0) == artifacts::state_root_of(scalar.next));
-    CHECK(replay.state_before(0) == task.initial);
+    CHECK(state_of(replay, 0) == task.initial);
     CHECK(task.state_after(0) == scalar.next);
     CHECK(task.state_after(0) != test::SmallTask().state_after(0));
     Trainer trainer(task.artifacts, {}, nullptr, 0, {});

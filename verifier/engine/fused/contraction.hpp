@@ -73,6 +73,7 @@ inline Workspace& workspace() {
 template <class T>
 T* grown(std::vector<T>& storage, std::size_t size) {
     if (storage.size() < size) {
+        storage = std::vector<T>();  // its content is not needed, and would be there twice
         storage.resize(size);
     }
     return storage.data();

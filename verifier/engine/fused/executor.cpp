@@ -43,6 +43,9 @@ class Stopwatch {
     Clock::time_point start_;
 };
 
+constexpr std::uint32_t kNotShown = ~std::uint32_t{0};
+constexpr std::uint32_t kRowsShown = 4 * canonical::kTileDim;  // at once, of a node that is a stage of its own
+
 std::size_t bytes_of(const Input& input) { return input.shape.element_count() * canonical::size_of(input.dtype); }
 
 }  // namespace
@@ -72,6 +75,11 @@ Executor::Executor(Plan plan, std::shared_ptr<const canonical::RowSource> rows, 
         state_.push_back(allocate(bytes_of(input)));
     }
     find_addresses();
+    shown_as_.assign(plan_.graph.size(), kNotShown);
+    for (std::uint32_t i = 0; i < plan_.observed.size(); ++i) {
+        shown_as_[plan_.observed[i]] = i;
+    }
+    converted_.resize(pool_.size());
 }
 
 void Executor::find_addresses() {
@@ -103,12 +111,6 @@ Executor::Profile Executor::profile() const {
     return sum;
 }
 
-void Executor::set_state(std::span<const Tensor> state) {
-    for (std::size_t i = 0; i < state.size(); ++i) {
-        set_state(i, state[i]);
-    }
-}
-
 void Executor::set_state(std::size_t index, const Tensor& tensor) {
     if (state_[index] == nullptr) {
         state_[index] = allocate(tensor.data.size());
@@ -117,23 +119,15 @@ void Executor::set_state(std::size_t index, const Tensor& tensor) {
     std::memcpy(state_[index].get(), tensor.data.data(), tensor.data.size());
 }
 
-Tensor Executor::load_state(std::size_t index) const {
+Tensor Executor::state(std::size_t index) const {
     const Input& input = plan_.graph.back().inputs[index];
     Tensor out = canonical::make_tensor(input.dtype, input.shape);
     std::memcpy(out.data.data(), state_[index].get(), out.data.size());
     return out;
 }
 
-std::vector<Tensor> Executor::state() const {
-    std::vector<Tensor> out;
-    for (std::size_t i = 0; i < state_.size(); ++i) {
-        out.push_back(load_state(i));
-    }
-    return out;
-}
-
 Tensor Executor::take_state(std::size_t index) {
-    Tensor out = load_state(index);
+    Tensor out = state(index);
     state_[index].reset();
     return out;
 }
@@ -146,7 +140,44 @@ Tensor Executor::kept(std::uint32_t node_before) const {
     return out;
 }
 
-void Executor::run_region(const Region& region, const StepContext& context) {
+// The numbers that a product multiplies are shown as the i32 that they stand for.
+void Executor::show_rows(OutputObserver& observer, std::uint32_t id, OutputRows rows, std::size_t thread) {
+    rows.node = shown_as_[id];
+    if (rows.node == kNotShown) {
+        return;
+    }
+    const Value& value = plan_.values[id];
+    ASSERT(!is_laid_out(value.format));
+    const std::size_t count = std::size_t{rows.count} * value.shape.cols;
+    const auto convert = [&](const auto* from) {
+        std::vector<std::int32_t>& out = converted_[thread];
+        out.resize(std::max(out.size(), count));
+        std::transform(from, from + count, out.begin(), [](auto x) { return static_cast<std::int32_t>(x); });
+        rows.data = reinterpret_cast<const std::byte*>(out.data());
+    };
+    if (value.format == Format::kFloat) {
+        convert(reinterpret_cast<const float*>(rows.data));
+    } else if (value.format == Format::kShort) {
+        convert(reinterpret_cast<const std::int16_t*>(rows.data));
+    }
+    observer.see(rows);
+}
+
+void Executor::show_whole(OutputObserver& observer, std::uint32_t id) {
+    const Value& value = plan_.values[id];
+    const std::size_t row_bytes = value.shape.cols * size_of(value.format);
+    pool_.run((value.shape.rows + kRowsShown - 1) / kRowsShown, [&](std::size_t part, std::size_t thread) {
+        const auto first = static_cast<std::uint32_t>(part) * kRowsShown;
+        const OutputRows rows{
+            .node = id,
+            .first = first,
+            .count = std::min(kRowsShown, value.shape.rows - first),
+            .data = addresses_[id] + first * row_bytes};
+        show_rows(observer, id, rows, thread);
+    });
+}
+
+void Executor::run_region(const Region& region, const StepContext& context, OutputObserver* observer) {
     const std::size_t blocks = (region.rows + region.block_rows - 1) / region.block_rows;
     pool_.run(blocks, [&](std::size_t block, std::size_t thread) {
         const std::uint64_t first = block * region.block_rows;
@@ -177,6 +208,14 @@ void Executor::run_region(const Region& region, const StepContext& context) {
             call.output = locate(op.output);
             const Stopwatch watch(is_profiling_ ? &profiles_[thread][static_cast<std::size_t>(what.op)] : nullptr);
             run_row_op(call);
+            if (observer != nullptr) {
+                const OutputRows shown{
+                    .node = op.node,
+                    .first = static_cast<std::uint32_t>(first),
+                    .count = static_cast<std::uint32_t>(rows),
+                    .data = call.output};
+                show_rows(*observer, op.node, shown, thread);
+            }
         }
     });
 }
@@ -260,24 +299,32 @@ void Executor::move_next() {
     find_addresses();
 }
 
-Result<void, StepError> Executor::run_step(const StepContext& context) {
+void Executor::run_stage(const Stage& stage, const StepContext& context, OutputObserver* observer) {
+    if (stage.kind == Stage::Kind::kRegion) {
+        return run_region(plan_.regions[stage.region], context, observer);
+    }
+    {
+        const Stopwatch watch(is_profiling_ ? &profiles_[0][static_cast<std::size_t>(node(stage.node).op)] : nullptr);
+        if (stage.kind == Stage::Kind::kProduct) {
+            run_product_stage(stage.node);
+        } else if (stage.kind == Stage::Kind::kScatter) {
+            run_scatter(stage.node);
+        } else {
+            run_batch(stage.node, context);
+        }
+    }
+    if (observer != nullptr) {
+        show_whole(*observer, stage.node);
+    }
+}
+
+Result<void, StepError> Executor::run_step(const StepContext& context, OutputObserver* observer) {
+    ASSERT(observer == nullptr || !plan_.observed.empty());
     pool_.check_environments();
     for (const Stage& stage : plan_.stages) {
-        const bool is_timed = is_profiling_ && stage.kind != Stage::Kind::kRegion;
-        const Stopwatch watch(is_timed ? &profiles_[0][static_cast<std::size_t>(node(stage.node).op)] : nullptr);
-        switch (stage.kind) {
-            case Stage::Kind::kRegion:
-                run_region(plan_.regions[stage.region], context);
-                break;
-            case Stage::Kind::kProduct:
-                run_product_stage(stage.node);
-                break;
-            case Stage::Kind::kScatter:
-                run_scatter(stage.node);
-                break;
-            case Stage::Kind::kBatch:
-                run_batch(stage.node, context);
-                break;
+        run_stage(stage, context, observer);
+        if (observer != nullptr && observer->is_done()) {
+            return {};
         }
     }
     if (!is_next_finite()) {

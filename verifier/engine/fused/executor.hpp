@@ -11,6 +11,7 @@
 #include <core/canonical/tile.hpp>
 #include <verifier/engine/fused/plan.hpp>
 #include <verifier/engine/fused/thread_pool.hpp>
+#include <verifier/engine/observer.hpp>
 
 namespace assay::engine::fused {
 
@@ -19,18 +20,19 @@ class Executor {
   public:
     Executor(Plan plan, std::shared_ptr<const canonical::RowSource> rows, ThreadPool& pool);
 
-    void set_state(std::span<const canonical::Tensor> state);
-    /// Sets one tensor of the state.
+    /// Sets, or returns, one tensor of the state.
     void set_state(std::size_t index, const canonical::Tensor& tensor);
-    /// Returns the state tensors.
-    std::vector<canonical::Tensor> state() const;
+    canonical::Tensor state(std::size_t index) const;
     /// Returns one tensor of the state and frees its memory; it has to be set before the next step.
     canonical::Tensor take_state(std::size_t index);
     /// Returns the output of a kept node after the last step.
     canonical::Tensor kept(std::uint32_t node) const;
 
     /// Runs one step and advances the state. Fails with StepError, and keeps the state, if the step diverged (NUM-6).
-    Result<void, canonical::StepError> run_step(const canonical::StepContext& context);
+    /// An `observer` that is done ends the step, and the state is kept; the plan must be one that is observed.
+    Result<void, canonical::StepError> run_step(
+        const canonical::StepContext& context, OutputObserver* observer = nullptr
+    );
 
     /// Seconds spent on each primitive since profiling was turned on, summed over all threads; indexed by Op.
     using Profile = std::array<double, 256>;
@@ -44,11 +46,13 @@ class Executor {
     using Memory = std::unique_ptr<std::byte, Free>;
     static Memory allocate(std::size_t bytes);
 
-    void run_region(const Region& region, const canonical::StepContext& context);
+    void run_region(const Region& region, const canonical::StepContext& context, OutputObserver* observer);
+    void run_stage(const Stage& stage, const canonical::StepContext& context, OutputObserver* observer);
+    void show_rows(OutputObserver& observer, std::uint32_t node, OutputRows rows, std::size_t thread);
+    void show_whole(OutputObserver& observer, std::uint32_t node);
     void run_scatter(std::uint32_t node);
     void run_batch(std::uint32_t node, const canonical::StepContext& context);
     void run_product_stage(std::uint32_t node);
-    canonical::Tensor load_state(std::size_t index) const;
     void find_addresses();
     bool is_next_finite();
     void move_next();
@@ -65,7 +69,9 @@ class Executor {
     Memory arena_;
     std::vector<Memory> scratch_;  // one per thread
     std::vector<Memory> state_;
-    std::vector<std::byte*> addresses_;  // address of each stored value
+    std::vector<std::byte*> addresses_;                 // address of each stored value
+    std::vector<std::uint32_t> shown_as_;               // the node whose output each node's is, or kNotShown
+    std::vector<std::vector<std::int32_t>> converted_;  // rows to be shown, one per thread
     bool is_profiling_ = false;
     std::vector<Profile> profiles_;  // one per thread
 };

@@ -50,7 +50,7 @@ bool is_row_wise(Op op) {
 }
 
 void Planner::find_live() {
-    live_.assign(count_, false);
+    live_.assign(count_, is_observed_);
     const auto mark = [&](const Input& input) {
         if (input.source == Source::kNode) {
             live_[input.index] = true;
@@ -74,7 +74,7 @@ Format Planner::wanted_format(std::size_t contract, std::size_t input, std::size
     const bool has_steps = operand.inputs.size() == 2 && (operand.inputs[1].shape.cols == 1 ||
                                                           operand.attributes[1] % DigitKernel::kStepColumns == 0);
     const bool can_lie_ready = has_steps && operand.attributes[0] == node.attributes[0];
-    return can_lie_ready ? operand_format(node, input) : product_format(node);
+    return can_lie_ready && !is_observed_ ? operand_format(node, input) : product_format(node);
 }
 
 void Planner::choose_formats() {
@@ -143,7 +143,7 @@ void Planner::find_sums() {
         }
         const std::size_t from = graph_[i].inputs[0].index;
         const Node& quantise = graph_[from];
-        const bool fits = quantise.op == Op::kQuantise && readers[from] == 1 && !kept_[from] &&
+        const bool fits = !is_observed_ && quantise.op == Op::kQuantise && readers[from] == 1 && !kept_[from] &&
                           quantise.inputs[1].shape.cols == 1 && quantise.shape.cols <= kMaxSumAtOnce;
         if (fits) {
             absorbed_[from] = true;

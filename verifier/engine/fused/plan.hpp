@@ -57,7 +57,7 @@ struct RegionOp {
     ValueId node = 0;
     std::array<Operand, 3> inputs{};
     Operand output;
-    std::shared_ptr<const ViewRows> view;
+    std::shared_ptr<const ViewRows> view;  ///< equal views share one
     bool sums_at_once = false;  ///< a row sum that quantises its terms itself; `inputs` are those of the kQuantise
 };
 
@@ -85,13 +85,15 @@ struct Plan {
     std::vector<Stage> stages;                    ///< in execution order
     std::vector<std::size_t> stage_of;            ///< of each node; kNever if it is not executed
     std::map<std::uint32_t, std::uint32_t> kept;  ///< where in `graph` the nodes are whose outputs are kept
+    std::vector<std::uint32_t> observed;          ///< where in `graph` each node is, if they are observed; else empty
     std::size_t arena_bytes = 0;
     std::size_t needed_bytes = 0;   ///< the most that values in the arena take at one time
     std::size_t busiest_stage = 0;  ///< when they do
     std::size_t state_bytes = 0;    ///< of the state, which is there once
     std::size_t scratch_bytes = 0;  ///< of all threads, products included
+    std::size_t table_bytes = 0;    ///< of the views' tables
     /// What steps take in all; so many bytes are for what an engine notes of its nodes.
-    std::size_t memory_bytes() const { return arena_bytes + state_bytes + scratch_bytes + kNotedBytes; }
+    std::size_t memory_bytes() const { return arena_bytes + state_bytes + scratch_bytes + table_bytes + kNotedBytes; }
     static constexpr std::size_t kNotedBytes = std::size_t{3} << 20U;
     ValueId state_value(std::size_t index) const { return static_cast<ValueId>(graph.size() - 1 + index); }
     ValueId value_of(const canonical::Input& input) const {
@@ -108,6 +110,9 @@ struct PlanInput {
     std::span<const canonical::TensorType> state;
     std::span<const std::uint32_t> kept;  ///< nodes whose outputs are read after the step
     int threads = 1;
+    /// Every node is executed, in blocks of whole tiles, and its output is of a format that is exactly a tensor's, or a
+    /// conversion away from it (see OutputObserver).
+    bool is_observed = false;
     std::uint32_t wall = 0;  ///< no region has nodes on both sides of this index
 };
 

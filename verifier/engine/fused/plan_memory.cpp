@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <verifier/engine/fused/placing.hpp>
 #include <verifier/engine/fused/product.hpp>
@@ -21,18 +22,47 @@ namespace {
 constexpr std::size_t kBlockBytes = std::size_t{48} * 1024;  // of a block's widest operation: about a first-level cache
 constexpr std::uint32_t kTransposeRows = 16;
 
+void keep_most(WorkspaceBytes& most, const WorkspaceBytes& other) {
+    most.left = std::max(most.left, other.left);
+    most.right = std::max(most.right, other.right);
+    most.sums = std::max(most.sums, other.sums);
+}
+
 }  // namespace
+
+bool ViewOrder::operator()(const canonical::View* a, const canonical::View* b) const {
+    const auto is_before = [](const canonical::ViewAxis& x, const canonical::ViewAxis& y) {
+        return std::tie(x.size, x.offset, x.divisor, x.strides) < std::tie(y.size, y.offset, y.divisor, y.strides);
+    };
+    if (a->dims != b->dims) {
+        return a->dims < b->dims;
+    }
+    return std::lexicographical_compare(a->axes.begin(), a->axes.end(), b->axes.begin(), b->axes.end(), is_before);
+}
+
+// Operands that are laid out are not packed again, except a little by the self-test.
+WorkspaceBytes Planner::workspace_of(std::size_t contract) const {
+    constexpr std::size_t kOfSelfTest = std::size_t{256} * 1024;
+    const Node& node = graph_[contract];
+    const auto is_ready = [&](std::size_t input) {
+        return is_laid_out(plan_.values[plan_.value_of(node.inputs[input])].format);
+    };
+    WorkspaceBytes bytes = workspace_bytes(node, threads_);
+    bytes.left = is_ready(0) ? std::min(bytes.left, kOfSelfTest) : bytes.left;
+    bytes.right = is_ready(2) ? std::min(bytes.right, kOfSelfTest) : bytes.right;
+    return bytes;
+}
 
 // Regions' and products' scratch memory stays from stage to stage.
 void Planner::write_regions() {
     std::size_t for_regions = 0;
-    std::size_t for_products = 0;
+    WorkspaceBytes most;
     for (const std::vector<std::size_t>& nodes : stage_nodes_) {
         Stage stage{.node = static_cast<ValueId>(nodes.front())};
         switch (graph_[nodes.front()].op) {
             case Op::kContract:
                 stage.kind = Stage::Kind::kProduct;
-                for_products = std::max(for_products, workspace_bytes(graph_[nodes.front()], threads_));
+                keep_most(most, workspace_of(nodes.front()));
                 break;
             case Op::kScatterAddRows:
                 stage.kind = Stage::Kind::kScatter;
@@ -48,7 +78,7 @@ void Planner::write_regions() {
         }
         plan_.stages.push_back(stage);
     }
-    plan_.scratch_bytes = for_regions + for_products;
+    plan_.scratch_bytes = for_regions + most.left + most.right + most.sums;
 }
 
 std::uint32_t Planner::choose_block_rows(const std::vector<std::size_t>& nodes) const {
@@ -74,7 +104,19 @@ std::uint32_t Planner::choose_block_rows(const std::vector<std::size_t>& nodes) 
     if (transposes) {
         block = std::max<std::size_t>(block / kTransposeRows * kTransposeRows, kTransposeRows);
     }
+    if (is_observed_) {
+        block = std::max<std::size_t>(block / canonical::kTileDim * canonical::kTileDim, canonical::kTileDim);
+    }
     return static_cast<std::uint32_t>(std::min<std::size_t>(block, rows));
+}
+
+std::shared_ptr<const ViewRows> Planner::rows_of(const canonical::View& view) {
+    const auto [found, is_new] = views_.try_emplace(&view);
+    if (is_new) {
+        found->second = std::make_shared<const ViewRows>(view);
+        plan_.table_bytes += aligned(found->second->table_bytes());
+    }
+    return found->second;
 }
 
 void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes) {
@@ -87,6 +129,7 @@ void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes
                 last_use[input.index] = i;
             }
         });
+        last_use.emplace(i, i);
     }
     SameSize scratch;
     std::map<std::size_t, std::size_t> offset;  // node, where it lies
@@ -101,7 +144,7 @@ void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes
         op.node = static_cast<ValueId>(i);
         op.sums_at_once = sums_[i] != kNoSum;
         if (graph_[i].op == Op::kView) {
-            op.view = std::make_shared<const ViewRows>(*graph_[i].view);
+            op.view = rows_of(*graph_[i].view);
         }
         for_each_read(i, [&](std::size_t j, const Input& input, const Node& from) {
             const ValueId value = plan_.value_of(input);
@@ -124,6 +167,9 @@ void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes
         }
         region.ops.push_back(std::move(op));
         std::set<std::size_t> dead;
+        if (op.output.place == Operand::Place::kScratch && last_use[i] == i) {
+            dead.insert(i);
+        }
         for_each_read(i, [&](std::size_t, const Input& input, const Node&) {
             if (is_here(input) && !plan_.values[input.index].is_stored && last_use[input.index] == i) {
                 dead.insert(input.index);

@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <verifier/engine/fused/plan.hpp>
+#include <verifier/engine/fused/product.hpp>
 
 /// Internal to plan.cpp and plan_memory.cpp: how a plan is made.
 namespace assay::engine::fused {
@@ -20,13 +23,18 @@ constexpr std::size_t aligned(std::size_t bytes) {
 /// Whether row i of `node` reads of this input nothing but row i.
 bool reads_rows(const canonical::Node& node, std::size_t input);
 
+struct ViewOrder {
+    bool operator()(const canonical::View* a, const canonical::View* b) const;
+};
+
 class Planner {
   public:
     explicit Planner(const PlanInput& input)
         : graph_(input.graph),
           count_(graph_.size() - 1),
           threads_(static_cast<std::uint32_t>(input.threads)),
-          wall_(input.wall) {
+          wall_(input.wall),
+          is_observed_(input.is_observed) {
         plan_.graph = graph_;
         plan_.values.resize(count_ + input.state.size());
         for (std::size_t i = 0; i < input.state.size(); ++i) {
@@ -72,6 +80,8 @@ class Planner {
     void find_stored();
     void order_stages();
     void write_regions();
+    WorkspaceBytes workspace_of(std::size_t contract) const;
+    std::shared_ptr<const ViewRows> rows_of(const canonical::View& view);
     void write_region(Region& region, const std::vector<std::size_t>& nodes);
     std::uint32_t choose_block_rows(const std::vector<std::size_t>& nodes) const;
     static constexpr std::size_t kNoHost = ~std::size_t{0};
@@ -117,6 +127,7 @@ class Planner {
     std::size_t count_;
     std::uint32_t threads_;
     std::uint32_t wall_;
+    bool is_observed_;
     Plan plan_;
     std::vector<bool> kept_;
     std::vector<bool> live_;
@@ -126,6 +137,7 @@ class Planner {
     std::vector<std::size_t> parent_;  // union-find over the nodes of a region
     std::vector<std::size_t> stage_;   // of each node, in order of execution
     std::vector<std::vector<std::size_t>> stage_nodes_;
+    std::map<const canonical::View*, std::shared_ptr<const ViewRows>, ViewOrder> views_;
 };
 
 }  // namespace assay::engine::fused

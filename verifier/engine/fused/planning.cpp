@@ -2,6 +2,7 @@
 #include <verifier/engine/fused/planning.hpp>
 
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -18,24 +19,34 @@ namespace {
 /// What elementwise operations take at most, one after another, until there is a product or a value that was kept.
 constexpr std::uint64_t kElementwiseWork = 64;
 
-/// Plans `rewritten`, in which `kept` has the places of the input's kept nodes in the graph that was rewritten.
-std::optional<Plan> plan_rewritten(
-    const PlanInput& input, const Rewritten& rewritten, std::map<std::uint32_t, std::uint32_t> kept
-) {
+/// Where the input's nodes are in a graph.
+struct Places {
+    std::map<std::uint32_t, std::uint32_t> kept;
+    std::vector<std::uint32_t> observed;
+};
+
+/// Plans `rewritten`, which was made of the graph with these places.
+std::optional<Plan> plan_rewritten(const PlanInput& input, const Rewritten& rewritten, Places before) {
+    auto& [kept, observed] = before;
     std::vector<std::uint32_t> places;
     for (auto& [node, place] : kept) {
         place = rewritten.nodes[place];
         places.push_back(place);
+    }
+    for (std::uint32_t& place : observed) {
+        place = rewritten.nodes[place];
     }
     std::optional<Plan> plan = plan_graph(
         {.graph = rewritten.graph,
          .state = input.state,
          .kept = places,
          .threads = input.threads,
+         .is_observed = input.is_observed,
          .wall = rewritten.wall}
     );
     if (plan) {
         plan->kept = std::move(kept);
+        plan->observed = std::move(observed);
     }
     return plan;
 }
@@ -54,11 +65,15 @@ std::set<std::uint64_t> work_limits(const canonical::Graph& graph) {
 }  // namespace
 
 std::optional<Plan> make_plan(const PlanInput& input, std::size_t memory_bytes) {
-    std::map<std::uint32_t, std::uint32_t> kept;
+    Places all;
     for (const std::uint32_t node : input.kept) {
-        kept.emplace(node, node);
+        all.kept.emplace(node, node);
     }
-    std::optional<Plan> plain = plan_rewritten(input, copy_sources(input.graph), std::move(kept));
+    if (input.is_observed) {
+        all.observed.resize(input.graph.size() - 1);
+        std::iota(all.observed.begin(), all.observed.end(), 0U);
+    }
+    std::optional<Plan> plain = plan_rewritten(input, copy_sources(input.graph), std::move(all));
     if (!plain || memory_bytes == 0 || plain->memory_bytes() <= memory_bytes) {
         return plain;
     }
@@ -79,7 +94,7 @@ std::optional<Plan> make_plan(const PlanInput& input, std::size_t memory_bytes) 
 }
 
 std::optional<Plan> make_recomputing_plan(const PlanInput& input, const Plan& plan, std::uint64_t work_max) {
-    return plan_rewritten(input, recompute(plan, work_max), plan.kept);
+    return plan_rewritten(input, recompute(plan, work_max), {.kept = plan.kept, .observed = plan.observed});
 }
 
 }  // namespace assay::engine::fused

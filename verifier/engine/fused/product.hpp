@@ -21,9 +21,15 @@ Format operand_format(const canonical::Node& contract, std::size_t input);
 /// Returns the size in bytes of an operand packed for the matrix unit.
 std::size_t packed_bytes(const canonical::Node& contract, std::size_t input);
 
-/// About how many bytes of operands and sums `threads` threads keep besides once they have multiplied: the self-test
-/// and steps that are watched pack operands that a plan lays out.
-std::size_t workspace_bytes(const canonical::Node& contract, std::size_t threads);
+/// What the threads' buffers for products take, each of which grows to the most that any product needs.
+struct WorkspaceBytes {
+    std::size_t left = 0;
+    std::size_t right = 0;
+    std::size_t sums = 0;
+};
+/// About how many bytes of operands and sums `threads` threads keep besides once they have multiplied operands that are
+/// not packed yet.
+WorkspaceBytes workspace_bytes(const canonical::Node& contract, std::size_t threads);
 
 /// The operands of a contraction; quantised ones are in the format product_format, or packed.
 struct ProductOperands {

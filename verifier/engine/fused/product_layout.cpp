@@ -70,22 +70,65 @@ Format operand_format(const Node& contract, std::size_t input) {
     return !are_whole ? plain : input == 0 ? Format::kLeftDigits : Format::kRightDigits;
 }
 
-std::size_t workspace_bytes(const Node& contract, std::size_t threads) {
-    const bool is_split = contract.attributes[0] > kMaxFloatPrecision && !fits_at_once(contract);
-    const auto packed = [&](std::size_t input) {
-        if (has_tiles(contract)) {
-            return packed_bytes(contract, input);
-        }
-        const std::size_t elements = contract.inputs[input].shape.element_count();
-        const bool is_short = product_format(contract) == Format::kShort;
-        return elements * (is_short ? sizeof(std::int16_t) : sizeof(double) * (is_split && input == 2 ? 2 : 1));
+namespace {
+
+/// What packing takes of a kernel's operands: rows are packed in blocks of so many.
+struct Packing {
+    std::size_t left_block = 1;
+    std::size_t right_block = 1;
+    std::size_t row_bytes = 0;  ///< of a row of the left operand
+    std::size_t right_row_bytes = 0;
+};
+
+Packing packing_of(const Node& contract) {
+    const std::size_t depth = contract.inputs[0].shape.cols;
+    if (has_tiles(contract)) {
+        constexpr std::size_t kBlock = DigitKernel::kBlockRows;
+        const std::size_t bytes = DigitKernel(contract.attributes[0]).packed_size(kBlock, depth) / kBlock;
+        return {.left_block = kBlock, .right_block = kBlock, .row_bytes = bytes, .right_row_bytes = bytes};
+    }
+    const auto with = [&](const auto& kernel, std::size_t size, std::size_t halves) {
+        return Packing{
+            .left_block = kernel.left_rows,
+            .right_block = kernel.right_rows,
+            .row_bytes = depth * size,
+            .right_row_bytes = depth * size * halves,
+        };
     };
-    const std::size_t chunks = contract.inputs[1].shape.cols;
+    if (product_format(contract) == Format::kShort) {
+        return with(microkernels<std::int16_t>().front(), sizeof(std::int16_t), 1);
+    }
+    const bool is_split = contract.attributes[0] > kMaxFloatPrecision && !fits_at_once(contract);
+    if (!microkernels<double>().empty()) {
+        return with(microkernels<double>().front(), sizeof(double), is_split ? 2 : 1);
+    }
+    return {.row_bytes = depth * sizeof(double), .right_row_bytes = depth * sizeof(double) * 2};
+}
+
+constexpr std::size_t rounded_up(std::size_t count, std::size_t block) { return (count + block - 1) / block * block; }
+
+}  // namespace
+
+// As run_wide divides the work: into panels of rows, each with all columns, or with the columns that are packed
+// together.
+WorkspaceBytes workspace_bytes(const Node& contract, std::size_t threads) {
+    const Packing packing = packing_of(contract);
+    const std::size_t groups = canonical::group_count(contract);
+    const std::size_t rows = contract.shape.rows / groups;
     const std::size_t columns = contract.shape.cols;
-    const std::size_t left = std::min(packed(0), kLeftBytes);
-    const std::size_t right = std::min(packed(2), kRightBytes);
+    const std::size_t by_threads = (contract.shape.rows + threads - 1) / threads;
+    const std::size_t wanted = std::max(std::min(kLeftBytes / packing.row_bytes, by_threads), kMinPanelRows);
+    const std::size_t panel_rows = std::min(rounded_up(wanted, packing.left_block), rows);
+    const std::size_t panels = groups * ((rows + panel_rows - 1) / panel_rows);
+    const std::size_t at_once = std::min(threads, panels);
+    const std::size_t left = rounded_up(panel_rows, packing.left_block) * packing.row_bytes;
+    const std::size_t whole = rounded_up(columns, packing.right_block) * packing.right_row_bytes;
+    const std::size_t least = std::min(8 * packing.right_block * packing.right_row_bytes * threads, groups * whole);
+    const std::size_t right =
+        panel_rows == rows ? at_once * whole : std::min(std::max(kRightBytes, least), groups * whole);
+    const std::size_t chunks = contract.inputs[1].shape.cols;
     const std::size_t sums = (chunks + (chunks > 1 ? kMinPanelRows : 0)) * columns * sizeof(double);
-    return right + threads * (left + sums);
+    return {.left = threads * left, .right = right, .sums = threads * sums};
 }
 
 }  // namespace assay::engine::fused

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include <verifier/engine/fused/instructions.hpp>
 #include <verifier/engine/fused/transpose.hpp>
@@ -14,20 +15,32 @@ namespace {
 constexpr std::int64_t kSquare = 8;  // rows and columns that are transposed at once
 constexpr std::int64_t kShortRun = 16;
 constexpr std::int64_t kMaxTable = 1 << 20;
+constexpr std::int32_t kFillPlace = -1;
 
 constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
 
-template <class T>
-ASSAY_INLINE void copy_strided(const T* from, std::int64_t step, std::int64_t count, T* out) {
-    if (step == 1) {
-        std::copy_n(from, count, out);
-    } else if (step == 0) {
-        std::fill_n(out, count, *from);
-    } else {
-        for (std::int64_t j = 0; j < count; ++j) {
-            out[j] = from[j * step];
+/// Reads as an input would whose every element is its own place.
+struct Places {
+    std::int64_t first = 0;
+    Places operator+(std::int64_t count) const { return {first + count}; }
+    std::int32_t operator[](std::int64_t i) const { return static_cast<std::int32_t>(first + i); }
+};
+
+template <class Input, class T>
+ASSAY_INLINE void copy_strided(Input from, std::int64_t step, std::int64_t count, T* out) {
+    if (step == 0) {
+        std::fill_n(out, count, from[0]);
+        return;
+    }
+    if constexpr (std::is_pointer_v<Input>) {
+        if (step == 1) {
+            std::copy_n(from, count, out);
+            return;
         }
+    }
+    for (std::int64_t j = 0; j < count; ++j) {
+        out[j] = from[j * step];
     }
 }
 
@@ -181,7 +194,7 @@ ViewRows::ViewRows(const canonical::View& view) {
         }
     }
     find_steps();
-    make_table();
+    find_table();
 }
 
 void ViewRows::find_steps() {
@@ -235,23 +248,7 @@ bool ViewRows::is_separate(std::size_t dim) const {
     return true;
 }
 
-// The input's element under `index`, or -1.
-std::int64_t ViewRows::source_of(const Index& index) const {
-    std::int64_t from = 0;
-    for (std::size_t a = 0; a < axis_count_; ++a) {
-        std::int64_t coordinate = axes_[a].offset;
-        for (std::size_t k = 0; k < dim_count_; ++k) {
-            coordinate += axes_[a].strides[k] * index[k];
-        }
-        if (coordinate < 0 || coordinate % axes_[a].divisor != 0 || coordinate / axes_[a].divisor >= axes_[a].size) {
-            return -1;
-        }
-        from += coordinate / axes_[a].divisor * axes_[a].weight;
-    }
-    return from;
-}
-
-void ViewRows::make_table() {
+void ViewRows::find_table() {
     const std::size_t last = dim_count_ - 1;
     if (is_plain_ || (dims_[last] >= kShortRun && !is_divided_)) {
         return;
@@ -264,14 +261,17 @@ void ViewRows::make_table() {
     for (std::size_t a = 0; a < axis_count_; ++a) {
         input_size *= axes_[a].size;
     }
-    if (size > kMaxTable || input_size > std::numeric_limits<std::int32_t>::max()) {
-        return;
+    if (size <= kMaxTable && input_size <= std::numeric_limits<std::int32_t>::max()) {
+        table_size_ = static_cast<std::size_t>(size);
     }
-    table_.resize(static_cast<std::size_t>(size));
-    for (std::int64_t n = 0; n < size; ++n) {
-        table_[static_cast<std::size_t>(n)] =
-            static_cast<std::int32_t>(source_of(index_of(static_cast<std::uint64_t>(n))));
-    }
+}
+
+const std::int32_t* ViewRows::table() const {
+    std::call_once(table_made_, [&] {
+        table_.resize(table_size_);
+        copy_checked(Places{}, 0, table_size_, kFillPlace, table_.data());
+    });
+    return table_.data();
 }
 
 ViewRows::Run ViewRows::run_of(const Index& base, std::int64_t inner) const {
@@ -298,18 +298,21 @@ ViewRows::Run ViewRows::run_of(const Index& base, std::int64_t inner) const {
     return run.low < run.high ? run : Run{};
 }
 
-template <class T>
-void ViewRows::copy_divided(const T* input, const Index& base, std::int64_t first, std::int64_t count, T fill, T* out)
+template <class Input, class T>
+void ViewRows::copy_divided(Input input, const Index& base, std::int64_t first, std::int64_t count, T fill, T* out)
     const {
     const std::size_t last = dim_count_ - 1;
     for (std::int64_t j = first; j < first + count; ++j) {
         std::int64_t from = 0;
         bool is_inside = true;
         for (std::size_t a = 0; a < axis_count_ && is_inside; ++a) {
-            const std::int64_t coordinate = base[a] + axes_[a].strides[last] * j;
-            is_inside =
-                coordinate >= 0 && coordinate % axes_[a].divisor == 0 && coordinate / axes_[a].divisor < axes_[a].size;
-            from += coordinate / axes_[a].divisor * axes_[a].weight;
+            std::int64_t coordinate = base[a] + axes_[a].strides[last] * j;
+            if (axes_[a].divisor != 1) {
+                is_inside = coordinate % axes_[a].divisor == 0;
+                coordinate /= axes_[a].divisor;
+            }
+            is_inside = is_inside && coordinate >= 0 && coordinate < axes_[a].size;
+            from += coordinate * axes_[a].weight;
         }
         *out++ = is_inside ? input[from] : fill;
     }
@@ -390,8 +393,8 @@ void ViewRows::copy_plain(const T* input, std::uint64_t first, std::uint64_t cou
     }
 }
 
-template <class T>
-void ViewRows::copy_checked(const T* input, std::uint64_t first, std::uint64_t count, T fill, T* out) const {
+template <class Input, class T>
+void ViewRows::copy_checked(Input input, std::uint64_t first, std::uint64_t count, T fill, T* out) const {
     const std::size_t last = dim_count_ - 1;
     Index index = index_of(first);
     Index base{};  // coordinates at index 0 of the innermost axis
@@ -435,7 +438,8 @@ void ViewRows::copy_checked(const T* input, std::uint64_t first, std::uint64_t c
 
 template <class T>
 void ViewRows::copy_by_table(const T* input, std::uint64_t first, std::uint64_t count, T fill, T* out) const {
-    const std::uint64_t size = table_.size();
+    const std::int32_t* places = table();
+    const std::uint64_t size = table_size_;
     while (count > 0) {
         const std::uint64_t inside = first % size;
         const std::uint64_t length = std::min(size - inside, count);
@@ -444,7 +448,7 @@ void ViewRows::copy_by_table(const T* input, std::uint64_t first, std::uint64_t 
         for (std::size_t k = 0; k < table_first_; ++k) {
             base += in_steps_[k] * index[k];
         }
-        look_up(input + base, table_.data() + inside, length, fill, out);
+        look_up(input + base, places + inside, length, fill, out);
         first += length;
         count -= length;
         out += length;
@@ -455,7 +459,7 @@ template <class T>
 void ViewRows::copy_any(const T* input, std::uint64_t first, std::uint64_t count, T fill, T* out) const {
     if (is_plain_) {
         copy_plain(input, first, count, out);
-    } else if (!table_.empty()) {
+    } else if (table_size_ != 0) {
         copy_by_table(input, first, count, fill, out);
     } else {
         copy_checked(input, first, count, fill, out);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include <core/canonical/node.hpp>
@@ -11,7 +12,7 @@
 namespace assay::engine::fused {
 
 /// A canonical::View, prepared for copying many elements at a time (NUM-34): contiguous axes are merged, and the
-/// innermost axis is copied as one strided run wherever its coordinates are in range.
+/// innermost axis is copied as one strided run wherever its coordinates are in range. May be used by several threads.
 class ViewRows {
   public:
     explicit ViewRows(const canonical::View& view);
@@ -23,6 +24,9 @@ class ViewRows {
     void copy(
         const std::uint64_t* input, std::uint64_t first, std::uint64_t count, std::uint64_t fill, std::uint64_t* out
     ) const;
+
+    /// Size of the table that copying needs, made or not.
+    std::size_t table_bytes() const { return table_size_ * sizeof(std::int32_t); }
 
   private:
     struct Axis {
@@ -42,22 +46,22 @@ class ViewRows {
     using Index = std::array<std::int64_t, canonical::kMaxViewAxes>;
 
     void find_steps();
-    void make_table();
+    void find_table();
+    const std::int32_t* table() const;
     bool is_separate(std::size_t dim) const;
-    std::int64_t source_of(const Index& index) const;
     Index index_of(std::uint64_t element) const;
     template <class T>
     void copy_any(const T* input, std::uint64_t first, std::uint64_t count, T fill, T* out) const;
-    template <class T>
-    void copy_checked(const T* input, std::uint64_t first, std::uint64_t count, T fill, T* out) const;
+    template <class Input, class T>
+    void copy_checked(Input input, std::uint64_t first, std::uint64_t count, T fill, T* out) const;
     template <class T>
     void copy_by_table(const T* input, std::uint64_t first, std::uint64_t count, T fill, T* out) const;
     template <class T>
     void copy_plain(const T* input, std::uint64_t first, std::uint64_t count, T* out) const;
     template <class T>
     void transpose_rows(const T* input, std::int64_t rows, T* out) const;
-    template <class T>
-    void copy_divided(const T* input, const Index& base, std::int64_t first, std::int64_t count, T fill, T* out) const;
+    template <class Input, class T>
+    void copy_divided(Input input, const Index& base, std::int64_t first, std::int64_t count, T fill, T* out) const;
     Run run_of(const Index& base, std::int64_t inner) const;
 
     std::size_t dim_count_ = 0;
@@ -78,9 +82,12 @@ class ViewRows {
     std::size_t transposed_ = 0;
 
     // Used if runs are short: for each element of the axes from `table_first_` on, its source offset, or -1 for fill.
-    // Offsets are relative to the start given by the axes before, which are always in range.
-    std::vector<std::int32_t> table_;
+    // Offsets are relative to the start given by the axes before, which are always in range. The table is made when
+    // something is copied for the first time, since most plans are made to learn what a step needs.
     std::size_t table_first_ = 0;
+    std::size_t table_size_ = 0;
+    mutable std::once_flag table_made_;
+    mutable std::vector<std::int32_t> table_;
 };
 
 }  // namespace assay::engine::fused
