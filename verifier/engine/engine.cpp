@@ -73,25 +73,6 @@ bool is_within(const Tensor& q, std::uint32_t precision) {
     return true;
 }
 
-// The types of the state before a step, if they are those after it; an initialisation's are not.
-std::optional<std::vector<canonical::TensorType>> steady_state(const Graph& graph) {
-    std::vector<canonical::TensorType> types;
-    for (const Input& input : graph.back().inputs) {
-        types.push_back({input.dtype, input.shape});
-    }
-    for (const Node& node : graph) {
-        for (const Input& input : node.inputs) {
-            const bool is_other =
-                input.source == Source::kState &&
-                (input.index >= types.size() || types[input.index] != canonical::TensorType{input.dtype, input.shape});
-            if (is_other) {
-                return std::nullopt;
-            }
-        }
-    }
-    return types;
-}
-
 }  // namespace
 
 bool fits_double(const Node& contract, std::uint32_t bits) {
@@ -192,7 +173,7 @@ bool Engine::Impl::prepare_fast(bool is_observed) {
     if ((fast != nullptr && is_fast_observed == is_observed) || !is_fast_possible) {
         return is_fast_possible;
     }
-    const auto types = steady_state(graph);
+    const auto types = fused::steady_state(graph);
     const std::vector<std::uint32_t> wanted(kept.begin(), kept.end());
     std::optional<fused::Plan> plan;
     if (types && state_size <= types->size()) {

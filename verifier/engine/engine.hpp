@@ -13,7 +13,7 @@
 #include <core/canonical/tile.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <verifier/engine/backend/options.hpp>
-#include <verifier/engine/observer.hpp>
+#include <verifier/engine/backend/observer.hpp>
 
 /// Fast executors of canonical graphs on libtorch, bit-identical to core/canonical (NUM-1). The only module that
 /// includes libtorch, and only in .cpp files.

@@ -11,7 +11,7 @@
 #include <core/base/bytes.hpp>
 #include <core/canonical/node.hpp>
 #include <core/canonical/tile.hpp>
-#include <verifier/engine/observer.hpp>
+#include <verifier/engine/backend/observer.hpp>
 
 namespace assay::worker {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <core/canonical/tile.hpp>
-#include <verifier/engine/observer.hpp>
+#include <verifier/engine/backend/observer.hpp>
 
 namespace assay::test {
 

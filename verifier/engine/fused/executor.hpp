@@ -11,7 +11,7 @@
 #include <core/canonical/tile.hpp>
 #include <verifier/engine/fused/plan.hpp>
 #include <verifier/engine/fused/thread_pool.hpp>
-#include <verifier/engine/observer.hpp>
+#include <verifier/engine/backend/observer.hpp>
 
 namespace assay::engine::fused {
 

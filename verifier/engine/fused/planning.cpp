@@ -11,8 +11,10 @@
 
 namespace assay::engine::fused {
 
+using canonical::Input;
 using canonical::Node;
 using canonical::Op;
+using canonical::Source;
 
 namespace {
 
@@ -63,6 +65,24 @@ std::set<std::uint64_t> work_limits(const canonical::Graph& graph) {
 }
 
 }  // namespace
+
+std::optional<std::vector<canonical::TensorType>> steady_state(const canonical::Graph& graph) {
+    std::vector<canonical::TensorType> types;
+    for (const Input& input : graph.back().inputs) {
+        types.push_back({input.dtype, input.shape});
+    }
+    for (const Node& node : graph) {
+        for (const Input& input : node.inputs) {
+            const bool is_other =
+                input.source == Source::kState &&
+                (input.index >= types.size() || types[input.index] != canonical::TensorType{input.dtype, input.shape});
+            if (is_other) {
+                return std::nullopt;
+            }
+        }
+    }
+    return types;
+}
 
 std::optional<Plan> make_plan(const PlanInput& input, std::size_t memory_bytes) {
     Places all;

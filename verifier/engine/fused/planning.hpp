@@ -4,10 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <verifier/engine/fused/plan.hpp>
 
 namespace assay::engine::fused {
+
+/// The types of the state before a step, if they are those after it; an initialisation's are not.
+std::optional<std::vector<canonical::TensorType>> steady_state(const canonical::Graph& graph);
 
 /// Returns the plan that computes the least twice of those that need at most `memory_bytes`, or if there is none the
 /// one that needs the least. 0: no limit. nullopt if the graph has no plan (see plan_graph).
