@@ -67,6 +67,13 @@ std::uint64_t replay_blocks(const Params& params, const TaskSpec& spec) noexcept
     return blocks_for(params, segment_work(spec), class_speed(params, spec.hardware_class));
 }
 
+std::uint64_t hash_blocks(const Params& params, const TaskSpec& spec) noexcept {
+    std::uint64_t most = spec.program.outputs;
+    most = spec.evaluation ? std::max(most, spec.evaluation->outputs) : most;
+    most = spec.distance ? std::max(most, spec.distance->outputs) : most;
+    return most / (kHashedPerMs * params.block_ms);
+}
+
 std::uint64_t training_blocks_min(const Params& params, const TaskSpec& spec) noexcept {
     // TASK-16: half as long again as the work takes, and a block for each checkpoint and for completing.
     const std::uint64_t worked =
@@ -76,7 +83,8 @@ std::uint64_t training_blocks_min(const Params& params, const TaskSpec& spec) no
 }
 
 Result<void, TxError> check_work(const Params& params, const TaskSpec& spec) noexcept {
-    if (replay_blocks(params, spec) > params.replay_blocks_max) {
+    const std::uint64_t longest = std::max(replay_blocks(params, spec), hash_blocks(params, spec));
+    if (longest > params.replay_blocks_max) {
         return Unexpected{TxError::kSegmentTooLong};  // WRK-4
     }
     if (spec.training_blocks < training_blocks_min(params, spec)) {
@@ -113,7 +121,8 @@ std::uint64_t attest_span(const Params& params, const TaskSpec& spec) noexcept {
 }
 
 std::uint32_t dispute_clock(const Params& params, const TaskSpec& spec) noexcept {
-    return params.dispute_clock_blocks + static_cast<std::uint32_t>(2 * replay_blocks(params, spec));
+    const std::uint64_t answering = replay_blocks(params, spec) + hash_blocks(params, spec);
+    return params.dispute_clock_blocks + static_cast<std::uint32_t>(2 * answering);
 }
 
 std::uint32_t dispute_extension(const Params& params, const TaskSpec& spec) noexcept {

@@ -23,6 +23,10 @@ std::uint64_t class_speed(const Params& params, std::uint32_t number) noexcept;
 std::uint64_t segment_work(const TaskSpec& spec) noexcept;
 /// WRK-4: whole blocks that the slowest machine of the task's class needs to replay that segment.
 std::uint64_t replay_blocks(const Params& params, const TaskSpec& spec) noexcept;
+/// WRK-4: bytes of outputs that a party to a dispute hashes in a millisecond.
+inline constexpr std::uint64_t kHashedPerMs = std::uint64_t{1} << 18U;
+/// WRK-4: whole blocks in which the outputs of one of the task's graphs are hashed.
+std::uint64_t hash_blocks(const Params& params, const TaskSpec& spec) noexcept;
 /// TASK-16: minimum value of training_blocks.
 std::uint64_t training_blocks_min(const Params& params, const TaskSpec& spec) noexcept;
 /// TASK-16: one block is allowed per this many steps, however little work they are.

@@ -23,25 +23,29 @@ const char* to_string(Mode mode) noexcept;
 struct DistanceCommitment {
     Hash256 root;  ///< Merkle root of node_hash over that graph
     std::uint32_t nodes = 0;
-    std::uint64_t work = 0;  ///< WRK-2
+    std::uint64_t work = 0;     ///< WRK-2
+    std::uint64_t outputs = 0;  ///< WRK-2
     bool operator==(const DistanceCommitment&) const = default;
     static constexpr auto fields() {
-        return Fields<&DistanceCommitment::root, &DistanceCommitment::nodes, &DistanceCommitment::work>{};
+        return Fields<
+            &DistanceCommitment::root, &DistanceCommitment::nodes, &DistanceCommitment::work,
+            &DistanceCommitment::outputs>{};
     }
 };
 
 /// How a task's final state is scored on hold-out data (EVL-1).
 struct EvaluationCommitment {
-    Hash256 graph_root;       ///< Merkle root of node_hash over the evaluation graph
-    std::uint32_t nodes = 0;  ///< of that graph
-    Hash256 holdout;          ///< commitment (TRC-2) of the hold-out set, an i32 tensor [rows, width]
-    ArtifactRef data;         ///< safetensors with that tensor as "rows"
-    std::uint64_t work = 0;   ///< WRK-2: of that graph
+    Hash256 graph_root;         ///< Merkle root of node_hash over the evaluation graph
+    std::uint32_t nodes = 0;    ///< of that graph
+    Hash256 holdout;            ///< commitment (TRC-2) of the hold-out set, an i32 tensor [rows, width]
+    ArtifactRef data;           ///< safetensors with that tensor as "rows"
+    std::uint64_t work = 0;     ///< WRK-2: of that graph
+    std::uint64_t outputs = 0;  ///< WRK-2: of that graph
     bool operator==(const EvaluationCommitment&) const = default;
     static constexpr auto fields() {
         return Fields<
             &EvaluationCommitment::graph_root, &EvaluationCommitment::nodes, &EvaluationCommitment::holdout,
-            &EvaluationCommitment::data, &EvaluationCommitment::work>{};
+            &EvaluationCommitment::data, &EvaluationCommitment::work, &EvaluationCommitment::outputs>{};
     }
 };
 

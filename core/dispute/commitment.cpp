@@ -135,6 +135,7 @@ ProgramCommitment commit_program(
         .init_work = work_of(init),
         .step_work = work_of(step),
         .memory = std::max(memory_of(init), memory_of(step)),
+        .outputs = std::max(outputs_of(init), outputs_of(step)),
     };
 }
 

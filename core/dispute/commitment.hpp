@@ -63,14 +63,16 @@ struct ProgramCommitment {
     // WRK-2: derived from the graphs, and stated here so that windows and fees can be computed from it.
     std::uint64_t init_work = 0;  ///< work of the init graph, in multiply-adds
     std::uint64_t step_work = 0;
-    std::uint64_t memory = 0;  ///< bytes needed by the graph that needs more
+    std::uint64_t memory = 0;   ///< bytes needed by the graph that needs more
+    std::uint64_t outputs = 0;  ///< bytes of all outputs of the graph that has more
     bool operator==(const ProgramCommitment&) const = default;
     static constexpr auto fields() {
         return Fields<
             &ProgramCommitment::state_tensors, &ProgramCommitment::init_nodes, &ProgramCommitment::step_nodes,
             &ProgramCommitment::init_root, &ProgramCommitment::step_root, &ProgramCommitment::batch_size,
             &ProgramCommitment::dataset, &ProgramCommitment::initial_tensors, &ProgramCommitment::initial_root,
-            &ProgramCommitment::init_work, &ProgramCommitment::step_work, &ProgramCommitment::memory>{};
+            &ProgramCommitment::init_work, &ProgramCommitment::step_work, &ProgramCommitment::memory,
+            &ProgramCommitment::outputs>{};
     }
 };
 /// TRC-7: the program's id: "assay/program" over Borsh(ProgramCommitment).

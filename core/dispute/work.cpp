@@ -82,6 +82,14 @@ std::uint64_t work_of(const Graph& graph) noexcept {
     return sum;
 }
 
+std::uint64_t outputs_of(const Graph& graph) noexcept {
+    std::uint64_t sum = 0;
+    for (const Node& node : graph) {
+        sum = add_up(sum, node.op == Op::kCommit ? 0 : bytes_of(node.dtype, node.shape));
+    }
+    return sum;
+}
+
 std::uint64_t memory_of(const Graph& graph) {
     const auto last = last_readers(graph);
     std::vector<std::uint64_t> freed(graph.size());  // after each node; what it reads last, and itself if nobody does

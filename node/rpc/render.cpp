@@ -161,7 +161,8 @@ Json render(const std::optional<contracts::EvaluationCommitment>& evaluation) {
         {"nodes", evaluation->nodes},
         {"holdout", render(evaluation->holdout)},
         {"data", render(evaluation->data)},
-        {"work", evaluation->work}};
+        {"work", evaluation->work},
+        {"outputs", evaluation->outputs}};
 }
 
 Json render_score(std::uint32_t score) { return static_cast<double>(std::bit_cast<float>(score)); }

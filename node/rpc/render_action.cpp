@@ -149,6 +149,7 @@ Json render(const contracts::TaskSpec& spec) {
         {"init_work", spec.program.init_work},
         {"step_work", spec.program.step_work},
         {"memory", spec.program.memory},
+        {"outputs", spec.program.outputs},
         {"program_artifact", render(spec.program_artifact)},
         {"dataset_root", render(spec.dataset_root)},
         {"dataset_artifact", render(spec.dataset_artifact)},

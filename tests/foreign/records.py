@@ -51,9 +51,9 @@ Program = Struct(state=List(StateTensor), initial=List(StateTensor), init=List(N
 ArtifactRef = Struct(sha256=HASH, size_bytes=U64, location=String())
 ProgramCommitment = Struct(state_tensors=U32, init_nodes=U32, step_nodes=U32, init_root=HASH, step_root=HASH, batch_size=U32,
                            dataset=DatasetShape, initial_tensors=U32, initial_root=HASH, init_work=U64, step_work=U64,
-                           memory=U64)
-DistanceCommitment = Struct(root=HASH, nodes=U32, work=U64)
-EvaluationCommitment = Struct(graph_root=HASH, nodes=U32, holdout=HASH, data=ArtifactRef, work=U64)
+                           memory=U64, outputs=U64)
+DistanceCommitment = Struct(root=HASH, nodes=U32, work=U64, outputs=U64)
+EvaluationCommitment = Struct(graph_root=HASH, nodes=U32, holdout=HASH, data=ArtifactRef, work=U64, outputs=U64)
 TaskSpec = Struct(title=String(), program=ProgramCommitment, program_artifact=ArtifactRef, dataset_root=HASH,
                   dataset_artifact=ArtifactRef, initial_artifact=Optional(ArtifactRef), seed=U64, steps=U64,
                   checkpoint_interval=U32, reward=AMOUNT, verification_fee=AMOUNT, training_blocks=U32, parent=Optional(HASH),

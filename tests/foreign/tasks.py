@@ -82,8 +82,8 @@ def commitment(job):
     program, packed = job.spec["program"], job.packed
     check(trace.program_id(program).hex() == packed["program_id"], "the program's id")
     check(job.spec["dataset_root"].hex() == packed["dataset_root"], "the dataset's root")
-    found = (program["init_work"], program["step_work"], program["memory"])
-    check(found == (packed["init_work"], packed["step_work"], packed["memory"]), f"work and memory: {found}")
+    found = (program["init_work"], program["step_work"], program["memory"], program["outputs"])
+    check(found == (packed["init_work"], packed["step_work"], packed["memory"], packed["outputs"]), f"work and memory: {found}")
     say(f"commitment: the program's id {packed['program_id'][:16]}.., the dataset's root, work and memory are those of task pack")
 
 

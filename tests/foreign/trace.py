@@ -122,6 +122,10 @@ def memory(graph):
     return most
 
 
+def outputs(graph):
+    return sum(elements(node) * SIZES[node["dtype"]] for node in graph if node["op"] != "commit")
+
+
 def node_leaf(node):
     if node["op"] != "commit":
         return tagged_hash("assay/node", encode(Node, node))
@@ -140,7 +144,8 @@ def commitment_of(program):
                 init_root=merkle_root(node_leaves(program["init"])), step_root=merkle_root(node_leaves(program["step"])),
                 batch_size=program["batch_size"], dataset=program["dataset"], initial_tensors=0, initial_root=bytes(32),
                 init_work=work(program["init"]), step_work=work(program["step"]),
-                memory=max(memory(program["init"]), memory(program["step"])))
+                memory=max(memory(program["init"]), memory(program["step"])),
+                outputs=max(outputs(program["init"]), outputs(program["step"])))
 
 
 def program_id(commitment):

@@ -294,6 +294,7 @@ class Model {
     /// That the task's longest segment takes on the class.
     std::uint64_t blocks_of(const contracts::TaskSpec& spec, std::uint32_t hardware_class) const;
     std::uint64_t delay_of(const contracts::TaskSpec& spec) const;
+    std::uint64_t hashing_of(const contracts::TaskSpec& spec) const;
     std::uint64_t challenge_window(const contracts::TaskSpec& spec) const;
     std::uint64_t report_challenge_window(const contracts::TaskSpec& spec) const;
     std::uint64_t clock_of(const contracts::TaskSpec& spec) const;

@@ -169,7 +169,8 @@ void Crowd::add_moves(const Actor& actor, const Mirror& chain, Actions& out) {
 contracts::TaskSpec Crowd::spoil(contracts::TaskSpec spec, const TaskId& parent) {
     switch (below(10)) {
         case 9:
-            spec.program.step_work = chance(50) ? below(1'000'000'000) : ~std::uint64_t{0} >> below(30);
+            (chance(70) ? spec.program.step_work : spec.program.outputs) =
+                chance(50) ? below(1'000'000'000) : ~std::uint64_t{0} >> below(30);
             break;
         case 8:
             spec.evaluation = shop_.scoring();

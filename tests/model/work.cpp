@@ -47,6 +47,21 @@ std::uint64_t Model::blocks_of(const contracts::TaskSpec& spec, std::uint32_t ha
     return static_cast<std::uint64_t>(work_of(spec) / in_a_block);
 }
 
+std::uint64_t Model::hashing_of(const contracts::TaskSpec& spec) const {
+    // WRK-4: 256 KiB in a millisecond.
+    const auto blocks_of_bytes = [&](std::uint64_t bytes) {
+        return static_cast<std::uint64_t>(Big{bytes} / (Big{262'144} * params_.block_ms));
+    };
+    std::uint64_t most = blocks_of_bytes(spec.program.outputs);
+    if (spec.distance) {
+        most = std::max(most, blocks_of_bytes(spec.distance->outputs));
+    }
+    if (spec.evaluation) {
+        most = std::max(most, blocks_of_bytes(spec.evaluation->outputs));
+    }
+    return most;
+}
+
 std::uint64_t Model::delay_of(const contracts::TaskSpec& spec) const {
     return flaw_ == Flaw::kFixedWindows ? 0 : blocks_of(spec, spec.hardware_class);
 }
@@ -60,7 +75,8 @@ std::uint64_t Model::challenge_window(const contracts::TaskSpec& spec) const {
 }
 
 std::uint64_t Model::clock_of(const contracts::TaskSpec& spec) const {
-    return params_.dispute_clock_blocks + 2 * delay_of(spec);  // WRK-5
+    const std::uint64_t hashing = flaw_ == Flaw::kFixedWindows ? 0 : hashing_of(spec);
+    return params_.dispute_clock_blocks + 2 * delay_of(spec) + 2 * hashing;  // WRK-5
 }
 
 bool Model::is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const {
@@ -89,7 +105,8 @@ bool Model::is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const 
 
 Model::Why Model::why_work(const contracts::TaskSpec& spec) const {
     Why out;
-    if (blocks_of(spec, spec.hardware_class) > params_.replay_blocks_max) {
+    if (blocks_of(spec, spec.hardware_class) > params_.replay_blocks_max ||
+        hashing_of(spec) > params_.replay_blocks_max) {
         out.insert(TxError::kSegmentTooLong);  // WRK-4
     }
     Big trained = Big{spec.steps} * spec.program.step_work;

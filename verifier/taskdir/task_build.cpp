@@ -304,7 +304,11 @@ void commit_distance(BuiltTask& built, Findings& findings) {
         return;
     }
     const dispute::ProgramCommitment commitment = artifacts::commit_program(*distance, Hash256{});
-    built.spec.distance = {.root = commitment.init_root, .nodes = commitment.init_nodes, .work = commitment.init_work};
+    built.spec.distance = {
+        .root = commitment.init_root,
+        .nodes = commitment.init_nodes,
+        .work = commitment.init_work,
+        .outputs = commitment.outputs};
 }
 
 }  // namespace

@@ -179,7 +179,8 @@ contracts::EvaluationCommitment commit_evaluation(const BuiltEvaluation& evaluat
         .holdout = dispute::commit_tensor(evaluation.holdout),
         .data =
             {.sha256 = crypto::sha256(evaluation.artifact), .size_bytes = evaluation.artifact.size(), .location = {}},
-        .work = commitment.init_work};
+        .work = commitment.init_work,
+        .outputs = commitment.outputs};
 }
 
 }  // namespace assay::taskdir

@@ -64,8 +64,8 @@ bool commits_to_distance(const program::Program& program, const contracts::TaskS
         return false;
     }
     const dispute::ProgramCommitment commitment = artifacts::commit_program(*distance, Hash256{});
-    return *spec.distance ==
-           contracts::DistanceCommitment{commitment.init_root, commitment.init_nodes, commitment.init_work};
+    return *spec.distance == contracts::DistanceCommitment{
+                                 commitment.init_root, commitment.init_nodes, commitment.init_work, commitment.outputs};
 }
 
 /// ART-11
@@ -122,7 +122,7 @@ bool commits_to_evaluation(
     }
     const dispute::ProgramCommitment commitment = artifacts::commit_program(*evaluation, Hash256{});
     return commitment.init_root == committed.graph_root && commitment.init_nodes == committed.nodes &&
-           commitment.init_work == committed.work;
+           commitment.init_work == committed.work && commitment.outputs == committed.outputs;
 }
 
 /// EVL-9

@@ -52,7 +52,8 @@ TaskSpec tolerance_spec() {
     const auto commitment =
         dispute::commit_program(distance.init, distance.step, 1, distance.batch_size, distance.dataset);
     spec.mode = Mode::kTolerance;
-    spec.distance = DistanceCommitment{commitment.init_root, commitment.init_nodes, commitment.init_work};
+    spec.distance =
+        DistanceCommitment{commitment.init_root, commitment.init_nodes, commitment.init_work, commitment.outputs};
     return spec;
 }
 

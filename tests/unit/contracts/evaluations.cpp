@@ -63,7 +63,8 @@ TaskSpec evaluated_spec(TaskSpec spec) {
         .nodes = commitment.init_nodes,
         .holdout = dispute::commit_tensor(toy_holdout()),
         .data = {.sha256 = hash_of("holdout"), .size_bytes = 48, .location = "http://127.0.0.1:4000"},
-        .work = commitment.init_work};
+        .work = commitment.init_work,
+        .outputs = commitment.outputs};
     return spec;
 }
 

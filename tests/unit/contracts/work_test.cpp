@@ -136,6 +136,34 @@ TEST_CASE("WRK-5: every window in which somebody replays is longer by what a rep
     CHECK(dispute_extension(params, spec) == params.dispute_extension_blocks + 2);
 }
 
+TEST_CASE(
+    "WRK-4, WRK-5: a party to a dispute has the time in which a step's outputs are hashed twice, whatever its class"
+) {
+    const Params params = worked_params();
+    const std::uint64_t hashed = kHashedPerMs * params.block_ms;
+    for (const std::uint32_t number : {std::uint32_t{0}, kGpu}) {
+        TaskSpec spec = worked_spec(16);
+        spec.hardware_class = number;
+        const std::uint64_t replays = 2 * replay_blocks(params, spec);
+        spec.program.outputs = 3 * hashed - 1;
+        CHECK(dispute_clock(params, spec) == params.dispute_clock_blocks + replays + 4);
+        CHECK(commit_span(params, spec) == params.commit_blocks + 3 * replay_blocks(params, spec));
+        spec.evaluation.emplace().outputs = 5 * hashed;
+        CHECK(dispute_clock(params, spec) == params.dispute_clock_blocks + replays + 10);
+        spec.distance.emplace().outputs = 6 * hashed;
+        CHECK(dispute_clock(params, spec) == params.dispute_clock_blocks + replays + 12);
+    }
+}
+
+TEST_CASE("WRK-4: a task whose outputs take longer to hash than a segment may take is refused") {
+    Chain chain(worked_params());
+    TaskSpec spec = worked_spec(1);
+    spec.program.outputs = (chain.params.replay_blocks_max + 1ULL) * kHashedPerMs * chain.params.block_ms;
+    CHECK(chain.fail(chain.submitter, SubmitTask{spec}) == TxError::kSegmentTooLong);
+    spec.program.outputs -= 1;
+    CHECK(chain.run(chain.submitter, SubmitTask{spec}) == 0);
+}
+
 TEST_CASE("WRK-5: a task's verdicts, challenge window and clocks have the time that its work takes") {
     Params params = quick_params();
     params.hardware_classes = {{"cpu", 1}};

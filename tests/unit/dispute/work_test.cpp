@@ -60,6 +60,9 @@ TEST_CASE("WRK-2: an output takes memory until its last reader, the state that i
         {.op = Op::kCommit, .shape = {}, .inputs = {from_node(2, {2, 8}), from_state(0, one)}}};
     // State 0 and 1: 96. Before node 3 ends: nodes 0, 2 and 3, 32 + 64 + 128.
     CHECK(memory_of(graph) == 96 + 32 + 64 + 128);
+    const Node wide{.op = Op::kRowSum, .dtype = canonical::DType::kI64, .shape = {5, 1}};
+    const Node commit{.op = Op::kCommit, .shape = {}, .inputs = {from_node(0, {5, 1}), from_node(1, {3, 7})}};
+    CHECK(outputs_of({wide, {.op = Op::kFill, .shape = {3, 7}}, commit}) == 5 * 8 + 3 * 7 * 4);
 }
 
 TEST_CASE("WRK-2: a program's commitment states what follows from its graphs, and its id depends on it") {
@@ -69,7 +72,11 @@ TEST_CASE("WRK-2: a program's commitment states what follows from its graphs, an
     CHECK(commitment.step_work == work_of(world.step));
     CHECK(commitment.memory == std::max(memory_of(world.init), memory_of(world.step)));
     CHECK(commitment.step_work > 37ULL * 64 * 40);  // the product of the hidden layer at least
+    CHECK(commitment.outputs == std::max(outputs_of(world.init), outputs_of(world.step)));
     const Hash256 id = program_id(commitment);
     ++commitment.step_work;
+    CHECK(program_id(commitment) != id);
+    --commitment.step_work;
+    ++commitment.outputs;
     CHECK(program_id(commitment) != id);
 }

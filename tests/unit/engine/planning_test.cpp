@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include <tests/unit/engine/small_models.hpp>
+#include <tests/unit/engine/whole_outputs.hpp>
 #include <tests/unit/program/function_rows.hpp>
 #include <verifier/compile/program/models.hpp>
 #include <verifier/engine/engine.hpp>
@@ -110,6 +112,56 @@ TEST_CASE("NUM-1: an engine within a limit gives the same bits, and one whose li
         message = error.what();
     }
     CHECK(message.find("a step takes at least") != std::string::npos);
+}
+
+TEST_CASE("NUM-1: a step that is observed shows the same outputs within a limit as without one") {
+    const program::Program program = deep_gpt();
+    const test::SmallModel model{"gpt", program, rows_of(program.dataset)};
+    const auto run = [&](std::uint64_t memory_bytes) {
+        Engine engine(model.program.step, model.rows, {.memory_bytes = memory_bytes});
+        engine.set_state(model.initial());
+        std::vector<canonical::Tensor> outputs(program.step.size() - 1);
+        test::WholeOutputs whole(program.step, [&](std::uint32_t node, const canonical::Tensor& output) {
+            outputs[node] = output;
+            return true;
+        });
+        const bool has_run = engine.run_step(model.context(0), {}, &whole).has_value();
+        CHECK(has_run);
+        CHECK(whole.is_right());
+        return outputs;
+    };
+    const auto types = types_of(program.state);
+    const PlanInput input{.graph = program.step, .state = types, .kept = {}, .threads = 1, .is_observed = true};
+    const std::size_t least = make_plan(input, 1)->memory_bytes();
+    REQUIRE(least < make_plan(input)->memory_bytes());
+    CHECK(run(least) == run(0));
+}
+
+TEST_CASE("equal views of a step share their tables") {
+    const program::Program program = deep_gpt();
+    const auto types = types_of(program.state);
+    const auto plan = make_plan({.graph = program.step, .state = types, .kept = {}, .threads = 1});
+    REQUIRE(plan.has_value());
+    std::vector<const canonical::View*> different;
+    std::set<const ViewRows*> tables;
+    std::size_t views = 0;
+    for (const Region& region : plan->regions) {
+        for (const RegionOp& op : region.ops) {
+            if (op.view == nullptr) {
+                continue;
+            }
+            ++views;
+            tables.insert(op.view.get());
+            const canonical::View& view = *plan->graph[op.node].view;
+            const bool is_new =
+                std::none_of(different.begin(), different.end(), [&](const auto* other) { return *other == view; });
+            if (is_new) {
+                different.push_back(&view);
+            }
+        }
+    }
+    CHECK(views > 2 * different.size());
+    CHECK(tables.size() == different.size());
 }
 
 TEST_CASE("NUM-1: state tensors that change places equal the definition over several steps") {

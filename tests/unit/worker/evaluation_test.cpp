@@ -35,7 +35,8 @@ class EvaluatedTask : public test::SmallTask {
             .nodes = commitment.init_nodes,
             .holdout = dispute::commit_tensor(holdout),
             .data = put_rows(holdout),
-            .work = commitment.init_work};
+            .work = commitment.init_work,
+            .outputs = commitment.outputs};
         auto loaded = load_task_artifacts(contracts::TaskId{{7}}, spec, waiting_source(store));
         REQUIRE(loaded.has_value());
         artifacts = *loaded;

@@ -72,8 +72,8 @@ TEST_CASE("VER-18: in tolerance mode a replay says how far the checkpoint is, an
     small.spec.mode = contracts::Mode::kTolerance;
     const auto distance = program::build_distance_program(small.artifacts->program.state).value();
     const auto commitment = artifacts::commit_program(distance, Hash256{});
-    small.spec.distance =
-        contracts::DistanceCommitment{commitment.init_root, commitment.init_nodes, commitment.init_work};
+    small.spec.distance = contracts::DistanceCommitment{
+        commitment.init_root, commitment.init_nodes, commitment.init_work, commitment.outputs};
     records.task.spec = small.spec;
     auto& tolerance = records.task.tolerance.emplace();
     tolerance.threshold = contracts::Distances{100'000, 100'000};

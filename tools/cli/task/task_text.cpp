@@ -232,7 +232,8 @@ std::string spec_text(const contracts::TaskSpec& spec) {
     );
     facts.add(
         "work", std::to_string(spec.program.step_work) + " multiply-adds per step; " +
-                    std::to_string(spec.program.memory) + " bytes of memory"
+                    std::to_string(spec.program.memory) + " bytes of memory, " + std::to_string(spec.program.outputs) +
+                    " of outputs"
     );
     facts.add(
         "dataset", to_hex(spec.dataset_artifact.sha256.view()) + ", " +
