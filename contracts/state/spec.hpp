@@ -64,7 +64,9 @@ struct TaskSpec {
     dispute::ProgramCommitment program;
     ArtifactRef program_artifact;  ///< Borsh(program::Program)
     Hash256 dataset_root;
-    ArtifactRef dataset_artifact;  ///< safetensors with one i32 tensor "rows" [rows, width]
+    ArtifactRef dataset_artifact;  ///< the dataset's bytes (ART-8)
+    /// TASK-20: SHA-256 of the tokenizer.json that made the dataset of a text. No rule reads it.
+    std::optional<Hash256> tokenizer;
     /// Safetensors with the program's initial tensors by name. Present if and only if the program has initial tensors
     /// and the task has no parent.
     std::optional<ArtifactRef> initial_artifact;
@@ -84,10 +86,10 @@ struct TaskSpec {
     static constexpr auto fields() {
         return Fields<
             &TaskSpec::title, &TaskSpec::program, &TaskSpec::program_artifact, &TaskSpec::dataset_root,
-            &TaskSpec::dataset_artifact, &TaskSpec::initial_artifact, &TaskSpec::seed, &TaskSpec::steps,
-            &TaskSpec::checkpoint_interval, &TaskSpec::reward, &TaskSpec::verification_fee, &TaskSpec::training_blocks,
-            &TaskSpec::parent, &TaskSpec::hardware_class, &TaskSpec::mode, &TaskSpec::distance,
-            &TaskSpec::evaluation>{};
+            &TaskSpec::dataset_artifact, &TaskSpec::tokenizer, &TaskSpec::initial_artifact, &TaskSpec::seed,
+            &TaskSpec::steps, &TaskSpec::checkpoint_interval, &TaskSpec::reward, &TaskSpec::verification_fee,
+            &TaskSpec::training_blocks, &TaskSpec::parent, &TaskSpec::hardware_class, &TaskSpec::mode,
+            &TaskSpec::distance, &TaskSpec::evaluation>{};
     }
 };
 inline constexpr std::uint32_t kMaxSegments = 1'024;

@@ -372,6 +372,7 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["score"] = task.evaluation ? render_score(task.evaluation->score) : Json();
     out["disputes"] = std::move(disputes);
     out["program_id"] = render(dispute::program_id(task.spec.program));
+    out["tokenizer"] = task.spec.tokenizer ? render(*task.spec.tokenizer) : Json();
     out["raw"] = raw(task);
     return out;
 }

@@ -153,6 +153,7 @@ Json render(const contracts::TaskSpec& spec) {
         {"program_artifact", render(spec.program_artifact)},
         {"dataset_root", render(spec.dataset_root)},
         {"dataset_artifact", render(spec.dataset_artifact)},
+        {"tokenizer", spec.tokenizer ? render(*spec.tokenizer) : Json()},
         {"initial_root", spec.initial_artifact ? render(spec.program.initial_root) : Json()},
         {"initial_artifact", spec.initial_artifact ? render(*spec.initial_artifact) : Json()},
         {"seed", spec.seed},

@@ -55,9 +55,9 @@ ProgramCommitment = Struct(state_tensors=U32, init_nodes=U32, step_nodes=U32, in
 DistanceCommitment = Struct(root=HASH, nodes=U32, work=U64, outputs=U64)
 EvaluationCommitment = Struct(graph_root=HASH, nodes=U32, holdout=HASH, data=ArtifactRef, work=U64, outputs=U64)
 TaskSpec = Struct(title=String(), program=ProgramCommitment, program_artifact=ArtifactRef, dataset_root=HASH,
-                  dataset_artifact=ArtifactRef, initial_artifact=Optional(ArtifactRef), seed=U64, steps=U64,
-                  checkpoint_interval=U32, reward=AMOUNT, verification_fee=AMOUNT, training_blocks=U32, parent=Optional(HASH),
-                  hardware_class=U32, mode=Mode, distance=Optional(DistanceCommitment),
+                  dataset_artifact=ArtifactRef, tokenizer=Optional(HASH), initial_artifact=Optional(ArtifactRef), seed=U64,
+                  steps=U64, checkpoint_interval=U32, reward=AMOUNT, verification_fee=AMOUNT, training_blocks=U32,
+                  parent=Optional(HASH), hardware_class=U32, mode=Mode, distance=Optional(DistanceCommitment),
                   evaluation=Optional(EvaluationCommitment))
 Evaluation = Struct(tensors_root=HASH, score=U32)
 GroupMeasurement = Struct(drift2=U32, update2=U32, claimed2=U32, dot=U32, drift_max=U32, update_max=U32, not_finite=U32,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chapters: a tiny task is packed by the command line and committed to here, trained here, verified here, and its life
 on the chain is played for all parties (docs/protocol/tasks.md, verification.md)."""
+import hashlib
 import json
 import secrets
 import subprocess
@@ -63,8 +64,9 @@ class Job:
         check(self.dataset == rows, "the packed data are the rows")
         self.store, self.spec = store, dict(
             title=self.packed["title"], program=trace.commitment_of(self.program), dataset_root=trace.dataset_root(stored),
-            **artifacts, initial_artifact=None, seed=7, steps=3, checkpoint_interval=2, reward=2 * ASY, verification_fee=ASY,
-            training_blocks=600, parent=None, hardware_class=0, mode="exact", distance=None, evaluation=None)
+            **artifacts, tokenizer=hashlib.sha256(b"no rule reads this").digest(), initial_artifact=None, seed=7, steps=3,
+            checkpoint_interval=2, reward=2 * ASY, verification_fee=ASY, training_blocks=600, parent=None, hardware_class=0,
+            mode="exact", distance=None, evaluation=None)
 
     def training(self, tamper=None):
         return trace.Training(self.program, self.dataset, self.spec["seed"]).run(self.spec["steps"], tamper)

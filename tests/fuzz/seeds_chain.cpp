@@ -47,6 +47,7 @@ TaskSpec make_spec() {
 TaskSpec make_stacked_spec() {
     TaskSpec spec = make_spec();
     spec.parent = TaskId{};
+    spec.tokenizer = Hash256{};
     return spec;
 }
 

@@ -266,6 +266,7 @@ void complete_spec(BuiltTask& built) {
         .sha256 = crypto::sha256(built.program_artifact), .size_bytes = built.program_artifact.size(), .location = {}};
     spec.dataset_artifact = {
         .sha256 = crypto::sha256(dataset.stored()), .size_bytes = dataset.stored().size(), .location = {}};
+    spec.tokenizer = built.data.tokenizer;  // TASK-20
     Hash256 initial_root;
     if (!built.program.initial.empty()) {
         initial_root = artifacts::state_root_of(built.initial);

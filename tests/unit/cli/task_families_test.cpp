@@ -13,6 +13,7 @@
 #include <verifier/taskdir/task_build.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 #include <tools/cli/task/task_lint.hpp>
+#include <tools/cli/task/task_text.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 
 namespace assay::cli {
@@ -236,6 +237,12 @@ text = "text.txt")");
     CHECK(task.program.dataset.overlap == 32);
     CHECK(std::get<program::GptConfig>(task.file.model).vocabulary == 600);
     CHECK(task.data.tokenizer == crypto::sha256(as_bytes(file)));
+    const Tokens packed(toml, file);
+    artifacts::ContentStore store(packed.at.path() / "store");
+    const contracts::TaskSpec spec = pack_task(packed.at.path(), store, "");
+    CHECK(spec.tokenizer == crypto::sha256(as_bytes(file)));
+    CHECK(cli::spec_text(spec).find(to_hex(spec.tokenizer->view())) != std::string::npos);
+    CHECK(cli::to_json(spec).at("tokenizer") == to_hex(spec.tokenizer->view()));
     REQUIRE(task.evaluation.has_value());
     const Bytes first(task.evaluation->holdout.data.begin(), task.evaluation->holdout.data.begin() + 33 * 4);
     CHECK(first == task.data.dataset->row(0));

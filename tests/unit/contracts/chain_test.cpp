@@ -68,6 +68,7 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
     spec.title = std::string(64, 'a');
     spec.program_artifact = spec.dataset_artifact = artifact;
     spec.initial_artifact = artifact;
+    spec.tokenizer = Hash256{};
     spec.evaluation = EvaluationCommitment{{}, 1, {}, artifact};
     spec.parent = TaskId{};
     spec.distance = DistanceCommitment{};

@@ -2,10 +2,13 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <contracts/params/spec.hpp>
+#include <contracts/state/slots.hpp>
+#include <core/codec/borsh.hpp>
 #include <tests/unit/contracts/toy.hpp>
 
 using namespace assay;
@@ -138,4 +141,24 @@ TEST_CASE("TASK-2.9: a dispute of the largest segment fits 8 rounds") {
                       s.checkpoint_interval = 1U << 25U;
                       s.program.step_nodes = 1'000;
                   }});
+}
+
+TEST_CASE("TASK-20: a specification may name a tokenizer by any hash, and its task keeps it") {
+    Chain chain;
+    for (const std::optional<Hash256>& tokenizer :
+         {std::optional<Hash256>{}, std::optional{Hash256{}}, std::optional{hash_of("tokenizer.json")}}) {
+        TaskSpec spec = make_spec();
+        spec.tokenizer = tokenizer;
+        CHECK(check_spec(spec).has_value());
+        const Bytes bytes = codec::encode(spec);
+        TaskSpec without = spec;
+        without.tokenizer.reset();
+        CHECK(bytes.size() == codec::encode(without).size() + (tokenizer ? 32 : 0));
+        const auto back = codec::decode<TaskSpec>(bytes);
+        REQUIRE(back.has_value());
+        CHECK(*back == spec);
+        const std::uint64_t nonce = get_account(chain.view, chain.submitter.id).nonce;
+        REQUIRE(chain.run(chain.submitter, SubmitTask{spec}) == 0);
+        CHECK(chain.task(task_id(chain.submitter.id, nonce)).spec == spec);
+    }
 }

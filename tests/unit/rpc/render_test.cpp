@@ -143,6 +143,7 @@ TEST_CASE("a task tells what its record says") {
             "second_window",
             "disputes",
             "program_id",
+            "tokenizer",
             "raw"}
     );
     CHECK(got.at("state") == "training");
@@ -158,6 +159,12 @@ TEST_CASE("a task tells what its record says") {
                                        {"height", 9}}}
                                  )
     );
+    CHECK(got.at("tokenizer").is_null());
+    Task of_tokens = task;
+    of_tokens.spec.tokenizer = id<Hash256>(10);  // TASK-20
+    CHECK(rpc::render_task(of_tokens, details).at("tokenizer") == rpc::render(id<Hash256>(10)));
+    CHECK(rpc::render(of_tokens.spec).at("tokenizer") == rpc::render(id<Hash256>(10)));
+    CHECK(rpc::render(task.spec).at("tokenizer").is_null());
     CHECK(got.at("evaluation").is_null());
     CHECK(got.at("score").is_null());
     Task scored = task;

@@ -138,6 +138,9 @@ std::string task_text(const json& task) {
         "steps", to_text(task.at("steps")) + " in " + to_text(task.at("segments")) + " segments of " +
                      to_text(task.at("checkpoint_interval"))
     );
+    if (!task.at("tokenizer").is_null()) {
+        facts.add("tokenizer", to_text(task.at("tokenizer")) + ", the SHA-256 of its tokenizer.json");
+    }
     const json& tolerance = task.at("tolerance");
     if (!tolerance.is_null()) {
         add_tolerance(facts, tolerance);
@@ -240,6 +243,9 @@ std::string spec_text(const contracts::TaskSpec& spec) {
                        std::to_string(spec.dataset_artifact.size_bytes) + " bytes, " +
                        std::to_string(spec.program.dataset.rows) + " rows"
     );
+    if (spec.tokenizer) {
+        facts.add("tokenizer", to_hex(spec.tokenizer->view()) + ", the SHA-256 of its tokenizer.json");
+    }
     if (spec.parent) {
         facts.add("starts from", "the last checkpoint of task " + to_hex(spec.parent->view()));
     }
