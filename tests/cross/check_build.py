@@ -20,13 +20,15 @@ DRIVER = ["tests/cross/golden_main.cpp", "tests/unit/canonical/golden.cpp", "tes
           "tests/unit/canonical/sample_views.cpp"]
 
 
-def build(root, folder, compiler, flags):
+def build(root, folder, compiler, flags, driver):
+    """Builds the pure code and the sources `driver`."""
     folder.mkdir(parents=True, exist_ok=True)
-    sources = [source for pattern in LIBRARY for source in sorted(root.glob(pattern))] + [root / d for d in DRIVER]
+    sources = [source for pattern in LIBRARY for source in sorted(root.glob(pattern))] + driver
     launcher = ["ccache"] if shutil.which("ccache") else []
 
     def compile_one(source):
-        target = folder / (source.relative_to(root).as_posix().replace("/", "_") + ".o")
+        name = source.relative_to(root) if source.is_relative_to(root) else pathlib.Path(source.name)
+        target = folder / (name.as_posix().replace("/", "_") + ".o")
         # -ffp-contract=off is NUM-2's, as in cmake/module.cmake. The samples compute nothing that is tested.
         level = ["-O0"] if source.is_relative_to(root / "tests") else []
         command = [compiler, "-std=c++20", "-ffp-contract=off", *flags, *level, f"-I{root}", "-c", source, "-o", target]
@@ -56,7 +58,7 @@ def main():
         if shutil.which(program) is None:
             print(f"skipped: {program} is not installed")
             return SKIPPED
-    program = build(pathlib.Path(root).resolve(), pathlib.Path(folder), compiler, flags)
+    program = build(pathlib.Path(root).resolve(), pathlib.Path(folder), compiler, flags, [pathlib.Path(root).resolve() / d for d in DRIVER])
     expected, got = lines_of([reference]), lines_of([*runner, str(program)])
     different = sorted(name for name in expected.keys() | got.keys() if expected.get(name) != got.get(name))
     for name in different:

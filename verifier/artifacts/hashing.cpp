@@ -162,4 +162,12 @@ Hash256 state_root_of(std::span<const Tensor> state, int threads) {
     return root_of_leaves(types, leaves_of(state, threads));
 }
 
+Hash256 state_root_of(std::size_t count, const std::function<Tensor(std::size_t)>& tensor) {
+    std::vector<Hash256> commitments;
+    for (std::size_t i = 0; i < count; ++i) {
+        commitments.push_back(commit_tensor(tensor(i)));
+    }
+    return dispute::state_root(commitments);
+}
+
 }  // namespace assay::artifacts

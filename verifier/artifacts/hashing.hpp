@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -41,5 +42,7 @@ std::optional<Leaves> decode_leaves(std::span<const canonical::TensorType> types
 
 /// Returns the state root (TRC-3) of complete tensors. Throws as commit_tensor() does.
 Hash256 state_root_of(std::span<const canonical::Tensor> state, int threads = 0);
+/// The same of a state of `count` tensors that is in memory one tensor at a time.
+Hash256 state_root_of(std::size_t count, const std::function<canonical::Tensor(std::size_t)>& tensor);
 
 }  // namespace assay::artifacts

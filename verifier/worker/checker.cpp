@@ -93,8 +93,8 @@ bool Checker::replay(const contracts::Task& task, std::uint32_t segment) {
     }
     // The checkpoint after the segment as well: a state that nobody can have cannot be built upon.
     const std::uint32_t last = std::min(segment, task.checkpoints - 1);
-    const auto before = load(task, *artifacts, segment, last, replays);
-    return before && run(task, artifacts, segment, *before);
+    auto before = load(task, *artifacts, segment, last, replays);
+    return before && run(task, artifacts, segment, *std::move(before));
 }
 
 std::optional<std::vector<canonical::Tensor>> Checker::load(
@@ -160,13 +160,14 @@ bool Checker::replay_probe(const contracts::Task& task, std::uint32_t segment, s
         replays.unable = context_.unusable.contains(task.id);
         return false;
     }
-    const auto before = load(task, *artifacts, segment, segment - 1, replays);
+    auto before = load(task, *artifacts, segment, segment - 1, replays);
     if (!before) {
         return false;
     }
     try {
         const auto end = run_segment(
-            artifacts, segment, *before, context_.options.engine, context_.behaviour.of_task(context_, artifacts),
+            artifacts, segment, *std::move(before), context_.options.engine,
+            context_.behaviour.of_task(context_, artifacts),
             [this](std::uint64_t, std::uint64_t) { return context_.interlude(); },
             artifacts->first_step(segment) + probe - 1
         );
@@ -220,7 +221,7 @@ void Checker::judge(
 
 std::optional<SegmentEnd> Checker::execute(
     const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
-    const std::vector<canonical::Tensor>& before, const Progress& progress
+    std::vector<canonical::Tensor> before, const Progress& progress
 ) {
     if (segment == contracts::evaluation_segment(task)) {
         const auto ground = evaluating(*artifacts, before);
@@ -228,14 +229,14 @@ std::optional<SegmentEnd> Checker::execute(
     }
     const auto claimed_step = segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
     return run_segment(
-        artifacts, segment, before, context_.options.engine, context_.behaviour.of_task(context_, artifacts), progress,
-        claimed_step, probes_of(task, segment, context_.chain.self())
+        artifacts, segment, std::move(before), context_.options.engine, context_.behaviour.of_task(context_, artifacts),
+        progress, claimed_step, probes_of(task, segment, context_.chain.self())
     );
 }
 
 bool Checker::run(
     const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
-    const std::vector<canonical::Tensor>& before
+    std::vector<canonical::Tensor> before
 ) {
     roles::Replays& replays = context_.journal.replays({task.id, segment});
     const Hash256 claimed = context_.chain.claimed_root(task, segment);
@@ -258,7 +259,9 @@ bool Checker::run(
     std::string reason;
     try {
         const auto claimed_step = segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
-        const auto end = execute(task, artifacts, segment, before, progress);
+        const bool is_exact = contracts::is_exact(task, segment);
+        std::vector<canonical::Tensor> kept = is_exact ? States{} : before;  // only a distance is measured from it
+        const auto end = execute(task, artifacts, segment, std::move(before), progress);
         if (!end) {
             return false;
         }
@@ -267,8 +270,8 @@ bool Checker::run(
         }
         (replays.first ? replays.second : replays.first) = end->root(claimed_step);
         note_probes(task, segment, end->probe_roots);
-        if (!contracts::is_exact(task, segment)) {
-            judge(task, artifacts, segment, before, *end);
+        if (!is_exact) {
+            judge(task, artifacts, segment, kept, *end);
         }
         context_.journal.keep_replays();
     } catch (const JournalError&) {

@@ -44,11 +44,11 @@ class Checker {
     /// Executes the segment, up to the step at which the solver declared divergence, if any. Throws std::runtime_error.
     std::optional<SegmentEnd> execute(
         const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
-        const std::vector<canonical::Tensor>& before, const Progress& progress
+        std::vector<canonical::Tensor> before, const Progress& progress
     );
     bool run(
         const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
-        const std::vector<canonical::Tensor>& before
+        std::vector<canonical::Tensor> before
     );
 
     WorkerContext& context_;

@@ -2,11 +2,9 @@
 #include <verifier/worker/replay.hpp>
 
 #include <algorithm>
-#include <functional>
 
 #include <core/base/assert.hpp>
 #include <core/base/integers.hpp>
-#include <core/dispute/commitment.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/worker/output_observers.hpp>
 
@@ -19,15 +17,6 @@ std::uint64_t size_bytes(const std::vector<canonical::Tensor>& state) {
         total += tensor.data.size();
     }
     return total;
-}
-
-/// TRC-3, one tensor after another.
-Hash256 root_of(std::size_t count, const std::function<canonical::Tensor(std::size_t)>& tensor) {
-    std::vector<Hash256> commitments;
-    for (std::size_t i = 0; i < count; ++i) {
-        commitments.push_back(artifacts::commit_tensor(tensor(i)));
-    }
-    return dispute::state_root(commitments);
 }
 
 }  // namespace
@@ -123,11 +112,13 @@ Hash256 EngineReplay::state_root_after(std::uint64_t step) {
     }
     Hash256 root;
     if (const auto kept = states_.find(step + 1); kept != states_.end()) {
-        root = root_of(kept->second.size(), [&](std::size_t i) { return kept->second.load(i); });
+        root = artifacts::state_root_of(kept->second.size(), [&](std::size_t i) { return kept->second.load(i); });
     } else if (bring_to(step + 1)) {
-        root = root_of(runner_.state_size(), [&](std::size_t i) { return runner_.tensor(i); });
+        root = runner_.state_root();
     } else if (step == *diverged_at_) {
-        root = root_of(after_divergence_->size(), [&](std::size_t i) { return after_divergence_->load(i); });
+        root = artifacts::state_root_of(after_divergence_->size(), [&](std::size_t i) {
+            return after_divergence_->load(i);
+        });
     }
     return roots_.emplace(step, root).first->second;
 }

@@ -72,6 +72,10 @@ std::vector<canonical::Tensor> Runner::state_after_divergence(std::uint64_t step
     return after;
 }
 
+Hash256 Runner::state_root() const {
+    return artifacts::state_root_of(engine_.state_size(), [&](std::size_t i) { return engine_.tensor(i); });
+}
+
 float Runner::loss() const { return engine_.scalar(artifacts_->program.loss_node); }
 
 Hash256 SegmentEnd::root(std::optional<std::uint64_t> claimed) const {
@@ -80,9 +84,8 @@ Hash256 SegmentEnd::root(std::optional<std::uint64_t> claimed) const {
 }
 
 std::optional<SegmentEnd> run_segment(
-    const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
-    std::span<const canonical::Tensor> before, const engine::EngineOptions& options,
-    const std::shared_ptr<const Alteration>& alteration, const Progress& progress,
+    const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment, std::vector<canonical::Tensor> before,
+    const engine::EngineOptions& options, const std::shared_ptr<const Alteration>& alteration, const Progress& progress,
     std::optional<std::uint64_t> last_step, std::span<const std::uint32_t> probes
 ) {
     Runner runner(artifacts, segment == 0, options, alteration);
@@ -92,6 +95,7 @@ std::optional<SegmentEnd> run_segment(
     if (segment != 0) {
         runner.set_state(before);
     }
+    before = {};
     SegmentEnd end;
     for (std::uint64_t i = 0; i < steps; ++i) {
         try {
@@ -102,13 +106,13 @@ std::optional<SegmentEnd> run_segment(
             return end;
         }
         if (std::find(probes.begin(), probes.end(), i + 1) != probes.end()) {
-            end.probe_roots[static_cast<std::uint32_t>(i + 1)] = artifacts::state_root_of(runner.state());
+            end.probe_roots[static_cast<std::uint32_t>(i + 1)] = runner.state_root();
         }
         if (progress && !progress(i + 1, steps)) {
             return std::nullopt;
         }
     }
-    end.state = runner.state();
+    end.state = runner.take_state();
     return end;
 }
 

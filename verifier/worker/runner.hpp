@@ -42,6 +42,9 @@ class Runner {
     std::vector<canonical::Tensor> state() const { return engine_.state(); }
     std::size_t state_size() const { return engine_.state_size(); }
     canonical::Tensor tensor(std::size_t index) const { return engine_.tensor(index); }
+    /// Returns the state and leaves the engine without one, so that it is not there twice.
+    std::vector<canonical::Tensor> take_state() { return engine_.take_state(); }
+    Hash256 state_root() const;
     /// Runs global step `step` (0 for the initialisation) on the current state. Throws Diverged, which leaves the state
     /// unchanged, and std::runtime_error if the engine fails.
     void run(std::uint64_t step, engine::OutputObserver* observer = nullptr);
@@ -74,14 +77,14 @@ struct SegmentEnd {
 /// Called after each step; returns false to stop the run.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t steps)>;
 
-/// Executes segment `segment` from `before` (ignored for segment 0, which starts from the initial tensors), up to
-/// `last_step` if given. `probes` lists numbers of steps after which to record the state root. Returns nullopt if
-/// `progress` stopped the run. Throws std::runtime_error if the engine fails.
+/// Executes segment `segment` from `before` (ignored for segment 0, which starts from the initial tensors; given up as
+/// soon as the engine has it), up to `last_step` if given. `probes` lists numbers of steps after which to record the
+/// state root. Returns nullopt if `progress` stopped the run. Throws std::runtime_error if the engine fails.
 std::optional<SegmentEnd> run_segment(
-    const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
-    std::span<const canonical::Tensor> before, const engine::EngineOptions& options,
-    const std::shared_ptr<const Alteration>& alteration, const Progress& progress = {},
-    std::optional<std::uint64_t> last_step = {}, std::span<const std::uint32_t> probes = {}
+    const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment, std::vector<canonical::Tensor> before,
+    const engine::EngineOptions& options, const std::shared_ptr<const Alteration>& alteration,
+    const Progress& progress = {}, std::optional<std::uint64_t> last_step = {},
+    std::span<const std::uint32_t> probes = {}
 );
 
 }  // namespace assay::worker

@@ -94,7 +94,7 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     const contracts::Task& task = records.task;
     reporter.event({{"event", "fetching"}, {"task", to_hex(task.id.view())}, {"segment", records.segment}});
     TRY_ASSIGN(const auto artifacts, load_task_artifacts(task.id, task.spec, source));
-    TRY_ASSIGN(const auto ends, load_ends(*artifacts, records, source));
+    TRY_ASSIGN(auto ends, load_ends(*artifacts, records, source));
     SegmentCheck check;
     auto last_report = std::chrono::steady_clock::now();
     const auto progress = [&](std::uint64_t done, std::uint64_t steps) {
@@ -113,17 +113,22 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
         return !stop;
     };
     const auto claimed_step = records.segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
-    const auto end =
-        is_evaluation(records)
-            ? run_segment(evaluating(*artifacts, ends.before), 0, {}, options, nullptr, progress)
-            : run_segment(artifacts, records.segment, ends.before, options, nullptr, progress, claimed_step);
+    const bool is_exact = contracts::is_exact(task, records.segment);
+    const auto execute = [&](States before) {
+        return is_evaluation(records)
+                   ? run_segment(evaluating(*artifacts, before), 0, {}, options, nullptr, progress)
+                   : run_segment(
+                         artifacts, records.segment, std::move(before), options, nullptr, progress, claimed_step
+                     );
+    };
+    const auto end = is_exact ? execute(std::move(ends.before)) : execute(ends.before);
     if (!end) {
         return std::optional<SegmentCheck>{};
     }
     check.claimed = records.after ? records.after->state_root : dispute::score_root(task.evaluation.value().score);
     check.replayed = end->root(claimed_step);
     check.diverged_at = end->diverged_at;
-    if (!contracts::is_exact(task, records.segment)) {
+    if (!is_exact) {
         check.distance = measure_distance(*artifacts, task, ends, *end, options);
     }
     return std::optional(check);

@@ -95,7 +95,7 @@ std::vector<canonical::Tensor> Trainer::state() const {
 
 void Trainer::begin_next() {
     if (segment_ == 0) {
-        const auto initial = runner_->state();
+        const auto initial = runner_->take_state();
         runner_.reset();  // two engines at once would need twice the memory
         runner_ = std::make_unique<Runner>(artifacts_, false, options_, alteration_);
         runner_->set_state(initial);
@@ -103,7 +103,7 @@ void Trainer::begin_next() {
     } else if (native_) {
         before_ = state();
         native_->set_state(before_);
-    } else {
+    } else if (artifacts_->spec.mode == contracts::Mode::kTolerance) {
         begin_natively(runner_->state());
     }
     ++segment_;

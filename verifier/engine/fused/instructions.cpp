@@ -17,8 +17,9 @@ namespace assay::engine::fused {
 namespace {
 
 Instructions limit() {
-    constexpr std::array<std::pair<std::string_view, Instructions>, 6> kNames{
+    constexpr std::array<std::pair<std::string_view, Instructions>, 7> kNames{
         {{"none", Instructions::kNone},
+         {"neon", Instructions::kNeon},
          {"avx2", Instructions::kAvx2},
          {"avx-vnni", Instructions::kAvxVnni},
          {"avx512", Instructions::kAvx512},
@@ -34,7 +35,8 @@ Instructions limit() {
         }
     }
     std::fprintf(
-        stderr, "ASSAY_INSTRUCTIONS is none, avx2, avx-vnni, avx512, avx512-vnni or amx, not \"%s\": unset it\n", text
+        stderr, "ASSAY_INSTRUCTIONS is none, neon, avx2, avx-vnni, avx512, avx512-vnni or amx, not \"%s\": unset it\n",
+        text
     );
     std::exit(2);
 }
@@ -67,6 +69,8 @@ bool has(Instructions instructions) {
     switch (instructions) {
         case Instructions::kNone:
             return true;
+        case Instructions::kNeon:
+            return false;
         case Instructions::kAvx2:
             return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
         case Instructions::kAvxVnni:
@@ -85,7 +89,13 @@ bool has(Instructions instructions) {
 
 #else
 
-bool has(Instructions instructions) { return instructions == Instructions::kNone; }
+bool has(Instructions instructions) {
+#if defined(__aarch64__)
+    return instructions <= Instructions::kNeon;  // every 64-bit ARM CPU has it
+#else
+    return instructions == Instructions::kNone;
+#endif
+}
 
 #endif
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <core/base/assert.hpp>
+#include <verifier/engine/fused/microkernel_neon.hpp>
 #include <verifier/engine/fused/packing.hpp>
 #include <verifier/engine/fused/wide.hpp>
 
@@ -27,6 +28,30 @@ void add_tile(const double* more, std::size_t size, double* tile) {
         tile[i] += more[i];
     }
 }
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+template <class T, class Square, std::size_t rows, std::size_t cols>
+Microkernel<T> kernel(
+    Instructions instructions, typename Microkernel<T>::MultiplyTile* multiply_tile,
+    typename Microkernel<T>::FinishTile* finish_tile
+) {
+    using Stored = typename Microkernel<T>::Stored;
+    static_assert(rows * cols <= kMostTile);
+    return {
+        .instructions = instructions,
+        .left_rows = rows,
+        .right_rows = cols,
+        .pack_left = pack_panels<Square, rows, Microkernel<T>::kPair, Stored, T>,
+        .pack_right = pack_panels<Square, cols, Microkernel<T>::kPair, Stored, T>,
+        .multiply_tile = multiply_tile,
+        .finish_tile = finish_tile};
+}
+
+template <class T>
+std::vector<Microkernel<T>> known_kernels();
+
+#endif
 
 #if defined(__x86_64__)
 
@@ -332,26 +357,6 @@ constexpr std::size_t kTileVectors = avx512::kTileVectors;
 
 #undef IN_ORDER
 
-template <class T, class Square, std::size_t rows, std::size_t cols>
-Microkernel<T> kernel(
-    Instructions instructions, typename Microkernel<T>::MultiplyTile* multiply_tile,
-    typename Microkernel<T>::FinishTile* finish_tile
-) {
-    using Stored = typename Microkernel<T>::Stored;
-    static_assert(rows * cols <= kMostTile);
-    return {
-        .instructions = instructions,
-        .left_rows = rows,
-        .right_rows = cols,
-        .pack_left = pack_panels<Square, rows, Microkernel<T>::kPair, Stored, T>,
-        .pack_right = pack_panels<Square, cols, Microkernel<T>::kPair, Stored, T>,
-        .multiply_tile = multiply_tile,
-        .finish_tile = finish_tile};
-}
-
-template <class T>
-std::vector<Microkernel<T>> known_kernels();
-
 template <>
 std::vector<Microkernel<double>> known_kernels() {
     return {
@@ -373,6 +378,19 @@ std::vector<Microkernel<std::int16_t>> known_kernels() {
             std::int16_t, Square, 8, 48>(Instructions::kAvx512, avx512::shorts::multiply_tile, avx512::finish_tile<48>),
         kernel<std::int16_t, Square, 6, 16>(Instructions::kAvxVnni, avx_vnni::multiply_tile, avx2::finish_tile<16>),
         kernel<std::int16_t, Square, 6, 16>(Instructions::kAvx2, avx2::shorts::multiply_tile, avx2::finish_tile<16>)};
+}
+
+#elif defined(__aarch64__)
+
+template <>
+std::vector<Microkernel<double>> known_kernels() {
+    return {kernel<double, NoSquare, 8, 4>(Instructions::kNeon, neon::doubles::multiply_tile, neon::finish_tile<4>)};
+}
+
+template <>
+std::vector<Microkernel<std::int16_t>> known_kernels() {
+    return {
+        kernel<std::int16_t, NoSquare, 8, 8>(Instructions::kNeon, neon::shorts::multiply_tile, neon::finish_tile<8>)};
 }
 
 #else
