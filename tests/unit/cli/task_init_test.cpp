@@ -131,6 +131,34 @@ TEST_CASE("answers reach the keys that they are for") {
     CHECK(place.written().find("text = \"../../the text.txt\"") != std::string::npos);
 }
 
+TEST_CASE("a tokenizer, a hold-out set and a schedule have sections only when they are named") {
+    const Place place;
+    const std::string tokenizer = (kSource / "tests/vectors/tokenizers/gpt2.json").string();
+    const Answers given{{"model", "gpt"},        {"data", place.text}, {"tokenizer", tokenizer},
+                        {"holdout", place.text}, {"context", "32"},    {"batch-size", "2"},
+                        {"steps", "20"},         {"segments", "2"},    {"schedule", "cosine"},
+                        {"warmup-updates", "3"}};
+    (void)write_task(place.task, complete_answers(given, kDefaults));
+    const taskdir::BuiltTask task = build(place.task);
+    CHECK(task.data.tokenizer.has_value());
+    CHECK(std::get<program::GptConfig>(task.file.model).vocabulary == 600);
+    REQUIRE(task.evaluation.has_value());
+    CHECK(task.file.optimizer.schedule.warmup_updates == 3);
+    CHECK(task.file.optimizer.schedule.kind == program::ScheduleKind::kCosine);
+    CHECK(place.written().find("[evaluation]\ntext = \"../../the text.txt\"\n") != std::string::npos);
+    Answers plain = given;
+    for (const char* const name : {"tokenizer", "holdout", "schedule", "warmup-updates"}) {
+        plain.erase(name);
+    }
+    (void)write_task(place.task, complete_answers(plain, kDefaults));
+    CHECK(place.written().find("[evaluation]") == std::string::npos);
+    CHECK(place.written().find("[schedule]") == std::string::npos);
+    const std::string points = (kSource / "examples/mlp/points.safetensors").string();
+    check_refused(
+        {{"model", "mlp"}, {"data", points}, {"classes", "3"}, {"tokenizer", tokenizer}}, kDefaults, "--tokenizer"
+    );
+}
+
 TEST_CASE("numbers that TOML does not know are written as it does") {
     const Place place;
     for (const auto& [typed, written] : {std::pair<std::string, std::string>{".5", "0.5"}, {"5.", "5.0"}, {"3", "3"}}) {

@@ -81,6 +81,21 @@ std::vector<Question> make_questions() {
         all.push_back(std::move(question));
     };
     option({"columns", "data", "Tensors whose values make a row, with commas", Form::kNames});
+    option(
+        {"tokenizer", "data", "tokenizer.json whose tokens the text becomes; default: characters", Form::kFile, "",
+         kTransformers}
+    );
+    option({"holdout", "evaluation", "File of the same kind as the data, on which the result is scored", Form::kFile});
+    option(
+        {"schedule",
+         "schedule",
+         "How the learning rate changes; default: constant",
+         Form::kChoice,
+         "",
+         {},
+         {"constant", "cosine", "linear"}}
+    );
+    option({"warmup-updates", "schedule", "Updates in which the learning rate rises to its value", Form::kWhole});
     option({"loss", "model", "Output of the ONNX file that is the loss; default: the first", Form::kText, "", {"onnx"}}
     );
     option({"hidden", "model", "Width within SwiGLU; default: 8/3 of the width", Form::kWhole, "", {"llama"}});
@@ -132,9 +147,11 @@ const std::vector<Question>& questions() {
     return kAll;
 }
 
+bool is_rows_file(const std::string& path) { return path.ends_with(".safetensors"); }
+
 bool has_rows(const Answers& answers) {
     const auto data = answers.find("data");
-    return data != answers.end() && data->second.ends_with(".safetensors");
+    return data != answers.end() && is_rows_file(data->second);
 }
 
 bool applies(const Question& question, const Answers& answers) {
@@ -144,7 +161,8 @@ bool applies(const Question& question, const Answers& answers) {
         (model != answers.end() &&
          std::find(question.models.begin(), question.models.end(), model->second) != question.models.end());
     const bool needs_rows = question.name == "vocabulary" || question.name == "columns";
-    return is_for_family && (!needs_rows || has_rows(answers));
+    const bool needs_text = question.name == "tokenizer";
+    return is_for_family && (has_rows(answers) ? !needs_text : !needs_rows);
 }
 
 std::string default_of(const Question& question, const Answers& answers) {

@@ -33,7 +33,9 @@ const std::vector<Question>& questions();
 /// Whether the answers so far leave something to ask here: the family has it, and the data need it.
 bool applies(const Question& question, const Answers& answers);
 
-/// Whether the data are rows, a safetensors file, and not a text.
+/// Whether a file has rows: a safetensors file, and not a text.
+bool is_rows_file(const std::string& path);
+/// Whether the data are rows.
 bool has_rows(const Answers& answers);
 
 /// The default answer; may follow from earlier answers. Empty if there is none.

@@ -133,14 +133,14 @@ std::string toml_text(const Question& question, const std::string& answer) {
 }
 
 std::string key_of(const Question& question, const Answers& answers) {
-    if (question.name == "model" || question.name == "optimizer") {
+    if (question.name == "model" || question.name == "optimizer" || question.name == "schedule") {
         return "kind";
     }
     if (question.name == "onnx") {
         return "file";
     }
-    if (question.name == "data") {
-        return has_rows(answers) ? "rows" : "text";
+    if (question.name == "data" || question.name == "holdout") {
+        return is_rows_file(answers.at(question.name)) ? "rows" : "text";
     }
     std::string key = question.name;
     std::replace(key.begin(), key.end(), '-', '_');
@@ -151,10 +151,10 @@ std::string key_of(const Question& question, const Answers& answers) {
 constexpr const char* kTolerantEpsilon = "1e-6";
 
 std::string compose(const Answers& answers) {
-    constexpr std::array kSections{"", "model", "optimizer", "numerics", "data"};
-    std::string out = "title = " + quoted(answers.at("title")) + "\n";
+    constexpr std::array kSections{"", "model", "optimizer", "schedule", "numerics", "data", "evaluation"};
+    std::string all;
     for (const char* const section : kSections) {
-        out += section[0] == '\0' ? "" : "\n[" + std::string(section) + "]\n";
+        std::string out = section[0] == '\0' ? "title = " + quoted(answers.at("title")) + "\n" : "";
         for (const Question& question : questions()) {
             const auto answer = answers.find(question.name);
             const bool is_here = question.section == section && question.name != "title";
@@ -173,8 +173,10 @@ std::string compose(const Answers& answers) {
             answers.at("optimizer").starts_with("adam")) {
             out += std::string("epsilon = ") + kTolerantEpsilon + "\n";
         }
+        const bool has_heading = section[0] != '\0' && !out.empty();
+        all += has_heading ? "\n[" + std::string(section) + "]\n" + out : out;
     }
-    return out;
+    return all;
 }
 
 // --- the directory ---
@@ -210,7 +212,7 @@ void write(const fs::path& file, const std::string& text) {
 
 /// The answers with every file named from `directory`; absolute if `directory` is empty.
 Answers with_paths_from(const fs::path& directory, Answers answers) {
-    for (const char* const name : {"data", "onnx"}) {
+    for (const char* const name : {"data", "onnx", "tokenizer", "holdout"}) {
         const auto found = answers.find(name);
         if (found == answers.end()) {
             continue;
