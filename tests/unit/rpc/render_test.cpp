@@ -168,7 +168,7 @@ TEST_CASE("a task tells what its record says") {
     CHECK(got.at("evaluation").is_null());
     CHECK(got.at("score").is_null());
     Task scored = task;
-    scored.spec.evaluation = EvaluationCommitment{id<Hash256>(4), 300, id<Hash256>(5), checkpoint.artifact, 7};
+    scored.spec.evaluation = EvaluationCommitment{id<Hash256>(4), 300, id<Hash256>(5), checkpoint.artifact, 7, 11};
     scored.evaluation = Evaluation{id<Hash256>(6), 0x40200000U};
     const Json with_score = rpc::render_task(scored, details);
     CHECK(with_score.at("score") == 2.5);
@@ -179,7 +179,8 @@ TEST_CASE("a task tells what its record says") {
             {"nodes", 300},
             {"holdout", rpc::render(id<Hash256>(5))},
             {"data", rpc::render(checkpoint.artifact)},
-            {"work", 7}}
+            {"work", 7},
+            {"outputs", 11}}
     );
     CHECK(got.at("assignments")[0].at("status") == "committed");
     CHECK(got.at("assignments")[0].at("end_root").is_null());
