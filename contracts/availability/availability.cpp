@@ -13,6 +13,7 @@
 #include <contracts/stake/staking.hpp>
 #include <contracts/beacon/draw.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/params/work.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 
@@ -82,7 +83,8 @@ Amount charge_verifiers(Context& context, Task& task) {
 /// AVL-6: the solver loses as much as those verifiers, and at least what the attestations cost.
 void charge_solver(Context& context, Task& task, Amount shared) {
     const std::vector<AccountId> attesters = attesters_of(task.committee.value());
-    const Amount fees{context.params.attest_fee.grains * attesters.size()};  // PAR-10
+    const Amount fee = attestation_fee(context.params, task_value(task.spec));
+    const Amount fees{fee.grains * attesters.size()};  // PAR-10
     Penalty penalty{
         .role = Role::kSolver,
         .from = task.solver.value(),
@@ -90,7 +92,7 @@ void charge_solver(Context& context, Task& task, Amount shared) {
         .reason = Reason::kUnserved,
         .winners = attesters,
         .winner_reason = Reason::kAttestation};
-    penalty.each = Amount{std::min(context.params.attest_fee.grains, penalty.amount.grains / attesters.size())};
+    penalty.each = Amount{std::min(fee.grains, penalty.amount.grains / attesters.size())};
     task.solver_bond = subtract(task.solver_bond, penalty.amount);
     slash(context, task, penalty);
 }

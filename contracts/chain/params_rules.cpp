@@ -52,7 +52,8 @@ bool is_waiting_valid(const Params& params) {
            params.end_block_gas_max / 2 >= kGasPerEntry + deadline_gas(params);
 }
 
-/// PAR-10: a committee costs the solver no more than it costs the verifier that was silent.
+/// PAR-10: a committee costs the solver no more than it costs the verifier that was silent. Fees grow as bonds do
+/// (AVL-6), so what holds for the least bond holds for each.
 bool are_committees_valid(const Params& params) {
     const auto fees = checked_mul(params.attest_fee.grains, std::uint64_t{params.committee_seats});
     return params.committee_seats >= 1 && params.committee_seats <= kMaxCommitteeSeats && fees &&

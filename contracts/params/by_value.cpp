@@ -44,6 +44,12 @@ Amount verifier_needs(const Params& params, Amount value) noexcept {
     return sum ? *sum : Amount{kMaxU64};
 }
 
+Amount attestation_fee(const Params& params, Amount value) noexcept {
+    // AVL-6; by PAR-10 it is at most a tenth of the bond, so it fits.
+    const std::uint64_t bond = verifier_bond(params, value).grains;
+    return Amount{checked_mul_div(params.attest_fee.grains, bond, params.verifier_bond.grains).value()};
+}
+
 std::uint32_t segments_checked(const Params& params, Amount value, std::uint32_t segments) noexcept {
     const std::uint32_t wanted =
         count_for(params.segments_checked, params.value_per_check, params.segments_checked_max, value);

@@ -20,6 +20,10 @@ Amount verifier_reserve(const Params& params, Amount value) noexcept;
 /// VER-1: the total that an assignment locks: bond plus reserve.
 Amount verifier_needs(const Params& params, Amount value) noexcept;
 
+/// AVL-6: what a committee member is paid for attesting: `attest_fee` where the verifier's bond is the minimum, else as
+/// much more as the bond is more, rounded down. All seats together are at most a tenth of the bond (PAR-10).
+Amount attestation_fee(const Params& params, Amount value) noexcept;
+
 /// PAR-3: how many of `segments` segments are checked (all of them if there are fewer), and by how many verifiers each.
 std::uint32_t segments_checked(const Params& params, Amount value, std::uint32_t segments) noexcept;
 std::uint32_t verifiers_per_segment(const Params& params, Amount value) noexcept;

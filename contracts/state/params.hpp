@@ -92,10 +92,10 @@ struct Params {
     std::uint32_t growth_max_thousandths = 6'000;  ///< VER-21: maximum accumulated drift over the whole run
 
     // The beacon.
-    Amount contributor_bond{200'000'000'000};  ///< BCN-1
-    std::uint32_t contributors_max = 32;       ///< BCN-3
-    std::uint32_t contribute_blocks = 20;      ///< BCN-5
-    Amount task_value_max{25'000'000'000};     ///< TASK-14: maximum value that the contributors' bonds protect
+    Amount contributor_bond{1'600'000'000'000};  ///< BCN-1
+    std::uint32_t contributors_max = 32;         ///< BCN-3
+    std::uint32_t contribute_blocks = 20;        ///< BCN-5
+    Amount task_value_max{200'000'000'000};      ///< TASK-14: maximum value that the contributors' bonds protect
 
     // How long validators' unbonding stake can be slashed (VAL-9), and the shorter time that light clients trust a
     // header (PAR-8).
@@ -109,20 +109,20 @@ struct Params {
     // Waiting for draws.
     /// GAS-10: for deadlines and draws, which no transaction of the block requested.
     std::uint32_t end_block_gas_max = 200'000;
-    std::uint32_t draw_blocks = 20'000;  ///< TASK-17, PRF-1, VER-7: how long a task waits for a draw to succeed
+    std::uint32_t draw_blocks = 40'000;  ///< TASK-17, PRF-1, VER-7: how long a task waits for a draw to succeed
     std::uint32_t draws_max = 16;        ///< TASK-17: number of draws prepaid at submission
     Amount draw_price{350'000};          ///< TASK-17: price of one draw
     Amount room_price{10};               ///< TASK-17: price of storing one byte for 1,000 blocks
-    std::uint32_t redraw_blocks = 10;    ///< TASK-18: pause between two draws for a task; doubles each time
+    std::uint32_t redraw_blocks = 20;    ///< TASK-18: pause between two draws for a task; doubles each time
     std::uint32_t redraws_max = 4;       ///< AVL-7: maximum number of replacement draws of verifiers
 
     // Committees.
     std::uint32_t committee_seats = 21;  ///< AVL-2
-    Amount attest_fee{4'000'000};        ///< AVL-6: per attestation
+    Amount attest_fee{3'000'000};        ///< AVL-6: per attestation; grows with the task's verifier bond
 
     // Work.
     std::uint32_t block_ms = 1'000;  ///< WRK-3: assumed duration of a block, used to scale windows with the work
-    std::uint32_t replay_blocks_max = 3'600;  ///< WRK-4: maximum replay time of a segment, on the task's hardware class
+    std::uint32_t replay_blocks_max = 3'700;  ///< WRK-4: maximum replay time of a segment, on the task's hardware class
     std::uint64_t work_price = 3'000;         ///< WRK-6: minimum price, in grains per 10^9 multiply-adds
     std::uint64_t memory_default = 8'589'934'592;  ///< TRM-1: memory of a verifier that registered none, in bytes
 

@@ -196,7 +196,7 @@ def pays_once(node, proxy, client, bob):
 
 
 def keeps_its_secret(node, proxy, client):
-    client("stake", "bond", "verifier", "400 ASY")
+    client("stake", "bond", "verifier", "2000 ASY")
     client("beacon", "join")
     wait = ask(node.url, "node_status")["result"]["height"]
     ask(node.url, "chain_wait", {"after": wait, "timeout_ms": 5000})

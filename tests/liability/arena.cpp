@@ -25,9 +25,8 @@ using simulation::Kind;
 using simulation::Replica;
 using simulation::Worker;
 
-constexpr std::uint64_t kPatienceBlocks =
-    3'000;                                   ///< within so many blocks after the attack everything has to have ended
-constexpr std::uint64_t kLatencyMs = 3'000;  ///< of honest messages, with blocks of a second
+constexpr std::uint64_t kPatienceBlocks = 3'000;  ///< after the attack, within which everything has to have ended
+constexpr std::uint64_t kLatencyMs = 3'000;       ///< of honest messages, with blocks of a second
 constexpr std::uint64_t kStallMs = 18'000;
 constexpr std::uint64_t kOutageBlocks = 150;
 constexpr std::uint64_t kForkLatencyMs = 4'000;  ///< the same in continuations
@@ -242,6 +241,9 @@ class Arena {
         if (seed_ % kSlowSeeds == 0) {
             make_slow(params, shop_, kSlowBlocks);
         }
+        if (is_dear()) {
+            make_dear(params);
+        }
         if (plan_) {
             plan_->set_scene(params, kinds_);
         }
@@ -254,6 +256,7 @@ class Arena {
             events_, bulletin_, shop_, gauge_, chain_, 1 + number, kind, key, replicas_, genesis_.chain_id
         ));
         workers_.back()->latency_ms = kLatencyMs;
+        workers_.back()->bonded = is_dear() ? kDearStake : workers_.back()->bonded;
         workers_.back()->takes_time = simulation::is_honest(kind);
         if (simulation::is_honest(kind)) {
             judge_.ledger.honest.insert(key.account());
@@ -268,6 +271,7 @@ class Arena {
         orders.resize(2 + events_.below(2));
         for (simulation::Order& order : orders) {
             order.in_tolerance = events_.chance(40);
+            order.worth = is_dear() ? kDear : 1;
             if (plan_) {
                 plan_->set_order(order);
             }
@@ -309,6 +313,8 @@ class Arena {
     }
 
     Stage stage() { return {*replicas_.front(), judge_.chain(), bulletin_, shop_, gauge_}; }
+
+    bool is_dear() const { return seed_ % kDearSeeds == 1; }
 
     /// Half of the runs with a plan have it alone.
     bool acts_blindly() const { return plan_kind_ == PlanKind::kNone || (seed_ / (2 * (kPlans - 1))) % 2 == 1; }

@@ -50,6 +50,11 @@ void make_slow(contracts::Params& params, model::Workshop& shop, std::uint64_t b
     params.attest_blocks = 16;
 }
 
+void make_dear(contracts::Params& params) {
+    params.task_value_max = contracts::Params{}.task_value_max;
+    params.solver_bond_bps = contracts::Params{}.solver_bond_bps;
+}
+
 crypto::SecretKey key_of(int number) {
     std::array<std::uint8_t, 32> secret{};
     secret[31] = static_cast<std::uint8_t>(number + 1);

@@ -24,6 +24,11 @@ contracts::Params make_params(simulation::Events& events);
 /// For replays that take many blocks: machines so slow that the longest segment of an honest submitter takes `blocks`
 /// of them, in windows that are shorter than that without WRK-5.
 void make_slow(contracts::Params& params, model::Workshop& shop, std::uint64_t blocks);
+inline constexpr std::uint64_t kDearSeeds = 3;  ///< in one seed of so many tasks are dear
+/// So many times as dear as usual, with bonds in proportion as by default: 182 coins, near the default task_value_max.
+inline constexpr std::uint64_t kDear = 7;
+inline constexpr std::uint64_t kDearStake = 600;  ///< in coins, of honest workers there
+void make_dear(contracts::Params& params);
 /// Everybody honest that a network needs, and sometimes a worker who is not: its accounts are the attackers' too.
 std::vector<simulation::Kind> choose_kinds(simulation::Events& events);
 std::vector<Member> make_members(const std::string& chain_id);

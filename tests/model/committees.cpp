@@ -173,9 +173,14 @@ void Model::charge_solver(const TaskId& id, std::uint64_t least) {
             attesters.push_back(member.account);
         }
     }
-    const std::uint64_t fees = params_.attest_fee.grains * attesters.size();
+    // In proportion to the verifier's bond.
+    const std::uint64_t fee =
+        flaw_ == Flaw::kFlatFees
+            ? params_.attest_fee.grains
+            : part_of(params_.attest_fee.grains, bond_of(Role::kVerifier, task), params_.verifier_bond.grains);
+    const std::uint64_t fees = fee * attesters.size();
     const std::uint64_t lost = std::min(std::max(least, fees), task.solver_bond);
-    const std::uint64_t each = lost < fees ? lost / attesters.size() : params_.attest_fee.grains;
+    const std::uint64_t each = lost < fees ? lost / attesters.size() : fee;
     if (lost == 0) {
         return;
     }

@@ -63,8 +63,9 @@ enum class Flaw : std::uint8_t {
     kDeclinesForNothing,  ///< who declines a task or lets it lapse pays nothing for the draw
     kAttestersAlone,      ///< after a committee nobody is drawn who has not attested
     kKeepsBonds,          ///< verdicts that stand keep their bonds while their task waits for a committee
+    kFlatFees,            ///< an attestation is paid alike whatever the task is worth
 };
-inline constexpr int kFlaws = 27;
+inline constexpr int kFlaws = 28;
 
 class Model {
   public:

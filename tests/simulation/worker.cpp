@@ -279,7 +279,7 @@ Amount Worker::free_stake(const View& view) const { return contracts::get_stake(
 void Worker::add_bond(const View& view, Actions& out) const {
     const auto stake = contracts::get_stake(*view.state, role(), id_);
     if (kind_ != Kind::kSubmitter && stake.free.grains + stake.locked.grains == 0 && view.height.value < 8) {
-        out.push_back(contracts::Bond{role(), {200 * kCoin}});
+        out.push_back(contracts::Bond{role(), {bonded * kCoin}});
     }
     if (stake.is_unlisted) {
         out.push_back(contracts::RegisterTerms{role(), {}, 0});  // TASK-6: it was away, and is back
@@ -333,8 +333,8 @@ void Worker::add_submission(const View& view, Actions& out) {
     spec.steps = 10;
     // In tolerance mode there have to be segments enough to profile.
     spec.checkpoint_interval = static_cast<std::uint32_t>(2 + events_.below(order.in_tolerance ? 3 : 4));
-    spec.reward = {20 * kCoin};
-    spec.verification_fee = {6 * kCoin};
+    spec.reward = {order.worth * 20 * kCoin};
+    spec.verification_fee = {order.worth * 6 * kCoin};
     spec.training_blocks = 60;
     if (events_.chance(50)) {
         spec.evaluation = shop_.scoring();

@@ -56,6 +56,7 @@ struct Bulletin {
 struct Order {
     bool in_tolerance = false;
     bool is_stacked = false;  ///< upon the last of the others that is fit (LIN-1)
+    std::uint64_t worth = 1;  ///< so many times the usual value, 26 coins
 };
 
 class Worker {
@@ -72,7 +73,8 @@ class Worker {
     std::optional<std::uint32_t> replaced_segment(const contracts::TaskSpec& spec) const;
     /// The longest that it went without seeing a new block, or a transaction of its took, in blocks.
     std::uint64_t lateness() const { return lateness_; }
-    std::vector<Order> orders;  ///< of a submitter: the network's tasks
+    std::vector<Order> orders;   ///< of a submitter: the network's tasks
+    std::uint64_t bonded = 200;  ///< coins, of others
     bool is_down = false;
     std::uint64_t latency_ms = 0;  ///< where not 0: what its messages take at most, in the network's place; in order
     std::uint64_t fee_max = 0;  ///< where not 0: what is left out of blocks is sent again for twice as much, up to this

@@ -80,10 +80,17 @@ double attested_falsely(std::uint32_t seats, double share) {
     return 1.0 - std::pow(1.0 - majority(seats, share), kSittings);
 }
 
+Grains attestation_fee(const Parameters& parameters, const Setting& setting) {
+    __extension__ using Wide = __int128;
+    return static_cast<Grains>(
+        static_cast<Wide>(parameters.attest_fee) * setting.verifier_bond / std::max<Grains>(1, parameters.verifier_bond)
+    );
+}
+
 MembersPay pay_of_members(const Parameters& parameters, const Costs& costs, const Setting& setting) {
     return {
         .seats = parameters.committee_seats,
-        .fee = to_asy(parameters.attest_fee),
+        .fee = to_asy(attestation_fee(parameters, setting)),
         .transaction = to_asy(costs.attestation_fees),
         .download = to_asy(setting.fetch_cost),
         .verifiers = costs.adversary.verifiers};

@@ -46,6 +46,8 @@ struct MembersPay {
     std::uint32_t verifiers =
         0;  ///< number of accounts, with equal stake, that may get seats; a member is paid once (AVL-2)
 };
+/// AVL-6: what a member of the committee of such a task is paid.
+Grains attestation_fee(const Parameters& parameters, const Setting& setting);
 MembersPay pay_of_members(const Parameters& parameters, const Costs& costs, const Setting& setting);
 
 /// The average costs, in ASY, of one task in which a coalition makes verifiers and a solver lose equally (AVL-6,
@@ -55,11 +57,15 @@ struct SharedLoss {
     double matched = 0.0;    ///< equal loss of honest accounts (tenths of bonds)
     double convicted = 0.0;  ///< AVL-5: the solver's reward and half of its bond, times the probability of conviction
     double earned = 0.0;     ///< by honest members, beyond their costs of attesting
-    /// For all honest accounts together: what a solver pays to committee members is not lost.
-    double ratio() const { return own > 0.0 ? (matched + convicted - earned) / own : 0.0; }
+    /// Of all honest accounts together: what a solver pays to committee members is not lost.
+    double harm() const { return matched + convicted - earned; }
+    double ratio() const { return own > 0.0 ? harm() / own : 0.0; }
     /// For the single account that bears the loss.
     double alone() const { return own > 0.0 ? (matched + convicted) / own : 0.0; }
 };
+/// A quarter of the stake, beside honest members of whom a tenth fails: the coalition of docs/protocol/liability.md.
+inline constexpr Silence kQuarter{.coalition = 0.25, .failing = 0.1};
+
 /// The coalition's verifiers are silent for `segments` segments, and so are its members on all committees.
 SharedLoss loss_by_silence(
     const Setting& setting, const MembersPay& pay, const Silence& silence, std::uint32_t segments

@@ -20,8 +20,6 @@
 namespace assay::economics {
 namespace {
 
-constexpr double kSilentQuarter = 0.25;    // of the stake
-constexpr double kFailing = 0.1;           // of the honest members of a committee
 constexpr double kFalseConviction = 1e-3;  // by all committees of a row
 constexpr double kLeastBurned = 1'000.0;   // bps of a slash
 
@@ -39,6 +37,7 @@ class Checker {
         watcher();
         challenger();
         committee();
+        committee_harm();
         money();
         beacon();
         work();
@@ -249,7 +248,7 @@ class Checker {
             {.name = "committee.attests",
              .role = "verifier",
              .parameter = "attest_fee",
-             .have = to_asy(p_.attest_fee) + over(std::max(0.0, drawn), majority_of(p_.committee_seats)),
+             .have = to_asy(attestation_fee(p_, s_)) + over(std::max(0.0, drawn), majority_of(p_.committee_seats)),
              .need = to_asy(costs_.attestation_fees + s_.fetch_cost),
              .unit = "ASY",
              .meaning =
@@ -267,7 +266,7 @@ class Checker {
                  "a committee costs the solver no more than a tenth of the least bond of the verifier that was silent",
              .help = "a higher verifier bond, a lower attest_fee, or fewer seats"}
         );
-        const std::uint32_t seats = least_seats({.coalition = kSilentQuarter, .failing = kFailing}, kFalseConviction);
+        const std::uint32_t seats = least_seats(kQuarter, kFalseConviction);
         add(
             {.name = "committee.rare",
              .role = "solver",
@@ -296,6 +295,31 @@ class Checker {
              .meaning =
                  "what skipping saves is less than half of the bond and the reward, which who withholds it loses",
              .help = "a higher solver bond, more seats, or a smaller coalition among verifiers"}
+        );
+    }
+
+    /// Law 2 of docs/protocol/liability.md, where a coalition's verifiers are silent or its solver does not serve.
+    void committee_harm() {
+        const MembersPay pay = pay_of_members(p_, costs_, s_);
+        const auto bound = [&](const std::string& name, const SharedLoss& loss, const std::string& meaning) {
+            add(
+                {.name = name,
+                 .role = "verifier",
+                 .parameter = "attest_fee",
+                 .have = loss.own,
+                 .need = loss.harm(),
+                 .unit = "ASY",
+                 .meaning = meaning,
+                 .help = "a higher attest_fee, or more segments, whose checkpoints cost less to fetch"}
+            );
+        };
+        bound(
+            "committee.silent", loss_by_silence(s_, pay, kQuarter, s_.assignments),
+            "a quarter of the stake that is silent loses as much as all honest accounts, which are paid for attesting"
+        );
+        bound(
+            "committee.paid", loss_while_attesting(s_, pay, kQuarter, s_.assignments),
+            "it does so although its own members attest and are paid"
         );
     }
 

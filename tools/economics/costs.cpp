@@ -83,6 +83,7 @@ Costs default_costs() {
     out.tasks = {
         {.name = "small", .segments = 100, .segment_seconds = 6.0},
         {.name = "usual", .segments = 100, .segment_seconds = 360.0},
+        {.name = "week", .segments = 168, .segment_seconds = 3'600.0},
         {.name = "long segments", .segments = 100, .segment_seconds = 36'000.0},
         {.name = "large", .segments = 1'000, .segment_seconds = 18'000.0},
         {.name = "dear", .segments = 100, .segment_seconds = 3'600'000.0},

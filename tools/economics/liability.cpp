@@ -44,14 +44,12 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
     const double fee = to_asy(s.transaction_fee);
     const double c = to_asy(s.challenger_bond);
     const double b = to_asy(s.verifier_bond);
-    // Coalitions with a quarter of the stake, beside honest members of whom a tenth fails. All honest accounts together
-    // lose most where all segments are concerned, one alone where one segment is.
-    const Silence quarter{.coalition = 0.25, .failing = 0.1};
+    // All honest accounts together lose most where all segments are concerned, one alone where one segment is.
     const MembersPay pay = pay_of_members(chain_defaults(), costs, s);
-    const SharedLoss silent = loss_by_silence(s, pay, quarter, s.assignments);
-    const SharedLoss attesting = loss_while_attesting(s, pay, quarter, s.assignments);
-    const double silent_alone = loss_by_silence(s, pay, quarter, 1).alone();
-    const double attesting_alone = loss_while_attesting(s, pay, quarter, 1).alone();
+    const SharedLoss silent = loss_by_silence(s, pay, kQuarter, s.assignments);
+    const SharedLoss attesting = loss_while_attesting(s, pay, kQuarter, s.assignments);
+    const double silent_alone = loss_by_silence(s, pay, kQuarter, 1).alone();
+    const double attesting_alone = loss_while_attesting(s, pay, kQuarter, 1).alone();
     // TASK-15
     const double draw = to_asy(static_cast<Grains>(params.draw_price.grains));
     const double half = to_asy(static_cast<Grains>(params.draw_price.grains / 2));
@@ -65,7 +63,7 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
          "a tenth of a verifier's bond for each segment; as much, and the reward and half of the bond where three "
          "committees "
          "find withheld what is served, less what honest members earn",
-         silent.own, silent.matched + silent.convicted - silent.earned, silent_alone},
+         silent.own, silent.harm(), silent_alone},
         {"room", "the submitter's half of a draw and a submission; the drawn solver's half of the draw",
          draw - half + fee_of_action(contracts::SubmitTask{}, 1'024), half},
         {"room (deposit)", "the drawn solver's half of a draw; the submitter's half", half, draw - half},
@@ -74,12 +72,12 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
          "a tenth of a verifier's bond for each segment, less the fees of its own members; as much, less what honest "
          "members "
          "earn",
-         attesting.own, attesting.matched - attesting.earned, attesting_alone},
+         attesting.own, attesting.harm(), attesting_alone},
         {"unserved",
          "a tenth of a verifier's bond for each segment, less the fees of its own members; as much of the solver's, "
          "less what "
          "honest members earn",
-         attesting.own, attesting.matched - attesting.earned, attesting_alone},
+         attesting.own, attesting.harm(), attesting_alone},
         {"missed_verdict (publish, disclose)", "nobody who fills blocks keeps a verdict out (DTY-4)", 0.0, 0.0},
         {"wrong_verdict", "nobody else can cause it", 0.0, 0.0},
         {"broken_commitment", "nobody else can cause it", 0.0, 0.0},

@@ -136,8 +136,8 @@ TEST_CASE("a task dearer than most chains admit is noted") {
     const auto notes = [](const std::string& reward) {
         return Directory(replaced(kGood, "20 ASY", reward)).finds(taskdir::Severity::kNote, "reward", "task_value_max");
     };
-    CHECK(notes("25 ASY"));  // and 500 grains
-    CHECK_FALSE(notes("24 ASY"));
+    CHECK(notes("200 ASY"));  // and 500 grains
+    CHECK_FALSE(notes("199 ASY"));
 }
 
 TEST_CASE("the first step of a task is tried where that takes seconds, and a larger one is noted") {

@@ -9,6 +9,8 @@
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/availability/availability.hpp>
+#include <contracts/chain/params_rules.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/verification/verification.hpp>
 #include <tests/unit/contracts/committees.hpp>
 
@@ -89,6 +91,36 @@ TEST_CASE("AVL-6, AVL-8: available segments burn the held tenths, the solver los
         const auto* paid = std::get_if<history::Paid>(&entry.event);
         CHECK((paid == nullptr || paid->reason != Reason::kAttestation || has_attested(chain.task(id), paid->to)));
     }
+}
+
+TEST_CASE("AVL-6: an attestation's fee grows with the verifier's bond, and all seats are never more than a tenth of it"
+) {
+    Params params = params_of_five();
+    params.committee_seats = 5;
+    params.verifier_bond_bps = 1'000;
+    params.attest_fee = {params.verifier_bond.grains / 10 / params.committee_seats};  // the most that a chain takes
+    REQUIRE(are_valid(params));
+    for (const std::uint64_t value : {std::uint64_t{0}, 10 * kCoin - 1, 10 * kCoin, 23 * kCoin, 200 * kCoin + 7}) {
+        INFO("a value of ", value);
+        const std::uint64_t bond = verifier_bond(params, {value}).grains;
+        const std::uint64_t fee = attestation_fee(params, {value}).grains;
+        CHECK(fee == params.attest_fee.grains * std::max(kCoin, value / 10) / kCoin);
+        CHECK(fee * params.committee_seats <= bond / 10);
+    }
+    // A bond that nobody can lock has a fee as well.
+    CHECK(attestation_fee(params, {~std::uint64_t{0}}).grains <= ~std::uint64_t{0} / 50);
+    params.verifier_bond_bps = 1'000'000;
+    CHECK(attestation_fee(params, {~std::uint64_t{0}}).grains <= ~std::uint64_t{0} / 50);
+
+    params.attest_fee = {10'000'001};
+    params.verifier_bond_bps = 1'000;
+    Chain chain(params);
+    const TaskId id = unjudged_task(chain, 4);  // of 23 ASY
+    await_committee(chain, id);
+    const std::uint64_t held = locked_of_verifiers(chain);
+    attest(chain, honest(), id);
+    CHECK(chain.paid(id, Reason::kAttestation) == std::vector<std::uint64_t>(attesters(chain, id), 23'000'002));
+    CHECK(chain.slashed(id, Reason::kUnserved) == std::vector{held});
 }
 
 TEST_CASE("AVL-6: where no tenth is held the solver pays the fees, and nothing is burned") {

@@ -203,6 +203,9 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
     fails("beacon.watching", [](Parameters& p, Costs&) { p.contributor_bond = kGrainsPerAsy; });
     fails("beacon.rounds", [](Parameters& p, Costs&) { p.draw_price /= 2; });
     fails("committee.attests", [](Parameters& p, Costs&) { p.attest_fee = 1; });
+    fails("committee.silent", [](Parameters& p, Costs&) { p.attest_fee = 1; });
+    fails("committee.paid", [](Parameters& p, Costs&) { p.attest_fee /= 3; });
+    fails("committee.paid", [](Parameters&, Costs& c) { c.fetch_share *= 3; });
     fails("committee.cheap", [](Parameters& p, Costs&) { p.attest_fee *= 3; });
     fails("committee.rare", [](Parameters& p, Costs&) { p.committee_seats = 11; });
     fails("committee.withheld", [](Parameters&, Costs& c) {

@@ -35,18 +35,33 @@ std::set<std::string> rows_of_page() {
 /// Where the page says that one account alone may lose more than the attacker.
 bool is_open(const std::string& row) { return row == "unavailable" || row == "unserved" || row == "missed_verdict"; }
 
+/// A task of so many segments that is worth `value` ASY, or one per cent less.
+TaskCosts worth(double value, std::uint32_t segments) {
+    TaskCosts task{.name = std::to_string(segments) + " segments", .segments = segments, .segment_seconds = 1.0};
+    const auto value_of = [&] { return to_asy(make_setting(chain_defaults(), default_costs(), task).value()); };
+    for (int round = 0; round < 8; ++round) {
+        task.segment_seconds *= 0.995 * value / value_of();
+    }
+    REQUIRE(value_of() <= value);
+    REQUIRE(value_of() > 0.99 * value);
+    return task;
+}
+
 TEST_CASE(
     "Liability: every row of the page has a cost and a harm, and all honest accounts lose at most as much together"
 ) {
     Costs costs = default_costs();
     std::vector<TaskCosts> tasks = costs.tasks;
-    tasks.push_back({.name = "dearest", .segments = 100, .segment_seconds = 758.0});
-    REQUIRE(is_admitted(chain_defaults(), costs, tasks.back()));
-    REQUIRE(make_setting(chain_defaults(), costs, tasks.back()).value() > chain_defaults().task_value_max * 99 / 100);
-    for (const TaskCosts& task : tasks) {
-        if (!is_admitted(chain_defaults(), costs, task)) {
-            continue;
+    std::erase_if(tasks, [&](const TaskCosts& task) { return !is_admitted(chain_defaults(), costs, task); });
+    REQUIRE(std::any_of(tasks.begin(), tasks.end(), [](const TaskCosts& task) { return task.name == "week"; }));
+    // Of the dearest that are admitted, those whose checkpoints cost most to fetch have the fewest segments.
+    const std::uint32_t fewest = least_segments(chain_defaults(), costs, costs.tasks[1]);
+    for (const std::uint32_t segments : {fewest, 100U, 168U, 1'000U}) {
+        for (const double part : {0.05, 0.1, 0.25, 0.5, 0.75, 1.0}) {
+            tasks.push_back(worth(part * to_asy(chain_defaults().task_value_max), segments));
         }
+    }
+    for (const TaskCosts& task : tasks) {
         const Setting setting = make_setting(chain_defaults(), costs, task);
         std::set<std::string> rows;
         for (const Liability& row : liability_of(setting, costs)) {

@@ -91,27 +91,27 @@ TEST_CASE("economics: every parameter of the chain has a constraint, or a reason
 TEST_CASE("TASK-15: decline_blocks stand between the draws that find another solver and the time that a task waits") {
     fails("decline.others", "decline_blocks", [](Parameters& p, Costs&) { p.decline_blocks = 300; });
     fails("decline.others", "decline_blocks", [](Parameters& p, Costs&) { p.redraw_blocks = 40; });
-    fails("decline.back", "decline_blocks", [](Parameters& p, Costs&) { p.decline_blocks = 15'000; });
+    fails("decline.back", "decline_blocks", [](Parameters& p, Costs&) { p.decline_blocks = 30'000; });
 }
 
 TEST_CASE("TASK-15, TASK-18: a solver that declines as soon as it is drawn misses the next draws, counted one by one") {
     Parameters p = chain_defaults();
-    // Draws at 0, 11, 32, 73, 154, 315: pauses of 10, 20, 40, 80 and 160 blocks, and a block for each draw.
-    CHECK(decline_blocks_needed(p) == 315.0);
+    // Draws at 0, 21, 62, 143, 304, 625: pauses of 20, 40, 80, 160 and 320 blocks, and a block for each draw.
+    CHECK(decline_blocks_needed(p) == 625.0);
     p.redraw_blocks = 1;
     CHECK(decline_blocks_needed(p) == 36.0);
 }
 
 TEST_CASE("TASK-17, VER-7: draw_blocks are enough for draws that find a solver, and for verifiers to be free again") {
     fails("draws.time", "draw_blocks", [](Parameters& p, Costs&) { p.draw_blocks = 600; });
-    fails("draws.time", "draw_blocks", [](Parameters& p, Costs&) { p.redraw_blocks = 2'000; });
-    fails("draws.time", "draw_blocks", [](Parameters& p, Costs&) { p.accept_blocks = 5'000; });
+    fails("draws.time", "draw_blocks", [](Parameters& p, Costs&) { p.redraw_blocks = 3'000; });
+    fails("draws.time", "draw_blocks", [](Parameters& p, Costs&) { p.accept_blocks = 8'000; });
     fails("draws.time", "draw_blocks", [](Parameters& p, Costs& costs) {  // WRK-5: each draw may last for a replay
         p.replay_blocks_max = 1'000'000;
         costs.block_seconds = kUsual.segment_seconds / 10'000;
     });
     fails("draws.busy", "draw_blocks", [](Parameters& p, Costs&) { p.draw_blocks = 4'000; });
-    fails("draws.busy", "draw_blocks", [](Parameters& p, Costs&) { p.challenge_blocks = 10'000; });
+    fails("draws.busy", "draw_blocks", [](Parameters& p, Costs&) { p.challenge_blocks = 20'000; });
 }
 
 TEST_CASE("WRK-5: a verifier's bond is locked for all spans of a verdict, and seven replays") {
@@ -121,12 +121,12 @@ TEST_CASE("WRK-5: a verifier's bond is locked for all spans of a verdict, and se
 }
 
 TEST_CASE("TASK-18: redraw_blocks are long enough for the draws to last, and short enough to make them in time") {
-    fails("draws.last", "redraw_blocks", [](Parameters& p, Costs&) { p.redraw_blocks = 9; });
+    fails("draws.last", "redraw_blocks", [](Parameters& p, Costs&) { p.redraw_blocks = 19; });
     fails("draws.last", "redraw_blocks", [](Parameters& p, Costs&) { p.draws_max = 15; });
     Parameters p = chain_defaults();
-    CHECK(redraw_blocks_needed(p) == 10.0);
+    CHECK(redraw_blocks_needed(p) == 20.0);
     p.draws_max = 3;  // pauses of one and of two
-    CHECK(redraw_blocks_needed(p) == 6'667.0);
+    CHECK(redraw_blocks_needed(p) == 13'334.0);
 }
 
 TEST_CASE("GAS-10: end_block_gas_max has room for draws and deadlines, and fits into a block's time") {

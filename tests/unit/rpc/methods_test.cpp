@@ -128,7 +128,7 @@ TEST_CASE("status, parameters and blocks are as documented") {
     CHECK(params.at("raw") == to_hex(codec::encode(Params{})));
     CHECK(params.at("protocol_version") == kProtocolVersion);
     CHECK(params.at("gas_price_min") == "50");
-    CHECK(params.at("task_value_max") == "25000000000");
+    CHECK(params.at("task_value_max") == "200000000000");
     const Json block = server.result("chain_block", {{"height", 7}});
     CHECK(block.at("height") == 7);
     CHECK(block.at("parent_app_hash") == hex(id<Hash256>(4)));
@@ -194,7 +194,7 @@ TEST_CASE("a refused transaction says why") {
     const Json dear = refuse_with({.code = static_cast<std::uint8_t>(TxError::kValueTooHigh)});
     CHECK(dear.at("data").at("reason") == "value_too_high");
     const auto message = dear.at("message").get<std::string>();
-    CHECK(message.find("task_value_max, 25000000000 grains") != std::string::npos);
+    CHECK(message.find("task_value_max, 200000000000 grains") != std::string::npos);
     CHECK(message.find("split the training") != std::string::npos);
     CHECK(refuse_with({.reason = consensus::RefusalReason::kAlreadyKnown}).at("data").at("reason") == "already_known");
     CHECK(refuse_with({.reason = consensus::RefusalReason::kFull}).at("code") == rpc::kLimitExceeded);
