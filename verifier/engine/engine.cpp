@@ -380,11 +380,12 @@ Result<void, StepError> Engine::run_step(const StepContext& context, const Tampe
 
 void Engine::Impl::show(std::uint32_t node, OutputObserver& observer) {
     const Tensor output = backend->load(node);
-    const std::size_t row_bytes = output.shape.cols * canonical::size_of(output.dtype);
+    const std::size_t row_bytes = std::size_t{output.shape.cols} * canonical::size_of(output.dtype);
     if (pool == nullptr) {
         pool = std::make_unique<fused::ThreadPool>(options.threads);
     }
-    pool->run((output.shape.rows + kRowsShown - 1) / kRowsShown, [&](std::size_t part, std::size_t) {
+    const std::size_t parts = (std::size_t{output.shape.rows} + kRowsShown - 1) / kRowsShown;
+    pool->run(parts, [&](std::size_t part, std::size_t) {
         const auto first = static_cast<std::uint32_t>(part) * kRowsShown;
         observer.see({
             .node = node,

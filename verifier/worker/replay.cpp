@@ -38,6 +38,7 @@ EngineReplay::EngineReplay(
                         return first[i];
                     }));
     runner_.set_state(first);
+    before = {};
 }
 
 bool EngineReplay::advance(engine::OutputObserver* observer) {

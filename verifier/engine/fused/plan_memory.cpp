@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include <core/canonical/tile.hpp>
 #include <verifier/engine/fused/placing.hpp>
 #include <verifier/engine/fused/product.hpp>
 
@@ -167,7 +168,7 @@ void Planner::write_region(Region& region, const std::vector<std::size_t>& nodes
         }
         region.ops.push_back(std::move(op));
         std::set<std::size_t> dead;
-        if (op.output.place == Operand::Place::kScratch && last_use[i] == i) {
+        if (offset.contains(i) && last_use[i] == i) {
             dead.insert(i);
         }
         for_each_read(i, [&](std::size_t, const Input& input, const Node&) {

@@ -28,8 +28,8 @@ struct Places {
 };
 
 /// Plans `rewritten`, which was made of the graph with these places.
-std::optional<Plan> plan_rewritten(const PlanInput& input, const Rewritten& rewritten, Places before) {
-    auto& [kept, observed] = before;
+std::optional<Plan> plan_rewritten(const PlanInput& input, const Rewritten& rewritten, const Places& before) {
+    auto [kept, observed] = before;
     std::vector<std::uint32_t> places;
     for (auto& [node, place] : kept) {
         place = rewritten.nodes[place];
