@@ -33,7 +33,7 @@ def cases(session, job, over):
     unsound = dict(job.spec, steps=10**6)  # more than 1,024 segments
     return [
         (poor, act("unbond", role="solver", amount=1), "insufficient_stake"),
-        (s.sponsor, act("submit_task", spec=dict(job.spec, reward=30 * assay.ASY)), "value_too_high"),
+        (s.sponsor, act("submit_task", spec=dict(job.spec, reward=210 * assay.ASY)), "value_too_high"),
         (poor, act("accept_task", task=over), "task_state"),
         (poor, act("accept_task", task=someone), "task_unknown"),
         (poor, act("post_checkpoint", task=someone, index=0, state_root=Z, artifact=ARTIFACT), "task_unknown"),

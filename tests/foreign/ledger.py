@@ -77,10 +77,10 @@ def genesis(session, node):
 
 def money(session):
     client, sponsor = session.client, session.sponsor
-    for key, amount in [(session.solver, 100), (session.verifier, 600), (session.watcher, 1500), (session.poor, 1)]:
+    for key, amount in [(session.solver, 100), (session.verifier, 2000), (session.watcher, 1500), (session.poor, 1)]:
         session.ok(sponsor, act("transfer", to=key.account, amount=amount * ASY))
         check(client.account(key.account)["balance"] == amount * ASY, "the transfer has arrived")
-    for key, role, amount in [(session.verifier, "verifier", 300), (session.watcher, "whistleblower", 20),
+    for key, role, amount in [(session.verifier, "verifier", 1700), (session.watcher, "whistleblower", 20),
                               (session.watcher, "validator", 1200)]:
         session.ok(key, act("bond", role=role, amount=amount * ASY))
     session.ok(session.watcher, act("unbond", role="whistleblower", amount=5 * ASY))
