@@ -93,7 +93,7 @@ std::optional<Plan> make_plan(const PlanInput& input, std::size_t memory_bytes) 
         all.observed.resize(input.graph.size() - 1);
         std::iota(all.observed.begin(), all.observed.end(), 0U);
     }
-    std::optional<Plan> plain = plan_rewritten(input, copy_sources(input.graph), std::move(all));
+    std::optional<Plan> plain = plan_rewritten(input, copy_sources(input.graph), all);
     if (!plain || memory_bytes == 0 || plain->memory_bytes() <= memory_bytes) {
         return plain;
     }
