@@ -5,8 +5,8 @@
 
 #include <core/canonical/node.hpp>
 
-/// What a program's commitment states about its cost: amount of computation, memory and hashing (WRK rules). Both
-/// follow from the graphs alone, so anyone who has the program can check them.
+/// What a program's commitment states about its cost: amount of computation, memory and hashing (WRK rules). All
+/// of it follows from the graphs alone, so anyone who has the program can check them.
 namespace assay::dispute {
 
 /// WRK-1: in multiply-adds; 2^64 - 1 on overflow.

@@ -62,7 +62,7 @@ std::vector<canonical::Tensor> Runner::state_after_divergence(std::uint64_t step
     CollectedOutputs collected(graph(), wanted);
     run(step, &collected);
     if (!collected.is_done()) {
-        throw std::runtime_error("step " + std::to_string(step) + " diverged once and then went on");
+        throw std::runtime_error("the engine did not compute all of the state after step " + std::to_string(step));
     }
     std::vector<canonical::Tensor> after;
     for (const canonical::Input& input : next) {

@@ -110,8 +110,8 @@ struct PlanInput {
     std::span<const canonical::TensorType> state;
     std::span<const std::uint32_t> kept;  ///< nodes whose outputs are read after the step
     int threads = 1;
-    /// Every node is executed, in blocks of whole tiles, and its output is of a format that is exactly a tensor's, or a
-    /// conversion away from it (see OutputObserver).
+    /// Every node is executed, in blocks of whole tiles, and its output is stored as a tensor has it, or as the same
+    /// integers in another type, so that an OutputObserver can see it.
     bool is_observed = false;
     std::uint32_t wall = 0;  ///< no region has nodes on both sides of this index
 };
