@@ -24,6 +24,7 @@
 
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -185,6 +186,11 @@ void HttpServer::Impl::bind() {
 }
 
 void HttpServer::Impl::run() {
+    // sendfile() to a client that is gone raises SIGPIPE in this thread, which would end the process.
+    sigset_t pipe{};
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
     accept();
     sweep();
     for (;;) {

@@ -5,6 +5,7 @@
 
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/params/by_value.hpp>
@@ -167,7 +168,7 @@ void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role
     Dispute dispute;
     dispute.id = dispute_id(task.id, segment, context.actor);
     dispute.segment = segment;
-    dispute.responder = task.solver.value();
+    dispute.responder = responder_of(task, segment);
     dispute.challenger_role = role;
     dispute.claim = make_claim(context.state, task, segment);
     enter_dispute(context, task, dispute, context.height_after(dispute_clock(context.params, task.spec)));
@@ -195,8 +196,8 @@ Result<void, TxError> check_stateful(
     if (!is_exact(task, action.segment)) {
         return Unexpected{TxError::kNotExact};  // DSP-44
     }
-    if (task.solver == sender) {
-        return Unexpected{TxError::kNotParty};  // DSP-31
+    if (responder_of(task, action.segment) == sender) {
+        return Unexpected{TxError::kNotParty};  // DSP-31, GRP-5
     }
     if (find_dispute(view, dispute_id(task.id, action.segment, sender))) {
         return Unexpected{TxError::kAlreadyDisputed};  // DSP-38

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
@@ -64,9 +65,11 @@ std::vector<AccountId> attesters_of(const Committee& committee) {
 
 /// AVL-8: what verifiers that are still to be judged have lost, now that they could have fetched.
 Amount charge_verifiers(Context& context, Task& task) {
+    const auto& judged = task.committee.value().segments;
     Amount total;
     for (Assignment& assignment : task.assignments) {
-        if (assignment.status == VerdictStatus::kMissed && assignment.bond.grains != 0) {
+        const bool is_judged = std::find(judged.begin(), judged.end(), assignment.segment) != judged.end();  // GRP-10
+        if (is_judged && assignment.status == VerdictStatus::kMissed && assignment.bond.grains != 0) {
             const Penalty penalty{
                 .role = Role::kVerifier,
                 .from = assignment.verifier,
@@ -80,20 +83,22 @@ Amount charge_verifiers(Context& context, Task& task) {
     return total;
 }
 
-/// AVL-6: the solver loses as much as those verifiers, and at least what the attestations cost.
-void charge_solver(Context& context, Task& task, Amount shared) {
+/// AVL-6: the responder loses as much as those verifiers, and at least what the attestations cost.
+void charge_responder(Context& context, Task& task, Amount shared) {
     const std::vector<AccountId> attesters = attesters_of(task.committee.value());
     const Amount fee = attestation_fee(context.params, task_value(task.spec));
-    const Amount fees{fee.grains * attesters.size()};  // PAR-10
+    const Amount fees{fee.grains * attesters.size()};                                  // PAR-10
+    const AccountId responder = responder_of(task, task.committee->segments.front());  // GRP-10
+    Amount& bond = bond_of(task, responder);
     Penalty penalty{
         .role = Role::kSolver,
-        .from = task.solver.value(),
-        .amount = std::min(std::max(shared, fees), task.solver_bond),
+        .from = responder,
+        .amount = std::min(std::max(shared, fees), bond),
         .reason = Reason::kUnserved,
         .winners = attesters,
         .winner_reason = Reason::kAttestation};
     penalty.each = Amount{std::min(fee.grains, penalty.amount.grains / attesters.size())};
-    task.solver_bond = subtract(task.solver_bond, penalty.amount);
+    bond = subtract(bond, penalty.amount);
     slash(context, task, penalty);
 }
 
@@ -101,7 +106,7 @@ void charge_solver(Context& context, Task& task, Amount shared) {
 void conclude_available(Context& context, Task& task) {
     task.committee->state = CommitteeState::kAvailable;
     record(context, task, history::CommitteeEnded{true});
-    charge_solver(context, task, charge_verifiers(context, task));
+    charge_responder(context, task, charge_verifiers(context, task));
     await_verifiers(context, task);
 }
 
@@ -111,14 +116,16 @@ std::optional<Pause> draw_committee(Context& context, Task& task, const ClosedRo
     // AVL-2
     std::vector<Candidate> candidates = round.drawing.verifiers;
     std::erase_if(candidates, [&](const Candidate& candidate) {
-        return candidate.weight == 0 || candidate.account == task.submitter || candidate.account == task.solver;
+        return candidate.weight == 0 || candidate.account == task.submitter || is_member(task, candidate.account);
     });
     if (candidates.empty()) {
         return Pause::kDoubled;
     }
-    const bool is_withheld = task.committee && task.committee->state == CommitteeState::kWithheld;
+    std::vector<std::uint32_t> segments = committee_segments(task);
+    const bool is_withheld =
+        task.committee && task.committee->state == CommitteeState::kWithheld && task.committee->segments == segments;
     Committee committee{
-        .segments = open_segments(task),
+        .segments = std::move(segments),
         .members = {},
         .sitting = is_withheld ? task.committee->sitting + 1 : 1,
         .seed = round.seed};
@@ -148,7 +155,7 @@ void lapse_committee(Context& context, Task& task) {
     task.committee->state = CommitteeState::kWithheld;
     record(context, task, history::CommitteeEnded{false});
     if (is_last) {
-        convict(context, task, {.reason = Reason::kUnavailable});
+        convict(context, task, {.reason = Reason::kUnavailable, .segment = task.committee->segments.front()});
     } else {
         await_verifiers(context, task);
     }

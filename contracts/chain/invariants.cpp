@@ -57,10 +57,17 @@ std::vector<Profile> profiles_of(const Task& task) {
     return task.tolerance ? task.tolerance->profiles : std::vector<Profile>{};
 }
 
+std::vector<Partner> partners_in(const Task& task) {
+    return task.group ? task.group->partners : std::vector<Partner>{};
+}
+
 void hold(Totals& totals, const Task& task, Wide sign) {
     totals.lane_of_tasks -= sign * static_cast<Wide>(task.lane);
     if (task.solver) {
         totals.unaccounted[{Role::kSolver, *task.solver}] -= sign * wide(task.solver_bond);
+    }
+    for (const Partner& partner : partners_in(task)) {
+        totals.unaccounted[{Role::kSolver, partner.account}] -= sign * wide(partner.bond);
     }
     for (const Assignment& assignment : task.assignments) {
         totals.unaccounted[{Role::kVerifier, assignment.verifier}] -=
@@ -153,6 +160,7 @@ Payout payout_of(const TaskId& task, std::span<const HistoryRecord> history) {
 
 bool is_cleared(const Task& task) {
     const auto profiles = profiles_of(task);
+    const auto partners = partners_in(task);
     return task.escrow.grains == 0 && task.room.grains == 0 && task.lane == 0 && task.solver_bond.grains == 0 &&
            task.open_disputes == 0 && task.deadline.value == 0 &&
            std::all_of(
@@ -160,6 +168,9 @@ bool is_cleared(const Task& task) {
                [](const Assignment& assignment) {
                    return assignment.bond.grains == 0 && assignment.reserve.grains == 0;
                }
+           ) &&
+           std::all_of(
+               partners.begin(), partners.end(), [](const Partner& partner) { return partner.bond.grains == 0; }
            ) &&
            std::all_of(profiles.begin(), profiles.end(), [](const Profile& profile) {
                return profile.bond.grains == 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 
@@ -14,7 +15,8 @@ namespace {
 std::optional<Task> find_unsettling(const StateView& view, const Task& task) {
     for (auto id = task.spec.parent; id;) {
         const Task ancestor = find_task(view, *id).value();
-        const bool marks_us_yet = ancestor.state == TaskState::kConvicted && !task.tainted_by;
+        const bool is_refuted = ancestor.state == TaskState::kConvicted || is_shortened(ancestor);  // GRP-9
+        const bool marks_us_yet = is_refuted && !task.tainted_by;
         if (!is_terminal(ancestor.state) || marks_us_yet) {
             return ancestor;
         }
@@ -32,8 +34,8 @@ Result<void, TxError> check_parent(const StateView& view, const TaskSpec& spec) 
     }
     const auto parent = find_task(view, *spec.parent);
     const bool fit = parent && parent->state >= TaskState::kCompleted && parent->state <= TaskState::kSettled &&
-                     !parent->diverged_at && !parent->tainted_by && parent->depth < kMaxDepth &&
-                     parent->spec.program.state_tensors == spec.program.state_tensors;
+                     !parent->diverged_at && !is_shortened(*parent) && !parent->tainted_by &&
+                     parent->depth < kMaxDepth && parent->spec.program.state_tensors == spec.program.state_tensors;
     if (!fit) {
         return Unexpected{TxError::kParentUnfit};
     }

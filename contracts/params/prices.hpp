@@ -35,6 +35,8 @@ class Prices {
     }
     /// GAS-5: balance and stake of everybody who can have a bond in a task, or a payment from it.
     std::uint64_t task_end() const { return task(2 * (2 + verdicts_ + profiles_) + 1); }
+    /// GRP-2: signatures and stakes of so many partners of a group, and what the task's end changes for them.
+    static std::uint64_t partners(std::uint64_t count) { return count * (kSignature + slots(4)); }
     /// GAS-5: the end of a task's profiling.
     std::uint64_t profiling() const { return task(2 * (2 + profiles_) + 1); }
     /// Number of profiles of a task.
@@ -76,10 +78,11 @@ class Prices {
     static constexpr std::uint64_t kProfile = 2;
     static constexpr std::uint64_t kMember = 1;  ///< of a committee
     static constexpr std::uint64_t kDispute = 50;
-    static constexpr std::uint64_t kPosition = 80;  ///< a node of 1,024 inputs and 256 children
-    static constexpr std::uint64_t kSeat = 1;       ///< of the beacon's record
-    static constexpr std::uint64_t kStakeRead = 2;  ///< BCN-3, VAL-1: of each who holds a place, to find who gives way
-    static constexpr std::uint64_t kEd25519 = 150;  ///< to verify a signature by a consensus key
+    static constexpr std::uint64_t kPosition = 80;   ///< a node of 1,024 inputs and 256 children
+    static constexpr std::uint64_t kSeat = 1;        ///< of the beacon's record
+    static constexpr std::uint64_t kStakeRead = 2;   ///< BCN-3, VAL-1: of each who holds a place, to find who gives way
+    static constexpr std::uint64_t kSignature = 50;  ///< GAS-4: a BIP-340 signature, to verify
+    static constexpr std::uint64_t kEd25519 = 150;   ///< to verify a signature by a consensus key
     // GAS-4
     static constexpr std::uint64_t kPartial = 60;
 

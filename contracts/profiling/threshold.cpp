@@ -7,9 +7,9 @@
 namespace assay::contracts {
 namespace {
 
-using Group = dispute::GroupMeasurement dispute::Measurement::*;
+using Row = dispute::GroupMeasurement dispute::Measurement::*;
 
-dispute::Relative largest_sample(const ProfileReport& report, Group group) {
+dispute::Relative largest_sample(const ProfileReport& report, Row group) {
     dispute::Relative largest = 0;
     for (const ProfileSegment& segment : report.segments) {
         largest = std::max(largest, dispute::relative_drift(segment.measurement.*group));
@@ -18,7 +18,7 @@ dispute::Relative largest_sample(const ProfileReport& report, Group group) {
 }
 
 /// PRF-6: the samples of all reports but the one with the largest, so that no single profiler can raise the threshold.
-std::vector<dispute::Relative> kept_samples(std::span<const ProfileReport> reports, Group group) {
+std::vector<dispute::Relative> kept_samples(std::span<const ProfileReport> reports, Row group) {
     const auto outlier = std::max_element(reports.begin(), reports.end(), [&](const auto& a, const auto& b) {
         return largest_sample(a, group) < largest_sample(b, group);
     });
@@ -35,7 +35,7 @@ std::vector<dispute::Relative> kept_samples(std::span<const ProfileReport> repor
 }
 
 /// PRF-6: the second smallest, so that no single profiler can have the task refused either.
-dispute::Relative kept_reference(std::span<const ProfileReport> reports, Group group) {
+dispute::Relative kept_reference(std::span<const ProfileReport> reports, Row group) {
     std::vector<dispute::Relative> references;
     for (const ProfileReport& report : reports) {
         references.push_back(dispute::relative_drift(report.reference.*group));
@@ -54,7 +54,7 @@ Result<Bounds, ProfilingOutcome> bounds_from(
         return Unexpected{ProfilingOutcome::kTooFew};
     }
     Bounds bounds;
-    const auto bound = [&](Group group, dispute::Relative Distances::*distance) -> Result<void, ProfilingOutcome> {
+    const auto bound = [&](Row group, dispute::Relative Distances::*distance) -> Result<void, ProfilingOutcome> {
         const dispute::Relative reference = kept_reference(reports, group);
         const auto threshold = dispute::threshold_from(kept_samples(reports, group), reference, rule);
         if (!threshold) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
@@ -12,7 +13,8 @@
 #include <contracts/lifecycle/lineage.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 #include <contracts/lifecycle/disputes.hpp>
-#include <contracts/state/dispute.hpp>
+#include <contracts/settlement/cut.hpp>
+#include <contracts/settlement/fees.hpp>
 
 namespace assay::contracts {
 namespace {
@@ -26,24 +28,6 @@ void pay(Context& context, Task& task, const AccountId& to, Amount amount, Reaso
     task.escrow = subtract(task.escrow, amount);
     credit(context.state, to, amount);
     record(context, task, history::Paid{to, amount, reason});
-}
-
-/// SET-6: a published verdict earns its share unless it turned out wrong.
-bool has_earned_fee(
-    const Context& context, const Task& task, const Assignment& assignment,
-    const std::optional<std::uint32_t>& refuted_segment
-) {
-    if (assignment.status == VerdictStatus::kAccepted) {
-        return refuted_segment != assignment.segment;
-    }
-    if (assignment.status != VerdictStatus::kRejected) {
-        return false;
-    }
-    if (!is_exact(task, assignment.segment)) {
-        return true;
-    }
-    const auto dispute = find_dispute(context.state, dispute_id(task.id, assignment.segment, assignment.verifier));
-    return dispute && dispute->state() != DisputeState::kUpheld;
 }
 
 /// SET-8: takes the treasury's part of a payment out of the escrow; what is left of it.
@@ -90,7 +74,7 @@ std::size_t pay_verifiers(
 ) {
     std::vector<AccountId> earners;
     for (const Assignment& assignment : task.assignments) {
-        if (has_earned_fee(context, task, assignment, refuted_segment)) {
+        if (has_earned_fee(context.state, task, assignment, refuted_segment)) {
             earners.push_back(assignment.verifier);
         }
     }
@@ -108,6 +92,12 @@ void return_bonds(Context& context, Task& task) {
     if (task.solver && task.solver_bond.grains != 0) {
         unlock_stake(context, Role::kSolver, *task.solver, task.solver_bond);
         task.solver_bond = {};
+    }
+    if (task.group) {
+        for (Partner& partner : task.group->partners) {
+            unlock_stake(context, Role::kSolver, partner.account, partner.bond);
+            partner.bond = {};
+        }
     }
     for (Assignment& assignment : task.assignments) {
         return_assignment(context, assignment);
@@ -147,9 +137,10 @@ void settle(Context& context, Task& task) {
     if (await_ancestors(context, task)) {
         return;
     }
-    const Amount earned = earned_reward(task);
-    pay(context, task, task.solver.value(), pay_tax(context, task, earned), Reason::kReward);
-    pay(context, task, task.submitter, subtract(task.spec.reward, earned), Reason::kRefund);
+    for (const Share& share : reward_shares(task)) {
+        pay(context, task, share.account, pay_tax(context, task, share.amount), Reason::kReward);
+    }
+    pay(context, task, task.submitter, subtract(task.spec.reward, earned_reward(task)), Reason::kRefund);
     pay_profilers(context, task, true);
     if (pay_verifiers(context, task, std::nullopt, true) == 0) {
         pay(context, task, task.submitter, task.escrow, Reason::kRefund);
@@ -195,13 +186,16 @@ void end_without_fraud(Context& context, Task& task, TaskState state) {
 PenaltyOutcome convict(Context& context, Task& task, const Conviction& conviction) {
     // SET-2; AVL-5: where nothing is shown, and nobody wins, it loses as much as any conviction burns at least.
     const bool is_withheld = conviction.reason == Reason::kUnavailable;
+    const AccountId responder =
+        conviction.segment ? responder_of(task, *conviction.segment) : task.solver.value();  // GRP-5
+    Amount& bond = bond_of(task, responder);
     const Penalty penalty{
         .role = Role::kSolver,
-        .from = task.solver.value(),
-        .amount = is_withheld ? Amount{task.solver_bond.grains / 2} : task.solver_bond,
+        .from = responder,
+        .amount = is_withheld ? Amount{bond.grains / 2} : bond,
         .reason = conviction.reason,
         .winners = conviction.winners};
-    task.solver_bond = subtract(task.solver_bond, penalty.amount);
+    bond = subtract(bond, penalty.amount);
     const PenaltyOutcome outcome = slash(context, task, penalty);
     // Where a clock ran out nothing is known of the segment, and only the solver could have shown that it is right.
     const bool is_shown = conviction.reason != Reason::kDisputeTimeout;
@@ -218,6 +212,11 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
             assignment.bond = {};
             slash(context, task, lost);
         }
+    }
+    if (conviction.segment && can_cut(context.params, task, *conviction.segment)) {
+        const bool waits = task.state == TaskState::kCompleted && !is_sitting(task) && !is_withheld;
+        cut(context, task, *conviction.segment, waits);
+        return outcome;
     }
     pay_profilers(context, task, false);
     pay_verifiers(context, task, conviction.segment, false);

@@ -11,7 +11,8 @@
 #include <contracts/state/task.hpp>
 
 /// Ends of tasks and their payments (SET rules). Each of the first three functions closes the task, ends open disputes
-/// as moot, returns the remaining bonds, pays out the escrow and stores the task.
+/// as moot, returns the remaining bonds, pays out the escrow and stores the task; convict() cuts the task instead where
+/// something of it remains (GRP-7).
 namespace assay::contracts {
 
 /// SET-1: called when every window has ended with nothing open and every verdict is disclosed. While an ancestor has
@@ -24,10 +25,11 @@ void end_without_fraud(Context& context, Task& task, TaskState state);
 struct Conviction {
     Reason reason = Reason::kLostDispute;
     std::vector<AccountId> winners{};        ///< SET-10; if empty, everything slashed is burned
-    std::optional<std::uint32_t> segment{};  ///< the refuted one, if any; verifiers who accepted it lose their bonds
+    std::optional<std::uint32_t> segment{};  ///< the one at fault, if any: its responder is convicted, and verifiers
+                                             ///< who accepted it lose their bonds
 };
-/// SET-2: convicts a solver that was refuted or did not serve the required data. Returns the outcome for the solver's
-/// bond.
+/// SET-2: convicts a solver, or the member that answers for the segment (GRP-5), that was refuted or did not serve the
+/// required data. Returns the outcome for its bond.
 PenaltyOutcome convict(Context& context, Task& task, const Conviction& conviction);
 
 /// VER-16: pays the jackpot to each winner of one forced verdict of this task, and records the payments.

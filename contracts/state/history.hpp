@@ -68,8 +68,9 @@ struct SolverDrawn {
     static constexpr auto fields() { return Fields<&SolverDrawn::solver>{}; }
 };
 struct Accepted {
-    Amount bond;
-    static constexpr auto fields() { return Fields<&Accepted::bond>{}; }
+    Amount bond;                        ///< of each member
+    std::vector<AccountId> seats = {};  ///< GRP-2: of a group; empty if the solver trains alone
+    static constexpr auto fields() { return Fields<&Accepted::bond, &Accepted::seats>{}; }
 };
 struct CheckpointPosted {
     std::uint32_t index = 0;
@@ -248,6 +249,11 @@ struct StateChanged {
     TaskState state = TaskState::kOpen;
     static constexpr auto fields() { return Fields<&StateChanged::state>{}; }
 };
+struct Cut {  // a member of a group was convicted, and the others' segments before it still count (GRP-7)
+    std::uint32_t first = 0;  ///< the first segment that does not count any more
+    AccountId member;
+    static constexpr auto fields() { return Fields<&Cut::first, &Cut::member>{}; }
+};
 }  // namespace history
 
 using HistoryEvent = std::variant<
@@ -257,7 +263,7 @@ using HistoryEvent = std::variant<
     history::Slashed, history::StateChanged, history::Diverged, history::LotteryDrawn, history::WatcherDrawn,
     history::VerdictDisclosed, history::VerdictChallenged, history::Tainted, history::ProfilerDrawn,
     history::ProfileCommitted, history::ProfilePublished, history::ProfileChallenged, history::ProfilingEnded,
-    history::Scored, history::RoundClosed, history::Attested>;
+    history::Scored, history::RoundClosed, history::Attested, history::Cut>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one event in a task's history. `tx` and `actor` are zero if a deadline or a draw caused it.

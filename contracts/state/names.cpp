@@ -27,8 +27,8 @@ constexpr std::array<const char*, 14> kTaskStates{"open",      "drawn",      "tr
                                                   "challenge", "disclosure", "judged",    "settled",   "convicted",
                                                   "cancelled", "expired",    "profiling", "refused"};
 
-constexpr std::array<const char*, 8> kVerdicts{"due",    "committed", "accepted", "rejected",
-                                               "missed", "broken",    "refuted",  "contradicted"};
+constexpr std::array<const char*, 9> kVerdicts{"due",    "committed", "accepted",     "rejected", "missed",
+                                               "broken", "refuted",   "contradicted", "dropped"};
 
 constexpr std::array<const char*, 25> kReasons{
     "reward",
@@ -91,7 +91,8 @@ constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "profiling_ended",
     "scored",
     "round_closed",
-    "attested"};
+    "attested",
+    "cut"};
 
 constexpr std::array<const char*, 2> kModes{"exact", "tolerance"};
 constexpr std::array<const char*, 3> kVerdictParts{"probe", "end", "measurement"};
@@ -145,6 +146,9 @@ constexpr std::array kErrors{
     ErrorName{TxError::kSegmentTooLong, "segment_too_long"},
     ErrorName{TxError::kTimeTooShort, "time_too_short"},
     ErrorName{TxError::kFeeBelowWork, "fee_below_work"},
+    ErrorName{TxError::kSeatsInvalid, "seats_invalid"},
+    ErrorName{TxError::kSeatsNotSigned, "seats_not_signed"},
+    ErrorName{TxError::kNotNext, "not_next"},
     ErrorName{TxError::kNotAssigned, "not_assigned"},
     ErrorName{TxError::kAlreadyCommitted, "already_committed"},
     ErrorName{TxError::kNotCommitted, "not_committed"},

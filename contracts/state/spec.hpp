@@ -73,7 +73,7 @@ struct TaskSpec {
     std::uint64_t seed = 0;
     std::uint64_t steps = 0;
     std::uint32_t checkpoint_interval = 0;
-    Amount reward;                      ///< to the solver
+    Amount reward;                      ///< to the solver, or shared by its group (GRP-8)
     Amount verification_fee;            ///< shared by the verifiers that earned it (SET-6)
     std::uint32_t training_blocks = 0;  ///< TASK-8: the solver must complete within this many blocks after accepting
     /// LIN-1: training starts from that task's last checkpoint instead of an initialisation.
@@ -82,6 +82,7 @@ struct TaskSpec {
     Mode mode = Mode::kExact;
     std::optional<DistanceCommitment> distance;  ///< present if and only if the mode is kTolerance
     std::optional<EvaluationCommitment> evaluation;
+    std::uint8_t members = 1;  ///< GRP-1: maximum number of seats of the group that trains it; 1: a solver alone
     bool operator==(const TaskSpec&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -89,7 +90,7 @@ struct TaskSpec {
             &TaskSpec::dataset_artifact, &TaskSpec::tokenizer, &TaskSpec::initial_artifact, &TaskSpec::seed,
             &TaskSpec::steps, &TaskSpec::checkpoint_interval, &TaskSpec::reward, &TaskSpec::verification_fee,
             &TaskSpec::training_blocks, &TaskSpec::parent, &TaskSpec::hardware_class, &TaskSpec::mode,
-            &TaskSpec::distance, &TaskSpec::evaluation>{};
+            &TaskSpec::distance, &TaskSpec::evaluation, &TaskSpec::members>{};
     }
 };
 inline constexpr std::uint32_t kMaxSegments = 1'024;

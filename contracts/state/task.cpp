@@ -5,17 +5,21 @@
 #include <limits>
 #include <set>
 
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
 
 namespace assay::contracts {
 
 namespace {
 
+/// AVL-8: whether the tenth of a verifier that was silent is held.
+bool holds_tenth(const Assignment& assignment) {
+    return assignment.status == VerdictStatus::kMissed && assignment.bond.grains != 0;
+}
+
 /// AVL-8: whether a verifier that had not attested was silent after the last committee.
 bool is_tenth_held(const Task& task) {
-    return std::any_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
-        return assignment.status == VerdictStatus::kMissed && assignment.bond.grains != 0;
-    });
+    return std::any_of(task.assignments.begin(), task.assignments.end(), holds_tenth);
 }
 
 }  // namespace
@@ -31,6 +35,9 @@ std::uint32_t segment_count(const TaskSpec& spec) noexcept {
 }
 
 std::uint32_t segment_count(const Task& task) noexcept {
+    if (task.group && task.group->counted) {
+        return *task.group->counted;
+    }
     return task.diverged_at ? task.checkpoints - 1 : segment_count(task.spec);
 }
 
@@ -66,23 +73,22 @@ bool is_exact(const Task& task, std::uint32_t segment) noexcept {
            (task.diverged_at && segment == segment_count(task));
 }
 
-Amount earned_reward(const Task& task) noexcept {
-    if (!task.diverged_at) {
-        return task.spec.reward;
-    }
-    const std::uint64_t executed = task.checkpoints == 1 ? 0 : *task.diverged_at + 1;
-    __extension__ using Wide = unsigned __int128;
-    return Amount{static_cast<std::uint64_t>(Wide{task.spec.reward.grains} * executed / task.spec.steps)};
-}
-
 Amount task_value(const TaskSpec& spec) noexcept {
     return Amount{spec.reward.grains + spec.verification_fee.grains};  // LED-3: checked on submission
+}
+
+bool is_assigned(const Task& task) noexcept {
+    return std::any_of(task.assignments.begin(), task.assignments.end(), [](const Assignment& assignment) {
+        return assignment.status != VerdictStatus::kDropped;
+    });
 }
 
 std::vector<std::uint32_t> open_segments(const Task& task) {
     std::set<std::uint32_t> open;
     for (const Assignment& assignment : task.assignments) {
-        open.insert(assignment.segment);
+        if (assignment.status != VerdictStatus::kDropped) {
+            open.insert(assignment.segment);
+        }
     }
     for (const Assignment& assignment : task.assignments) {
         if (assignment.status == VerdictStatus::kAccepted) {
@@ -112,6 +118,23 @@ bool needs_committee(const Task& task) {
     // AVL-1
     const bool is_available = task.committee && task.committee->state == CommitteeState::kAvailable;
     return !open_segments(task).empty() && (!is_available || is_tenth_held(task));
+}
+
+std::vector<std::uint32_t> committee_segments(const Task& task) {
+    // GRP-10
+    std::vector<std::uint32_t> open = open_segments(task);
+    if (!task.group || open.empty()) {
+        return open;
+    }
+    const auto is_held = [&](std::uint32_t segment) {
+        return std::any_of(task.assignments.begin(), task.assignments.end(), [&](const Assignment& assignment) {
+            return assignment.segment == segment && holds_tenth(assignment);
+        });
+    };
+    const auto held = std::find_if(open.begin(), open.end(), is_held);
+    const AccountId responder = responder_of(task, held == open.end() ? open.front() : *held);
+    std::erase_if(open, [&](std::uint32_t segment) { return responder_of(task, segment) != responder; });
+    return open;
 }
 
 }  // namespace assay::contracts

@@ -8,6 +8,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
+#include <contracts/state/group.hpp>
 #include <contracts/state/profile.hpp>
 #include <contracts/state/spec.hpp>
 #include <contracts/state/verdict.hpp>
@@ -63,8 +64,9 @@ enum class VerdictStatus : std::uint8_t {
     kBroken = 6,        ///< what was published or disclosed does not match the commitment (VER-14)
     kRefuted = 7,       ///< challenged, and the dispute was lost (DSP-43)
     kContradicted = 8,  ///< conflicts with another verdict on the segment, and nobody disputed either (VER-20)
+    kDropped = 9,       ///< published before the task was cut; earns its share of the fee (GRP-7)
 };
-constexpr bool is_valid(VerdictStatus s) { return s >= VerdictStatus::kDue && s <= VerdictStatus::kContradicted; }
+constexpr bool is_valid(VerdictStatus s) { return s >= VerdictStatus::kDue && s <= VerdictStatus::kDropped; }
 const char* to_string(VerdictStatus status) noexcept;
 
 struct Assignment {
@@ -188,11 +190,11 @@ struct Task {
     TaskSpec spec;
     TaskState state = TaskState::kOpen;
     Height submitted_at;
-    Height deadline;  ///< of the current state; 0 if there is none
-    std::optional<AccountId> solver;
-    Amount escrow;                  ///< reward and verification fee that are not paid out yet
-    Amount solver_bond;             ///< the solver's stake that is locked for this task
-    std::uint32_t checkpoints = 0;  ///< number of checkpoints posted
+    Height deadline;                  ///< of the current state; 0 if there is none
+    std::optional<AccountId> solver;  ///< the lead, if a group trains the task (GRP-2)
+    Amount escrow;                    ///< reward and verification fee that are not paid out yet
+    Amount solver_bond;               ///< the solver's stake that is locked for this task
+    std::uint32_t checkpoints = 0;    ///< number of checkpoints posted
     /// TASK-13: the step that diverged, if any. The last checkpoint is then the state after that step.
     std::optional<std::uint64_t> diverged_at;
     std::vector<Assignment> assignments;
@@ -211,14 +213,15 @@ struct Task {
     Amount room;                         ///< TASK-17: remainder of the deposit that pays for waiting and draws
     std::uint32_t redraws = 0;           ///< AVL-7: how many times replacement verifiers were drawn
     std::optional<Committee> committee;  ///< AVL-1: the latest committee
-    std::uint64_t lane = 0;  ///< DTY-5: gas reserved in the lane of duties for the answers that the task may need
+    std::uint64_t lane = 0;      ///< DTY-5: gas reserved in the lane of duties for the answers that the task may need
+    std::optional<Group> group;  ///< GRP-2; the bond of its lead is solver_bond
     static constexpr auto fields() {
         return Fields<
             &Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at, &Task::deadline, &Task::solver,
             &Task::escrow, &Task::solver_bond, &Task::checkpoints, &Task::diverged_at, &Task::assignments,
             &Task::open_disputes, &Task::history_count, &Task::history_root, &Task::lottery, &Task::second_window,
             &Task::depth, &Task::tainted_by, &Task::tolerance, &Task::evaluation, &Task::room, &Task::redraws,
-            &Task::committee, &Task::lane>{};
+            &Task::committee, &Task::lane, &Task::group>{};
     }
 };
 
@@ -231,7 +234,7 @@ std::uint32_t first_segment(const TaskSpec& spec) noexcept;
 /// Number of the last training segment: segments are 0 (the initialisation) to segment_count, with one checkpoint each.
 std::uint32_t segment_count(const TaskSpec& spec) noexcept;  ///< not counting segment 0
 /// Number of training segments to verify, not counting segment 0. A task that diverged ends with the segment that
-/// diverged.
+/// diverged; one that was shortened, with the last that counts (GRP-6, GRP-7).
 std::uint32_t segment_count(const Task& task) noexcept;
 /// EVL-5: the segment number used to verify and dispute the evaluation; nullopt if the task has no score.
 std::optional<std::uint32_t> evaluation_segment(const Task& task) noexcept;
@@ -244,8 +247,8 @@ std::uint32_t step_count(const TaskSpec& spec, std::uint32_t segment) noexcept;
 /// Number of executed steps of `segment`. A segment that diverged ends with the diverging step. The evaluation is one
 /// step.
 std::uint32_t step_count(const Task& task, std::uint32_t segment) noexcept;
-/// SET-7: the part of the reward that the solver earns at settlement: all of it, or for a task that diverged, the
-/// fraction of its steps that were executed.
+/// SET-7: the part of the reward that is earned at settlement: all of it, or for a task that diverged, the fraction of
+/// its steps that were executed; of a group, what its members earn (GRP-8).
 Amount earned_reward(const Task& task) noexcept;
 /// VER-17: whether verdicts on the segment are judged by equality. In exact mode this holds for every segment; in
 /// tolerance mode only for the initialisation, the evaluation and a segment that diverged.
@@ -254,10 +257,14 @@ bool is_exact(const Task& task, std::uint32_t segment) noexcept;
 /// cannot overflow.
 Amount task_value(const TaskSpec& spec) noexcept;
 
+/// Whether verifiers have been drawn for the segments that count: not before the first draw, nor after a cut (GRP-7).
+bool is_assigned(const Task& task) noexcept;
 /// AVL-1: segments that have assignments but no accepting verdict, in ascending order.
 std::vector<std::uint32_t> open_segments(const Task& task);
 
 /// AVL-1: whether a task that waits for a draw needs a committee before replacement verifiers are drawn.
 bool needs_committee(const Task& task);
+/// AVL-2, GRP-10: the open segments that the next committee covers: those of one responder, in ascending order.
+std::vector<std::uint32_t> committee_segments(const Task& task);
 
 }  // namespace assay::contracts

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/tasks/seats.hpp>
 #include <contracts/tasks/tasks.hpp>
 
 namespace assay::contracts {
@@ -15,7 +17,7 @@ Result<void, TxError> check_stateless(const DeclareDivergence& action) noexcept 
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& /*params*/, const AccountId& sender, const DeclareDivergence& action
 ) noexcept {
-    TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kTraining, sender));
+    TRY_ASSIGN(const Task task, require_trained_task(view, action.task, sender));
     const std::uint32_t segment = task.checkpoints;
     const std::uint64_t first = first_step(task.spec, segment);
     if (segment < first_segment(task.spec) || segment > segment_count(task.spec) || action.step < first ||
@@ -28,9 +30,18 @@ Result<void, TxError> check_stateful(
     return {};
 }
 
+Result<void, TxError> check_owed(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const DeclareDivergence& action,
+    Height height
+) noexcept {
+    return check_turn(view, action.task, sender, height);
+}
+
 Result<void, TxError> execute(Context& context, const DeclareDivergence& action) noexcept {
     // TASK-13
+    TRY(check_turn(context.state, action.task, context.actor, context.height()));
     Task task = find_task(context.state, action.task).value();
+    note_poster(task, context.actor);
     const std::uint32_t index = task.checkpoints;
     set_checkpoint(context.state, task.id, index, {action.state_root, action.artifact, context.height()});
     ++task.checkpoints;

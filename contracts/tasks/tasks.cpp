@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
@@ -13,6 +14,7 @@
 #include <contracts/lifecycle/lineage.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 #include <contracts/params/work.hpp>
+#include <contracts/tasks/seats.hpp>
 #include <core/dispute/evaluation.hpp>
 
 namespace assay::contracts {
@@ -140,14 +142,20 @@ void open_task(Context& context, Task& task) {
 
 // --- accept --------------------------------------------------------------------------------------------------
 
-Result<void, TxError> check_stateless(const AcceptTask& /*action*/) noexcept { return {}; }
+Result<void, TxError> check_stateless(const AcceptTask& action) noexcept {
+    if (action.seats.size() > kMaxSeats || action.signatures.size() > kMaxSeats) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
 
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const AcceptTask& action
 ) noexcept {
     TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kDrawn, sender));
     const Amount bond = solver_bond(params, task_value(task.spec));
-    return check_free_stake(view, Role::kSolver, sender, subtract(bond, task.solver_bond));
+    TRY(check_free_stake(view, Role::kSolver, sender, subtract(bond, task.solver_bond)));
+    return check_seats(view, params, task, action.seats);
 }
 
 Result<void, TxError> execute(Context& context, const AcceptTask& action) noexcept {
@@ -156,8 +164,9 @@ Result<void, TxError> execute(Context& context, const AcceptTask& action) noexce
     const Amount bond = solver_bond(context.params, task_value(task.spec));
     lock_stake(context, Role::kSolver, context.actor, subtract(bond, task.solver_bond));
     task.solver_bond = bond;
+    form_group(context, task, action.seats);
     pay_room(context, task);
-    record(context, task, history::Accepted{task.solver_bond});
+    record(context, task, history::Accepted{task.solver_bond, action.seats});
     enter_state(context, task, TaskState::kTraining, context.height_after(task.spec.training_blocks));
     set_task(context.state, task);
     return {};
@@ -194,7 +203,7 @@ Result<void, TxError> check_stateless(const PostCheckpoint& action) noexcept {
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& /*params*/, const AccountId& sender, const PostCheckpoint& action
 ) noexcept {
-    TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kTraining, sender));
+    TRY_ASSIGN(const Task task, require_trained_task(view, action.task, sender));
     if (action.index != task.checkpoints || action.index > segment_count(task.spec)) {
         return Unexpected{TxError::kCheckpointOrder};  // TASK-7
     }
@@ -204,9 +213,18 @@ Result<void, TxError> check_stateful(
     return {};
 }
 
+Result<void, TxError> check_owed(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const PostCheckpoint& action,
+    Height height
+) noexcept {
+    return check_turn(view, action.task, sender, height);
+}
+
 Result<void, TxError> execute(Context& context, const PostCheckpoint& action) noexcept {
     // TASK-7
+    TRY(check_turn(context.state, action.task, context.actor, context.height()));
     Task task = checked_task(context, action.task);
+    note_poster(task, context.actor);
     set_checkpoint(context.state, task.id, action.index, {action.state_root, action.artifact, context.height()});
     ++task.checkpoints;
     record(context, task, history::CheckpointPosted{action.index, action.state_root, action.artifact.sha256});
@@ -288,6 +306,11 @@ void lapse_training(Context& context, Task& task) {
         .reason = Reason::kMissedDeadline};
     task.solver_bond = subtract(task.solver_bond, penalty.amount);
     slash(context, task, penalty);
+    if (task.group && task.checkpoints >= 2) {
+        task.group->counted = task.checkpoints - 1;  // GRP-6
+        complete(context, task);
+        return;
+    }
     end_without_fraud(context, task, TaskState::kExpired);
 }
 

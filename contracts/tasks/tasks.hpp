@@ -28,6 +28,10 @@ Result<void, TxError> check_stateless(const PostCheckpoint& action) noexcept;
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const PostCheckpoint& action
 ) noexcept;
+/// GRP-4: fails with kNotNext if it is another member's turn at `height`.
+Result<void, TxError> check_owed(
+    const StateView& view, const Params& params, const AccountId& sender, const PostCheckpoint& action, Height height
+) noexcept;
 Result<void, TxError> execute(Context& context, const PostCheckpoint& action) noexcept;
 
 Result<void, TxError> check_stateless(const CompleteTask& action) noexcept;
@@ -45,6 +49,10 @@ Result<void, TxError> execute(Context& context, const CancelTask& action) noexce
 Result<void, TxError> check_stateless(const DeclareDivergence& action) noexcept;
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const DeclareDivergence& action
+) noexcept;
+/// GRP-4: fails with kNotNext if it is another member's turn at `height`.
+Result<void, TxError> check_owed(
+    const StateView& view, const Params& params, const AccountId& sender, const DeclareDivergence& action, Height height
 ) noexcept;
 Result<void, TxError> execute(Context& context, const DeclareDivergence& action) noexcept;
 

@@ -15,10 +15,12 @@ constexpr std::uint64_t kEnvelope = 95;  // GAS-2
 
 std::uint64_t envelope(std::size_t size_bytes) { return kEnvelope + size_bytes / kBytesPerGas; }
 
-/// The most that an action of any kind costs.
+/// The most that an action of any kind costs; GRP-2: an acceptance as the lead of the largest group.
 template <std::size_t... kIndex>
 std::uint64_t dearest_of(const Prices& prices, std::index_sequence<kIndex...> /*kinds*/) {
-    return std::max({std::variant_alternative_t<kIndex, Action>{}.gas(prices)...});
+    const std::uint64_t group =
+        AcceptTask{.task = {}, .seats = {}, .signatures = std::vector<Signature>(kMaxSeats - 1)}.gas(prices);
+    return std::max({group, std::variant_alternative_t<kIndex, Action>{}.gas(prices)...});
 }
 
 }  // namespace

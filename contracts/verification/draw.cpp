@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <contracts/availability/availability.hpp>
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
@@ -30,7 +31,7 @@ std::uint32_t checked_segments(const Context& context, const Task& task) {
 /// VER-1: distinct segments of those that were executed, in ascending order; EVL-5: and the evaluation. AVL-7: of a
 /// task that had verifiers before, those that have no accepting verdict.
 std::vector<std::uint32_t> draw_segments(const Context& context, const Task& task, const Hash256& seed) {
-    if (!task.assignments.empty()) {
+    if (is_assigned(task)) {
         return open_segments(task);
     }
     std::vector<std::uint32_t> segments(executed_segments(task));
@@ -79,7 +80,7 @@ std::vector<Candidate> eligible_for(const VerifierDraw& draw, std::uint32_t segm
                            std::any_of(draw.task.assignments.begin(), draw.task.assignments.end(), is_its);
         const bool is_willing = consents(draw.context.params, draw.task.spec, candidate.terms);  // TRM-2
         if (taken || !is_willing || candidate.weight < needed || candidate.account == draw.task.submitter ||
-            candidate.account == draw.task.solver) {
+            is_member(draw.task, candidate.account)) {
             candidate.weight = 0;
         }
     }
@@ -119,7 +120,7 @@ std::uint64_t stake_without_duties(const Context& context, const Beacon& beacon,
 /// VER-7: what verifiers are needed for: segments that are open (AVL-7), or as many as the first draw will choose,
 /// whichever.
 std::vector<std::uint32_t> segments_to_judge(const Context& context, const Task& task) {
-    if (!task.assignments.empty()) {
+    if (is_assigned(task)) {
         return open_segments(task);
     }
     std::vector<std::uint32_t> any(checked_segments(context, task) + (evaluation_segment(task) ? 1U : 0U));
@@ -143,7 +144,7 @@ std::optional<AccountId> draw_watcher(
     for (Candidate& candidate : candidates) {
         const auto& drawn = assignment.watchers;
         if (std::find(drawn.begin(), drawn.end(), candidate.account) != drawn.end() || candidate.weight < bond.grains ||
-            candidate.account == task.submitter || candidate.account == task.solver ||
+            candidate.account == task.submitter || is_member(task, candidate.account) ||
             candidate.account == assignment.verifier) {
             candidate.weight = 0;
         }
@@ -180,7 +181,7 @@ bool draw_assignments(VerifierDraw& draw) {
 
 void assign(Context& context, Task& task, std::vector<Assignment> drawn, const ClosedRound& round) {
     record_round(context, task, round);
-    const bool is_first = task.assignments.empty();
+    const bool is_first = !is_assigned(task);
     task.redraws += is_first ? 0 : 1;
     for (Assignment& assignment : drawn) {
         lock_stake(context, Role::kVerifier, assignment.verifier, add(assignment.bond, assignment.reserve));
@@ -236,7 +237,7 @@ bool waits_on(const Context& context, const Task& task) {
     const std::vector<std::uint32_t> segments = segments_to_judge(context, task);
     std::vector<std::uint64_t> places(segments.size());  // of each segment, those that its candidates could take
     for (const Candidate& candidate : read_pool(context.state, Role::kVerifier)) {
-        if (candidate.account == task.submitter || candidate.account == task.solver) {
+        if (candidate.account == task.submitter || is_member(task, candidate.account)) {
             continue;
         }
         const std::uint64_t stake = stake_without_duties(context, beacon, candidate.account);

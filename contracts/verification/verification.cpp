@@ -6,6 +6,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
@@ -90,14 +91,16 @@ void hold_tenth(Context& context, Assignment& assignment) {
 }
 
 /// AVL-8: whether what a verdict needs was served cannot be seen; so its solver loses what its verifier loses.
-void share_miss(Context& context, Task& task) {
+void share_miss(Context& context, Task& task, std::uint32_t segment) {
     const Amount bond = verifier_bond(context.params, task_value(task.spec));
+    const AccountId responder = responder_of(task, segment);
+    Amount& locked = bond_of(task, responder);
     const Penalty penalty{
         .role = Role::kSolver,
-        .from = task.solver.value(),
-        .amount = std::min(tenth_of(bond), task.solver_bond),
+        .from = responder,
+        .amount = std::min(tenth_of(bond), locked),
         .reason = Reason::kUnserved};
-    task.solver_bond = subtract(task.solver_bond, penalty.amount);
+    locked = subtract(locked, penalty.amount);
     slash(context, task, penalty);
 }
 
@@ -244,7 +247,7 @@ void lapse_phase(Context& context, Task& task) {
         }
         miss(context, task, assignment);
         if (!has_fetched) {
-            share_miss(context, task);
+            share_miss(context, task, assignment.segment);
         }
     }
     advance_phase(context, task, commit_phase);

@@ -34,8 +34,8 @@ def cases(session, job, over):
     return [
         (poor, act("unbond", role="solver", amount=1), "insufficient_stake"),
         (s.sponsor, act("submit_task", spec=dict(job.spec, reward=210 * assay.ASY)), "value_too_high"),
-        (poor, act("accept_task", task=over), "task_state"),
-        (poor, act("accept_task", task=someone), "task_unknown"),
+        (poor, act("accept_task", task=over, seats=[], signatures=[]), "task_state"),
+        (poor, act("accept_task", task=someone, seats=[], signatures=[]), "task_unknown"),
         (poor, act("post_checkpoint", task=someone, index=0, state_root=Z, artifact=ARTIFACT), "task_unknown"),
         (poor, act("complete_task", task=over, evaluation=None), "task_state"),
         (poor, act("cancel_task", task=someone), "task_unknown"),
@@ -72,6 +72,8 @@ def cases(session, job, over):
         (poor, act("transfer", to=s.solver.account, amount=0), "field_out_of_range"),
         (poor, act("submit_task", spec=unsound), "spec_invalid"),
         (poor, act("reveal_move", dispute=someone, round=0, children=[]), "field_out_of_range"),
+        (poor, act("accept_task", task=over, seats=[s.solver.account, poor.account], signatures=[bytes(64)]), "seats_invalid"),
+        (poor, act("accept_task", task=over, seats=[poor.account, s.solver.account], signatures=[bytes(64)]), "seats_not_signed"),
         (poor, act("register_validator", key=bytes([7] * 32), proof=bytes(64)), "key_not_proven"),
     ]
 
@@ -81,7 +83,7 @@ def mempool(session, job, over):
     stateful, stateless = cases(session, job, over)
     for key, action, error in stateful + stateless:
         session.refused(session.client.signed(key, action), error)
-    for key, action, error in [(session.poor, act("accept_task", task=over), "not_owed"),
+    for key, action, error in [(session.poor, act("accept_task", task=over, seats=[], signatures=[]), "not_owed"),
                                (session.poor, act("transfer", to=over, amount=1), "fee_too_low")]:
         session.refused(session.client.signed(key, action, nonce=1, fee=0), error)
     say(f"mempool: {len(stateful) + len(stateless) + 2} transactions are refused with the documented numbers")

@@ -14,7 +14,7 @@ def _distances():
 Event = Variant({
     0: ("submitted", Struct(escrow=r.AMOUNT, room=r.AMOUNT)),
     1: ("solver_drawn", Struct(solver=r.ACCOUNT)),
-    2: ("accepted", Struct(bond=r.AMOUNT)),
+    2: ("accepted", Struct(bond=r.AMOUNT, seats=List(r.ACCOUNT))),
     3: ("checkpoint_posted", Struct(index=U32, state_root=r.HASH, artifact=r.HASH)),
     4: ("completed", Struct()),
     5: ("verifier_drawn", Struct(segment=U32, verifier=r.ACCOUNT)),
@@ -42,6 +42,7 @@ Event = Variant({
     27: ("scored", Struct(score=U32)),
     28: ("round_closed", Struct(round=U64, seed=r.HASH, contributors=U32, withheld=List(Withheld))),
     29: ("attested", Struct()),
+    30: ("cut", Struct(first=U32, member=r.ACCOUNT)),
 })
 Record = Struct(task=r.HASH, index=U32, height=r.HEIGHT, tx=r.HASH, actor=r.ACCOUNT, event=Event)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fields of everything that is encoded, from docs/protocol/records.md. Its order is the page's."""
-from borsh import I32, U32, U64, Array, Bytes, Enum, Fixed, List, Optional, String, Struct, Variant
+from borsh import I32, U8, U32, U64, Array, Bytes, Enum, Fixed, List, Optional, String, Struct, Variant
 
 HASH, ACCOUNT, KEY, SIGNATURE = Fixed(32), Fixed(32), Fixed(32), Fixed(64)
 AMOUNT = HEIGHT = U64
@@ -11,7 +11,8 @@ Role = Enum(solver=1, verifier=2, whistleblower=3, validator=4)
 Mode = Enum(exact=1, tolerance=2)
 TaskState = Enum(open=1, drawn=2, training=3, completed=4, verifying=5, challenge=6, disclosure=7, judged=8, settled=9,
                  convicted=10, cancelled=11, expired=12, profiling=13, refused=14)
-VerdictStatus = Enum(due=1, committed=2, accepted=3, rejected=4, missed=5, broken=6, refuted=7, contradicted=8)
+VerdictStatus = Enum(due=1, committed=2, accepted=3, rejected=4, missed=5, broken=6, refuted=7, contradicted=8,
+                     dropped=9)
 VerdictPart = Enum(probe=1, end=2, measurement=3)
 ProfilePart = Enum(start=1, replayed=2, measurement=3, reference=4, reference_measurement=5)
 ProfilingPhase = Enum(draw=1, commit=2, publish=3, challenge=4, over=5)
@@ -58,7 +59,7 @@ TaskSpec = Struct(title=String(), program=ProgramCommitment, program_artifact=Ar
                   dataset_artifact=ArtifactRef, tokenizer=Optional(HASH), initial_artifact=Optional(ArtifactRef), seed=U64,
                   steps=U64, checkpoint_interval=U32, reward=AMOUNT, verification_fee=AMOUNT, training_blocks=U32,
                   parent=Optional(HASH), hardware_class=U32, mode=Mode, distance=Optional(DistanceCommitment),
-                  evaluation=Optional(EvaluationCommitment))
+                  evaluation=Optional(EvaluationCommitment), members=U8)
 Evaluation = Struct(tensors_root=HASH, score=U32)
 GroupMeasurement = Struct(drift2=U32, update2=U32, claimed2=U32, dot=U32, drift_max=U32, update_max=U32, not_finite=U32,
                           integers=U32, sketch=Array(U32, 8))
@@ -93,7 +94,7 @@ Action = Variant({
     1: ("bond", Struct(role=Role, amount=AMOUNT)),
     2: ("unbond", Struct(role=Role, amount=AMOUNT)),
     3: ("submit_task", Struct(spec=TaskSpec)),
-    4: ("accept_task", _TASK),
+    4: ("accept_task", Struct(task=HASH, seats=List(ACCOUNT), signatures=List(SIGNATURE))),
     5: ("post_checkpoint", Struct(task=HASH, index=U32, state_root=HASH, artifact=ArtifactRef)),
     6: ("complete_task", Struct(task=HASH, evaluation=Optional(Evaluation))),
     7: ("cancel_task", _TASK),
@@ -138,6 +139,6 @@ JmtProof = Struct(leaf=Optional(LeafHashes), siblings=List(HASH))
 ERRORS = dict(undecodable=1, too_large=2, wrong_chain=3, bad_signature=4, nonce_too_low=5, nonce_too_high=6, fee_too_low=7,
               cannot_pay_fee=8, field_out_of_range=10, insufficient_balance=20, overflow=21, insufficient_stake=22,
               class_unknown=24, task_unknown=40, task_state=41, not_submitter=42, not_solver=43, checkpoint_order=44,
-              spec_invalid=46, not_assigned=60, value_too_high=52, phase=64, dispute_unknown=80, already_disputed=87, not_party=82,
+              spec_invalid=46, seats_invalid=56, seats_not_signed=57, not_assigned=60, value_too_high=52, phase=64, dispute_unknown=80, already_disputed=87, not_party=82,
               already_registered=120, not_registered=122, not_jailed=123, key_not_proven=125, already_seated=130,
               not_seated=132, not_due=133, not_owed=140)

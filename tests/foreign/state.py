@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of the state and their keys, from docs/protocol/records.md and docs/protocol/state.md."""
 import records as r
-from borsh import U32, U64, Bool, List, Optional, String, Struct, Variant
+from borsh import U32, U64, Bool, Bytes, List, Optional, String, Struct, Variant
 
 Account = Struct(balance=r.AMOUNT, nonce=U64)
 Supply = Struct(genesis=r.AMOUNT, burned=r.AMOUNT, treasury=r.AMOUNT)
@@ -18,11 +18,14 @@ Tolerance = Struct(phase=r.ProfilingPhase, profiles=List(Profile), reference_see
                    threshold=Optional(Distances), reference=Optional(Distances), sketch_seed=U64)
 CommitteeMember = Struct(account=r.ACCOUNT, seats=U32, has_attested=Bool())
 Committee = Struct(segments=List(U32), members=List(CommitteeMember), state=r.CommitteeState, sitting=U32, seed=r.HASH)
+Partner = Struct(account=r.ACCOUNT, bond=r.AMOUNT)
+Group = Struct(partners=List(Partner), seats=Bytes(), posters=Bytes(), convicted=Bytes(), counted=Optional(U32))
 Task = Struct(id=r.HASH, submitter=r.ACCOUNT, spec=r.TaskSpec, state=r.TaskState, submitted_at=r.HEIGHT, deadline=r.HEIGHT,
               solver=Optional(r.ACCOUNT), escrow=r.AMOUNT, solver_bond=r.AMOUNT, checkpoints=U32, diverged_at=Optional(U64),
               assignments=List(Assignment), open_disputes=U32, history_count=U32, history_root=r.HASH, lottery=r.HASH,
               second_window=Bool(), depth=U32, tainted_by=Optional(r.HASH), tolerance=Optional(Tolerance),
-              evaluation=Optional(r.Evaluation), room=r.AMOUNT, redraws=U32, committee=Optional(Committee), lane=U64)
+              evaluation=Optional(r.Evaluation), room=r.AMOUNT, redraws=U32, committee=Optional(Committee), lane=U64,
+              group=Optional(Group))
 Checkpoint = Struct(state_root=r.HASH, artifact=r.ArtifactRef, height=r.HEIGHT)
 Claim = Struct(program=r.ProgramCommitment, dataset_root=r.HASH, seed=U64, initialisation=Bool(), first_step=U64,
                step_count=U32, before=r.HASH, after=r.HASH, diverges=Bool())

@@ -66,7 +66,7 @@ class Job:
             title=self.packed["title"], program=trace.commitment_of(self.program), dataset_root=trace.dataset_root(stored),
             **artifacts, tokenizer=hashlib.sha256(b"no rule reads this").digest(), initial_artifact=None, seed=7, steps=3,
             checkpoint_interval=2, reward=2 * ASY, verification_fee=ASY, training_blocks=600, parent=None, hardware_class=0,
-            mode="exact", distance=None, evaluation=None)
+            mode="exact", distance=None, evaluation=None, members=1)
 
     def training(self, tamper=None):
         return trace.Training(self.program, self.dataset, self.spec["seed"]).run(self.spec["steps"], tamper)
@@ -126,7 +126,7 @@ def solve(session, job, task, training):
     """The solver is drawn, accepts, posts its checkpoints and completes."""
     record = session.task_state(task, "drawn")
     check(record["solver"] == session.solver.account, "the only solver is drawn")
-    session.answer(session.solver, act("accept_task", task=task), record["deadline"])
+    session.answer(session.solver, act("accept_task", task=task, seats=[], signatures=[]), record["deadline"])
     record = session.task(task)
     check(record["state"] == "training" and record["solver_bond"] == 5 * ASY, f"accepted: {record['state']}")
     for index in range(3):

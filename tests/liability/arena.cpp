@@ -102,7 +102,7 @@ class Arena {
             report_.broken = broken.what();
         }
         for (const auto& [id, task] : judge_.chain().world.tasks) {
-            ++report_.outcomes["task: " + std::string(to_string(task.state))];
+            ++report_.outcomes["task: " + judge_.end_of(task)];
         }
         report_.blocks = chain_.height();
         return report_;

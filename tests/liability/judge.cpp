@@ -139,6 +139,9 @@ Balance Judge::judge_rest(model::Workshop& shop) const {
     for (const auto& [id, task] : mirror_.world.tasks) {
         if (is_parked(task)) {
             parked[*task.solver] += task.solver_bond;
+            for (const auto& [account, bond] : task.team ? task.team->bonds : std::map<AccountId, std::uint64_t>{}) {
+                parked[account] += bond;
+            }
         }
     }
     for (const auto& [key, stake] : mirror_.world.stakes) {
@@ -171,6 +174,12 @@ std::string Judge::describe(const contracts::HistoryRecord& entry) const {
         return name_of(paid->to) + " paid " + std::to_string(paid->amount.grains) + " for " + to_string(paid->reason);
     }
     return {};
+}
+
+std::string Judge::end_of(const model::Task& task) {
+    const std::string convicted = task.team ? std::to_string(task.team->convicted.size()) : "";
+    return to_string(task.state) +
+           (task.team ? ", of a group, cut for " + convicted + " of its members" : std::string{});
 }
 
 bool Judge::is_parked(const model::Task& task) const {

@@ -35,6 +35,8 @@ class Judge {
     /// Of a task that is not over; empty when there is none. But for those in which an attacker's own bond is locked
     /// until a deadline that lies further than anybody waits.
     std::string describe_open() const;
+    /// The task's state, and whether a group trained it and how often members were convicted.
+    static std::string end_of(const model::Task& task);
 
     Ledger ledger;
     std::map<AccountId, std::string> names;

@@ -12,13 +12,15 @@ using contracts::TaskState;
 
 std::int64_t to_signed(std::uint64_t grains) { return static_cast<std::int64_t>(grains); }
 
-/// Whether each checkpoint is what the program gives from the one before. By distance nobody can say so of a native
-/// state by its root; an honest solver's states are.
+/// Whether each checkpoint that counts is what the program gives from the one before. By distance nobody can say so of
+/// a native state by its root; an honest solver's states are.
 bool is_trained(const model::Task& task, model::Workshop& shop) {
     if (task.checkpoints.empty() || task.checkpoints.front() != shop.start(model::Way::kTruth)) {
         return false;
     }
-    for (std::uint32_t i = 1; i < task.checkpoints.size(); ++i) {
+    const auto posted = static_cast<std::uint32_t>(task.checkpoints.size() - 1);
+    const std::uint32_t last = task.team ? task.team->last.value_or(posted) : posted;  // GRP-6, GRP-7
+    for (std::uint32_t i = 1; i <= last; ++i) {
         const Hash256 true_end = shop.after(
             model::Way::kTruth, task.checkpoints[i - 1], contracts::first_step(task.spec, i),
             contracts::step_count(task.spec, i)
@@ -42,11 +44,15 @@ bool is_invented(const model::Task& task, const std::set<AccountId>& honest, mod
            !task.spec.parent && !is_trained(task, shop);
 }
 
-/// AVL-4: whether others than the honest had half of the seats of its last committee.
+/// AVL-4: whether others than the honest had half of the seats of its last committee. A task that was cut has none left
+/// (GRP-7), and its attackers' segments were found withheld.
 bool has_outvoted(const model::Task& task, const std::set<AccountId>& honest) {
+    if (!task.committee) {
+        return false;
+    }
     std::uint64_t seats = 0;
     std::uint64_t others = 0;
-    for (const auto& member : task.committee.value().members) {
+    for (const auto& member : task.committee->members) {
         seats += member.seats;
         others += honest.contains(member.account) ? 0 : member.seats;
     }

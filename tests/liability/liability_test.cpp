@@ -27,7 +27,7 @@ namespace {
 #ifdef ASSAY_FEW_SEEDS
 constexpr std::uint64_t kQuickSeeds = 6;  ///< under sanitizers, which take seven times as long
 #else
-constexpr std::uint64_t kQuickSeeds = 18;  ///< each plan once
+constexpr std::uint64_t kQuickSeeds = 20;  ///< each plan once
 #endif
 constexpr float kNoise = 0.1F;
 

@@ -2,6 +2,7 @@
 #include <tests/liability/plan.hpp>
 
 #include <contracts/duties/lane.hpp>
+#include <contracts/tasks/seats.hpp>
 #include <core/codec/borsh.hpp>
 
 namespace assay::liability {
@@ -28,6 +29,8 @@ const char* to_string(PlanKind kind) noexcept {
             return "crowder";
         case PlanKind::kFiller:
             return "filler";
+        case PlanKind::kSyndicate:
+            return "syndicate";
     }
     return "";
 }
@@ -52,6 +55,12 @@ void Member::send_once(const Stage& stage, const contracts::Action& action) {
     }
 }
 
+Signature Member::sign_seats(const contracts::AcceptTask& acceptance) const {
+    const Hash256 claim =
+        contracts::seats_claim(chain_id_, acceptance.task, acceptance.seats.front(), acceptance.seats);
+    return key_.sign(claim.view());
+}
+
 void Member::bond(const Stage& stage, contracts::Role role, std::uint64_t grains) {
     if (!stage.chain.world.stakes.contains({role, id_})) {
         send_once(stage, contracts::Bond{role, {grains}});
@@ -72,6 +81,7 @@ std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<M
         case PlanKind::kLiar:
         case PlanKind::kWithholder:
         case PlanKind::kBait:
+        case PlanKind::kSyndicate:
             return make_swindler(kind, seed, std::move(members));
     }
     return nullptr;

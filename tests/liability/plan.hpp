@@ -28,8 +28,10 @@ enum class PlanKind : std::uint8_t {
     kWaiter,      ///< a submitter of many tasks that nobody will ever take
     kCrowder,  ///< a submitter of worthless tasks that take all stake from which honest work's verifiers would be drawn
     kFiller,   ///< fills every block while others owe something
+    kSyndicate,  ///< a group that shows its states to nobody, stops early or does not train, and is convicted member by
+                 ///< member
 };
-inline constexpr std::uint64_t kPlans = 10;
+inline constexpr std::uint64_t kPlans = 11;
 const char* to_string(PlanKind kind) noexcept;
 
 /// What the attackers of a plan see and act on.
@@ -53,6 +55,8 @@ class Member {
     bool send(const Stage& stage, const contracts::Action& action, std::uint64_t fee = kFee) const;
     /// As send(), but the same action again after ten blocks at the earliest.
     void send_once(const Stage& stage, const contracts::Action& action);
+    /// GRP-2: its signature of the seats that an acceptance lists.
+    Signature sign_seats(const contracts::AcceptTask& acceptance) const;
     /// Bonds so much, once.
     void bond(const Stage& stage, contracts::Role role, std::uint64_t grains);
 

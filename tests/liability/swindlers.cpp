@@ -4,7 +4,9 @@
 #include <utility>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
+#include <contracts/tasks/seats.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/liability/plan.hpp>
@@ -140,7 +142,7 @@ class Liar final : public Plan {
     std::map<std::pair<contracts::TaskId, std::uint32_t>, contracts::VerdictOpening> openings_;
 };
 
-class Withholder final : public Plan {
+class Withholder : public Plan {
   public:
     using Plan::Plan;
 
@@ -160,6 +162,13 @@ class Withholder final : public Plan {
         }
     }
 
+  protected:
+    virtual contracts::AcceptTask acceptance(const Task& task) { return {task.id}; }
+    /// Who posts the next checkpoint.
+    virtual std::size_t poster(const Task& /*task*/) { return 0; }
+    /// Whether it stops here, for good.
+    virtual bool stops_at(std::uint32_t /*checkpoints*/) { return false; }
+
   private:
     struct How {
         bool trains = false;
@@ -178,10 +187,12 @@ class Withholder final : public Plan {
     void solve(const Stage& stage, const Task& task) {
         const std::uint32_t wanted = contracts::segment_count(task.spec) + 1;
         if (task.state == TaskState::kDrawn) {
-            member(0).send_once(stage, contracts::AcceptTask{task.id});
+            member(0).send_once(stage, acceptance(task));
+        } else if (task.state == TaskState::kTraining && stops_at(task.checkpoints)) {
+            return;
         } else if (task.state == TaskState::kTraining && task.checkpoints < wanted) {
             const Hash256 root = root_of(stage, task, task.checkpoints);
-            member(0).send_once(stage, contracts::PostCheckpoint{task.id, task.checkpoints, root, {}});
+            member(poster(task)).send_once(stage, contracts::PostCheckpoint{task.id, task.checkpoints, root, {}});
         } else if (task.state == TaskState::kTraining) {
             const Hash256 last = root_of(stage, task, wanted - 1);
             member(0).send_once(
@@ -193,6 +204,65 @@ class Withholder final : public Plan {
     }
 
     std::optional<How> how_;
+};
+
+class Syndicate final : public Withholder {
+  public:
+    using Withholder::Withholder;
+
+    /// Few segments are checked at a time, so that something is often left before them (GRP-7). One would be too few:
+    /// the initialisation needs nobody's state.
+    void set_scene(contracts::Params& params, std::vector<Kind>& kinds) override {
+        Withholder::set_scene(params, kinds);
+        params.segments_checked = 2;
+        params.segments_checked_max = 2;
+    }
+
+    void set_order(simulation::Order& order) override {
+        order.in_tolerance = false;
+        order.is_stacked = false;
+        order.members = static_cast<std::uint8_t>(2 + below(2));
+    }
+
+    void act(const Stage& stage) override {
+        if (seats_ == 0) {
+            seats_ = 2 + below(2);
+            stop_ = chance(40) ? 1 + below(4) : ~std::uint64_t{0};
+        }
+        member(1).bond(stage, Role::kSolver, 150 * kCoin);
+        member(2).bond(stage, Role::kSolver, 150 * kCoin);
+        Withholder::act(stage);
+    }
+
+  protected:
+    contracts::AcceptTask acceptance(const Task& task) override {
+        contracts::AcceptTask out{.task = task.id, .seats = {}, .signatures = {}};
+        for (std::size_t i = 0; i < std::min<std::size_t>(seats_, task.spec.members); ++i) {
+            out.seats.push_back(member(i).id());
+        }
+        if (out.seats.size() < 2) {
+            return {task.id};
+        }
+        for (std::size_t i = 1; i < out.seats.size(); ++i) {
+            out.signatures.push_back(member(i).sign_seats(out));
+        }
+        return out;
+    }
+
+    std::size_t poster(const Task& task) override {
+        const AccountId owner = contracts::owner_of(task, task.checkpoints);
+        std::size_t place = 0;
+        while (place + 1 < members().size() && member(place).id() != owner) {
+            ++place;
+        }
+        return place;
+    }
+
+    bool stops_at(std::uint32_t checkpoints) override { return checkpoints >= stop_; }
+
+  private:
+    std::uint64_t seats_ = 0;
+    std::uint64_t stop_ = 0;
 };
 
 class Bait final : public Plan {
@@ -233,6 +303,8 @@ std::unique_ptr<Plan> make_swindler(PlanKind kind, std::uint64_t seed, std::vect
             return std::make_unique<Liar>(seed, std::move(members));
         case PlanKind::kWithholder:
             return std::make_unique<Withholder>(seed, std::move(members));
+        case PlanKind::kSyndicate:
+            return std::make_unique<Syndicate>(seed, std::move(members));
         default:
             return std::make_unique<Bait>(seed, std::move(members));
     }

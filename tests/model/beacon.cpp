@@ -315,7 +315,9 @@ bool Model::is_crowded_out(const Task& task) const {
     }
     const std::uint64_t needed = bond_of(Role::kVerifier, task) + verifiers_for(task) * challenge_bond(task);
     const std::set<std::uint32_t> open = unaccepted(task);
-    const std::uint64_t wanted = task.duties.empty() ? checked_of(task) + (task.evaluation ? 1 : 0) : open.size();
+    const std::uint64_t wanted = std::all_of(task.duties.begin(), task.duties.end(), is_dropped)
+                                     ? checked_of(task) + (task.evaluation ? 1 : 0)
+                                     : open.size();
     std::uint64_t members = 0;
     std::uint64_t places = 0;
     std::map<std::uint32_t, std::uint64_t> barred;  // of each segment, places of those who were drawn for it before
@@ -323,7 +325,7 @@ bool Model::is_crowded_out(const Task& task) const {
         const auto& [role, account] = key;
         const auto seat = world_.beacon.seats.find(account);
         const std::uint64_t seated = seat == world_.beacon.seats.end() ? 0 : seat->second.bond;
-        if (role != Role::kVerifier || account == task.submitter || account == task.solver) {
+        if (role != Role::kVerifier || account == task.submitter || is_in_team(task, account)) {
             continue;
         }
         const std::uint64_t whole = stake.free + stake.locked - seated;

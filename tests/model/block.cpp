@@ -22,6 +22,9 @@ bool is_over(TaskState state) {
 std::uint32_t first_of(const contracts::TaskSpec& spec) { return spec.parent ? 1 : 0; }
 
 std::uint32_t last_of(const Task& task) {
+    if (task.team && task.team->last) {
+        return *task.team->last;
+    }
     if (task.diverged_at) {
         return static_cast<std::uint32_t>(task.checkpoints.size()) - 1;
     }

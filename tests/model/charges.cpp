@@ -58,6 +58,10 @@ Model::Why Model::admit(const Sent& sent) {
     } else if (answered_.contains(*owed)) {
         out.insert(TxError::kAnswered);
     }
+    const auto* acceptance = std::get_if<contracts::AcceptTask>(&action);
+    if (acceptance != nullptr && !acceptance->seats.empty()) {
+        out.insert(TxError::kFeeTooLow);  // GRP-2
+    }
     if (out.empty()) {
         answered_.insert(*owed);
     }

@@ -47,10 +47,14 @@ bool Model::has_attested(const Task& task, const AccountId& account) {
 /// who had not attested.
 bool Model::needs_committee(const Task& task) {
     std::set<std::uint32_t> open = unaccepted(task);
+    const bool is_found = task.committee && task.committee->state == CommitteeState::kAvailable;
     const bool is_held = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& duty) {
         return duty.status == VerdictStatus::kMissed && duty.bond != 0;  // AVL-8
     });
-    if (task.committee && task.committee->state == CommitteeState::kAvailable && !is_held) {
+    if (is_found && task.team) {
+        return !open.empty() && is_held;  // GRP-10
+    }
+    if (is_found && !is_held) {
         for (const std::uint32_t segment : task.committee->segments) {
             open.erase(segment);
         }
@@ -58,21 +62,42 @@ bool Model::needs_committee(const Task& task) {
     return !open.empty();
 }
 
+std::vector<std::uint32_t> covered_next(const Task& task, const std::set<std::uint32_t>& open) {
+    std::vector<std::uint32_t> out;
+    std::optional<AccountId> whose;
+    for (const bool held : {true, false}) {
+        for (const std::uint32_t segment : open) {
+            const bool is_held = std::any_of(task.duties.begin(), task.duties.end(), [&](const Duty& duty) {
+                return duty.segment == segment && duty.status == VerdictStatus::kMissed && duty.bond != 0;
+            });
+            if (!whose && is_held == held) {
+                whose = who_answers(task, segment);
+            }
+        }
+    }
+    for (const std::uint32_t segment : open) {
+        if (who_answers(task, segment) == whose) {
+            out.push_back(segment);
+        }
+    }
+    return out;
+}
+
 void Model::draw_committee(const TaskId& id) {
     // AVL-2
     Task& task = at(id);
     Pool able = pool(Role::kVerifier);
     std::erase_if(able, [&](const auto& candidate) {
-        return candidate.second == 0 || candidate.first == task.submitter || candidate.first == task.solver;
+        return candidate.second == 0 || candidate.first == task.submitter || is_in_team(task, candidate.first);
     });
     if (able.empty()) {
         fail_draw(id);
         return;
     }
     Committee next;
-    const std::set<std::uint32_t> open = unaccepted(task);
-    next.segments.assign(open.begin(), open.end());
-    if (task.committee && task.committee->state == CommitteeState::kWithheld) {
+    next.segments = covered_next(task, unaccepted(task));
+    if (task.committee && task.committee->state == CommitteeState::kWithheld &&
+        task.committee->segments == next.segments) {
         next.sitting = task.committee->sitting + 1;
     }
     next.seed = seed_;
@@ -148,8 +173,10 @@ void Model::find_available(const TaskId& id) {
     at(id).committee->state = CommitteeState::kAvailable;
     // AVL-8: the tenths that stayed locked are burned now.
     std::uint64_t tenths = 0;
+    const std::vector<std::uint32_t> covered = at(id).committee->segments;
     for (Duty& duty : at(id).duties) {
-        if (duty.status != VerdictStatus::kMissed) {
+        const bool is_covered = std::count(covered.begin(), covered.end(), duty.segment) != 0;
+        if (!is_covered || duty.status != VerdictStatus::kMissed) {
             continue;
         }
         const std::uint64_t tenth = std::exchange(duty.bond, 0);
@@ -160,12 +187,12 @@ void Model::find_available(const TaskId& id) {
             slash(id, Role::kVerifier, duty.verifier, tenth, Reason::kMissedVerdict, {});
         }
     }
-    charge_solver(id, tenths);
+    charge_responder(id, tenths);
     complete(id);  // AVL-7
 }
 
-/// AVL-6: the solver loses `least`, and at least the fees of those who have attested.
-void Model::charge_solver(const TaskId& id, std::uint64_t least) {
+/// AVL-6, GRP-10: who answers for the segments loses `least`, and at least the fees of those who have attested.
+void Model::charge_responder(const TaskId& id, std::uint64_t least) {
     Task& task = at(id);
     std::vector<AccountId> attesters;
     for (const Member& member : task.committee->members) {
@@ -179,16 +206,17 @@ void Model::charge_solver(const TaskId& id, std::uint64_t least) {
             ? params_.attest_fee.grains
             : part_of(params_.attest_fee.grains, bond_of(Role::kVerifier, task), params_.verifier_bond.grains);
     const std::uint64_t fees = fee * attesters.size();
-    const std::uint64_t lost = std::min(std::max(least, fees), task.solver_bond);
+    const AccountId charged = who_answers(task, task.committee->segments.front());
+    const std::uint64_t lost = std::min(std::max(least, fees), bond_in(task, charged));
     const std::uint64_t each = lost < fees ? lost / attesters.size() : fee;
     if (lost == 0) {
         return;
     }
     const std::uint64_t burned = lost - each * attesters.size();
-    task.solver_bond -= lost;
-    world_.stakes[{Role::kSolver, *task.solver}].locked -= lost;
+    bond_in(task, charged) -= lost;
+    world_.stakes[{Role::kSolver, charged}].locked -= lost;
     world_.burned += burned;
-    money_.push_back({id, true, *task.solver, lost, burned, Reason::kUnserved});
+    money_.push_back({id, true, charged, lost, burned, Reason::kUnserved});
     for (const AccountId& attester : attesters) {
         if (each != 0) {
             world_.people[attester].balance += each;
@@ -212,7 +240,7 @@ void Model::lapse_committee(const TaskId& id) {
     // AVL-5
     at(id).committee->state = CommitteeState::kWithheld;
     if (at(id).committee->sitting == 3) {
-        convict(id, {Reason::kUnavailable, {}, std::nullopt});
+        convict(id, {Reason::kUnavailable, {}, at(id).committee->segments.front()});
     } else {
         complete(id);
     }
@@ -243,9 +271,10 @@ void Model::lapse_commitments(const TaskId& id) {
         miss(id, duty.verifier, duty.bond);
         unlock(Role::kVerifier, duty.verifier, reserve);
         if (!had_it) {
-            const std::uint64_t lost = std::min(tenth, task.solver_bond);
-            task.solver_bond -= lost;
-            slash(id, Role::kSolver, *task.solver, lost, Reason::kUnserved, {});
+            const AccountId charged = who_answers(task, duty.segment);
+            const std::uint64_t lost = std::min(tenth, bond_in(task, charged));
+            bond_in(task, charged) -= lost;
+            slash(id, Role::kSolver, charged, lost, Reason::kUnserved, {});
         }
     }
 }

@@ -410,6 +410,8 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = shop_.distance();
         spec.steps = 8 + below(3);
+    } else if (chance(60)) {
+        spec.members = static_cast<std::uint8_t>(2 + below(3));
     }
     if (!world.tasks.empty() && chance(45)) {
         // The youngest are the likeliest to fit.

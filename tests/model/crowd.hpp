@@ -74,7 +74,9 @@ class Crowd {
     void send_again(Sents& out);
 
     // duties.cpp
-    Way solvers_way(const TaskId& id, const Task& task) const;
+    Way way_of(const AccountId& solver, const TaskId& id, const Task& task) const;
+    /// GRP-2: alone, or with other solvers; sometimes with what the chain refuses.
+    contracts::AcceptTask make_acceptance(const Actor& actor, const TaskId& id, const Task& task, const World& world);
     void add_solving(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out);
     void add_verdicts(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
     void add_profiling(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out);

@@ -108,6 +108,12 @@ void Model::lapse_training(const TaskId& id) {
     const std::uint64_t lost = part_of(task.solver_bond, params_.deadline_slash_bps, 10'000);
     task.solver_bond -= lost;
     slash(id, Role::kSolver, *task.solver, lost, Reason::kMissedDeadline, {});
+    if (task.team && task.checkpoints.size() > 1) {
+        task.team->last = static_cast<std::uint32_t>(task.checkpoints.size() - 1);  // GRP-6
+        ++seen_["deadline shortens"];
+        complete(id);
+        return;
+    }
     end_without_fraud(id, TaskState::kExpired);
 }
 

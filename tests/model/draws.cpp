@@ -186,7 +186,7 @@ bool Model::try_duties(const TaskId& id) {
     if (task.evaluation) {
         segments.push_back(last_of(task) + 1);  // EVL-5
     }
-    if (!task.duties.empty()) {
+    if (!std::all_of(task.duties.begin(), task.duties.end(), is_dropped)) {
         const auto open = unaccepted(task);  // AVL-7
         segments.assign(open.begin(), open.end());
     }
@@ -204,7 +204,7 @@ bool Model::try_duties(const TaskId& id) {
             const auto pick_one = [&](bool of_attesters) {
                 Pool able = pool(Role::kVerifier);
                 std::erase_if(able, [&](const auto& c) {
-                    return c.second < needed || c.first == task.solver ||
+                    return c.second < needed || is_in_team(task, c.first) ||
                            (c.first == task.submitter && flaw_ != Flaw::kDrawsAnybody) ||
                            (task.committee && has_attested(task, c.first) != of_attesters) ||
                            !agrees(opening_.machines, c.first, task.spec) ||
@@ -252,8 +252,9 @@ void Model::draw_verifiers(const TaskId& id) {
         fail_draw(id);
         return;
     }
-    task.redraws += duties.empty() ? 0U : 1U;  // AVL-7
-    if (task.profiling && duties.empty()) {
+    const bool is_first = std::all_of(duties.begin(), duties.end(), is_dropped);
+    task.redraws += is_first ? 0U : 1U;  // AVL-7
+    if (task.profiling && is_first) {
         task.profiling->sketch_seed = contracts::to_seed(random({id, DrawKind::kSketch, 0, 0}));  // VER-17
     }
     enter(id, TaskState::kVerifying, height_ + params_.commit_blocks + 3 * delay_of(task.spec));
@@ -284,7 +285,7 @@ void Model::draw_watchers(const TaskId& id) {
         }
         Pool able = pool(Role::kWhistleblower);
         std::erase_if(able, [&](const auto& c) {
-            return c.second < challenge_bond(task) || c.first == task.submitter || c.first == task.solver ||
+            return c.second < challenge_bond(task) || c.first == task.submitter || is_in_team(task, c.first) ||
                    c.first == duty.verifier;
         });
         for (std::uint32_t i = 0; i < wanted && !able.empty(); ++i) {

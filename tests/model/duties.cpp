@@ -5,6 +5,8 @@
 #include <bit>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/params/by_value.hpp>
+#include <contracts/tasks/seats.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/dispute/evaluation.hpp>
@@ -39,6 +41,7 @@ enum Purpose : std::uint32_t {
     kLieOfReport,
     kDrift,
     kScores,
+    kIdles,
 };
 
 Hash256 invented(const std::string& what, const AccountId& who) {
@@ -64,9 +67,8 @@ std::optional<std::uint64_t> find_divergence(
 
 // --- solvers -------------------------------------------------------------------------------------------------
 
-Way Crowd::solvers_way(const TaskId& id, const Task& task) const {
+Way Crowd::way_of(const AccountId& solver, const TaskId& id, const Task& task) const {
     const Hash256 name{id.data};
-    const AccountId solver = task.solver.value();
     const auto actor = std::find_if(actors_.begin(), actors_.end(), [&](const Actor& a) { return a.id == solver; });
     const bool honest = is_honest(*actor, name, kSolves);
     if (is_of_diverging(task, shop_)) {
@@ -82,7 +84,7 @@ std::optional<contracts::Action> Crowd::next_checkpoint(
     const Actor& actor, const TaskId& id, const Task& task, const World& world
 ) {
     const Hash256 name{id.data};
-    const Way way = solvers_way(id, task);
+    const Way way = way_of(actor.id, id, task);
     const bool honest = is_honest(actor, name, kSolves);
     const auto index = static_cast<std::uint32_t>(task.checkpoints.size());
     if (index == 0) {
@@ -130,18 +132,58 @@ std::optional<contracts::Evaluation> Crowd::final_score(const Actor& actor, cons
     return flatters ? contracts::test::flattered(score) : score;
 }
 
+contracts::AcceptTask Crowd::make_acceptance(
+    const Actor& actor, const TaskId& id, const Task& task, const World& world
+) {
+    contracts::AcceptTask out{.task = id, .seats = {}, .signatures = {}};
+    std::vector<const Actor*> able;
+    for (const Actor& other : actors_) {
+        const auto stake = world.stakes.find({Role::kSolver, other.id});
+        const std::uint64_t bond = contracts::solver_bond(params_, contracts::task_value(task.spec)).grains;
+        const bool is_rich = stake != world.stakes.end() && stake->second.free >= bond;
+        if (other.id != actor.id && (is_rich || chance(2))) {
+            able.push_back(&other);
+        }
+    }
+    if (task.spec.members < 2 || able.empty() || chance(15)) {
+        return out;
+    }
+    out.seats.push_back(actor.id);
+    const std::size_t count = 1 + below(task.spec.members) + (chance(4) ? 1U : 0U);
+    while (out.seats.size() <= count) {
+        out.seats.push_back(chance(20) ? actor.id : able[below(able.size())]->id);
+    }
+    const Hash256 claim = contracts::seats_claim(kChainId, id, chance(3) ? able.front()->id : actor.id, out.seats);
+    for (const AccountId& partner : contracts::partners_of(out.seats)) {
+        const auto signer =
+            std::find_if(actors_.begin(), actors_.end(), [&](const Actor& each) { return each.id == partner; });
+        out.signatures.push_back(signer->key.sign(claim.view()));
+    }
+    if (chance(3) && !out.signatures.empty()) {
+        out.signatures.pop_back();
+    } else if (chance(2)) {
+        out.seats.erase(out.seats.begin());
+    }
+    return out;
+}
+
 void Crowd::add_solving(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out) {
     const Hash256 name{id.data};
-    if (task.solver != actor.id) {
+    if (!is_in_team(task, actor.id)) {
         return;
     }
     if (task.state == TaskState::kDrawn && fixed(name, actor.id, kAccepts, 100) >= 15) {
-        out.push_back(contracts::AcceptTask{id});
+        out.push_back(make_acceptance(actor, id, task, world));
     } else if (task.state == TaskState::kDrawn && chance(5)) {
         out.push_back(contracts::DeclineTask{id});
     }
     if (task.state != TaskState::kTraining || fixed(name, actor.id, kDropsOut, 60) == task.checkpoints.size()) {
         return;
+    }
+    const bool is_idle = task.team && fixed(name, actor.id, kIdles, 5) == 0;
+    const bool is_its_turn = whose_turn(task) == actor.id;
+    if (is_idle || (!is_its_turn && !chance(15))) {
+        return;  // who has not the turn tries now and then, and one day may
     }
     if (task.checkpoints.size() == last_of(task) + 1U) {
         out.push_back(contracts::CompleteTask{id, final_score(actor, id, task)});

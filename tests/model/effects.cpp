@@ -76,16 +76,6 @@ void Model::act(const contracts::SubmitTask& a) {
     }
 }
 
-void Model::act(const contracts::AcceptTask& a) {
-    Task& task = at(a.task);
-    const std::uint64_t bond = bond_of(Role::kSolver, task);
-    lock(Role::kSolver, who_, bond - task.solver_bond);
-    task.solver_bond = bond;
-    const std::uint64_t waited = std::min<std::uint64_t>(height_ - task.submitted_at, params_.draw_blocks);
-    burn_room(a.task, room_of(task.spec, waited));  // TASK-17
-    enter(a.task, TaskState::kTraining, height_ + task.spec.training_blocks);
-}
-
 void Model::act(const contracts::DeclineTask& a) { decline(a.task, who_); }
 
 /// TASK-15
@@ -108,7 +98,7 @@ void Model::decline(const TaskId& id, const AccountId& solver) {
     pause_draw(id);
 }
 
-void Model::act(const contracts::PostCheckpoint& a) { at(a.task).checkpoints.push_back(a.state_root); }
+void Model::act(const contracts::PostCheckpoint& a) { note_post(a.task, a.state_root); }
 
 void Model::complete(const TaskId& id) {
     at(id).draws = 0;
@@ -123,7 +113,7 @@ void Model::act(const contracts::CompleteTask& a) {
 
 void Model::act(const contracts::DeclareDivergence& a) {
     // TASK-13
-    at(a.task).checkpoints.push_back(a.state_root);
+    note_post(a.task, a.state_root);
     at(a.task).diverged_at = a.step;
     complete(a.task);
 }
@@ -169,7 +159,7 @@ void Model::act(const contracts::PublishVerdict& a) {
         Dispute dispute;  // VER-6
         dispute.task = a.task;
         dispute.segment = a.segment;
-        dispute.responder = task.solver.value();
+        dispute.responder = who_answers(task, a.segment);
         dispute.role = Role::kVerifier;
         open(id, dispute, claim_of(a.task, a.segment), clock_of(task.spec));
     }

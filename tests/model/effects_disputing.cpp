@@ -79,7 +79,7 @@ void Model::act(const contracts::OpenDispute& a) {
     Dispute dispute;
     dispute.task = a.task;
     dispute.segment = a.segment;
-    dispute.responder = at(a.task).solver.value();
+    dispute.responder = who_answers(at(a.task), a.segment);
     dispute.role = a.role;
     open(
         contracts::dispute_id(a.task, a.segment, who_), dispute, claim_of(a.task, a.segment), clock_of(at(a.task).spec)

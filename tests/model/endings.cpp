@@ -102,6 +102,11 @@ void Model::return_bonds(const TaskId& id) {
         unlock(Role::kSolver, *task.solver, task.solver_bond);
         task.solver_bond = 0;
     }
+    if (task.team) {
+        for (auto& [account, bond] : task.team->bonds) {
+            unlock(Role::kSolver, account, std::exchange(bond, 0));
+        }
+    }
     for (Duty& duty : task.duties) {
         unlock(Role::kVerifier, duty.verifier, duty.bond + duty.reserve);
         duty.bond = duty.reserve = 0;
@@ -142,15 +147,21 @@ Model::Loss Model::convict(const TaskId& id, const Conviction& conviction) {
     // SET-2
     Task& task = at(id);
     const bool withheld = conviction.reason == Reason::kUnavailable;  // AVL-5
-    const std::uint64_t lost = withheld ? task.solver_bond / 2 : task.solver_bond;
-    task.solver_bond -= lost;
-    const Loss loss = slash(id, Role::kSolver, task.solver.value(), lost, conviction.reason, conviction.winners);
+    const AccountId convicted = conviction.segment ? who_answers(task, *conviction.segment) : task.solver.value();
+    std::uint64_t& bond = bond_in(task, convicted);
+    const std::uint64_t lost = withheld ? bond / 2 : bond;
+    bond -= lost;
+    const Loss loss = slash(id, Role::kSolver, convicted, lost, conviction.reason, conviction.winners);
     for (Duty& duty : task.duties) {
         const bool unanswered = conviction.reason == Reason::kDisputeTimeout;  // nobody has shown it to be wrong
         if (!unanswered && conviction.segment == duty.segment && duty.status == VerdictStatus::kAccepted) {
             slash(id, Role::kVerifier, duty.verifier, duty.bond, Reason::kWrongVerdict, conviction.winners);
             duty.bond = 0;
         }
+    }
+    if (is_cut_by(task, conviction.segment)) {
+        cut(id, *conviction.segment, task.state == TaskState::kCompleted && !is_sitting(task) && !withheld);
+        return loss;
     }
     pay_profilers(id, false);
     pay_verifiers(id, conviction.segment, false);
@@ -202,19 +213,28 @@ void Model::pay_profilers(const TaskId& id, bool taxed, std::uint64_t divisor) {
     }
 }
 
-std::size_t Model::pay_verifiers(const TaskId& id, const std::optional<std::uint32_t>& refuted, bool taxed) {
+bool Model::earns_fee(const TaskId& id, const Duty& duty, const std::optional<std::uint32_t>& refuted) const {
     // SET-6
+    const auto own = world_.disputes.find(contracts::dispute_id(id, duty.segment, duty.verifier));
+    const bool has_disputed = own != world_.disputes.end();
+    const bool has_lost = has_disputed && own->second.state == DisputeState::kUpheld;
+    switch (duty.status) {
+        case VerdictStatus::kAccepted:
+            return refuted != duty.segment;
+        case VerdictStatus::kRejected:
+            return !is_exact(world_.tasks.at(id), duty.segment) || (has_disputed && !has_lost);
+        case VerdictStatus::kDropped:
+            return has_disputed ? !has_lost : refuted != duty.segment;  // GRP-7
+        default:
+            return flaw_ == Flaw::kFeeToAll && duty.status == VerdictStatus::kRefuted;
+    }
+}
+
+std::size_t Model::pay_verifiers(const TaskId& id, const std::optional<std::uint32_t>& refuted, bool taxed) {
     const Task& task = at(id);
     std::vector<AccountId> earners;
     for (const Duty& duty : task.duties) {
-        bool earns = duty.status == VerdictStatus::kAccepted && refuted != duty.segment;
-        if (duty.status == VerdictStatus::kRejected) {
-            const auto own = world_.disputes.find(contracts::dispute_id(id, duty.segment, duty.verifier));
-            earns = !is_exact(task, duty.segment) ||
-                    (own != world_.disputes.end() && own->second.state != DisputeState::kUpheld);
-        }
-        earns = earns || (flaw_ == Flaw::kFeeToAll && duty.status == VerdictStatus::kRefuted);
-        if (earns) {
+        if (earns_fee(id, duty, refuted)) {
             earners.push_back(duty.verifier);
         }
     }
@@ -236,7 +256,9 @@ bool Model::is_early(const TaskId& id) {
     for (auto up = task.spec.parent; up; up = at(*up).spec.parent) {
         const Task& ancestor = at(*up);
         const bool is_over_now = is_over(ancestor.state);
-        if (is_over_now && (ancestor.state != TaskState::kConvicted || task.tainted_by)) {
+        const bool is_refuted =
+            ancestor.state == TaskState::kConvicted || (ancestor.team && ancestor.team->last);  // GRP-9
+        if (is_over_now && (!is_refuted || task.tainted_by)) {
             continue;
         }
         const bool dateless = !is_over_now && ancestor.deadline == 0;
@@ -260,11 +282,11 @@ void Model::settle(const TaskId& id) {
     }
     Task& task = at(id);
     const std::uint64_t reward = task.spec.reward.grains;
-    std::uint64_t earned = reward;
-    if (task.diverged_at) {
-        earned = last_of(task) == 0 ? 0 : part_of(reward, *task.diverged_at + 1, task.spec.steps);
+    std::uint64_t earned = 0;
+    for (const auto& [account, share] : earnings(task)) {
+        earned += share;
+        pay(id, account, pay_tax(id, share), Reason::kReward);
     }
-    pay(id, task.solver.value(), pay_tax(id, earned), Reason::kReward);
     pay(id, task.submitter, reward - earned, Reason::kRefund);
     pay_profilers(id, true);
     if (pay_verifiers(id, std::nullopt, true) == 0) {
@@ -301,6 +323,9 @@ bool Model::is_past(const TaskId& id, const Duty& duty) const {
 std::set<std::uint32_t> Model::unaccepted(const Task& task) {
     std::set<std::uint32_t> out;
     for (const Duty& duty : task.duties) {
+        if (is_dropped(duty)) {
+            continue;
+        }
         const bool accepted = std::any_of(task.duties.begin(), task.duties.end(), [&](const Duty& other) {
             return other.segment == duty.segment && other.status == VerdictStatus::kAccepted;
         });

@@ -79,6 +79,28 @@ Committee committee_of(const contracts::Committee& record) {
     return out;
 }
 
+Team team_of(const contracts::Task& record) {
+    const contracts::Group& group = record.group.value();
+    const auto account = [&](std::uint8_t number) {
+        return number == 0 ? record.solver.value() : group.partners.at(number - 1U).account;
+    };
+    Team out;
+    for (const contracts::Partner& partner : group.partners) {
+        out.bonds[partner.account] = partner.bond.grains;
+    }
+    for (const std::uint8_t number : group.seats) {
+        out.seats.push_back(account(number));
+    }
+    for (const std::uint8_t number : group.posters) {
+        out.posted_by.push_back(account(number));
+    }
+    for (const std::uint8_t number : group.convicted) {
+        out.convicted.insert(account(number));
+    }
+    out.last = group.counted;
+    return out;
+}
+
 void read_task(Task& task, const contracts::Task& record) {
     task.submitter = record.submitter;
     task.spec = record.spec;
@@ -101,6 +123,10 @@ void read_task(Task& task, const contracts::Task& record) {
     task.duties.clear();
     for (const contracts::Assignment& assignment : record.assignments) {
         task.duties.push_back(duty_of(assignment));
+    }
+    task.team.reset();
+    if (record.group) {
+        task.team = team_of(record);
     }
     task.committee.reset();
     if (record.committee) {
@@ -349,6 +375,7 @@ std::string explain(const Task& a, const Task& b) {
     differs("stood_still", a.stood_still != b.stood_still);
     differs("lane", a.lane != b.lane);
     differs("spec", a.spec != b.spec);
+    differs("team", a.team != b.team);
     return out;
 }
 std::string explain(const Dispute& a, const Dispute& b) {

@@ -64,8 +64,10 @@ enum class Flaw : std::uint8_t {
     kAttestersAlone,      ///< after a committee nobody is drawn who has not attested
     kKeepsBonds,          ///< verdicts that stand keep their bonds while their task waits for a committee
     kFlatFees,            ///< an attestation is paid alike whatever the task is worth
+    kKeepsSeats,          ///< a seat stays with its holder though another has posted
+    kPaysConvicted,       ///< a member that was convicted is paid for what is left
 };
-inline constexpr int kFlaws = 28;
+inline constexpr int kFlaws = 30;
 
 class Model {
   public:
@@ -227,7 +229,16 @@ class Model {
     void pay_jackpots(const TaskId& id, const std::vector<AccountId>& winners);
     std::uint64_t pay_tax(const TaskId& id, std::uint64_t amount);
     void pay_profilers(const TaskId& id, bool taxed, std::uint64_t divisor = 1);
+    bool earns_fee(const TaskId& id, const Duty& duty, const std::optional<std::uint32_t>& refuted) const;
     std::size_t pay_verifiers(const TaskId& id, const std::optional<std::uint32_t>& refuted, bool taxed);
+
+    // teams.cpp: tasks that several accounts train.
+    bool is_too_early(const TaskId& id) const;
+    void note_post(const TaskId& id, const Hash256& root);
+    void add_why_seats(Why& why, const contracts::AcceptTask& a) const;
+    std::map<AccountId, std::uint64_t> earnings(const Task& task) const;
+    bool is_cut_by(const Task& task, const std::optional<std::uint32_t>& segment) const;
+    void cut(const TaskId& id, std::uint32_t from, bool waits);
 
     // committees.cpp: what becomes of segments that nobody's verdict accepts.
     static bool needs_committee(const Task& task);
@@ -236,7 +247,7 @@ class Model {
     void find_available(const TaskId& id);
     void lapse_committee(const TaskId& id);
     void lapse_commitments(const TaskId& id);
-    void charge_solver(const TaskId& id, std::uint64_t least);
+    void charge_responder(const TaskId& id, std::uint64_t least);
 
     // block.cpp, deadlines.cpp, draws.cpp: the end of a block.
     void end_block(const contracts::BlockContext& block);
@@ -343,7 +354,8 @@ class Model {
         std::vector<TaskId> tasks;
     } opening_;
     std::map<TaskId, std::size_t> past_;  ///< VER-22: how many of a task's duties are of draws whose windows are over
-    std::vector<AccountId> arrivals_;     ///< of the open round, for Flaw::kArrivalOrder
+    std::map<TaskId, std::uint64_t> turn_since_;  ///< GRP-4: height of the last checkpoint or the acceptance
+    std::vector<AccountId> arrivals_;             ///< of the open round, for Flaw::kArrivalOrder
     AccountId who_;
     std::uint64_t nonce_ = 0;
     std::uint64_t size_ = 0;
@@ -362,6 +374,17 @@ struct Asked {
     std::uint64_t number = 0;  ///< modulo the tensor's tiles
 };
 Asked asked_of(const TaskId& id, const Task& task, std::size_t place);
+/// GRP-3: whether the account is the task's solver or in its group.
+bool is_in_team(const Task& task, const AccountId& account);
+/// GRP-3: who posts the next checkpoint, or completes the task.
+AccountId whose_turn(const Task& task);
+/// GRP-5: who answers for the segment.
+AccountId who_answers(const Task& task, std::uint32_t segment);
+std::uint64_t& bond_in(Task& task, const AccountId& account);
+/// Whether the verdict ended with a cut (GRP-7).
+bool is_dropped(const Duty& duty);
+/// AVL-2, GRP-10: the segments that a committee of the task covers.
+std::vector<std::uint32_t> covered_next(const Task& task, const std::set<std::uint32_t>& open);
 /// Whether the task waits for what its committee says.
 bool is_sitting(const Task& task);
 bool is_over(contracts::TaskState state);

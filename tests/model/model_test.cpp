@@ -107,7 +107,15 @@ std::vector<std::string> what_to_reach() {
           "no room for the draw of a task completed",
           "window stands still: challenge",
           "window stands still: profiling",
-          "window stood still long enough"}) {
+          "window stood still long enough",
+          "event cut",
+          "group",
+          "dispute survives a cut",
+          "deadline shortens",
+          "start taken over",
+          "refusal seats_invalid",
+          "refusal seats_not_signed",
+          "refusal not_next"}) {
         names.emplace_back(name);
     }
     for (const char* action :
@@ -198,7 +206,7 @@ TEST_CASE("BLK-2: the chain does what a plain model of the rules does, whatever 
     for (const char* name :
          {"task settled", "task convicted", "move at proof", "profiling bounded", "payment jackpot",
           "answer reveal_move", "answer overtaken", "refusal answered", "refusal duties_full", "dispute with a place",
-          "no room for the draw of a task completed"}) {
+          "no room for the draw of a task completed", "event cut"}) {
         CAPTURE(name);
         CHECK(coverage[name] > 0);
     }

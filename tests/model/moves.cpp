@@ -68,7 +68,7 @@ void Crowd::remember_reveals(const Mirror& chain) {
     });
 }
 
-Player Crowd::make_player(const Actor& /*actor*/, const DisputeId& id, const Mirror& chain, bool responds) {
+Player Crowd::make_player(const Actor& actor, const DisputeId& id, const Mirror& chain, bool responds) {
     const Dispute& dispute = chain.world.disputes.at(id);
     const Task& task = chain.world.tasks.at(dispute.task);
     const dispute::Claim& claim = chain.games.at(id).claim;
@@ -89,7 +89,7 @@ Player Crowd::make_player(const Actor& /*actor*/, const DisputeId& id, const Mir
     const Way truth = diverging ? Way::kDiverges : Way::kTruth;
     if (responds) {
         const bool of_solver = !dispute.verdict && !dispute.profile;
-        return play_segment(shop_, claim, of_solver ? solvers_way(dispute.task, task) : truth);
+        return play_segment(shop_, claim, of_solver ? way_of(actor.id, dispute.task, task) : truth);
     }
     const Hash256 end = claim.initialisation ? shop_.start(truth)
                                              : shop_.after(truth, claim.before, claim.first_step, claim.step_count);
@@ -167,7 +167,10 @@ void Crowd::add_moves(const Actor& actor, const Mirror& chain, Actions& out) {
 
 /// A specification that is wrong in one way, or nearly.
 contracts::TaskSpec Crowd::spoil(contracts::TaskSpec spec, const TaskId& parent) {
-    switch (below(10)) {
+    switch (below(11)) {
+        case 10:
+            spec.members = static_cast<std::uint8_t>(chance(50) ? 65 + below(190) : below(2));
+            break;
         case 9:
             (chance(70) ? spec.program.step_work : spec.program.outputs) =
                 chance(50) ? below(1'000'000'000) : ~std::uint64_t{0} >> below(30);

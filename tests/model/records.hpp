@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -102,6 +103,16 @@ struct Committee {
     bool operator==(const Committee&) const = default;
 };
 
+/// The accounts that train a task with its solver, the lead (GRP rules).
+struct Team {
+    std::map<AccountId, std::uint64_t> bonds;  ///< of the others
+    std::vector<AccountId> seats;
+    std::vector<AccountId> posted_by;  ///< each checkpoint
+    std::set<AccountId> convicted;
+    std::optional<std::uint32_t> last;  ///< segment that counts, where not all do
+    bool operator==(const Team&) const = default;
+};
+
 struct Task {
     AccountId submitter;
     contracts::TaskSpec spec;
@@ -130,6 +141,7 @@ struct Task {
     std::uint32_t stood_still = 0;
     std::vector<DisputeId> disputes;  ///< open, in order of opening
     std::uint64_t lane = 0;           ///< DTY-5: what it holds
+    std::optional<Team> team;
     bool operator==(const Task&) const = default;
 };
 

@@ -70,6 +70,7 @@ bool is_sound(const contracts::TaskSpec& spec) {
     }
     const std::uint64_t segments = (spec.steps - 1) / spec.checkpoint_interval + 1;
     const bool tolerant = spec.mode == contracts::Mode::kTolerance;
+    const bool grouped = spec.members == 1 || (!tolerant && spec.members >= 1 && spec.members <= 64);
     const bool distance =
         tolerant ? spec.distance && spec.distance->nodes >= 1 && spec.distance->nodes <= 65'536 : !spec.distance;
     const auto& evaluation = spec.evaluation;
@@ -79,7 +80,8 @@ bool is_sound(const contracts::TaskSpec& spec) {
         rounds_for(std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval)) + rounds_for(program.step_nodes);
     const std::uint64_t distances = spec.distance ? rounds_for(spec.distance->nodes) : 0;
     const std::uint64_t evaluating = evaluation ? rounds_for(evaluation->nodes) : 0;
-    return distance && evaluated && segments <= 1'024 && spec.steps <= ~std::uint64_t{0} / program.batch_size &&
+    return distance && evaluated && grouped && segments <= 1'024 &&
+           spec.steps <= ~std::uint64_t{0} / program.batch_size &&
            std::max({step, rounds_for(program.init_nodes), distances, evaluating}) + 4 <= 8;
 }
 
@@ -167,28 +169,12 @@ Model::Why Model::why(const contracts::SubmitTask& a) const {
                          (parent->state == TaskState::kCompleted || parent->state == TaskState::kVerifying ||
                           parent->state == TaskState::kChallenge || parent->state == TaskState::kDisclosure ||
                           parent->state == TaskState::kJudged || parent->state == TaskState::kSettled) &&
-                         !parent->diverged_at && !parent->tainted_by && parent->depth < 32 &&
-                         parent->spec.program.state_tensors == spec.program.state_tensors;
+                         !parent->diverged_at && !(parent->team && parent->team->last) && !parent->tainted_by &&
+                         parent->depth < 32 && parent->spec.program.state_tensors == spec.program.state_tensors;
         if (!fit) {
             out.insert(TxError::kParentUnfit);
         }
     }
-    return out;
-}
-
-Model::Why Model::why(const contracts::AcceptTask& a) const {
-    const Task* task = find(a.task);
-    if (task == nullptr) {
-        return {TxError::kTaskUnknown};
-    }
-    Why out;
-    if (task->state != TaskState::kDrawn) {
-        out.insert(TxError::kTaskState);
-    }
-    if (task->solver != who_) {
-        out.insert(TxError::kNotSolver);
-    }
-    needs_stake(out, Role::kSolver, bond_of(Role::kSolver, *task) - task->solver_bond);
     return out;
 }
 
@@ -220,8 +206,10 @@ Model::Why Model::why(const contracts::PostCheckpoint& a) const {
     if (task->state != TaskState::kTraining) {
         out.insert(TxError::kTaskState);
     }
-    if (task->solver != who_) {
+    if (!is_in_team(*task, who_)) {
         out.insert(TxError::kNotSolver);
+    } else if (task->state == TaskState::kTraining && is_too_early(a.task)) {
+        out.insert(TxError::kNotNext);
     }
     if (a.index != task->checkpoints.size() || a.index > last_of(*task)) {
         out.insert(TxError::kCheckpointOrder);

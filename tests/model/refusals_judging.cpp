@@ -174,8 +174,7 @@ Model::Why Model::why(const contracts::OpenDispute& a) const {
         out.insert(TxError::kSegmentUnknown);
     } else if (!is_exact(*task, a.segment)) {
         out.insert(TxError::kNotExact);
-    }
-    if (task->solver == who_) {
+    } else if (in_window && who_answers(*task, a.segment) == who_) {
         out.insert(TxError::kNotParty);
     }
     if (world_.disputes.contains(contracts::dispute_id(a.task, a.segment, who_))) {
@@ -429,8 +428,10 @@ Model::Why Model::why(const contracts::DeclareDivergence& a) const {
     if (task->state != TaskState::kTraining) {
         out.insert(TxError::kTaskState);
     }
-    if (task->solver != who_) {
+    if (!is_in_team(*task, who_)) {
         out.insert(TxError::kNotSolver);
+    } else if (task->state == TaskState::kTraining && is_too_early(a.task)) {
+        out.insert(TxError::kNotNext);
     }
     const auto next = static_cast<std::uint32_t>(task->checkpoints.size());
     const bool known = next >= first_of(task->spec) && next <= last_of(*task);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
@@ -26,12 +27,14 @@ struct SubmitTask {  // the task's id is task_id(sender, nonce)
     TaskId new_task(const AccountId& sender, std::uint64_t nonce) const { return task_id(sender, nonce); }
 };
 
-struct AcceptTask {
+struct AcceptTask {  // by the drawn solver, alone or as the lead of a group (GRP-2)
     static constexpr const char* kName = "accept_task";
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kPlainAnswer};
     TaskId task;
-    static constexpr auto fields() { return Fields<&AcceptTask::task>{}; }
-    std::uint64_t gas(const Prices& prices) const { return prices.task(5); }
+    std::vector<AccountId> seats = {};       ///< empty, or the account of each seat; the first is the sender's
+    std::vector<Signature> signatures = {};  ///< of seats_claim(...), by each other account, in order of first seats
+    static constexpr auto fields() { return Fields<&AcceptTask::task, &AcceptTask::seats, &AcceptTask::signatures>{}; }
+    std::uint64_t gas(const Prices& prices) const { return prices.task(5) + prices.partners(signatures.size()); }
     Amount amount_out(const Params& /*params*/) const { return {}; }
 };
 
@@ -69,7 +72,8 @@ struct CompleteTask {
     Amount amount_out(const Params& /*params*/) const { return {}; }
 };
 
-struct DeclareDivergence {  // by the solver: a step of the next segment diverged (NUM-6), which ends training
+struct DeclareDivergence {  // by who would post the next checkpoint: a step of the next segment diverged (NUM-6), which
+                            // ends training
     static constexpr const char* kName = "declare_divergence";
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kOpeningAnswer};
     TaskId task;

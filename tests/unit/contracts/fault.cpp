@@ -64,6 +64,11 @@ void scan_task(Scan& scan, const Task& task) {
     scan.money += task.escrow.grains + task.room.grains;
     scan.tasks[task.id] = task;
     scan_hold(scan, Role::kSolver, task.solver.value_or(AccountId{}), task.solver_bond);
+    if (task.group) {
+        for (const Partner& partner : task.group->partners) {
+            scan_hold(scan, Role::kSolver, partner.account, partner.bond);
+        }
+    }
     for (const Assignment& assignment : task.assignments) {
         scan_hold(scan, Role::kVerifier, assignment.verifier, add(assignment.bond, assignment.reserve));
     }

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/state/members.hpp>
 #include <tests/unit/contracts/committees.hpp>
+#include <tests/unit/contracts/groups.hpp>
 
 /// Every way that a task can end, played on a chain, and who got what: the table in docs/protocol/settlement-matrix.md
 /// is what this prints. ASSAY_WRITE_MATRIX=1 writes it anew.
@@ -54,7 +56,7 @@ struct Money {
 
     Money(const Chain& chain, const TaskId& id) {
         const auto of = [&](const AccountId& account) -> std::int64_t& {
-            return account == chain.solver.id          ? solver
+            return is_member(chain.task(id), account)  ? solver  // a group together
                    : account == chain.submitter.id     ? submitter
                    : account == chain.whistleblower.id ? whistleblower
                                                        : verifier;  // or another verifier
@@ -357,6 +359,54 @@ std::vector<Case> cases_of_fraud() {
     };
 }
 
+/// GRP rules: of the solver and one partner, who posts segment 2.
+std::vector<Case> cases_of_groups() {
+    const auto judge = [](Chain& chain, const TaskId& id) {
+        await_state(chain, id, TaskState::kVerifying);
+        chain.commit_all(id);
+        chain.publish_all(id);
+        chain.end_windows(id);
+    };
+    return {
+        {"a group does as asked",
+         [judge](Chain& chain) {
+             const TaskId id = complete_group_task(chain, honest(), 1);
+             judge(chain, id);
+             return id;
+         }},
+        {"a group has posted two of three segments at the deadline",
+         [judge](Chain& chain) {
+             chain.bond_all();
+             const TaskId id = start_group(chain, make_spec(), 1);
+             post_by_turns(chain, id, {hash_of("0"), hash_of("1"), hash_of("2")});
+             judge(chain, id);
+             return id;
+         }},
+        {"a group's second segment is refuted, and the first is judged anew by another verifier",
+         [judge](Chain& chain) {
+             const TaskId id = complete_group_task(chain, fraud(), 1);
+             await_state(chain, id, TaskState::kVerifying);
+             chain.commit_all(id);
+             chain.publish_all(id);
+             play_dispute(chain, accuse(chain, id), fraud(), honest(), chain.whistleblower);
+             chain.add_verifiers(1);
+             judge(chain, id);
+             return id;
+         },
+         0, "settled", 1},
+        {"a group's second segment is refuted, and nobody is drawn anew",
+         [](Chain& chain) {
+             const TaskId id = complete_group_task(chain, fraud(), 1);
+             await_state(chain, id, TaskState::kVerifying);
+             chain.commit_all(id);
+             chain.publish_all(id);
+             play_dispute(chain, accuse(chain, id), fraud(), honest(), chain.whistleblower);
+             return id;
+         },
+         0, "convicted"},
+    };
+}
+
 std::string play(const Case& c) {
     Chain chain(matrix_params(c.forced_error_bps, c.redraws_max));
     const TaskId id = c.play(chain);
@@ -369,7 +419,8 @@ std::string matrix() {
     std::string out =
         "| what happens | the task ends | solver | submitter | verifier | whistleblower | treasury | burned |\n"
         "|---|---|---|---|---|---|---|---|\n";
-    for (const auto& group : {cases_without_fraud(), cases_of_accusers_and_verifiers(), cases_of_fraud()}) {
+    for (const auto& group :
+         {cases_without_fraud(), cases_of_accusers_and_verifiers(), cases_of_fraud(), cases_of_groups()}) {
         for (const Case& c : group) {
             out += play(c);
         }

@@ -185,7 +185,7 @@ std::uint32_t play_until(
     ToyReplay theirs(responder, claim, before);
     ToyReplay ours(challenger, claim, before);
     const AccountId answers = find_dispute(chain.view, id)->responder;
-    const Actor& responding = answers == chain.solver.id ? chain.solver : chain.verifier;
+    const Actor& responding = chain.actor_of(answers);
     std::vector<dispute::NodeReveal> reveals;
     for (std::uint32_t moves = 0;; ++moves) {
         const Dispute dispute = find_dispute(chain.view, id).value();

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
+#include <core/base/integers.hpp>
+
+/// Several accounts that train one task together (GRP rules).
+namespace assay::contracts {
+
+inline constexpr std::size_t kMaxSeats = 64;  ///< GRP-1: of a group
+
+/// An account of a group other than the lead, which is the task's solver.
+struct Partner {
+    AccountId account;
+    Amount bond;  ///< still locked
+    static constexpr auto fields() { return Fields<&Partner::account, &Partner::bond>{}; }
+};
+
+/// Members are numbered: 0 is the lead, i is partners[i - 1].
+struct Group {
+    std::vector<Partner> partners;        ///< in the order of their first seats
+    std::vector<std::uint8_t> seats;      ///< GRP-3: number of the member that holds each seat
+    std::vector<std::uint8_t> posters;    ///< GRP-4: number of the member that posted each checkpoint
+    std::vector<std::uint8_t> convicted;  ///< GRP-7: numbers of the members that were convicted
+    /// The last segment that counts, if training ended before the last (GRP-6) or the task was cut (GRP-7).
+    std::optional<std::uint32_t> counted;
+    static constexpr auto fields() {
+        return Fields<&Group::partners, &Group::seats, &Group::posters, &Group::convicted, &Group::counted>{};
+    }
+};
+
+}  // namespace assay::contracts

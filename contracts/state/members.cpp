@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/state/members.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace assay::contracts {
+namespace {
+
+/// SET-7: the reward of so many steps, rounded down.
+Amount reward_of(const TaskSpec& spec, std::uint64_t steps) {
+    __extension__ using Wide = unsigned __int128;
+    return Amount{static_cast<std::uint64_t>(Wide{spec.reward.grains} * steps / spec.steps)};
+}
+
+/// SET-7: what a solver without a group earns.
+Amount earned_alone(const Task& task) {
+    if (!task.diverged_at) {
+        return task.spec.reward;
+    }
+    return reward_of(task.spec, task.checkpoints == 1 ? 0 : *task.diverged_at + 1);
+}
+
+bool was_convicted(const Group& group, std::uint8_t number) {
+    return std::find(group.convicted.begin(), group.convicted.end(), number) != group.convicted.end();
+}
+
+}  // namespace
+
+AccountId member_account(const Task& task, std::uint8_t number) noexcept {
+    return number == 0 ? task.solver.value() : task.group.value().partners.at(number - 1U).account;
+}
+
+std::optional<std::uint8_t> find_member(const Task& task, const AccountId& account) noexcept {
+    if (task.solver == account) {
+        return 0;
+    }
+    if (task.group) {
+        const auto& partners = task.group->partners;
+        for (std::size_t i = 0; i < partners.size(); ++i) {
+            if (partners[i].account == account) {
+                return static_cast<std::uint8_t>(i + 1);
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+bool is_member(const Task& task, const AccountId& account) noexcept { return find_member(task, account).has_value(); }
+
+AccountId owner_of(const Task& task, std::uint32_t index) noexcept {
+    // GRP-3
+    if (!task.group || index == 0 || index > segment_count(task.spec)) {
+        return task.solver.value();
+    }
+    const auto& seats = task.group->seats;
+    return member_account(task, seats.at((index - 1) % seats.size()));
+}
+
+AccountId responder_of(const Task& task, std::uint32_t segment) noexcept {
+    // GRP-5
+    if (!task.group || segment == evaluation_segment(task)) {
+        return task.solver.value();
+    }
+    return member_account(task, task.group->posters.at(segment));
+}
+
+Amount& bond_of(Task& task, const AccountId& member) noexcept {
+    const std::uint8_t number = find_member(task, member).value();
+    return number == 0 ? task.solver_bond : task.group.value().partners.at(number - 1U).bond;
+}
+
+Amount bond_of(const Task& task, const AccountId& member) noexcept {
+    const std::uint8_t number = find_member(task, member).value();
+    return number == 0 ? task.solver_bond : task.group.value().partners.at(number - 1U).bond;
+}
+
+std::uint64_t turn_blocks(const Task& task) noexcept {
+    // GRP-4
+    const std::uint64_t seats = task.group ? task.group->seats.size() : 1;
+    const std::uint64_t rounds = 2 * std::uint64_t{segment_count(task.spec)};
+    return div_ceil<std::uint64_t>(task.spec.training_blocks * seats, rounds);
+}
+
+void note_poster(Task& task, const AccountId& member) {
+    if (!task.group) {
+        return;
+    }
+    Group& group = *task.group;
+    const std::uint8_t number = find_member(task, member).value();
+    group.posters.push_back(number);
+    if (task.checkpoints != 0) {
+        group.seats.at((task.checkpoints - 1) % group.seats.size()) = number;
+    }
+}
+
+std::vector<std::uint32_t> latest_checkpoints(const Task& task) {
+    std::vector<std::uint32_t> out;
+    std::set<std::uint8_t> members;
+    for (std::uint32_t index = task.checkpoints; index-- > 0 && (task.group || out.empty());) {
+        if (!task.group || members.insert(task.group->posters[index]).second) {
+            out.push_back(index);
+        }
+    }
+    return out;
+}
+
+bool is_shortened(const Task& task) noexcept { return task.group && task.group->counted; }
+
+std::vector<Share> reward_shares(const Task& task) {
+    if (!task.group) {
+        return {{task.solver.value(), earned_alone(task)}};
+    }
+    const Group& group = *task.group;
+    std::vector<std::uint64_t> steps(group.partners.size() + 1);
+    const std::uint32_t posted = std::min(segment_count(task) + 1, task.checkpoints);
+    for (std::uint32_t segment = 1; segment < posted; ++segment) {
+        steps.at(group.posters.at(segment)) += step_count(task, segment);
+    }
+    std::vector<Share> shares;
+    shares.reserve(steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const auto number = static_cast<std::uint8_t>(i);
+        if (steps[i] != 0 && !was_convicted(group, number)) {
+            shares.push_back({member_account(task, number), reward_of(task.spec, steps[i])});
+        }
+    }
+    return shares;
+}
+
+Amount earned_reward(const Task& task) noexcept {
+    if (!task.group) {
+        return earned_alone(task);  // of a task without a solver, too
+    }
+    Amount sum;
+    for (const Share& share : reward_shares(task)) {
+        sum.grains += share.amount.grains;  // each is a part of the reward
+    }
+    return sum;
+}
+
+}  // namespace assay::contracts

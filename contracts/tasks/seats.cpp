@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/tasks/seats.hpp>
+
+#include <algorithm>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+#include <core/crypto/keys.hpp>
+#include <contracts/state/members.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/params/by_value.hpp>
+#include <contracts/stake/staking.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+
+namespace assay::contracts {
+namespace {
+
+struct SeatsClaim {
+    std::string chain_id;
+    TaskId task;
+    AccountId lead;
+    std::vector<AccountId> seats;
+    static constexpr auto fields() {
+        return Fields<&SeatsClaim::chain_id, &SeatsClaim::task, &SeatsClaim::lead, &SeatsClaim::seats>{};
+    }
+};
+
+/// TASK-6, HW-3: whether a draw could fall on the account for such a task.
+bool is_listed(const StateView& view, const Task& task, const AccountId& account) {
+    const std::uint32_t wanted = task.spec.hardware_class;
+    const std::uint32_t registered = get_terms(view, Role::kSolver, account).terms.hardware_class;
+    return !get_stake(view, Role::kSolver, account).is_unlisted && (wanted == 0 || registered == wanted);
+}
+
+/// GRP-4: the height from which the turn of who posts next counts: of the last checkpoint, or of the acceptance.
+Height turn_began_at(const StateView& view, const Task& task) {
+    return task.checkpoints == 0 ? Height{task.deadline.value - task.spec.training_blocks}
+                                 : find_checkpoint(view, task.id, task.checkpoints - 1).value().height;
+}
+
+}  // namespace
+
+Hash256 seats_claim(
+    const std::string& chain_id, const TaskId& task, const AccountId& lead, const std::vector<AccountId>& seats
+) {
+    static const crypto::TaggedHash kTag("assay/seats");  // GRP-2
+    return kTag(codec::encode(SeatsClaim{chain_id, task, lead, seats}));
+}
+
+std::vector<AccountId> partners_of(const std::vector<AccountId>& seats) {
+    std::vector<AccountId> partners;
+    partners.reserve(seats.size());
+    for (const AccountId& account : seats) {
+        const bool is_new = std::find(partners.begin(), partners.end(), account) == partners.end();
+        if (is_new && account != seats.front()) {
+            partners.push_back(account);
+        }
+    }
+    return partners;
+}
+
+Result<void, TxError> check_bound(
+    const std::string& chain_id, const AccountId& lead, const AcceptTask& action
+) noexcept {
+    // GRP-2
+    if (action.seats.empty()) {
+        return action.signatures.empty() ? Result<void, TxError>() : Unexpected{TxError::kSeatsInvalid};
+    }
+    const std::vector<AccountId> partners = partners_of(action.seats);
+    if (action.seats.front() != lead || partners.empty()) {
+        return Unexpected{TxError::kSeatsInvalid};
+    }
+    if (partners.size() != action.signatures.size()) {
+        return Unexpected{TxError::kSeatsNotSigned};
+    }
+    const Hash256 claim = seats_claim(chain_id, action.task, lead, action.seats);
+    for (std::size_t i = 0; i < partners.size(); ++i) {
+        if (!crypto::verify_signature(partners[i], claim.view(), action.signatures[i])) {
+            return Unexpected{TxError::kSeatsNotSigned};
+        }
+    }
+    return {};
+}
+
+Result<void, TxError> check_owed(
+    const StateView& /*view*/, const Params& /*params*/, const AccountId& /*sender*/, const AcceptTask& action,
+    Height /*height*/
+) noexcept {
+    if (!action.seats.empty()) {
+        return Unexpected{TxError::kFeeTooLow};  // GRP-2
+    }
+    return {};
+}
+
+Result<void, TxError> check_seats(
+    const StateView& view, const Params& params, const Task& task, const std::vector<AccountId>& seats
+) noexcept {
+    if (seats.empty()) {
+        return {};
+    }
+    if (seats.size() > task.spec.members) {
+        return Unexpected{TxError::kSeatsInvalid};
+    }
+    const Amount bond = solver_bond(params, task_value(task.spec));
+    for (const AccountId& partner : partners_of(seats)) {
+        if (!is_listed(view, task, partner)) {
+            return Unexpected{TxError::kSeatsInvalid};
+        }
+        TRY(check_free_stake(view, Role::kSolver, partner, bond));
+    }
+    return {};
+}
+
+void form_group(Context& context, Task& task, const std::vector<AccountId>& seats) {
+    if (seats.empty()) {
+        return;
+    }
+    const Amount bond = solver_bond(context.params, task_value(task.spec));
+    const std::vector<AccountId> partners = partners_of(seats);
+    Group& group = task.group.emplace();
+    group.partners.reserve(partners.size());
+    for (const AccountId& partner : partners) {
+        lock_stake(context, Role::kSolver, partner, bond);
+        group.partners.push_back({partner, bond});
+    }
+    group.seats.reserve(seats.size());
+    for (const AccountId& account : seats) {
+        group.seats.push_back(find_member(task, account).value());
+    }
+}
+
+Result<Task, TxError> require_trained_task(const StateView& view, const TaskId& id, const AccountId& sender) noexcept {
+    TRY_ASSIGN(Task task, require_task(view, id));
+    TRY(require_state(task, TaskState::kTraining, TaskState::kTraining));
+    if (!is_member(task, sender)) {
+        return Unexpected{TxError::kNotSolver};  // TASK-5
+    }
+    return task;
+}
+
+Result<void, TxError> check_turn(
+    const StateView& view, const TaskId& id, const AccountId& sender, Height height
+) noexcept {
+    const Task task = find_task(view, id).value();
+    const std::uint64_t open_from = turn_began_at(view, task).value + turn_blocks(task);
+    if (owner_of(task, task.checkpoints) != sender && height.value < open_from) {
+        return Unexpected{TxError::kNotNext};  // GRP-4
+    }
+    return {};
+}
+
+}  // namespace assay::contracts
