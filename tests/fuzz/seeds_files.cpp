@@ -70,6 +70,16 @@ void write_tokenizers(const CorpusWriter& out) {
     out.write("tokenizer", "no_vocabulary", R"({"model":{"type":"BPE","vocab":{},"merges":[]},)" + byte_level + "}");
 }
 
+void write_chunk_lists(const CorpusWriter& out) {
+    out.write("chunk_list", "one", "0");
+    out.write("chunk_list", "some", "1,20,68719476735");
+    out.write("chunk_list", "descending", "2,1");
+    out.write("chunk_list", "padded", "1,02");
+    out.write("chunk_list", "overflow", "18446744073709551616");
+    out.write("chunk_list", "hashes", Bytes(64, 7));
+    out.write("chunk_list", "zeros", Bytes(32));
+}
+
 void write_urls(const CorpusWriter& out) {
     out.write("url", "plain", "http://127.0.0.1:4000");
     out.write("url", "path", "http://example.org/artifact/00ff?x=1");
@@ -168,6 +178,7 @@ void write_tasks(const CorpusWriter& out) {
 void write_file_seeds(const CorpusWriter& out) {
     write_safetensors(out);
     write_tokenizers(out);
+    write_chunk_lists(out);
     write_urls(out);
     write_settings(out);
     write_calls(out);

@@ -99,7 +99,16 @@ Result<Dataset, DatasetError> Dataset::make_of(const canonical::DatasetShape& sh
     return dataset;
 }
 
+Dataset::Dataset(std::shared_ptr<const PartialDataset> partial)
+    : shape_(partial->shape()), stored_(std::move(partial)) {}
+
+const PartialDataset* Dataset::partial() const {
+    const auto* partial = std::get_if<std::shared_ptr<const PartialDataset>>(&stored_);
+    return partial != nullptr ? partial->get() : nullptr;
+}
+
 ByteView Dataset::stored() const {
+    ASSERT(partial() == nullptr);
     const auto* file = std::get_if<StoredFile>(&stored_);
     return file != nullptr ? file->view() : ByteView(std::get<Bytes>(stored_));
 }
@@ -107,12 +116,17 @@ ByteView Dataset::stored() const {
 Bytes Dataset::row(std::uint64_t index) const {
     ASSERT(index < shape_.rows);
     const std::uint64_t begin = canonical::byte_offset(shape_, {.row = index, .first = 0, .count = shape_.width});
-    return canonical::decode_values(
-        shape_.storage, stored().subspan(begin, std::size_t{shape_.width} * size_of(shape_.storage))
-    );
+    const std::size_t size_bytes = std::size_t{shape_.width} * size_of(shape_.storage);
+    if (const PartialDataset* some = partial()) {
+        return canonical::decode_values(shape_.storage, some->read(begin, size_bytes));
+    }
+    return canonical::decode_values(shape_.storage, stored().subspan(begin, size_bytes));
 }
 
 Bytes Dataset::chunk(std::uint64_t index) const {
+    if (const PartialDataset* some = partial()) {
+        return some->chunk(index);
+    }
     const std::uint64_t begin = index * canonical::kChunkBytes;
     ASSERT(begin < stored().size());
     const ByteView chunk =

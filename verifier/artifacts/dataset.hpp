@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <core/canonical/dataset.hpp>
 #include <core/canonical/executor.hpp>
 #include <verifier/artifacts/file.hpp>
+#include <verifier/artifacts/partial_dataset.hpp>
 
 namespace assay::artifacts {
 
@@ -23,21 +25,26 @@ enum class [[nodiscard]] DatasetError : std::uint8_t{
 };
 const char* to_string(DatasetError error) noexcept;
 
-/// A dataset in memory or in a file, in the form in which it is stored: its values and nothing else (ART-8).
+/// A dataset in memory or in a file, in the form in which it is stored: its values and nothing else (ART-8). What is
+/// in a file is read where it is used.
 class Dataset final : public canonical::RowSource {
   public:
     /// `shape` must be valid. Fails with kSize.
     static Result<Dataset, DatasetError> make(const canonical::DatasetShape& shape, Bytes stored);
-    /// The same for a file, which is read where it is used.
+    /// The same for a file.
     static Result<Dataset, DatasetError> make(const canonical::DatasetShape& shape, StoredFile file);
+    /// A dataset of which some chunks are there. row() and chunk() throw StoreError for what is not.
+    explicit Dataset(std::shared_ptr<const PartialDataset> partial);
     canonical::DatasetShape shape() const override { return shape_; }
     Bytes row(std::uint64_t index) const override;
     Bytes chunk(std::uint64_t index) const override;
+    /// All of its bytes. The dataset must not be a partial one.
     ByteView stored() const;
 
   private:
-    using Stored = std::variant<Bytes, StoredFile>;
+    using Stored = std::variant<Bytes, StoredFile, std::shared_ptr<const PartialDataset>>;
     static Result<Dataset, DatasetError> make_of(const canonical::DatasetShape& shape, Stored stored);
+    const PartialDataset* partial() const;
     Dataset(const canonical::DatasetShape& shape, Stored stored) : shape_(shape), stored_(std::move(stored)) {}
 
     canonical::DatasetShape shape_;

@@ -14,6 +14,7 @@
 #include <client/http/http.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/partial_file.hpp>
+#include <verifier/artifacts/sources.hpp>
 #include <verifier/artifacts/state_parts.hpp>
 
 namespace assay::artifacts {
@@ -21,42 +22,6 @@ namespace {
 
 /// What one of several sources is asked for at a time.
 constexpr std::uint64_t kShareBytes = 16U << 20U;
-
-struct Source {
-    std::string location;
-    bool public_only = false;
-};
-
-std::vector<Source> sources_of(const contracts::ArtifactRef& artifact, const FetchLimits& limits) {
-    std::vector<Source> out{{artifact.location, limits.public_only}};
-    for (const std::string& mirror : limits.mirrors) {
-        const bool is_known =
-            std::any_of(out.begin(), out.end(), [&](const Source& source) { return source.location == mirror; });
-        if (!is_known) {
-            out.push_back({mirror, false});
-        }
-    }
-    return out;
-}
-
-std::string url_of(const Source& source, const contracts::ArtifactRef& artifact) {
-    std::string url = source.location;
-    while (url.ends_with('/')) {
-        url.pop_back();
-    }
-    return url + "/artifact/" + to_hex(artifact.sha256.view());
-}
-
-http::HttpLimits http_limits(const FetchLimits& limits, const Source& source, std::uint64_t body_max) {
-    return {
-        .timeout = limits.timeout,
-        .body_max = body_max,
-        .connect_timeout = limits.connect_timeout,
-        .bytes_per_s = limits.bytes_per_s,
-        .idle_timeout = limits.idle_timeout,
-        .public_only = source.public_only,
-        .stop = [stop = limits.stop] { return stop != nullptr && *stop; }};
-}
 
 /// ART-15: the hashes of the state's tiles, from the first source that has them; the operator's are asked first.
 /// nullopt if those that answer have none. Fails with the error of the artifact's location if nobody answers.
@@ -107,8 +72,16 @@ Result<std::shared_ptr<const StateParts>, FetchError> plan_state(
         }
         store.put_leaves(artifact.sha256, encode_leaves(*leaves));
     }
-    auto plan = std::make_shared<const StateParts>(state.tensors, *std::move(leaves));
-    return plan->ends().back() == artifact.size_bytes ? plan : nullptr;
+    const std::vector<bool> none(state.tensors.size());
+    for (const std::vector<bool>& lacking : {none, state.may_lack}) {
+        if (lacking.size() == state.tensors.size()) {
+            auto plan = std::make_shared<const StateParts>(state.tensors, *leaves, lacking);
+            if (plan->ends().back() == artifact.size_bytes) {
+                return std::shared_ptr<const StateParts>(std::move(plan));
+            }
+        }
+    }
+    return std::shared_ptr<const StateParts>();
 }
 
 /// One artifact on its way into a store.
@@ -283,6 +256,14 @@ const char* to_string(FetchError error) noexcept {
             return "the disk has no room for it";
     }
     return "";
+}
+
+ExpectedState expected_state(const program::Program& program, const Hash256& root) {
+    ExpectedState out{.tensors = program.state, .root = root};
+    for (const auto& frozen : program::frozen_tensors(program)) {
+        out.may_lack.push_back(frozen.has_value());
+    }
+    return out;
 }
 
 Result<StoredFile, FetchError> download(

@@ -42,7 +42,9 @@ struct FetchLimits {
 struct ExpectedState {
     std::vector<program::StateTensor> tensors;
     Hash256 root;
+    std::vector<bool> may_lack{};  ///< for each tensor; a file has all or none of these (ART-10); empty: none
 };
+ExpectedState expected_state(const program::Program& program, const Hash256& root);
 
 /// Another state of the same types, with the hashes of its tiles. Nothing has to be right.
 struct NearbyState {

@@ -2,11 +2,13 @@
 #include <verifier/artifacts/fetcher.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <system_error>
 #include <utility>
 
 #include <client/http/http.hpp>
+#include <core/base/assert.hpp>
 
 namespace assay::artifacts {
 namespace {
@@ -15,6 +17,21 @@ namespace {
 constexpr std::chrono::milliseconds kLook{50};
 /// Before a full disk is looked at again.
 constexpr std::chrono::seconds kNoRoomPause{2};
+
+/// Both requests are for chunks of one dataset; either may be null.
+std::shared_ptr<const ChunkRequest> merged(
+    const std::shared_ptr<const ChunkRequest>& one, const std::shared_ptr<const ChunkRequest>& other
+) {
+    if (one == nullptr || other == nullptr || one->chunks == other->chunks) {
+        return one == nullptr ? other : one;
+    }
+    ChunkRequest both{.dataset = one->dataset, .chunks = {}};
+    std::set_union(
+        one->chunks.begin(), one->chunks.end(), other->chunks.begin(), other->chunks.end(),
+        std::back_inserter(both.chunks)
+    );
+    return std::make_shared<const ChunkRequest>(std::move(both));
+}
 
 /// Whether the host is to blame, rather than what it was asked for.
 bool is_of_host(FetchError error) { return error == FetchError::kUnreachable || error == FetchError::kForbidden; }
@@ -38,8 +55,8 @@ Fetcher::~Fetcher() {
     }
 }
 
-Fetcher::Key Fetcher::key_of(const contracts::ArtifactRef& artifact) {
-    return {artifact.sha256, artifact.size_bytes, artifact.location};
+Fetcher::Key Fetcher::key_of(const contracts::ArtifactRef& artifact, bool of_chunks) {
+    return {artifact.sha256, artifact.size_bytes, artifact.location, of_chunks};
 }
 
 std::string Fetcher::host_of(const contracts::ArtifactRef& artifact) {
@@ -54,14 +71,15 @@ Fetcher::Clock::duration Fetcher::backoff(std::uint32_t failures) const {
 
 Fetcher::Job& Fetcher::ask(
     const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
-    const std::shared_ptr<const ExpectedState>& state
+    const std::shared_ptr<const ExpectedState>& state, const std::shared_ptr<const ChunkRequest>& chunks
 ) {
     Job fresh{.task = task, .artifact = artifact, .host = host_of(artifact), .urgency = urgency, .order = asked_};
-    const auto [found, is_new] = jobs_.try_emplace(key_of(artifact), std::move(fresh));
+    const auto [found, is_new] = jobs_.try_emplace(key_of(artifact, chunks != nullptr), std::move(fresh));
     asked_ += is_new ? 1 : 0;
     Job& job = found->second;
     job.task = task;
     job.state = state ? state : job.state;
+    job.chunks = merged(job.chunks, chunks);
     if (urgency == Urgency::kDispute && job.error == FetchError::kNoRoom) {
         job.not_before = {};  // for a dispute there is more
     }
@@ -80,14 +98,66 @@ Result<StoredFile, FetchError> Fetcher::get(
         return Unexpected{FetchError::kTooLarge};
     }
     cache_.pin(task, artifact.sha256);
-    for (int attempt = 0; attempt < 2; ++attempt) {
-        auto stored = attempt == 0 ? own_.get(artifact.sha256) : cache_.get(artifact.sha256);
-        if (stored && stored->size_bytes() == artifact.size_bytes) {
-            return *std::move(stored);
-        }
+    if (auto file = stored(artifact)) {
+        return *std::move(file);
     }
     const std::lock_guard lock(mutex_);
     return Unexpected{ask(task, artifact, urgency, state).error.value_or(FetchError::kPending)};
+}
+
+std::optional<StoredFile> Fetcher::stored(const contracts::ArtifactRef& artifact) const {
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        auto file = attempt == 0 ? own_.get(artifact.sha256) : cache_.get(artifact.sha256);
+        if (file && file->size_bytes() == artifact.size_bytes) {
+            return file;
+        }
+    }
+    return std::nullopt;
+}
+
+Result<DatasetFile, FetchError> Fetcher::get_chunks(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
+    const std::shared_ptr<const ChunkRequest>& request
+) {
+    ASSERT(artifact.size_bytes == canonical::byte_count(request->dataset.shape));
+    cache_.pin(task, artifact.sha256);
+    if (auto file = stored(artifact)) {
+        return DatasetFile(*std::move(file));
+    }
+    std::unique_lock lock(mutex_);
+    if (!jobs_.contains(key_of(artifact, true))) {  // otherwise something is missing
+        lock.unlock();
+        auto partial = PartialDataset::open(cache_.store(), artifact.sha256, request->dataset);
+        if (partial && partial->has_all(request->chunks)) {
+            return DatasetFile(std::make_shared<const PartialDataset>(*std::move(partial)));
+        }
+        lock.lock();
+    }
+    return Unexpected{ask(task, artifact, urgency, nullptr, request).error.value_or(FetchError::kPending)};
+}
+
+void Fetcher::want_chunks(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
+    const std::shared_ptr<const ChunkRequest>& request
+) {
+    cache_.pin(task, artifact.sha256);
+    if (!own_.has(artifact.sha256) && !cache_.has(artifact.sha256)) {
+        static_cast<void>(get_chunks(task, artifact, urgency, request));
+    }
+}
+
+void Fetcher::keep_chunk_leaves(const Hash256& dataset, const merkle::Tree& tree) const {
+    const Bytes leaves = encode_chunk_leaves(tree);
+    for (const ContentStore* store : {&own_, &cache_.store()}) {
+        if (!store->has(dataset)) {
+            continue;
+        }
+        // What is there may have been taken for the hashes of a checkpoint with the same SHA-256.
+        const auto known = store->leaves(dataset);
+        if (!known || !std::equal(leaves.begin(), leaves.end(), known->view().begin(), known->view().end())) {
+            store->put_leaves(dataset, leaves);
+        }
+    }
 }
 
 void Fetcher::want(
@@ -180,17 +250,36 @@ std::vector<NearbyState> Fetcher::nearby(const Job& job) const {
     return out;
 }
 
+std::optional<FetchError> Fetcher::attempt_whole(const Job& job) {
+    // Asked before the transfer, so that nobody transfers what nobody can keep.
+    if (!cache_.reserve(job.artifact.sha256, job.artifact.size_bytes, job.urgency)) {
+        return FetchError::kNoRoom;
+    }
+    const auto file = download(job.artifact, cache_.store(), options_.limits, job.state.get(), nearby(job));
+    return file ? std::nullopt : std::optional(file.error());
+}
+
+std::optional<FetchError> Fetcher::attempt_chunks(const Job& job) {
+    std::uint64_t size_bytes = size_bytes_of(*job.chunks);  // besides the chunks of other segments
+    for (const ContentStore::Entry& partial : cache_.store().partials()) {
+        size_bytes += partial.hash == job.artifact.sha256 ? partial.size_bytes : 0;
+    }
+    if (!cache_.reserve(job.artifact.sha256, size_bytes, job.urgency)) {
+        return FetchError::kNoRoom;
+    }
+    const auto dataset = fetch_chunks(job.artifact, *job.chunks, cache_.store(), options_.limits);
+    return dataset ? std::nullopt : std::optional(dataset.error());
+}
+
 std::optional<FetchError> Fetcher::attempt(const Job& job) {
-    const Hash256& hash = job.artifact.sha256;
     std::optional<FetchError> error;
     try {
-        // Asked before the transfer, so that nobody transfers what nobody can keep.
-        if (!cache_.reserve(hash, job.artifact.size_bytes, job.urgency)) {
-            return FetchError::kNoRoom;
-        }
-        const auto file = download(job.artifact, cache_.store(), options_.limits, job.state.get(), nearby(job));
-        if (!file) {
-            error = file.error();
+        error = job.chunks ? attempt_chunks(job) : attempt_whole(job);
+        // ART-19: who serves the whole file and no chunks, or wrong ones, keeps nobody from working. A host that does
+        // not answer is asked for chunks once more first.
+        const bool may_serve_it = error && *error != FetchError::kNoRoom && (!is_of_host(*error) || job.failures > 0);
+        if (job.chunks && may_serve_it && !stop_) {
+            error = attempt_whole(job);
         }
     } catch (const StoreError&) {
         error = FetchError::kNoRoom;
@@ -199,7 +288,7 @@ std::optional<FetchError> Fetcher::attempt(const Job& job) {
     } catch (const std::system_error&) {  // no thread for another source
         error = FetchError::kNoRoom;
     }
-    cache_.settle(hash);
+    cache_.settle(job.artifact.sha256);
     return error;
 }
 

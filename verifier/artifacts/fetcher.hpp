@@ -13,11 +13,14 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include <contracts/transaction/transaction.hpp>
 #include <verifier/artifacts/cache.hpp>
 #include <verifier/artifacts/fetch.hpp>
+#include <verifier/artifacts/fetch_chunks.hpp>
+#include <verifier/artifacts/partial_dataset.hpp>
 #include <verifier/artifacts/store.hpp>
 
 namespace assay::artifacts {
@@ -28,6 +31,9 @@ struct FetcherOptions {
     std::chrono::milliseconds backoff_first{250};
     std::chrono::milliseconds backoff_max{60'000};
 };
+
+/// What is here of a dataset: all of it, or a part.
+using DatasetFile = std::variant<StoredFile, std::shared_ptr<const PartialDataset>>;
 
 /// Fetches artifacts in the background, so that unreachable servers do not delay the owner's duties. A submitter
 /// chooses the artifacts' addresses, and a solver those of its checkpoints, so none is trusted. Each host gets one
@@ -52,6 +58,21 @@ class Fetcher {
         const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
         const std::shared_ptr<const ExpectedState>& state = nullptr
     );
+    /// ART-19: returns the dataset with at least the requested chunks, if they are stored. Otherwise requests them and
+    /// returns at once, as get() does. Where no source delivers chunks, the whole file is fetched. The artifact must
+    /// have the size that the request's dataset has. Throws StoreError.
+    Result<DatasetFile, FetchError> get_chunks(
+        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
+        const std::shared_ptr<const ChunkRequest>& request
+    );
+    /// Requests the chunks if the dataset is not stored yet. Throws StoreError.
+    void want_chunks(
+        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
+        const std::shared_ptr<const ChunkRequest>& request
+    );
+    /// ART-17: keeps the hashes of the chunks beside the dataset's file, so that it is served with them. Does nothing
+    /// if the file is not stored. Throws StoreError.
+    void keep_chunk_leaves(const Hash256& dataset, const merkle::Tree& tree) const;
     /// Number of failed attempts since the artifact was first requested, not counting those for lack of disk space.
     std::uint32_t failures(const contracts::ArtifactRef& artifact) const;
     /// Total number of finished attempts. If it has changed, new artifacts may be available.
@@ -61,12 +82,13 @@ class Fetcher {
 
   private:
     using Clock = std::chrono::steady_clock;
-    using Key = std::tuple<Hash256, std::uint64_t, std::string>;
+    using Key = std::tuple<Hash256, std::uint64_t, std::string, bool>;  ///< the last: chunks of it
     struct Job {
         contracts::TaskId task;
         contracts::ArtifactRef artifact;
         std::string host;
         std::shared_ptr<const ExpectedState> state{};
+        std::shared_ptr<const ChunkRequest> chunks{};  ///< null: the whole artifact is wanted
         Urgency urgency = Urgency::kOffer;
         bool is_wanted = true;  ///< waiting for an attempt
         bool is_running = false;
@@ -81,12 +103,14 @@ class Fetcher {
         std::uint32_t failures = 0;
         Clock::time_point not_before{};
     };
-    static Key key_of(const contracts::ArtifactRef& artifact);
+    static Key key_of(const contracts::ArtifactRef& artifact, bool of_chunks = false);
     static std::string host_of(const contracts::ArtifactRef& artifact);
     Job& ask(
         const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
-        const std::shared_ptr<const ExpectedState>& state
+        const std::shared_ptr<const ExpectedState>& state, const std::shared_ptr<const ChunkRequest>& chunks = nullptr
     );
+    /// Returns the file, verified, from either store.
+    std::optional<StoredFile> stored(const contracts::ArtifactRef& artifact) const;
     void run(bool disputes_only);
     /// Picks the next job and marks it as running; nullopt if none can run now.
     std::optional<Key> take(bool disputes_only);
@@ -94,6 +118,8 @@ class Fetcher {
     std::vector<NearbyState> nearby(const Job& job) const;
     /// Makes one attempt. Returns why it failed.
     std::optional<FetchError> attempt(const Job& job);
+    std::optional<FetchError> attempt_whole(const Job& job);
+    std::optional<FetchError> attempt_chunks(const Job& job);
     void finish(const Key& key, std::optional<FetchError> error);
     Clock::duration backoff(std::uint32_t failures) const;
 

@@ -106,6 +106,24 @@ Leaves leaves_of(std::span<const Tensor> state, int threads) {
     return hash_tiles(tensors, threads);
 }
 
+Leaves leaves_of(std::span<const Tensor> state, const Leaves& known) {
+    std::vector<const Tensor*> tensors;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < state.size(); ++i) {
+        if (known.empty() || known[i].empty()) {
+            tensors.push_back(&state[i]);
+            places.push_back(i);
+        }
+    }
+    Leaves hashed = hash_tiles(tensors, 0);
+    Leaves out = known;
+    out.resize(state.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        out[places[i]] = std::move(hashed[i]);
+    }
+    return out;
+}
+
 Hash256 root_of_leaves(std::span<const canonical::TensorType> types, Leaves leaves) {
     ASSERT(types.size() == leaves.size());
     std::vector<Hash256> commitments;

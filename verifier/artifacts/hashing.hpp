@@ -28,6 +28,8 @@ Hash256 commit_leaves(const canonical::TensorType& type, std::vector<Hash256> le
 using Leaves = std::vector<std::vector<Hash256>>;
 /// Throws as commit_tensor() does.
 Leaves leaves_of(std::span<const canonical::Tensor> state, int threads = 0);
+/// The same, with the hashes of some tensors known: `known` is empty, or has an empty list for each other tensor.
+Leaves leaves_of(std::span<const canonical::Tensor> state, const Leaves& known);
 /// Returns the state root (TRC-3) that follows from the hashes of the tiles.
 Hash256 root_of_leaves(std::span<const canonical::TensorType> types, Leaves leaves);
 

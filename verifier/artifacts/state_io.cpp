@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -26,72 +27,109 @@ std::vector<NamedType> named_types(const Names& names) {
     return types;
 }
 
-/// Hands the pieces of the encoding to `write`.
-template <class Write>
-void encode_named(const Names& names, std::span<const canonical::Tensor> tensors, const Write& write) {
-    ASSERT(tensors.size() == names.size());
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        ASSERT(tensors[i].dtype == names[i].type.dtype && tensors[i].shape == names[i].type.shape);
-        ASSERT(tensors[i].data.size() == tensors[i].shape.element_count() * canonical::size_of(tensors[i].dtype));
-    }
-    write(encode_safetensors_head(named_types(names)));
-    for (const canonical::Tensor& tensor : tensors) {
-        write(tensor.data);
-    }
+void check_type(const program::StateTensor& expected, const canonical::Tensor& tensor) {
+    ASSERT(tensor.dtype == expected.type.dtype && tensor.shape == expected.type.shape);
+    ASSERT(tensor.data.size() == tensor.shape.element_count() * canonical::size_of(tensor.dtype));
 }
 
-Bytes encode_named(const Names& names, std::span<const canonical::Tensor> tensors) {
-    Bytes out;
-    encode_named(names, tensors, [&out](ByteView piece) { append(out, piece); });
-    return out;
-}
+/// Tensors that a file may lack: for each of its names one of `tensors`, if any.
+struct Spare {
+    std::vector<std::optional<std::uint32_t>> places;
+    std::span<const canonical::Tensor> tensors;
+};
 
 /// Hands the tensors to `take`, one after another in the order of `names`. `read` copies a part of the file, of which
-/// `bytes` is a view.
+/// `bytes` is a view. The file has all tensors, or all for which there is no spare one.
 template <class Read, class Take>
-Result<void, StateError> read_named(const Names& names, ByteView bytes, const Read& read, const Take& take) {
+Result<void, StateError> read_named(
+    const Names& names, const Spare& spare, ByteView bytes, const Read& read, const Take& take
+) {
     const auto layout = decode_safetensors_layout(bytes);
     if (!layout) {
         return Unexpected{StateError::kFormat};
-    }
-    if (layout->tensors.size() != names.size()) {
-        return Unexpected{StateError::kTensors};
     }
     std::map<std::string_view, const TensorPlace*> by_name;
     for (const TensorPlace& place : layout->tensors) {
         by_name.emplace(place.name, &place);
     }
+    const bool is_whole = layout->tensors.size() == names.size();
+    std::size_t found_count = 0;
     std::vector<const TensorPlace*> places;
-    for (const program::StateTensor& expected : names) {
-        const auto found = by_name.find(expected.name);
-        if (found == by_name.end()) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto found = by_name.find(names[i].name);
+        if (found == by_name.end() && (is_whole || spare.tensors.empty() || !spare.places[i])) {
             return Unexpected{StateError::kTensors};
         }
-        if (found->second->type != expected.type) {
+        if (found != by_name.end() && found->second->type != names[i].type) {
             return Unexpected{StateError::kType};
         }
-        places.push_back(found->second);
+        found_count += found != by_name.end() ? 1U : 0U;
+        places.push_back(found != by_name.end() ? found->second : nullptr);
     }
-    for (const TensorPlace* place : places) {
-        canonical::Tensor tensor = canonical::make_tensor(place->type.dtype, place->type.shape);
-        read(place->offset, std::span(tensor.data));
+    const auto spare_count = static_cast<std::size_t>(
+        std::count_if(spare.places.begin(), spare.places.end(), [](const auto& place) { return place.has_value(); })
+    );
+    if (found_count != layout->tensors.size() || (!is_whole && found_count + spare_count != names.size())) {
+        return Unexpected{StateError::kTensors};
+    }
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (places[i] == nullptr) {
+            take(spare.tensors[*spare.places[i]]);
+            continue;
+        }
+        canonical::Tensor tensor = canonical::make_tensor(places[i]->type.dtype, places[i]->type.shape);
+        read(places[i]->offset, std::span(tensor.data));
         take(std::move(tensor));
     }
     return {};
 }
 
 template <class Take>
-Result<void, StateError> read_named(const Names& names, const StoredFile& file, const Take& take) {
+Result<void, StateError> read_named(const Names& names, const Spare& spare, const StoredFile& file, const Take& take) {
     const auto read = [&file](std::uint64_t offset, std::span<std::uint8_t> out) { file.read(offset, out); };
-    return read_named(names, file.view(), read, take);
+    return read_named(names, spare, file.view(), read, take);
 }
 
 template <class... Source>
-Result<std::vector<canonical::Tensor>, StateError> decode_named(const Names& names, const Source&... source) {
+Result<std::vector<canonical::Tensor>, StateError> decode_named(
+    const Names& names, const Spare& spare, const Source&... source
+) {
     std::vector<canonical::Tensor> tensors;
     tensors.reserve(names.size());
-    TRY(read_named(names, source..., [&tensors](canonical::Tensor tensor) { tensors.push_back(std::move(tensor)); }));
+    TRY(read_named(names, spare, source..., [&tensors](canonical::Tensor tensor) {
+        tensors.push_back(std::move(tensor));
+    }));
     return tensors;
+}
+
+/// The tensors of the state that `file` has, by names and indices.
+struct Selection {
+    Names names;
+    std::vector<std::size_t> indices;
+};
+Selection select(const program::Program& program, StateFile file) {
+    const auto frozen = program::frozen_tensors(program);
+    Selection out;
+    for (std::size_t i = 0; i < program.state.size(); ++i) {
+        if (file == StateFile::kWhole || !frozen[i]) {
+            out.names.push_back(program.state[i]);
+            out.indices.push_back(i);
+        }
+    }
+    return out;
+}
+
+template <class Write>
+void write_state(
+    const program::Program& program, std::span<const canonical::Tensor> state, StateFile file, const Write& write
+) {
+    ASSERT(state.size() == program.state.size());
+    const Selection selection = select(program, file);
+    write(encode_safetensors_head(named_types(selection.names)));
+    for (const std::size_t index : selection.indices) {
+        check_type(program.state[index], state[index]);
+        write(state[index].data);
+    }
 }
 
 auto copier_of(ByteView bytes) {
@@ -114,51 +152,64 @@ const char* to_string(StateError error) noexcept {
     return "";
 }
 
-Bytes encode_state(const program::Program& program, std::span<const canonical::Tensor> state) {
-    return encode_named(program.state, state);
+Bytes encode_state(const program::Program& program, std::span<const canonical::Tensor> state, StateFile file) {
+    Bytes out;
+    write_state(program, state, file, [&out](ByteView piece) { append(out, piece); });
+    return out;
 }
 
 ContentStore::Entry store_state(
     const program::Program& program, std::span<const canonical::Tensor> state, const Leaves& leaves,
-    const ContentStore& store
+    const ContentStore& store, StateFile file
 ) {
     ContentStore::Writer writer(store);
-    encode_named(program.state, state, [&writer](ByteView piece) { writer.write(piece); });
+    write_state(program, state, file, [&writer](ByteView piece) { writer.write(piece); });
     const ContentStore::Entry stored = writer.finish();
     store.put_leaves(stored.hash, encode_leaves(leaves));
     return stored;
 }
 
-Result<std::vector<canonical::Tensor>, StateError> decode_state(const program::Program& program, ByteView bytes) {
-    return decode_named(program.state, bytes, copier_of(bytes));
+Result<std::vector<canonical::Tensor>, StateError> decode_state(
+    const program::Program& program, ByteView bytes, std::span<const canonical::Tensor> initial
+) {
+    return decode_named(program.state, {program::frozen_tensors(program), initial}, bytes, copier_of(bytes));
 }
 
 Result<std::vector<canonical::Tensor>, StateError> decode_state(
-    const program::Program& program, const StoredFile& file
+    const program::Program& program, const StoredFile& file, std::span<const canonical::Tensor> initial
 ) {
-    return decode_named(program.state, file);
+    return decode_named(program.state, {program::frozen_tensors(program), initial}, file);
 }
 
-Result<Hash256, StateError> root_of_state(const program::Program& program, const StoredFile& file) {
+Result<Hash256, StateError> root_of_state(
+    const program::Program& program, const StoredFile& file, std::span<const canonical::Tensor> initial
+) {
     std::vector<Hash256> commitments;
-    TRY(read_named(program.state, file, [&commitments](const canonical::Tensor& tensor) {
+    const Spare frozen{program::frozen_tensors(program), initial};
+    TRY(read_named(program.state, frozen, file, [&commitments](const canonical::Tensor& tensor) {
         commitments.push_back(commit_tensor(tensor));
     }));
     return dispute::state_root(commitments);
 }
 
 Bytes encode_initial(const program::Program& program, std::span<const canonical::Tensor> initial) {
-    return encode_named(program.initial, initial);
+    ASSERT(initial.size() == program.initial.size());
+    Bytes out = encode_safetensors_head(named_types(program.initial));
+    for (std::size_t i = 0; i < initial.size(); ++i) {
+        check_type(program.initial[i], initial[i]);
+        append(out, initial[i].data);
+    }
+    return out;
 }
 
 Result<std::vector<canonical::Tensor>, StateError> decode_initial(const program::Program& program, ByteView bytes) {
-    return decode_named(program.initial, bytes, copier_of(bytes));
+    return decode_named(program.initial, {}, bytes, copier_of(bytes));
 }
 
 Result<std::vector<canonical::Tensor>, StateError> decode_initial(
     const program::Program& program, const StoredFile& file
 ) {
-    return decode_named(program.initial, file);
+    return decode_named(program.initial, {}, file);
 }
 
 std::uint64_t tensor_file_bytes_max(std::span<const program::StateTensor> tensors) {

@@ -14,19 +14,23 @@ namespace {
 
 constexpr std::uint32_t kColumnsAtOnce = 64 * canonical::kTileDim;
 
-std::vector<NamedType> named(const std::vector<program::StateTensor>& tensors) {
+std::vector<NamedType> named(const std::vector<program::StateTensor>& tensors, const std::vector<bool>& lacking) {
     std::vector<NamedType> out;
     out.reserve(tensors.size());
-    for (const program::StateTensor& tensor : tensors) {
-        out.push_back({.name = tensor.name, .type = tensor.type});
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        if (lacking.empty() || !lacking[i]) {
+            out.push_back({.name = tensors[i].name, .type = tensors[i].type});
+        }
     }
     return out;
 }
 
 }  // namespace
 
-StateParts::StateParts(const std::vector<program::StateTensor>& tensors, Leaves leaves)
-    : leaves_(std::move(leaves)), head_(encode_safetensors_head(named(tensors))) {
+StateParts::StateParts(
+    const std::vector<program::StateTensor>& tensors, Leaves leaves, const std::vector<bool>& lacking
+)
+    : leaves_(std::move(leaves)), head_(encode_safetensors_head(named(tensors, lacking))) {
     ASSERT(leaves_.size() == tensors.size());
     std::uint64_t offset = head_.size();
     const auto end_part = [&] {
@@ -37,6 +41,9 @@ StateParts::StateParts(const std::vector<program::StateTensor>& tensors, Leaves 
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         const canonical::TensorType type = tensors[i].type;
         types_.push_back(type);
+        if (!lacking.empty() && lacking[i]) {
+            continue;
+        }
         for (std::uint32_t row = 0; row < canonical::tile_rows(type.shape); ++row) {
             rows_.push_back({.tensor = i, .index = row, .offset = offset});
             const std::uint32_t height = std::min(canonical::kTileDim, type.shape.rows - row * canonical::kTileDim);

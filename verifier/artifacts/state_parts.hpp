@@ -15,8 +15,9 @@ namespace assay::artifacts {
 /// (ART-16): first the header, then rows of tiles, which are 32 rows of a tensor, as many as make a part.
 class StateParts final : public PartPlan {
   public:
-    /// `leaves` are those of the state to download.
-    StateParts(const std::vector<program::StateTensor>& tensors, Leaves leaves);
+    /// `leaves` are those of the state to download, of all its tensors. `lacking` says which the file does not have;
+    /// empty: it has all.
+    StateParts(const std::vector<program::StateTensor>& tensors, Leaves leaves, const std::vector<bool>& lacking = {});
     bool is_right(std::uint64_t part, const File& file) const override;
     const char* mark() const override { return "s"; }
 

@@ -59,7 +59,8 @@ class ContentStore {
     /// Path at which put() stores `hash`, present or not.
     std::filesystem::path path(const Hash256& hash) const;
 
-    /// ART-15: the hashes of a checkpoint's tiles, kept beside the artifact of this name and removed with it.
+    /// The hashes of a checkpoint's tiles (ART-15) or of a dataset's chunks (ART-17), kept beside the artifact of this
+    /// name and removed with it.
     void put_leaves(const Hash256& hash, ByteView bytes) const;
     std::optional<StoredFile> leaves(const Hash256& hash) const;
     /// Where a store that has the artifact at this path keeps them.
@@ -67,7 +68,7 @@ class ContentStore {
 
     /// Path of the unfinished download of `hash` with that size, present or not.
     std::filesystem::path partial_path(const Hash256& hash, std::uint64_t size_bytes) const;
-    /// Returns the unfinished downloads with what they take of the disk.
+    /// Returns the unfinished downloads, parts of datasets among them, with what they take of the disk.
     std::vector<Entry> partials() const;
     /// Deletes the unfinished downloads of `hash`, of any size, with what is known of it.
     void remove_partials(const Hash256& hash) const;

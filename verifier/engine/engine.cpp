@@ -9,14 +9,10 @@
 #include <set>
 #include <stdexcept>
 
-#include <malloc.h>
-
 #include <core/base/assert.hpp>
 #include <core/canonical/partial.hpp>
 #include <verifier/engine/backend/backend.hpp>
-#include <verifier/engine/fused/executor.hpp>
-#include <verifier/engine/fused/planning.hpp>
-#include <verifier/engine/fused/thread_pool.hpp>
+#include <verifier/engine/fused/steps.hpp>
 #include <verifier/engine/torch/runtime.hpp>
 
 namespace assay::engine {
@@ -39,23 +35,9 @@ void require_canonical_environment() {
     }
 }
 
-bool is_quantised_to(const Graph& graph, const Input& input, std::uint32_t precision) {
-    return input.source == Source::kNode && graph[input.index].op == Op::kQuantise &&
-           graph[input.index].attributes[0] <= precision;
-}
-
-std::uint64_t in_mib(std::uint64_t bytes) { return (bytes + (1U << 20U) - 1) >> 20U; }
-
 constexpr std::uint32_t kRowsShown = canonical::kTileDim;  // at once
 
 constexpr std::size_t kTrimBytes = std::size_t{64} << 20U;
-
-/// What the allocator keeps of tensors that are gone, a state's worth of them.
-void give_back_free_memory() {
-#ifdef __GLIBC__
-    malloc_trim(0);
-#endif
-}
 
 // Sources whose values depend on the seed and the step.
 bool is_numbered(Op op) { return op == Op::kUniform || op == Op::kBernoulli || op == Op::kStepCount; }
@@ -74,6 +56,11 @@ bool is_within(const Tensor& q, std::uint32_t precision) {
 }
 
 }  // namespace
+
+bool is_quantised_to(const Graph& graph, const Input& input, std::uint32_t precision) {
+    return input.source == Source::kNode && graph[input.index].op == Op::kQuantise &&
+           graph[input.index].attributes[0] <= precision;
+}
 
 bool fits_double(const Node& contract, std::uint32_t bits) {
     const auto [precision, chunk] = contract.attributes;
@@ -99,24 +86,30 @@ struct Engine::Impl {
     std::set<std::uint32_t> kept;
     std::map<std::uint32_t, float> scalars;
     std::unique_ptr<Backend> backend;
-    std::unique_ptr<fused::ThreadPool> pool;
-    std::unique_ptr<fused::Executor> fast;
-    bool is_fast_possible = false;
-    bool is_fast_observed = false;  ///< whether `fast` has a plan that can be observed
-    std::size_t state_size = 0;     ///< tensors that there are; an initialisation may begin with fewer than it makes
-    bool is_state_fast = false;     ///< the state is in `fast`, else in `backend`
+    std::optional<fused::Steps> fast;         ///< on the CPU
+    std::unique_ptr<fused::ThreadPool> pool;  ///< where there is no `fast`, which has its own
+    std::size_t state_size = 0;  ///< tensors that there are; an initialisation may begin with fewer than it makes
+    bool is_state_fast = false;  ///< the state is in `fast`, else in `backend`
 
     Slot slot_of(const Input& input) const {
         return input.source == Source::kNode ? input.index : static_cast<Slot>(graph.size() - 1) + input.index;
     }
 
+    fused::ThreadPool& threads() {
+        if (fast) {
+            return fast->pool();
+        }
+        if (pool == nullptr) {
+            pool = std::make_unique<fused::ThreadPool>(options.threads);
+        }
+        return *pool;
+    }
     /// On the CPU the pool's threads call the BLAS themselves.
     void use_threads() const {
         const bool is_torch = options.device != "cpu" || options.portable;
         set_threads(is_torch ? options.threads : 1, is_torch ? options.threads : 1);
     }
     void plan();
-    bool prepare_fast(bool is_observed);
     Tensor take_tensor(std::size_t index);
     template <class Take>
     void take_all(Take take);
@@ -167,42 +160,6 @@ void Engine::Impl::plan() {
     }
 }
 
-// Planned when the first step is run: what is kept is known by then. Steps that are observed have a plan of their own,
-// and only one of the two takes memory.
-bool Engine::Impl::prepare_fast(bool is_observed) {
-    if ((fast != nullptr && is_fast_observed == is_observed) || !is_fast_possible) {
-        return is_fast_possible;
-    }
-    const auto types = fused::steady_state(graph);
-    const std::vector<std::uint32_t> wanted(kept.begin(), kept.end());
-    std::optional<fused::Plan> plan;
-    if (types && state_size <= types->size()) {
-        plan = fused::make_plan(
-            {.graph = graph, .state = *types, .kept = wanted, .threads = options.threads, .is_observed = is_observed},
-            options.memory_bytes
-        );
-    }
-    if (plan && !is_observed && options.memory_bytes != 0 && plan->memory_bytes() > options.memory_bytes) {
-        throw std::runtime_error(
-            "engine: a step takes at least " + std::to_string(in_mib(plan->memory_bytes())) +
-            " MiB, and the limit is " + std::to_string(in_mib(options.memory_bytes)) + " MiB"
-        );
-    }
-    is_fast_possible = plan.has_value();
-    if (is_fast_possible) {
-        if (pool == nullptr) {
-            pool = std::make_unique<fused::ThreadPool>(options.threads);
-        }
-        auto next_fast = std::make_unique<fused::Executor>(*std::move(plan), rows, *pool);
-        if (is_state_fast) {
-            take_all([&](std::size_t i, const Tensor& tensor) { next_fast->set_state(i, tensor); });
-        }
-        fast = std::move(next_fast);
-        is_fast_observed = is_observed;
-    }
-    return is_fast_possible;
-}
-
 Tensor Engine::Impl::load_tensor(std::size_t index) const {
     return is_state_fast ? fast->state(index) : backend->load(static_cast<Slot>(tasks.size() + index));
 }
@@ -231,7 +188,7 @@ void Engine::Impl::take_all(Take take) {
         take(i, std::move(tensor));
         if (taken_bytes > kTrimBytes || i + 1 == state_size) {
             backend->give_back();
-            give_back_free_memory();
+            fused::give_back_free_memory();
             taken_bytes = 0;
         }
     }
@@ -247,7 +204,7 @@ void Engine::Impl::move_state(bool to_fast) {
         take_all([&](std::size_t i, const Tensor& tensor) {
             backend->store(static_cast<Slot>(tasks.size() + i), tensor);
         });
-        fast.reset();  // with its arena
+        fast->release();  // with its arena
     }
     is_state_fast = to_fast;
 }
@@ -258,8 +215,7 @@ Result<void, StepError> Engine::Impl::run_fast(const StepContext& context, Outpu
         return {};
     }
     state_size = state.size();
-    for (const std::uint32_t node : kept) {
-        const Tensor value = fast->kept(node);
+    for (const auto& [node, value] : fast->kept()) {
         std::memcpy(&scalars[node], value.data.data(), sizeof(float));
     }
     return {};
@@ -312,7 +268,9 @@ Engine::Engine(Graph graph, std::shared_ptr<const canonical::RowSource> rows, En
     impl_->rows = std::move(rows);
     impl_->options = std::move(options);
     impl_->use_threads();
-    impl_->is_fast_possible = impl_->options.device == "cpu" && !impl_->options.portable;
+    if (impl_->options.device == "cpu" && !impl_->options.portable) {
+        impl_->fast.emplace(impl_->graph, impl_->rows, impl_->options);
+    }
     check_contractions(impl_->graph, impl_->options);
     impl_->plan();
     const std::size_t slots = impl_->tasks.size() + std::size_t{canonical::kMaxTensorsBefore};
@@ -322,7 +280,7 @@ Engine::Engine(Graph graph, std::shared_ptr<const canonical::RowSource> rows, En
 Engine::~Engine() {
     if (impl_ != nullptr) {
         impl_.reset();
-        give_back_free_memory();
+        fused::give_back_free_memory();
     }
 }
 Engine::Engine(Engine&&) noexcept = default;
@@ -368,7 +326,7 @@ std::vector<Tensor> Engine::take_state() {
 
 Result<void, StepError> Engine::run_step(const StepContext& context, const Tamper& tamper, OutputObserver* observer) {
     require_canonical_environment();
-    if (!tamper && impl_->prepare_fast(observer != nullptr)) {
+    if (!tamper && impl_->fast && impl_->fast->prepare(context.step, impl_->state_size, observer != nullptr)) {
         impl_->move_state(true);
         impl_->use_threads();
         return impl_->run_fast(context, observer);
@@ -381,11 +339,8 @@ Result<void, StepError> Engine::run_step(const StepContext& context, const Tampe
 void Engine::Impl::show(std::uint32_t node, OutputObserver& observer) {
     const Tensor output = backend->load(node);
     const std::size_t row_bytes = std::size_t{output.shape.cols} * canonical::size_of(output.dtype);
-    if (pool == nullptr) {
-        pool = std::make_unique<fused::ThreadPool>(options.threads);
-    }
     const std::size_t parts = (std::size_t{output.shape.rows} + kRowsShown - 1) / kRowsShown;
-    pool->run(parts, [&](std::size_t part, std::size_t) {
+    threads().run(parts, [&](std::size_t part, std::size_t) {
         const auto first = static_cast<std::uint32_t>(part) * kRowsShown;
         observer.see({
             .node = node,
@@ -445,19 +400,23 @@ float Engine::scalar(std::uint32_t node) const {
 }
 
 void Engine::keep(std::uint32_t node) {
-    ASSERT(node < impl_->tasks.size() && impl_->graph[node].dtype == DType::kF32 && impl_->fast == nullptr);
+    ASSERT(node < impl_->tasks.size() && impl_->graph[node].dtype == DType::kF32);
+    ASSERT(!impl_->fast || !impl_->fast->is_prepared());
     impl_->kept.insert(node);
+    if (impl_->fast) {
+        impl_->fast->keep(node);
+    }
 }
 
 void Engine::start_profile() {
-    if (impl_->prepare_fast(false)) {
-        impl_->fast->set_profiling(true);
+    if (impl_->fast) {
+        impl_->fast->start_profile();
     }
 }
 
 StepProfile Engine::profile() const {
     StepProfile out;
-    if (impl_->fast == nullptr) {
+    if (!impl_->fast) {
         return out;
     }
     const fused::Executor::Profile seconds = impl_->fast->profile();

@@ -129,6 +129,20 @@ class HostBackend final : public Backend {
         slots_[task.output] = std::move(out);
     }
 
+    void accumulate(const Task& task) override {
+        const auto node = task.is_bounded ? fused::accumulating(task.node) : std::nullopt;
+        if (!node) {
+            return Backend::accumulate(task);
+        }
+        HostTensor out = make(DType::kI64, task.node.shape);
+        std::memset(out.memory.get(), 0, out.size_bytes());
+        const fused::Format format = fused::product_format(*node);
+        const auto a = converted(input(task, 0), format);
+        const auto b = converted(input(task, 2), format);
+        fused::accumulate_product(*node, a.get(), b.get(), out.as<std::int64_t>(), threads_);
+        slots_[task.output] = std::move(out);
+    }
+
     void draw(const Task& task, const canonical::StepContext& context) override {
         store(task.output, canonical::execute_node(task.node, context, HostBackendNoRows{}, {}));
     }
@@ -224,6 +238,31 @@ class HostBackend final : public Backend {
 };
 
 }  // namespace
+
+void Backend::accumulate(const Task& task) {
+    const Tensor a = load(task.inputs[0]);
+    const Tensor b = load(task.inputs[2]);
+    Tensor out = canonical::make_tensor(DType::kI64, task.node.shape);
+    const std::size_t groups = canonical::group_count(task.node);
+    const std::size_t rows = task.node.shape.rows / groups;
+    const std::size_t cols = task.node.shape.cols;
+    const std::size_t depth = a.shape.cols;
+    const auto* left = reinterpret_cast<const std::int32_t*>(a.data.data());
+    const auto* right = reinterpret_cast<const std::int32_t*>(b.data.data());
+    auto* to = reinterpret_cast<std::uint64_t*>(out.data.data());
+    for (std::size_t i = 0; i < rows * groups; ++i) {
+        for (std::size_t j = 0; j < cols; ++j) {
+            const std::int32_t* x = left + i * depth;
+            const std::int32_t* y = right + (i / rows * cols + j) * depth;
+            std::uint64_t sum = 0;
+            for (std::size_t k = 0; k < depth; ++k) {
+                sum += static_cast<std::uint64_t>(std::int64_t{x[k]} * y[k]);
+            }
+            to[i * cols + j] = sum;
+        }
+    }
+    store(task.output, out);
+}
 
 std::unique_ptr<Backend> make_host_backend(std::size_t slots, int threads) {
     return std::make_unique<HostBackend>(slots, threads);

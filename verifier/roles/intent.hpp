@@ -28,6 +28,18 @@ struct Train {
     std::uint32_t segment = 0;
     bool operator==(const Train&) const = default;
 };
+/// Train a later segment of ours, from the checkpoint that its round of local replicas begins with.
+struct TrainAhead {
+    TaskId task;
+    std::uint32_t segment = 0;
+    bool operator==(const TrainAhead&) const = default;
+};
+/// Fetch a checkpoint that another member of the group posted, and keep it.
+struct FetchCheckpoint {
+    TaskId task;
+    std::uint32_t index = 0;
+    bool operator==(const FetchCheckpoint&) const = default;
+};
 /// Post the stored checkpoint. If it is the state after a step that diverged, declare the divergence.
 struct PostCheckpoint {
     TaskId task;
@@ -116,6 +128,7 @@ const char* to_string(Wait wait) noexcept;
 using Intent = std::variant<
     Wait, intent::Accept, intent::Train, intent::PostCheckpoint, intent::Complete, intent::Replay, intent::Commit,
     intent::Publish, intent::OpenDispute, intent::Attest, intent::MoveReveal, intent::MoveSelect, intent::MoveProve,
-    intent::Disclose, intent::ReplayProbe, intent::ChallengeVerdict, intent::Decline>;
+    intent::Disclose, intent::ReplayProbe, intent::ChallengeVerdict, intent::Decline, intent::TrainAhead,
+    intent::FetchCheckpoint>;
 
 }  // namespace assay::roles

@@ -43,7 +43,8 @@ std::vector<contracts::Dispute> by_deadline(std::vector<contracts::Dispute> disp
 bool is_long(const Intent& intent) noexcept {
     return std::holds_alternative<intent::Accept>(intent) || std::holds_alternative<intent::Train>(intent) ||
            std::holds_alternative<intent::Complete>(intent) || std::holds_alternative<intent::Replay>(intent) ||
-           std::holds_alternative<intent::ReplayProbe>(intent);
+           std::holds_alternative<intent::ReplayProbe>(intent) || std::holds_alternative<intent::TrainAhead>(intent) ||
+           std::holds_alternative<intent::FetchCheckpoint>(intent);
 }
 
 }  // namespace assay::roles

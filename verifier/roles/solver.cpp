@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/roles/solver.hpp>
 
+#include <contracts/state/members.hpp>
+
 namespace assay::roles {
 namespace {
 
@@ -34,6 +36,41 @@ Intent decide_training(const SolverView& view) {
     return intent::Train{view.task.id, view.stored_checkpoints};
 }
 
+/// GRP-4: members post in turn. What others posted is fetched; the lead takes over the turn of who is late, since the
+/// deadline is its own (GRP-6).
+Intent decide_group(const SolverView& view) {
+    const std::uint32_t stored = view.stored_checkpoints;
+    const std::uint32_t posted = view.task.checkpoints;
+    const std::uint32_t all = contracts::segment_count(view.task.spec) + 1;
+    const bool is_lead = view.task.solver == view.self;
+    const bool may_post = contracts::owner_of(view.task, posted) == view.self || (is_lead && view.is_turn_over);
+    if (stored < posted) {
+        if (view.is_stopped) {
+            return Wait::kUnable;
+        }
+        if (contracts::responder_of(view.task, stored) == view.self) {
+            return intent::Train{view.task.id, stored};  // lost on our disk
+        }
+        return intent::FetchCheckpoint{view.task.id, stored};
+    }
+    if (posted == all) {
+        return is_lead ? Intent(intent::Complete{view.task.id}) : Wait::kNothingDue;
+    }
+    if (may_post && stored > posted) {
+        return intent::PostCheckpoint{view.task.id, posted};
+    }
+    if (view.is_stopped) {
+        return Wait::kUnable;
+    }
+    if (may_post) {
+        return intent::Train{view.task.id, posted};
+    }
+    if (view.segment_ahead) {
+        return intent::TrainAhead{view.task.id, *view.segment_ahead};
+    }
+    return Wait::kOtherParty;
+}
+
 }  // namespace
 
 const char* to_string(Wait wait) noexcept {
@@ -57,14 +94,14 @@ const char* to_string(Wait wait) noexcept {
 }
 
 Intent decide_solver(const SolverView& view) {
-    if (view.task.solver != view.self) {
+    if (!contracts::is_member(view.task, view.self)) {
         return Wait::kNothingDue;
     }
     switch (view.task.state) {
         case TaskState::kDrawn:
             return decide_acceptance(view);
         case TaskState::kTraining:
-            return decide_training(view);
+            return view.task.group ? decide_group(view) : decide_training(view);
         default:
             return Wait::kNothingDue;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <core/base/integers.hpp>
 #include <contracts/state/task.hpp>
@@ -17,13 +18,17 @@ struct SolverView {
     Amount free_stake;                     ///< in the solver role
     Amount solver_bond;                    ///< the bond that accepting locks
     bool is_breaker_open = false;
-    bool is_unusable = false;  ///< its program or data do not match their commitments
-    bool is_stopped = false;   ///< training cannot continue: a checkpoint does not match the one posted
+    bool is_unusable = false;   ///< its program or data do not match their commitments
+    bool is_stopped = false;    ///< training cannot continue: a checkpoint does not match the one posted
+    bool is_turn_over = false;  ///< of a group: GRP-4, others than the owner may post the next checkpoint
+    /// Of a group: a later segment of ours that can be trained before the checkpoint before it is posted.
+    std::optional<std::uint32_t> segment_ahead{};
     std::uint32_t accepted_tasks = 0;
     std::uint32_t tasks_max = 0;  ///< 0: no limit
 };
 
-/// Returns the next action for the task. Posts stored checkpoints before it trains on, and posts only stored ones.
+/// Returns the next action for the task, of which `self` is the solver or in the group. Posts stored checkpoints before
+/// it trains on, and posts only stored ones.
 Intent decide_solver(const SolverView& view);
 
 /// What a solver knows about its registration while nothing is due.

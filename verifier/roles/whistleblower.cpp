@@ -8,6 +8,7 @@
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
+#include <contracts/state/members.hpp>
 
 namespace assay::roles {
 namespace {
@@ -46,7 +47,7 @@ std::vector<std::uint32_t> checking_order(std::uint64_t seed, const TaskId& task
 
 Intent decide_whistleblower(const WatchView& view) {
     ASSERT(view.claimed.size() == view.replays.size());
-    if (view.task.solver == view.self || !is_window_open(view.task)) {
+    if (contracts::is_member(view.task, view.self) || !is_window_open(view.task)) {
         return Wait::kNothingDue;
     }
     if (view.is_breaker_open) {

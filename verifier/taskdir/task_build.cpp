@@ -13,6 +13,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <verifier/taskdir/task_models.hpp>
+#include <verifier/taskdir/task_replicas.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/canonical/view.hpp>
@@ -332,6 +333,9 @@ std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Find
         return std::nullopt;
     }
     built.program = std::move(made->program);
+    if (built.file.local && !add_local_replicas(built.program, *built.file.local, findings)) {
+        return std::nullopt;
+    }
     store_as(built.program.dataset, built.data.dataset->shape());
     built.initial = std::move(made->initial);
     check_data(built.file.model, built.data, findings);

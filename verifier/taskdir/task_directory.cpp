@@ -3,7 +3,9 @@
 
 #include <contracts/tasks/tasks.hpp>
 #include <core/base/assert.hpp>
+#include <core/dispute/commitment.hpp>
 #include <contracts/params/spec.hpp>
+#include <verifier/artifacts/chunks.hpp>
 #include <verifier/taskdir/task_build.hpp>
 
 namespace assay::taskdir {
@@ -26,6 +28,10 @@ contracts::TaskSpec pack_task(
     };
     put(built->program_artifact, spec.program_artifact);
     put(built->data.dataset->stored(), spec.dataset_artifact);
+    // ART-17: so that who replays a segment fetches only what it reads.
+    store.put_leaves(
+        spec.dataset_artifact.sha256, artifacts::encode_chunk_leaves(dispute::dataset_tree(*built->data.dataset))
+    );
     if (spec.initial_artifact) {
         put(built->initial_artifact, *spec.initial_artifact);
     }

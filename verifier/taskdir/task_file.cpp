@@ -10,6 +10,7 @@
 #include <contracts/chain/params_rules.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <verifier/taskdir/task_models.hpp>
+#include <verifier/taskdir/task_replicas.hpp>
 #include <verifier/taskdir/toml_section.hpp>
 
 namespace assay::taskdir {
@@ -21,7 +22,8 @@ constexpr std::uint32_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
 contracts::TaskSpec read_root(const TomlSection& root) {
     root.allow(
         {"title", "mode", "steps", "checkpoint_interval", "seed", "reward", "verification_fee", "training_blocks",
-         "parent", "hardware_class", "model", "optimizer", "schedule", "numerics", "data", "evaluation"}
+         "members", "parent", "hardware_class", "model", "optimizer", "schedule", "replicas", "numerics", "data",
+         "evaluation"}
     );
     contracts::TaskSpec spec;
     spec.title = root.text("title");
@@ -35,6 +37,10 @@ contracts::TaskSpec read_root(const TomlSection& root) {
     spec.verification_fee = root.amount("verification_fee");
     spec.training_blocks = root.number<std::uint32_t>("training_blocks", 1, kMaxU32);
     root.read<std::uint32_t>("hardware_class", 0, contracts::kMaxHardwareClasses, spec.hardware_class);
+    root.read<std::uint8_t>("members", 1, contracts::kMaxSeats, spec.members);
+    if (spec.members > 1 && spec.mode != contracts::Mode::kExact) {
+        root.fail("members", "must be 1 in tolerance mode: a group's checkpoints are judged by equality");
+    }
     if (root.has("parent")) {
         spec.parent = fixed_from_hex<contracts::TaskId>(root.text("parent"));
         if (!spec.parent) {
@@ -235,7 +241,17 @@ TaskFile read_task_file(const std::filesystem::path& directory, Findings& findin
     task.spec = read_root(root);
     task.model = read_model(root.section("model"));
     task.optimizer = read_optimizer(root.section("optimizer"));
-    const std::uint64_t updates = std::max<std::uint64_t>(1, task.spec.steps / task.optimizer.accumulation);
+    if (root.has("replicas")) {
+        const TomlSection section = root.section("replicas");
+        const Exchange exchange = read_exchange(section);
+        if (is_local(exchange)) {
+            task.local = read_local_replicas(section, exchange, task.spec);
+        } else {
+            task.optimizer.replicas = read_replicas(section, exchange, task.model, task.optimizer);
+        }
+    }
+    const std::uint64_t own_steps = task.spec.steps / (task.local ? task.local->count : 1);
+    const std::uint64_t updates = std::max<std::uint64_t>(1, own_steps / task.optimizer.accumulation);
     task.optimizer.schedule = read_schedule(root.section("schedule"), updates);
     task.profile = read_profile(root.section("numerics"));
     task.data = read_data(root.section("data"));

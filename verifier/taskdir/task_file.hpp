@@ -11,6 +11,7 @@
 
 #include <contracts/transaction/transaction.hpp>
 #include <verifier/taskdir/findings.hpp>
+#include <verifier/compile/program/local_replicas.hpp>
 #include <verifier/compile/program/models.hpp>
 #include <verifier/compile/program/optimizer.hpp>
 
@@ -51,6 +52,7 @@ struct TaskFile {
     contracts::TaskSpec spec;  ///< from the keys at the top of the file
     Model model;
     program::OptimizerConfig optimizer;
+    std::optional<program::LocalReplicas> local{};  ///< of the whole program; `optimizer` is each replica's own
     program::Profile profile;
     DataFiles data;
     std::optional<Holdout> holdout{};

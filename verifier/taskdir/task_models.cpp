@@ -206,6 +206,8 @@ std::string explain(program::ModelError error) {
             return "the image is so small that pooling leaves nothing of it";
         case kOptimizer:
             return "the optimizer's numbers are out of range";
+        case kReplicas:
+            return "the number of replicas does not divide the batch size";
     }
     return "";
 }

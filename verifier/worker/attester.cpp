@@ -58,7 +58,7 @@ bool Attester::has_checkpoint(
     if (had_[task.id].contains(index) && !is_asked) {
         return true;
     }
-    auto found = context_.state(artifacts, context_.chain.checkpoint(task.id, index));
+    auto found = context_.state_at(artifacts, index);
     if (!found) {
         context_.decline(task.id, found.error());
         return false;

@@ -47,10 +47,12 @@ class NodesView final : public contracts::StateView {
     client::RpcClient& rpc_;
 };
 
-/// DTY-1. What is larger has a fee.
-bool is_small_enough(const contracts::Action& action) {
+/// DTY-1. What is larger has a fee, and so has an acceptance for a group (GRP-2).
+bool is_free(const contracts::Action& action) {
     constexpr std::size_t kEnvelope = 256;
-    return codec::encode(action).size() + kEnvelope <= contracts::answer_of(action).bytes_max;
+    const auto* accepted = std::get_if<contracts::AcceptTask>(&action);
+    const bool is_for_group = accepted != nullptr && !accepted->seats.empty();
+    return !is_for_group && codec::encode(action).size() + kEnvelope <= contracts::answer_of(action).bytes_max;
 }
 
 }  // namespace
@@ -122,6 +124,10 @@ void Chain::refresh() {
             tasks_.erase(id);
             ended_.push_back(*std::move(task));
         } else {
+            // What was published before a cut asks for nothing any more (GRP-7).
+            std::erase_if(task->assignments, [](const contracts::Assignment& assignment) {
+                return assignment.status == contracts::VerdictStatus::kDropped;
+            });
             tasks_.insert_or_assign(id, *std::move(task));
         }
     }
@@ -241,7 +247,7 @@ bool Chain::note_failure(Failures& failures, const contracts::Action& action, co
 
 client::TxResult Chain::submit(const contracts::Action& action) {
     const NodesView view(rpc_);
-    if (const auto duty = contracts::find_duty(view, params(), self_, action); duty && is_small_enough(action)) {
+    if (const auto duty = contracts::find_duty(view, params(), self_, action); duty && is_free(action)) {
         return rpc_.answer(key_, action, chain_id(), duty->due, kSendTimeout);
     }
     const auto base = proven([this](client::ProvenChain& chain) { return chain.base(self_); });

@@ -38,7 +38,7 @@ class Chain {
 
     /// Reloads the tasks and the height. Invalidates references into tasks().
     void refresh();
-    /// Tasks that had not ended at the last refresh.
+    /// Tasks that had not ended at the last refresh, without the verdicts that a cut has dropped.
     const std::map<contracts::TaskId, contracts::Task>& tasks() const { return tasks_; }
     /// Tasks that refresh() found to have ended since the last drop_ended().
     const std::vector<contracts::Task>& ended() const { return ended_; }
@@ -67,6 +67,8 @@ class Chain {
     /// Returns all history records of a task.
     std::vector<contracts::HistoryRecord> history(const contracts::TaskId& task);
 
+    /// Signs a claim with the account's key (BIP-340).
+    Signature sign(const Hash256& claim) const { return key_.sign(claim.view()); }
     /// Sends a transaction and waits until it is in a block. Returns whether it was executed. Answers to duties are
     /// free (DTY-1). After repeated failures the same action is paused for some blocks, to avoid a fee in every block.
     bool send(const contracts::Action& action);

@@ -69,7 +69,7 @@ std::vector<std::uint32_t> own_marks(const contracts::Task& task, std::uint32_t 
 }
 
 void Checker::want(const contracts::Task& task, std::uint32_t segment) {
-    context_.want(task, artifacts::Urgency::kDuty);
+    context_.want(task, artifacts::Urgency::kDuty, segment);
     const std::uint32_t last = std::min(segment, task.checkpoints - 1);
     for (std::uint32_t index = segment == 0 ? 0 : segment - 1; index <= last; ++index) {
         context_.want_checkpoint(task.id, context_.chain.checkpoint(task.id, index));
@@ -77,7 +77,7 @@ void Checker::want(const contracts::Task& task, std::uint32_t segment) {
 }
 
 bool Checker::replay(const contracts::Task& task, std::uint32_t segment) {
-    const auto artifacts = context_.artifacts(task);
+    const auto artifacts = context_.artifacts(task, artifacts::Urgency::kDuty, segment);
     roles::Replays& replays = context_.journal.replays({task.id, segment});
     if (!artifacts) {
         // The submitter's artifacts, not the solver's: nothing to challenge.
@@ -106,10 +106,10 @@ std::optional<std::vector<canonical::Tensor>> Checker::load(
         const contracts::Checkpoint& checkpoint = context_.chain.checkpoint(task.id, index);
         const auto missing = [&]() -> std::optional<Unavailable> {
             if (index == segment) {  // the segment's end is not replayed from
-                const auto found = context_.has_state(artifacts, checkpoint);
+                const auto found = context_.has_state(artifacts, checkpoint, least_file(artifacts, index));
                 return found ? std::nullopt : std::optional(found.error());
             }
-            auto state = context_.state(artifacts, checkpoint);
+            auto state = context_.state_at(artifacts, index);
             if (!state) {
                 return state.error();
             }
@@ -154,7 +154,7 @@ void Checker::note_probes(
 }
 
 bool Checker::replay_probe(const contracts::Task& task, std::uint32_t segment, std::uint32_t probe) {
-    const auto artifacts = context_.artifacts(task);
+    const auto artifacts = context_.artifacts(task, artifacts::Urgency::kDuty, segment);
     roles::Replays& replays = context_.journal.probe_replays({task.id, segment}, probe);
     if (!artifacts) {
         replays.unable = context_.unusable.contains(task.id);
@@ -206,7 +206,7 @@ void Checker::judge(
         judged.verdict.diverged_after = contracts::step_count(task, segment);
         judged.divergence = *std::move(alleged);
     } else {
-        const auto claimed = context_.state(*artifacts, context_.chain.checkpoint(task.id, segment));
+        const auto claimed = context_.state_at(*artifacts, segment);
         if (!claimed) {
             throw std::runtime_error(claimed.error().reason);
         }

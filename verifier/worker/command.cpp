@@ -4,11 +4,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -16,9 +19,13 @@
 
 #include <client/http/http.hpp>
 #include <client/rpc_client.hpp>
+#include <core/crypto/address.hpp>
 #include <core/keys/key_file.hpp>
 #include <core/keys/password.hpp>
 #include <core/system/log/log_options.hpp>
+#include <verifier/cell/lead.hpp>
+#include <verifier/cell/measure.hpp>
+#include <verifier/cell/member.hpp>
 #include <verifier/worker/benchmark.hpp>
 #include <verifier/worker/offers.hpp>
 #include <verifier/worker/segment_check.hpp>
@@ -45,6 +52,12 @@ struct Arguments {
     std::string params_node;  ///< whose table of classes a benchmark is held against
     double seconds = 3.0;
     bool is_benchmark = false;
+    std::string cell_file;       ///< the machines of a cell
+    std::string plan = "zero1";  ///< how they divide a step
+    std::string member;          ///< which of them this one is; empty: the lead
+    bool is_measuring = false;   ///< its links
+    double link_seconds = 10.0;  ///< of bytes in each direction of each link
+    std::string members_file = "members.toml";
 };
 
 void add_engine(CLI::App& command, Arguments& args) {
@@ -61,6 +74,41 @@ void add_engine(CLI::App& command, Arguments& args) {
         )
         ->transform(CLI::AsSizeValue(false))
         ->default_str("0");
+}
+
+void add_cell(CLI::App& command, Arguments& args) {
+    auto* cell = command.add_option(
+        "--cell", args.cell_file, "File that names the machines of a cell, which execute steps together with this one"
+    );
+    command
+        .add_option(
+            "--plan", args.plan,
+            "How they divide a step: dp, zero1, zero2, zero3, tp, pp, or combinations such as dp2tp2; pp+1f1b8 "
+            "cuts the batch into micro-batches for the stages; zero1:5,3 gives the first 5 parts of each batch in 8"
+        )
+        ->needs(cell)
+        ->capture_default_str();
+}
+
+void add_group(CLI::App& command, Arguments& args) {
+    const auto read_account = [&args](const std::string& text) {
+        const auto account = crypto::decode_address(text);
+        if (!account) {
+            throw CLI::ValidationError("--partner", "\"" + text + "\" is no account's address");
+        }
+        args.worker.partners.push_back(*account);
+    };
+    command.add_option_function<std::vector<std::string>>(
+        "--partner",
+        [read_account](const std::vector<std::string>& texts) {
+            std::for_each(texts.begin(), texts.end(), read_account);
+        },
+        "Lead a group: an account that trains every so many-th segment; once for each seat"
+    );
+    command.add_option(
+        "--lead", args.worker.lead_urls,
+        "Train in groups: URL of a lead's artifact server, whose offers of seats are signed; may be given several times"
+    );
 }
 
 void add_common(CLI::App& command, Arguments& args) {
@@ -82,10 +130,26 @@ void add_listen(CLI::App& command, Arguments& args) {
         ->capture_default_str();
 }
 
+void add_sources(CLI::App& command, Arguments& args) {
+    command
+        .add_option(
+            "--artifact-source", args.worker.artifact_sources,
+            "A server that may have any artifact, asked besides the one that the chain names, as in http://host:4000; "
+            "may be given several times"
+        )
+        ->check(CLI::Validator(
+            [](std::string& text) {
+                return http::decode_url(text) ? std::string() : "\"" + text + "\" is no http:// or https:// URL";
+            },
+            "URL"
+        ));
+}
+
 void add_role(CLI::App& command, Arguments& args) {
     add_common(command, args);
     add_listen(command, args);
     add_engine(command, args);
+    add_cell(command, args);
     command.add_option("--node", args.worker.node_url, "URL of the node's RPC")->capture_default_str();
     command.add_option("--chain-id", args.worker.pins.chain_id, "The chain's id; default: what --home has pinned");
     command.add_option("--genesis-hash", args.worker.pins.genesis_hash, "The chain's genesis hash; default: likewise")
@@ -110,21 +174,11 @@ void add_role(CLI::App& command, Arguments& args) {
     );
     command.add_flag(
         "--allow-private-addresses", args.worker.allow_private_addresses,
-        "Fetch from loopback and private networks too; only for devnets, since whoever submits a task chooses the "
+        "Fetch from loopback and private networks too; only for devnets, since whoever submits a task "
+        "chooses the "
         "address"
     );
-    command
-        .add_option(
-            "--artifact-source", args.worker.artifact_sources,
-            "A server that may have any artifact, asked besides the one that the chain names, as in http://host:4000; "
-            "may be given several times"
-        )
-        ->check(CLI::Validator(
-            [](std::string& text) {
-                return http::decode_url(text) ? std::string() : "\"" + text + "\" is no http:// or https:// URL";
-            },
-            "URL"
-        ));
+    add_sources(command, args);
     command.add_option("--cache-max", args.worker.cache_bytes, "Disk space for artifacts of others, e.g. 64GiB")
         ->transform(CLI::AsSizeValue(false))
         ->default_str("64GiB");
@@ -198,8 +252,47 @@ int print_benchmark(const Arguments& args) {
     return EXIT_SUCCESS;
 }
 
+/// The links of a cell and the speed of this machine. A signal ends it at once.
+int run_measuring(const Arguments& args) {
+    cell::MeasureOptions options{.hosts = cell::read_hosts(args.cell_file)};
+    options.seconds = args.link_seconds;
+    options.progress = [](const std::string& line) { std::cerr << line << std::endl; };
+    const bool is_lead = args.member.empty();
+    if (!is_lead && options.hosts.find(args.member) == nullptr) {
+        throw std::runtime_error(args.cell_file + " has no member \"" + args.member + "\"");
+    }
+    options.progress("measuring this machine");
+    const Benchmark benchmark = run_benchmark(args.worker.engine, args.seconds);
+    options.self = {is_lead ? "lead" : args.member, benchmark.products * 1e6, memory_max(args.worker)};
+    if (!is_lead) {
+        cell::serve_measuring(options);
+        return EXIT_SUCCESS;
+    }
+    const std::string text = cell::members_text(cell::measure_links(options));
+    std::ofstream out(args.members_file, std::ios::binary);
+    out << text;
+    out.close();
+    if (!out) {
+        throw std::runtime_error("cannot write " + args.members_file);
+    }
+    options.progress("`assay plan` can read " + args.members_file);
+    return EXIT_SUCCESS;
+}
+
+/// A member has nothing that could be lost, so a signal ends it at once.
+int run_member(const Arguments& args) {
+    const std::atomic<bool> never{false};
+    cell::run_member(
+        {.hosts = cell::read_hosts(args.cell_file), .name = args.member, .engine = args.worker.engine}, never
+    );
+    return EXIT_SUCCESS;
+}
+
 int run(Arguments& args, const Flavour& flavour) {
     log::start(args.log);
+    if (!args.member.empty()) {
+        return run_member(args);
+    }
     set_listen(args);
     args.worker.json_progress = args.progress == "json";
     args.worker.engine.memory_bytes = memory_max(args.worker);
@@ -213,6 +306,15 @@ int run(Arguments& args, const Flavour& flavour) {
     if (args.worker.mode == Mode::kServe) {
         return run_server(args.worker, stop_requested);
     }
+    if (!args.cell_file.empty()) {
+        std::filesystem::create_directories(args.worker.home);
+        args.worker.engine.cell = cell::make_lead(
+            {.hosts = cell::read_hosts(args.cell_file),
+             .layout = args.plan,
+             .engine = args.worker.engine,
+             .directory = args.worker.home}
+        );
+    }
     const auto behaviour = flavour.behaviour(args.worker);
     return run_worker(args.worker, read_key(args), *behaviour, stop_requested);
 }
@@ -221,6 +323,7 @@ int run(Arguments& args, const Flavour& flavour) {
 void add_roles(CLI::App& app, Arguments& args, const Flavour& flavour) {
     auto* solve = app.add_subcommand("solve", "Accept tasks, train them, prove and defend the result");
     add_role(*solve, args);
+    add_group(*solve, args);
     solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")
         ->capture_default_str();
     add_prices(*solve, args);
@@ -255,9 +358,28 @@ void add_tools(CLI::App& app, Arguments& args) {
     add_listen(*serve, args);
     auto* replay = app.add_subcommand("replay", "Execute one segment again: no account, no stake, no node");
     add_common(*replay, args);
+    add_sources(*replay, args);
     add_engine(*replay, args);
     replay->add_option("--records", args.records, "The segment's records, as `assay verify segment` writes them")
         ->required();
+    auto* member =
+        app.add_subcommand("member", "Execute steps together with the lead of a cell: no account, no stake, no node");
+    member->add_option("--cell", args.cell_file, "File that names the machines of the cell, as the lead has it")
+        ->required();
+    member->add_option("--name", args.member, "Which of its members this machine is")->required();
+    add_engine(*member, args);
+    log::add_options(*member, args.log);
+    auto* measure = app.add_subcommand(
+        "measure-links", "Measure the links of a cell and the speed of its machines, for `assay plan --members`"
+    );
+    measure->add_option("--cell", args.cell_file, "File that names the machines of the cell")->required();
+    measure->add_option("--name", args.member, "Which of its members this machine is; without, the lead");
+    measure->add_option("--seconds", args.link_seconds, "How long bytes cross each link, in each direction")
+        ->check(CLI::Range(0.1, 600.0))
+        ->capture_default_str();
+    measure->add_option("--out", args.members_file, "The lead: where the result goes")->capture_default_str();
+    add_engine(*measure, args);
+    measure->callback([&args] { args.is_measuring = true; });
     auto* benchmark = app.add_subcommand("benchmark", "Measure this machine for `assay stake register`");
     add_engine(*benchmark, args);
     benchmark->add_option("--node", args.params_node, "Take the classes from this chain; default: those of a new one");
@@ -280,6 +402,9 @@ int run_command(int argc, char** argv, const Flavour& flavour) {
     add_tools(app, args);
     CLI11_PARSE(app, argc, argv);
     try {
+        if (args.is_measuring) {
+            return run_measuring(args);
+        }
         return args.is_benchmark ? print_benchmark(args) : run(args, flavour);
     } catch (const std::exception& error) {
         if (log::is_started()) {

@@ -97,8 +97,7 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of(
         return Ground{artifacts, {}, context_.behaviour.of_task(context_, artifacts)};
     }
     const auto load = [&](std::uint32_t index) {
-        auto state =
-            context_.state(*artifacts, context_.chain.checkpoint(task.id, index), artifacts::Urgency::kDispute);
+        auto state = context_.state_at(*artifacts, index, artifacts::Urgency::kDispute);
         if (!state) {
             note_missing(dispute, state.error());
         }
@@ -173,7 +172,9 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
 
 std::shared_ptr<EngineReplay> DisputePlayer::replay_of(const contracts::Task& task, const contracts::Dispute& dispute) {
     return replays_.of(dispute, [&]() -> std::shared_ptr<EngineReplay> {
-        const auto artifacts = context_.artifacts(task, artifacts::Urgency::kDispute);
+        // A dispute about a profile may replay several segments.
+        const auto segment = dispute.profile() ? std::nullopt : std::optional(dispute.segment);
+        const auto artifacts = context_.artifacts(task, artifacts::Urgency::kDispute, segment);
         if (!artifacts) {
             return nullptr;
         }

@@ -24,6 +24,14 @@
 namespace assay::worker {
 namespace {
 
+/// Where the verdict on a segment is kept. One from before the task was cut (GRP-7) has other marks, and is not used
+/// again.
+Journal::Place verdict_place(const contracts::Task& task, std::uint32_t segment) {
+    static_assert(contracts::kMaxSegments + 2 < 1U << 16U);
+    const std::uint32_t cut = task.group && task.group->counted ? *task.group->counted + 1 : 0;
+    return {task.id, cut << 16U | segment};
+}
+
 /// Judges the segments that it was drawn for, and accuses where it rejects.
 class Verifier final : public Role {
   public:
@@ -114,11 +122,27 @@ class Verifier final : public Role {
             view.claimed = view.replays.first.value_or(Hash256{});
             view.replays.second.reset();
         }
-        const auto kept = context_.journal.verdict(place);
+        const auto kept = context_.journal.verdict(verdict_place(task, assignment.segment));
         view.has_kept_verdict = kept && roles::is_opening_of(assignment, task.id, *kept);
+        if (!view.has_kept_verdict && lacks_marks(task, assignment, view)) {
+            view.replays = {};
+        }
         view.is_challenged = is_challenged(task, assignment);
         view.is_breaker_open = context_.journal.breaker().has_value();
         return view;
+    }
+
+    /// Whether the segment was replayed for other marks than those of the assignment, before the task was cut.
+    bool lacks_marks(
+        const contracts::Task& task, const contracts::Assignment& assignment, const roles::VerifierView& view
+    ) const {
+        if (assignment.status != contracts::VerdictStatus::kDue || view.replays.first != view.claimed) {
+            return false;
+        }
+        const auto marks = contracts::marks_of(task, assignment);
+        return std::any_of(marks.begin(), marks.end(), [&](std::uint32_t mark) {
+            return !context_.journal.probe_replays({task.id, assignment.segment}, mark).first;
+        });
     }
 
     bool act(const contracts::Task& task, const roles::Intent& intent) {
@@ -166,11 +190,13 @@ class Verifier final : public Role {
 
     bool commit(const contracts::Task& task, std::uint32_t segment) {
         const Journal::Place place{task.id, segment};
-        auto opening = context_.journal.verdict(place);
+        auto opening = context_.journal.verdict(verdict_place(task, segment));
         if (!opening) {
             opening = make_verdict(task, segment);
             const bool shows = opening->verdict.diverged_after.has_value();
-            context_.journal.keep_verdict(place, *opening, shows ? context_.judged.at(place).divergence : std::nullopt);
+            context_.journal.keep_verdict(
+                verdict_place(task, segment), *opening, shows ? context_.judged.at(place).divergence : std::nullopt
+            );
         }
         const Hash256 commitment = contracts::verdict_commitment(task.id, segment, context_.chain.self(), *opening);
         return note(
@@ -180,13 +206,12 @@ class Verifier final : public Role {
     }
 
     bool publish(const contracts::Task& task, std::uint32_t segment) {
-        const auto opening = context_.journal.verdict({task.id, segment}).value();
+        const auto opening = context_.journal.verdict(verdict_place(task, segment)).value();
         const std::uint32_t rate = context_.chain.params().forced_error_bps;
         const bool forced = contracts::is_forced(task, assignment_of(task, segment), opening, rate);
         const auto verdict = context_.behaviour.published(
             context_, task, segment, contracts::published_verdict(task, assignment_of(task, segment), opening, forced)
         );
-        const Journal::Place place{task.id, segment};
         return verdict &&
                note(
                    "publish", task, segment,
@@ -194,12 +219,13 @@ class Verifier final : public Role {
                        .task = task.id,
                        .segment = segment,
                        .verdict = *verdict,
-                       .divergence = verdict->diverged_after ? context_.journal.divergence(place) : std::nullopt})
+                       .divergence = verdict->diverged_after ? context_.journal.divergence(verdict_place(task, segment))
+                                                             : std::nullopt})
                );
     }
 
     bool disclose(const contracts::Task& task, std::uint32_t segment) {
-        const auto opening = context_.journal.verdict({task.id, segment}).value();
+        const auto opening = context_.journal.verdict(verdict_place(task, segment)).value();
         return note(
             "disclose", task, segment,
             context_.chain.send(contracts::DiscloseVerdict{.task = task.id, .segment = segment, .opening = opening})

@@ -15,6 +15,7 @@
 #include <verifier/roles/solver.hpp>
 #include <core/dispute/work.hpp>
 #include <core/system/memory.hpp>
+#include <verifier/engine/backend/step_machine.hpp>
 #include <verifier/engine/fused/planning.hpp>
 #include <verifier/worker/runner.hpp>
 
@@ -99,8 +100,12 @@ std::uint64_t memory_of(const TaskArtifacts& artifacts, const engine::EngineOpti
 }
 
 std::uint64_t memory_max(const WorkerOptions& options) {
-    return options.memory_bytes != 0 ? options.memory_bytes
-                                     : system::available_memory().value_or(std::numeric_limits<std::uint64_t>::max());
+    const std::uint64_t here = options.memory_bytes != 0
+                                   ? options.memory_bytes
+                                   : system::available_memory().value_or(std::numeric_limits<std::uint64_t>::max());
+    // A cell's machines are taken to be alike.
+    const std::uint32_t machines = options.engine.cell ? options.engine.cell->count() : 1;
+    return checked_mul(here, std::uint64_t{machines}).value_or(std::numeric_limits<std::uint64_t>::max());
 }
 
 Trial try_step(

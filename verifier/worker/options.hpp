@@ -38,6 +38,9 @@ struct WorkerOptions {
     std::uint64_t join_grains = 0;    ///< bond that a whistleblower joins with and withdraws by itself; 0: neither
     std::uint32_t others_max = 4;     ///< it joins while at most this many others watch
     std::uint64_t payout_checks = 0;  ///< it leaves after this many checks; 0: the expected number per forced error
+    /// GRP-2: accounts with which a solver trains as the lead of a group, one for each seat after its own first one.
+    std::vector<AccountId> partners{};
+    std::vector<std::string> lead_urls{};  ///< URLs of the artifact servers of leads whose seats a solver signs
     bool json_progress = false;
     bool reset_breaker = false;
 };

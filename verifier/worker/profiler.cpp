@@ -162,7 +162,7 @@ std::optional<contracts::ProfileReport> Profiler::make_report(const contracts::T
 Result<States, Unavailable> native_state(
     WorkerContext& context, const TaskArtifacts& artifacts, const contracts::ProfileSegment& segment
 ) {
-    return context.state(artifacts, {segment.native_root, segment.native, {}});
+    return context.state(artifacts, {segment.native_root, segment.native, {}}, artifacts::StateFile::kWhole);
 }
 
 Result<States, Unavailable> state_before_profiled(

@@ -21,6 +21,16 @@ std::uint64_t size_bytes(const std::vector<canonical::Tensor>& state) {
 
 }  // namespace
 
+namespace {
+
+// A dispute is played by one machine: its steps are watched.
+engine::EngineOptions without_cell(engine::EngineOptions options) {
+    options.cell.reset();
+    return options;
+}
+
+}  // namespace
+
 EngineReplay::EngineReplay(
     std::shared_ptr<const TaskArtifacts> artifacts, const dispute::Claim& claim, std::vector<canonical::Tensor> before,
     const engine::EngineOptions& options, const Storage& storage, std::shared_ptr<const Alteration> alteration
@@ -28,13 +38,13 @@ EngineReplay::EngineReplay(
     : artifacts_(std::move(artifacts)),
       claim_(claim),
       storage_(storage),
-      runner_(artifacts_, claim.initialisation, options, std::move(alteration)),
+      runner_(artifacts_, claim.initialisation, without_cell(options), std::move(alteration)),
       at_(claim.first_step) {
     const std::vector<canonical::Tensor>& first = claim.initialisation ? artifacts_->initial : before;
     const std::uint64_t affordable =
         std::max<std::uint64_t>(1, storage.budget_bytes / std::max<std::uint64_t>(1, size_bytes(first)));
     stride_ = div_ceil<std::uint64_t>(std::uint64_t{claim.step_count} + 1, affordable);
-    states_.emplace(claim.first_step, SpilledState(storage_.directory, first.size(), [&](std::size_t i) {
+    states_.emplace(claim.first_step, artifacts::SpilledState(storage_.directory, first.size(), [&](std::size_t i) {
                         return first[i];
                     }));
     runner_.set_state(first);
@@ -74,7 +84,7 @@ bool EngineReplay::bring_to(std::uint64_t step) {
     }
     const auto nearest = std::prev(states_.upper_bound(step));
     if (at_ > step || nearest->first > at_) {
-        const SpilledState& state = nearest->second;
+        const artifacts::SpilledState& state = nearest->second;
         runner_.set_state(state.size(), [&](std::size_t i) { return state.load(i); });
         at_ = nearest->first;
     }
@@ -89,7 +99,7 @@ bool EngineReplay::bring_to(std::uint64_t step) {
     return true;
 }
 
-const SpilledState* EngineReplay::spilled(std::uint64_t step) {
+const artifacts::SpilledState* EngineReplay::spilled(std::uint64_t step) {
     if (const auto found = states_.find(step); found != states_.end()) {
         return &found->second;
     }
@@ -125,14 +135,14 @@ Hash256 EngineReplay::state_root_after(std::uint64_t step) {
 }
 
 std::size_t EngineReplay::state_size(std::uint64_t step) {
-    const SpilledState* state = spilled(step);
+    const artifacts::SpilledState* state = spilled(step);
     ASSERT(state != nullptr);
     return state->size();
 }
 
 const canonical::Tensor& EngineReplay::state_tensor(std::uint64_t step, std::uint32_t index) {
     if (loaded_at_ != std::pair{step, index}) {
-        const SpilledState* state = spilled(step);
+        const artifacts::SpilledState* state = spilled(step);
         ASSERT(state != nullptr);
         loaded_ = {};
         loaded_ = state->load(index);

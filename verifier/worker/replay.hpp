@@ -12,7 +12,7 @@
 
 #include <core/dispute/player.hpp>
 #include <verifier/worker/runner.hpp>
-#include <verifier/worker/spilled_state.hpp>
+#include <verifier/artifacts/spilled_state.hpp>
 
 namespace assay::worker {
 
@@ -56,7 +56,7 @@ class EngineReplay final : public dispute::Replay {
     /// Gives the engine the state before `step`. Returns false if an earlier step diverged, so that there is none.
     bool bring_to(std::uint64_t step);
     /// The state before `step` on disk; nullptr if an earlier step but the one before diverged.
-    const SpilledState* spilled(std::uint64_t step);
+    const artifacts::SpilledState* spilled(std::uint64_t step);
     void spill();
     bool is_kept(std::uint64_t step) const;
 
@@ -65,14 +65,14 @@ class EngineReplay final : public dispute::Replay {
     Storage storage_;
     Runner runner_;
     std::uint64_t steps_run_ = 0;
-    std::uint64_t stride_ = 1;                      ///< every stride_-th state is kept
-    std::uint64_t at_ = 0;                          ///< the step before which is the engine's state
-    std::map<std::uint64_t, SpilledState> states_;  ///< key: the step that reads the state
-    std::deque<std::uint64_t> passing_;             ///< the states that are kept until two others are asked for
+    std::uint64_t stride_ = 1;                                 ///< every stride_-th state is kept
+    std::uint64_t at_ = 0;                                     ///< the step before which is the engine's state
+    std::map<std::uint64_t, artifacts::SpilledState> states_;  ///< key: the step that reads the state
+    std::deque<std::uint64_t> passing_;  ///< the states that are kept until two others are asked for
     std::map<std::uint64_t, Hash256> roots_;
     std::optional<std::uint64_t> diverged_at_;
     bool is_finite_ = false;  ///< the whole claim was executed without divergence
-    std::optional<SpilledState> after_divergence_;
+    std::optional<artifacts::SpilledState> after_divergence_;
     std::optional<std::pair<std::uint64_t, std::uint32_t>> loaded_at_;  ///< step and index of `loaded_`
     canonical::Tensor loaded_;
     std::optional<std::uint64_t> outputs_step_;

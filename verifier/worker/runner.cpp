@@ -22,14 +22,60 @@ Runner::Runner(
 )
     : artifacts_(std::move(artifacts)),
       initialisation_(initialisation),
-      alteration_(std::move(alteration)),
-      engine_(initialisation ? artifacts_->program.init : artifacts_->program.step, artifacts_->dataset, options) {
-    if (!initialisation_) {
-        engine_.keep(artifacts_->program.loss_node);
-    } else if (!artifacts_->initial.empty()) {
-        engine_.set_state(artifacts_->initial);
+      options_(options),
+      alteration_(std::move(alteration)) {
+    if (options_.cell && !initialisation_ && !alteration_) {
+        cell_ = options_.cell->begin(artifacts_->program, artifacts_->dataset);
+    }
+    if (!cell_) {
+        use_engine();
     }
 }
+
+// With the state that the cell has, if it was the cell's until now.
+void Runner::use_engine() {
+    engine_.emplace(graph(), artifacts_->dataset, options_);
+    if (!initialisation_) {
+        engine_->keep(artifacts_->program.loss_node);
+    } else if (!artifacts_->initial.empty()) {
+        engine_->set_state(artifacts_->initial);
+    }
+    if (cell_) {
+        engine_->set_state(state_size(), [&](std::size_t i) { return cell_->tensor(i); });
+        cell_.reset();
+    }
+}
+
+void Runner::set_state(std::span<const canonical::Tensor> state) {
+    set_state(state.size(), [&](std::size_t i) { return state[i]; });
+}
+
+void Runner::set_state(std::size_t count, const std::function<canonical::Tensor(std::size_t)>& tensor) {
+    if (cell_) {
+        cell_->set_state(tensor);
+    } else {
+        engine_->set_state(count, tensor);
+    }
+}
+
+std::size_t Runner::state_size() const { return cell_ ? artifacts_->program.state.size() : engine_->state_size(); }
+
+canonical::Tensor Runner::tensor(std::size_t index) const {
+    return cell_ ? cell_->tensor(index) : engine_->tensor(index);
+}
+
+std::vector<canonical::Tensor> Runner::state() const {
+    if (!cell_) {
+        return engine_->state();
+    }
+    std::vector<canonical::Tensor> out;
+    for (std::size_t i = 0; i < state_size(); ++i) {
+        out.push_back(cell_->tensor(i));
+    }
+    return out;
+}
+
+std::vector<canonical::Tensor> Runner::take_state() { return cell_ ? state() : engine_->take_state(); }
 
 const canonical::Graph& Runner::graph() const {
     return initialisation_ ? artifacts_->program.init : artifacts_->program.step;
@@ -42,14 +88,17 @@ void Runner::run(std::uint64_t step, engine::OutputObserver* observer) {
     }
     const canonical::StepContext context{
         .seed = artifacts_->spec.seed, .step = step, .dataset = artifacts_->program.dataset};
-    if (!engine_.run_step(context, tamper, observer)) {
+    if (cell_ && observer != nullptr) {
+        use_engine();
+    }
+    const bool is_next =
+        cell_ ? cell_->run_step(context).has_value() : engine_->run_step(context, tamper, observer).has_value();
+    if (!is_next) {
         throw Diverged(step);
     }
 }
 
-std::vector<canonical::Tensor> Runner::state_before() const {
-    return initialisation_ ? artifacts_->initial : engine_.state();
-}
+std::vector<canonical::Tensor> Runner::state_before() const { return initialisation_ ? artifacts_->initial : state(); }
 
 std::vector<canonical::Tensor> Runner::state_after_divergence(std::uint64_t step) {
     const std::vector<canonical::Input>& next = graph().back().inputs;
@@ -67,16 +116,16 @@ std::vector<canonical::Tensor> Runner::state_after_divergence(std::uint64_t step
     std::vector<canonical::Tensor> after;
     for (const canonical::Input& input : next) {
         const bool is_old = input.source == canonical::Source::kState;
-        after.push_back(is_old ? engine_.tensor(input.index) : collected.outputs().at(input.index));
+        after.push_back(is_old ? tensor(input.index) : collected.outputs().at(input.index));
     }
     return after;
 }
 
 Hash256 Runner::state_root() const {
-    return artifacts::state_root_of(engine_.state_size(), [&](std::size_t i) { return engine_.tensor(i); });
+    return artifacts::state_root_of(state_size(), [&](std::size_t i) { return tensor(i); });
 }
 
-float Runner::loss() const { return engine_.scalar(artifacts_->program.loss_node); }
+float Runner::loss() const { return cell_ ? cell_->loss() : engine_->scalar(artifacts_->program.loss_node); }
 
 Hash256 SegmentEnd::root(std::optional<std::uint64_t> claimed) const {
     const Hash256 state_root = artifacts::state_root_of(state);

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <verifier/engine/backend/step_machine.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/behaviour.hpp>
 #include <verifier/worker/task_artifacts.hpp>
@@ -26,7 +27,8 @@ class Diverged : public std::runtime_error {
 };
 
 /// Executes one of a task's two graphs step by step, altered by `alteration` if given. The initialisation starts from
-/// the task's initial tensors, any other step from the state set with set_state().
+/// the task's initial tensors, any other step from the state set with set_state(). Steps that are neither altered nor
+/// observed are executed by the machines of a cell, if `options` name one that is free.
 class Runner {
   public:
     /// Throws std::runtime_error if the engine's self-test fails on this machine (NUM-5).
@@ -35,15 +37,13 @@ class Runner {
         std::shared_ptr<const Alteration> alteration = nullptr
     );
     const canonical::Graph& graph() const;
-    void set_state(std::span<const canonical::Tensor> state) { engine_.set_state(state); }
-    void set_state(std::size_t count, const std::function<canonical::Tensor(std::size_t)>& tensor) {
-        engine_.set_state(count, tensor);
-    }
-    std::vector<canonical::Tensor> state() const { return engine_.state(); }
-    std::size_t state_size() const { return engine_.state_size(); }
-    canonical::Tensor tensor(std::size_t index) const { return engine_.tensor(index); }
+    void set_state(std::span<const canonical::Tensor> state);
+    void set_state(std::size_t count, const std::function<canonical::Tensor(std::size_t)>& tensor);
+    std::vector<canonical::Tensor> state() const;
+    std::size_t state_size() const;
+    canonical::Tensor tensor(std::size_t index) const;
     /// Returns the state and leaves the engine without one, so that it is not there twice.
-    std::vector<canonical::Tensor> take_state() { return engine_.take_state(); }
+    std::vector<canonical::Tensor> take_state();
     Hash256 state_root() const;
     /// Runs global step `step` (0 for the initialisation) on the current state. Throws Diverged, which leaves the state
     /// unchanged, and std::runtime_error if the engine fails.
@@ -56,11 +56,14 @@ class Runner {
 
   private:
     std::vector<canonical::Tensor> state_before() const;
+    void use_engine();
 
     std::shared_ptr<const TaskArtifacts> artifacts_;
     bool initialisation_;
+    engine::EngineOptions options_;
     std::shared_ptr<const Alteration> alteration_;
-    engine::Engine engine_;
+    std::unique_ptr<engine::StepMachine> cell_;  ///< if it has the state
+    std::optional<engine::Engine> engine_;       ///< else
 };
 
 /// The result of executing a segment.

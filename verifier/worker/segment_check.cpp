@@ -55,12 +55,14 @@ Result<Ends, Unavailable> load_ends(
 ) {
     Ends ends;
     if (records.before) {
-        TRY_ASSIGN(ends.before, load_state(artifacts, *records.before, source));
+        TRY_ASSIGN(
+            ends.before, load_state(artifacts, *records.before, least_file(artifacts, records.segment - 1), source)
+        );
     }
     if (records.after && contracts::is_exact(records.task, records.segment)) {
-        TRY(check_state(artifacts, *records.after, source));
+        TRY(check_state(artifacts, *records.after, least_file(artifacts, records.segment), source));
     } else if (records.after) {
-        TRY_ASSIGN(ends.after, load_state(artifacts, *records.after, source));
+        TRY_ASSIGN(ends.after, load_state(artifacts, *records.after, least_file(artifacts, records.segment), source));
     }
     return ends;
 }
@@ -89,11 +91,21 @@ SegmentCheck::Distance measure_distance(
 
 Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     const artifacts::SegmentRecords& records, const ArtifactSource& source, const engine::EngineOptions& options,
-    Reporter& reporter, const std::atomic<bool>& stop
+    Reporter& reporter, const std::atomic<bool>& stop, const DatasetSource& dataset_source
 ) {
     const contracts::Task& task = records.task;
     reporter.event({{"event", "fetching"}, {"task", to_hex(task.id.view())}, {"segment", records.segment}});
-    TRY_ASSIGN(const auto artifacts, load_task_artifacts(task.id, task.spec, source));
+    const auto part = dataset_source ? std::optional(SegmentPart{records.segment, dataset_source}) : std::nullopt;
+    TRY_ASSIGN(const auto artifacts, load_task_artifacts(task.id, task.spec, source, part));
+    if (artifacts->segments) {
+        reporter.event(
+            {{"event", "dataset"},
+             {"task", to_hex(task.id.view())},
+             {"segment", records.segment},
+             {"bytes", artifacts->part_bytes},
+             {"of", canonical::byte_count(task.spec.program.dataset)}}
+        );
+    }
     TRY_ASSIGN(auto ends, load_ends(*artifacts, records, source));
     SegmentCheck check;
     auto last_report = std::chrono::steady_clock::now();
@@ -139,7 +151,8 @@ int run_replay(const std::filesystem::path& path, const WorkerOptions& options, 
     const artifacts::ContentStore store(options.home / "store");
     Reporter reporter(options.json_progress);
     const auto source = waiting_source(store, options.artifact_sources);
-    const auto check = check_segment(records, source, options.engine, reporter, stop);
+    const auto dataset_source = waiting_dataset_source(store, options.artifact_sources);
+    const auto check = check_segment(records, source, options.engine, reporter, stop, dataset_source);
     if (!check) {
         reporter.event({{"event", "unable"}, {"reason", check.error().reason}});
         return EXIT_FAILURE;

@@ -38,12 +38,12 @@ struct SegmentCheck {
     bool holds() const { return distance ? distance->is_within : claimed == replayed; }
 };
 
-/// Takes the segment's artifacts from `source`, verifies them against the records and replays the segment. Reports
-/// progress to `reporter`. Returns nullopt if `stop` was set. Fails with Unavailable; throws std::runtime_error if the
-/// engine fails.
+/// Takes the segment's artifacts from `source`, the rows that it reads from `dataset_source` if given (ART-19),
+/// verifies them against the records and replays the segment. Reports progress to `reporter`. Returns nullopt if `stop`
+/// was set. Fails with Unavailable; throws std::runtime_error if the engine fails.
 Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     const artifacts::SegmentRecords& records, const ArtifactSource& source, const engine::EngineOptions& options,
-    Reporter& reporter, const std::atomic<bool>& stop
+    Reporter& reporter, const std::atomic<bool>& stop, const DatasetSource& dataset_source = {}
 );
 
 /// Implements `assay-worker replay`: checks the records in a file and reports events, the last of which is "replayed".

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <map>
@@ -12,15 +13,17 @@
 
 #include <core/base/assert.hpp>
 #include <contracts/params/by_value.hpp>
-#include <verifier/artifacts/hashing.hpp>
-#include <verifier/artifacts/state_io.hpp>
+#include <contracts/state/members.hpp>
 #include <verifier/roles/order.hpp>
 #include <verifier/roles/solver.hpp>
 #include <core/dispute/commitment.hpp>
 #include <core/dispute/player.hpp>
+#include <verifier/worker/checkpoint_shelf.hpp>
 #include <verifier/worker/dispute_player.hpp>
 #include <verifier/worker/evaluating.hpp>
+#include <verifier/worker/group_training.hpp>
 #include <verifier/worker/offers.hpp>
+#include <verifier/worker/seating.hpp>
 #include <verifier/worker/trainer.hpp>
 #include <verifier/worker/verdict_watch.hpp>
 #include <verifier/worker/worker_context.hpp>
@@ -36,7 +39,13 @@ constexpr std::uint64_t kDeclinesBefore = 10;
 class Solver final : public Role {
   public:
     explicit Solver(WorkerContext& context)
-        : context_(context), disputes_(context), watch_(context, contracts::Role::kSolver), offers_(context) {}
+        : context_(context),
+          disputes_(context),
+          watch_(context, contracts::Role::kSolver),
+          offers_(context),
+          shelf_(context),
+          group_(context, shelf_),
+          seating_(context) {}
 
     bool disputes() override { return disputes_.attend(ours()); }
 
@@ -63,11 +72,14 @@ class Solver final : public Role {
                 return true;
             }
         }
-        return offers_.list_again();
+        return seating_.sign_one(offers_) || offers_.list_again();
     }
 
     void forget(const contracts::TaskId& task) override {
         trainers_.erase(task);
+        shelf_.forget(task);
+        group_.forget(task);
+        seating_.forget(task);
         stopped_.erase(task);
         offers_.forget(task);
     }
@@ -79,7 +91,9 @@ class Solver final : public Role {
 
     std::vector<contracts::Task> ours() const {
         auto tasks = roles::by_deadline(context_.chain.tasks());
-        std::erase_if(tasks, [this](const contracts::Task& task) { return task.solver != context_.chain.self(); });
+        std::erase_if(tasks, [this](const contracts::Task& task) {
+            return !contracts::is_member(task, context_.chain.self());
+        });
         return tasks;
     }
 
@@ -92,17 +106,29 @@ class Solver final : public Role {
         roles::SolverView view;
         view.self = context_.chain.self();
         view.task = task;
-        view.stored_checkpoints = static_cast<std::uint32_t>(context_.journal.checkpoints(task.id).size());
+        view.stored_checkpoints = shelf_.count(task.id);
         if (task.state == contracts::TaskState::kDrawn) {
             view.free_stake = context_.chain.free_stake(contracts::Role::kSolver);
             view.solver_bond = contracts::solver_bond(context_.chain.params(), contracts::task_value(task.spec));
         }
         view.is_breaker_open = context_.journal.breaker().has_value();
         view.is_unusable = context_.unusable.contains(task.id) || offers_.has_declined(task.id);
-        view.is_stopped = stopped_.contains(task.id);
+        view.is_stopped = stopped_.contains(task.id) || group_.is_stuck(task.id);
         view.accepted_tasks = context_.journal.accepted_tasks();
         view.tasks_max = context_.options.tasks_max;
+        if (task.group && task.state == contracts::TaskState::kTraining) {
+            view.is_turn_over = context_.chain.height() >= turn_end(task);
+            view.segment_ahead = group_.segment_ahead(task);
+        }
         return view;
+    }
+
+    /// GRP-4: the height from which others may post.
+    std::uint64_t turn_end(const contracts::Task& task) const {
+        const std::uint64_t began = task.checkpoints == 0
+                                        ? task.deadline.value - task.spec.training_blocks
+                                        : context_.chain.checkpoint(task.id, task.checkpoints - 1).height.value;
+        return began + contracts::turn_blocks(task);
     }
 
     bool act(const contracts::Task& task, const roles::Intent& intent) {
@@ -111,6 +137,12 @@ class Solver final : public Role {
         }
         if (const auto* train = std::get_if<roles::intent::Train>(&intent)) {
             return this->train(task, train->segment);
+        }
+        if (const auto* ahead = std::get_if<roles::intent::TrainAhead>(&intent)) {
+            return guarded(task, [&] { return group_.train_ahead(task, ahead->segment, kSlice); });
+        }
+        if (const auto* fetch = std::get_if<roles::intent::FetchCheckpoint>(&intent)) {
+            return guarded(task, [&] { return group_.fetch(task, fetch->index, kSlice); });
         }
         if (std::holds_alternative<roles::intent::Accept>(intent)) {
             return accept(task);
@@ -139,11 +171,17 @@ class Solver final : public Role {
             const bool is_late = context_.chain.height() + kDeclinesBefore >= task.deadline.value;
             return (is_late || offers_.has_declined(task.id)) && decline(task);
         }
-        if (!context_.chain.send(contracts::AcceptTask{.task = task.id})) {
+        const auto acceptance = seating_.acceptance(task);
+        if (!acceptance || !context_.chain.send(*acceptance)) {
             return false;
         }
         context_.journal.note_accepted(task.id);
-        context_.reporter.event({{"event", "accept"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}});
+        nlohmann::ordered_json event = {
+            {"event", "accept"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}};
+        if (!acceptance->seats.empty()) {
+            event["seats"] = acceptance->seats.size();
+        }
+        context_.reporter.event(event);
         return true;
     }
 
@@ -181,7 +219,7 @@ class Solver final : public Role {
             return std::nullopt;
         }
         const std::uint32_t last = task.checkpoints - 1;
-        const auto state = decode_stored(*artifacts, context_.journal.checkpoints(task.id)[last]);
+        const auto state = shelf_.load(*artifacts, last);
         if (!state) {
             compute_again(task, last);
             return std::nullopt;
@@ -227,7 +265,7 @@ class Solver final : public Role {
         if (!artifacts) {
             return false;
         }
-        const auto state = decode_stored(*artifacts, stored);
+        const auto state = shelf_.load(*artifacts, task.checkpoints);
         const auto opening = state ? dispute::open_divergence(*state) : std::nullopt;
         if (!opening) {
             compute_again(task, task.checkpoints);
@@ -254,24 +292,8 @@ class Solver final : public Role {
         return sent;
     }
 
-    /// A checkpoint of ours from the disk; nullopt when it is damaged.
-    std::optional<std::vector<canonical::Tensor>> decode_stored(
-        const TaskArtifacts& artifacts, const Journal::StoredCheckpoint& stored
-    ) {
-        const auto file = context_.store.get(stored.artifact);
-        if (!file) {
-            return std::nullopt;
-        }
-        auto state = artifacts::decode_state(artifacts.program, *file);
-        if (!state || artifacts::state_root_of(*state) != stored.state_root) {
-            return std::nullopt;
-        }
-        return *std::move(state);
-    }
-
     void compute_again(const contracts::Task& task, std::uint32_t index) {
-        context_.reporter.trouble("checkpoint " + std::to_string(index) + " is damaged on disk: computing it again");
-        context_.journal.cut_checkpoints(task.id, index);
+        shelf_.drop_damaged(task.id, index);
         trainers_.erase(task.id);
     }
 
@@ -297,7 +319,7 @@ class Solver final : public Role {
         if (!state) {
             return false;
         }
-        const Hash256 root = keep_checkpoint(task, artifacts->program, *state, artifacts::leaves_of(*state), {});
+        const Hash256 root = shelf_.keep(*artifacts, *state, artifacts::leaves_of(*state), 0, {});
         context_.reporter.event(
             {{"event", "inherit"},
              {"task", to_hex(task.id.view())},
@@ -307,24 +329,14 @@ class Solver final : public Role {
         return true;
     }
 
-    /// Returns the state root.
-    Hash256 keep_checkpoint(
-        const contracts::Task& task, const program::Program& program, const std::vector<canonical::Tensor>& state,
-        const artifacts::Leaves& leaves, std::optional<std::uint64_t> diverged_at
-    ) {
-        const Hash256 root = artifacts::root_of_leaves(program::types_of(program.state), leaves);
-        const auto [artifact, size_bytes] = artifacts::store_state(program, state, leaves, context_.store);
-        context_.journal.add_checkpoint(
-            task.id, {.state_root = root, .artifact = artifact, .size_bytes = size_bytes, .diverged_at = diverged_at}
-        );
-        return root;
-    }
-
     /// Trains a slice; when a segment is finished, stores its checkpoint.
     bool train(const contracts::Task& task, std::uint32_t segment) {
-        try {
+        return guarded(task, [&] {
             if (segment < contracts::first_segment(task.spec)) {
                 return inherit(task);
+            }
+            if (group_.is_ahead(task.id, segment)) {
+                return group_.train_ahead(task, segment, kSlice) || finish_ahead(task, segment);
             }
             Trainer* trainer = trainer_of(task, segment);
             if (trainer == nullptr) {
@@ -336,6 +348,14 @@ class Solver final : public Role {
                 store(task, *trainer);
             }
             return true;
+        });
+    }
+
+    /// Calls `work`; if the engine fails, the training is tried again.
+    template <typename Work>
+    bool guarded(const contracts::Task& task, const Work& work) {
+        try {
+            return work();
         } catch (const http::NetError&) {
             throw;
         } catch (const client::RpcError&) {
@@ -350,8 +370,16 @@ class Solver final : public Role {
                 "task " + to_hex(task.id.view()) + ": training failed, trying again: " + error.what()
             );
             trainers_.erase(task.id);
+            group_.forget(task.id);
         }
         return false;
+    }
+
+    /// Stores the state after a segment that was trained before its turn.
+    bool finish_ahead(const contracts::Task& task, std::uint32_t segment) {
+        const auto artifacts = context_.artifacts(task);
+        const auto state = artifacts ? group_.finish(*artifacts, segment) : std::nullopt;
+        return state && keep_end(task, *artifacts, segment, *state, std::nullopt);
     }
 
     void stop(const contracts::Task& task, const std::string& why) {
@@ -363,8 +391,11 @@ class Solver final : public Role {
     /// The trainer, standing at `segment`; made from the last stored checkpoint when there is none.
     Trainer* trainer_of(const contracts::Task& task, std::uint32_t segment) {
         if (const auto found = trainers_.find(task.id); found != trainers_.end()) {
-            ASSERT(found->second->segment() == segment);
-            return found->second.get();
+            ASSERT(task.group || found->second->segment() == segment);
+            if (found->second->segment() == segment) {
+                return found->second.get();
+            }
+            trainers_.erase(found);
         }
         const auto artifacts = context_.artifacts(task);
         if (!artifacts) {
@@ -372,7 +403,7 @@ class Solver final : public Role {
         }
         std::vector<canonical::Tensor> state;
         if (segment != 0) {
-            auto decoded = decode_stored(*artifacts, context_.journal.checkpoints(task.id)[segment - 1]);
+            auto decoded = shelf_.load(*artifacts, segment - 1);
             if (!decoded) {
                 compute_again(task, segment - 1);
                 return nullptr;
@@ -406,25 +437,30 @@ class Solver final : public Role {
     }
 
     void store(const contracts::Task& task, Trainer& trainer) {
-        if (keep_end(task, trainer) && !trainer.diverged_at()) {
+        const auto artifacts = context_.artifacts(task);
+        const bool goes_on =
+            keep_end(task, *artifacts, trainer.segment(), trainer.state(), trainer.diverged_at()) && !task.group;
+        if (goes_on && !trainer.diverged_at()) {
             trainer.begin_next();
+        } else if (task.group) {
+            trainers_.erase(task.id);  // the next segment may be another member's
         }
     }
 
     /// Stores the state at the end of a segment. Returns false if the training cannot go on.
-    bool keep_end(const contracts::Task& task, const Trainer& trainer) {
-        const std::uint32_t index = trainer.segment();
-        const auto state = trainer.state();
-        const program::Program& program = context_.artifacts(task)->program;
-        const artifacts::Leaves leaves = artifacts::leaves_of(state);
+    bool keep_end(
+        const contracts::Task& task, const TaskArtifacts& artifacts, std::uint32_t index,
+        const std::vector<canonical::Tensor>& state, std::optional<std::uint64_t> diverged_at
+    ) {
+        const artifacts::Leaves leaves = shelf_.leaves_of(artifacts, state);
         // What was posted before a lost disk must come out again; anything else would be two answers to one question.
         const bool is_posted = index < task.checkpoints;
-        const Hash256 root = artifacts::root_of_leaves(program::types_of(program.state), leaves);
-        if (is_posted && (trainer.diverged_at() || context_.chain.checkpoint(task.id, index).state_root != root)) {
+        const Hash256 root = artifacts::root_of_leaves(program::types_of(artifacts.program.state), leaves);
+        if (is_posted && (diverged_at || context_.chain.checkpoint(task.id, index).state_root != root)) {
             stop(task, "checkpoint " + std::to_string(index) + " was posted with another state root");
             return false;
         }
-        keep_checkpoint(task, program, state, leaves, trainer.diverged_at());
+        shelf_.keep(artifacts, state, leaves, index, diverged_at);
         return true;
     }
 
@@ -432,6 +468,9 @@ class Solver final : public Role {
     DisputePlayer disputes_;
     VerdictWatch watch_;
     OfferDesk offers_;
+    CheckpointShelf shelf_;
+    GroupTraining group_;
+    Seating seating_;
     std::map<contracts::TaskId, std::unique_ptr<Trainer>> trainers_;
     std::set<contracts::TaskId> stopped_;  ///< tasks whose training cannot go on
 };

@@ -27,17 +27,23 @@ Defect defect_of(artifacts::FetchError error) {
     }
 }
 
+Unexpected<Unavailable> not_fetched(
+    const char* what, const contracts::ArtifactRef& artifact, artifacts::FetchError error
+) {
+    return Unexpected{Unavailable{
+        .is_final = error == artifacts::FetchError::kTooLarge,
+        .reason = std::string(what) + " at " + artifact.location + ": " + artifacts::to_string(error),
+        .defect = defect_of(error),
+        .artifact = artifact}};
+}
+
 Result<artifacts::StoredFile, Unavailable> fetch_named(
     const char* what, const contracts::ArtifactRef& artifact, std::uint64_t size_max, const ArtifactSource& source,
     const std::shared_ptr<const artifacts::ExpectedState>& state = nullptr
 ) {
     auto file = source(artifact, size_max, state);
     if (!file) {
-        return Unexpected{Unavailable{
-            .is_final = file.error() == artifacts::FetchError::kTooLarge,
-            .reason = std::string(what) + " at " + artifact.location + ": " + artifacts::to_string(file.error()),
-            .defect = defect_of(file.error()),
-            .artifact = artifact}};
+        return not_fetched(what, artifact, file.error());
     }
     return *std::move(file);
 }
@@ -110,6 +116,59 @@ Unexpected<Unavailable> no_state(artifacts::StateError error) {
 
 Unexpected<Unavailable> other_state() {
     return unusable(Defect::kStateOther, "the checkpoint's file does not have the state root that was posted");
+}
+
+/// A task's dataset, of which the root is verified.
+struct LoadedDataset {
+    std::shared_ptr<const artifacts::Dataset> dataset;
+    merkle::Tree tree;
+    bool is_whole = true;
+    std::uint64_t part_bytes = 0;
+};
+
+Result<LoadedDataset, Unavailable> load_whole_dataset(
+    const contracts::TaskSpec& spec, const artifacts::StoredFile& file
+) {
+    auto dataset = artifacts::Dataset::make(spec.program.dataset, file);
+    if (!dataset) {
+        return unusable(
+            Defect::kDatasetSize, std::string("the dataset cannot be used: ") + artifacts::to_string(dataset.error())
+        );
+    }
+    merkle::Tree tree = dispute::dataset_tree(*dataset);
+    if (tree.root() != spec.dataset_root) {
+        return unusable(Defect::kDatasetOther, "the dataset is not the one that the task commits to");
+    }
+    return LoadedDataset{
+        .dataset = std::make_shared<const artifacts::Dataset>(*std::move(dataset)), .tree = std::move(tree)};
+}
+
+/// ART-19
+Result<LoadedDataset, Unavailable> load_dataset(
+    const program::Program& program, const contracts::TaskSpec& spec, const ArtifactSource& source,
+    const std::optional<SegmentPart>& part
+) {
+    constexpr const char* kName = "the dataset";
+    const auto request =
+        part ? chunks_of_segment(spec, part->segment, part->segment == 0 ? &program.init : &program.step) : nullptr;
+    if (!request) {
+        const std::uint64_t size_max = canonical::byte_count(spec.program.dataset);
+        TRY_ASSIGN(const auto file, fetch_named(kName, spec.dataset_artifact, size_max, source));
+        return load_whole_dataset(spec, file);
+    }
+    auto found = part->source(spec.dataset_artifact, request);
+    if (!found) {
+        return not_fetched(kName, spec.dataset_artifact, found.error());
+    }
+    if (const auto* file = std::get_if<artifacts::StoredFile>(&*found)) {
+        return load_whole_dataset(spec, *file);
+    }
+    const auto some = std::get<std::shared_ptr<const artifacts::PartialDataset>>(*std::move(found));
+    return LoadedDataset{
+        .dataset = std::make_shared<const artifacts::Dataset>(some),
+        .tree = some->tree(),
+        .is_whole = false,
+        .part_bytes = artifacts::size_bytes_of(*request)};
 }
 
 /// EVL-9: whether the task commits to the evaluation of its own program on this hold-out set.
@@ -195,6 +254,46 @@ ArtifactSource waiting_source(const artifacts::ContentStore& store, std::vector<
            ) { return artifacts::fetch(artifact, size_max, store, limits, state.get()); };
 }
 
+DatasetSource waiting_dataset_source(const artifacts::ContentStore& store, std::vector<std::string> mirrors) {
+    return [&store, limits = artifacts::FetchLimits{.mirrors = std::move(mirrors)}](
+               const contracts::ArtifactRef& artifact, const std::shared_ptr<const artifacts::ChunkRequest>& request
+           ) -> Result<artifacts::DatasetFile, artifacts::FetchError> {
+        if (!store.has(artifact.sha256)) {
+            auto some = artifacts::fetch_chunks(artifact, *request, store, limits);
+            if (some) {
+                return artifacts::DatasetFile(std::make_shared<const artifacts::PartialDataset>(*std::move(some)));
+            }
+        }
+        TRY_ASSIGN(auto file, artifacts::fetch(artifact, artifact.size_bytes, store, limits));
+        return artifacts::DatasetFile(std::move(file));
+    };
+}
+
+std::shared_ptr<const artifacts::ChunkRequest> chunks_of_segment(
+    const contracts::TaskSpec& spec, std::uint32_t segment, const canonical::Graph* graph
+) {
+    const canonical::DatasetShape& shape = spec.program.dataset;
+    if (spec.dataset_artifact.size_bytes != canonical::byte_count(shape)) {
+        return nullptr;
+    }
+    artifacts::StepRange steps{.seed = spec.seed, .first = 0, .count = segment == 0 ? 1U : 0U};
+    const std::uint64_t first = segment == 0 ? 0 : std::uint64_t{segment - 1} * spec.checkpoint_interval;
+    if (segment != 0 && first < spec.steps) {  // what comes after the last segment is the evaluation
+        steps.first = first;
+        steps.count = std::min<std::uint64_t>(spec.checkpoint_interval, spec.steps - first);
+    }
+    std::vector<std::uint32_t> batches;
+    if (graph != nullptr) {
+        batches = artifacts::batch_sizes_of(*graph);
+    } else if (segment != 0) {
+        batches = {spec.program.batch_size};
+    }
+    auto chunks = artifacts::chunks_read(shape, steps, batches);
+    return chunks ? std::make_shared<const artifacts::ChunkRequest>(artifacts::ChunkRequest{
+                        .dataset = {.shape = shape, .root = spec.dataset_root}, .chunks = *std::move(chunks)})
+                  : nullptr;
+}
+
 std::vector<SizedArtifact> artifacts_of(const contracts::TaskSpec& spec) {
     std::vector<SizedArtifact> out{
         {spec.program_artifact, artifacts::kMaxProgramBytes},
@@ -213,8 +312,7 @@ std::uint64_t checkpoint_bytes_max(const TaskArtifacts& artifacts) {
 }
 
 std::shared_ptr<const artifacts::ExpectedState> expected_state(const TaskArtifacts& artifacts, const Hash256& root) {
-    return std::make_shared<const artifacts::ExpectedState>(artifacts::ExpectedState{
-        .tensors = artifacts.program.state, .root = root});
+    return std::make_shared<const artifacts::ExpectedState>(artifacts::expected_state(artifacts.program, root));
 }
 
 std::uint64_t TaskArtifacts::first_step(std::uint32_t segment) const {
@@ -227,7 +325,8 @@ std::uint64_t TaskArtifacts::step_count(std::uint32_t segment) const {
 }
 
 Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
-    const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source
+    const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source,
+    const std::optional<SegmentPart>& part
 ) {
     TRY_ASSIGN(
         const auto program_file, fetch_named("the program", spec.program_artifact, artifacts::kMaxProgramBytes, source)
@@ -243,34 +342,41 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
         return unusable(Defect::kProgramOther, "the distance program is not the one that the task commits to");
     }
     TRY_ASSIGN(auto initial, load_initial(*program, spec, source));
-    const std::uint64_t dataset_bytes = canonical::byte_count(program->dataset);
-    TRY_ASSIGN(const auto dataset_file, fetch_named("the dataset", spec.dataset_artifact, dataset_bytes, source));
-    auto dataset = artifacts::Dataset::make(program->dataset, dataset_file);
-    if (!dataset) {
-        return unusable(
-            Defect::kDatasetSize, std::string("the dataset cannot be used: ") + artifacts::to_string(dataset.error())
-        );
-    }
-    merkle::Tree dataset_tree = dispute::dataset_tree(*dataset);
-    if (dataset_tree.root() != spec.dataset_root) {
-        return unusable(Defect::kDatasetOther, "the dataset is not the one that the task commits to");
-    }
+    TRY_ASSIGN(auto dataset, load_dataset(*program, spec, source, part));
     TRY_ASSIGN(auto holdout, load_holdout(*program, spec, source));
     return std::shared_ptr<const TaskArtifacts>(std::make_shared<TaskArtifacts>(TaskArtifacts{
         .task = task,
         .spec = spec,
         .program = *std::move(program),
         .initial = std::move(initial),
-        .dataset = std::make_shared<artifacts::Dataset>(*std::move(dataset)),
-        .dataset_tree = std::move(dataset_tree),
-        .holdout = std::move(holdout)}));
+        .dataset = std::move(dataset.dataset),
+        .dataset_tree = std::move(dataset.tree),
+        .holdout = std::move(holdout),
+        .segments = dataset.is_whole ? std::nullopt : std::optional(std::set{part->segment}),
+        .part_bytes = dataset.part_bytes}));
 }
 
+artifacts::StateFile least_file(const TaskArtifacts& artifacts, std::uint32_t checkpoint) {
+    return artifacts.initial.empty() || checkpoint >= contracts::segment_count(artifacts.spec)
+               ? artifacts::StateFile::kWhole
+               : artifacts::StateFile::kTrained;
+}
+
+namespace {
+
+/// Where frozen tensors come from that a checkpoint's file lacks.
+std::span<const canonical::Tensor> spare_of(const TaskArtifacts& artifacts, artifacts::StateFile least) {
+    return least == artifacts::StateFile::kWhole ? std::span<const canonical::Tensor>() : artifacts.initial;
+}
+
+}  // namespace
+
 Result<std::vector<canonical::Tensor>, Unavailable> load_state(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least,
+    const ArtifactSource& source
 ) {
     TRY_ASSIGN(const auto file, fetch_checkpoint(artifacts, checkpoint, source));
-    auto state = artifacts::decode_state(artifacts.program, file);
+    auto state = artifacts::decode_state(artifacts.program, file, spare_of(artifacts, least));
     if (!state) {
         return no_state(state.error());
     }
@@ -281,10 +387,11 @@ Result<std::vector<canonical::Tensor>, Unavailable> load_state(
 }
 
 Result<void, Unavailable> check_state(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least,
+    const ArtifactSource& source
 ) {
     TRY_ASSIGN(const auto file, fetch_checkpoint(artifacts, checkpoint, source));
-    const auto root = artifacts::root_of_state(artifacts.program, file);
+    const auto root = artifacts::root_of_state(artifacts.program, file, spare_of(artifacts, least));
     if (!root) {
         return no_state(root.error());
     }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include <contracts/state/task.hpp>
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/artifacts/fetch.hpp>
+#include <verifier/artifacts/fetcher.hpp>
+#include <verifier/artifacts/state_io.hpp>
 #include <verifier/artifacts/store.hpp>
 #include <verifier/compile/program/program.hpp>
 
@@ -28,6 +31,12 @@ struct TaskArtifacts {
     merkle::Tree dataset_tree;
     std::optional<canonical::Tensor> holdout{};  ///< present if and only if the task has an evaluation
 
+    /// The segments whose batches are in `dataset` (ART-19); nullopt: all of the dataset is there.
+    std::optional<std::set<std::uint32_t>> segments{};
+    std::uint64_t part_bytes = 0;  ///< of the dataset and its hashes, fetched for the last of `segments`
+
+    /// Returns whether all rows that segment `segment` reads are there.
+    bool covers(std::uint32_t segment) const { return !segments || segments->contains(segment); }
     /// The first step of segment `segment`, and its number of steps. `segment` > 0.
     std::uint64_t first_step(std::uint32_t segment) const;
     std::uint64_t step_count(std::uint32_t segment) const;
@@ -72,6 +81,24 @@ using ArtifactSource = std::function<Result<artifacts::StoredFile, artifacts::Fe
 /// FetchLimits.
 ArtifactSource waiting_source(const artifacts::ContentStore& store, std::vector<std::string> mirrors = {});
 
+/// Supplies the chunks of a dataset, or all of it, as Fetcher::get_chunks() does.
+using DatasetSource = std::function<Result<artifacts::DatasetFile, artifacts::FetchError>(
+    const contracts::ArtifactRef&, const std::shared_ptr<const artifacts::ChunkRequest>& request
+)>;
+/// A source that blocks until done, like waiting_source().
+DatasetSource waiting_dataset_source(const artifacts::ContentStore& store, std::vector<std::string> mirrors = {});
+
+/// Says that only the rows of one segment are needed, and where they come from.
+struct SegmentPart {
+    std::uint32_t segment = 0;
+    DatasetSource source;
+};
+/// ART-19: the chunks that a segment of the task reads; nullptr where all of the dataset is fetched. `graph` is what
+/// the segment executes; without it, each step reads one batch of the task's size.
+std::shared_ptr<const artifacts::ChunkRequest> chunks_of_segment(
+    const contracts::TaskSpec& spec, std::uint32_t segment, const canonical::Graph* graph = nullptr
+);
+
 /// An artifact and the largest size that the task allows it (ART-12), unless only the program tells.
 struct SizedArtifact {
     contracts::ArtifactRef artifact;
@@ -85,18 +112,25 @@ std::uint64_t checkpoint_bytes_max(const TaskArtifacts& artifacts);
 std::shared_ptr<const artifacts::ExpectedState> expected_state(const TaskArtifacts& artifacts, const Hash256& root);
 
 /// Fetches program, initial tensors (unless the task has a parent), dataset and hold-out set. Verifies the program's
-/// commitment, the roots and the evaluation (EVL-9) against the task's. Fails with Unavailable.
+/// commitment, the roots and the evaluation (EVL-9) against the task's. With `part`, the dataset has the rows of that
+/// segment at least. Fails with Unavailable.
 Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
-    const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source
+    const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source,
+    const std::optional<SegmentPart>& part = {}
 );
 
-/// Fetches a checkpoint's state and verifies its root. Fails with Unavailable.
+/// ART-10: whether a checkpoint's file may lack frozen tensors. The last one may not: another task may start from it.
+artifacts::StateFile least_file(const TaskArtifacts& artifacts, std::uint32_t checkpoint);
+
+/// Fetches a checkpoint's state and verifies its root. `least` is what its file has to have. Fails with Unavailable.
 Result<std::vector<canonical::Tensor>, Unavailable> load_state(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least,
+    const ArtifactSource& source
 );
 /// Like load_state(), without keeping the state: only to know whether it can be had.
 Result<void, Unavailable> check_state(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least,
+    const ArtifactSource& source
 );
 
 }  // namespace assay::worker

@@ -7,12 +7,24 @@ namespace assay::worker {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+// Native training is one machine's: a cell would wait for the whole task.
+engine::EngineOptions options_for(const contracts::TaskSpec& spec, engine::EngineOptions options) {
+    if (spec.mode == contracts::Mode::kTolerance) {
+        options.cell.reset();
+    }
+    return options;
+}
+
+}  // namespace
+
 Trainer::Trainer(
     std::shared_ptr<const TaskArtifacts> artifacts, const engine::EngineOptions& options,
     std::shared_ptr<const Alteration> alteration, std::uint32_t segment, const std::vector<canonical::Tensor>& state
 )
     : artifacts_(std::move(artifacts)),
-      options_(options),
+      options_(options_for(artifacts_->spec, options)),
       alteration_(std::move(alteration)),
       segment_(segment),
       step_(segment == 0 ? 0 : artifacts_->first_step(segment)),

@@ -12,10 +12,12 @@
 #include <core/crypto/address.hpp>
 #include <core/system/file_lock.hpp>
 #include <core/system/memory.hpp>
+#include <contracts/state/members.hpp>
 #include <verifier/artifacts/fetcher.hpp>
 #include <verifier/artifacts/server.hpp>
 #include <verifier/worker/contributor.hpp>
 #include <verifier/worker/readiness.hpp>
+#include <verifier/worker/seat_desk.hpp>
 #include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
@@ -30,7 +32,7 @@ constexpr milliseconds kBackoffMax{5'000};
 /// AVL-9: it serves what was fetched too, so that nobody depends on a submitter that has gone.
 std::unique_ptr<artifacts::ArtifactServer> listen(
     const WorkerOptions& options, Journal& journal, const artifacts::ContentStore& store, const artifacts::Cache& cache,
-    const Behaviour& behaviour
+    const Behaviour& behaviour, SeatDesk* seats
 ) {
     const auto find = [&](const Hash256& hash) -> std::optional<std::filesystem::path> {
         if (!behaviour.serves(hash)) {
@@ -46,7 +48,11 @@ std::unique_ptr<artifacts::ArtifactServer> listen(
     if (reuse) {
         server.port = journal.listen_port();
     }
-    auto made = std::make_unique<artifacts::ArtifactServer>(server, find);
+    artifacts::ArtifactServer::Other other;
+    if (seats != nullptr) {
+        other = [seats](const http::HttpRequest& request) { return seats->answer(request); };
+    }
+    auto made = std::make_unique<artifacts::ArtifactServer>(server, find, other);
     const std::string url = made->url();
     journal.keep_listen_port(static_cast<std::uint16_t>(std::stoul(url.substr(url.rfind(':') + 1))));
     return made;
@@ -76,7 +82,7 @@ class BreakerWatch {
     bool concerns_us(const contracts::Task& task) const {
         const AccountId& self = context_.chain.self();
         const auto is_ours = [&self](const contracts::Assignment& assignment) { return assignment.verifier == self; };
-        return task.solver == self || context_.journal.has_disputed(task.id) ||
+        return contracts::is_member(task, self) || context_.journal.has_disputed(task.id) ||
                std::any_of(task.assignments.begin(), task.assignments.end(), is_ours);
     }
 
@@ -309,7 +315,8 @@ int run_worker(
     fetching.limits.mirrors = options.artifact_sources;
     artifacts::Fetcher fetcher(store, cache, fetching);
     Chain chain(options.node_url, options.home, options.pins, key, reporter);
-    const auto server = listen(options, journal, store, cache, behaviour);
+    SeatDesk seats;
+    const auto server = listen(options, journal, store, cache, behaviour, &seats);
     WorkerContext context{
         .options = options,
         .reporter = reporter,
@@ -319,7 +326,8 @@ int run_worker(
         .chain = chain,
         .behaviour = behaviour,
         .stop = stop,
-        .artifacts_url = server->url()};
+        .artifacts_url = server->url(),
+        .seats = &seats};
     if (!await_node(context)) {
         return 0;
     }
@@ -352,7 +360,7 @@ int run_server(const WorkerOptions& options, const std::atomic<bool>& stop) {
     Reporter reporter(options.json_progress);
     const Behaviour honest;
     const artifacts::Cache cache(options.home / "fetched");
-    const auto server = listen(options, journal, store, cache, honest);
+    const auto server = listen(options, journal, store, cache, honest, nullptr);
     reporter.line("assay-worker ready: role serve, artifacts " + server->url());
     while (!stop) {
         sleep_unless_stopped(kPoll, stop);

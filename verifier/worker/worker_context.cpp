@@ -1,15 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/worker_context.hpp>
 
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include <contracts/state/members.hpp>
 
 namespace assay::worker {
-void WorkerContext::want(const contracts::Task& task, artifacts::Urgency urgency) {
-    if (materials.contains(task.id) || unusable.contains(task.id)) {
+namespace {
+
+bool suffices(const TaskArtifacts& artifacts, std::optional<std::uint32_t> segment) {
+    return segment ? artifacts.covers(*segment) : !artifacts.segments.has_value();
+}
+
+/// Other locations at which `artifact` may be as well: those of the task's latest checkpoints (AVL-9).
+std::vector<contracts::ArtifactRef> elsewhere_of(
+    const WorkerContext& context, const contracts::TaskId& task, const contracts::ArtifactRef& artifact
+) {
+    std::vector<contracts::ArtifactRef> out;
+    const auto open = context.chain.tasks().find(task);
+    if (open == context.chain.tasks().end()) {
+        return out;
+    }
+    std::set<std::string> known{artifact.location, context.artifacts_url};
+    for (const std::uint32_t index : contracts::latest_checkpoints(open->second)) {
+        contracts::ArtifactRef elsewhere = artifact;
+        elsewhere.location = context.chain.checkpoint(task, index).artifact.location;
+        if (known.insert(elsewhere.location).second) {
+            out.push_back(std::move(elsewhere));
+        }
+    }
+    return out;
+}
+
+/// Asks at the reference's location, and if that has failed elsewhere.
+template <typename Get>
+auto get_anywhere(
+    const WorkerContext& context, const contracts::TaskId& task, const contracts::ArtifactRef& artifact, const Get& get
+) {
+    using artifacts::FetchError;
+    auto file = get(artifact);
+    if (file || file.error() == FetchError::kPending || file.error() == FetchError::kTooLarge ||
+        file.error() == FetchError::kNoRoom) {
+        return file;
+    }
+    for (const contracts::ArtifactRef& elsewhere : elsewhere_of(context, task, artifact)) {
+        auto found = get(elsewhere);
+        if (found || found.error() == FetchError::kPending) {
+            return found;
+        }
+    }
+    return file;
+}
+
+}  // namespace
+
+void WorkerContext::want(
+    const contracts::Task& task, artifacts::Urgency urgency, std::optional<std::uint32_t> segment
+) {
+    const auto known = materials.find(task.id);
+    if ((known != materials.end() && suffices(*known->second, segment)) || unusable.contains(task.id)) {
         return;
     }
+    const auto request = segment ? chunks_of_segment(task.spec, *segment) : nullptr;
     for (const auto& [artifact, size_max] : artifacts_of(task.spec)) {
-        if (size_max) {
+        if (request && artifact == task.spec.dataset_artifact) {
+            fetcher.want_chunks(task.id, artifact, urgency, request);
+        } else if (size_max) {
             fetcher.want(task.id, artifact, *size_max, urgency);
         }
     }
@@ -25,34 +84,75 @@ void WorkerContext::want_checkpoint(const contracts::TaskId& task, const contrac
     }
 }
 
-std::shared_ptr<const TaskArtifacts> WorkerContext::artifacts(const contracts::Task& task, artifacts::Urgency urgency) {
-    if (const auto found = materials.find(task.id); found != materials.end()) {
-        return found->second;
+std::shared_ptr<const TaskArtifacts> WorkerContext::artifacts(
+    const contracts::Task& task, artifacts::Urgency urgency, std::optional<std::uint32_t> segment
+) {
+    const auto known = materials.find(task.id);
+    if (known != materials.end() && suffices(*known->second, segment)) {
+        return known->second;
     }
     if (unusable.contains(task.id)) {
         return nullptr;
     }
     behaviour.note_loading(task.spec);
-    want(task, urgency);
-    auto loaded = load_task_artifacts(task.id, task.spec, source_of(task.id, urgency));
+    want(task, urgency, segment);
+    std::optional<SegmentPart> part;
+    if (segment) {
+        part = SegmentPart{
+            .segment = *segment,
+            .source = [this, &task, urgency](
+                          const contracts::ArtifactRef& artifact,
+                          const std::shared_ptr<const artifacts::ChunkRequest>& request
+                      ) { return obtain_chunks(task.id, artifact, urgency, request); }};
+    }
+    const auto loaded = load_task_artifacts(task.id, task.spec, source_of(task.id, urgency), part);
     if (!loaded) {
         decline(task.id, loaded.error());
         return nullptr;
     }
     told.erase(task.id);
-    return materials.emplace(task.id, *std::move(loaded)).first->second;
+    return materials.insert_or_assign(task.id, keep(*loaded)).first->second;
+}
+
+std::shared_ptr<const TaskArtifacts> WorkerContext::keep(const std::shared_ptr<const TaskArtifacts>& loaded) {
+    const std::uint64_t size_bytes = canonical::byte_count(loaded->spec.program.dataset);
+    if (!loaded->segments) {
+        fetcher.keep_chunk_leaves(loaded->spec.dataset_artifact.sha256, loaded->dataset_tree);
+        return loaded;
+    }
+    reporter.event(
+        {{"event", "dataset"},
+         {"task", to_hex(loaded->task.view())},
+         {"segment", *loaded->segments->begin()},
+         {"bytes", loaded->part_bytes},
+         {"of", size_bytes}}
+    );
+    const auto known = materials.find(loaded->task);
+    if (known == materials.end() || !known->second->segments) {
+        return loaded;
+    }
+    auto more = std::make_shared<TaskArtifacts>(*loaded);
+    more->segments->insert(known->second->segments->begin(), known->second->segments->end());
+    return more;
 }
 
 Result<std::vector<canonical::Tensor>, Unavailable> WorkerContext::state(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::Urgency urgency
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least,
+    artifacts::Urgency urgency
 ) {
-    return load_state(artifacts, checkpoint, source_of(artifacts.task, urgency));
+    return load_state(artifacts, checkpoint, least, source_of(artifacts.task, urgency));
+}
+
+Result<std::vector<canonical::Tensor>, Unavailable> WorkerContext::state_at(
+    const TaskArtifacts& artifacts, std::uint32_t index, artifacts::Urgency urgency
+) {
+    return state(artifacts, chain.checkpoint(artifacts.task, index), least_file(artifacts, index), urgency);
 }
 
 Result<void, Unavailable> WorkerContext::has_state(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least
 ) {
-    return check_state(artifacts, checkpoint, source_of(artifacts.task, artifacts::Urgency::kDuty));
+    return check_state(artifacts, checkpoint, least, source_of(artifacts.task, artifacts::Urgency::kDuty));
 }
 
 ArtifactSource WorkerContext::source_of(const contracts::TaskId& task, artifacts::Urgency urgency) {
@@ -66,22 +166,18 @@ Result<artifacts::StoredFile, artifacts::FetchError> WorkerContext::obtain(
     const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max,
     artifacts::Urgency urgency, const std::shared_ptr<const artifacts::ExpectedState>& state
 ) {
-    using artifacts::FetchError;
-    auto file = fetcher.get(task, artifact, size_max, urgency, state);
-    const auto open = chain.tasks().find(task);
-    const bool may_be_elsewhere = !file && file.error() != FetchError::kPending &&
-                                  file.error() != FetchError::kTooLarge && file.error() != FetchError::kNoRoom &&
-                                  open != chain.tasks().end() && open->second.checkpoints != 0;
-    if (!may_be_elsewhere) {
-        return file;
-    }
-    contracts::ArtifactRef elsewhere = artifact;
-    elsewhere.location = chain.checkpoint(task, open->second.checkpoints - 1).artifact.location;
-    if (elsewhere.location == artifact.location || elsewhere.location == artifacts_url) {
-        return file;
-    }
-    auto found = fetcher.get(task, elsewhere, size_max, urgency, state);
-    return found || found.error() == FetchError::kPending ? std::move(found) : std::move(file);
+    return get_anywhere(*this, task, artifact, [&](const contracts::ArtifactRef& place) {
+        return fetcher.get(task, place, size_max, urgency, state);
+    });
+}
+
+Result<artifacts::DatasetFile, artifacts::FetchError> WorkerContext::obtain_chunks(
+    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, artifacts::Urgency urgency,
+    const std::shared_ptr<const artifacts::ChunkRequest>& request
+) {
+    return get_anywhere(*this, task, artifact, [&](const contracts::ArtifactRef& place) {
+        return fetcher.get_chunks(task, place, urgency, request);
+    });
 }
 
 bool WorkerContext::interlude() const {
@@ -122,7 +218,9 @@ Result<std::vector<canonical::Tensor>, Unavailable> load_parents_state(
     WorkerContext& context, const contracts::Task& task, const TaskArtifacts& artifacts
 ) {
     const contracts::Task parent = context.chain.rpc().task(task.spec.parent.value()).value();
-    return context.state(artifacts, context.chain.checkpoint(parent.id, parent.checkpoints - 1));
+    return context.state(
+        artifacts, context.chain.checkpoint(parent.id, parent.checkpoints - 1), artifacts::StateFile::kWhole
+    );
 }
 
 }  // namespace assay::worker

@@ -23,6 +23,8 @@ namespace assay::worker {
 /// Interval at which an idle worker checks for a stop signal.
 inline constexpr std::chrono::milliseconds kPoll{1'000};
 
+class SeatDesk;
+
 /// What our canonical replay says about a segment that is judged by distance (VER-17), without its probe root.
 struct Judged {
     contracts::Verdict verdict;
@@ -42,13 +44,16 @@ struct WorkerContext {
     Behaviour& behaviour;
     const std::atomic<bool>& stop;
     std::string artifacts_url;
+    SeatDesk* seats = nullptr;  ///< what a lead offers; never null while a solver works
 
     /// Starts fetching a task's artifacts in the background. Does nothing if they are loaded or known to be unusable.
-    void want(const contracts::Task& task, artifacts::Urgency urgency);
+    /// With `segment`, of the dataset only the rows of that segment are fetched (ART-19).
+    void want(const contracts::Task& task, artifacts::Urgency urgency, std::optional<std::uint32_t> segment = {});
     /// Returns the task's artifacts, loaded once and cached; nullptr if they are not available now. The reason is
-    /// reported once.
+    /// reported once. With `segment`, the dataset may lack rows that this segment does not read.
     std::shared_ptr<const TaskArtifacts> artifacts(
-        const contracts::Task& task, artifacts::Urgency urgency = artifacts::Urgency::kDuty
+        const contracts::Task& task, artifacts::Urgency urgency = artifacts::Urgency::kDuty,
+        std::optional<std::uint32_t> segment = {}
     );
     /// Fetches an artifact of a task from the location in its reference, or else from the location of the task's latest
     /// checkpoint (AVL-9). Fails with the FetchError of the first attempt, or kPending while a fetch is running.
@@ -56,18 +61,30 @@ struct WorkerContext {
         const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max,
         artifacts::Urgency urgency, const std::shared_ptr<const artifacts::ExpectedState>& state = nullptr
     );
+    /// obtain() for chunks of the task's dataset.
+    Result<artifacts::DatasetFile, artifacts::FetchError> obtain_chunks(
+        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, artifacts::Urgency urgency,
+        const std::shared_ptr<const artifacts::ChunkRequest>& request
+    );
     /// obtain() for a task.
     ArtifactSource source_of(const contracts::TaskId& task, artifacts::Urgency urgency);
     /// Starts fetching a checkpoint in the background. Does nothing before the task's program is loaded, which says how
     /// large a checkpoint may be.
     void want_checkpoint(const contracts::TaskId& task, const contracts::Checkpoint& checkpoint);
-    /// Fetches the state of a posted checkpoint and checks its root. Fails with Unavailable if it is not available now.
+    /// Fetches the state of a posted checkpoint, whose file has at least `least`, and checks its root. Fails with
+    /// Unavailable if it is not available now.
     Result<std::vector<canonical::Tensor>, Unavailable> state(
-        const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint,
+        const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least,
         artifacts::Urgency urgency = artifacts::Urgency::kDuty
     );
     /// Like state(), without keeping the state: only to know whether it can be had.
-    Result<void, Unavailable> has_state(const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint);
+    Result<void, Unavailable> has_state(
+        const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least
+    );
+    /// The same of the task's own checkpoint `index`.
+    Result<std::vector<canonical::Tensor>, Unavailable> state_at(
+        const TaskArtifacts& artifacts, std::uint32_t index, artifacts::Urgency urgency = artifacts::Urgency::kDuty
+    );
     /// Called between the steps of a long computation: runs attend_urgent. Returns false if the computation should
     /// stop.
     bool interlude() const;
@@ -76,6 +93,10 @@ struct WorkerContext {
     void decline(const contracts::TaskId& task, const Unavailable& why);
     /// Drops everything cached for a task.
     void forget(const contracts::TaskId& task);
+
+    /// Reports what was fetched of a part of a dataset, and has all of it served by chunks (ART-17). Returns what is to
+    /// be cached: with what is there of it from before.
+    std::shared_ptr<const TaskArtifacts> keep(const std::shared_ptr<const TaskArtifacts>& loaded);
 
     std::function<void()> attend_urgent{};
     std::map<contracts::TaskId, std::shared_ptr<const TaskArtifacts>> materials{};

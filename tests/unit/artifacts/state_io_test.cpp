@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
 #include <doctest/doctest.h>
 
@@ -61,6 +62,70 @@ TEST_CASE("ART-10: a state is written from its tensors and read from its file wi
     CHECK(root_of_state(other, *file).error() == StateError::kTensors);
     store.remove(hash);
     CHECK(decode_state(program, *file).value() == state);  // for as long as somebody has it open
+}
+
+TEST_CASE("ART-10: frozen tensors that a file lacks are taken from the initial tensors") {
+    // Of four tensors the second and the last stay what the task gives, in another order.
+    const canonical::TensorType type{canonical::DType::kF32, {40, 3}};
+    program::Program program;
+    program.state = {
+        {.name = "a", .type = type},
+        {.name = "b", .type = type},
+        {.name = "c", .type = type},
+        {.name = "d", .type = type}};
+    program.initial = {{.name = "d", .type = type}, {.name = "b", .type = type}};
+    canonical::Node commit{.op = canonical::Op::kCommit, .dtype = canonical::DType::kF32, .shape = {0, 0}};
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        commit.inputs.push_back({canonical::Source::kState, i, type.dtype, type.shape});
+    }
+    program.step = {commit};
+    program.step.back().inputs[0].index = 2;
+    program.step.back().inputs[2].index = 0;
+    program.init = {commit};
+    program.init.back().inputs[1].index = 1;
+    program.init.back().inputs[3].index = 0;
+    CHECK(program::frozen_tensors(program) == std::vector<std::optional<std::uint32_t>>{{}, 1, {}, 0});
+    std::vector<canonical::Tensor> state;
+    for (std::uint8_t i = 0; i < 4; ++i) {
+        state.push_back(canonical::make_tensor(type.dtype, type.shape));
+        state.back().data[0] = i;
+    }
+    const std::vector<canonical::Tensor> initial{state[3], state[1]};
+    const Bytes bytes = encode_state(program, state, StateFile::kTrained);
+    CHECK(bytes.size() < encode_state(program, state).size());
+    CHECK(decode_state(program, bytes, initial).value() == state);
+    CHECK(decode_state(program, encode_state(program, state), initial).value() == state);
+    CHECK(decode_state(program, bytes).error() == StateError::kTensors);
+    // All of them, or none.
+    auto file = *decode_safetensors(encode_state(program, state));
+    file.tensors.pop_back();
+    CHECK(decode_state(program, encode_safetensors(file), initial).error() == StateError::kTensors);
+    file = *decode_safetensors(bytes);
+    file.tensors.back().name = "b";
+    CHECK(decode_state(program, encode_safetensors(file), initial).error() == StateError::kTensors);
+    file.tensors.back().name = "e";
+    CHECK(decode_state(program, encode_safetensors(file), initial).error() == StateError::kTensors);
+    const test::TemporaryDirectory home;
+    const ContentStore store(home.path());
+    const auto stored = store_state(program, state, leaves_of(state), store, StateFile::kTrained);
+    CHECK(root_of_state(program, *store.get(stored.hash), initial).value() == state_root_of(state));
+    CHECK(root_of_state(program, *store.get(stored.hash)).error() == StateError::kTensors);
+    // A program that trains nothing has whole checkpoints.
+    program.step.back().inputs[0].index = 0;
+    program.step.back().inputs[2].index = 2;
+    program.init.back().inputs[0].index = 0;
+    CHECK(trained_tensors(program).size() == 4);
+}
+
+TEST_CASE("leaves that are known are not computed again") {
+    const auto program = two_tensors();
+    const auto state = some_state(program);
+    Leaves known(2);
+    known[0] = {Hash256{{1}}, Hash256{{2}}};
+    const Leaves leaves = leaves_of(state, known);
+    CHECK(leaves[0] == known[0]);
+    CHECK(leaves[1] == leaves_of(state)[1]);
+    CHECK(leaves_of(state, Leaves{}) == leaves_of(state));
 }
 
 TEST_CASE("ART-10: a file of other tensors is no checkpoint") {

@@ -228,6 +228,36 @@ TEST_CASE("ART-16: a checkpoint that another program has written in another orde
     CHECK(decode_state(trained.program, *got).value() == trained.state);
 }
 
+TEST_CASE("ART-16: a checkpoint without its frozen tensors is taken in parts, and copied from another one") {
+    Trained trained;
+    trained.expected.may_lack = {false, true, false, false};
+    auto some = *decode_safetensors(trained.file);
+    some.tensors.erase(some.tensors.begin() + 1);
+    some.metadata.clear();
+    trained.file = encode_safetensors(some);
+    trained.hash = crypto::sha256(trained.file);
+    const StateParts parts(trained.program.state, trained.leaves, trained.expected.may_lack);
+    REQUIRE(parts.ends().back() == trained.file.size());
+    Bytes wrong = trained.file;
+    wrong.back() ^= 1U;
+    const OddServer liar(wrong, {}, trained.leaf_bytes());
+    const OddServer honest(trained.file, {}, trained.leaf_bytes());
+    REQUIRE(trained.get(liar.url(), {honest.url()}).has_value());
+    CHECK(trained.is_stored());
+    const std::vector<NearbyState> nearby{
+        {*StoredFile::open(trained.store.path(trained.hash)), *trained.store.leaves(trained.hash)}};
+    trained.state[0].data[0] ^= 1U;
+    trained.leaves = leaves_of(trained.state);
+    trained.expected.root = state_root_of(trained.state);
+    some.tensors[0].tensor = trained.state[0];
+    trained.file = encode_safetensors(some);
+    trained.hash = crypto::sha256(trained.file);
+    const OddServer next(trained.file, {}, trained.leaf_bytes());
+    REQUIRE(trained.get(next.url(), {}, nearby).has_value());
+    CHECK(trained.is_stored());
+    CHECK(next.bytes_sent() < trained.file.size() / 2);
+}
+
 TEST_CASE("ART-16: a fetcher takes from a task's checkpoints that it has") {
     Trained trained;
     Cache cache(trained.home.path() / "cache", {.reserve_bytes = 0});

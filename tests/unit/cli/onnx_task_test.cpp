@@ -237,6 +237,7 @@ TEST_CASE("an ONNX task that does not fit its model or data is refused") {
     Altered("file = \"program.onnx\"", "file = \"model.onnx\"").check_refused("cannot read");
     Altered("file = \"program.onnx\"", "file = \"dataset.safetensors\"").check_refused("dataset.safetensors: ");
     Altered("loss = \"loss\"", "loss = \"lost\"").check_refused("lost");
+    Altered("[optimizer]", "[replicas]\ncount = 2\n[optimizer]").check_refused("not for ONNX files");
     Altered("batch_size = 24", "batch_size = 24\nfrozen = [\"0.weigth\"]").check_refused("0.weigth");
     Altered("batch_size = 24", "batch_size = 24\ndecayed = [\"0.weigth\"]").check_refused("0.weigth");
     Altered("batch_size = 24", "batch_size = 24\nrates = {\"0.weigth\" = 2}").check_refused("0.weigth");
@@ -249,6 +250,8 @@ TEST_CASE("a frozen parameter stays what it is") {
     const BuiltTask task = build(frozen.directory.path());
     const BuiltTask whole = build(fixture("mlp"));
     CHECK(task.program.state.size() < whole.program.state.size());
+    CHECK(program::trained_tensors(task.program).size() + 1 == task.program.state.size());
+    CHECK(program::trained_tensors(whole.program).size() == whole.program.state.size());
     CHECK(findings_text(lint_task(frozen.directory.path())).find("0 errors") != std::string::npos);
 }
 

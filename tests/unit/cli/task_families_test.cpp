@@ -378,6 +378,65 @@ TEST_CASE("keys of the wrong type name what is accepted") {
     Directory(replaced(kMlp, "classes = 3\n", ""), small_rows()).check_refused("[model] classes: is missing");
 }
 
+TEST_CASE("a section of replicas makes a program of them, and says what does not go together") {
+    const auto with = [](const std::string& replicas, const std::string& optimizer) {
+        return Directory(replaced(kMlp, "kind = \"sgd\"\n", optimizer + "[replicas]\n" + replicas), small_rows());
+    };
+    const std::string sgd = "kind = \"sgd\"\n";
+    const BuiltTask dgc = with("count = 2\nexchange = \"dgc\"\nblock = 16\ndense_below = 8\n", sgd).build();
+    const program::Replicas& replicas = dgc.file.optimizer.replicas;
+    CHECK(replicas.count == 2);
+    CHECK(replicas.exchange == program::ExchangeKind::kDgc);
+    CHECK(replicas.block == 16);
+    CHECK(replicas.dense_below == 8);
+    CHECK(std::any_of(dgc.program.state.begin(), dgc.program.state.end(), [](const program::StateTensor& tensor) {
+        return tensor.name == "accumulated.replica.1.hidden1.weight";
+    }));
+    CHECK(with("count = 2\n", "kind = \"adamw\"\n").build().file.optimizer.replicas.count == 2);
+    const std::string by_dgc = "count = 2\nexchange = \"dgc\"\n";
+    with("count = 3\n", sgd).check_refused("[replicas] count: must divide [model] batch_size, which is 2");
+    with("exchange = \"dgc\"\n", sgd).check_refused("[replicas] count: is missing");
+    with("count = 2\nexchange = \"sparse\"\n", sgd).check_refused("known: \"dense\", \"dgc\", \"diloco\"");
+    with("count = 2\nblock = 16\n", sgd).check_refused("[replicas] block: is for the exchange dgc");
+    with(by_dgc, "kind = \"adamw\"\n").check_refused("[replicas] exchange: dgc is for the optimizer sgd");
+    with(by_dgc, sgd + "nesterov = true\n").check_refused("[replicas] exchange: dgc is for the optimizer sgd");
+    with(by_dgc, sgd + "accumulation = 2\n").check_refused("leave [optimizer] accumulation out");
+}
+
+TEST_CASE("a section of local replicas makes a program of them, for models of any kind") {
+    const auto with = [](const std::string& replicas) {
+        return Directory(replaced(kMlp, "kind = \"sgd\"\n", "kind = \"adamw\"\n[replicas]\n" + replicas), small_rows());
+    };
+    const BuiltTask diloco =
+        with("count = 3\nexchange = \"diloco\"\nouter_rate = 0.5\nouter_momentum = 0.25\n").build();
+    const program::LocalReplicas expected{
+        .count = 3,
+        .turn_steps = diloco.spec.checkpoint_interval,
+        .outer_rate = 0.5F,
+        .outer_momentum = 0.25F,
+        .sent = program::SentForm::kInt8};
+    CHECK(diloco.file.local == expected);
+    CHECK(diloco.file.optimizer.replicas.count == 1);
+    CHECK(std::any_of(diloco.program.state.begin(), diloco.program.state.end(), [](const program::StateTensor& tensor) {
+        return tensor.name == "adam.replica.2.first.hidden1.weight";
+    }));
+    CHECK(
+        with("count = 2\nexchange = \"diloco\"\nsent = \"f32\"\n").build().file.local->sent == program::SentForm::kWhole
+    );
+    const BuiltTask sparse =
+        with("count = 2\nexchange = \"sparseloco\"\nturn_steps = 7\nblock = 32\nkept_share = 0.5\n").build();
+    CHECK(sparse.file.local->sent == program::SentForm::kSparse);
+    CHECK(sparse.file.local->turn_steps == 7);
+    CHECK(sparse.file.local->block == 32);
+    CHECK(sparse.file.local->kept_share == 0.5F);
+    CHECK(sparse.file.local->outer_momentum == 0.0F);
+    with("count = 1\nexchange = \"diloco\"\n").check_refused("[replicas] count");
+    with("count = 2\nexchange = \"diloco\"\nblock = 8\n").check_refused("block: is for the exchange sparseloco");
+    with("count = 2\nexchange = \"sparseloco\"\nsent = \"int8\"\n").check_refused("sent: is for the exchange diloco");
+    with("count = 2\nexchange = \"diloco\"\nouter_momentum = 1.0\n").check_refused("outer_momentum");
+    with("count = 2\nexchange = \"diloco\"\nturn_steps = 9000000\n").check_refused("more than 2^24 steps");
+}
+
 TEST_CASE("a model beyond the limits of programs is refused and not built") {
     Directory(replaced(kGpt, "layers = 1", "layers = 4000"), {}).check_refused("too large");
     Directory(

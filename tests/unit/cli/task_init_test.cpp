@@ -131,6 +131,39 @@ TEST_CASE("answers reach the keys that they are for") {
     CHECK(place.written().find("text = \"../../the text.txt\"") != std::string::npos);
 }
 
+TEST_CASE("answers about replicas make a program of them") {
+    const Place place;
+    const Answers given{{"model", "char"},   {"data", place.text}, {"context", "4"},  {"hidden", "8"},
+                        {"batch-size", "6"}, {"steps", "20"},      {"segments", "2"}, {"optimizer", "sgd"},
+                        {"momentum", "0.8"}, {"clip-norm", "2.0"}, {"replicas", "3"}, {"exchange", "dgc"},
+                        {"dgc-block", "100"}};
+    (void)write_task(place.task, complete_answers(given, kDefaults));
+    const program::OptimizerConfig optimizer = build(place.task).file.optimizer;
+    CHECK(optimizer.momentum == 0.8F);
+    CHECK(optimizer.clip_norm == 2.0F);
+    CHECK(optimizer.replicas.count == 3);
+    CHECK(optimizer.replicas.exchange == program::ExchangeKind::kDgc);
+    CHECK(optimizer.replicas.block == 100);
+    Answers local = given;
+    local["exchange"] = "diloco";
+    local["turn-steps"] = "5";
+    local.erase("dgc-block");
+    (void)write_task(place.task, complete_answers(local, kDefaults));
+    const auto replicas = build(place.task).file.local;
+    REQUIRE(replicas.has_value());
+    CHECK(replicas->count == 3);
+    CHECK(replicas->turn_steps == 5);
+    Answers wrong = given;
+    wrong["replicas"] = "4";
+    CHECK_THROWS_WITH_AS(
+        (void)write_task(place.task, complete_answers(wrong, kDefaults)),
+        doctest::Contains("[replicas] count: must divide [model] batch_size, which is 6"), Failure
+    );
+    wrong = given;
+    wrong["exchange"] = "ring";
+    check_refused(wrong, kDefaults, "--exchange");
+}
+
 TEST_CASE("a tokenizer, a hold-out set and a schedule have sections only when they are named") {
     const Place place;
     const std::string tokenizer = (kSource / "tests/vectors/tokenizers/gpt2.json").string();

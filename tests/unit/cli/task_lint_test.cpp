@@ -69,6 +69,16 @@ TEST_CASE("every wrong key is found, with its line") {
     CHECK(listed.at("findings").at(1).at("severity") == "error");
 }
 
+TEST_CASE("a round that is not finished, and a checkpoint in the middle of a turn, are warned of") {
+    const auto with = [](const std::string& turn) {
+        return Directory(kGood + std::string("[replicas]\ncount = 2\nexchange = \"diloco\"\n") + turn);
+    };
+    using enum taskdir::Severity;
+    CHECK(with("").lint().count(kWarning) == 0);
+    CHECK(with("turn_steps = 4\n").finds(kWarning, "steps", "end in the middle of a round, which has 8 steps"));
+    CHECK(with("turn_steps = 4\n").finds(kWarning, "checkpoint_interval", "no multiple of [replicas] turn_steps, 4"));
+}
+
 TEST_CASE("packing names the first error and how many more there are") {
     const Directory directory(replaced(replaced(kGood, "steps = 20", "steps = 0"), "hidden = 8", "hidden = 0"));
     CHECK_THROWS_WITH_AS(directory.build(), doctest::Contains("and 1 more"), taskdir::TaskDirectoryError);

@@ -55,6 +55,23 @@ TEST_CASE("a demo's options are in its task directory") {
     CHECK(file.holdout->files.text == "holdout.txt");
 }
 
+TEST_CASE("a demo of replicas has as many as workers, and a batch of equal parts") {
+    DemoOptions options;
+    options.workers = 3;
+    options.parallel = kReplicasByDgc;
+    for (const std::string& model : workload_names()) {
+        CAPTURE(model);
+        const taskdir::TaskFile file = written(model, Fraud::kNone, false, options);
+        const program::Replicas& replicas = file.optimizer.replicas;
+        CHECK(replicas.count == 3);
+        CHECK(replicas.exchange == program::ExchangeKind::kDgc);
+        CHECK(file.optimizer.kind == program::OptimizerKind::kSgdMomentum);
+    }
+    CHECK(std::get<program::CharModelConfig>(written("char", Fraud::kNone, false, options).model).batch_size == 66);
+    CHECK(std::get<program::CharModelConfig>(written("char", Fraud::kNone, false).model).batch_size == 64);
+    CHECK(written("char", Fraud::kNone, false).optimizer.replicas.count == 1);
+}
+
 TEST_CASE("a model that reads tokens is refused without a tokenizer") {
     DemoOptions options;
     options.model = "gpt2-small";

@@ -103,6 +103,22 @@ World char_world() {
     return world;
 }
 
+World replicas_world() {
+    const program::MlpConfig config{.features = 3, .hidden = {40}, .classes = 4, .batch_size = 6, .dataset_rows = 50};
+    program::OptimizerConfig optimizer;
+    optimizer.kind = program::OptimizerKind::kSgdMomentum;
+    optimizer.replicas = {.count = 2, .exchange = program::ExchangeKind::kDgc, .block = 16, .dense_below = 8};
+    const program::Program program = program::build_mlp(config, optimizer);
+    World world{
+        .init = program.init,
+        .step = program.step,
+        .rows = std::make_shared<MemoryRows>(program.dataset, config.classes),
+        .state = {},
+        .batch_size = config.batch_size};
+    world.state = initial_state(world);
+    return world;
+}
+
 World contraction_world(std::uint32_t k) {
     const Shape matrix{40, k};
     const Shape result{40, 40};

@@ -51,6 +51,8 @@ struct World {
 };
 /// The character model, as small as it gets: every primitive but a second contraction chunk.
 World char_world();
+/// Two replicas of a small perceptron that exchange gradients by DGC.
+World replicas_world();
 /// One long contraction over `k` columns (several chunks of 64), then a commit.
 World contraction_world(std::uint32_t k);
 /// A chain of `nodes` scalings, to have more entries than one reveal holds.

@@ -71,6 +71,25 @@ TEST_CASE("DSP-10: a lie at any node convicts whoever told it, at that node and 
     CHECK(played > world.step.size() / 2);
 }
 
+TEST_CASE("DSP-10: a lie about what a replica sends convicts whoever told it") {
+    const World world = replicas_world();
+    std::uint32_t indices = 0;
+    std::uint32_t values = 0;
+    for (std::uint32_t node = 0; node + 1 < world.step.size(); ++node) {
+        const canonical::Node& sent = world.step[node];
+        const std::uint64_t last = sent.shape.element_count() - 1;
+        if (sent.op == canonical::Op::kRowArgMax) {
+            indices += check_lie(world, false, 2, flip(1, node, last), last) ? 1U : 0U;
+        }
+        // Blocks of a tensor, a column of differences.
+        if (sent.op == canonical::Op::kSub && sent.shape.cols == 1 && sent.shape.rows > 3) {
+            values += check_lie(world, false, 2, raise(1, node, last), last) ? 1U : 0U;
+        }
+    }
+    CHECK(indices == 6);  // two weights and a bias of 40 elements; the other bias is exchanged whole
+    CHECK(values >= 4);
+}
+
 TEST_CASE("DSP-11: a wrong initial state is a lie of the initialisation graph") {
     const World world = char_world();
     for (std::uint32_t node = 0; node + 1 < world.init.size(); ++node) {

@@ -88,6 +88,29 @@ SmallModel cnn(const Profile& profile) {
     return {"cnn", build_cnn(model, optimizer), std::make_shared<LabelledRows>(kRows, 9 * 7 * 2, 3)};
 }
 
+// Blocks that no tensor's size is a multiple of, small tensors that are exchanged whole, and momentum and norms of each
+// replica.
+SmallModel replicas_by_dgc(const Profile& profile) {
+    CnnConfig model;
+    model.height = 9;
+    model.width = 7;
+    model.channels = 2;
+    model.filters = {5, 8};
+    model.classes = 3;
+    model.batch_norm = true;
+    model.scale = 1.0F / 255.0F;
+    model.batch_size = 9;
+    model.dataset_rows = kRows;
+    model.profile = profile;
+    OptimizerConfig optimizer;
+    optimizer.kind = OptimizerKind::kSgdMomentum;
+    optimizer.learning_rate = 0.05F;
+    optimizer.weight_decay = 0.01F;
+    optimizer.clip_norm = 0.5F;
+    optimizer.replicas = {.count = 3, .exchange = ExchangeKind::kDgc, .block = 37, .dense_below = 8};
+    return {"cnn of replicas by DGC", build_cnn(model, optimizer), std::make_shared<LabelledRows>(kRows, 9 * 7 * 2, 3)};
+}
+
 SmallModel gpt(const Profile& profile, bool is_rotary) {
     GptConfig model;
     model.vocabulary = 41;
@@ -148,6 +171,7 @@ std::vector<SmallModel> small_models(const Profile& profile) {
     out.push_back(cnn(profile));
     out.push_back(gpt(profile, false));
     out.push_back(gpt(profile, true));
+    out.push_back(replicas_by_dgc(profile));
     out.push_back(llama(profile));
     return out;
 }

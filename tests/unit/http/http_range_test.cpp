@@ -142,6 +142,26 @@ TEST_CASE("parts of a file arrive at their offsets, and the connection serves th
     CHECK(none.bytes.empty());
 }
 
+TEST_CASE("a client that leaves in the middle of a file ends its connection and not the server's process") {
+    const std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("assay-left-" + std::to_string(::getpid()));
+    std::ofstream(path).close();
+    std::filesystem::resize_file(path, 64U << 20U);
+    const HttpServer server({}, [&](const HttpRequest&) {
+        HttpResponse response;
+        response.file = path;
+        return response;
+    });
+    for (int i = 0; i < 20; ++i) {
+        RawClient client(server.port());
+        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    Collected some;
+    CHECK(http_get_file("http://127.0.0.1:" + std::to_string(server.port()) + "/", 0, 9, some.sink()).status == 206);
+    CHECK(some.bytes.size() == 10);
+    std::filesystem::remove(path);
+}
+
 TEST_CASE("a sink ends a transfer without an error, and what it throws is passed on") {
     const Listener endless("HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n" + std::string(100'000, 'x'));
     Collected some;

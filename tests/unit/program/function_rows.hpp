@@ -32,4 +32,15 @@ class FunctionRows final : public canonical::RowSource {
     Bytes data_;
 };
 
+/// Rows of features and a class, of which there are three, that a small model can learn. The last value of a row is the
+/// class.
+inline FunctionRows labelled_rows(std::uint64_t rows, std::uint32_t features) {
+    return FunctionRows({rows, features + 1}, [=](std::uint64_t row, std::uint32_t col) {
+        const auto label = static_cast<std::int32_t>(row % 3);
+        const auto noise = static_cast<std::int32_t>((row * 7 + col * 13 + row * col) % 5);
+        const auto part = static_cast<std::int32_t>(col * 3 / features);
+        return col == features ? label : (part == label ? 8 : 0) + noise;
+    });
+}
+
 }  // namespace assay::test

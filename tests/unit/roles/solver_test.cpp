@@ -112,5 +112,80 @@ TEST_CASE("a solver does nothing before it is drawn and after it has completed")
     }
 }
 
+const AccountId kPartner{{2}};
+
+// 25 steps in tens, seats of the lead and one partner: segments 1 and 3 are the lead's, 2 the partner's.
+SolverView member_view(const AccountId& self, std::uint32_t posted, std::uint32_t stored) {
+    SolverView view = view_in(TaskState::kTraining);
+    view.self = self;
+    view.task.checkpoints = posted;
+    view.stored_checkpoints = stored;
+    view.task.group = contracts::Group{
+        .partners = {{kPartner, Amount{5}}}, .seats = {0, 1}, .posters = {}, .convicted = {}, .counted = {}};
+    for (std::uint32_t index = 0; index < posted; ++index) {
+        view.task.group->posters.push_back(index == 2 ? 1 : 0);
+    }
+    return view;
+}
+
+TEST_CASE("GRP-4: a member posts and trains in its turn, and fetches what others posted") {
+    struct Row {
+        AccountId self;
+        std::uint32_t posted;
+        std::uint32_t stored;
+        Intent expected;
+    };
+    const Row rows[] = {
+        {kSelf, 0, 0, intent::Train{kTask, 0}},
+        {kSelf, 0, 1, intent::PostCheckpoint{kTask, 0}},
+        {kSelf, 1, 1, intent::Train{kTask, 1}},
+        {kSelf, 2, 2, Wait::kOtherParty},
+        {kSelf, 3, 2, intent::FetchCheckpoint{kTask, 2}},
+        {kSelf, 3, 3, intent::Train{kTask, 3}},
+        {kSelf, 3, 1, intent::Train{kTask, 1}},  // its own, lost on its disk
+        {kSelf, 4, 4, intent::Complete{kTask}},
+        {kPartner, 0, 0, Wait::kOtherParty},
+        {kPartner, 1, 0, intent::FetchCheckpoint{kTask, 0}},
+        {kPartner, 2, 1, intent::FetchCheckpoint{kTask, 1}},
+        {kPartner, 2, 2, intent::Train{kTask, 2}},
+        {kPartner, 2, 3, intent::PostCheckpoint{kTask, 2}},
+        {kPartner, 3, 3, Wait::kOtherParty},
+        {kPartner, 4, 4, Wait::kNothingDue},
+        {AccountId{{3}}, 2, 2, Wait::kNothingDue},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(static_cast<int>(row.self.data[0]));
+        CAPTURE(row.posted);
+        CAPTURE(row.stored);
+        CHECK(decide_solver(member_view(row.self, row.posted, row.stored)) == row.expected);
+    }
+}
+
+TEST_CASE("GRP-4: only the lead takes a turn over, whose deadline it is") {
+    SolverView view = member_view(kSelf, 2, 2);
+    view.is_turn_over = true;
+    CHECK(decide_solver(view) == Intent{intent::Train{kTask, 2}});
+    view.stored_checkpoints = 3;
+    CHECK(decide_solver(view) == Intent{intent::PostCheckpoint{kTask, 2}});
+    view.is_turn_over = false;  // somebody has posted meanwhile
+    CHECK(decide_solver(view) == Intent{Wait::kOtherParty});
+    SolverView partner = member_view(kPartner, 3, 3);
+    partner.is_turn_over = true;
+    CHECK(decide_solver(partner) == Intent{Wait::kOtherParty});
+}
+
+TEST_CASE("a member trains a later segment of its own while others train theirs, if it has nothing else to do") {
+    SolverView view = member_view(kPartner, 1, 1);
+    view.segment_ahead = 2;
+    CHECK(decide_solver(view) == Intent{intent::TrainAhead{kTask, 2}});
+    view.stored_checkpoints = 0;
+    CHECK(decide_solver(view) == Intent{intent::FetchCheckpoint{kTask, 0}});
+    view = member_view(kPartner, 2, 2);
+    view.segment_ahead = 4;
+    CHECK(decide_solver(view) == Intent{intent::Train{kTask, 2}});
+    view.is_stopped = true;
+    CHECK(decide_solver(view) == Intent{Wait::kUnable});
+}
+
 }  // namespace
 }  // namespace assay::roles

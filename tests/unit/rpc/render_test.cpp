@@ -131,6 +131,8 @@ TEST_CASE("a task tells what its record says") {
             "parent",
             "depth",
             "tainted_by",
+            "members",
+            "group",
             "hardware_class",
             "mode",
             "tolerance",
@@ -327,7 +329,8 @@ TEST_CASE("each event of a history has its name and its members beside the recor
     const std::vector<std::pair<HistoryEvent, Json>> table{
         {Submitted{Amount{9}, Amount{5}}, {{"escrow", "9"}, {"room", "5"}}},
         {SolverDrawn{who}, {{"solver", address(4)}}},
-        {Accepted{Amount{8}}, {{"bond", "8"}}},
+        {Accepted{Amount{8}, {who}}, {{"bond", "8"}, {"seats", {address(4)}}}},
+        {Cut{2, who}, {{"first", 2}, {"member", address(4)}}},
         {CheckpointPosted{3, id<Hash256>(1), id<Hash256>(2)},
          {{"checkpoint", 3},
           {"state_root", to_hex(id<Hash256>(1).view())},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tests/adversary/fraud.hpp>
+#include <tests/unit/worker/part_of_task.hpp>
 #include <tests/unit/worker/small_task.hpp>
 #include <core/dispute/player.hpp>
 #include <verifier/artifacts/hashing.hpp>
@@ -126,6 +127,23 @@ TEST_CASE("DSP-20: every fraud is refuted by the proof of the honest party, wher
             CHECK(ended.at.tile == fraud->tile());
         }
     }
+}
+
+TEST_CASE("ART-19: who has only the chunks of the disputed segment refutes other rows than the batch's") {
+    test::SmallTask task(test::Start::kRandom, test::long_text(2U << 20U));
+    const auto fraud = std::make_shared<const Fraud>(Dishonesty::kData, task.artifacts);
+    const std::uint32_t segment = fraud->segment();
+    const dispute::Claim claim = task.claim(segment, fraud);
+    auto responder = replay_of(task, segment, claim, fraud, fraud);
+    auto before = task.state_after(segment - 1, fraud);
+    const test::PartOfTask part(task);
+    const auto some = part.load(segment);
+    REQUIRE(some->segments.has_value());
+    EngineReplay challenger(some, claim, std::move(before), {}, {});
+    const Ended ended = play(claim, responder, challenger);
+    REQUIRE(ended.by_challenger.has_value());
+    CHECK(*ended.by_challenger == dispute::Ruling::kClaimRefuted);
+    CHECK(ended.at.node == fraud->node());
 }
 
 TEST_CASE("a party to a dispute hashes each tensor around the disputed step once, however many moves ask for it") {

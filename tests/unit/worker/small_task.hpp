@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -23,16 +24,28 @@ namespace assay::test {
 enum class Start : std::uint8_t {
     kRandom,   ///< the init graph makes all of them
     kGiven,    ///< the first is half of a tensor that the task gives
+    kFrozen,   ///< the first is a tensor that the task gives, and is not trained
     kGrowing,  ///< as kRandom, but each step makes the first tensor a million times larger, until one diverges
 };
+
+inline constexpr const char* kSmallText = "the assayer tests the metal, and the metal does not know that it is tested";
+
+/// A text of `size` characters, so long that a segment's steps read little of it.
+inline std::string long_text(std::size_t size) {
+    std::string out(size, 'a');
+    std::uint32_t word = 7;
+    for (char& letter : out) {
+        word = word * 1'664'525U + 1'013'904'223U;
+        letter = static_cast<char>('a' + (word >> 24U) % 26U);
+    }
+    return out;
+}
 
 /// A task small enough for scalar execution: a character model on a sentence, twelve steps, four to a segment.
 class SmallTask {
   public:
-    explicit SmallTask(Start start = Start::kRandom) {
-        auto text = *artifacts::build_text_dataset(
-            "the assayer tests the metal, and the metal does not know that it is tested", 4
-        );
+    explicit SmallTask(Start start = Start::kRandom, const std::string& words = kSmallText) {
+        auto text = *artifacts::build_text_dataset(words, 4);
         program::Program model = program::build_char_model(
             {.vocabulary = text.vocabulary_size,
              .context = 4,
@@ -49,6 +62,9 @@ class SmallTask {
         spec.checkpoint_interval = 4;
         if (start == Start::kGiven) {
             give_first_tensor(model);
+        } else if (start == Start::kFrozen) {
+            give_first_tensor(model);
+            freeze_first_tensor(model);
         } else if (start == Start::kGrowing) {
             grow_first_tensor(model);
         }
@@ -120,6 +136,16 @@ class SmallTask {
         first.source = canonical::Source::kNode;
         first.index = static_cast<std::uint32_t>(model.step.size() - 1);
         model.step.push_back(std::move(commit));
+        REQUIRE(program::check_program(model).has_value());
+    }
+
+    /// Has both graphs pass on the given tensor as it is.
+    static void freeze_first_tensor(program::Program& model) {
+        for (canonical::Graph* graph : {&model.init, &model.step}) {
+            canonical::Input& first = graph->back().inputs.front();
+            first.source = canonical::Source::kState;
+            first.index = 0;
+        }
         REQUIRE(program::check_program(model).has_value());
     }
 

@@ -8,6 +8,8 @@
 namespace assay::worker {
 namespace {
 
+using artifacts::StateFile;
+
 TEST_CASE("ART-7: a task whose artifacts are not what it commits to is not worked on") {
     test::SmallTask task;
     const auto refused = [&task](const contracts::TaskSpec& spec) {
@@ -67,9 +69,15 @@ TEST_CASE("what is wrong with a task has a name") {
     CHECK(defect_of(spec) == Defect::kUnreachable);
     const Bytes state = artifacts::encode_state(task.artifacts->program, task.state_after(0));
     const contracts::Checkpoint other{Hash256{{1}}, task.put(state), {}};
-    CHECK(load_state(*task.artifacts, other, waiting_source(task.store)).error().defect == Defect::kStateOther);
+    CHECK(
+        load_state(*task.artifacts, other, StateFile::kWhole, waiting_source(task.store)).error().defect ==
+        Defect::kStateOther
+    );
     const contracts::Checkpoint none{Hash256{{1}}, task.put({1}), {}};
-    CHECK(load_state(*task.artifacts, none, waiting_source(task.store)).error().defect == Defect::kStateFormat);
+    CHECK(
+        load_state(*task.artifacts, none, StateFile::kWhole, waiting_source(task.store)).error().defect ==
+        Defect::kStateFormat
+    );
     CHECK(std::string(to_string(Defect::kDatasetSize)) == "dataset_size");
 }
 
@@ -124,11 +132,11 @@ TEST_CASE("ART-12: what may be fetched follows from the task") {
         state_bytes += tensor.data.size();
     }
     contracts::Checkpoint checkpoint{Hash256{{1}}, task.put({1}), {}};
-    CHECK(check_state(*task.artifacts, checkpoint, source).error().defect == Defect::kStateFormat);
+    CHECK(check_state(*task.artifacts, checkpoint, StateFile::kWhole, source).error().defect == Defect::kStateFormat);
     CHECK(asked.at(checkpoint.artifact.sha256) == state_bytes + kHeader);
     checkpoint.artifact.size_bytes = state_bytes + kHeader + 1;
-    CHECK(check_state(*task.artifacts, checkpoint, source).error().defect == Defect::kTooLarge);
-    CHECK(load_state(*task.artifacts, checkpoint, source).error().is_final);
+    CHECK(check_state(*task.artifacts, checkpoint, StateFile::kWhole, source).error().defect == Defect::kTooLarge);
+    CHECK(load_state(*task.artifacts, checkpoint, StateFile::kWhole, source).error().is_final);
     auto spec = task.spec;
     spec.program_artifact.size_bytes = (64U << 20U) + 1;
     CHECK(load_task_artifacts(contracts::TaskId{{7}}, spec, source).error().defect == Defect::kTooLarge);
@@ -141,13 +149,42 @@ TEST_CASE("a checkpoint is used only when its file has the posted root") {
     contracts::Checkpoint checkpoint;
     checkpoint.artifact = task.put(bytes);
     checkpoint.state_root = artifacts::state_root_of(state);
-    CHECK(load_state(*task.artifacts, checkpoint, waiting_source(task.store)).value() == state);
-    CHECK(check_state(*task.artifacts, checkpoint, waiting_source(task.store)).has_value());
+    CHECK(load_state(*task.artifacts, checkpoint, StateFile::kWhole, waiting_source(task.store)).value() == state);
+    CHECK(check_state(*task.artifacts, checkpoint, StateFile::kWhole, waiting_source(task.store)).has_value());
     checkpoint.state_root.data[0] ^= 1U;
-    CHECK(!load_state(*task.artifacts, checkpoint, waiting_source(task.store)).has_value());
-    CHECK(check_state(*task.artifacts, checkpoint, waiting_source(task.store)).error().defect == Defect::kStateOther);
+    CHECK(!load_state(*task.artifacts, checkpoint, StateFile::kWhole, waiting_source(task.store)).has_value());
+    CHECK(
+        check_state(*task.artifacts, checkpoint, StateFile::kWhole, waiting_source(task.store)).error().defect ==
+        Defect::kStateOther
+    );
     checkpoint.artifact = task.put({1, 2, 3});
-    CHECK(!load_state(*task.artifacts, checkpoint, waiting_source(task.store)).has_value());
+    CHECK(!load_state(*task.artifacts, checkpoint, StateFile::kWhole, waiting_source(task.store)).has_value());
+}
+
+TEST_CASE("ART-10: a checkpoint may lack frozen tensors, but not the last one") {
+    test::SmallTask task(test::Start::kFrozen);
+    const program::Program& program = task.artifacts->program;
+    const auto state = task.state_after(1);
+    REQUIRE(state[0] == task.initial[0]);
+    const Bytes bytes = artifacts::encode_state(program, state, StateFile::kTrained);
+    CHECK(bytes.size() + state[0].data.size() <= artifacts::encode_state(program, state).size());
+    const contracts::Checkpoint checkpoint{artifacts::state_root_of(state), task.put(bytes), {}};
+    const ArtifactSource source = waiting_source(task.store);
+    CHECK(least_file(*task.artifacts, 1) == StateFile::kTrained);
+    CHECK(load_state(*task.artifacts, checkpoint, StateFile::kTrained, source).value() == state);
+    CHECK(check_state(*task.artifacts, checkpoint, StateFile::kTrained, source).has_value());
+    CHECK(least_file(*task.artifacts, 3) == StateFile::kWhole);
+    CHECK(load_state(*task.artifacts, checkpoint, StateFile::kWhole, source).error().defect == Defect::kStateFormat);
+    CHECK(check_state(*task.artifacts, checkpoint, StateFile::kWhole, source).error().defect == Defect::kStateFormat);
+    // Of a task that has a parent nobody fetches initial tensors.
+    TaskArtifacts child = *task.artifacts;
+    child.initial.clear();
+    CHECK(least_file(child, 1) == StateFile::kWhole);
+    // A frozen tensor that somebody has changed has another root.
+    auto changed = state;
+    changed[0].data[0] ^= 1U;
+    const contracts::Checkpoint other{artifacts::state_root_of(changed), task.put(bytes), {}};
+    CHECK(load_state(*task.artifacts, other, StateFile::kTrained, source).error().defect == Defect::kStateOther);
 }
 
 TEST_CASE("segments cut the run at the checkpoint interval, the last may be short") {

@@ -36,6 +36,9 @@ void require_config(const Model& model, const TrainingConfig& config) {
     if (!program::check_optimizer(config.optimizer)) {
         refuse_config("the optimizer's settings are out of range");
     }
+    if (config.optimizer.replicas.count > 1 || config.optimizer.replicas.exchange != program::ExchangeKind::kDense) {
+        refuse_config("replicas are for the built-in model families");
+    }
     require_initializers(model, config.frozen, "to freeze");
     require_initializers(model, config.decayed.value_or(std::vector<std::string>{}), "that decays");
     for (const auto& [name, factor] : config.rates) {

@@ -8,10 +8,7 @@
 namespace assay::program {
 namespace {
 
-using canonical::Shape;
-
-Program write(const CharModelConfig& model, const OptimizerConfig& optimizer) {
-    ModelBuilder builder(model.profile);
+Value append_loss(ModelBuilder& builder, const CharModelConfig& model, const Value& batch) {
     GraphBuilder& graph = builder.graph();
     Tape& tape = builder.tape();
     const std::uint32_t features = model.context * model.embedding;
@@ -23,13 +20,17 @@ Program write(const CharModelConfig& model, const OptimizerConfig& optimizer) {
         builder.parameter("output.weight", {model.vocabulary, model.hidden}, Start::fan_in(model.hidden));
     const Value output_bias = builder.parameter("output.bias", {1, model.vocabulary}, Start::zeros());
 
-    const canonical::DatasetShape dataset{model.dataset_rows, model.context + 1};
-    const Value batch = graph.batch_rows(Shape{model.batch_size, dataset.width});
     const Value index = graph.slice_cols(batch, 0, model.context);
     const Value target = graph.slice_cols(batch, model.context, 1);
     const Value hidden = tape.relu(tape.linear(tape.embed(table, index), hidden_weight, hidden_bias));
-    const Value logits = tape.linear(hidden, output_weight, output_bias);
-    return builder.finish(tape.mean_cross_entropy(logits, target), optimizer, {model.batch_size, dataset});
+    return tape.mean_cross_entropy(tape.linear(hidden, output_weight, output_bias), target);
+}
+
+Program write(const CharModelConfig& model, const OptimizerConfig& optimizer) {
+    ModelBuilder builder(model.profile);
+    const canonical::DatasetShape dataset{model.dataset_rows, model.context + 1};
+    const auto forward = [&](const Value& batch) { return append_loss(builder, model, batch); };
+    return builder.finish(forward, optimizer, {model.batch_size, dataset});
 }
 
 }  // namespace

@@ -10,17 +10,14 @@
 namespace assay::program {
 namespace {
 
-using canonical::Shape;
-
 // A batch whose rows are real numbers and then a class.
 struct Samples {
     Value features;
     Value classes;
 };
 
-Samples read_samples(GraphBuilder& graph, const ModelBuilder::Data& data, Encoding encoding, float scale) {
-    const std::uint32_t count = data.dataset.width - 1;
-    const Value batch = graph.batch_rows(Shape{data.batch_size, data.dataset.width});
+Samples read_samples(GraphBuilder& graph, const Value& batch, Encoding encoding, float scale) {
+    const std::uint32_t count = batch.shape.cols - 1;
     const Value raw = graph.slice_cols(batch, 0, count);
     const Value features = encoding == Encoding::kInteger ? graph.to_float(raw) : graph.from_bits(raw);
     return Samples{scale == 1.0F ? features : graph.scale(features, scale), graph.slice_cols(batch, count, 1)};
@@ -59,34 +56,43 @@ Image append_stage(ModelBuilder& builder, const CnnConfig& model, std::size_t st
     return Image{pooled, window_dims(dims, halves)};
 }
 
-Program write_mlp(const MlpConfig& model, const OptimizerConfig& optimizer) {
-    ModelBuilder builder(model.profile);
-    const ModelBuilder::Data data{model.batch_size, {model.dataset_rows, model.features + 1}};
-    const Samples samples = read_samples(builder.graph(), data, model.encoding, model.scale);
+Value append_loss(ModelBuilder& builder, const MlpConfig& model, const Value& batch) {
+    const Samples samples = read_samples(builder.graph(), batch, model.encoding, model.scale);
     Value x = samples.features;
     for (std::size_t i = 0; i < model.hidden.size(); ++i) {
         x = builder.tape().relu(append_linear(builder, "hidden" + std::to_string(i + 1), x, model.hidden[i]));
     }
     const Value logits = append_linear(builder, "output", x, model.classes);
-    return builder.finish(builder.tape().mean_cross_entropy(logits, samples.classes), optimizer, data);
+    return builder.tape().mean_cross_entropy(logits, samples.classes);
+}
+
+Program write_mlp(const MlpConfig& model, const OptimizerConfig& optimizer) {
+    ModelBuilder builder(model.profile);
+    const auto forward = [&](const Value& batch) { return append_loss(builder, model, batch); };
+    return builder.finish(forward, optimizer, {model.batch_size, {model.dataset_rows, model.features + 1}});
+}
+
+Value append_loss(ModelBuilder& builder, const CnnConfig& model, const Value& batch) {
+    const Samples samples = read_samples(builder.graph(), batch, model.encoding, model.scale);
+    const std::uint32_t rows = batch.shape.rows;
+    Image image{{}, {rows, model.height, model.width, model.channels}};
+    image.value = builder.graph().view(
+        samples.features, reshape_view({rows, samples.features.shape.cols}, image.dims), matrix_shape(image.dims)
+    );
+    for (std::size_t stage = 0; stage < model.filters.size(); ++stage) {
+        image = append_stage(builder, model, stage, image);
+    }
+    const auto features = static_cast<std::uint32_t>(element_count(image.dims) / rows);
+    const Value flat = builder.tape().view(image.value, reshape_view(image.dims, {rows, features}));
+    const Value logits = append_linear(builder, "output", flat, model.classes);
+    return builder.tape().mean_cross_entropy(logits, samples.classes);
 }
 
 Program write_cnn(const CnnConfig& model, const OptimizerConfig& optimizer) {
     ModelBuilder builder(model.profile);
     const std::uint32_t pixels = model.height * model.width * model.channels;
-    const ModelBuilder::Data data{model.batch_size, {model.dataset_rows, pixels + 1}};
-    const Samples samples = read_samples(builder.graph(), data, model.encoding, model.scale);
-    Image image{{}, {model.batch_size, model.height, model.width, model.channels}};
-    image.value = builder.graph().view(
-        samples.features, reshape_view({model.batch_size, pixels}, image.dims), matrix_shape(image.dims)
-    );
-    for (std::size_t stage = 0; stage < model.filters.size(); ++stage) {
-        image = append_stage(builder, model, stage, image);
-    }
-    const auto features = static_cast<std::uint32_t>(element_count(image.dims) / model.batch_size);
-    const Value flat = builder.tape().view(image.value, reshape_view(image.dims, {model.batch_size, features}));
-    const Value logits = append_linear(builder, "output", flat, model.classes);
-    return builder.finish(builder.tape().mean_cross_entropy(logits, samples.classes), optimizer, data);
+    const auto forward = [&](const Value& batch) { return append_loss(builder, model, batch); };
+    return builder.finish(forward, optimizer, {model.batch_size, {model.dataset_rows, pixels + 1}});
 }
 
 }  // namespace

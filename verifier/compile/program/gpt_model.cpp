@@ -28,8 +28,9 @@ constexpr Names kLlamaNames{"model.embed_tokens", "model.embed_positions", "mode
 
 class GptWriter {
   public:
-    explicit GptWriter(const GptConfig& model)
+    GptWriter(const GptConfig& model, std::uint32_t replicas)
         : model_(model),
+          rows_(model.batch_size / replicas),
           names_(model.llama ? kLlamaNames : kGptNames),
           builder_(model.profile),
           graph_(builder_.graph()),
@@ -40,7 +41,8 @@ class GptWriter {
   private:
     using Heads = std::array<Value, 3>;  // queries, keys and values, each for all heads
 
-    std::uint32_t positions() const { return model_.batch_size * model_.context; }
+    std::uint32_t positions() const { return rows_ * model_.context; }
+    Value append_loss(const Value& batch);
     Value norm(const std::string& name, const Value& x);
     Value linear(const std::string& name, const Value& x, std::uint32_t outputs, float deviation);
     Value embed(const Value& table, const Value& batch);
@@ -55,6 +57,7 @@ class GptWriter {
     float residual_deviation() const { return kDeviation / std::sqrt(2.0F * static_cast<float>(model_.layers)); }
 
     const GptConfig& model_;
+    const std::uint32_t rows_;  // of a replica
     Names names_;
     ModelBuilder builder_;
     GraphBuilder& graph_;
@@ -85,7 +88,7 @@ Value GptWriter::drop(const Value& x) {
 
 // The first `context` tokens of each row, one below the other.
 Value GptWriter::embed(const Value& table, const Value& batch) {
-    const Dims rows{model_.batch_size, model_.context + 1};
+    const Dims rows{rows_, model_.context + 1};
     const Value tokens = graph_.view(batch, slice_view(rows, 1, 0, model_.context), Shape{positions(), 1});
     const Value x = tape_.embed(table, tokens);
     if (model_.rotary) {
@@ -94,8 +97,7 @@ Value GptWriter::embed(const Value& table, const Value& batch) {
     const Value table_of_positions = builder_.parameter(
         names_.positions + std::string(".weight"), {model_.context, model_.width}, Start::spread(kDeviation)
     );
-    const canonical::View repeat =
-        expand_view({model_.context, model_.width}, {model_.batch_size, model_.context, model_.width});
+    const canonical::View repeat = expand_view({model_.context, model_.width}, {rows_, model_.context, model_.width});
     return drop(tape_.add(x, tape_.view(table_of_positions, repeat)));
 }
 
@@ -154,9 +156,7 @@ Value GptWriter::llama_block(const std::string& name, const Value& x) {
     return tape_.add(attended, drop(narrow));
 }
 
-Program GptWriter::write(const OptimizerConfig& optimizer) {
-    const ModelBuilder::Data data{model_.batch_size, {model_.dataset_rows, model_.context + 1}};
-    const Value batch = graph_.batch_rows(Shape{model_.batch_size, data.dataset.width});
+Value GptWriter::append_loss(const Value& batch) {
     const Shape table{model_.vocabulary, model_.width};
     const Value embedding =
         builder_.parameter(names_.tokens + std::string(".weight"), table, Start::spread(kDeviation));
@@ -168,14 +168,18 @@ Program GptWriter::write(const OptimizerConfig& optimizer) {
     x = norm(names_.last_norm, x);
     const Value head =
         model_.tied_head ? embedding : builder_.parameter("lm_head.weight", table, Start::spread(kDeviation));
-    const Value target = graph_.view(
-        batch, slice_view({model_.batch_size, data.dataset.width}, 1, 1, model_.context), Shape{positions(), 1}
-    );
-    return builder_.finish(tape_.mean_cross_entropy(tape_.matmul_nt(x, head), target), optimizer, data);
+    const canonical::View targets = slice_view({rows_, model_.context + 1}, 1, 1, model_.context);
+    const Value target = graph_.view(batch, targets, Shape{positions(), 1});
+    return tape_.mean_cross_entropy(tape_.matmul_nt(x, head), target);
+}
+
+Program GptWriter::write(const OptimizerConfig& optimizer) {
+    const auto forward = [this](const Value& batch) { return append_loss(batch); };
+    return builder_.finish(forward, optimizer, {model_.batch_size, {model_.dataset_rows, model_.context + 1}});
 }
 
 Program write_gpt(const GptConfig& model, const OptimizerConfig& optimizer) {
-    return GptWriter(model).write(optimizer);
+    return GptWriter(model, optimizer.replicas.count).write(optimizer);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include <core/base/assert.hpp>
+#include <verifier/compile/program/array.hpp>
+#include <verifier/compile/program/replicas.hpp>
 
 namespace assay::program {
 
@@ -24,6 +26,12 @@ Start Start::fan_in(std::uint32_t fan_in) { return uniform(1.0F / std::sqrt(stat
 Value ModelBuilder::declare(std::string name, Shape shape, const Start& start, bool is_parameter) {
     const auto index = static_cast<std::uint32_t>(entries_.size());
     const TensorType type{DType::kF32, shape};
+    const auto [place, is_new] = places_.emplace(name, index);
+    if (!is_new) {
+        const Entry& entry = entries_[place->second];
+        ASSERT(replica_ > 0 && entry.tensor.type == type && entry.is_parameter == is_parameter);
+        return GraphBuilder::state(place->second, type);
+    }
     const Value value = GraphBuilder::state(index, type);
     entries_.push_back(Entry{StateTensor{std::move(name), type}, start, new_tensor_id(), value, is_parameter});
     return value;
@@ -41,7 +49,9 @@ void ModelBuilder::set_next(const Value& buffer, const Value& next) {
     ASSERT(buffer.source == canonical::Source::kState && buffer.index < entries_.size() && buffer.shape == next.shape);
     Entry& entry = entries_[buffer.index];
     ASSERT(!entry.is_parameter);
-    entry.next = next;
+    if (replica_ == 0) {
+        entry.next = next;
+    }
 }
 
 void ModelBuilder::follow(const Value& running, const Value& batch, float correction) {
@@ -85,25 +95,67 @@ void ModelBuilder::write_init(Program& program) const {
     program.init = std::move(graph).commit(state);
 }
 
-Program ModelBuilder::finish(Value loss, const OptimizerConfig& optimizer, const Data& data) {
-    std::vector<StateTensor> trained;
-    OptimizerInputs inputs;
+std::vector<Value> ModelBuilder::parameters() const {
+    std::vector<Value> out;
     for (std::uint32_t i = 0; i < entries_.size(); ++i) {
         if (entries_[i].is_parameter) {
-            trained.push_back(entries_[i].tensor);
-            inputs.parameters.push_back(GraphBuilder::state(i, entries_[i].tensor.type));
+            out.push_back(GraphBuilder::state(i, entries_[i].tensor.type));
         }
     }
-    for (Slot& slot : optimizer_slots(optimizer, trained)) {
-        inputs.slots.push_back(
-            declare(std::move(slot.tensor.name), slot.tensor.type.shape, Start::constant(slot.initial), false)
+    return out;
+}
+
+std::vector<StateTensor> ModelBuilder::parameter_tensors() const {
+    std::vector<StateTensor> out;
+    for (const Entry& entry : entries_) {
+        if (entry.is_parameter) {
+            out.push_back(entry.tensor);
+        }
+    }
+    return out;
+}
+
+std::vector<Value> ModelBuilder::declare_slots(const OptimizerConfig& optimizer) {
+    std::vector<Value> out;
+    for (Slot& slot : optimizer_slots(optimizer, parameter_tensors())) {
+        out.push_back(declare(std::move(slot.tensor.name), slot.tensor.type.shape, Start::constant(slot.initial), false)
         );
     }
-    inputs.gradients = tape_.gradients(loss, inputs.parameters);
-    const std::vector<Value> updated = append_optimizer(graph_, optimizer, inputs);
+    return out;
+}
+
+Program ModelBuilder::finish(const Value& loss, const OptimizerConfig& optimizer, const Data& data) {
+    ASSERT(optimizer.replicas.count == 1);
+    return finish([&loss](const Value&) { return loss; }, optimizer, data);
+}
+
+Program ModelBuilder::finish(const Forward& forward, const OptimizerConfig& optimizer, const Data& data) {
+    const std::uint32_t count = optimizer.replicas.count;
+    ASSERT(count >= 1 && data.batch_size % count == 0);
+    const std::uint32_t rows = data.batch_size / count;
+    const Value batch = graph_.batch_rows(Shape{data.batch_size, data.dataset.width});
+    const auto loss_of = [&](std::uint32_t replica) {
+        const std::int64_t first = std::int64_t{replica} * rows;
+        const canonical::View own = slice_view({data.batch_size, data.dataset.width}, 0, first, rows);
+        return forward(graph_.view(batch, own, Shape{rows, data.dataset.width}));
+    };
+    Value loss = loss_of(0);
+    const std::vector<Value> trained = parameters();
+    std::vector<Value> before = declare_slots(optimizer);
+    ReplicaUpdate update(graph_, optimizer, trained, before);
+    update.add(tape_.gradients(loss, trained));
+    for (replica_ = 1; replica_ < count; ++replica_) {
+        const Value own = loss_of(replica_);
+        update.add(tape_.gradients(own, trained));
+        loss = graph_.add(loss, own);
+    }
+    if (count > 1) {
+        loss = graph_.scale(loss, 1.0F / static_cast<float>(count));
+    }
+    before.insert(before.begin(), trained.begin(), trained.end());
+    const std::vector<Value> updated = update.finish();
     for (std::size_t i = 0; i < updated.size(); ++i) {
-        const Value& before = i < trained.size() ? inputs.parameters[i] : inputs.slots[i - trained.size()];
-        entries_[before.index].next = updated[i];
+        entries_[before[i].index].next = updated[i];
     }
     Program program;
     std::vector<Value> next;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -57,9 +59,15 @@ class ModelBuilder {
         std::uint32_t batch_size = 0;
         canonical::DatasetShape dataset;
     };
-    /// Finishes the program; must be called once, last. The result passes check_program if it has at most kMaxNodes
-    /// nodes.
-    Program finish(Value loss, const OptimizerConfig& optimizer, const Data& data);
+    /// A model's forward pass: takes rows of a batch, i32 [rows, width], and returns their mean loss [1,1]. It is
+    /// called once for each replica. From the second call on, parameter() and buffer() return the tensors that the
+    /// first call has declared under these names, and set_next() does nothing: buffers follow the first replica.
+    using Forward = std::function<Value(const Value& batch)>;
+    /// Finishes the program with one of these; must be called once, last. `data.batch_size` must be a multiple of
+    /// optimizer.replicas.count, and a loss that is there already is that of one replica. The result passes
+    /// check_program if it has at most kMaxNodes nodes.
+    Program finish(const Forward& forward, const OptimizerConfig& optimizer, const Data& data);
+    Program finish(const Value& loss, const OptimizerConfig& optimizer, const Data& data);
 
   private:
     struct Entry {
@@ -73,11 +81,17 @@ class ModelBuilder {
     /// The running value moves towards this batch's; `correction` makes a variance that of a sample.
     void follow(const Value& running, const Value& batch, float correction);
     void write_init(Program& program) const;
+    /// The tensors that are trained, as values and as they are declared.
+    std::vector<Value> parameters() const;
+    std::vector<StateTensor> parameter_tensors() const;
+    std::vector<Value> declare_slots(const OptimizerConfig& optimizer);
 
     GraphBuilder graph_;
     Tape tape_;
     std::vector<Entry> entries_;
+    std::map<std::string, std::uint32_t> places_;  // of entries_, by name
     std::uint32_t tensor_ids_ = 0;
+    std::uint32_t replica_ = 0;  // whose forward pass is written
 };
 
 }  // namespace assay::program

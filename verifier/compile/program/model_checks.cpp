@@ -45,6 +45,12 @@ Check expect_elements(std::uint64_t rows, std::uint64_t cols) {
     return rows * cols <= std::uint64_t{1} << 34U ? Check{} : fail(ModelError::kTooLarge);
 }
 
+// Each replica has as many rows of a batch as the others.
+Check expect_replicas(std::uint32_t batch_size, const Replicas& replicas) {
+    const bool is_whole = replicas.count >= 1 && batch_size % replicas.count == 0;
+    return is_whole ? Check{} : fail(ModelError::kReplicas);
+}
+
 // Every parameter, and the optimizer's slots.
 Check expect_state(std::uint64_t parameters, std::uint64_t buffers, const OptimizerConfig& optimizer) {
     if (!check_optimizer(optimizer)) {
@@ -69,6 +75,7 @@ Check check_sizes(const CharModelConfig& model, const OptimizerConfig& optimizer
     TRY(expect_elements(model.vocabulary, std::max(model.embedding, model.hidden)));
     TRY(expect_elements(model.hidden, std::uint64_t{model.context} * model.embedding));
     TRY(expect_profile(model.profile));
+    TRY(expect_replicas(model.batch_size, optimizer.replicas));
     return expect_state(5, 0, optimizer);
 }
 
@@ -88,6 +95,7 @@ Check check_sizes(const MlpConfig& model, const OptimizerConfig& optimizer) {
         return fail(ModelError::kZero);
     }
     TRY(expect_profile(model.profile));
+    TRY(expect_replicas(model.batch_size, optimizer.replicas));
     return expect_state(2 * (model.hidden.size() + std::uint64_t{1}), 0, optimizer);
 }
 
@@ -130,6 +138,7 @@ Check check_sizes(const CnnConfig& model, const OptimizerConfig& optimizer) {
     TRY(expect_dimensions({height * width * channels}));
     TRY(expect_elements(height * width * channels, model.classes));
     TRY(expect_profile(model.profile));
+    TRY(expect_replicas(model.batch_size, optimizer.replicas));
     const std::uint64_t stages = model.filters.size();
     return expect_state((model.batch_norm ? 3 : 2) * stages + 2, model.batch_norm ? 2 * stages : 0, optimizer);
 }
@@ -160,6 +169,7 @@ Check check_sizes(const GptConfig& model, const OptimizerConfig& optimizer) {
         return fail(ModelError::kZero);
     }
     TRY(expect_profile(model.profile));
+    TRY(expect_replicas(model.batch_size, optimizer.replicas));
     return expect_state((model.llama ? 9 : 12) * std::uint64_t{model.layers} + 4, 0, optimizer);
 }
 

@@ -25,6 +25,7 @@ enum class [[nodiscard]] ModelError : std::uint8_t{
     kProfile = 6,      ///< a precision and chunk that PRG-3 does not allow
     kTooSmall = 7,     ///< an image that pooling reduces to nothing
     kOptimizer = 8,    ///< check_optimizer rejects the optimizer
+    kReplicas = 9,     ///< the batch cannot be divided into equal rows for each replica
 };
 
 /// A character-level language model: embedding of `context` characters, one hidden layer, softmax cross-entropy on the
@@ -107,7 +108,8 @@ Result<void, ModelError> check_model(const MlpConfig& model, const OptimizerConf
 Result<void, ModelError> check_model(const CnnConfig& model, const OptimizerConfig& optimizer);
 Result<void, ModelError> check_model(const GptConfig& model, const OptimizerConfig& optimizer);
 
-// Each function builds the forward graph, differentiates it and appends the optimizer. The configuration must pass
+// Each function builds the forward graph, differentiates it and appends the optimizer; with several replicas, it does
+// the first two for each of them. The configuration must pass
 // check_model; the result passes check_program.
 
 Program build_char_model(const CharModelConfig& model, const OptimizerConfig& optimizer);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <core/base/assert.hpp>
+#include <verifier/compile/program/replicas.hpp>
 
 namespace assay::program {
 namespace {
@@ -74,7 +75,6 @@ class Update {
     /// `rate` as it is for a parameter.
     Value rate_of(std::size_t i, const Value& rate);
     std::vector<Value> accumulate();
-    void clip();
     void add_decay();
     std::vector<Value> write_sgd();
     std::vector<Value> write_rmsprop();
@@ -87,8 +87,7 @@ class Update {
 };
 
 bool Update::decays(std::size_t i) const {
-    const canonical::Shape shape = inputs_.parameters[i].shape;
-    return inputs_.decays.empty() ? shape.rows > 1 && shape.cols > 1 : inputs_.decays[i];
+    return inputs_.decays.empty() ? decays_by_default(inputs_.parameters[i].shape) : inputs_.decays[i];
 }
 
 Value Update::rate_of(std::size_t i, const Value& rate) {
@@ -104,19 +103,6 @@ std::vector<Value> Update::accumulate() {
         gradients_[i] = graph_.scale(sums[i], 1.0F / static_cast<float>(config_.accumulation));
     }
     return sums;
-}
-
-void Update::clip() {
-    Value square;
-    for (std::size_t i = 0; i < count(); ++i) {
-        const Value sum = graph_.sum(graph_.mul(gradients_[i], gradients_[i]));
-        square = i == 0 ? sum : graph_.add(square, sum);
-    }
-    const Value norm = graph_.add_const(graph_.sqrt(square), kNormFloor);
-    const Value factor = graph_.min(graph_.div(number(graph_, config_.clip_norm), norm), number(graph_, 1.0F));
-    for (Value& gradient : gradients_) {
-        gradient = graph_.mul(gradient, factor);
-    }
 }
 
 void Update::add_decay() {
@@ -209,7 +195,7 @@ std::vector<Value> Update::write_adam() {
 std::vector<Value> Update::write() {
     const std::vector<Value> sums = config_.accumulation > 1 ? accumulate() : std::vector<Value>{};
     if (config_.clip_norm > 0.0F) {
-        clip();
+        append_clipping(graph_, config_.clip_norm, gradients_);
     }
     if (config_.weight_decay > 0.0F && config_.kind != OptimizerKind::kAdamW) {
         add_decay();
@@ -240,6 +226,15 @@ void append_slots(std::vector<Slot>& slots, const std::vector<StateTensor>& para
     }
 }
 
+bool is_dgc(const OptimizerConfig& config) { return config.replicas.exchange == ExchangeKind::kDgc; }
+
+bool are_replicas(const OptimizerConfig& config) {
+    const Replicas& replicas = config.replicas;
+    const bool is_sgd = config.kind == OptimizerKind::kSgd || config.kind == OptimizerKind::kSgdMomentum;
+    return replicas.count >= 1 && replicas.count <= kMaxReplicas && replicas.block >= 1 &&
+           replicas.block <= canonical::kMaxDimension && (!is_dgc(config) || (is_sgd && config.accumulation == 1));
+}
+
 Result<void, OptimizerError> fail(OptimizerError error) { return Unexpected{error}; }
 
 }  // namespace
@@ -266,10 +261,13 @@ Result<void, OptimizerError> check_optimizer(const OptimizerConfig& config) {
     if (config.accumulation == 0 || config.accumulation > kMaxAccumulation) {
         return fail(OptimizerError::kAccumulation);
     }
-    return {};
+    return are_replicas(config) ? Result<void, OptimizerError>{} : fail(OptimizerError::kReplicas);
 }
 
 std::uint32_t slots_per_parameter(const OptimizerConfig& config) {
+    if (is_dgc(config)) {
+        return (has_momentum(config) ? 2 : 1) * config.replicas.count;
+    }
     return (is_adam(config.kind) ? 2U : 0U) + (config.kind == OptimizerKind::kRmsprop ? 1U : 0U) +
            (has_momentum(config) ? 1U : 0U) + (config.accumulation > 1 ? 1U : 0U);
 }
@@ -277,6 +275,9 @@ std::uint32_t slots_per_parameter(const OptimizerConfig& config) {
 std::uint32_t slots_besides(const OptimizerConfig& config) { return is_adam(config.kind) ? 2 : 0; }
 
 std::vector<Slot> optimizer_slots(const OptimizerConfig& config, const std::vector<StateTensor>& parameters) {
+    if (is_dgc(config)) {
+        return dgc_slots(config, parameters);
+    }
     std::vector<Slot> slots;
     if (config.kind == OptimizerKind::kRmsprop) {
         append_slots(slots, parameters, "adam.second.");  // the same average as Adam's
@@ -296,6 +297,21 @@ std::vector<Slot> optimizer_slots(const OptimizerConfig& config, const std::vect
     }
     return slots;
 }
+
+void append_clipping(GraphBuilder& graph, float limit, std::vector<Value>& gradients) {
+    Value square;
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+        const Value sum = graph.sum(graph.mul(gradients[i], gradients[i]));
+        square = i == 0 ? sum : graph.add(square, sum);
+    }
+    const Value norm = graph.add_const(graph.sqrt(square), kNormFloor);
+    const Value factor = graph.min(graph.div(number(graph, limit), norm), number(graph, 1.0F));
+    for (Value& gradient : gradients) {
+        gradient = graph.mul(gradient, factor);
+    }
+}
+
+bool decays_by_default(canonical::Shape shape) { return shape.rows > 1 && shape.cols > 1; }
 
 Value append_learning_rate(GraphBuilder& graph, const OptimizerConfig& config) {
     const Schedule& schedule = config.schedule;
@@ -336,7 +352,7 @@ Value append_learning_rate(GraphBuilder& graph, const OptimizerConfig& config) {
 }
 
 std::vector<Value> append_optimizer(GraphBuilder& graph, const OptimizerConfig& config, const OptimizerInputs& inputs) {
-    ASSERT(check_optimizer(config).has_value());
+    ASSERT(check_optimizer(config).has_value() && config.replicas.count == 1 && !is_dgc(config));
     const std::size_t count = inputs.parameters.size();
     ASSERT(inputs.gradients.size() == count && (inputs.decays.empty() || inputs.decays.size() == count));
     ASSERT(inputs.rates.empty() || inputs.rates.size() == count);

@@ -47,6 +47,22 @@ struct Schedule {
     bool is_curved = false;               ///< kPoints: half a cosine between two points
 };
 
+/// How the gradients of replicas become one update.
+enum class ExchangeKind : std::uint8_t {
+    kDense = 1,  ///< every replica's gradients as they are: the optimizer gets their mean
+    kDgc =
+        2,  ///< Deep Gradient Compression (arXiv 1712.01887): each replica accumulates and sends its largest elements
+};
+/// Data-parallel replicas that are written into a program: each has its own rows of every batch. Unlike a plan, which
+/// divides the work of one program, their number is part of the program and of its result.
+struct Replicas {
+    std::uint32_t count = 1;
+    ExchangeKind exchange = ExchangeKind::kDense;
+    std::uint32_t block = 1024;      ///< kDgc: one element is sent of so many
+    std::uint32_t dense_below = 64;  ///< kDgc: parameters with fewer elements are exchanged as they are
+};
+inline constexpr std::uint32_t kMaxReplicas = 256;
+
 struct OptimizerConfig {
     OptimizerKind kind = OptimizerKind::kAdam;
     float learning_rate = 0.003F;
@@ -59,6 +75,7 @@ struct OptimizerConfig {
     float clip_norm = 0.0F;          ///< limit for the global gradient norm; 0: no clipping
     std::uint32_t accumulation = 1;  ///< gradient accumulation: number of steps averaged per update
     Schedule schedule{};
+    Replicas replicas{};
 };
 
 enum class [[nodiscard]] OptimizerError : std::uint8_t{
@@ -67,6 +84,8 @@ enum class [[nodiscard]] OptimizerError : std::uint8_t{
     kSchedule = 3,   ///< no updates after the warm-up, a final fraction outside [0, 1], a period of 0, gamma not in (0,
                      ///< 1], or points that are none, too many, not in order, negative or not finite
     kAccumulation = 4,  ///< 0 or more than 2^20 steps
+    kReplicas = 5,  ///< no replicas or more than kMaxReplicas, a block of 0 or of more than 2^24 elements, or DGC with
+                    ///< accumulation or with an optimizer other than SGD and SGD with momentum
 };
 /// Checks what append_optimizer requires. Fails with OptimizerError.
 Result<void, OptimizerError> check_optimizer(const OptimizerConfig& config);
@@ -77,7 +96,7 @@ struct Slot {
     float initial = 0.0F;
 };
 
-/// Returns how many slots the optimizer has for each parameter, and how many besides.
+/// Returns how many slots the optimizer has for each parameter (with DGC at most so many), and how many besides.
 std::uint32_t slots_per_parameter(const OptimizerConfig& config);
 std::uint32_t slots_besides(const OptimizerConfig& config);
 
@@ -96,6 +115,12 @@ struct OptimizerInputs {
 };
 /// Appends one update and returns the next state: parameters, then slots. `config` must pass check_optimizer.
 std::vector<Value> append_optimizer(GraphBuilder& graph, const OptimizerConfig& config, const OptimizerInputs& inputs);
+
+/// Scales gradients by min(1, limit / (norm + 1e-6)), where norm is that of all of them together.
+void append_clipping(GraphBuilder& graph, float limit, std::vector<Value>& gradients);
+/// Whether weight decay applies to a parameter of this shape unless its decay is given: it has several rows and
+/// columns.
+bool decays_by_default(canonical::Shape shape);
 
 /// Appends the learning rate [1,1] of the update that this step makes or accumulates for.
 Value append_learning_rate(GraphBuilder& graph, const OptimizerConfig& config);

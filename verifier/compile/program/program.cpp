@@ -93,6 +93,35 @@ Result<Program, ProgramError> decode_program(ByteView bytes) {
     return *std::move(program);
 }
 
+std::vector<std::optional<std::uint32_t>> frozen_tensors(const Program& program) {
+    std::vector<std::optional<std::uint32_t>> out(program.state.size());
+    if (program.initial.empty() || program.init.empty() || program.step.empty()) {
+        return out;
+    }
+    bool is_any_trained = false;
+    for (std::uint32_t i = 0; i < program.state.size(); ++i) {
+        const canonical::Input& before = program.init.back().inputs[i];
+        const canonical::Input& after = program.step.back().inputs[i];
+        if (before.source == canonical::Source::kState && after.source == canonical::Source::kState &&
+            after.index == i) {
+            out[i] = before.index;
+        }
+        is_any_trained = is_any_trained || !out[i];
+    }
+    return is_any_trained ? out : std::vector<std::optional<std::uint32_t>>(program.state.size());
+}
+
+std::vector<StateTensor> trained_tensors(const Program& program) {
+    const auto frozen = frozen_tensors(program);
+    std::vector<StateTensor> out;
+    for (std::size_t i = 0; i < frozen.size(); ++i) {
+        if (!frozen[i]) {
+            out.push_back(program.state[i]);
+        }
+    }
+    return out;
+}
+
 Result<void, ProgramError> check_program(const Program& program) {
     if (program.state.empty() || program.state.size() > canonical::kMaxStateTensors || !are_named(program.state)) {
         return fail(ProgramError::kState);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <core/base/bytes.hpp>
@@ -36,6 +37,13 @@ struct Program {
 std::vector<canonical::TensorType> types_of(const std::vector<StateTensor>& tensors);
 /// Returns the size of all elements of tensors together.
 std::uint64_t size_bytes(const std::vector<StateTensor>& tensors);
+
+/// Returns for each tensor of the state the initial tensor that it is before every step: those that `init` and `step`
+/// pass on as they are (ART-10). All others, nothing: they are *trained*, as all are if none would be. Each graph has
+/// to be well-formed or empty.
+std::vector<std::optional<std::uint32_t>> frozen_tensors(const Program& program);
+/// The other ones.
+std::vector<StateTensor> trained_tensors(const Program& program);
 
 enum class [[nodiscard]] ProgramError : std::uint8_t{
     kMalformed = 1,  ///< PRG-1: not the Borsh encoding of a Program

@@ -46,6 +46,9 @@ class Backend {
     virtual void give_back() {}
     /// Computes task.output from task.inputs. Not for kCommit, kBatchRows, or the operations of draw().
     virtual void execute(const Task& task) = 0;
+    /// Computes the i64 sums of products of a kContract whose exponents are of no concern (NUM-16): all columns of the
+    /// operands as one chunk, modulo 2^64. Reads task.inputs[0] and [2] only.
+    virtual void accumulate(const Task& task);
     /// Computes task.output from the step context: kUniform, kBernoulli, kStepCount.
     virtual void draw(const Task& task, const canonical::StepContext& context) = 0;
     /// NUM-6: whether an f32 tensor has no infinity and no NaN; true for other types.
@@ -60,6 +63,9 @@ std::unique_ptr<Backend> make_host_backend(std::size_t slots, int threads);
 std::unique_ptr<Backend> make_torch_backend(std::size_t slots, const EngineOptions& options);
 /// Returns the backend that `options` select.
 std::unique_ptr<Backend> make_backend(std::size_t slots, const EngineOptions& options);
+
+/// Whether the input is quantised to at most `precision` bits.
+bool is_quantised_to(const canonical::Graph& graph, const canonical::Input& input, std::uint32_t precision);
 
 /// Whether the sum of a chunk's products fits the 53 bits of a double, if all operands have p bits and the right one is
 /// cut to `bits` bits.

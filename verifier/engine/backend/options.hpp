@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace assay::engine {
+
+class StepMachines;
 
 /// How exact products are computed where libtorch's operations are used. All choices give the same bits.
 enum class ProductChoice : std::uint8_t {
@@ -32,6 +35,8 @@ struct EngineOptions {
     bool portable = false;
     ProductChoice products = ProductChoice::kAutomatic;  ///< used by the portable engine
     KernelChoice kernels = KernelChoice::kAutomatic;     ///< used by the portable engine
+    /// Steps that are trained or replayed, and not watched, are executed by these machines together with this one.
+    std::shared_ptr<StepMachines> cell{};
 };
 
 }  // namespace assay::engine

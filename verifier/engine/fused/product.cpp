@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <core/base/assert.hpp>
+#include <core/canonical/tile.hpp>
 #include <verifier/engine/fused/contraction.hpp>
 #include <verifier/engine/fused/digit_kernel.hpp>
 #include <verifier/engine/fused/microkernel.hpp>
@@ -152,6 +153,18 @@ std::vector<typename Kernel::Operand> right_operands(
     return out;
 }
 
+// Adds a chunk's exact sums, of `cols` of the panel's columns from `first` on.
+void add_sums(const Contraction& c, const Panel& panel, std::size_t first, std::size_t cols, const double* sums) {
+    for (std::size_t i = 0; i < panel.rows; ++i) {
+        const std::size_t row = panel.group * c.rows + panel.first + i;
+        std::int64_t* to = c.operands.exact + row * c.cols + panel.first_col + first;
+        for (std::size_t j = 0; j < cols; ++j) {
+            const auto sum = static_cast<std::int64_t>(sums[i * cols + j]);
+            to[j] = static_cast<std::int64_t>(static_cast<std::uint64_t>(to[j]) + static_cast<std::uint64_t>(sum));
+        }
+    }
+}
+
 template <class Kernel>
 void run_wide_panel(
     const Contraction& c, const Kernel& kernel, const Panel& panel, const typename Kernel::Packed* right
@@ -159,12 +172,19 @@ void run_wide_panel(
     Workspace& space = workspace();
     double* scale_a = grown(space.scale_a, panel.rows * c.chunks);
     double* scale_b = grown(space.scale_b, panel.cols * c.chunks);
-    find_scales(c, panel, scale_a, scale_b);
+    const bool is_exact = c.operands.exact != nullptr;
+    if (is_exact) {
+        std::fill_n(scale_a, panel.rows * c.chunks, 1.0);
+        std::fill_n(scale_b, panel.cols * c.chunks, 1.0);
+    } else {
+        find_scales(c, panel, scale_a, scale_b);
+    }
     const auto lefts = left_operands(c, kernel, panel);
     const auto rights = right_operands(c, kernel, panel, right);
     const std::size_t strip = kernel.strip_cols(panel.cols);
-    double* sums = c.chunks > 1 ? grown(space.sums, panel.rows * strip) : nullptr;
-    float* out = c.operands.out + (panel.group * c.rows + panel.first) * c.cols + panel.first_col;
+    double* sums = c.chunks > 1 || is_exact ? grown(space.sums, panel.rows * strip) : nullptr;
+    const std::size_t at = (panel.group * c.rows + panel.first) * c.cols + panel.first_col;
+    float* out = is_exact ? nullptr : c.operands.out + at;
     for (std::size_t col = 0; col < panel.cols; col += strip) {
         const std::size_t cols = std::min(strip, panel.cols - col);
         for (std::size_t index = 0; index < c.chunks; ++index) {
@@ -173,11 +193,14 @@ void run_wide_panel(
                 {.scale_a = scale_a + index * panel.rows,
                  .scale_b = scale_b + index * panel.cols + col,
                  .sums = sums,
-                 .out = out + col,
+                 .out = is_exact ? nullptr : out + col,
                  .stride = c.cols,
-                 .is_first = index == 0,
-                 .is_last = index + 1 == c.chunks}
+                 .is_first = index == 0 || is_exact,
+                 .is_last = index + 1 == c.chunks && !is_exact}
             );
+            if (is_exact) {
+                add_sums(c, panel, col, cols, sums);
+            }
         }
     }
 }
@@ -279,6 +302,32 @@ void run_product(const Node& contract, const ProductOperands& operands, ThreadPo
         run_wide(c, VectorKernel<double>{.kernel = microkernels<double>().front(), .is_split = c.is_split}, pool);
     } else {
         run_library(c, pool);
+    }
+}
+
+std::optional<Node> accumulating(const Node& contract) {
+    Node out = contract;
+    const std::uint32_t depth = (contract.inputs[0].shape.cols + canonical::kTileDim - 1) / canonical::kTileDim;
+    // Some kernels hold the sums of short chunks alone.
+    for (std::uint32_t tiles = std::min(depth, out.attributes[1] / canonical::kTileDim); tiles > 0; tiles /= 2) {
+        out.attributes[1] = tiles * canonical::kTileDim;
+        const Format format = product_format(out);
+        const bool has_kernel = has_tiles(out) || format == Format::kShort || !microkernels<double>().empty();
+        if (has_kernel && format != Format::kWords && fits_at_once(out)) {
+            return out;
+        }
+    }
+    return std::nullopt;
+}
+
+void accumulate_product(const Node& contract, const void* a, const void* b, std::int64_t* sums, ThreadPool& pool) {
+    const Contraction c{.node = contract, .operands = {.a = a, .b = b, .exact = sums}};
+    if (has_tiles(contract)) {
+        run_wide(c, TileKernel(c.precision), pool);
+    } else if (product_format(contract) == Format::kShort) {
+        run_wide(c, VectorKernel<std::int16_t>{.kernel = microkernels<std::int16_t>().front()}, pool);
+    } else {
+        run_wide(c, VectorKernel<double>{.kernel = microkernels<double>().front(), .is_split = false}, pool);
     }
 }
 

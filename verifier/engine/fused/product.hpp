@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <core/canonical/node.hpp>
 #include <verifier/engine/fused/plan.hpp>
@@ -38,10 +39,19 @@ struct ProductOperands {
     const void* b = nullptr;
     const std::int32_t* exponent_b = nullptr;
     float* out = nullptr;
+    std::int64_t* exact = nullptr;  ///< [rows, cols]: unless nullptr, exact sums are added here and nothing is scaled
     bool is_laid_out_a = false;
     bool is_laid_out_b = false;
 };
 /// Computes the contraction (NUM-16, NUM-17), distributed over the threads of `pool`.
 void run_product(const canonical::Node& contract, const ProductOperands& operands, ThreadPool& pool);
+
+/// The contraction with chunks that are small enough for accumulate_product(); nothing if there is no kernel for it.
+std::optional<canonical::Node> accumulating(const canonical::Node& contract);
+/// Adds to `sums`, [rows, cols], the exact sums of products of all chunks modulo 2^64. `contract` is what
+/// accumulating() returns, and `a` and `b` are in its product_format.
+void accumulate_product(
+    const canonical::Node& contract, const void* a, const void* b, std::int64_t* sums, ThreadPool& pool
+);
 
 }  // namespace assay::engine::fused

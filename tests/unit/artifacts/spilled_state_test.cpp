@@ -5,9 +5,9 @@
 
 #include <doctest/doctest.h>
 
-#include <verifier/worker/spilled_state.hpp>
+#include <verifier/artifacts/spilled_state.hpp>
 
-namespace assay::worker {
+namespace assay::artifacts {
 namespace {
 
 using canonical::DType;
@@ -54,4 +54,4 @@ TEST_CASE("a state that cannot be spilled is an error that names the folder") {
 }
 
 }  // namespace
-}  // namespace assay::worker
+}  // namespace assay::artifacts

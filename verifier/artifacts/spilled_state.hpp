@@ -10,7 +10,7 @@
 #include <core/canonical/node.hpp>
 #include <core/canonical/tile.hpp>
 
-namespace assay::worker {
+namespace assay::artifacts {
 
 /// A state that lies on disk instead of in memory, in a file that has no name and is gone with the object or the
 /// process. Functions throw std::runtime_error if the disk fails.
@@ -37,4 +37,4 @@ class SpilledState {
     std::vector<Entry> entries_;
 };
 
-}  // namespace assay::worker
+}  // namespace assay::artifacts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <verifier/worker/spilled_state.hpp>
+#include <verifier/artifacts/spilled_state.hpp>
 
 #include <cerrno>
 #include <cstdlib>
@@ -12,11 +12,11 @@
 
 #include <core/base/assert.hpp>
 
-namespace assay::worker {
+namespace assay::artifacts {
 namespace {
 
 std::runtime_error failure(const std::string& what) {
-    return std::runtime_error("a state of a disputed segment cannot be " + what + ": " + std::strerror(errno));
+    return std::runtime_error("a state on disk cannot be " + what + ": " + std::strerror(errno));
 }
 
 /// Calls `move(done)`, which returns how many more bytes it moved, until all are.
@@ -80,4 +80,4 @@ canonical::Tensor SpilledState::load(std::size_t index) const {
     return out;
 }
 
-}  // namespace assay::worker
+}  // namespace assay::artifacts

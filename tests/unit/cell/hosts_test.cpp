@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+#include <verifier/cell/hosts.hpp>
+#include <verifier/cell/meeting.hpp>
+
+using namespace assay::cell;
+
+namespace {
+
+Hosts read(const std::string& text) {
+    const auto path = std::filesystem::temp_directory_path() / ("hosts-" + std::to_string(::getpid()) + ".toml");
+    std::ofstream(path) << text;
+    try {
+        Hosts out = read_hosts(path);
+        std::filesystem::remove(path);
+        return out;
+    } catch (...) {
+        std::filesystem::remove(path);
+        throw;
+    }
+}
+
+const std::string kHead = "lead = \"127.0.0.1:4100\"\nsecret = \"sixteen letters!\"\n";
+
+}  // namespace
+
+TEST_CASE("the file of a cell's machines is read") {
+    const Hosts hosts = read(kHead + "[[members]]\nname = \"left\"\naddress = \"10.0.0.2\"\n");
+    CHECK(hosts.lead_url() == "http://127.0.0.1:4100");
+    REQUIRE(hosts.find("left") != nullptr);
+    CHECK(hosts.find("left")->address == "10.0.0.2");
+    CHECK(hosts.find("right") == nullptr);
+}
+
+TEST_CASE("a file of machines that is wrong is refused with the key that is") {
+    const std::string member = "[[members]]\nname = \"left\"\naddress = \"10.0.0.2\"\n";
+    CHECK_THROWS_WITH(read(member), doctest::Contains("\"lead\" is missing"));
+    CHECK_THROWS_WITH(read("lead = \"127.0.0.1\"\n" + member), doctest::Contains("is no ADDRESS:PORT"));
+    CHECK_THROWS_WITH(
+        read("lead = \"127.0.0.1:4100\"\nsecret = \"short\"\n" + member), doctest::Contains("at least 16 characters")
+    );
+    CHECK_THROWS_WITH(read(kHead), doctest::Contains("no [[members]] table"));
+    CHECK_THROWS_WITH(read(kHead + member + member), doctest::Contains("names differ"));
+    CHECK_THROWS_WITH(read(kHead + "[[members]]\nname = \"left\"\n"), doctest::Contains("\"address\" is missing"));
+    CHECK_THROWS_WITH(read("lead = "), doctest::Contains("hosts-"));
+}
+
+TEST_CASE("a lead lets in its members alone, and only with the secret") {
+    Hosts hosts = read(
+        "lead = \"127.0.0.1:0\"\nsecret = \"sixteen letters!\"\n[[members]]\nname = \"left\"\naddress = \"127.0.0.1\"\n"
+    );
+    Meeting meeting(hosts);
+    hosts.lead_port = meeting.port();
+    CHECK(ask_for_seat(hosts, "left", 0).session == 0);
+    CHECK(meeting.waiting() == std::vector<std::string>{"left"});
+    CHECK_THROWS_WITH(ask_for_seat(hosts, "right", 0), doctest::Contains("is no member of this cell"));
+    Hosts stranger = hosts;
+    stranger.secret = "another secret!!";
+    CHECK_THROWS_WITH(ask_for_seat(stranger, "left", 0), doctest::Contains("the secret is another"));
+    CHECK_THROWS(words_of(stranger, 1, std::chrono::milliseconds(100))->set("key", {}));
+
+    const std::uint64_t session = meeting.open({"left"}, std::chrono::milliseconds(1'000));
+    CHECK(ask_for_seat(hosts, "left", 0).session == session);
+    CHECK(ask_for_seat(hosts, "left", 0).rank == 1);
+    CHECK(ask_for_seat(hosts, "left", session).session == 0);  // it has been there
+    const auto words = words_of(hosts, session, std::chrono::milliseconds(1'000));
+    words->set("a", assay::Bytes{1, 2});
+    CHECK(meeting.words(std::chrono::milliseconds(1'000))->get("a") == assay::Bytes{1, 2});
+    CHECK_THROWS(words_of(hosts, session + 1, std::chrono::milliseconds(100))->set("a", {}));
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <verifier/cell/hosts.hpp>
+#include <verifier/engine/backend/options.hpp>
+#include <verifier/engine/backend/step_machine.hpp>
+
+namespace assay::cell {
+
+struct LeadOptions {
+    Hosts hosts;
+    /// A layout's name (plan::decode_layout). With fewer machines than it needs, as many work as it can be made for.
+    std::string layout = "zero1";
+    engine::EngineOptions engine;                                              ///< of the lead's own rank
+    std::filesystem::path directory = std::filesystem::temp_directory_path();  ///< for states of the session
+    std::chrono::milliseconds first_wait{30'000};  ///< how long the first session waits for all members
+    std::chrono::milliseconds wait{5'000};         ///< and every further one, after a machine was lost
+    std::chrono::milliseconds timeout{300'000};    ///< how long a rank waits for another one's message
+    std::uint32_t keep_steps = 50;                 ///< the state is kept on disk every so many steps
+};
+
+/// Makes the machine that leads a cell. When a rank is lost, it begins another session with those that are left, from
+/// the last state that it kept, and executes the steps since again: the bits are the same in any layout. Members that
+/// come later take part from the next kept state on. The directory must exist. Throws http::NetError if the lead's
+/// address cannot be bound, and std::runtime_error if the layout's name is none.
+std::shared_ptr<engine::StepMachines> make_lead(const LeadOptions& options);
+
+}  // namespace assay::cell

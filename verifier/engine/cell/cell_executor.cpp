@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/engine/cell/cell_executor.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include <core/base/assert.hpp>
+#include <verifier/engine/cell/block_io.hpp>
+#include <verifier/engine/cell/cell_rank.hpp>
+
+namespace assay::engine {
+
+using canonical::Input;
+using canonical::Node;
+using canonical::Op;
+using canonical::Source;
+using canonical::StepContext;
+using canonical::StepError;
+using canonical::Tensor;
+using plan::Block;
+using plan::NodePlan;
+using plan::Placement;
+using plan::Transfer;
+
+CellExecutor::Impl::Impl(
+    const program::Program& p, plan::Plan&& plan_, std::shared_ptr<const canonical::RowSource> rows_, Collective& c,
+    const EngineOptions& options
+)
+    : program(p),
+      graph(p.step),
+      plan(std::move(plan_)),
+      rows(std::move(rows_)),
+      collective(c),
+      rank(c.rank()),
+      pieces(plan.layout.micro_batches),
+      first_state(static_cast<Slot>(p.step.size() * pieces)),
+      first_temporary(first_state + static_cast<Slot>(p.state.size())) {
+    ASSERT(collective.size() == plan.layout.ranks());
+    constexpr std::size_t kTemporaries = 8;
+    const std::size_t inputs = std::max<std::size_t>(graph.back().inputs.size(), 4);
+    const std::size_t slots = first_temporary + inputs + kTemporaries;
+    sizes.resize(slots);
+    backend = make_backend(slots, options);
+    prepare();
+}
+
+std::vector<Transfer> CellExecutor::Impl::own(const std::vector<Transfer>& all) const {
+    std::vector<Transfer> out;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](const Transfer& transfer) {
+        return transfer.from == rank || transfer.to == rank;
+    });
+    return out;
+}
+
+std::vector<CellExecutor::Impl::Local> CellExecutor::Impl::locals_of(const Input& input) const {
+    if (input.source == Source::kState) {
+        return {{&plan.state[input.index][rank], first_state + static_cast<Slot>(input.index)}};
+    }
+    std::vector<Local> out;
+    for (const plan::Item& item : plan::items_of(plan, graph, input.index)) {
+        const NodePlan& node = plan.nodes[input.index];
+        const bool is_whole = item.piece == plan::Item::kWhole;
+        out.push_back({is_whole ? &node.held[rank] : &node.pieces[item.piece][rank], slot_of(item)});
+    }
+    return out;
+}
+
+Tensor CellExecutor::Impl::take(const Input& input, const Block& wanted) const {
+    Tensor out = canonical::make_tensor(input.dtype, wanted.shape());
+    for (const Local& local : locals_of(input)) {
+        const Block part = intersection(*local.block, wanted);
+        if (part == wanted) {
+            return cell::take_block(backend->load(local.slot), *local.block, wanted);
+        }
+        if (!part.is_empty()) {
+            cell::write_block(out, wanted, part, cell::take_block(backend->load(local.slot), *local.block, part).data);
+        }
+    }
+    return out;
+}
+
+const cell::ViewTable* CellExecutor::Impl::table_for(const Work& work) {
+    const Node& node = graph[work.item.node];
+    for (const auto& table : tables) {
+        if (table->is_for(node, work.block, work.needs[0])) {
+            return table.get();
+        }
+    }
+    tables.push_back(std::make_unique<cell::ViewTable>(node, work.block, work.needs[0]));
+    return tables.back().get();
+}
+
+CellExecutor::Impl::Work CellExecutor::Impl::work_for(const plan::Item& item) {
+    Work out;
+    out.item = item;
+    const plan::Share share = share_of(plan, graph, item);
+    out.block = share.work.empty() ? Block{} : share.work[rank];  // of kCommit there is none
+    for (const Placement& needs : share.needs) {
+        out.needs.push_back(needs[rank]);
+    }
+    for (const std::vector<Transfer>& all : input_transfers(plan, graph, item)) {
+        out.inputs.push_back(own(all));
+    }
+    const NodePlan& node = plan.nodes[item.node];
+    const bool is_whole = item.piece == plan::Item::kWhole;
+    out.output = own(output_transfers(plan, graph, item));
+    out.held = is_whole ? node.held[rank] : node.pieces[item.piece][rank];
+    if (!node.finished.empty()) {
+        out.finished = is_whole ? node.finished[rank] : out.block;
+    }
+    if (graph[item.node].op == Op::kView && !out.block.is_empty()) {
+        out.view = table_for(out);
+    }
+    return out;
+}
+
+void CellExecutor::Impl::prepare() {
+    for (const plan::Item& item : plan.order[rank]) {
+        works.push_back(work_for(item));
+    }
+    works.push_back(work_for({static_cast<std::uint32_t>(graph.size() - 1), plan::Item::kWhole}));
+    find_expired();
+}
+
+void CellExecutor::Impl::find_expired() {
+    constexpr std::size_t kNever = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> last_use(first_state, kNever);
+    for (std::size_t i = 0; i < works.size(); ++i) {
+        last_use[slot_of(works[i].item)] = i;
+        for (std::size_t k = 0; k < works[i].inputs.size(); ++k) {
+            const Input& input = graph[works[i].item.node].inputs[k];
+            for (const Local& local : locals_of(input)) {
+                bool is_read = !intersection(*local.block, works[i].needs[k]).is_empty();
+                for (const Transfer& transfer : works[i].inputs[k]) {
+                    is_read =
+                        is_read || (transfer.from == rank && !intersection(*local.block, transfer.block).is_empty());
+                }
+                if (is_read && input.source == Source::kNode) {
+                    last_use[local.slot] = i;
+                }
+            }
+        }
+    }
+    for (Slot slot = 0; slot < first_state; ++slot) {
+        const bool is_loss = slot / pieces == program.loss_node;
+        const bool is_kept = last_use[slot] == kNever || last_use[slot] + 1 == works.size() || is_loss;
+        if (!is_kept) {
+            works[last_use[slot]].expired.push_back(slot);
+        }
+    }
+}
+
+std::vector<Bytes> CellExecutor::Impl::exchange_inputs(const Work& work) {
+    std::vector<Bytes> messages(collective.size());
+    std::vector<std::uint64_t> expected(collective.size());
+    bool is_crossed = false;
+    for (std::size_t k = 0; k < work.inputs.size(); ++k) {
+        const Input& input = graph[work.item.node].inputs[k];
+        const std::vector<Local> locals = locals_of(input);
+        std::optional<Tensor> only;  // loaded once for all that it is sent to
+        for (const Transfer& transfer : work.inputs[k]) {
+            is_crossed = true;
+            if (transfer.from != rank) {
+                expected[transfer.from] += transfer.block.element_count() * canonical::size_of(input.dtype);
+            } else if (locals.size() == 1) {
+                only = only ? std::move(only) : std::optional(backend->load(locals[0].slot));
+                cell::append_block(*only, *locals[0].block, transfer.block, messages[transfer.to]);
+            } else {
+                const Tensor part = take(input, transfer.block);
+                messages[transfer.to].insert(messages[transfer.to].end(), part.data.begin(), part.data.end());
+            }
+        }
+    }
+    return is_crossed ? exchange(std::move(messages), expected, tag_of(work.item, Message::kInputs))
+                      : std::vector<Bytes>(collective.size());
+}
+
+// What the item reads, as local tensors of exactly that: where a value is, or a copy of a part of it with what came
+// from other ranks.
+std::vector<Slot> CellExecutor::Impl::bring_inputs(const Work& work) {
+    const std::vector<Input>& inputs = graph[work.item.node].inputs;
+    const std::vector<Bytes> received = exchange_inputs(work);
+    std::vector<std::size_t> read(collective.size());
+    std::vector<Slot> out;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+        const std::vector<Local> locals = locals_of(inputs[k]);
+        const Block& wanted = work.needs[k];
+        const auto same =
+            std::find_if(locals.begin(), locals.end(), [&](const Local& local) { return *local.block == wanted; });
+        out.push_back(same != locals.end() ? same->slot : locals[0].slot);
+        if (wanted.is_empty() || same != locals.end()) {
+            continue;
+        }
+        const Block own = intersection(held_of(inputs[k])[rank], wanted);
+        Tensor whole;
+        if (own == wanted) {
+            whole = take(inputs[k], wanted);
+        } else {
+            whole = canonical::make_tensor(inputs[k].dtype, wanted.shape());
+            if (!own.is_empty()) {
+                cell::write_block(whole, wanted, own, take(inputs[k], own).data);
+            }
+            for (const Transfer& transfer : work.inputs[k]) {
+                if (transfer.to == rank) {
+                    const std::size_t size = transfer.block.element_count() * canonical::size_of(inputs[k].dtype);
+                    const ByteView message = ByteView(received[transfer.from]).subspan(read[transfer.from], size);
+                    cell::write_block(whole, wanted, transfer.block, message);
+                    read[transfer.from] += size;
+                }
+            }
+        }
+        out.back() = first_temporary + static_cast<Slot>(k);
+        store(out.back(), whole);
+    }
+    return out;
+}
+
+Task CellExecutor::Impl::local_task(const Work& work, const std::vector<Slot>& inputs) const {
+    const Node& node = graph[work.item.node];
+    Task task{.node = node, .inputs = inputs, .output = slot_of(work.item), .is_bounded = false};
+    task.node.shape = work.block.shape();
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+        task.node.inputs[k].shape = work.needs[k].shape();
+    }
+    if (node.op == Op::kContract) {
+        const std::uint32_t precision = node.attributes[0];
+        task.is_bounded =
+            is_quantised_to(graph, node.inputs[0], precision) && is_quantised_to(graph, node.inputs[2], precision);
+    }
+    return task;
+}
+
+Slot CellExecutor::Impl::compute(const Work& work, const std::vector<Slot>& inputs, const StepContext& context) {
+    const Node& n = graph[work.item.node];
+    const Slot slot = slot_of(work.item);
+    if (n.op == Op::kView) {
+        store(slot, work.view->run(backend->load(inputs[0])));
+    } else if (cell::is_positional(n, work.block)) {
+        std::vector<Tensor> tensors;
+        tensors.reserve(inputs.size());
+        for (const Slot input : inputs) {
+            tensors.push_back(backend->load(input));
+        }
+        store(slot, cell::run_positional(n, work.block, tensors, context, *rows));
+    } else {
+        const Task task = local_task(work, inputs);
+        release(slot);
+        if (n.op == Op::kStepCount) {
+            backend->draw(task, context);
+        } else {
+            backend->execute(task);
+        }
+        count(slot, work.block.element_count() * canonical::size_of(n.dtype));
+    }
+    return slot;
+}
+
+// Stores what this rank has of the node's output, of which it has finished a block.
+void CellExecutor::Impl::hand_out(const Work& work, const Tensor& finished) {
+    const std::uint32_t node = work.item.node;
+    const Slot slot = slot_of(work.item);
+    const Block& own = work.finished;
+    const Block& held = work.held;
+    const std::size_t size = canonical::size_of(graph[node].dtype);
+    std::vector<Bytes> messages(collective.size());
+    std::vector<std::uint64_t> expected(collective.size());
+    for (const Transfer& transfer : work.output) {
+        if (transfer.from == rank) {
+            cell::append_block(finished, own, transfer.block, messages[transfer.to]);
+        } else {
+            expected[transfer.from] += transfer.block.element_count() * size;
+        }
+    }
+    std::vector<Bytes> received(collective.size());
+    if (!work.output.empty()) {
+        received = exchange(std::move(messages), expected, tag_of(work.item, Message::kOutput));
+    }
+    if (held.is_empty()) {
+        return;
+    }
+    if (held == own) {
+        return store(slot, finished);
+    }
+    Tensor out = canonical::make_tensor(graph[node].dtype, held.shape());
+    const Block kept = intersection(own, held);
+    if (!kept.is_empty()) {
+        cell::write_block(out, held, kept, cell::take_block(finished, own, kept).data);
+    }
+    std::vector<std::size_t> read(collective.size());
+    for (const Transfer& transfer : work.output) {
+        if (transfer.to == rank) {
+            const std::size_t bytes_read = transfer.block.element_count() * size;
+            cell::write_block(
+                out, held, transfer.block, ByteView(received[transfer.from]).subspan(read[transfer.from], bytes_read)
+            );
+            read[transfer.from] += bytes_read;
+        }
+    }
+    store(slot, out);
+}
+
+void CellExecutor::Impl::run(const Work& work, const StepContext& context) {
+    const std::uint32_t node = work.item.node;
+    const NodePlan& node_plan = plan.nodes[node];
+    const std::vector<Slot> inputs = bring_inputs(work);
+    if (graph[node].op == Op::kBatchRows) {
+        Tensor batch;
+        if (!work.block.is_empty()) {
+            batch = cell::run_positional(graph[node], work.block, {}, context, *rows);
+        }
+        hand_out(work, batch);
+    } else if (work.block.is_empty()) {
+        if (!work.output.empty()) {
+            hand_out(work, {});
+        }
+    } else if (node_plan.is_divided) {
+        const Parts parts = compute_parts(work, inputs, context);
+        const std::vector<Bytes> received = exchange_parts(work, parts);
+        hand_out(work, work.finished.is_empty() ? Tensor{} : finish(node, parts, received, inputs));
+    } else {
+        const Slot slot = compute(work, inputs, context);
+        if (!work.output.empty()) {
+            hand_out(work, backend->load(slot));
+        }
+    }
+    for (const Slot slot : inputs) {
+        if (slot >= first_temporary) {
+            release(slot);
+        }
+    }
+    for (const Slot slot : work.expired) {
+        release(slot);
+    }
+}
+
+// NUM-6, on any rank.
+bool CellExecutor::Impl::is_next_finite() {
+    bool is_finite = true;
+    for (const Input& input : graph.back().inputs) {
+        for (const Local& local : locals_of(input)) {
+            if (sizes[local.slot] != 0) {  // else another rank has it, and looks
+                is_finite = is_finite && backend->is_finite(local.slot);
+            }
+        }
+    }
+    std::vector<Bytes> messages(collective.size());
+    std::vector<std::uint64_t> expected(collective.size());
+    for (std::uint32_t other = 0; other < collective.size(); ++other) {
+        if (other != rank) {
+            messages[other] = Bytes{static_cast<std::uint8_t>(is_finite ? 1 : 0)};
+            expected[other] = 1;
+        }
+    }
+    const std::uint32_t tag = tag_of(works.back().item, Message::kParts);
+    for (const Bytes& message : exchange(std::move(messages), expected, tag)) {
+        is_finite = is_finite && (message.empty() || message[0] == 1);
+    }
+    return is_finite;
+}
+
+void CellExecutor::Impl::move_next(const std::vector<Slot>& inputs) {
+    std::vector<Slot> from;
+    std::vector<Slot> to;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (!plan.state[i][rank].is_empty()) {
+            from.push_back(inputs[i]);
+            to.push_back(first_state + static_cast<Slot>(i));
+        }
+    }
+    backend->move_all(from, to);
+    release_values();
+}
+
+// Everything but the state.
+void CellExecutor::Impl::release_values() {
+    for (Slot slot = 0; slot < sizes.size(); ++slot) {
+        if (slot < first_state || slot >= first_temporary) {
+            release(slot);
+        }
+    }
+}
+
+// Rank 0 has the loss in any case.
+void CellExecutor::Impl::report_loss() {
+    const std::uint32_t node = program.loss_node;
+    const Placement& held = plan.nodes[node].held;
+    Placement wanted(held.size());
+    wanted[0] = plan::whole(graph[node].shape);
+    std::vector<Bytes> messages(collective.size());
+    std::vector<std::uint64_t> expected(collective.size());
+    const Input input{.source = Source::kNode, .index = node, .dtype = graph[node].dtype, .shape = graph[node].shape};
+    Bytes value = held[rank].is_empty() ? Bytes() : take(input, held[rank]).data;
+    for (const Transfer& transfer : own(transfers(held, wanted, graph[node].shape))) {
+        if (transfer.from == rank) {
+            messages[0] = value;
+        } else {
+            expected[transfer.from] = sizeof(float);
+        }
+    }
+    const std::uint32_t tag = tag_of(works.back().item, Message::kOutput);
+    for (Bytes& message : exchange(std::move(messages), expected, tag)) {
+        if (!message.empty()) {
+            value = std::move(message);
+        }
+    }
+    loss.reset();
+    if (!value.empty()) {
+        loss.emplace();
+        std::memcpy(&*loss, value.data(), sizeof(float));
+    }
+}
+
+CellExecutor::CellExecutor(
+    const program::Program& program, plan::Plan plan, std::shared_ptr<const canonical::RowSource> rows,
+    Collective& collective, const EngineOptions& options
+) {
+    if (!canonical::floating_point_is_canonical()) {
+        throw std::runtime_error("the floating-point environment flushes denormals or does not round to nearest (NUM-3)"
+        );
+    }
+    check_contractions(program.step, options);
+    impl_ = std::make_unique<Impl>(program, std::move(plan), std::move(rows), collective, options);
+}
+
+CellExecutor::~CellExecutor() = default;
+
+const plan::Plan& CellExecutor::plan() const { return impl_->plan; }
+
+void CellExecutor::set_state(std::size_t index, const Tensor& block) {
+    ASSERT(block.shape == impl_->plan.state[index][impl_->rank].shape());
+    if (!impl_->plan.state[index][impl_->rank].is_empty()) {
+        impl_->store(impl_->first_state + static_cast<Slot>(index), block);
+    }
+}
+
+Tensor CellExecutor::state(std::size_t index) const {
+    if (impl_->plan.state[index][impl_->rank].is_empty()) {
+        return Tensor{impl_->program.state[index].type.dtype, {}, {}};
+    }
+    return impl_->backend->load(impl_->first_state + static_cast<Slot>(index));
+}
+
+Result<void, StepError> CellExecutor::run_step(const StepContext& context) {
+    for (std::size_t i = 0; i + 1 < impl_->works.size(); ++i) {
+        impl_->run(impl_->works[i], context);
+    }
+    impl_->report_loss();
+    const bool is_finite = impl_->is_next_finite();
+    if (is_finite) {
+        impl_->move_next(impl_->bring_inputs(impl_->works.back()));
+    } else {
+        impl_->release_values();
+    }
+    impl_->collective.settle();
+    if (!is_finite) {
+        return Unexpected{StepError::kDiverged};
+    }
+    return {};
+}
+
+std::optional<float> CellExecutor::loss() const { return impl_->loss; }
+std::uint64_t CellExecutor::peak_bytes() const { return impl_->peak; }
+
+}  // namespace assay::engine

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <verifier/engine/backend/backend.hpp>
+#include <verifier/engine/cell/cell_executor.hpp>
+#include <verifier/engine/cell/local_ops.hpp>
+
+/// Internal to the cell: one rank's part of a step.
+namespace assay::engine {
+
+struct CellExecutor::Impl {
+    // What this rank does for an item, sends for it and receives.
+    struct Work {
+        plan::Item item;
+        plan::Block block;                                // that it computes
+        plan::Block finished;                             // that it hands out
+        plan::Block held;                                 // that it has afterwards
+        std::vector<plan::Block> needs;                   // of each input
+        std::vector<std::vector<plan::Transfer>> inputs;  // for each input
+        std::vector<plan::Transfer> output;               // from who finished it to who has it afterwards
+        std::vector<Slot> expired;                        // values that this rank does not read afterwards
+        const cell::ViewTable* view = nullptr;
+    };
+    // A local tensor and the block that it has.
+    struct Local {
+        const plan::Block* block;
+        Slot slot;
+    };
+    enum class Message : std::uint8_t { kInputs, kParts, kOutput };
+    // Sums of a chunk of a product, or what another reduction has of a block.
+    struct Parts {
+        std::vector<std::uint32_t> chunks;
+        std::vector<canonical::Tensor> tensors;
+    };
+
+    const program::Program& program;
+    const canonical::Graph& graph;
+    plan::Plan plan;
+    std::shared_ptr<const canonical::RowSource> rows;
+    Collective& collective;
+    std::uint32_t rank;
+    std::uint32_t pieces;     // of a node, at most
+    std::vector<Work> works;  // in their order; the last is that of kCommit
+    std::vector<std::unique_ptr<cell::ViewTable>> tables;
+    std::unique_ptr<Backend> backend;
+    Slot first_state;
+    Slot first_temporary;
+    std::optional<float> loss;
+    std::uint64_t bytes = 0;
+    std::uint64_t peak = 0;
+    std::vector<std::uint64_t> sizes;  // of what is in each slot
+
+    Impl(
+        const program::Program& p, plan::Plan&& plan_, std::shared_ptr<const canonical::RowSource> rows_, Collective& c,
+        const EngineOptions& options
+    );
+
+    Slot slot_of(const plan::Item& item) const {
+        return static_cast<Slot>(item.node * pieces + (item.piece == plan::Item::kWhole ? 0 : item.piece));
+    }
+    const plan::Placement& held_of(const canonical::Input& input) const {
+        return input.source == canonical::Source::kState ? plan.state[input.index] : plan.nodes[input.index].held;
+    }
+    std::vector<Local> locals_of(const canonical::Input& input) const;
+    // A block of which this rank has all elements.
+    canonical::Tensor take(const canonical::Input& input, const plan::Block& wanted) const;
+    std::uint32_t tag_of(const plan::Item& item, Message message) const {
+        return 1 + 3 * slot_of(item) + static_cast<std::uint32_t>(message);
+    }
+    // Ranks go on before what they send is taken if they work on several micro-batches.
+    std::vector<Bytes> exchange(std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag) {
+        auto out = collective.exchange(std::move(to), expected, tag);
+        if (pieces == 1) {
+            collective.settle();
+        }
+        return out;
+    }
+    void store(Slot slot, const canonical::Tensor& tensor) {
+        release(slot);
+        backend->store(slot, tensor);
+        count(slot, tensor.data.size());
+    }
+    void count(Slot slot, std::uint64_t size) {
+        sizes[slot] = size;
+        bytes += size;
+        peak = std::max(peak, bytes);
+    }
+    void release(Slot slot) {
+        if (sizes[slot] != 0) {
+            backend->release(slot);
+            bytes -= sizes[slot];
+            sizes[slot] = 0;
+        }
+    }
+
+    void prepare();
+    Work work_for(const plan::Item& item);
+    void find_expired();
+    const cell::ViewTable* table_for(const Work& work);
+    std::vector<plan::Transfer> own(const std::vector<plan::Transfer>& all) const;
+    std::vector<Slot> bring_inputs(const Work& work);
+    std::vector<Bytes> exchange_inputs(const Work& work);
+    void run(const Work& work, const canonical::StepContext& context);
+    Slot compute(const Work& work, const std::vector<Slot>& inputs, const canonical::StepContext& context);
+    Task local_task(const Work& work, const std::vector<Slot>& inputs) const;
+    Parts compute_parts(const Work& work, const std::vector<Slot>& inputs, const canonical::StepContext& context);
+    std::vector<Bytes> exchange_parts(const Work& work, const Parts& parts);
+    canonical::Tensor combine(std::uint32_t node, const Parts& parts, const std::vector<Bytes>& received);
+    std::vector<std::vector<std::int64_t>> add_up(
+        std::uint32_t node, const Parts& parts, const std::vector<Bytes>& received, std::size_t chunks
+    );
+    canonical::Tensor finish(
+        std::uint32_t node, const Parts& parts, const std::vector<Bytes>& received, const std::vector<Slot>& inputs
+    );
+    void hand_out(const Work& work, const canonical::Tensor& finished);
+    void report_loss();
+    bool is_next_finite();
+    void release_values();
+    void move_next(const std::vector<Slot>& inputs);
+};
+
+}  // namespace assay::engine

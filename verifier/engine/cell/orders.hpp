@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
+#include <verifier/engine/cell/collective.hpp>
+
+/// Internal to the cell: what rank 0 says to the others.
+namespace assay::engine::cell {
+
+enum OrderKind : std::uint8_t { kEnd = 0, kStep = 1, kSetTensor = 2, kGetTensor = 3, kEndRound = 4 };
+
+/// A kind, and the numbers that go with it.
+struct Order {
+    std::uint8_t kind = kEnd;
+    std::uint64_t first = 0;  ///< kStep, kEndRound: the seed; else the index of a tensor
+    /// kStep, kEndRound: the step; kGetTensor of ranks that take turns: which is asked, in the upper half, and how many
+    /// turns have begun.
+    std::uint64_t second = 0;
+    static constexpr auto fields() { return Fields<&Order::kind, &Order::first, &Order::second>{}; }
+};
+inline constexpr std::size_t kOrderBytes = 17;
+
+inline constexpr std::uint32_t kSessionTag = 0;  // those of a step follow
+
+/// Until all have taken what they are sent: ranks do this in the same order.
+std::vector<Bytes> exchange(Collective& collective, std::vector<Bytes> to, const std::vector<std::uint64_t>& expected);
+/// Rank 0 sends a message to every other rank, which receive it.
+void broadcast(Collective& collective, const Bytes& message);
+Bytes receive(Collective& collective, std::uint64_t bytes);
+void send_order(Collective& collective, const Order& order);
+/// Throws std::runtime_error if rank 0 sends what is no order.
+Order receive_order(Collective& collective, std::size_t tensors);
+
+}  // namespace assay::engine::cell

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <core/base/result.hpp>
+#include <core/canonical/executor.hpp>
+#include <core/canonical/tile.hpp>
+#include <verifier/compile/program/program.hpp>
+#include <verifier/engine/backend/options.hpp>
+#include <verifier/engine/cell/collective.hpp>
+#include <verifier/plan/layout.hpp>
+
+namespace assay::engine {
+
+/// What a rank did in a session.
+struct Served {
+    plan::Layout layout;
+    std::uint64_t steps = 0;        ///< in which it took part
+    std::uint64_t state_bytes = 0;  ///< of its blocks of the state
+    std::uint64_t sent_bytes = 0;   ///< in steps, batches for other ranks apart if ranks take turns
+};
+/// Rank 0 of a cell that trains one program: the other ranks do what it says. They get the program, their part of the
+/// state and the rows of each batch from it. Functions throw std::runtime_error if a rank is gone; the session is of no
+/// use then.
+class CellSession {
+  public:
+    virtual ~CellSession() = default;
+
+    virtual void set_tensor(std::size_t index, const canonical::Tensor& tensor) = 0;
+    virtual canonical::Tensor tensor(std::size_t index) = 0;
+    virtual Result<void, canonical::StepError> run_step(const canonical::StepContext& context) = 0;
+    /// Of the last step.
+    virtual float loss() const = 0;
+    /// Whether tensor() has the state: if not, it has it after a later step.
+    virtual bool has_state() const = 0;
+    /// What this rank has done so far.
+    virtual const Served& served() const = 0;
+};
+
+/// Begins a session of a cell; `collective` must be rank 0's. Ranks that take turns need a program that has some
+/// (plan::find_turns).
+std::unique_ptr<CellSession> open_session(
+    const program::Program& program, std::shared_ptr<const canonical::RowSource> rows, const plan::Layout& layout,
+    std::unique_ptr<Collective> collective, const EngineOptions& options
+);
+
+/// Executes another rank's part of a session until rank 0 ends it. Throws std::runtime_error if a rank is gone, or if
+/// rank 0 sends what is no program.
+Served serve_cell(std::unique_ptr<Collective> collective, const EngineOptions& options);
+
+}  // namespace assay::engine

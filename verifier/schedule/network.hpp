@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+/// Predicts how long machines with given links would take for a training step, and looks for a good way to divide it
+/// among them. Pure, and advice only: nothing here changes a bit of a result.
+namespace assay::schedule {
+
+/// The connection of two machines, the same in both directions.
+struct Link {
+    double delay_s = 0.0;      ///< one way
+    double bytes_per_s = 1.0;  ///< more than 0
+    /// The time in which `bytes` cross.
+    double seconds(double bytes) const { return delay_s + bytes / bytes_per_s; }
+    bool operator==(const Link&) const = default;
+};
+
+/// The links between `size` machines.
+class Network {
+  public:
+    /// All links are `link` at first.
+    Network(std::uint32_t size, const Link& link);
+
+    std::uint32_t size() const { return size_; }
+    /// `a` and `b` are below size().
+    void set(std::uint32_t a, std::uint32_t b, const Link& link);
+    const Link& between(std::uint32_t a, std::uint32_t b) const { return links_[a * size_ + b]; }
+
+  private:
+    std::uint32_t size_;
+    std::vector<Link> links_;
+};
+
+}  // namespace assay::schedule

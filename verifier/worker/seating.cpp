@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/seating.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include <client/http/http.hpp>
+#include <contracts/params/by_value.hpp>
+#include <contracts/params/work.hpp>
+#include <contracts/state/group.hpp>
+#include <contracts/state/members.hpp>
+#include <contracts/tasks/seats.hpp>
+#include <verifier/roles/order.hpp>
+#include <verifier/worker/seat_desk.hpp>
+
+namespace assay::worker {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kSeats = "/seats/";
+constexpr std::chrono::milliseconds kTimeout{5'000};
+constexpr std::uint64_t kAnswerMax = 64U << 10U;
+
+http::HttpLimits limits_of(const WorkerOptions& options) {
+    http::HttpLimits limits;
+    limits.timeout = kTimeout;
+    limits.body_max = kAnswerMax;
+    limits.public_only = !options.allow_private_addresses;
+    return limits;
+}
+
+/// The list of an answer; nothing if it is no list of accounts that a group can have.
+std::optional<std::vector<AccountId>> decode_seats(const std::string& body) {
+    const json answer = json::parse(body, nullptr, false);
+    if (!answer.is_object() || !answer.contains("seats") || !answer["seats"].is_array() ||
+        answer["seats"].size() > contracts::kMaxSeats) {
+        return std::nullopt;
+    }
+    std::vector<AccountId> seats;
+    seats.reserve(answer["seats"].size());
+    for (const json& seat : answer["seats"]) {
+        const auto account = seat.is_string() ? fixed_from_hex<AccountId>(seat.get<std::string>()) : std::nullopt;
+        if (!account) {
+            return std::nullopt;
+        }
+        seats.push_back(*account);
+    }
+    return seats;
+}
+
+}  // namespace
+
+std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& task) {
+    contracts::AcceptTask alone{.task = task.id, .seats = {}, .signatures = {}};
+    const std::vector<AccountId>& partners = context_.options.partners;
+    if (partners.empty() || task.spec.members <= partners.size()) {
+        return alone;
+    }
+    std::vector<AccountId> seats{context_.chain.self()};
+    seats.insert(seats.end(), partners.begin(), partners.end());
+    const Hash256 claim = contracts::seats_claim(context_.chain.chain_id(), task.id, seats.front(), seats);
+    context_.seats->offer(task.id, seats, claim);
+    if (auto signatures = context_.seats->signatures(task.id)) {
+        return contracts::AcceptTask{.task = task.id, .seats = seats, .signatures = *std::move(signatures)};
+    }
+    const std::uint64_t span = contracts::accept_span(context_.chain.params(), task.spec);
+    if (context_.chain.height() + span / 2 < task.deadline.value) {
+        return std::nullopt;
+    }
+    context_.reporter.trouble("task " + to_hex(task.id.view()) + ": not all partners have signed; training alone");
+    return alone;
+}
+
+bool Seating::sign_one(const OfferDesk& offers) {
+    const std::vector<std::string>& leads = context_.options.lead_urls;
+    if (leads.empty()) {
+        return false;
+    }
+    for (const contracts::Task& task : roles::by_deadline(context_.chain.tasks())) {
+        const bool is_open = task.state == contracts::TaskState::kDrawn && task.spec.members > 1 &&
+                             !contracts::is_member(task, context_.chain.self());
+        // Once a block: a lead that has not offered yet is asked again.
+        const bool asks = is_open && may_sign(task, offers) &&
+                          std::exchange(asked_at_[task.id], context_.chain.height()) != context_.chain.height();
+        const auto signs = [&](const std::string& lead_url) { return sign_seat(task, lead_url); };
+        if (asks && std::any_of(leads.begin(), leads.end(), signs)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool Seating::may_sign(const contracts::Task& task, const OfferDesk& offers) {
+    const std::uint32_t accepted = context_.journal.accepted_tasks();
+    const bool has_enough = context_.options.tasks_max != 0 && accepted >= context_.options.tasks_max;
+    const Amount bond = contracts::solver_bond(context_.chain.params(), contracts::task_value(task.spec));
+    return !signed_.contains(task.id) && !has_enough && !context_.journal.breaker() &&
+           !context_.unusable.contains(task.id) && !offers.has_declined(task.id) &&
+           context_.chain.free_stake(contracts::Role::kSolver) >= bond;
+}
+
+bool Seating::sign_seat(const contracts::Task& task, const std::string& lead_url) {
+    const auto seats = ask(task, lead_url);
+    const auto artifacts = seats ? context_.artifacts(task, artifacts::Urgency::kOffer) : nullptr;
+    if (!artifacts || !sign(task, lead_url, *seats)) {
+        return false;
+    }
+    context_.journal.note_accepted(task.id);
+    context_.reporter.event(
+        {{"event", "seat"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}, {"seats", seats->size()}}
+    );
+    return true;
+}
+
+std::optional<std::vector<AccountId>> Seating::ask(const contracts::Task& task, const std::string& lead_url) {
+    const std::string url = lead_url + kSeats + to_hex(task.id.view());
+    try {
+        const http::HttpResponse answer = http::http_get(url, limits_of(context_.options));
+        const auto seats = answer.status == 200 ? decode_seats(answer.body) : std::nullopt;
+        const bool is_given = seats && seats->size() >= 2 && task.solver == seats->front() &&
+                              seats->size() <= task.spec.members &&
+                              std::find(seats->begin(), seats->end(), context_.chain.self()) != seats->end();
+        return is_given ? seats : std::nullopt;
+    } catch (const http::NetError& error) {
+        context_.reporter.trouble("the lead at " + lead_url + " cannot be reached: " + error.what());
+        return std::nullopt;
+    }
+}
+
+bool Seating::sign(const contracts::Task& task, const std::string& lead_url, const std::vector<AccountId>& seats) {
+    const Hash256 claim = contracts::seats_claim(context_.chain.chain_id(), task.id, seats.front(), seats);
+    const std::string url = lead_url + kSeats + to_hex(task.id.view()) + "/" + to_hex(context_.chain.self().view());
+    try {
+        const http::HttpResponse answer =
+            http::http_post(url, to_hex(context_.chain.sign(claim).view()), limits_of(context_.options));
+        if (answer.status != 200) {
+            context_.reporter.trouble("the lead has not taken a signature: " + answer.body);
+            return false;
+        }
+    } catch (const http::NetError& error) {
+        context_.reporter.trouble("the lead at " + lead_url + " cannot be reached: " + error.what());
+        return false;
+    }
+    signed_.insert(task.id);
+    return true;
+}
+
+void Seating::forget(const contracts::TaskId& task) {
+    signed_.erase(task);
+    asked_at_.erase(task);
+    context_.seats->forget(task);
+}
+
+}  // namespace assay::worker
