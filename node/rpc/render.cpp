@@ -6,6 +6,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/state/members.hpp>
 #include <core/dispute/commitment.hpp>
 
 namespace assay::rpc {
@@ -109,6 +110,27 @@ Json render_tolerance(const contracts::Tolerance& tolerance) {
         {"sketch_seed", tolerance.sketch_seed},
         {"threshold", tolerance.threshold ? render(*tolerance.threshold) : Json()},
         {"reference", tolerance.reference ? render(*tolerance.reference) : Json()}};
+}
+
+Json render_group(const contracts::Task& task) {
+    const contracts::Group& group = task.group.value();
+    const auto accounts = [&](const std::vector<std::uint8_t>& numbers) {
+        Json out = Json::array();
+        for (const std::uint8_t number : numbers) {
+            out.push_back(render(contracts::member_account(task, number)));
+        }
+        return out;
+    };
+    Json partners = Json::array();
+    for (const contracts::Partner& partner : group.partners) {
+        partners.push_back({{"account", render(partner.account)}, {"bond", render(partner.bond)}});
+    }
+    return {
+        {"partners", std::move(partners)},
+        {"seats", accounts(group.seats)},
+        {"posters", accounts(group.posters)},
+        {"convicted", accounts(group.convicted)},
+        {"counted", or_null(group.counted)}};
 }
 
 const char* subject_of(const contracts::Dispute& dispute) {
@@ -355,6 +377,8 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["checkpoints"] = std::move(checkpoints);
     out["diverged_at"] = or_null(task.diverged_at);
     out["assignments"] = render_assignments(task.assignments);
+    out["members"] = task.spec.members;
+    out["group"] = task.group ? render_group(task) : Json();
     out["committee"] = task.committee ? render_committee(*task.committee) : Json();
     out["deadline"] = task.deadline.value;
     out["hardware_class"] = task.spec.hardware_class;

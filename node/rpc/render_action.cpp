@@ -39,6 +39,13 @@ Json fields_of(const A& action) {
     return members_of(action, A::fields());
 }
 Json fields_of(const SubmitTask& a) { return rpc::render(a.spec); }
+Json fields_of(const AcceptTask& a) {
+    Json seats = Json::array();
+    for (const AccountId& seat : a.seats) {
+        seats.push_back(rpc::render(seat));
+    }
+    return {{"task", rpc::render(a.task)}, {"seats", std::move(seats)}};
+}
 Json fields_of(const CompleteTask& a) {
     return {{"task", rpc::render(a.task)}, {"score", a.evaluation ? rpc::render_score(a.evaluation->score) : Json()}};
 }

@@ -11,7 +11,14 @@ using namespace contracts::history;
 
 Json fields_of(const Submitted& e) { return {{"escrow", rpc::render(e.escrow)}, {"room", rpc::render(e.room)}}; }
 Json fields_of(const SolverDrawn& e) { return {{"solver", rpc::render(e.solver)}}; }
-Json fields_of(const Accepted& e) { return {{"bond", rpc::render(e.bond)}}; }
+Json fields_of(const Accepted& e) {
+    Json seats = Json::array();
+    for (const AccountId& seat : e.seats) {
+        seats.push_back(rpc::render(seat));
+    }
+    return {{"bond", rpc::render(e.bond)}, {"seats", std::move(seats)}};
+}
+Json fields_of(const Cut& e) { return {{"first", e.first}, {"member", rpc::render(e.member)}}; }
 Json fields_of(const CheckpointPosted& e) {
     return {{"checkpoint", e.index}, {"state_root", rpc::render(e.state_root)}, {"artifact", rpc::render(e.artifact)}};
 }

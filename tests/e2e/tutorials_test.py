@@ -33,7 +33,7 @@ import tempfile
 import time
 
 PATIENCE_S = 240  # for one block
-PORTS = {26600: 1, 27000: 40, 41000: 1}  # the first port that a page names: how many in a row it takes
+PORTS = {26600: 1, 27000: 40, 41000: 1, 41001: 1, 41002: 1}  # the first port that a page names: how many in a row it takes
 FENCE = re.compile(r"^```(.*)$")
 
 

@@ -339,6 +339,7 @@ void Worker::add_submission(const View& view, Actions& out) {
     if (events_.chance(50)) {
         spec.evaluation = shop_.scoring();
     }
+    spec.members = order.in_tolerance ? 1 : order.members;
     if (order.in_tolerance) {
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = shop_.distance();

@@ -55,8 +55,9 @@ struct Bulletin {
 /// A task that a submitter is to submit.
 struct Order {
     bool in_tolerance = false;
-    bool is_stacked = false;  ///< upon the last of the others that is fit (LIN-1)
-    std::uint64_t worth = 1;  ///< so many times the usual value, 26 coins
+    bool is_stacked = false;   ///< upon the last of the others that is fit (LIN-1)
+    std::uint64_t worth = 1;   ///< so many times the usual value, 26 coins
+    std::uint8_t members = 1;  ///< GRP-1, of a task in exact mode
 };
 
 class Worker {

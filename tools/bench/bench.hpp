@@ -46,6 +46,26 @@ struct CanonicalOptions {
 /// Compares canonical matrix products with SGEMM.
 nlohmann::json run_canonical_bench(const CanonicalOptions& options);
 
+/// Programs of several replicas, in the place of native and canonical training with AdamW.
+struct ReplicaOptions {
+    std::uint32_t count = 0;                             ///< 0: none
+    std::vector<std::string> exchanges{"dense", "dgc"};  ///< how their gradients are exchanged
+    std::uint32_t block = 1024;                          ///< of DGC
+    /// The same in the first quarter of the steps, each for an equal part of it: the selection becomes sparser by and
+    /// by.
+    std::vector<std::uint32_t> warmup_blocks{4, 16, 64, 256};
+    float learning_rate = 0.1F;
+    float momentum = 0.9F;
+    float clip_norm = 1.0F;
+};
+
+/// Local replicas by DiLoCo and SparseLoCo, with AdamW, beside data parallelism over as many.
+struct LocalOptions {
+    std::uint32_t count = 0;  ///< 0: none
+    std::uint32_t turn_steps = 100;
+    float learning_rate = 0.001F;
+};
+
 struct CurveOptions {
     std::string model = "gpt";
     std::string data = "/usr/share/common-licenses/GPL-3";  ///< a text for GPTs, else a dataset of digits
@@ -56,8 +76,11 @@ struct CurveOptions {
     bool all_seeds = false;  ///< each profile for each seed, not XG-21 alone
     std::vector<std::string> profiles{"XG-21", "XG-11", "XG-8", "XG-7"};
     std::string out;  ///< where runs are kept, so that a later call goes on; empty: nowhere
+    ReplicaOptions replicas{};
+    LocalOptions local{};
 };
-/// Returns the losses of native and canonical training from the same initial values on the same batches.
+/// Returns the losses of native and canonical training, or of programs of several replicas, from the same initial
+/// values on the same batches.
 nlohmann::json run_curves(const CurveOptions& options);
 
 struct DisputeOptions {

@@ -12,6 +12,20 @@ std::uint32_t narrow(std::int64_t size) { return static_cast<std::uint32_t>(size
 
 std::vector<std::uint32_t> narrow(const std::vector<std::int64_t>& sizes) { return {sizes.begin(), sizes.end()}; }
 
+program::GptConfig config_of(const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile) {
+    program::GptConfig config;
+    config.vocabulary = narrow(model.vocabulary);
+    config.context = narrow(model.context);
+    config.layers = narrow(model.layers);
+    config.heads = narrow(model.heads);
+    config.width = narrow(model.width);
+    config.tied_head = false;
+    config.batch_size = narrow(model.batch);
+    config.dataset_rows = rows;
+    config.profile = profile;
+    return config;
+}
+
 }  // namespace
 
 program::OptimizerConfig adamw() {
@@ -41,20 +55,26 @@ NativeCnnConfig cnn_size() {
 program::Program program_of(
     const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile, bool tied_head
 ) {
-    program::GptConfig config;
-    config.vocabulary = narrow(model.vocabulary);
-    config.context = narrow(model.context);
-    config.layers = narrow(model.layers);
-    config.heads = narrow(model.heads);
-    config.width = narrow(model.width);
+    program::GptConfig config = config_of(model, rows, profile);
     config.tied_head = tied_head;
-    config.batch_size = narrow(model.batch);
-    config.dataset_rows = rows;
-    config.profile = profile;
     return build_gpt(config, adamw());
 }
 
+program::Program program_of(
+    const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile,
+    const program::OptimizerConfig& optimizer
+) {
+    return build_gpt(config_of(model, rows, profile), optimizer);
+}
+
 program::Program program_of(const NativeMlpConfig& model, std::uint64_t rows, const program::Profile& profile) {
+    return program_of(model, rows, profile, adamw());
+}
+
+program::Program program_of(
+    const NativeMlpConfig& model, std::uint64_t rows, const program::Profile& profile,
+    const program::OptimizerConfig& optimizer
+) {
     program::MlpConfig config;
     config.features = narrow(model.inputs);
     config.hidden = narrow(model.hidden);
@@ -63,7 +83,7 @@ program::Program program_of(const NativeMlpConfig& model, std::uint64_t rows, co
     config.batch_size = narrow(model.batch);
     config.dataset_rows = rows;
     config.profile = profile;
-    return build_mlp(config, adamw());
+    return build_mlp(config, optimizer);
 }
 
 program::Program program_of(const NativeCnnConfig& model, std::uint64_t rows, const program::Profile& profile) {

@@ -23,6 +23,16 @@ program::Program program_of(const NativeMlpConfig& model, std::uint64_t rows, co
 program::Program program_of(const NativeCnnConfig& model, std::uint64_t rows, const program::Profile& profile);
 program::Program program_of(const NativeResnetConfig& model, std::uint64_t rows, const program::Profile& profile);
 
+/// The same with another optimizer.
+program::Program program_of(
+    const NativeGptConfig& model, std::uint64_t rows, const program::Profile& profile,
+    const program::OptimizerConfig& optimizer
+);
+program::Program program_of(
+    const NativeMlpConfig& model, std::uint64_t rows, const program::Profile& profile,
+    const program::OptimizerConfig& optimizer
+);
+
 /// The optimizer of all of them: AdamW with the numbers of NativeOptimizer.
 program::OptimizerConfig adamw();
 

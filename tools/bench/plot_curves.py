@@ -3,7 +3,7 @@
 """Draws the loss curves that `assay-bench curves` printed: python3 plot_curves.py curves.json curves.svg
 
 One line for each run, smoothed over a fiftieth of the steps; native runs are thin and grey, canonical ones coloured by
-profile. The final loss of each is the mean over its last tenth.
+profile, those of replicas by how they exchange gradients. The final loss of each is the mean over its last tenth.
 """
 import json
 import sys
@@ -11,7 +11,13 @@ from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, BOTTOM = 60, 190, 40, 45
-COLOURS = {"XG-21": "#1b6ca8", "XG-24": "#6a3d9a", "XG-11": "#e7298a", "XG-8": "#d95f02", "XG-7": "#1b9e77"}
+COLOURS = {"XG-21": "#1b6ca8", "XG-24": "#6a3d9a", "XG-11": "#e7298a", "XG-8": "#d95f02", "XG-7": "#1b9e77",
+           "dense": "#1b6ca8", "dgc": "#d95f02", "diloco": "#6a3d9a", "sparseloco": "#1b9e77"}
+
+
+def kind_of(run):
+    """What a run's line is named and coloured by."""
+    return run["executor"] if run["executor"] in COLOURS else run.get("profile", "native fp32")
 
 
 def smooth(losses, window):
@@ -32,8 +38,9 @@ def final(losses):
 
 def draw(result):
     runs = result["runs"]
-    steps = max(len(run["losses"]) for run in runs)
-    curves = [smooth(run["losses"], max(1, len(run["losses"]) // 50)) for run in runs]
+    losses = [run["losses"] for run in runs]
+    steps = max(len(one) for one in losses)
+    curves = [smooth(one, max(1, len(one) // 50)) for one in losses]
     low = min(min(curve) for curve in curves)
     high = max(curve[0] for curve in curves)
     span = (high - low) or 1.0
@@ -60,16 +67,16 @@ def draw(result):
     order = sorted(range(len(runs)), key=lambda i: runs[i]["executor"] != "native")
     for i in order:
         run = runs[i]
-        colour = COLOURS.get(run.get("profile"), "#999")
+        colour = COLOURS.get(kind_of(run), "#999")
         width = 0.8 if run["executor"] == "native" else 1.6
         points = " ".join(f"{x(step):.1f},{y(loss):.1f}" for step, loss in enumerate(curves[i]))
         parts.append(f'<polyline fill="none" stroke="{colour}" stroke-width="{width}" points="{points}"/>')
     parts.append(f'<text x="{WIDTH - RIGHT + 12}" y="{TOP}">final loss</text>')
     for line, i in enumerate(order):
         run = runs[i]
-        name = f'{run.get("profile", "native fp32")}, seed {run["seed"]}: {final(run["losses"]):.4f}'
+        name = f'{kind_of(run)}, seed {run["seed"]}: {final(losses[i]):.4f}'
         top = TOP + 18 * (line + 1)
-        colour = COLOURS.get(run.get("profile"), "#999")
+        colour = COLOURS.get(kind_of(run), "#999")
         parts.append(f'<line x1="{WIDTH - RIGHT + 12}" x2="{WIDTH - RIGHT + 26}" y1="{top - 4}" y2="{top - 4}" '
                      f'stroke="{colour}" stroke-width="2"/>')
         parts.append(f'<text x="{WIDTH - RIGHT + 31}" y="{top}" font-size="11">{escape(name)}</text>')

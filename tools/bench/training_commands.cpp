@@ -10,6 +10,7 @@
 
 #include <core/system/file.hpp>
 #include <tools/bench/bench.hpp>
+#include <tools/bench/group.hpp>
 #include <tools/bench/drift.hpp>
 
 namespace assay::bench {
@@ -100,6 +101,28 @@ void add_curves(Commands& commands) {
     curves->add_option("--seeds", options.seeds, "Native runs, and runs of XG-21")->capture_default_str();
     curves->add_option("--profiles", options.profiles)->capture_default_str();
     curves->add_flag("--all-seeds", options.all_seeds, "All profiles for each seed, not XG-21 alone");
+    ReplicaOptions& replicas = options.replicas;
+    curves->add_option("--replicas", replicas.count, "GPTs, MLPs: SGD over so many replicas instead of all other runs");
+    curves->add_option("--exchanges", replicas.exchanges, "Which of dense and dgc")
+        ->check(CLI::IsMember({"dense", "dgc"}))
+        ->capture_default_str();
+    curves->add_option("--dgc-block", replicas.block, "One element is sent of so many")->capture_default_str();
+    curves
+        ->add_option(
+            "--dgc-warmup-blocks", replicas.warmup_blocks, "The same in equal parts of the first quarter of the steps"
+        )
+        ->capture_default_str();
+    curves->add_option("--learning-rate", replicas.learning_rate, "Of the replicas")->capture_default_str();
+    curves->add_option("--momentum", replicas.momentum, "Of the replicas")->capture_default_str();
+    curves->add_option("--clip-norm", replicas.clip_norm, "Of the replicas")->capture_default_str();
+    LocalOptions& local = options.local;
+    curves->add_option(
+        "--local-replicas", local.count, "GPTs, MLPs: AdamW over so many replicas by DiLoCo and SparseLoCo instead"
+    );
+    curves->add_option("--turn-steps", local.turn_steps, "Steps that a local replica trains on its own")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    curves->add_option("--local-rate", local.learning_rate, "Learning rate of local replicas")->capture_default_str();
     curves->add_option(
         "--out", options.out, "Keeps finished runs here and the state of the others in FILE.part; a later call goes on"
     );
@@ -150,6 +173,22 @@ void add_peak(Commands& commands) {
     peak->add_option("--memory", options.memory_bytes, "Of the canonical side, as in 8GiB; 0: no limit")
         ->transform(CLI::AsSizeValue(false))
         ->default_str("0");
+}
+
+void add_group(Commands& commands) {
+    const auto held = std::make_shared<GroupOptions>();
+    GroupOptions& options = *held;
+    CLI::App* const group =
+        commands.add("group", "Roots, bytes and state of a training that several ranks divide, by layout", [held] {
+            return run_group_bench(*held).dump(2);
+        });
+    group->add_option("--model", options.model, "Which of gpt, gpt10m, cnn, mlp")->capture_default_str();
+    group->add_option("--profile", options.profile)->capture_default_str();
+    group->add_option("--steps", options.steps)->check(CLI::PositiveNumber)->capture_default_str();
+    group->add_option("--layouts", options.layouts, "Layouts with their numbers of ranks, as in zero1/4 dp2tp2/4");
+    group->add_option(
+        "--identity", options.identity, "Add the roots to this file, such as docs/benchmarks/identity.json"
+    );
 }
 
 void add_drift_options(CLI::App& drift, DriftOptions& options) {
@@ -208,6 +247,7 @@ void add_training_commands(Commands& commands) {
     add_curves(commands);
     add_dispute(commands);
     add_memory(commands);
+    add_group(commands);
     add_peak(commands);
     add_drift(commands);
     add_drift_run(commands);

@@ -46,13 +46,17 @@ ROOMS = {
                     ["boost", "json", "cli11", "toml", "system"], False),
     "verifier/compile/program": (CORE + ["core/canonical"], [], True),
     "verifier/compile/onnx": (CORE + ["core/canonical", "verifier/compile/program"], ["onnx"], False),
-    "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program"], ["torch", "boost", "system"], False),
+    "verifier/plan": (CORE + ["core/canonical", "verifier/compile/program"], [], True),
+    "verifier/schedule": (CORE + ["core/canonical", "core/dispute", "verifier/compile/program", "verifier/plan"], [], True),
+    "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program", "verifier/plan"], ["torch", "boost", "system"], False),
     "verifier/artifacts": (RULES + ["client/http", "verifier/compile/program"], ["json", "system"], False),
     "verifier/taskdir": (RULES + ["core/system", "verifier/compile/program", "verifier/compile/onnx", "verifier/artifacts", "verifier/text"], ["toml"], False),
     "verifier/text": (["core/base"], ["json", "pcre2"], False),
     "verifier/roles": (RULES, [], True),
+    "verifier/cell": (CORE + ["core/canonical", "core/system/log", "client/http", "verifier/compile/program", "verifier/plan",
+                      "verifier/engine", "verifier/artifacts"], ["json", "toml"], False),
     "verifier/worker": (RULES + ["core/keys", "core/system", "core/system/log"] + CLIENT +
-                        ["verifier/compile/program", "verifier/engine", "verifier/artifacts", "verifier/roles"],
+                        ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/roles"],
                         ["json", "cli11", "sqlite", "system"], False),
     "tools": (EVERYTHING, EVERYTHING, False),
     "tests": (EVERYTHING, EVERYTHING, False),
@@ -82,7 +86,7 @@ initializer_list iterator limits map memory numeric optional set span string str
 vector""".split())
 # cstdio and cstdlib are for ASSERT alone.
 ONLY_IN = {"cstdio": ["core/base/assert.cpp"], "cstdlib": ["core/base/assert.cpp"],
-           "cmath": ["core/canonical/", "verifier/compile/program/"],
+           "cmath": ["core/canonical/", "verifier/compile/program/", "verifier/schedule/"],
            "charconv": ["core/base/amount.cpp"]}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -19,7 +19,7 @@ PRIVATE = {
     "InnerRef": "how a node stores its tree", "Leaf": "how a node stores its tree", "LogRecord": "the block log's",
     "TaskName": "parts of a tag", "VerdictName": "parts of a tag", "ProfileName": "parts of a tag",
     "DisputeName": "parts of a tag", "ProfileDisputeName": "parts of a tag", "SeedName": "parts of a tag",
-    "KeyClaim": "parts of a tag", "Ticket": "parts of a tag",
+    "KeyClaim": "parts of a tag", "SeatsClaim": "parts of a tag", "Ticket": "parts of a tag",
 }
 # Tags that are a program's own business.
 PRIVATE_TAGS = {"assay/blocklog": "the block log's check"}

@@ -26,7 +26,10 @@ struct DemoArguments {
 
 demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
     demo::DemoOptions options = arguments.options;
-    if (!arguments.fraud.empty()) {
+    if (const auto member = demo::decode_group_fraud(arguments.fraud)) {
+        options.culprit_kind = member->first;
+        options.culprit = member->second;
+    } else if (!arguments.fraud.empty()) {
         options.fraud = demo::decode_fraud(arguments.fraud);
     }
     if (!arguments.report.empty()) {
@@ -56,8 +59,15 @@ void add_demo_command(CLI::App& app, Session& session) {
     auto a = std::make_shared<DemoArguments>();
     a->text = a->options.text.string();
     CLI::App* command = app.add_subcommand("demo", "A whole network on this machine, from submission to settlement");
-    command->add_option("--fraud", a->fraud, "One task with this fraud; without it, an honest task and a tile fraud")
-        ->check(CLI::IsMember(demo::fraud_names()));
+    command
+        ->add_option(
+            "--fraud", a->fraud,
+            "One task with this fraud; without it, an honest task and a tile fraud. With --accounts: lane@RANK, "
+            "zeros@RANK or withhold@RANK, what the member of that rank does"
+        )
+        ->check([](const std::string& text) {
+            return demo::decode_group_fraud(text) ? std::string() : CLI::IsMember(demo::fraud_names())(text);
+        });
     command->add_option("--report", a->report, "Write the report as JSON");
     command->add_option("--seed", a->options.seed, "Keys, initial parameters and batch order follow from it")
         ->capture_default_str();
@@ -72,6 +82,23 @@ void add_demo_command(CLI::App& app, Session& session) {
         ->capture_default_str();
     command->add_option("--watchers", a->options.watchers, "Number of watchers that are drawn for each verdict")
         ->check(CLI::Range(1, 16));
+    command
+        ->add_option(
+            "--workers", a->options.workers, "Machines of the solver, each a process; more than one are a cell"
+        )
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
+    command
+        ->add_option(
+            "--parallel", a->options.parallel,
+            "How the machines of a cell divide each step: dp, zero1, zero2, zero3, tp, pp, or combinations as dp2tp2; "
+            "pp+1f1b4 has micro-batches; dgc, diloco and sparseloco train a replica on each machine"
+        )
+        ->capture_default_str();
+    command->add_flag(
+        "--accounts", a->options.accounts,
+        "Each of the workers is an account of its own, and they train as a group: for diloco and sparseloco"
+    );
     command->add_flag("--keep-running", a->options.keep_running, "Leave the network up after the end, until Ctrl-C");
     auto* model = command
                       ->add_option(

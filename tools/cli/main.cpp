@@ -60,6 +60,7 @@ int run(int argc, char** argv) {
     add_testnet_command(app, session);
     add_demo_command(app, session);
     add_economics_command(app, session);
+    add_plan_command(app, session);
     add_version_command(app, session);
     const bool json = wants_json(argc, argv);
     try {

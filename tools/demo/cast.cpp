@@ -213,4 +213,23 @@ std::vector<Player> judges_of(Fraud fraud, bool tolerance) {
     return out;
 }
 
+std::string to_string(Fraud fraud) { return cast_of(fraud).name; }
+
+std::optional<Fraud> decode_fraud(std::string_view name) {
+    const auto found =
+        std::find_if(casts().begin(), casts().end(), [name](const Cast& cast) { return name == cast.name; });
+    return found == casts().end() ? std::nullopt : std::optional(found->fraud);
+}
+
+const std::vector<std::string>& fraud_names() {
+    static const std::vector<std::string> kNames = [] {
+        std::vector<std::string> names;
+        for (const Cast& cast : casts()) {
+            names.emplace_back(cast.name);
+        }
+        return names;
+    }();
+    return kNames;
+}
+
 }  // namespace assay::demo

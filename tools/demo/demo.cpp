@@ -14,14 +14,17 @@
 #include <stdexcept>
 #include <thread>
 
-#include <consensus/cometbft/supervisor.hpp>
+#include <core/system/file.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 #include <tools/demo/baiter.hpp>
 #include <tools/demo/cast.hpp>
+#include <tools/demo/crew.hpp>
+#include <tools/demo/group.hpp>
 #include <tools/demo/hunt.hpp>
 #include <tools/demo/narrator.hpp>
 #include <tools/demo/network.hpp>
 #include <tools/demo/outsider.hpp>
+#include <tools/demo/options.hpp>
 #include <tools/demo/own_command.hpp>
 #include <tools/demo/report.hpp>
 #include <tools/demo/story.hpp>
@@ -60,6 +63,7 @@ class Demo {
           narrator_(options.json),
           store_(home / "submitter" / "store"),
           network_(own_directory(), home / "network", options.seed),
+          group_(options.accounts ? std::optional<GroupCast>(options) : std::nullopt),
           outsider_(make_outsider(fraud_, network_, narrator_)) {}
     ~Demo() { network_.stop(); }  // before what its processes talk to
     Demo(const Demo&) = delete;
@@ -73,9 +77,10 @@ class Demo {
     void hire(const std::string& name, Role role, Amount stake, const std::vector<std::string>& arguments);
     std::vector<std::string> with_options(std::vector<std::string> arguments) const;
     void hire_all();
+    void hire_group(Amount stake);
     contracts::TaskSpec pack(Fraud fraud, contracts::Mode mode);
     void submit(Fraud fraud, const std::string& solver);
-    void await_first(Act& act);
+    void await_state(Act& act, TaskState wanted);
     void retire(const std::string& solver, Amount stake);
     bool follow_all();
     void hear_workers();
@@ -84,6 +89,8 @@ class Demo {
     void hear(const WorkerEvent& heard);
     void keep_running();
     void check_patience() const;
+    Crew::Roots replay_all();
+    json report_crew();
     json finish();
 
     const DemoOptions& options_;
@@ -98,6 +105,8 @@ class Demo {
     Network network_;
     std::vector<Act> acts_;
     Supply before_;
+    std::unique_ptr<Crew> crew_;          ///< nullptr where the solver is one machine
+    std::optional<GroupCast> group_;      ///< where several accounts train
     std::unique_ptr<Outsider> outsider_;  ///< nullptr where nobody attacks but parties to the task
 };
 
@@ -107,6 +116,7 @@ contracts::Params Demo::params() const {
     for (std::uint32_t* span : {&params.commit_blocks, &params.attest_blocks, &params.dispute_clock_blocks}) {
         *span *= workload_.span_factor;
     }
+    params.accept_blocks *= group_ ? GroupCast::kAcceptFactor : 1;  // partners start only when their lead is drawn
     params.block_ms = kBlockIntervalMs * (fraud_ == Fraud::kBait ? kBaitsHaste : 1);
     return params;
 }
@@ -114,8 +124,8 @@ contracts::Params Demo::params() const {
 void Demo::start() {
     narrator_.heading("Assay demo: a chain, its solvers, verifiers and a whistleblower, on this machine");
     network_.add_actor("submitter", Amount{1'000 * kGrainsPerAsy});
-    for (const char* name : {"solver-1", "solver-2"}) {
-        network_.add_actor(name, Amount{200 * kGrainsPerAsy});
+    for (std::uint32_t rank = 0; rank < std::max(2U, group_ ? group_->members() : 0); ++rank) {
+        network_.add_actor(GroupCast::name_of(rank), Amount{200 * kGrainsPerAsy});
     }
     for (const Player& player : judges_of(fraud_, tolerance_)) {
         network_.add_actor(player.name, Amount{200 * kGrainsPerAsy});
@@ -188,13 +198,9 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
     acts_.push_back(std::move(act));
 }
 
-/// Waits until the first task has its solver, so that the second cannot draw it, or has ended where one task at a time
-/// is trained.
-void Demo::await_first(Act& act) {
-    const auto is_awaited = [this](TaskState state) {
-        return workload_.is_alone ? !is_terminal(state)
-                                  : state < TaskState::kTraining || state == TaskState::kProfiling;
-    };
+/// Waits until the task has come to a state, or further.
+void Demo::await_state(Act& act, TaskState wanted) {
+    const auto is_awaited = [wanted](TaskState state) { return state < wanted || state == TaskState::kProfiling; };
     while (is_awaited(act.state = act.story->follow()) && !interrupted) {
         check_patience();
         hear_workers();
@@ -277,6 +283,28 @@ bool Demo::follow_all() {
     return all_over;
 }
 
+/// The segments of the first task that count, executed again.
+Crew::Roots Demo::replay_all() {
+    narrator_.heading("one process replays every segment");
+    const contracts::TaskId id = acts_.front().story->task();
+    const auto task = network_.rpc().task(id);
+    return replay_alone(network_.worker_home("submitter"), network_.rpc_url(), id, contracts::segment_count(*task));
+}
+
+/// What the solver's machines did. Their sessions are over when the solver is, but artifacts are still served until
+/// then.
+json Demo::report_crew() {
+    const Act& act = acts_.front();
+    const Crew::Roots roots = replay_all();
+    const auto task = network_.rpc().task(act.story->task());
+    const auto bytes = system::read_file(store_.path(task->spec.program_artifact.sha256));
+    const auto program =
+        program::decode_program(ByteView(reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size()));
+    network_.stop_worker(act.solver);
+    crew_->stop();
+    return crew_->report(network_.worker_log(act.solver), program.value(), roots);
+}
+
 json Demo::finish() {
     // Disputes that were running when another one convicted the task end with it; nothing is left to wait for.
     hear_workers();
@@ -284,6 +312,12 @@ json Demo::finish() {
     json report = make_report(network_, acts_, outsider_.get(), before_, wall_s);
     if (outsider_) {
         report[to_string(fraud_)] = outsider_->report();
+    }
+    if (crew_) {
+        report.update(report_crew());
+    } else if (group_) {
+        report.update(group_->report(network_, *acts_.front().story, replay_all()));
+        report["parallel"] = options_.parallel;
     }
     if (options_.report) {
         std::ofstream out(*options_.report);
@@ -332,10 +366,21 @@ void Demo::hire_all() {
     const char* cheat = cast_of(fraud_).solver;
     // Enough for one task at a time, so who is drawn is known, and for the draws that it declines (TASK-15).
     const Amount stake{demo_params(fraud_, tolerance_).solver_bond.grains + kGrainsPerAsy};
-    if (!options_.fraud || cheat == nullptr) {
-        hire("solver-1", Role::kSolver, stake, with_options({"solve"}));
+    if (group_) {
+        hire_group(stake);
+    } else if (!options_.fraud || cheat == nullptr) {
+        std::vector<std::string> solve{"solve"};
+        if (options_.workers > 1) {
+            crew_ = std::make_unique<Crew>(
+                own_directory(), home_ / "cell", options_.workers, options_.parallel, options_.seed
+            );
+            const auto more = crew_->solver_arguments();
+            solve.insert(solve.end(), more.begin(), more.end());
+        }
+        hire("solver-1", Role::kSolver, stake, with_options(solve));
         submit(cheat == nullptr ? fraud_ : Fraud::kNone, "solver-1");
-        await_first(acts_.back());
+        // So that the second task's solver cannot be drawn for it, and none is where one task at a time is trained.
+        await_state(acts_.back(), workload_.is_alone ? TaskState::kSettled : TaskState::kTraining);
         if (workload_.is_alone && cheat != nullptr) {
             retire("solver-1", stake);
         }
@@ -347,6 +392,20 @@ void Demo::hire_all() {
         }
         hire("solver-2", Role::kSolver, stake, with_options(solve));
         submit(fraud_, "solver-2");
+    }
+}
+
+/// The lead is alone among the stakers when it is drawn; then its partners come, and sign.
+void Demo::hire_group(Amount stake) {
+    const std::uint64_t interval = interval_of(workload_, options_);
+    for (std::uint32_t rank = 0; rank < group_->members(); ++rank) {
+        const std::vector<std::string> arguments = group_->arguments_of(network_, rank, interval);
+        hire(GroupCast::name_of(rank), Role::kSolver, stake, with_options(arguments));
+        if (rank == 0) {
+            submit(Fraud::kNone, GroupCast::name_of(0));
+            acts_.back().culprit = group_->culprit();
+            await_state(acts_.back(), TaskState::kDrawn);
+        }
     }
 }
 
@@ -374,6 +433,16 @@ int Demo::run() {
         const auto of_outsider = outsider_->judge(report.at(to_string(fraud_)));
         complaints.insert(complaints.end(), of_outsider.begin(), of_outsider.end());
     }
+    if (crew_) {
+        const auto of_crew = judge_crew(report);
+        complaints.insert(complaints.end(), of_crew.begin(), of_crew.end());
+        narrator_.plain(describe_crew(report));
+    }
+    if (group_) {
+        const auto of_group = group_->judge(report);
+        complaints.insert(complaints.end(), of_group.begin(), of_group.end());
+        narrator_.plain(describe_group(report));
+    }
     for (const std::string& complaint : complaints) {
         std::cerr << "demo: not as it should be: " << complaint << "\n";
     }
@@ -396,66 +465,18 @@ int Demo::run() {
     return complaints.empty() ? 0 : 1;
 }
 
-std::uint32_t validators_of_double_proposal(const DemoOptions& options) {
-    const std::string needs =
-        "the fraud double-proposal needs " + std::to_string(kDoubledValidators) + " validators under CometBFT";
-    if (options.validators != 0 && options.validators != kDoubledValidators) {
-        throw std::runtime_error(needs + ", not " + std::to_string(options.validators));
-    }
-    try {
-        static_cast<void>(cometbft::find_engine(""));
-    } catch (const cometbft::EngineError& error) {
-        throw std::runtime_error(needs + ": " + error.what());
-    }
-    return kDoubledValidators;
-}
-
 }  // namespace
-
-std::string to_string(Fraud fraud) { return cast_of(fraud).name; }
-
-std::optional<Fraud> decode_fraud(std::string_view name) {
-    const auto found =
-        std::find_if(casts().begin(), casts().end(), [name](const Cast& cast) { return name == cast.name; });
-    return found == casts().end() ? std::nullopt : std::optional(found->fraud);
-}
-
-const std::vector<std::string>& fraud_names() {
-    static const std::vector<std::string> kNames = [] {
-        std::vector<std::string> names;
-        for (const Cast& cast : casts()) {
-            names.emplace_back(cast.name);
-        }
-        return names;
-    }();
-    return kNames;
-}
 
 int run_demo(const DemoOptions& options) {
     interrupted = false;
     std::signal(SIGINT, on_interrupt);
     std::signal(SIGTERM, on_interrupt);
     std::signal(SIGPIPE, SIG_IGN);
-    if (workload_of(options).needs_tokenizer && !options.tokenizer) {
-        throw std::runtime_error(
-            "the model " + options.model + " reads tokens: give --text FILE and --tokenizer tokenizer.json, or run " +
-            "tools/quickstart.sh demo --model " + options.model + ", which makes both"
-        );
-    }
-    if (options.task && !std::filesystem::exists(*options.task / "task.toml")) {
-        throw std::runtime_error(
-            options.task->string() + " has no task.toml; `assay task init` makes a task directory"
-        );
-    }
-    if (!std::filesystem::exists(options.text)) {
-        throw std::runtime_error(
-            "the text to train on, " + options.text.string() + ", does not exist; give --text FILE"
-        );
-    }
-    if (options.tolerance && options.fraud && cast_of(*options.fraud).needs_exact) {
-        throw std::runtime_error("the fraud " + to_string(*options.fraud) + " is of exact mode only");
-    }
+    check_options(options);
     DemoOptions chosen = options;
+    if (options.workers > 1) {
+        chosen.fraud = Fraud::kNone;
+    }
     if (options.fraud == Fraud::kDoubleProposal) {
         chosen.validators = validators_of_double_proposal(options);
     }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// `assay demo`: runs a real assayd and real workers, honest and dishonest, as separate processes on loopback, from
@@ -55,6 +56,15 @@ std::optional<Fraud> decode_fraud(std::string_view name);
 /// Returns all names, for help and error messages.
 const std::vector<std::string>& fraud_names();
 
+/// How a member of a group cheats.
+enum class GroupFraud : std::uint8_t {
+    kLane = 1,      ///< one tile of its replica's turn is wrong
+    kZeros = 2,     ///< it does not train
+    kWithhold = 3,  ///< it serves one of its checkpoints to nobody
+};
+/// Reads "lane@2": how the member of that rank cheats.
+std::optional<std::pair<GroupFraud, std::uint32_t>> decode_group_fraud(std::string_view text);
+
 struct DemoOptions {
     bool tolerance = false;      ///< run the task in tolerance mode; some frauds do so anyway
     std::optional<Fraud> fraud;  ///< nullopt: an honest task and a task with a tile fraud, side by side
@@ -62,6 +72,11 @@ struct DemoOptions {
     std::uint64_t seed = 1;
     std::uint32_t validators = 0;  ///< 0: one node with the embedded engine; else the number of nodes under CometBFT
     std::optional<std::uint32_t> watchers;  ///< drawn per verdict; nullopt: the default number
+    std::uint32_t workers = 1;              ///< machines of the solver; more than one are a cell
+    std::string parallel = "zero1";         ///< how a cell divides a step
+    bool accounts = false;                  ///< each worker is an account of its own, and they train as a group
+    std::optional<std::uint32_t> culprit;   ///< of a group: the rank of the member that cheats
+    GroupFraud culprit_kind = GroupFraud::kLane;
     bool keep_running = false;
     bool json = false;                          ///< print the report on stdout instead of telling the story
     std::string model = "char";                 ///< name of the workload (workload.hpp)

@@ -206,9 +206,12 @@ void Network::start_worker(const std::string& name, const std::vector<std::strin
     command.insert(command.end(), arguments.begin(), arguments.end());
     for (const std::string& option :
          {std::string("--node"), url, std::string("--home"), own_home.string(), std::string("--key-hex-file"),
-          (own_home / "key.hex").string(), std::string("--listen"), std::string("127.0.0.1:0"),
-          std::string("--progress"), std::string("json"), std::string("--allow-private-addresses")}) {
+          (own_home / "key.hex").string(), std::string("--progress"), std::string("json"),
+          std::string("--allow-private-addresses")}) {
         command.push_back(option);
+    }
+    if (std::find(arguments.begin(), arguments.end(), "--listen") == arguments.end()) {
+        command.insert(command.end(), {"--listen", "127.0.0.1:0"});
     }
     commands_[name] = std::move(command);
     launch(name);
@@ -220,8 +223,7 @@ void Network::launch(const std::string& name) {
         ready_[name] = false;
     }
     workers_.push_back(std::make_unique<system::Process>(
-        name, commands_.at(name), home_ / "logs" / (name + ".log"),
-        [this, name](const std::string& line) { on_line(name, line); }
+        name, commands_.at(name), worker_log(name), [this, name](const std::string& line) { on_line(name, line); }
     ));
 }
 
@@ -231,6 +233,18 @@ void Network::kill_worker(const std::string& name) {
             return false;
         }
         worker->kill();
+        return true;
+    });
+    const std::lock_guard lock(mutex_);
+    ready_.erase(name);
+}
+
+void Network::stop_worker(const std::string& name) {
+    std::erase_if(workers_, [&](const std::unique_ptr<system::Process>& worker) {
+        if (worker->name() != name) {
+            return false;
+        }
+        worker->stop();
         return true;
     });
     const std::lock_guard lock(mutex_);

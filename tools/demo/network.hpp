@@ -76,6 +76,9 @@ class Network {
     /// Kills a worker with SIGKILL, like a crash; restart_worker starts it again.
     void kill_worker(const std::string& name);
     void restart_worker(const std::string& name);
+    /// Ends a worker and waits for it.
+    void stop_worker(const std::string& name);
+    std::filesystem::path worker_log(const std::string& name) const { return home_ / "logs" / (name + ".log"); }
     /// Suspends a worker's process, or resumes it.
     void pause_worker(const std::string& name);
     void resume_worker(const std::string& name);

@@ -228,6 +228,9 @@ class ReportJudge {
 };
 
 void ReportJudge::judge_act(std::size_t index, const Act& act) {
+    if (!act.culprit.empty()) {
+        return;
+    }
     const json& task = report_.at("tasks").at(index);
     const std::string state = task.at("state");
     const std::string label = act.story->label();

@@ -24,6 +24,7 @@ struct Act {
     std::string solver;
     bool tolerance = false;
     bool is_scored = false;  ///< the task has an evaluation
+    std::string culprit{};   ///< the member of the group that trains it who cheats: GroupCast judges how it ends
     std::unique_ptr<Story> story;
     contracts::TaskState state = contracts::TaskState::kOpen;
     std::optional<nlohmann::json> confession;  ///< what the dishonest worker reports that it did, and where

@@ -79,7 +79,9 @@ class Teller {
     }
     Line operator()(const history::SolverDrawn& e) const { return {Stage::kDraw, name(e.solver) + " is drawn"}; }
     Line operator()(const history::Accepted& e) const {
-        return {Stage::kDraw, actor_ + " accepts and locks a bond of " + format_amount(e.bond)};
+        const std::string group =
+            e.seats.empty() ? "" : " for each member of a group of " + std::to_string(e.seats.size()) + " seats";
+        return {Stage::kDraw, actor_ + " accepts and locks a bond of " + format_amount(e.bond) + group};
     }
     Line operator()(const history::CheckpointPosted& e) const {
         return {
@@ -191,6 +193,11 @@ class Teller {
         return {
             Stage::kSettlement,
             std::string("its score is recorded: a mean loss of ") + score.data() + " on the hold-out set"};
+    }
+    Line operator()(const history::Cut& e) const {
+        return {
+            Stage::kVerification, "the task is cut: the segments from " + std::to_string(e.first) +
+                                      " on do not count any more, " + name(e.member) + " was convicted"};
     }
     Line operator()(const history::RoundClosed& e) const {
         const bool solved = std::any_of(earlier_.begin(), earlier_.end(), [](const HistoryRecord& record) {

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <core/base/integers.hpp>
 #include <tools/demo/cast.hpp>
 
 namespace assay::demo {
@@ -16,24 +17,30 @@ namespace {
 /// class on a chain whose blocks last 100 ms. Nobody waits for the rest of a span when everybody has acted.
 constexpr std::uint32_t kLongerSpans = 4;
 
+/// DGC corrects the momentum of SGD.
+constexpr const char* kReplicaOptimizer = "kind = \"sgd\"\nlearning_rate = 0.1\nmomentum = 0.9\nclip_norm = 1.0\n";
+
 const std::vector<Workload>& workloads() {
     static const std::vector<Workload> kWorkloads{
         {.name = "char",
-         .settings = "[model]\nkind = \"char\"\ncontext = 16\nembedding = 32\nhidden = 128\nbatch_size = 64\n\n"
-                     "[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n"},
+         .model = "kind = \"char\"\ncontext = 16\nembedding = 32\nhidden = 128\n",
+         .batch_size = 64,
+         .optimizer = "kind = \"adam\"\nlearning_rate = 0.003\n"},
         {.name = "gpt10m",
-         .settings = "[model]\nkind = \"gpt\"\ncontext = 256\nlayers = 6\nheads = 6\nwidth = 384\nbatch_size = 2\n\n"
-                     "[optimizer]\nkind = \"adamw\"\nlearning_rate = 0.0003\nweight_decay = 0.1\nclip_norm = 1.0\n\n"
-                     "[numerics]\nprofile = \"XG-11\"\n",
+         .model = "kind = \"gpt\"\ncontext = 256\nlayers = 6\nheads = 6\nwidth = 384\n",
+         .batch_size = 2,
+         .optimizer = "kind = \"adamw\"\nlearning_rate = 0.0003\nweight_decay = 0.1\nclip_norm = 1.0\n",
+         .profile = "XG-11",
          .steps = 12,
          .segments = 4,
          .training_blocks = 3'000,
          .span_factor = kLongerSpans,
          .patience = std::chrono::minutes{10}},
         {.name = "gpt2-small",
-         .settings = "[model]\nkind = \"gpt\"\ncontext = 1024\nlayers = 12\nheads = 12\nwidth = 768\nbatch_size = 1\n\n"
-                     "[optimizer]\nkind = \"adamw\"\nlearning_rate = 0.0006\nweight_decay = 0.1\nclip_norm = 1.0\n\n"
-                     "[numerics]\nprofile = \"XG-11\"\n",
+         .model = "kind = \"gpt\"\ncontext = 1024\nlayers = 12\nheads = 12\nwidth = 768\n",
+         .batch_size = 1,
+         .optimizer = "kind = \"adamw\"\nlearning_rate = 0.0006\nweight_decay = 0.1\nclip_norm = 1.0\n",
+         .profile = "XG-11",
          .steps = 6,
          .segments = 3,
          .training_blocks = 36'000,
@@ -45,6 +52,8 @@ const std::vector<Workload>& workloads() {
     };
     return kWorkloads;
 }
+
+constexpr std::uint32_t kRounds = 2;  // of local replicas
 
 /// A text to train on, and the last tenth of it to be scored on.
 struct TextParts {
@@ -92,7 +101,7 @@ const Workload* find_workload(std::string_view name) {
 
 const Workload& workload_of(const DemoOptions& options) {
     static const Workload kOwnTask{
-        .name = "own task", .settings = {}, .span_factor = kLongerSpans, .patience = std::chrono::minutes{30}};
+        .name = "own task", .model = {}, .span_factor = kLongerSpans, .patience = std::chrono::minutes{30}};
     if (options.task) {
         return kOwnTask;
     }
@@ -101,6 +110,32 @@ const Workload& workload_of(const DemoOptions& options) {
         throw std::runtime_error("there is no model " + options.model);
     }
     return *found;
+}
+
+std::string layout_of(std::string_view parallel) {
+    if (parallel == kReplicasByDgc) {
+        return "dp";
+    }
+    return trains_replicas(parallel) ? "turns" : std::string(parallel);
+}
+
+std::string settings_of(const Workload& workload, const DemoOptions& options) {
+    const bool by_dgc = options.parallel == kReplicasByDgc;
+    const std::uint32_t parts = by_dgc ? options.workers : 1;
+    const std::uint32_t batch_size = div_ceil(workload.batch_size, parts) * parts;
+    std::string out = "[model]\n" + workload.model + "batch_size = " + std::to_string(batch_size) + "\n\n[optimizer]\n";
+    out += by_dgc ? kReplicaOptimizer : workload.optimizer;
+    if (trains_replicas(options.parallel)) {
+        out +=
+            "\n[replicas]\ncount = " + std::to_string(options.workers) + "\nexchange = \"" + options.parallel + "\"\n";
+    }
+    return out + "\n[numerics]\nprofile = \"" + workload.profile + "\"\n";
+}
+
+std::uint64_t interval_of(const Workload& workload, const DemoOptions& options) {
+    const std::uint64_t steps = options.steps.value_or(workload.steps);
+    const std::uint32_t segments = is_local(options.parallel) ? kRounds * options.workers : workload.segments;
+    return div_ceil(steps, std::uint64_t{segments});
 }
 
 void write_task(
@@ -117,15 +152,21 @@ void write_task(
         data =
             "[data]\ntext = \"training.txt\"\n" + tokenizer + "\n[evaluation]\ntext = \"holdout.txt\"\nbatches = 4\n";
     }
-    const std::uint64_t steps = options.steps.value_or(workload.steps);
+    const std::uint64_t interval = interval_of(workload, options);
+    // A segment for each replica's turn.
+    const std::uint64_t steps =
+        is_local(options.parallel) ? interval * kRounds * options.workers : options.steps.value_or(workload.steps);
+    // The machines of a cell share this one's cores.
+    const std::uint32_t training_blocks = workload.training_blocks * options.workers;
     std::ofstream(directory / "task.toml")
         << "title = \"" << workload.name << " (" << to_string(fraud) << ")\"\n"
         << "steps = " << steps << "\n"
-        << "checkpoint_interval = " << (steps + workload.segments - 1) / workload.segments << "\n"
+        << (options.accounts ? "members = " + std::to_string(options.workers) + "\n" : "")
+        << "checkpoint_interval = " << interval << "\n"
         << "seed = " << options.seed << "\n"
         << (tolerance ? "mode = \"tolerance\"\n" : "") << "reward = \"20 ASY\"\nverification_fee = \"3 ASY\"\n"
-        << "training_blocks = " << workload.training_blocks << "\n\n"
-        << workload.settings << "\n"
+        << "training_blocks = " << training_blocks << "\n\n"
+        << settings_of(workload, options) << "\n"
         << data;
 }
 

@@ -15,8 +15,11 @@ namespace assay::demo {
 
 /// What the demo's tasks train, and what it takes to do so on one machine.
 struct Workload {
-    std::string name;      ///< on the command line
-    std::string settings;  ///< sections [model], [optimizer] and [numerics] of task.toml
+    std::string name;              ///< on the command line
+    std::string model;             ///< section [model] of task.toml without its heading and without the batch size
+    std::uint32_t batch_size = 0;  ///< 0: a user's own task
+    std::string optimizer{};       ///< section [optimizer] without its heading
+    std::string profile = "XG-21";
     std::uint64_t steps = 200;
     std::uint32_t segments = 8;
     std::uint32_t training_blocks = 600;
@@ -35,6 +38,24 @@ const Workload* find_workload(std::string_view name);
 /// Returns what a demo with these options trains: a user's own task, or the model that is named. Throws
 /// std::runtime_error if there is no such model.
 const Workload& workload_of(const DemoOptions& options);
+
+/// Ways to train on several machines that are programs of their own, in which each machine trains one replica: with
+/// Deep Gradient Compression, by DiLoCo, and by SparseLoCo.
+inline constexpr std::string_view kReplicasByDgc = "dgc";
+inline constexpr std::string_view kDiloco = "diloco";
+inline constexpr std::string_view kSparseLoco = "sparseloco";
+constexpr bool is_local(std::string_view parallel) { return parallel == kDiloco || parallel == kSparseLoco; }
+constexpr bool trains_replicas(std::string_view parallel) { return parallel == kReplicasByDgc || is_local(parallel); }
+/// Returns the name of the layout in which a cell trains.
+std::string layout_of(std::string_view parallel);
+
+/// Returns the sections [model], [optimizer], [replicas] and [numerics] of a task. If `options.parallel` trains
+/// replicas, there are as many as workers; with DGC SGD is the optimizer, and the batch is as large as it has to be for
+/// equal parts.
+std::string settings_of(const Workload& workload, const DemoOptions& options);
+
+/// Steps of a segment; of local replicas, of a turn.
+std::uint64_t interval_of(const Workload& workload, const DemoOptions& options);
 
 /// Writes a task directory that trains `workload` on the text of `options`. Tasks of frauds that have an evaluation are
 /// trained on nine tenths of the text and scored on lines of the rest. Throws std::runtime_error if the text has no

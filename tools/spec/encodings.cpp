@@ -5,6 +5,7 @@
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/state/beacon.hpp>
 #include <contracts/state/dispute.hpp>
+#include <contracts/tasks/seats.hpp>
 #include <consensus/solo/block.hpp>
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
@@ -69,6 +70,12 @@ void add_records(Digests& d) {
     d.add(
         "consensus key's claim", "assay/validator", {bytes_of(std::string("assay-1")), bytes_of(sender)},
         consensus_key_claim("assay-1", sender)
+    );
+    const std::vector<AccountId> seats{sender, d.make<AccountId>(), sender};
+    d.add(
+        "seats of a group", "assay/seats",
+        {bytes_of(std::string("assay-1")), bytes_of(task), bytes_of(sender), bytes_of(seats)},
+        seats_claim("assay-1", task, sender, seats)
     );
     const auto record = d.make<HistoryRecord>();
     d.add("history root", "assay/history", {bytes_of(salt), bytes_of(record)}, extend_history(salt, record));

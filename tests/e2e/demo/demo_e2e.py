@@ -7,7 +7,10 @@
     demo_e2e.py BIN pair           the default demo, an honest task beside a fraud
     demo_e2e.py BIN model NAME     the same with a larger model; gpt2-small on a text that is made in BIN/../gpt2-small,
                                    and skipped where that cannot be
+    demo_e2e.py BIN cell PLAN      a solver of four machines that divide each step by PLAN
+    demo_e2e.py BIN group [FRAUD]  four accounts that train local replicas as a group, one of which may cheat
     demo_e2e.py BIN task           a user's own task directory
+    demo_e2e.py BIN frozen         a fraud in a task with a frozen parameter, which checkpoints leave out
     demo_e2e.py BIN same-seed      two runs with one seed give the same training state roots
     demo_e2e.py BIN afterwards     what anybody can check of a fraud, without a stake, once it is over
 """
@@ -244,6 +247,63 @@ def check_model(binaries, folder, name):
     check_replay(binaries, folder / "home")
 
 
+def check_cell(binaries, folder, plan):
+    workers = 4
+    report, _ = run_demo(binaries, folder / "home", "--workers", str(workers), "--parallel", plan)
+    check_shape(report)
+    check(report["parallel"] == plan and report["workers"] == workers, "the report is of another cell")
+    check(len(report["root"]) == 64 and report["root"] == report["one_process_root"], "the cell's root is not one process's")
+    check(report["root"] == report["tasks"][0]["checkpoints"][-1]["state_root"], "the root is not the last checkpoint's")
+    check(report["steps"] >= 200, "the machines did not train together")
+    sent, formula = report["bytes"]["sent"], report["bytes"]["formula"]
+    check(abs(sent - formula) <= 0.01 * formula, f"{sent} bytes were sent in a step, and the plan says {formula}")
+    memory = report["memory"]
+    check(memory["worker"] <= 1.05 * memory["formula"], f"a worker had {memory['worker']} bytes of the state, not {memory['formula']}")
+
+
+def check_group(binaries, folder, fraud):
+    workers = 4
+    arguments = ["--workers", str(workers), "--parallel", "diloco", "--accounts"]
+    report, story = run_demo(binaries, folder / "home", *arguments, *(["--fraud", fraud] if fraud else []))
+    check_shape(report)
+    check(len(report["root"]) == 64 and report["root"] == report["one_process_root"], "the group's root is not one process's")
+    check(report["state"] == "settled", "the task must be settled, for all or for what is left of it")
+    check(report["honest_lost"] == 0, "an honest member lost stake")
+    is_wrong = fraud is not None and not fraud.startswith("withhold")
+    culprit = int(fraud.partition("@")[2]) if is_wrong else None
+    check(report["convicted"] == ([culprit] if is_wrong else []), f"convicted were {report['convicted']}")
+    # The member cheats in the second round, and only what precedes counts.
+    segments = workers + culprit if is_wrong else 2 * workers
+    check(report["segments"] == segments and report["of_segments"] == 2 * workers, f"{report['segments']} segments count")
+    for rank, member in enumerate(report["members"]):
+        posted = sum(1 for segment in range(segments) if segment % workers == rank)
+        earned = 0 if rank == culprit else 20_000_000_000 * posted // (2 * workers) * 96 // 100
+        check(member["rewarded"] == earned, f"rank {rank} was paid {member['rewarded']}, not {earned}")
+    if is_wrong:
+        dispute = next(d for d in report["disputes"] if d["verdict"] == "refuted")
+        check(dispute["segment"] == segments + 1 and dispute["pinpoint"]["op"], "the dispute was not bisected to a node of that turn")
+    check("who was paid" in story, "the story was not told")
+
+
+def check_frozen(binaries, folder):
+    own = folder / "own"
+    shutil.copytree(pathlib.Path(__file__).resolve().parents[2] / "vectors" / "onnx" / "mlp", own)
+    settings = (own / "task.toml").read_text().replace("batch_size = 24", 'batch_size = 24\nfrozen = ["0.weight"]')
+    (own / "task.toml").write_text(settings)
+    report, _ = run_demo(binaries, folder / "home", "--task", str(own), "--fraud", "skip")
+    check_shape(report)
+    task = report["tasks"][0]
+    check(task["state"] == "convicted", "a fraud in a task with a frozen parameter must be found")
+    stores = list((folder / "home" / "network").glob("*/store"))
+    sizes = [
+        next(file.stat().st_size for file in (store / checkpoint["artifact"] for store in stores) if file.exists())
+        for checkpoint in task["checkpoints"]
+    ]
+    frozen_bytes = 4 * 16 * 12
+    check(len(set(sizes[:-1])) == 1, f"checkpoints of {sizes} bytes")
+    check(sizes[-1] >= sizes[0] + frozen_bytes, f"the last checkpoint has {sizes[-1]} bytes, the first {sizes[0]}")
+
+
 def check_own_task(binaries, folder):
     """The examples/mlp of this repository, and directories that the demo cannot take."""
     own = folder / "own"
@@ -316,8 +376,14 @@ def main():
             check(report["wall_s"] < 120, f"the demo took {report['wall_s']} s")
         elif mode == "model":
             check_model(binaries, folder, sys.argv[3])
+        elif mode == "cell":
+            check_cell(binaries, folder, sys.argv[3])
+        elif mode == "group":
+            check_group(binaries, folder, sys.argv[3] if len(sys.argv) > 3 else None)
         elif mode == "task":
             check_own_task(binaries, folder)
+        elif mode == "frozen":
+            check_frozen(binaries, folder)
         elif mode == "same-seed":
             first, _ = run_demo(binaries, folder / "a", "--fraud", "none", "--seed", "11")
             second, _ = run_demo(binaries, folder / "b", "--fraud", "none", "--seed", "11")

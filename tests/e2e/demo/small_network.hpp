@@ -63,7 +63,8 @@ struct SmallNetwork {
             << (training_blocks == kLeastTime ? 2'000 : training_blocks) << "\n"
             << more << "[model]\nkind = \"char\"\ncontext = 8\nembedding = 32\nhidden = " << hidden
             << "\nbatch_size = 32\n[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n"
-               "[data]\ntext = \"/usr/share/common-licenses/GPL-3\"\n";
+               "[data]\ntext = \""
+            << text.string() << "\"\n";
         auto spec = taskdir::pack_task(directory, store, location.empty() ? server.url() : location);
         if (training_blocks == kLeastTime) {
             const auto least = contracts::training_blocks_min(network.rpc().params(), spec);
@@ -99,6 +100,7 @@ struct SmallNetwork {
     }
 
     std::filesystem::path home;
+    std::filesystem::path text = "/usr/share/common-licenses/GPL-3";  ///< which tasks train on
     demo::Network network;
     artifacts::ContentStore store;
     artifacts::ArtifactServer server;

@@ -21,6 +21,7 @@
 #include <tools/cli/common/arguments.hpp>
 #include <tools/cli/audit/segment_records.hpp>
 #include <tools/cli/common/table.hpp>
+#include <contracts/state/members.hpp>
 #include <core/system/process.hpp>
 
 namespace assay::cli {
@@ -135,6 +136,17 @@ std::string last_line(const std::filesystem::path& log) {
     return last;
 }
 
+/// Where artifacts of the task may be that their own locations do not have (AVL-9).
+std::vector<std::string> other_locations(client::RpcClient& rpc, const contracts::Task& task) {
+    std::vector<std::string> out;
+    for (const std::uint32_t index : contracts::latest_checkpoints(task)) {
+        if (const auto checkpoint = rpc.checkpoint(task.id, index)) {
+            out.push_back(checkpoint->artifact.location);
+        }
+    }
+    return out;
+}
+
 json replay(const Session& session, const VerifyArguments& a, const artifacts::SegmentRecords& records) {
     const Workspace workspace;
     const auto file = workspace.path() / "segment.borsh";
@@ -143,12 +155,24 @@ json replay(const Session& session, const VerifyArguments& a, const artifacts::S
     Events events(session);
     int status = 0;
     {
-        system::Process worker(
-            "assay-worker",
-            {find_worker(a.worker).string(), "replay", "--home", workspace.path().string(), "--records", file.string(),
-             "--device", a.device, "--threads", std::to_string(a.threads), "--progress", "json"},
-            log, [&events](const std::string& line) { events.take(line); }
-        );
+        std::vector<std::string> command{
+            find_worker(a.worker).string(),
+            "replay",
+            "--home",
+            workspace.path().string(),
+            "--records",
+            file.string(),
+            "--device",
+            a.device,
+            "--threads",
+            std::to_string(a.threads),
+            "--progress",
+            "json"};
+        client::RpcClient rpc = session.rpc();
+        for (const std::string& location : other_locations(rpc, records.task)) {
+            command.insert(command.end(), {"--artifact-source", location});
+        }
+        system::Process worker("assay-worker", command, log, [&events](const std::string& line) { events.take(line); });
         while (!worker.exit_status()) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
         }

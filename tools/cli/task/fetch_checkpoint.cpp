@@ -87,6 +87,25 @@ program::Program decode_as_promised(ByteView bytes, const dispute::ProgramCommit
     return *std::move(program);
 }
 
+// ART-10: the task's initial tensors if the checkpoint's file lacks those that are frozen; else nothing.
+std::vector<canonical::Tensor> initial_tensors(
+    const contracts::TaskSpec& spec, const program::Program& program, const artifacts::StoredFile& checkpoint,
+    PartsStore& store
+) {
+    if (!spec.initial_artifact || spec.parent || artifacts::root_of_state(program, checkpoint)) {
+        return {};
+    }
+    const std::uint64_t size_max = artifacts::tensor_file_bytes_max(program.initial);
+    const auto file = download(*spec.initial_artifact, size_max, store, "the initial tensors");
+    auto initial = artifacts::decode_initial(program, file);
+    if (!initial || artifacts::state_root_of(*initial) != spec.program.initial_root) {
+        throw Failure(
+            kExitInvalidArtifact, "invalid_artifact", "the task's initial tensors are not those that it commits to"
+        );
+    }
+    return *std::move(initial);
+}
+
 }  // namespace
 
 FetchedCheckpoint fetch_checkpoint(
@@ -115,9 +134,10 @@ FetchedCheckpoint fetch_checkpoint(
     const auto program_file = download(task.spec.program_artifact, artifacts::kMaxProgramBytes, store, "the program");
     const program::Program program = decode_as_promised(program_file.view(), task.spec.program);
     const std::uint64_t size_max = artifacts::tensor_file_bytes_max(program.state);
-    const artifacts::ExpectedState expected{.tensors = program.state, .root = fetched.checkpoint.state_root};
+    const artifacts::ExpectedState expected = artifacts::expected_state(program, fetched.checkpoint.state_root);
     const auto file = download(fetched.checkpoint.artifact, size_max, store, name, &expected);
-    const auto root = artifacts::root_of_state(program, file);
+    const std::vector<canonical::Tensor> initial = initial_tensors(task.spec, program, file, store);
+    const auto root = artifacts::root_of_state(program, file, initial);
     if (!root) {
         throw Failure(
             kExitInvalidArtifact, "invalid_artifact",
@@ -131,8 +151,15 @@ FetchedCheckpoint fetch_checkpoint(
                 to_hex(fetched.checkpoint.state_root.view())
         );
     }
+    Hash256 result = fetched.checkpoint.artifact.sha256;
     fetched.size_bytes = file.size_bytes();
-    std::filesystem::rename((*store).path(fetched.checkpoint.artifact.sha256), out);
+    if (!initial.empty()) {
+        const auto state = artifacts::decode_state(program, file, initial).value();
+        const auto whole = artifacts::store_state(program, state, artifacts::leaves_of(state), *store);
+        result = whole.hash;
+        fetched.size_bytes = whole.size_bytes;
+    }
+    std::filesystem::rename((*store).path(result), out);
     return fetched;
 }
 

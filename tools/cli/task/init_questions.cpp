@@ -18,6 +18,7 @@ using Families = std::vector<std::string>;
 const Families kTransformers{"gpt", "llama"};
 const Families kTokens{"gpt", "llama", "char"};
 const Families kClassifiers{"cnn", "mlp"};
+const Families kBuiltIn{"gpt", "llama", "cnn", "mlp", "char"};
 
 std::vector<std::string> profile_names() {
     std::vector<std::string> out;
@@ -96,10 +97,30 @@ std::vector<Question> make_questions() {
          {"constant", "cosine", "linear"}}
     );
     option({"warmup-updates", "schedule", "Updates in which the learning rate rises to its value", Form::kWhole});
+    option({"momentum", "optimizer", "What sgd and rmsprop keep of the last update, above 0 and below 1", Form::kReal});
+    option({"clip-norm", "optimizer", "Limit of the norm of all gradients; default: none", Form::kReal});
+    option(
+        {"replicas", "replicas", "Replicas that the program trains, each on its own rows; default: one", Form::kWhole}
+    );
+    option(
+        {"exchange",
+         "replicas",
+         "How replicas exchange what they learn: gradients in every step, or (diloco, sparseloco) changes after many",
+         Form::kChoice,
+         "",
+         {},
+         {"dense", "dgc", "diloco", "sparseloco"}}
+    );
+    option({"dgc-block", "replicas", "DGC sends one element of so many; default: 1024", Form::kWhole, "", kBuiltIn});
+    option(
+        {"turn-steps", "replicas", "diloco, sparseloco: steps that a replica trains on its own; default: a segment's",
+         Form::kWhole}
+    );
     option({"loss", "model", "Output of the ONNX file that is the loss; default: the first", Form::kText, "", {"onnx"}}
     );
     option({"hidden", "model", "Width within SwiGLU; default: 8/3 of the width", Form::kWhole, "", {"llama"}});
     option({"profile", "numerics", "Precision of products", Form::kChoice, "XG-21", {}, profile_names()});
+    option({"members", "", "Accounts that may train the task together as a group; default: one", Form::kWhole});
     option({"seed", "", "Seed of initial values and of the order of the data", Form::kWhole});
     option({"verification-fee", "", "Shared by the verifiers; default: what the work asks for", Form::kAmount});
     option({"training-blocks", "", "Blocks that the solver may take; default: what the work asks for", Form::kWhole});

@@ -139,6 +139,12 @@ std::string key_of(const Question& question, const Answers& answers) {
     if (question.name == "onnx") {
         return "file";
     }
+    if (question.name == "replicas") {
+        return "count";
+    }
+    if (question.name == "dgc-block") {
+        return "block";
+    }
     if (question.name == "data" || question.name == "holdout") {
         return is_rows_file(answers.at(question.name)) ? "rows" : "text";
     }
@@ -151,7 +157,7 @@ std::string key_of(const Question& question, const Answers& answers) {
 constexpr const char* kTolerantEpsilon = "1e-6";
 
 std::string compose(const Answers& answers) {
-    constexpr std::array kSections{"", "model", "optimizer", "schedule", "numerics", "data", "evaluation"};
+    constexpr std::array kSections{"", "model", "optimizer", "schedule", "replicas", "numerics", "data", "evaluation"};
     std::string all;
     for (const char* const section : kSections) {
         std::string out = section[0] == '\0' ? "title = " + quoted(answers.at("title")) + "\n" : "";

@@ -8,6 +8,7 @@
 #include <contracts/state/params.hpp>
 #include <core/base/amount.hpp>
 #include <verifier/taskdir/task_directory.hpp>
+#include <verifier/taskdir/task_replicas.hpp>
 #include <tools/cli/task/task_estimate.hpp>
 #include <tools/cli/task/task_first_step.hpp>
 
@@ -19,12 +20,17 @@ using nlohmann::json;
 void check_run(const taskdir::BuiltTask& task, taskdir::Findings& findings) {
     const contracts::TaskSpec& spec = task.spec;
     const std::uint32_t accumulation = task.file.optimizer.accumulation;
-    const std::uint64_t updates = spec.steps / accumulation;
+    const std::uint32_t replicas = task.file.local ? task.file.local->count : 1;
+    const std::uint64_t updates = spec.steps / replicas / accumulation;
+    if (task.file.local) {
+        taskdir::check_rounds(*task.file.local, spec, findings);
+    }
     if (updates == 0) {
         findings.error("[optimizer] accumulation", "is more than the task's steps: no parameter would ever change");
-    } else if (spec.steps % accumulation != 0) {
+    } else if (spec.steps / replicas % accumulation != 0) {
         findings.warning(
-            "[optimizer] accumulation", "the gradients of the last " + std::to_string(spec.steps % accumulation) +
+            "[optimizer] accumulation", "the gradients of the last " +
+                                            std::to_string(spec.steps / replicas % accumulation) +
                                             " steps are accumulated and never used"
         );
     }

@@ -120,6 +120,24 @@ std::string committee_text(const json& committee) {
            std::to_string(attested) + " of " + std::to_string(seats) + " seats say that they have it";
 }
 
+/// GRP-2: who trains the task together, and what of it counts.
+std::string group_text(const json& group) {
+    std::string text = to_text(group.at("seats").size()) + " seats: ";
+    for (std::size_t i = 0; i < group.at("seats").size(); ++i) {
+        text += (i == 0 ? "" : ", ") + to_text(group.at("seats").at(i));
+    }
+    for (const json& partner : group.at("partners")) {
+        text += "; bond of " + to_text(partner.at("account")) + " " + amount_text(partner.at("bond"));
+    }
+    for (const json& member : group.at("convicted")) {
+        text += "; " + to_text(member) + " was convicted";
+    }
+    if (!group.at("counted").is_null()) {
+        text += "; segments up to " + to_text(group.at("counted")) + " count";
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string task_text(const json& task) {
@@ -134,6 +152,9 @@ std::string task_text(const json& task) {
     facts.add("in escrow", amount_text(task.at("escrow")));
     facts.add("deposit for waiting", amount_text(task.at("room")));
     facts.add("solver's bond", amount_text(task.at("solver_bond")));
+    if (!task.at("group").is_null()) {
+        facts.add("group", group_text(task.at("group")));
+    }
     facts.add(
         "steps", to_text(task.at("steps")) + " in " + to_text(task.at("segments")) + " segments of " +
                      to_text(task.at("checkpoint_interval"))
@@ -263,6 +284,9 @@ std::string spec_text(const contracts::TaskSpec& spec) {
                               std::to_string(spec.evaluation->data.size_bytes) + " bytes, a graph of " +
                               std::to_string(spec.evaluation->nodes) + " nodes"
         );
+    }
+    if (spec.members > 1) {
+        facts.add("trained by", "a solver, or a group of at most " + std::to_string(spec.members) + " seats");
     }
     facts.add("mode", contracts::to_string(spec.mode));
     facts.add("reward", to_text(spec.reward));

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/demo/group.hpp>
+
+#include <array>
+#include <string_view>
+#include <variant>
+
+#include <contracts/state/history.hpp>
+#include <core/crypto/address.hpp>
+
+namespace assay::demo {
+
+using nlohmann::json;
+
+namespace {
+
+/// A member's part in what the task's history says of money.
+struct Part {
+    std::uint64_t rewarded = 0;
+    std::uint64_t slashed = 0;
+};
+
+constexpr std::array kKinds{
+    std::pair<std::string_view, GroupFraud>{"lane", GroupFraud::kLane},
+    std::pair<std::string_view, GroupFraud>{"zeros", GroupFraud::kZeros},
+    std::pair<std::string_view, GroupFraud>{"withhold", GroupFraud::kWithhold}};
+
+/// The option of assay-adversary.
+const char* dishonesty_of(GroupFraud kind) {
+    switch (kind) {
+        case GroupFraud::kLane:
+            return "tile";
+        case GroupFraud::kZeros:
+            return "skip";
+        case GroupFraud::kWithhold:
+            return "withhold";
+    }
+    return "";
+}
+
+Part part_of(const AccountId& account, const std::vector<contracts::HistoryRecord>& records) {
+    Part out;
+    for (const contracts::HistoryRecord& record : records) {
+        if (const auto* paid = std::get_if<contracts::history::Paid>(&record.event)) {
+            const bool is_reward = paid->to == account && paid->reason == contracts::Reason::kReward;
+            out.rewarded += is_reward ? paid->amount.grains : 0;
+        } else if (const auto* slashed = std::get_if<contracts::history::Slashed>(&record.event)) {
+            out.slashed += slashed->from == account ? slashed->amount.grains : 0;
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+std::optional<std::pair<GroupFraud, std::uint32_t>> decode_group_fraud(std::string_view text) {
+    const std::size_t at = text.find('@');
+    const std::string_view rank = at == std::string_view::npos ? "" : text.substr(at + 1);
+    const bool is_number =
+        !rank.empty() && rank.size() <= 2 && rank.find_first_not_of("0123456789") == std::string_view::npos;
+    if (!is_number) {
+        return std::nullopt;
+    }
+    const auto number = static_cast<std::uint32_t>(std::stoul(std::string(rank)));
+    for (const auto& [name, kind] : kKinds) {
+        if (text.substr(0, at) == name) {
+            return std::pair(kind, number);
+        }
+    }
+    return std::nullopt;
+}
+
+GroupCast::GroupCast(const DemoOptions& options)
+    : members_(options.workers), culprit_(options.culprit), kind_(options.culprit_kind) {}
+
+std::vector<std::string> GroupCast::arguments_of(const Network& network, std::uint32_t rank, std::uint64_t interval) {
+    std::vector<std::string> out{"solve"};
+    if (rank == culprit_) {
+        // In the middle of its turn of the second round, so that something is left of the task.
+        const std::uint64_t step = (members_ + rank) * interval + interval / 2;
+        out.insert(out.end(), {"--dishonest", dishonesty_of(kind_), "--dishonest-step", std::to_string(step)});
+    }
+    if (rank == 0) {
+        const std::string place = "127.0.0.1:" + std::to_string(free_port());
+        lead_url_ = "http://" + place;
+        out.insert(out.end(), {"--listen", place});
+        for (std::uint32_t partner = 1; partner < members_; ++partner) {
+            out.insert(out.end(), {"--partner", crypto::to_address(network.key(name_of(partner)).account())});
+        }
+    } else {
+        out.insert(out.end(), {"--lead", lead_url_});
+    }
+    return out;
+}
+
+json GroupCast::report(Network& network, const Story& story, const Crew::Roots& roots) const {
+    const auto task = network.rpc().task(story.task());
+    json out{{"root", roots.last}, {"one_process_root", roots.one_process}, {"workers", members_}};
+    out["state"] = contracts::to_string(task->state);
+    out["segments"] = contracts::segment_count(*task);
+    out["of_segments"] = contracts::segment_count(task->spec);
+    out["convicted"] = json::array();
+    out["members"] = json::array();
+    std::uint64_t honest_lost = 0;
+    for (std::uint32_t rank = 0; rank < members_; ++rank) {
+        const Part part = part_of(network.key(name_of(rank)).account(), story.records());
+        if (part.slashed > 0) {
+            out["convicted"].push_back(rank);
+            honest_lost += rank == culprit_ ? 0 : part.slashed;
+        }
+        out["members"].push_back({{"rewarded", part.rewarded}, {"slashed", part.slashed}});
+    }
+    out["honest_lost"] = honest_lost;
+    return out;
+}
+
+std::vector<std::string> GroupCast::judge(const json& report) const {
+    std::vector<std::string> out;
+    const auto expect = [&](bool holds, const std::string& complaint) {
+        if (!holds) {
+            out.push_back(complaint);
+        }
+    };
+    expect(
+        report.at("root") == report.at("one_process_root") && report.at("root") != "",
+        "the group's root is not one process's"
+    );
+    expect(report.at("honest_lost") == 0, "an honest member lost stake");
+    expect(report.at("state") == "settled", "the task was not settled for what is right of it");
+    // What is withheld the others compute themselves, and serve.
+    const bool is_wrong = culprit_ && kind_ != GroupFraud::kWithhold;
+    const json convicted = is_wrong ? json::array({*culprit_}) : json::array();
+    expect(report.at("convicted") == convicted, "not the member that cheated, and nobody else, was convicted");
+    expect(
+        (report.at("segments") < report.at("of_segments")) == is_wrong,
+        "the task was not cut exactly where somebody cheated"
+    );
+    std::uint32_t rank = 0;
+    for (const json& member : report.at("members")) {
+        const bool is_culprit = is_wrong && rank == culprit_;
+        const bool was_paid = member.at("rewarded") > 0;
+        // A member whose first segment lies behind the cut has earned nothing.
+        const bool must_be_paid = !is_culprit && rank < report.at("segments");
+        expect(!is_culprit || !was_paid, "who cheated was paid");
+        expect(!must_be_paid || was_paid, GroupCast::name_of(rank) + " was not paid for what it trained");
+        ++rank;
+    }
+    return out;
+}
+
+std::string describe_group(const json& report) {
+    const auto roots = [&](const char* name) { return report.at(name).get<std::string>().substr(0, 16); };
+    std::string out = "  " + std::to_string(report.at("workers").get<std::uint32_t>()) + " accounts, " +
+                      std::to_string(report.at("segments").get<std::uint32_t>()) + " of " +
+                      std::to_string(report.at("of_segments").get<std::uint32_t>()) + " segments count: root " +
+                      roots("root") + "..., one process's " + roots("one_process_root") + "...\n  convicted:";
+    for (const json& rank : report.at("convicted")) {
+        out += " rank " + std::to_string(rank.get<std::uint32_t>());
+    }
+    return out + (report.at("convicted").empty() ? " nobody" : "");
+}
+
+}  // namespace assay::demo

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <tools/demo/crew.hpp>
+#include <tools/demo/demo.hpp>
+#include <tools/demo/network.hpp>
+#include <tools/demo/story.hpp>
+
+namespace assay::demo {
+
+/// The solvers of a task that several accounts train as a group (GRP rules): solver-1 leads, solver-2 and so on are its
+/// partners, each with a process, an account and a bond of its own.
+class GroupCast {
+  public:
+    /// Of options.workers accounts, of which options.culprit, if there is one, cheats.
+    explicit GroupCast(const DemoOptions& options);
+
+    /// How much longer a lead may take to accept: its partners start only when it is drawn.
+    static constexpr std::uint32_t kAcceptFactor = 8;
+
+    static std::string name_of(std::uint32_t rank) { return "solver-" + std::to_string(rank + 1); }
+    std::uint32_t members() const { return members_; }
+    /// The name of who cheats; empty if nobody does.
+    std::string culprit() const { return culprit_ ? name_of(*culprit_) : std::string(); }
+    /// The worker's arguments of a member. The lead's must be asked for first: it listens where partners look for it.
+    /// `interval` is the number of steps of a segment.
+    std::vector<std::string> arguments_of(const Network& network, std::uint32_t rank, std::uint64_t interval);
+
+    /// Who lost what, by the task's history, and the roots.
+    nlohmann::json report(Network& network, const Story& story, const Crew::Roots& roots) const;
+    /// What is not as it should be, in words.
+    std::vector<std::string> judge(const nlohmann::json& report) const;
+
+  private:
+    std::uint32_t members_;
+    std::optional<std::uint32_t> culprit_;
+    GroupFraud kind_;
+    std::string lead_url_;
+};
+
+/// What a group did, in a few lines.
+std::string describe_group(const nlohmann::json& report);
+
+}  // namespace assay::demo

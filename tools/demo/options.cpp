@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/demo/options.hpp>
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include <consensus/cometbft/supervisor.hpp>
+#include <tools/demo/cast.hpp>
+#include <tools/demo/workload.hpp>
+#include <verifier/plan/layout.hpp>
+
+namespace assay::demo {
+
+void check_options(const DemoOptions& options) {
+    if (workload_of(options).needs_tokenizer && !options.tokenizer) {
+        throw std::runtime_error(
+            "the model " + options.model + " reads tokens: give --text FILE and --tokenizer tokenizer.json, or run " +
+            "tools/quickstart.sh demo --model " + options.model + ", which makes both"
+        );
+    }
+    if (options.task && !std::filesystem::exists(*options.task / "task.toml")) {
+        throw std::runtime_error(
+            options.task->string() + " has no task.toml; `assay task init` makes a task directory"
+        );
+    }
+    if (!std::filesystem::exists(options.text)) {
+        throw std::runtime_error(
+            "the text to train on, " + options.text.string() + ", does not exist; give --text FILE"
+        );
+    }
+    if (options.workers > 1 && (options.tolerance || options.fraud.value_or(Fraud::kNone) != Fraud::kNone)) {
+        throw std::runtime_error(
+            "--workers is for an honest task in exact mode: a cell is one solver, whatever its machines"
+        );
+    }
+    if (options.accounts && (options.workers < 2 || !is_local(options.parallel))) {
+        throw std::runtime_error(
+            "--accounts has local replicas trained by several accounts: give --workers 2 or more, and --parallel "
+            "diloco or sparseloco"
+        );
+    }
+    if (options.culprit && (!options.accounts || *options.culprit >= options.workers)) {
+        throw std::runtime_error(
+            "--fraud KIND@RANK is for a group: give --accounts, and a rank from 0 to --workers less 1"
+        );
+    }
+    if (options.workers > 1 && !plan::decode_layout(layout_of(options.parallel), options.workers)) {
+        throw std::runtime_error(
+            "--parallel " + options.parallel + " cannot be made for " + std::to_string(options.workers) +
+            " workers; dp, zero1, zero2, zero3, tp and pp can, and combinations such as dp2tp2 if the product is their "
+            "number; pp+1f1b4 has stages with micro-batches; dgc, diloco and sparseloco train replicas"
+        );
+    }
+    if (options.workers == 1 && trains_replicas(options.parallel)) {
+        throw std::runtime_error(
+            "--parallel " + options.parallel + " trains a replica on each machine: give --workers 2 or more"
+        );
+    }
+    if (options.tolerance && options.fraud && cast_of(*options.fraud).needs_exact) {
+        throw std::runtime_error("the fraud " + to_string(*options.fraud) + " is of exact mode only");
+    }
+}
+
+std::uint32_t validators_of_double_proposal(const DemoOptions& options) {
+    const std::string needs =
+        "the fraud double-proposal needs " + std::to_string(kDoubledValidators) + " validators under CometBFT";
+    if (options.validators != 0 && options.validators != kDoubledValidators) {
+        throw std::runtime_error(needs + ", not " + std::to_string(options.validators));
+    }
+    try {
+        static_cast<void>(cometbft::find_engine(""));
+    } catch (const cometbft::EngineError& error) {
+        throw std::runtime_error(needs + ": " + error.what());
+    }
+    return kDoubledValidators;
+}
+
+}  // namespace assay::demo
