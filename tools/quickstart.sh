@@ -3,7 +3,7 @@
 # Installs what Assay needs on Debian 12, builds it, and runs the demo or the tests.
 #
 #   tools/quickstart.sh demo [options of `assay demo`]   build/release, then the demo (--model gpt2-small: its data first)
-#   tools/quickstart.sh test                             build/{release,asan,fuzz}, then every test but the long tier
+#   tools/quickstart.sh test                             build/{release,asan}, then every test but the long tier
 #   tools/quickstart.sh build                            build/release only
 #   tools/quickstart.sh install                          the packages alone, those of the tests too
 set -euo pipefail
@@ -116,11 +116,10 @@ test)
   mkdir -p build
   part "building release" build release
   part "building asan" build asan
-  part "building fuzz" build fuzz fuzz_targets
-  # Without what runs no code of this build: those tests run once, with the release build.
+  # Without what runs no code of this build: those tests run once, with the release build. The corpora of the fuzz targets
+  # are replayed here; the fuzzers themselves are in the long tier.
   part "tests under AddressSanitizer and UndefinedBehaviorSanitizer" \
     ctest --preset asan -j "$(nproc)" -LE long -E '^(check: |docs: |models: |e2e: PyTorch )'
-  part "fuzz targets, briefly" ctest --preset fuzz -L fuzz -j "$(nproc)"
   echo "== all tests"
   ctest --preset release -j "$(nproc)" -LE long
   ;;

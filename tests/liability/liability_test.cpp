@@ -24,11 +24,7 @@ using namespace assay::liability;
 
 namespace {
 
-#ifdef ASSAY_FEW_SEEDS
-constexpr std::uint64_t kQuickSeeds = 6;  ///< under sanitizers, which take seven times as long
-#else
 constexpr std::uint64_t kQuickSeeds = 20;  ///< each plan once
-#endif
 constexpr float kNoise = 0.1F;
 
 Report run_one(model::Workshop& shop, std::uint64_t seed, const Options& options) {

@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs clang-tidy 14 with the checks of .clang-tidy, on all cores.
 
-    run_tidy.py [--changed|--all|FILE...] [--jobs N]
+    run_tidy.py [--changed|--all|FILE...] [--jobs N] [--budget SECONDS]
 
 --changed (what is meant where nothing is said) takes the sources that differ from the merge base with origin/main, or, on
 main itself, from the commit before, and those not committed yet. A header is seen through the source of the same name, or
 else through the first that includes it. --all takes everything, or one shard's part where ASSAY_SHARD is set.
+After --budget seconds no further source is begun, and those that are left out are counted; they come in an order of chance.
 The commands are those of the preset lint, which this configures in build/lint where it has not been. Exits with 1 where there
 is a finding, and with 77 (skipped) where there is nothing to run: no clang-tidy-14, or no history that would say what has
 changed.
 """
 import concurrent.futures
 import json
+import math
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -98,11 +101,17 @@ def look(name):
     return name, done.returncode, done.stdout.replace(str(ROOT) + "/", ""), done.stderr
 
 
-def look_at_all(names, jobs):
-    """The findings, each once however many sources include its header, and the sources that clang could not take whole."""
-    findings, partly = {}, []
+def look_at_all(names, jobs, budget):
+    """The findings, each once however many sources include its header, the sources that clang could not take whole, and
+    how many were left out."""
+    findings, partly, left_out = {}, [], 0
+    end = time.monotonic() + budget
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for name, status, output, errors in pool.map(look, names):
+        for result in pool.map(lambda name: look(name) if time.monotonic() < end else None, names):
+            if result is None:
+                left_out += 1
+                continue
+            name, status, output, errors = result
             blocks = re.split(r"^(?=[^\s:]+:\d+:\d+: (?:error|warning): )", output, flags=re.MULTILINE)
             found = [block for block in blocks if re.match(r"[^\s:]+:\d+:\d+: ", block)]
             foreign = [block for block in found if block.startswith("/")]  # in headers of others
@@ -115,16 +124,23 @@ def look_at_all(names, jobs):
             if status != 0 and not found:
                 findings[errors] = name
                 print(f"{name}: {TOOL} failed\n{output}{errors}", flush=True)
-    return findings, partly
+    return findings, partly, left_out
+
+
+def take_number(arguments, option, default):
+    """The number behind an option, which is taken out of the arguments with it."""
+    if option not in arguments:
+        return default
+    at = arguments.index(option)
+    number = int(arguments[at + 1])
+    del arguments[at:at + 2]
+    return number
 
 
 def main():
     arguments = sys.argv[1:]
-    jobs = os.cpu_count()
-    if "--jobs" in arguments:
-        at = arguments.index("--jobs")
-        jobs = int(arguments[at + 1])
-        del arguments[at:at + 2]
+    jobs = take_number(arguments, "--jobs", os.cpu_count())
+    budget = take_number(arguments, "--budget", math.inf)
     if shutil.which(TOOL) is None:
         print(f"tidy: skipped, since {TOOL} is not installed (apt-get install {TOOL})")
         return SKIPPED
@@ -135,8 +151,12 @@ def main():
     if "--all" in arguments:
         names = shard.take_share(names)
     start = time.monotonic()
-    findings, partly = look_at_all(names, jobs)
-    print(f"tidy: {len(names)} sources, {len(findings)} findings, {time.monotonic() - start:.0f} s")
+    if budget < math.inf:
+        random.shuffle(names)
+    findings, partly, left_out = look_at_all(names, jobs, budget)
+    print(f"tidy: {len(names) - left_out} sources, {len(findings)} findings, {time.monotonic() - start:.0f} s")
+    if left_out:
+        print(f"tidy: {left_out} sources were not looked at within {budget} s")
     if partly:
         print(f"tidy: seen in part only, since {TOOL} does not take a header of a library: " + ", ".join(partly))
     return 1 if findings else 0
