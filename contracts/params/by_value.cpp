@@ -25,6 +25,11 @@ Amount solver_bond(const Params& params, Amount value) noexcept {
     return bond_for(params.solver_bond, params.solver_bond_bps, value);
 }
 
+Amount member_bond(const Params& params, Amount value) noexcept {
+    const auto bond = checked_mul_div(solver_bond(params, value).grains, 5, 4);
+    return Amount{bond ? *bond : kMaxU64};
+}
+
 Amount verifier_bond(const Params& params, Amount value) noexcept {
     return bond_for(params.verifier_bond, params.verifier_bond_bps, value);
 }

@@ -12,6 +12,8 @@ namespace assay::contracts {
 
 /// PAR-2: max(minimum, floor(value * bps / 10,000)); if that does not fit, 2^64 - 1, which nobody can lock.
 Amount solver_bond(const Params& params, Amount value) noexcept;
+/// GRP-5: the bond of each member of a group, five quarters of a solver's, rounded down.
+Amount member_bond(const Params& params, Amount value) noexcept;
 Amount verifier_bond(const Params& params, Amount value) noexcept;
 Amount challenger_bond(const Params& params, Amount value) noexcept;
 /// VER-1: the reserve that an assignment locks in addition to the verifier's bond, for disputes that an honest verdict

@@ -101,7 +101,7 @@ Result<void, TxError> check_seats(
     if (seats.size() > task.spec.members) {
         return Unexpected{TxError::kSeatsInvalid};
     }
-    const Amount bond = solver_bond(params, task_value(task.spec));
+    const Amount bond = member_bond(params, task_value(task.spec));
     for (const AccountId& partner : partners_of(seats)) {
         if (!is_listed(view, task, partner)) {
             return Unexpected{TxError::kSeatsInvalid};
@@ -115,7 +115,7 @@ void form_group(Context& context, Task& task, const std::vector<AccountId>& seat
     if (seats.empty()) {
         return;
     }
-    const Amount bond = solver_bond(context.params, task_value(task.spec));
+    const Amount bond = member_bond(context.params, task_value(task.spec));
     const std::vector<AccountId> partners = partners_of(seats);
     Group& group = task.group.emplace();
     group.partners.reserve(partners.size());

@@ -43,6 +43,12 @@ void reopen(Context& context, Task& task) {
     set_task(context.state, task);
 }
 
+/// TASK-6, GRP-5: what the drawn solver has to have locked when it accepts.
+Amount bond_to_accept(const Params& params, const Task& task, const AcceptTask& action) {
+    const Amount value = task_value(task.spec);
+    return action.seats.empty() ? solver_bond(params, value) : member_bond(params, value);
+}
+
 /// TASK-17: what a submission takes from its sender.
 Result<Amount, TxError> price_of(const Params& params, const TaskSpec& spec) {
     const auto sum = checked_add(task_value(spec), waiting_deposit(params, spec));
@@ -153,7 +159,7 @@ Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const AcceptTask& action
 ) noexcept {
     TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kDrawn, sender));
-    const Amount bond = solver_bond(params, task_value(task.spec));
+    const Amount bond = bond_to_accept(params, task, action);
     TRY(check_free_stake(view, Role::kSolver, sender, subtract(bond, task.solver_bond)));
     return check_seats(view, params, task, action.seats);
 }
@@ -161,7 +167,7 @@ Result<void, TxError> check_stateful(
 Result<void, TxError> execute(Context& context, const AcceptTask& action) noexcept {
     // TASK-6
     Task task = checked_task(context, action.task);
-    const Amount bond = solver_bond(context.params, task_value(task.spec));
+    const Amount bond = bond_to_accept(context.params, task, action);
     lock_stake(context, Role::kSolver, context.actor, subtract(bond, task.solver_bond));
     task.solver_bond = bond;
     form_group(context, task, action.seats);

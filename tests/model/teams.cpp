@@ -126,7 +126,7 @@ Model::Why Model::why(const contracts::AcceptTask& a) const {
     if (task->solver != who_) {
         out.insert(TxError::kNotSolver);
     }
-    const std::uint64_t bond = bond_of(Role::kSolver, *task);
+    const std::uint64_t bond = bond_of(Role::kSolver, *task) * (a.seats.empty() ? 4 : 5) / 4;  // GRP-5
     needs_stake(out, Role::kSolver, bond - std::min(bond, task->solver_bond));
     if (a.seats.size() > task->spec.members) {
         out.insert(TxError::kSeatsInvalid);
@@ -148,7 +148,7 @@ Model::Why Model::why(const contracts::AcceptTask& a) const {
 
 void Model::act(const contracts::AcceptTask& a) {
     Task& task = at(a.task);
-    const std::uint64_t bond = bond_of(Role::kSolver, task);
+    const std::uint64_t bond = bond_of(Role::kSolver, task) * (a.seats.empty() ? 4 : 5) / 4;  // GRP-5
     lock(Role::kSolver, who_, bond - task.solver_bond);
     task.solver_bond = bond;
     if (!a.seats.empty()) {

@@ -77,7 +77,7 @@ class Demo {
     void hire(const std::string& name, Role role, Amount stake, const std::vector<std::string>& arguments);
     std::vector<std::string> with_options(std::vector<std::string> arguments) const;
     void hire_all();
-    void hire_group(Amount stake);
+    void hire_group();
     contracts::TaskSpec pack(Fraud fraud, contracts::Mode mode);
     void submit(Fraud fraud, const std::string& solver);
     void await_state(Act& act, TaskState wanted);
@@ -367,7 +367,7 @@ void Demo::hire_all() {
     // Enough for one task at a time, so who is drawn is known, and for the draws that it declines (TASK-15).
     const Amount stake{demo_params(fraud_, tolerance_).solver_bond.grains + kGrainsPerAsy};
     if (group_) {
-        hire_group(stake);
+        hire_group();
     } else if (!options_.fraud || cheat == nullptr) {
         std::vector<std::string> solve{"solve"};
         if (options_.workers > 1) {
@@ -396,7 +396,8 @@ void Demo::hire_all() {
 }
 
 /// The lead is alone among the stakers when it is drawn; then its partners come, and sign.
-void Demo::hire_group(Amount stake) {
+void Demo::hire_group() {
+    const Amount stake{demo_params(fraud_, tolerance_).solver_bond.grains / 4 * 5 + kGrainsPerAsy};  // GRP-5
     const std::uint64_t interval = interval_of(workload_, options_);
     for (std::uint32_t rank = 0; rank < group_->members(); ++rank) {
         const std::vector<std::string> arguments = group_->arguments_of(network_, rank, interval);

@@ -61,6 +61,15 @@ std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& 
     if (partners.empty() || task.spec.members <= partners.size()) {
         return alone;
     }
+    // TASK-6: what the draw has locked is part of the bond.
+    const Amount bond = member_bond_of(task);
+    if (context_.chain.free_stake(contracts::Role::kSolver).grains + task.solver_bond.grains < bond.grains) {
+        context_.reporter.trouble(
+            "task " + to_hex(task.id.view()) + ": the free stake is less than a member's bond of " +
+            std::to_string(bond.grains) + " grains; training alone"
+        );
+        return alone;
+    }
     std::vector<AccountId> seats{context_.chain.self()};
     seats.insert(seats.end(), partners.begin(), partners.end());
     const Hash256 claim = contracts::seats_claim(context_.chain.chain_id(), task.id, seats.front(), seats);
@@ -74,6 +83,10 @@ std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& 
     }
     context_.reporter.trouble("task " + to_hex(task.id.view()) + ": not all partners have signed; training alone");
     return alone;
+}
+
+Amount Seating::member_bond_of(const contracts::Task& task) const {
+    return contracts::member_bond(context_.chain.params(), contracts::task_value(task.spec));
 }
 
 bool Seating::sign_one(const OfferDesk& offers) {
@@ -98,10 +111,9 @@ bool Seating::sign_one(const OfferDesk& offers) {
 bool Seating::may_sign(const contracts::Task& task, const OfferDesk& offers) {
     const std::uint32_t accepted = context_.journal.accepted_tasks();
     const bool has_enough = context_.options.tasks_max != 0 && accepted >= context_.options.tasks_max;
-    const Amount bond = contracts::solver_bond(context_.chain.params(), contracts::task_value(task.spec));
     return !signed_.contains(task.id) && !has_enough && !context_.journal.breaker() &&
            !context_.unusable.contains(task.id) && !offers.has_declined(task.id) &&
-           context_.chain.free_stake(contracts::Role::kSolver) >= bond;
+           context_.chain.free_stake(contracts::Role::kSolver) >= member_bond_of(task);
 }
 
 bool Seating::sign_seat(const contracts::Task& task, const std::string& lead_url) {

@@ -22,14 +22,15 @@ class Seating {
     explicit Seating(WorkerContext& context) : context_(context) {}
 
     /// The acceptance of a task that was drawn for us, with the partners' signatures; alone if there are no partners,
-    /// the task admits no such group, or they do not sign in half of the time that there is. nullopt while they may
-    /// still.
+    /// the task admits no such group, our stake is less than a member's bond, or they do not sign in half of the time
+    /// that there is. nullopt while they may still.
     std::optional<contracts::AcceptTask> acceptance(const contracts::Task& task);
     /// Signs seats of a task that was drawn for our lead, if we can answer for them. Returns whether it did.
     bool sign_one(const OfferDesk& offers);
     void forget(const contracts::TaskId& task);
 
   private:
+    Amount member_bond_of(const contracts::Task& task) const;
     bool may_sign(const contracts::Task& task, const OfferDesk& offers);
     bool sign_seat(const contracts::Task& task, const std::string& lead_url);
     /// The seats that the lead at `lead_url` offers of a drawn task, if they are its own to give and one of them is

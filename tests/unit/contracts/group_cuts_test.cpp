@@ -68,7 +68,7 @@ TEST_CASE("GRP-7: a refuted segment takes its member's bond, and what was before
     Chain chain(all_segments());
     const TaskId id = judged_group_task(chain, fraud);
     const Actor partner = chain.others.back();
-    const std::uint64_t bond = chain.params.solver_bond.grains;
+    const std::uint64_t bond = members_bond(chain);
     const std::uint64_t verifier_bond = chain.params.verifier_bond.grains;
     dispute_segment(chain, id, 2);
     play_dispute(chain, dispute_id(id, 2, chain.whistleblower.id), fraud, honest(), chain.whistleblower);
@@ -135,7 +135,7 @@ TEST_CASE("GRP-7: where nothing remains, or nobody may be drawn anew, the task e
     dispute_segment(chain, id, 1);
     play_dispute(chain, dispute_id(id, 1, chain.whistleblower.id), fraud, honest(), chain.whistleblower);
     CHECK(chain.task(id).state == TaskState::kConvicted);
-    CHECK(chain.stake(Role::kSolver, chain.others.back()).free == chain.params.solver_bond);
+    CHECK(chain.stake(Role::kSolver, chain.others.back()).free.grains == members_bond(chain));
     CHECK(chain.paid(id, Reason::kReward).empty());
     CHECK(chain.paid(id, Reason::kRefund) == std::vector<std::uint64_t>{20 * kCoin});
 
@@ -256,15 +256,15 @@ TEST_CASE("GRP-10: a committee covers the segments of one responder, and charges
     attest(chain, honest(), id);
     REQUIRE(chain.task(id).committee->state == CommitteeState::kAvailable);
     CHECK(chain.slashed(id, Reason::kMissedVerdict).size() == 3);
-    CHECK(chain.task(id).solver_bond < chain.params.solver_bond);
-    CHECK(bond_of(chain.task(id), partner) == chain.params.solver_bond);
+    CHECK(chain.task(id).solver_bond.grains < members_bond(chain));
+    CHECK(bond_of(chain.task(id), partner).grains == members_bond(chain));
 
     committee = await_committee(chain, id);
     CHECK(committee.segments == std::vector<std::uint32_t>{2});
     CHECK(committee.sitting == 1);
     attest(chain, honest(), id);
     CHECK(chain.slashed(id, Reason::kMissedVerdict).size() == 4);
-    CHECK(bond_of(chain.task(id), partner) < chain.params.solver_bond);
+    CHECK(bond_of(chain.task(id), partner).grains < members_bond(chain));
     await_state(chain, id, TaskState::kVerifying);
     CHECK(chain.task(id).assignments.size() == 8);
 }
@@ -293,7 +293,7 @@ TEST_CASE("GRP-10: three committees convict the responder of their segments, and
         CHECK(committee.sitting == sitting);
         end_sitting(chain, id);
     }
-    const std::uint64_t bond = chain.params.solver_bond.grains;
+    const std::uint64_t bond = members_bond(chain);
     CHECK(chain.slashed(id, Reason::kUnavailable) == std::vector{bond / 2});
     CHECK(chain.task(id).state == TaskState::kCompleted);
     CHECK(segment_count(chain.task(id)) == 1);

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <contracts/params/by_value.hpp>
 #include <contracts/state/members.hpp>
 #include <contracts/tasks/seats.hpp>
 
@@ -47,7 +48,7 @@ TaskId start_group(Chain& chain, TaskSpec spec, std::size_t partners) {
     std::vector<const Actor*> seats{&chain.solver};
     const std::size_t first = chain.others.size();
     for (std::size_t i = 0; i < partners; ++i) {
-        add_partner(chain, chain.params.solver_bond);
+        add_partner(chain, member_bond(chain.params, task_value(spec)));
     }
     for (std::size_t i = 0; i < partners; ++i) {
         seats.push_back(&chain.others[first + i]);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <tests/unit/contracts/toy.hpp>
@@ -11,6 +12,9 @@ namespace assay::contracts::test {
 
 /// A new account with money and so much solver stake. The chain keeps it in `others`; its index there.
 std::size_t add_partner(Chain& chain, Amount stake = {100 * kCoin});
+
+/// GRP-5: what a member locks for a task whose value asks for the least bond.
+inline std::uint64_t members_bond(const Chain& chain) { return chain.params.solver_bond.grains / 4 * 5; }
 
 /// An acceptance of this task by the first account, signed by each other one.
 AcceptTask make_acceptance(const TaskId& id, const std::vector<const Actor*>& seats);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/params/spec.hpp>
 #include <contracts/state/members.hpp>
 #include <contracts/tasks/seats.hpp>
@@ -129,7 +130,7 @@ TEST_CASE("GRP-2: each member has stake, is listed and of the class, and seats a
     spec.members = 2;
     spec.hardware_class = 1;
     const TaskId id = drawn_group_task(chain, spec);
-    add_partner(chain, {chain.params.solver_bond.grains - 1});
+    add_partner(chain, {member_bond(chain.params, task_value(spec)).grains - 1});
     const auto partner = [&]() -> const Actor& { return chain.others.back(); };
     const auto acceptance = [&] { return make_acceptance(id, {&chain.solver, &chain.others.back()}); };
     CHECK(chain.fail(chain.solver, acceptance()) == TxError::kSeatsInvalid);  // not of the class
@@ -220,7 +221,7 @@ TEST_CASE("GRP-4: who has been idle for a turn may still post, and the start pas
     CHECK(chain.task(id).group->seats == std::vector<std::uint8_t>{0, 1});
 }
 
-TEST_CASE("GRP-5: each member locks a whole bond, and who posted a segment answers for it") {
+TEST_CASE("GRP-5: each member locks five quarters of a bond, and who posted a segment answers for it") {
     Params params = quick_params();
     params.solver_bond_bps = 10'000;
     Chain chain(params);
@@ -232,7 +233,7 @@ TEST_CASE("GRP-5: each member locks a whole bond, and who posted a segment answe
     add_partner(chain);
     const Actor partner = chain.others.back();
     REQUIRE(chain.run(chain.solver, make_acceptance(id, {&chain.solver, &partner, &partner})) == 0);
-    const std::uint64_t bond = 23 * kCoin;  // the task's value
+    const std::uint64_t bond = 23 * kCoin / 4 * 5;  // of the task's value
     CHECK(locked(chain, chain.solver) == bond);
     CHECK(locked(chain, partner) == bond);
     post_by_turns(chain, id, roots());
@@ -254,7 +255,7 @@ TEST_CASE("GRP-6: a deadline with nothing posted costs the lead and nobody else,
     CHECK(chain.run(chain.solver, checkpoint(id, 0)) == 0);
     chain.skip(29);
     CHECK(chain.task(id).state == TaskState::kExpired);
-    const std::uint64_t bond = chain.params.solver_bond.grains;
+    const std::uint64_t bond = members_bond(chain);
     CHECK(chain.slashed(id, Reason::kMissedDeadline) == std::vector{bond / 4});
     CHECK(chain.stake(Role::kSolver, chain.solver).free.grains == 100 * kCoin - bond / 4);
     CHECK(chain.stake(Role::kSolver, chain.others[0]).free.grains == bond);
@@ -272,7 +273,7 @@ TEST_CASE("GRP-6, GRP-8: what was posted by the deadline is judged and paid, and
     chain.skip(27);
     CHECK(chain.task(id).state == TaskState::kCompleted);
     CHECK(segment_count(chain.task(id)) == 2);
-    CHECK(chain.slashed(id, Reason::kMissedDeadline) == std::vector{chain.params.solver_bond.grains / 4});
+    CHECK(chain.slashed(id, Reason::kMissedDeadline) == std::vector{members_bond(chain) / 4});
     settle(chain, id);
     CHECK(chain.paid(id, Reason::kReward) == std::vector<std::uint64_t>{8 * kCoin, 8 * kCoin});
     CHECK(chain.paid(id, Reason::kRefund) == std::vector<std::uint64_t>{4 * kCoin});
