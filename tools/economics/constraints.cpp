@@ -9,6 +9,7 @@
 #include <contracts/stake/terms.hpp>
 #include <contracts/stake/staking.hpp>
 #include <tools/economics/committee.hpp>
+#include <tools/economics/groups.hpp>
 #include <tools/economics/lane.hpp>
 #include <tools/economics/limits.hpp>
 #include <tools/economics/model.hpp>
@@ -41,6 +42,7 @@ class Checker {
         money();
         beacon();
         work();
+        append(group_constraints(s_, p_, costs_));
         append(waiting_constraints(s_, p_, costs_, task_));
         append(window_constraints(p_, costs_, task_));
         append(limit_constraints(p_, costs_, task_));
