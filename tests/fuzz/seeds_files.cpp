@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -173,12 +174,30 @@ void write_tasks(const CorpusWriter& out) {
     out.write("amount", "too_large", "18446744073.709551616 ASY");
 }
 
+/// A number of ranks and a layout's name, or packed lines of the forms that there are: as they are, a table of two
+/// values, integers of three bits with and without a sign.
+void write_cells(const CorpusWriter& out) {
+    out.write("cell", "shares", "\x02zero1:5,3");
+    out.write("cell", "stages", "\x04pp4+1f1b8");
+    out.write(
+        "cell", "all",
+        "\x08"
+        "dp2tp2pp"
+    );
+    const std::string bytes("\x00\x07", 2);
+    out.write("cell", "raw", bytes + std::string(1 + 32, '\0'));
+    out.write("cell", "table", bytes + std::string("\x01\x02\x00\x00\x80\x3f\x00\x00\x00\x80\xa5", 11));
+    out.write("cell", "natural", bytes + std::string("\x0e\x96\x88\xc6\xfa", 5));
+    out.write("cell", "signed", bytes + std::string("\x0f\x01\x88\xc6\xfa", 5));
+}
+
 }  // namespace
 
 void write_file_seeds(const CorpusWriter& out) {
     write_safetensors(out);
     write_tokenizers(out);
     write_chunk_lists(out);
+    write_cells(out);
     write_urls(out);
     write_settings(out);
     write_calls(out);
