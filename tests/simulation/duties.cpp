@@ -28,10 +28,6 @@ namespace intent = roles::intent;
 
 namespace {
 
-constexpr std::uint64_t kTrainMs = 1'500;  ///< for a segment, at most
-constexpr std::uint64_t kDeclinesBefore =
-    8;  ///< blocks before a draw lapses, which costs what declining costs and more (TASK-6)
-
 template <class T>
 const T* as(const Intent& decided) {
     return std::get_if<T>(&decided);
@@ -92,10 +88,13 @@ Work Worker::work_of(const Task& task, std::uint32_t segment) {
 
 void Worker::add_duties(const View& view, Actions& out) {
     for (const TaskId& id : bulletin_.tasks) {
-        const auto task = contracts::find_task(*view.state, id);
+        auto task = contracts::find_task(*view.state, id);
         if (!task || contracts::is_terminal(task->state)) {
             continue;
         }
+        std::erase_if(task->assignments, [](const contracts::Assignment& duty) {
+            return duty.status == contracts::VerdictStatus::kDropped;  // GRP-7: nobody owes anything for it
+        });
         add_cancellation(view, *task, out);
         add_solving(view, *task, out);
         if (!can_execute(task->spec)) {
@@ -114,81 +113,6 @@ void Worker::add_duties(const View& view, Actions& out) {
             add_verdict_watching(view, *task, out);
             add_distance_watching(view, *task, out);
         }
-    }
-}
-
-// --- solvers -------------------------------------------------------------------------------------------------
-
-std::optional<std::uint32_t> Worker::replaced_segment(const contracts::TaskSpec& spec) const {
-    const Way way = way_on(spec);
-    const bool replaces = way != Way::kTruth && way != Way::kLieInInit;
-    return replaces ? std::optional(replaced_segment_) : std::nullopt;
-}
-
-Way Worker::way_on(const contracts::TaskSpec& spec) const {
-    // LIN-2: there is no initialisation to lie in.
-    return spec.parent && way_ == Way::kLieInInit ? Way::kLieInStep : way_;
-}
-
-Hash256 Worker::train(const View& view, const Task& task, std::uint32_t segment) const {
-    if (segment == 0) {
-        return task.spec.parent ? last_root(view, *task.spec.parent) : shop_.start(way_);
-    }
-    const Hash256 before = trained_.at(task.id).back();
-    Way way = way_on(task.spec);
-    if (task.tolerance) {
-        const bool replaces = replaced_segment(task.spec) == segment;
-        if (replaces && way_ == Way::kLieInCommit) {
-            return before;  // trains nothing
-        }
-        way = replaces ? Way::kOtherSeed : hardware_;
-    }
-    return shop_.after(
-        way, before, contracts::first_step(task.spec, segment), contracts::step_count(task.spec, segment)
-    );
-}
-
-void Worker::add_solving(const View& view, const Task& task, Actions& out) {
-    std::vector<Hash256>& trained = trained_[task.id];
-    roles::SolverView solver;
-    solver.self = id_;
-    solver.task = task;
-    solver.stored_checkpoints = static_cast<std::uint32_t>(trained.size());
-    solver.free_stake = free_stake(view);
-    solver.solver_bond = contracts::solver_bond(view.state->params(), contracts::task_value(task.spec));
-    solver.is_unusable = !can_execute(task.spec) || !can_finish(view, task.spec);
-    const Intent decided = roles::decide_solver(solver);
-    if (as<intent::Accept>(decided) != nullptr) {
-        if (!task.spec.parent || has_state_of(view, *task.spec.parent)) {
-            out.push_back(contracts::AcceptTask{task.id});
-        } else if (view.height.value + kDeclinesBefore >= task.deadline.value) {
-            out.push_back(contracts::DeclineTask{task.id});
-        }
-    } else if (as<intent::Decline>(decided) != nullptr) {
-        out.push_back(contracts::DeclineTask{task.id});
-    } else if (const auto* train = as<intent::Train>(decided)) {
-        std::uint64_t& ready = ready_at_ms_[task.id];
-        if (ready == 0) {
-            const Work work = train->segment == 0 && task.spec.parent ? 0 : work_of(task, train->segment);
-            ready = events_.now() + 1 + events_.below(kTrainMs) +
-                    (takes_time ? work_ms(view.state->params(), task.spec, work, Replica::kIntervalMs) : 0);
-        } else if (events_.now() >= ready) {
-            ready = 0;
-            trained.push_back(this->train(view, task, train->segment));
-            const bool late = events_.chance(15);
-            bulletin_.artifacts.emplace(
-                std::pair{task.id, train->segment},
-                kind_ == Kind::kWithholder && train->segment == 1
-                    ? ~std::uint64_t{0}
-                    : events_.now() + (late ? events_.below(6'000) : events_.below(200))
-            );
-        }
-    } else if (const auto* post = as<intent::PostCheckpoint>(decided)) {
-        out.push_back(contracts::PostCheckpoint{task.id, post->index, trained.at(post->index), {}});
-    } else if (as<intent::Complete>(decided) != nullptr) {
-        const bool has_score = task.spec.evaluation.has_value();
-        out.push_back(contracts::CompleteTask{
-            task.id, has_score ? std::optional(shop_.evaluation(trained.back())) : std::nullopt});
     }
 }
 

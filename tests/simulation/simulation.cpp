@@ -10,6 +10,7 @@
 #include <core/merkle/jmt.hpp>
 #include <tests/model/records.hpp>
 #include <tests/simulation/cast.hpp>
+#include <tests/simulation/ends.hpp>
 #include <tests/simulation/worker.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
@@ -26,7 +27,7 @@ constexpr std::uint64_t kHeldBlocks = 6;
 class Simulation {
   public:
     Simulation(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, bool trace)
-        : events_(seed), trace_(trace), gauge_(shop) {
+        : events_(seed), trace_(trace), shop_(shop), gauge_(shop) {
         const int replicas = 3 + static_cast<int>(events_.below(3));
         const bool in_tolerance = events_.chance(25);
         const std::vector<Kind> kinds = choose_kinds(events_, in_tolerance);
@@ -53,6 +54,13 @@ class Simulation {
                 events_, bulletin_, shop, gauge_, ledger_, place, kinds[i], key_of(static_cast<int>(i)), replicas_,
                 genesis_.chain_id
             ));
+        }
+        for (const auto& worker : workers_) {
+            for (const auto& other : workers_) {
+                if (other != worker && is_solver(other->kind())) {
+                    worker->colleagues.push_back(other.get());
+                }
+            }
         }
         plan_tasks(in_tolerance);
         plan_faults();
@@ -100,8 +108,10 @@ class Simulation {
         for (Order& order : orders) {
             order.in_tolerance = in_tolerance && events_.chance(75);
             order.is_stacked = events_.chance(in_tolerance ? 80 : 40);
+            order.members = static_cast<std::uint8_t>(events_.chance(40) ? 2 + events_.below(2) : 1);
         }
-        orders.front() = {.in_tolerance = in_tolerance, .is_stacked = false};
+        orders.front().in_tolerance = in_tolerance;
+        orders.front().is_stacked = false;
     }
 
     void plan_faults() {
@@ -301,6 +311,12 @@ class Simulation {
         return solver != nullptr && (solver->kind() == Kind::kWithholder || solver->has_forgotten());
     }
 
+    /// Whether a member of the group that trained it lost its disk, or did not serve what it had.
+    bool has_lost_part(const model::Task& task) const {
+        const auto forgot = [this](const AccountId& account) { return has_forgotten(account); };
+        return task.team && std::any_of(task.team->seats.begin(), task.team->seats.end(), forgot);
+    }
+
     /// Whether the state that it was to start from is lost.
     bool has_lost_start(const model::Task& task) const { return task.spec.parent && is_withheld(*task.spec.parent); }
 
@@ -319,26 +335,16 @@ class Simulation {
         return solver != nullptr && is_honest(solver->kind()) && solver->has_forgotten();
     }
 
-    /// AVL-5: whether liars, who keep silent, had half of the seats of the committee that convicted; there is a liar in
-    /// three verifiers here, so that happens once in some thousand networks.
-    bool is_outvoted(const model::Task& task) const {
-        if (task.state != TaskState::kConvicted || !task.committee) {
-            return false;
-        }
-        std::uint64_t seats = 0;
-        std::uint64_t silent = 0;
-        for (const auto& member : task.committee->members) {
-            seats += member.seats;
-            silent += is_honest(find_worker(member.account)->kind()) ? 0 : member.seats;
-        }
-        return task.committee->state == contracts::CommitteeState::kWithheld && 2 * silent >= seats;
-    }
+    bool is_outvoted(const model::Task& task) const { return simulation::is_outvoted(task, honest_); }
 
     TaskState expected_end(const model::Task& task, const Worker* solver) const {
         // LIN-4: nobody had accepted it.
         const bool is_cancelled = task.state == TaskState::kCancelled && task.tainted_by;
-        if (is_cancelled || is_forgotten(task, solver)) {
+        if (is_cancelled || is_forgotten(task, solver) || has_lost_part(task)) {
             return task.state;
+        }
+        if (task.team) {
+            return expected_end_of_group(shop_, task);
         }
         if (solver != nullptr && solver->kind() == Kind::kWithholder) {
             // AVL-1: it is paid where nobody was drawn for what it withholds.
@@ -352,9 +358,19 @@ class Simulation {
     std::string describe(const model::Task& task, const Worker* solver) const {
         const bool escapes = solver != nullptr && !is_honest(solver->kind()) && task.state == TaskState::kSettled;
         return std::string(task.spec.parent ? "stacked, " : "") + (task.profiling ? "by distance, " : "") +
-               (solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " + to_string(task.state) +
-               (escapes ? ", judged by a liar" : "") + (task.tainted_by ? ", marked" : "") +
+               (task.team ? "a group led by " : "") + (solver == nullptr ? "nobody" : to_string(solver->kind())) +
+               ": " + to_string(task.state) + (task.team && task.team->last ? ", cut" : "") +
+               (escapes && !task.team ? ", judged by a liar" : "") + (task.tainted_by ? ", marked" : "") +
                (task.state != TaskState::kSettled && is_forgotten(task, solver) ? ", a disk being lost" : "");
+    }
+
+    void judge_group(const model::Task& task) const {
+        if (!task.team || is_held() || has_lost_part(task)) {
+            return;
+        }
+        if (const std::string fault = fault_of_group(shop_, task, honest_); !fault.empty()) {
+            throw Broken(fault);
+        }
     }
 
     /// LIN-3, LIN-4: who is settled bears the mark of a convicted ancestor, and nobody another.
@@ -363,7 +379,8 @@ class Simulation {
         bool is_marked_by_ancestor = false;
         for (auto id = task.spec.parent; id;) {
             const model::Task& ancestor = mirror_.world.tasks.at(*id);
-            const bool convicted = ancestor.state == TaskState::kConvicted;
+            const bool is_cut = ancestor.team && !ancestor.team->convicted.empty();  // GRP-9
+            const bool convicted = ancestor.state == TaskState::kConvicted || is_cut;
             is_above = is_above || convicted;
             is_marked_by_ancestor = is_marked_by_ancestor || (convicted && task.tainted_by == id);
             id = ancestor.spec.parent;
@@ -408,6 +425,7 @@ class Simulation {
             }
             ++report.outcomes[(task.state == expected ? "" : "held: ") + what];
             judge_mark(task);
+            judge_group(task);
             judge_liars(task);
         }
         for (const AccountId& account : withheld_) {
@@ -427,11 +445,15 @@ class Simulation {
                 std::string(to_string(worker->kind())) + " slashed for " + to_string(slashed.reason);
             const bool held = worker->lateness() >= kHeldBlocks;
             const bool forgot = worker->has_forgotten();
-            // Who is served and does not say so makes its solver pay as much (AVL-6, AVL-8).
-            const bool shares =
-                slashed.reason == contracts::Reason::kUnserved ||
-                slashed.reason == contracts::Reason::kRoom ||  // TASK-15: with the submitter
-                (slashed.reason == contracts::Reason::kUnavailable && is_outvoted(mirror_.world.tasks.at(id)));
+            const model::Task& task = mirror_.world.tasks.at(id);
+            const Worker* solver = task.solver ? find_worker(*task.solver) : nullptr;
+            // Who is served and does not say so makes its solver pay as much (AVL-6, AVL-8), and a solver that loses
+            // its states who was drawn to replay them.
+            const bool is_lost = has_lost_part(task) || (solver != nullptr && solver->has_forgotten());
+            const bool shares = (slashed.reason == contracts::Reason::kMissedVerdict && is_lost) ||
+                                slashed.reason == contracts::Reason::kUnserved ||
+                                slashed.reason == contracts::Reason::kRoom ||  // TASK-15: with the submitter
+                                (slashed.reason == contracts::Reason::kUnavailable && is_outvoted(task));
             if (is_honest(worker->kind()) && !shares && !held && !forgot) {
                 throw Broken("honest, in time, and slashed: " + what);
             }
@@ -442,6 +464,7 @@ class Simulation {
 
     Events events_;
     const bool trace_;
+    model::Workshop& shop_;
     Gauge gauge_;
     std::uint64_t faults_ms_ = 0;  ///< so long the world is bad; then it is calm
     contracts::Genesis genesis_;
@@ -456,6 +479,7 @@ class Simulation {
     std::vector<std::unique_ptr<Replica>> replicas_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::size_t tasks_ = 0;
+    const IsHonest honest_ = [this](const AccountId& account) { return is_honest(find_worker(account)->kind()); };
 };
 
 }  // namespace

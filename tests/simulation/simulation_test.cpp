@@ -55,6 +55,11 @@ constexpr const char* kReached[] = {
     "stacked, by distance, honest solver: settled, marked",
     "stacked, by distance, cheat: convicted",
     "lost its disk: verifier slashed for missed_verdict",
+    "a group led by honest solver: settled",
+    "a group led by honest solver: settled, cut",
+    "a group led by cheat: settled, cut",
+    "a group led by cheat: convicted",
+    "stacked, a group led by honest solver: settled",
     "draws with secrets"};
 constexpr std::uint64_t kLongRange = 1'000;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/chain/duty.hpp>
 #include <core/codec/borsh.hpp>
@@ -22,6 +23,7 @@ constexpr std::uint64_t kPatienceBlocks = 80;          ///< so long a submitter 
 constexpr std::uint64_t kProfilePatienceBlocks = 240;  ///< where profiling and its disputes come first
 constexpr std::uint64_t kUnbackedBlocks = 5;           ///< so long what lacks stake does not hold up what needs none
 constexpr std::size_t kAtOnce = 6;                     ///< transactions on their way
+constexpr std::uint32_t kGroupBlocks = 60;  ///< for turns that are taken over and states that have to be computed
 constexpr Amount kFee{20'000'000};
 
 model::Way way_of(Kind kind, Events& events) {
@@ -166,11 +168,11 @@ Worker::Waiting Worker::sign(const View& view, const Action& action) {
 
 void Worker::lose_disk() {
     ++disks_lost_;
-    for (const auto& [task, states] : trained_) {
-        for (std::uint32_t index = 0; index < states.size(); ++index) {
-            bulletin_.artifacts.erase({task, index});
-        }
+    for (const auto& checkpoint : served_) {
+        bulletin_.artifacts.erase(checkpoint);
     }
+    served_.clear();
+    stuck_.clear();
     std::erase_if(bulletin_.natives, [&](const auto& native) { return std::get<AccountId>(native.first) == id_; });
     waiting_.clear();
     next_nonce_ = 0;
@@ -311,7 +313,7 @@ std::pair<Worker::Upon, contracts::TaskId> Worker::find_parent(const View& view)
         const auto task = contracts::find_task(*view.state, *id);
         const bool is_done =
             task && task->state >= contracts::TaskState::kCompleted && task->state <= contracts::TaskState::kSettled;
-        if (is_done && !task->tainted_by) {
+        if (is_done && !task->tainted_by && !contracts::is_shortened(*task)) {  // GRP-9
             return {Upon::kParent, *id};
         }
         may_come = may_come || !task || !contracts::is_terminal(task->state);
@@ -340,6 +342,7 @@ void Worker::add_submission(const View& view, Actions& out) {
         spec.evaluation = shop_.scoring();
     }
     spec.members = order.in_tolerance ? 1 : order.members;
+    spec.training_blocks += spec.members > 1 ? kGroupBlocks : 0;
     if (order.in_tolerance) {
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = shop_.distance();

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -38,6 +39,9 @@ enum class Kind : std::uint8_t {
 constexpr bool is_honest(Kind kind) {
     return kind != Kind::kCheat && kind != Kind::kWithholder && kind != Kind::kLazyVerifier &&
            kind != Kind::kFalseAccuser && kind != Kind::kLyingProfiler;
+}
+constexpr bool is_solver(Kind kind) {
+    return kind == Kind::kHonestSolver || kind == Kind::kCheat || kind == Kind::kWithholder;
 }
 const char* to_string(Kind kind) noexcept;
 
@@ -74,8 +78,9 @@ class Worker {
     std::optional<std::uint32_t> replaced_segment(const contracts::TaskSpec& spec) const;
     /// The longest that it went without seeing a new block, or a transaction of its took, in blocks.
     std::uint64_t lateness() const { return lateness_; }
-    std::vector<Order> orders;   ///< of a submitter: the network's tasks
-    std::uint64_t bonded = 200;  ///< coins, of others
+    std::vector<Order> orders;              ///< of a submitter: the network's tasks
+    std::vector<const Worker*> colleagues;  ///< of a solver: who trains with it where a task admits a group
+    std::uint64_t bonded = 200;             ///< coins, of others
     bool is_down = false;
     std::uint64_t latency_ms = 0;  ///< where not 0: what its messages take at most, in the network's place; in order
     std::uint64_t fee_max = 0;  ///< where not 0: what is left out of blocks is sent again for twice as much, up to this
@@ -140,14 +145,25 @@ class Worker {
     /// What this solver takes for the training with all its messages, in blocks.
     std::uint64_t blocks_to_train(const View& view, const contracts::TaskSpec& spec) const;
 
-    // duties.cpp
-    void add_duties(const View& view, Actions& out);
-    bool can_finish(const View& view, const contracts::TaskSpec& spec) const;
+    // solving.cpp
+    /// Of a task that admits a group: with the colleagues that sign.
+    contracts::AcceptTask acceptance(const View& view, const contracts::Task& task) const;
+    bool signs_seat(const View& view, const contracts::Task& task) const;
+    void train_next(const View& view, const contracts::Task& task, std::uint32_t segment);
+    /// A checkpoint that another member posted, fetched, or computed if nobody serves it for some blocks.
+    void fetch_next(const View& view, const contracts::Task& task, std::uint32_t index);
+    /// Whether others than the owner may post (GRP-4).
+    static bool is_turn_over(const View& view, const contracts::Task& task);
+    void serve(const contracts::TaskId& task, std::uint32_t index, std::uint64_t from_ms);
     void add_solving(const View& view, const contracts::Task& task, Actions& out);
     /// The state after the next segment, as this solver makes it.
     Hash256 train(const View& view, const contracts::Task& task, std::uint32_t segment) const;
     /// How this solver runs a task in exact mode.
     model::Way way_on(const contracts::TaskSpec& spec) const;
+
+    // duties.cpp
+    void add_duties(const View& view, Actions& out);
+    bool can_finish(const View& view, const contracts::TaskSpec& spec) const;
     void add_verifying(const View& view, const contracts::Task& task, Actions& out);
     void add_attesting(const View& view, const contracts::Task& task, Actions& out);
     void add_watching(const View& view, const contracts::Task& task, Actions& out);
@@ -217,6 +233,8 @@ class Worker {
 
     using Part = std::tuple<contracts::TaskId, std::uint32_t, AccountId>;
     std::map<contracts::TaskId, std::vector<Hash256>> trained_;
+    std::set<std::pair<contracts::TaskId, std::uint32_t>> served_;  ///< checkpoints that this worker serves
+    std::set<contracts::TaskId> stuck_;                             ///< a member posted what nobody can go on from
     std::map<contracts::TaskId, std::uint64_t> ready_at_ms_;
     std::map<Part, roles::Replays> replays_;
     std::map<Part, roles::Replays> probes_;
