@@ -17,7 +17,7 @@ struct WatchView {
     contracts::Task task;
     std::vector<Hash256> claimed;  ///< claimed state roots of checkpoints 0 .. segment_count
     std::vector<Replays> replays;  ///< our replays by segment; same size as `claimed`
-    bool has_disputed = false;     ///< we have opened a dispute in this task
+    bool has_disputed = false;     ///< we have opened a dispute about a segment that counts (GRP-7)
     std::uint64_t seed = 0;        ///< seed of the checking order
     Amount free_stake;             ///< in the whistleblower role
     Amount challenger_bond;

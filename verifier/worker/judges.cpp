@@ -9,6 +9,7 @@
 #include <core/crypto/random.hpp>
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/params/by_value.hpp>
+#include <contracts/state/members.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <verifier/roles/order.hpp>
 #include <verifier/roles/verifier.hpp>
@@ -299,6 +300,19 @@ class Whistleblower final : public Role {
         return is_completed ? roles::decide_whistleblower(view_of(task)) : roles::Wait::kNothingDue;
     }
 
+    bool has_disputed(const contracts::Task& task) {
+        if (!context_.journal.has_disputed(task.id) || !contracts::is_shortened(task)) {
+            return context_.journal.has_disputed(task.id);
+        }
+        // GRP-7: the task was cut, maybe at what we have disputed. Segments before that may be wrong too.
+        for (std::uint32_t index = 0; index <= contracts::last_segment(task); ++index) {
+            if (context_.chain.rpc().dispute(contracts::dispute_id(task.id, index, context_.chain.self()))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     roles::WatchView view_of(const contracts::Task& task) {
         roles::WatchView view;
         view.self = context_.chain.self();
@@ -307,7 +321,7 @@ class Whistleblower final : public Role {
             view.claimed.push_back(context_.chain.claimed_root(task, index));
             view.replays.push_back(context_.journal.replays({task.id, index}));
         }
-        view.has_disputed = context_.journal.has_disputed(task.id);
+        view.has_disputed = has_disputed(task);
         view.seed = context_.options.seed;
         view.free_stake = context_.chain.free_stake(contracts::Role::kWhistleblower);
         view.challenger_bond = contracts::challenger_bond(context_.chain.params(), contracts::task_value(task.spec));
