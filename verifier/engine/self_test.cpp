@@ -8,6 +8,7 @@
 #include <string>
 
 #include <verifier/engine/backend/backend.hpp>
+#include <verifier/engine/fused/product.hpp>
 
 namespace assay::engine {
 namespace {
@@ -203,6 +204,8 @@ void check_contractions(const Graph& graph, const EngineOptions& options) {
             check(node, options);
         }
     }
+    // It has packed operands that the engine lays out as they are computed; training needs no room for that.
+    fused::release_workspace();
 }
 
 }  // namespace assay::engine

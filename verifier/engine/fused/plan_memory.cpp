@@ -41,16 +41,15 @@ bool ViewOrder::operator()(const canonical::View* a, const canonical::View* b) c
     return std::lexicographical_compare(a->axes.begin(), a->axes.end(), b->axes.begin(), b->axes.end(), is_before);
 }
 
-// Operands that are laid out are not packed again, except a little by the self-test.
+// Operands that are laid out are not packed again.
 WorkspaceBytes Planner::workspace_of(std::size_t contract) const {
-    constexpr std::size_t kOfSelfTest = std::size_t{256} * 1024;
     const Node& node = graph_[contract];
     const auto is_ready = [&](std::size_t input) {
         return is_laid_out(plan_.values[plan_.value_of(node.inputs[input])].format);
     };
     WorkspaceBytes bytes = workspace_bytes(node, threads_);
-    bytes.left = is_ready(0) ? std::min(bytes.left, kOfSelfTest) : bytes.left;
-    bytes.right = is_ready(2) ? std::min(bytes.right, kOfSelfTest) : bytes.right;
+    bytes.left = is_ready(0) ? 0 : bytes.left;
+    bytes.right = is_ready(2) ? 0 : bytes.right;
     return bytes;
 }
 

@@ -305,6 +305,8 @@ void run_product(const Node& contract, const ProductOperands& operands, ThreadPo
     }
 }
 
+void release_workspace() noexcept { workspace() = Workspace{}; }
+
 std::optional<Node> accumulating(const Node& contract) {
     Node out = contract;
     const std::uint32_t depth = (contract.inputs[0].shape.cols + canonical::kTileDim - 1) / canonical::kTileDim;

@@ -31,6 +31,8 @@ struct WorkspaceBytes {
 /// About how many bytes of operands and sums `threads` threads keep besides once they have multiplied operands that are
 /// not packed yet.
 WorkspaceBytes workspace_bytes(const canonical::Node& contract, std::size_t threads);
+/// Frees the calling thread's buffers for products, which are otherwise kept from product to product.
+void release_workspace() noexcept;
 
 /// The operands of a contraction; quantised ones are in the format product_format, or packed.
 struct ProductOperands {
