@@ -7,7 +7,7 @@
 #include <tools/economics/constraints.hpp>
 #include <tools/economics/setting.hpp>
 
-/// What accounts of one owner lose that skip work as members of a group (GRP rules), in closed form.
+/// What accounts of one owner lose that skip work as members of a group (GRP rules), on average.
 namespace assay::economics {
 
 /// Which of their segments they skip. A conviction takes the pay for what comes after, so the last cost least pay.
