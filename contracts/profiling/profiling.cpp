@@ -103,7 +103,7 @@ bool is_report(const ProfileReport& report) {
     return dispute::is_possible(report.reference) && !report.segments.empty() &&
            report.segments.size() <= kMaxProfileSegments &&
            std::all_of(report.segments.begin(), report.segments.end(), [](const ProfileSegment& segment) {
-               return dispute::is_possible(segment.measurement) && is_location(segment.native.location);
+               return dispute::is_possible(segment.measurement) && is_location(segment.location);
            });
 }
 

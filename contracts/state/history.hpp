@@ -75,10 +75,7 @@ struct Accepted {
 struct CheckpointPosted {
     std::uint32_t index = 0;
     Hash256 state_root;
-    Hash256 artifact;
-    static constexpr auto fields() {
-        return Fields<&CheckpointPosted::index, &CheckpointPosted::state_root, &CheckpointPosted::artifact>{};
-    }
+    static constexpr auto fields() { return Fields<&CheckpointPosted::index, &CheckpointPosted::state_root>{}; }
 };
 struct Completed {
     static constexpr auto fields() { return Fields<>{}; }
@@ -157,10 +154,7 @@ struct Diverged {  // recorded instead of checkpoint_posted
     std::uint32_t index = 0;
     std::uint64_t step = 0;
     Hash256 state_root;
-    Hash256 artifact;
-    static constexpr auto fields() {
-        return Fields<&Diverged::index, &Diverged::step, &Diverged::state_root, &Diverged::artifact>{};
-    }
+    static constexpr auto fields() { return Fields<&Diverged::index, &Diverged::step, &Diverged::state_root>{}; }
 };
 struct LotteryDrawn {
     Hash256 lottery;

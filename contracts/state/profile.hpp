@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <core/base/bytes.hpp>
@@ -15,13 +16,13 @@ namespace assay::contracts {
 /// A profiler's results for one segment: trained natively, and replayed canonically from the native state before it.
 struct ProfileSegment {
     Hash256 native_root;
-    ArtifactRef native;  ///< safetensors of the native state
+    std::string location;  ///< of the server that has the native state's file (ART-10)
     Hash256 replayed_root;
     dispute::Measurement measurement;  ///< distance of the native state from the replayed one
     bool operator==(const ProfileSegment&) const = default;
     static constexpr auto fields() {
         return Fields<
-            &ProfileSegment::native_root, &ProfileSegment::native, &ProfileSegment::replayed_root,
+            &ProfileSegment::native_root, &ProfileSegment::location, &ProfileSegment::replayed_root,
             &ProfileSegment::measurement>{};
     }
 };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <core/base/bytes.hpp>
@@ -46,10 +47,10 @@ const char* to_string(TaskState state) noexcept;
 
 struct Checkpoint {
     Hash256 state_root;
-    ArtifactRef artifact;
+    std::string location;  ///< of the server that has the state's file (ART-10)
     Height height;
     static constexpr auto fields() {
-        return Fields<&Checkpoint::state_root, &Checkpoint::artifact, &Checkpoint::height>{};
+        return Fields<&Checkpoint::state_root, &Checkpoint::location, &Checkpoint::height>{};
     }
 };
 

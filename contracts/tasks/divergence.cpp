@@ -8,7 +8,7 @@
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const DeclareDivergence& action) noexcept {
-    if (!is_location(action.artifact.location) || !dispute::is_well_formed(action.opening)) {
+    if (!is_location(action.location) || !dispute::is_well_formed(action.opening)) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
     return {};
@@ -43,10 +43,10 @@ Result<void, TxError> execute(Context& context, const DeclareDivergence& action)
     Task task = find_task(context.state, action.task).value();
     note_poster(task, context.actor);
     const std::uint32_t index = task.checkpoints;
-    set_checkpoint(context.state, task.id, index, {action.state_root, action.artifact, context.height()});
+    set_checkpoint(context.state, task.id, index, {action.state_root, action.location, context.height()});
     ++task.checkpoints;
     task.diverged_at = action.step;
-    record(context, task, history::Diverged{index, action.step, action.state_root, action.artifact.sha256});
+    record(context, task, history::Diverged{index, action.step, action.state_root});
     complete(context, task);
     return {};
 }

@@ -200,7 +200,7 @@ Result<void, TxError> execute(Context& context, const DeclineTask& action) noexc
 // --- checkpoints ---------------------------------------------------------------------------------------------
 
 Result<void, TxError> check_stateless(const PostCheckpoint& action) noexcept {
-    if (action.index > kMaxSegments || !is_location(action.artifact.location)) {
+    if (action.index > kMaxSegments || !is_location(action.location)) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
     return {};
@@ -231,9 +231,9 @@ Result<void, TxError> execute(Context& context, const PostCheckpoint& action) no
     TRY(check_turn(context.state, action.task, context.actor, context.height()));
     Task task = checked_task(context, action.task);
     note_poster(task, context.actor);
-    set_checkpoint(context.state, task.id, action.index, {action.state_root, action.artifact, context.height()});
+    set_checkpoint(context.state, task.id, action.index, {action.state_root, action.location, context.height()});
     ++task.checkpoints;
-    record(context, task, history::CheckpointPosted{action.index, action.state_root, action.artifact.sha256});
+    record(context, task, history::CheckpointPosted{action.index, action.state_root});
     set_task(context.state, task);
     return {};
 }

@@ -328,9 +328,7 @@ Json render_checkpoint(const contracts::TaskId& task, std::uint32_t index, const
         {"task", render(task)},
         {"index", index},
         {"state_root", render(checkpoint.state_root)},
-        {"artifact", render(checkpoint.artifact.sha256)},
-        {"size_bytes", checkpoint.artifact.size_bytes},
-        {"location", checkpoint.artifact.location},
+        {"location", checkpoint.location},
         {"height", checkpoint.height.value},
         {"raw", raw(checkpoint)}};
 }
@@ -359,8 +357,7 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
         checkpoints.push_back(
             {{"index", i},
              {"state_root", render(checkpoint.state_root)},
-             {"artifact", render(checkpoint.artifact.sha256)},
-             {"location", checkpoint.artifact.location},
+             {"location", checkpoint.location},
              {"height", checkpoint.height.value}}
         );
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/rpc/render.hpp>
 
+#include <string>
 #include <type_traits>
 #include <variant>
 
@@ -17,7 +18,7 @@ using namespace contracts;
 
 template <class T>
 Json render_value(const T& value) {
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_integral_v<T> || std::is_same_v<T, std::string>) {
         return value;
     } else if constexpr (std::is_enum_v<T>) {
         return to_string(value);
@@ -106,7 +107,7 @@ Json fields_of(const DeclareDivergence& a) {
         {"task", rpc::render(a.task)},
         {"step", a.step},
         {"state_root", rpc::render(a.state_root)},
-        {"artifact", rpc::render(a.artifact)},
+        {"location", a.location},
         {"tensor", a.opening.tensor},
         {"tile", a.opening.tile}};
 }
@@ -133,7 +134,7 @@ Json render(const contracts::ProfileReport& report) {
     for (const contracts::ProfileSegment& segment : report.segments) {
         segments.push_back(
             {{"native_root", render(segment.native_root)},
-             {"native", render(segment.native)},
+             {"location", segment.location},
              {"replayed_root", render(segment.replayed_root)},
              {"measurement", render(std::optional{segment.measurement})}}
         );

@@ -20,7 +20,7 @@ Json fields_of(const Accepted& e) {
 }
 Json fields_of(const Cut& e) { return {{"first", e.first}, {"member", rpc::render(e.member)}}; }
 Json fields_of(const CheckpointPosted& e) {
-    return {{"checkpoint", e.index}, {"state_root", rpc::render(e.state_root)}, {"artifact", rpc::render(e.artifact)}};
+    return {{"checkpoint", e.index}, {"state_root", rpc::render(e.state_root)}};
 }
 Json fields_of(const Completed&) { return Json::object(); }
 Json fields_of(const VerifierDrawn& e) { return {{"segment", e.segment}, {"verifier", rpc::render(e.verifier)}}; }
@@ -70,11 +70,7 @@ Json fields_of(const Slashed& e) {
         {"reason", contracts::to_string(e.reason)}};
 }
 Json fields_of(const Diverged& e) {
-    return {
-        {"checkpoint", e.index},
-        {"step", e.step},
-        {"state_root", rpc::render(e.state_root)},
-        {"artifact", rpc::render(e.artifact)}};
+    return {{"checkpoint", e.index}, {"step", e.step}, {"state_root", rpc::render(e.state_root)}};
 }
 Json fields_of(const LotteryDrawn& e) { return {{"lottery", rpc::render(e.lottery)}}; }
 Json fields_of(const WatcherDrawn& e) {

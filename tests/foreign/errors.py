@@ -26,7 +26,7 @@ def cases(session, job, over):
     mempool keeps out (POOL-1).
     """
     s, someone = session, secrets.token_bytes(32)
-    report = dict(start_root=Z, segments=[dict(native_root=Z, native=ARTIFACT, replayed_root=Z, measurement=MEASUREMENT)] * 3,
+    report = dict(start_root=Z, segments=[dict(native_root=Z, location="http://127.0.0.1", replayed_root=Z, measurement=MEASUREMENT)] * 3,
                   reference_root=Z, reference=MEASUREMENT)
     opening = dict(verdict=VERDICT, marks=[], decoy_root=Z, salt=Z)
     poor = s.poor
@@ -36,7 +36,7 @@ def cases(session, job, over):
         (s.sponsor, act("submit_task", spec=dict(job.spec, reward=210 * assay.ASY)), "value_too_high"),
         (poor, act("accept_task", task=over, seats=[], signatures=[]), "task_state"),
         (poor, act("accept_task", task=someone, seats=[], signatures=[]), "task_unknown"),
-        (poor, act("post_checkpoint", task=someone, index=0, state_root=Z, artifact=ARTIFACT), "task_unknown"),
+        (poor, act("post_checkpoint", task=someone, index=0, state_root=Z, location="http://127.0.0.1"), "task_unknown"),
         (poor, act("complete_task", task=over, evaluation=None), "task_state"),
         (poor, act("cancel_task", task=someone), "task_unknown"),
         (poor, act("commit_verdict", task=someone, segment=0, commitment=Z), "task_unknown"),
@@ -46,7 +46,7 @@ def cases(session, job, over):
         (poor, act("select_move", dispute=someone, round=0, selection=dict(child=0, node=None)), "dispute_unknown"),
         (poor, act("prove_move", dispute=someone, proof=("entry", dict(input=INPUT, input_path=[Z], commitment=Z, path=[Z]))), "dispute_unknown"),
         (poor, act("attest_availability", task=someone, opening=OPENING), "task_unknown"),
-        (poor, act("declare_divergence", task=over, step=1, state_root=Z, artifact=ARTIFACT, opening=OPENING), "task_state"),
+        (poor, act("declare_divergence", task=over, step=1, state_root=Z, location="http://127.0.0.1", opening=OPENING), "task_state"),
         (poor, act("disclose_verdict", task=someone, segment=0, opening=opening), "task_unknown"),
         (poor, act("challenge_verdict", task=someone, segment=1, verifier=Z, role="verifier", part="probe", roots=[Z, Z, Z],
                    seal=Z), "task_unknown"),

@@ -48,7 +48,7 @@ class Node:
 
 
 class Store:
-    """Artifacts by SHA-256, served on loopback."""
+    """Artifacts by name, served on loopback."""
 
     def __init__(self):
         self.content, store = {}, self

@@ -66,7 +66,7 @@ GroupMeasurement = Struct(drift2=U32, update2=U32, claimed2=U32, dot=U32, drift_
 Measurement = Struct(parameters=GroupMeasurement, other=GroupMeasurement)
 Verdict = Struct(end_root=HASH, probe_root=Optional(HASH), measurement=Optional(Measurement), diverged_after=Optional(U32))
 VerdictOpening = Struct(verdict=Verdict, marks=List(HASH), decoy_root=HASH, salt=HASH)
-ProfileSegment = Struct(native_root=HASH, native=ArtifactRef, replayed_root=HASH, measurement=Measurement)
+ProfileSegment = Struct(native_root=HASH, location=String(), replayed_root=HASH, measurement=Measurement)
 ProfileReport = Struct(start_root=HASH, segments=List(ProfileSegment), reference_root=HASH, reference=Measurement)
 Terms = Struct(hardware_class=U32, price=U64, memory=U64, replay_blocks=U32)
 
@@ -95,7 +95,7 @@ Action = Variant({
     2: ("unbond", Struct(role=Role, amount=AMOUNT)),
     3: ("submit_task", Struct(spec=TaskSpec)),
     4: ("accept_task", Struct(task=HASH, seats=List(ACCOUNT), signatures=List(SIGNATURE))),
-    5: ("post_checkpoint", Struct(task=HASH, index=U32, state_root=HASH, artifact=ArtifactRef)),
+    5: ("post_checkpoint", Struct(task=HASH, index=U32, state_root=HASH, location=String())),
     6: ("complete_task", Struct(task=HASH, evaluation=Optional(Evaluation))),
     7: ("cancel_task", _TASK),
     8: ("commit_verdict", Struct(task=HASH, segment=U32, commitment=HASH)),
@@ -105,7 +105,7 @@ Action = Variant({
     12: ("select_move", Struct(dispute=HASH, round=U32, selection=Selection)),
     13: ("prove_move", Struct(dispute=HASH, proof=Proof)),
     14: ("attest_availability", Struct(task=HASH, opening=StateOpening)),
-    15: ("declare_divergence", Struct(task=HASH, step=U64, state_root=HASH, artifact=ArtifactRef, opening=StateOpening)),
+    15: ("declare_divergence", Struct(task=HASH, step=U64, state_root=HASH, location=String(), opening=StateOpening)),
     16: ("disclose_verdict", Struct(task=HASH, segment=U32, opening=VerdictOpening)),
     17: ("challenge_verdict", Struct(task=HASH, segment=U32, verifier=ACCOUNT, role=Role, part=VerdictPart,
                                      roots=Optional(Array(HASH, 3)), seal=HASH)),

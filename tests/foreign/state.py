@@ -26,7 +26,7 @@ Task = Struct(id=r.HASH, submitter=r.ACCOUNT, spec=r.TaskSpec, state=r.TaskState
               second_window=Bool(), depth=U32, tainted_by=Optional(r.HASH), tolerance=Optional(Tolerance),
               evaluation=Optional(r.Evaluation), room=r.AMOUNT, redraws=U32, committee=Optional(Committee), lane=U64,
               group=Optional(Group))
-Checkpoint = Struct(state_root=r.HASH, artifact=r.ArtifactRef, height=r.HEIGHT)
+Checkpoint = Struct(state_root=r.HASH, location=String(), height=r.HEIGHT)
 Claim = Struct(program=r.ProgramCommitment, dataset_root=r.HASH, seed=U64, initialisation=Bool(), first_step=U64,
                step_count=U32, before=r.HASH, after=r.HASH, diverges=Bool())
 DisputedStep = Struct(number=U64, state_before=r.HASH, state_after=r.HASH)

@@ -74,9 +74,13 @@ class Job:
     def steps_until(self, checkpoint):
         return min(checkpoint * self.spec["checkpoint_interval"], self.spec["steps"])
 
-    def artifact(self, tensors):
+    def publish(self, tensors):
+        """ART-10, ART-15: serves the state's file under its root, and the hashes of its tiles beside it."""
         named = {tensor["name"]: value for tensor, value in zip(self.program["state"], tensors)}
-        return self.store.add(tensorfile.write(named))
+        name = trace.state_root(tensors).hex()
+        self.store.content[name] = tensorfile.write(named)
+        self.store.content[name + "/leaves"] = b"".join(leaf for tensor in tensors for leaf in trace.tile_leaves(tensor))
+        return self.store.location
 
 
 def commitment(job):
@@ -132,7 +136,7 @@ def solve(session, job, task, training):
     for index in range(3):
         tensors = training.traces[job.steps_until(index)].after
         action = act("post_checkpoint", task=task, index=index, state_root=trace.state_root(tensors),
-                     artifact=job.artifact(tensors))
+                     location=job.publish(tensors))
         if index == 0:
             session.answer(session.solver, action, record["deadline"])
         else:

@@ -13,7 +13,7 @@ def write(tensors):
         part = struct.pack(f"<{len(values)}{FORMATS[dtype]}", *values)
         header[name] = {"dtype": dtype.upper(), "shape": [rows, cols], "data_offsets": [len(data), len(data) + len(part)]}
         data += part
-    text = json.dumps(header).encode()
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
     return struct.pack("<Q", len(text)) + text + data
 

@@ -76,7 +76,7 @@ std::vector<Action> all_actions() {
         Unbond{.role = Role::kSolver, .amount = Amount{9}},
         SubmitTask{.spec = make_stacked_spec()},
         AcceptTask{},
-        PostCheckpoint{.task = {}, .index = 1, .state_root = {}, .artifact = make_spec().program_artifact},
+        PostCheckpoint{.task = {}, .index = 1, .state_root = {}, .location = make_spec().program_artifact.location},
         CompleteTask{},
         CompleteTask{.task = {}, .evaluation = Evaluation{.tensors_root = {}, .score = 0x3f800000}},
         CancelTask{},
@@ -107,7 +107,7 @@ std::vector<Action> all_actions() {
             .task = {},
             .step = 3,
             .state_root = {},
-            .artifact = make_spec().program_artifact,
+            .location = make_spec().program_artifact.location,
             .opening =
                 {.tensor = 1,
                  .tile = 0,
@@ -190,7 +190,8 @@ void write_records(const CorpusWriter& out) {
     task.evaluation = Evaluation{};
     write_record(out, 0, "evaluated_task", task);
     write_record(
-        out, 1, "checkpoint", Checkpoint{.state_root = {}, .artifact = task.spec.program_artifact, .height = {}}
+        out, 1, "checkpoint",
+        Checkpoint{.state_root = {}, .location = task.spec.program_artifact.location, .height = {}}
     );
     write_record(out, 2, "dispute", Dispute{});
     Committee committee{.segments = {1, 3}, .members = {}, .state = CommitteeState::kSitting, .sitting = 2, .seed = {}};

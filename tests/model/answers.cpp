@@ -27,7 +27,7 @@ Action inflate(Action action) {
             opening.opening.tile_path.resize(60);
         };
         if constexpr (std::is_same_v<A, contracts::PostCheckpoint>) {
-            a.artifact.location = std::string(1'100, 'a');
+            a.location = std::string(1'100, 'a');
         } else if constexpr (std::is_same_v<A, contracts::RevealMove>) {
             a.children.resize(300);
         } else if constexpr (std::is_same_v<A, contracts::DiscloseVerdict>) {

@@ -195,7 +195,7 @@ Model::Why Model::why(const contracts::DeclineTask& a) const {
 
 Model::Why Model::why(const contracts::PostCheckpoint& a) const {
     Why out;
-    if (a.index > 1'024 || !is_text(a.artifact.location, 256)) {
+    if (a.index > 1'024 || !is_text(a.location, 256)) {
         out.insert(TxError::kFieldOutOfRange);
     }
     const Task* task = find(a.task);
@@ -377,7 +377,7 @@ Model::Why Model::why(const contracts::PublishProfile& a) const {
     const auto& segments = a.report.segments;
     const bool possible = dispute::is_possible(a.report.reference) &&
                           std::all_of(segments.begin(), segments.end(), [](const contracts::ProfileSegment& segment) {
-                              return dispute::is_possible(segment.measurement) && is_text(segment.native.location, 256);
+                              return dispute::is_possible(segment.measurement) && is_text(segment.location, 256);
                           });
     if (!possible || segments.size() != params_.profile_segments) {
         out.insert(TxError::kFieldOutOfRange);

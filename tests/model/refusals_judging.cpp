@@ -418,7 +418,7 @@ Model::Why Model::why(const contracts::ProveMove& a) const {
 
 Model::Why Model::why(const contracts::DeclareDivergence& a) const {
     Why out;
-    if (!is_text(a.artifact.location, 256) || !dispute::is_well_formed(a.opening)) {
+    if (!is_text(a.location, 256) || !dispute::is_well_formed(a.opening)) {
         return {TxError::kFieldOutOfRange};
     }
     const Task* task = find(a.task);

@@ -90,34 +90,34 @@ Measured fetch(const ArtifactsOptions& options, const program::Program& program)
     const artifacts::ContentStore remote(fs::path(options.directory) / "remote");
     const artifacts::ContentStore local(fs::path(options.directory) / "local");
     const artifacts::ArtifactServer server({}, remote);
-    const Hash256 hash = only_entry(remote).hash;
-    const std::uint64_t size_bytes = fs::file_size(remote.path(hash));
-    const auto types = program::types_of(program.state);
-    const artifacts::ExpectedState state{
-        .tensors = program.state,
-        .root = artifacts::root_of_leaves(types, artifacts::split_leaves(types, remote.leaves(hash).value().view()))};
-    const contracts::ArtifactRef artifact{.sha256 = hash, .size_bytes = size_bytes, .location = server.url()};
+    const Hash256 root = only_entry(remote).hash;  // ART-10: it is the file's name
+    const artifacts::Reference artifact =
+        artifacts::reference_to(artifacts::expected_state(program, root), server.url());
     const Stopwatch watch;
-    const auto file = artifacts::fetch(artifact, size_bytes, local, {}, &state);
+    const auto file = artifacts::fetch(artifact, artifact.size_bytes, local);
     if (!file) {
         throw std::runtime_error(artifacts::to_string(file.error()));
     }
-    return {watch.seconds(), to_hex(hash.view())};
+    return {watch.seconds(), to_hex(root.view())};
 }
 
-/// And then: from its disk to tensors, with both hashes checked.
+/// And then: from its disk to tensors, with the state root checked.
 Measured load(const ArtifactsOptions& options, const program::Program& program) {
     const artifacts::ContentStore local(fs::path(options.directory) / "local");
     const Stopwatch watch;
-    const auto file = local.get(only_entry(local).hash);
+    const Hash256 name = only_entry(local).hash;
+    const auto file = local.open(name);
     if (!file) {
-        throw std::runtime_error("the artifact is not what was stored");
+        throw std::runtime_error("the checkpoint is not there");
     }
     const auto state = artifacts::decode_state(program, *file);
     if (!state) {
         throw std::runtime_error("the artifact is no state");
     }
     const Hash256 root = artifacts::state_root_of(*state);
+    if (root != name) {
+        throw std::runtime_error("the checkpoint is not what was stored");
+    }
     return {watch.seconds(), to_hex(root.view())};
 }
 

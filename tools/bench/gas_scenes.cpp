@@ -36,7 +36,7 @@ std::optional<Action> accept_task(Stage& stage, const Player& player) {
 std::optional<Action> post_checkpoint(Stage& stage, const Player& player) {
     Task task = make_task(stage, player, TaskState::kTraining, Mode::kTolerance, VerdictStatus::kDue);
     --task.checkpoints;
-    return PostCheckpoint{put(stage, task), task.checkpoints, hash_numbered("checkpoint", 9), make_artifact()};
+    return PostCheckpoint{put(stage, task), task.checkpoints, hash_numbered("checkpoint", 9), make_location()};
 }
 
 std::optional<Action> complete_task(Stage& stage, const Player& player) {
@@ -137,7 +137,7 @@ std::optional<Action> challenge_verdict(Stage& stage, const Player& player) {
     const std::uint32_t tensors = task.spec.program.state_tensors;
     const auto put_checkpoint = [&](std::uint32_t index, const Hash256& root) {
         const Hash256 state_root = dispute::state_root_from(tensors, root);
-        set_checkpoint(stage.state, task.id, index, {state_root, make_artifact(), Height{1}});
+        set_checkpoint(stage.state, task.id, index, {state_root, make_location(), Height{1}});
     };
     put_checkpoint(verdict.segment - 1, roots[0]);
     verdict.end_root = dispute::state_root_from(tensors, roots[1]);
@@ -175,7 +175,7 @@ std::optional<Action> attest_availability(Stage& stage, const Player& player) {
     opening.tensor = asked.tensor;
     opening.tile = asked.number % canonical::tile_count(opening.type.shape);
     const Hash256 root = dispute::state_root_of(opening, task.spec.program.state_tensors).value();
-    set_checkpoint(stage.state, task.id, asked.checkpoint, {root, make_artifact(), Height{1}});
+    set_checkpoint(stage.state, task.id, asked.checkpoint, {root, make_location(), Height{1}});
     return AttestAvailability{put(stage, task), opening};
 }
 
@@ -197,7 +197,7 @@ std::optional<Action> declare_divergence(Stage& stage, const Player& player) {
         opening.opening.tile.data[opening.opening.tile.data.size() - 4 + i] = static_cast<std::uint8_t>(nan >> (8 * i));
     }
     const Hash256 root = dispute::state_root_of(opening, task.spec.program.state_tensors).value();
-    return DeclareDivergence{put(stage, task), first_step(task.spec, task.checkpoints), root, make_artifact(), opening};
+    return DeclareDivergence{put(stage, task), first_step(task.spec, task.checkpoints), root, make_location(), opening};
 }
 
 std::optional<Action> unjail(Stage& stage, const Player& player) {

@@ -24,8 +24,10 @@ namespace assay::bench {
 using namespace contracts;
 
 ArtifactRef make_artifact() {
-    return {.sha256 = hash_numbered("artifact", 0), .size_bytes = 1, .location = std::string(kMaxLocationBytes, 'u')};
+    return {.sha256 = hash_numbered("artifact", 0), .size_bytes = 1, .location = make_location()};
 }
+
+std::string make_location() { return std::string(kMaxLocationBytes, 'u'); }
 
 std::uint32_t verdicts_max(const Params& params) {
     return (params.segments_checked_max + 1) * params.verifiers_per_segment_max;  // EVL-5
@@ -97,7 +99,7 @@ Task make_task(Stage& stage, const Player& player, TaskState state, Mode mode, V
     task.solver_bond = solver_bond(stage.params, task.escrow);
     task.checkpoints = segment_count(task.spec) + 1;
     for (std::uint32_t i = 0; i < task.checkpoints; ++i) {
-        set_checkpoint(stage.state, task.id, i, {hash_numbered("checkpoint", i), make_artifact(), Height{1}});
+        set_checkpoint(stage.state, task.id, i, {hash_numbered("checkpoint", i), make_location(), Height{1}});
     }
     for (std::uint32_t i = 0; verdicts != VerdictStatus::kDue && i < verdicts_max(stage.params); ++i) {
         Assignment assignment = make_assignment(stage, player.number, i + 1, verdicts);
@@ -175,7 +177,7 @@ ProfileReport make_report(const Params& params) {
     for (std::uint32_t i = 0; i < params.profile_segments; ++i) {
         report.segments.push_back(
             {.native_root = hash_numbered("native", i),
-             .native = make_artifact(),
+             .location = make_location(),
              .replayed_root = hash_numbered("replayed", i),
              .measurement = make_measurement()}
         );

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include <core/dispute/opening.hpp>
 #include <core/dispute/tolerance.hpp>
@@ -15,6 +16,7 @@ inline constexpr Amount kMuch{10'000'000'000'000'000};
 inline constexpr std::uint32_t kInterval = 100;
 
 contracts::ArtifactRef make_artifact();
+std::string make_location();
 std::uint32_t verdicts_max(const contracts::Params& params);
 /// Longest strings; as many segments as are ever checked.
 contracts::TaskSpec make_spec(const contracts::Params& params, contracts::Mode mode);

@@ -165,7 +165,7 @@ void Idler::act(const contracts::Task& own) {
     }
     allow_descriptors();
     const std::string node = network_.rpc_url();
-    const std::vector<std::uint16_t> ports{port_of(node), port_of(checkpoint->artifact.location)};
+    const std::vector<std::uint16_t> ports{port_of(node), port_of(checkpoint->location)};
     threads_.emplace_back([this, ports] { hold(ports); });
     threads_.emplace_back([this, node] { ask(node); });
 }

@@ -34,7 +34,6 @@ class Cache {
     /// Throws StoreError if the directory cannot be created.
     explicit Cache(std::filesystem::path directory, CacheLimits limits = {});
 
-    std::optional<StoredFile> get(const Hash256& hash) const { return store_.get(hash); }
     bool has(const Hash256& hash) const { return store_.has(hash); }
     /// Path of the artifact's file, which exists until it is evicted.
     std::filesystem::path path(const Hash256& hash) const { return store_.path(hash); }

@@ -23,12 +23,25 @@ namespace {
 /// What one of several sources is asked for at a time.
 constexpr std::uint64_t kShareBytes = 16U << 20U;
 
-/// ART-15: the hashes of the state's tiles, from the first source that has them; the operator's are asked first.
-/// nullopt if those that answer have none. Fails with the error of the artifact's location if nobody answers.
-Result<std::optional<Leaves>, FetchError> fetch_leaves(
-    const contracts::ArtifactRef& artifact, const std::vector<Source>& sources, const FetchLimits& limits,
-    const ExpectedState& state
+/// ART-15: the hashes of a state's tiles, if they are this state's. Its frozen tensors are those of the task: nothing
+/// that arrives would show that others are meant.
+std::optional<Leaves> leaves_from(const ExpectedState& state, ByteView bytes) {
+    const auto types = program::types_of(state.tensors);
+    auto leaves = decode_leaves(types, state.root, bytes);
+    for (std::size_t i = 0; leaves && i < state.lacking.size(); ++i) {
+        if (state.lacking[i] && commit_leaves(types[i], (*leaves)[i]) != *state.lacking[i]) {
+            leaves.reset();
+        }
+    }
+    return leaves;
+}
+
+/// ART-15: the hashes of the state's tiles, from the first source that has them; the operator's are asked first. Fails
+/// with kMissing if those that answer have none, and with the error of the artifact's location if nobody answers.
+Result<Leaves, FetchError> fetch_leaves(
+    const Reference& artifact, const std::vector<Source>& sources, const FetchLimits& limits
 ) {
+    const ExpectedState& state = *artifact.state;
     const auto types = program::types_of(state.tensors);
     FetchError error = FetchError::kUnreachable;
     bool has_answer = false;
@@ -38,8 +51,8 @@ Result<std::optional<Leaves>, FetchError> fetch_leaves(
             const auto response =
                 http::http_get(url_of(sources[i], artifact) + "/leaves", http_limits(limits, sources[i], size));
             has_answer = true;
-            if (auto leaves = decode_leaves(types, state.root, as_bytes(response.body))) {
-                return std::optional(*std::move(leaves));
+            if (auto leaves = leaves_from(state, as_bytes(response.body))) {
+                return *std::move(leaves);
             }
         } catch (const http::NetTooLarge&) {
             has_answer = true;
@@ -49,52 +62,37 @@ Result<std::optional<Leaves>, FetchError> fetch_leaves(
             error = FetchError::kUnreachable;
         }
     }
-    if (!has_answer) {
-        return Unexpected{error};
-    }
-    return std::optional<Leaves>();
+    return Unexpected{has_answer ? FetchError::kMissing : error};
 }
 
-/// The plan by which each part can be checked; nullptr if nobody has the hashes, or if the file is written in another
-/// way than ours. Fails as fetch_leaves() does.
+/// The plan by which each part of a checkpoint can be checked. Fails as fetch_leaves() does.
 Result<std::shared_ptr<const StateParts>, FetchError> plan_state(
-    const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits,
-    const ExpectedState& state
+    const Reference& artifact, const ContentStore& store, const FetchLimits& limits
 ) {
+    const ExpectedState& state = *artifact.state;
     std::optional<Leaves> leaves;
-    if (const auto stored = store.leaves(artifact.sha256)) {  // by an earlier attempt
-        leaves = decode_leaves(program::types_of(state.tensors), state.root, stored->view());
+    if (const auto stored = store.leaves(artifact.name)) {  // by an earlier attempt
+        leaves = leaves_from(state, stored->view());
     }
     if (!leaves) {
-        TRY_ASSIGN(leaves, fetch_leaves(artifact, sources_of(artifact, limits), limits, state));
-        if (!leaves) {
-            return std::shared_ptr<const StateParts>();
-        }
-        store.put_leaves(artifact.sha256, encode_leaves(*leaves));
+        TRY_ASSIGN(leaves, fetch_leaves(artifact, sources_of(artifact, limits), limits));
+        store.put_leaves(artifact.name, encode_leaves(*leaves));
     }
-    const std::vector<bool> none(state.tensors.size());
-    for (const std::vector<bool>& lacking : {none, state.may_lack}) {
-        if (lacking.size() == state.tensors.size()) {
-            auto plan = std::make_shared<const StateParts>(state.tensors, *leaves, lacking);
-            if (plan->ends().back() == artifact.size_bytes) {
-                return std::shared_ptr<const StateParts>(std::move(plan));
-            }
-        }
-    }
-    return std::shared_ptr<const StateParts>();
+    return std::make_shared<const StateParts>(state, *std::move(leaves));
 }
 
 /// One artifact on its way into a store.
 class Download {
   public:
     Download(
-        const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits,
+        const Reference& artifact, const ContentStore& store, const FetchLimits& limits,
         std::shared_ptr<const PartPlan> plan
     )
-        : artifact_(artifact), limits_(limits), plan_(std::move(plan)), partial_(store, artifact.sha256, plan_) {}
+        : artifact_(artifact), limits_(limits), plan_(std::move(plan)), partial_(store, artifact.name, plan_) {}
 
     /// Takes what is known or can be had on this machine. Wrong bytes are not taken.
-    void take_nearby(const StateParts& parts, const ExpectedState& state, const std::vector<NearbyState>& nearby) {
+    void take_nearby(const StateParts& parts, const std::vector<NearbyState>& nearby) {
+        const ExpectedState& state = *artifact_.state;
         partial_.write(0, parts.head());
         for (const NearbyState& other : nearby) {
             if (other.file.size_bytes() != artifact_.size_bytes ||
@@ -227,7 +225,7 @@ class Download {
 
     bool is_stopped() const { return limits_.stop != nullptr && *limits_.stop; }
 
-    const contracts::ArtifactRef& artifact_;
+    const Reference& artifact_;
     const FetchLimits& limits_;
     std::shared_ptr<const PartPlan> plan_;
     PartialFile partial_;
@@ -258,47 +256,40 @@ const char* to_string(FetchError error) noexcept {
     return "";
 }
 
-ExpectedState expected_state(const program::Program& program, const Hash256& root) {
-    ExpectedState out{.tensors = program.state, .root = root};
-    for (const auto& frozen : program::frozen_tensors(program)) {
-        out.may_lack.push_back(frozen.has_value());
-    }
-    return out;
-}
-
 Result<StoredFile, FetchError> download(
-    const contracts::ArtifactRef& artifact, const ContentStore& store, const FetchLimits& limits,
-    const ExpectedState* state, const std::vector<NearbyState>& nearby
+    const Reference& artifact, const ContentStore& store, const FetchLimits& limits,
+    const std::vector<NearbyState>& nearby
 ) {
-    std::shared_ptr<const StateParts> parts;
-    if (state != nullptr) {
-        TRY_ASSIGN(parts, plan_state(artifact, store, limits, *state));
-    }
-    if (parts) {
+    if (artifact.state) {
+        TRY_ASSIGN(const auto parts, plan_state(artifact, store, limits));
         Download checked(artifact, store, limits, parts);
-        checked.take_nearby(*parts, *state, nearby);
+        checked.take_nearby(*parts, nearby);
         TRY(checked.run());
     } else {
         TRY(Download(artifact, store, limits, std::make_shared<UncheckedParts>(artifact.size_bytes)).run());
     }
-    auto stored = StoredFile::open(store.path(artifact.sha256));
+    auto stored = store.open(artifact.name);
     if (!stored) {
-        throw StoreError(store.path(artifact.sha256).string() + " was removed while it was downloaded");
+        throw StoreError(store.path(artifact.name).string() + " was removed while it was downloaded");
     }
     return *std::move(stored);
 }
 
+std::optional<StoredFile> find_stored(const Reference& artifact, const ContentStore& store) {
+    auto file = artifact.state ? store.open(artifact.name) : store.get(artifact.name);
+    return file && file->size_bytes() == artifact.size_bytes ? file : std::nullopt;
+}
+
 Result<StoredFile, FetchError> fetch(
-    const contracts::ArtifactRef& artifact, std::uint64_t size_max, const ContentStore& store,
-    const FetchLimits& limits, const ExpectedState* state
+    const Reference& artifact, std::uint64_t size_max, const ContentStore& store, const FetchLimits& limits
 ) {
     if (artifact.size_bytes > size_max) {
         return Unexpected{FetchError::kTooLarge};
     }
-    if (auto stored = store.get(artifact.sha256); stored && stored->size_bytes() == artifact.size_bytes) {
+    if (auto stored = find_stored(artifact, store)) {
         return *std::move(stored);
     }
-    return download(artifact, store, limits, state);
+    return download(artifact, store, limits, {});
 }
 
 }  // namespace assay::artifacts

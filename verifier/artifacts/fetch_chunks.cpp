@@ -42,7 +42,7 @@ Result<std::string, FetchError> get_body(
 
 /// ART-17: from the first source that has them; the operator's are asked first.
 Result<merkle::Tree, FetchError> fetch_tree(
-    const contracts::ArtifactRef& artifact, const ExpectedDataset& dataset, const std::vector<Source>& sources,
+    const Reference& artifact, const ExpectedDataset& dataset, const std::vector<Source>& sources,
     const FetchLimits& limits
 ) {
     FetchError error = FetchError::kMissing;
@@ -62,7 +62,7 @@ Result<merkle::Tree, FetchError> fetch_tree(
 class ChunkDownload {
   public:
     ChunkDownload(
-        const contracts::ArtifactRef& artifact, const FetchLimits& limits, const PartialDataset& into,
+        const Reference& artifact, const FetchLimits& limits, const PartialDataset& into,
         std::vector<std::uint64_t> missing
     )
         : artifact_(artifact), limits_(limits), into_(into), missing_(std::move(missing)) {}
@@ -150,7 +150,7 @@ class ChunkDownload {
 
     bool is_stopped() const { return limits_.stop != nullptr && *limits_.stop; }
 
-    const contracts::ArtifactRef& artifact_;
+    const Reference& artifact_;
     const FetchLimits& limits_;
     const PartialDataset& into_;
     std::mutex mutex_;
@@ -166,14 +166,13 @@ std::uint64_t size_bytes_of(const ChunkRequest& request) noexcept {
 }
 
 Result<PartialDataset, FetchError> fetch_chunks(
-    const contracts::ArtifactRef& artifact, const ChunkRequest& request, const ContentStore& store,
-    const FetchLimits& limits
+    const Reference& artifact, const ChunkRequest& request, const ContentStore& store, const FetchLimits& limits
 ) {
     const std::vector<Source> sources = sources_of(artifact, limits);
-    auto dataset = PartialDataset::open(store, artifact.sha256, request.dataset);
+    auto dataset = PartialDataset::open(store, artifact.name, request.dataset);
     if (!dataset) {
         TRY_ASSIGN(auto tree, fetch_tree(artifact, request.dataset, sources, limits));
-        dataset.emplace(PartialDataset::make(store, artifact.sha256, request.dataset, std::move(tree)));
+        dataset.emplace(PartialDataset::make(store, artifact.name, request.dataset, std::move(tree)));
     }
     std::vector<std::uint64_t> missing;
     std::copy_if(request.chunks.begin(), request.chunks.end(), std::back_inserter(missing), [&](std::uint64_t chunk) {

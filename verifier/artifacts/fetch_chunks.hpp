@@ -26,8 +26,7 @@ std::uint64_t size_bytes_of(const ChunkRequest& request) noexcept;
 /// same time. Fails with the error of the artifact's location: kMissing if nobody has the hashes, kMismatch if what
 /// came is wrong. Throws StoreError, and std::system_error if no thread can be started.
 Result<PartialDataset, FetchError> fetch_chunks(
-    const contracts::ArtifactRef& artifact, const ChunkRequest& request, const ContentStore& store,
-    const FetchLimits& limits = {}
+    const Reference& artifact, const ChunkRequest& request, const ContentStore& store, const FetchLimits& limits = {}
 );
 
 }  // namespace assay::artifacts

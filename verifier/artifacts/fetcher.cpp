@@ -55,11 +55,11 @@ Fetcher::~Fetcher() {
     }
 }
 
-Fetcher::Key Fetcher::key_of(const contracts::ArtifactRef& artifact, bool of_chunks) {
-    return {artifact.sha256, artifact.size_bytes, artifact.location, of_chunks};
+Fetcher::Key Fetcher::key_of(const Reference& artifact, bool of_chunks) {
+    return {artifact.name, artifact.size_bytes, artifact.location, of_chunks};
 }
 
-std::string Fetcher::host_of(const contracts::ArtifactRef& artifact) {
+std::string Fetcher::host_of(const Reference& artifact) {
     const auto url = http::decode_url(artifact.location);
     return url ? url->host + " " + url->port : artifact.location;
 }
@@ -70,15 +70,14 @@ Fetcher::Clock::duration Fetcher::backoff(std::uint32_t failures) const {
 }
 
 Fetcher::Job& Fetcher::ask(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
-    const std::shared_ptr<const ExpectedState>& state, const std::shared_ptr<const ChunkRequest>& chunks
+    const contracts::TaskId& task, const Reference& artifact, Urgency urgency,
+    const std::shared_ptr<const ChunkRequest>& chunks
 ) {
     Job fresh{.task = task, .artifact = artifact, .host = host_of(artifact), .urgency = urgency, .order = asked_};
     const auto [found, is_new] = jobs_.try_emplace(key_of(artifact, chunks != nullptr), std::move(fresh));
     asked_ += is_new ? 1 : 0;
     Job& job = found->second;
     job.task = task;
-    job.state = state ? state : job.state;
     job.chunks = merged(job.chunks, chunks);
     if (urgency == Urgency::kDispute && job.error == FetchError::kNoRoom) {
         job.not_before = {};  // for a dispute there is more
@@ -91,57 +90,51 @@ Fetcher::Job& Fetcher::ask(
 }
 
 Result<StoredFile, FetchError> Fetcher::get(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
-    const std::shared_ptr<const ExpectedState>& state
+    const contracts::TaskId& task, const Reference& artifact, std::uint64_t size_max, Urgency urgency
 ) {
     if (artifact.size_bytes > size_max) {
         return Unexpected{FetchError::kTooLarge};
     }
-    cache_.pin(task, artifact.sha256);
+    cache_.pin(task, artifact.name);
     if (auto file = stored(artifact)) {
         return *std::move(file);
     }
     const std::lock_guard lock(mutex_);
-    return Unexpected{ask(task, artifact, urgency, state).error.value_or(FetchError::kPending)};
+    return Unexpected{ask(task, artifact, urgency).error.value_or(FetchError::kPending)};
 }
 
-std::optional<StoredFile> Fetcher::stored(const contracts::ArtifactRef& artifact) const {
-    for (int attempt = 0; attempt < 2; ++attempt) {
-        auto file = attempt == 0 ? own_.get(artifact.sha256) : cache_.get(artifact.sha256);
-        if (file && file->size_bytes() == artifact.size_bytes) {
-            return file;
-        }
-    }
-    return std::nullopt;
+std::optional<StoredFile> Fetcher::stored(const Reference& artifact) const {
+    auto file = find_stored(artifact, own_);
+    return file ? file : find_stored(artifact, cache_.store());
 }
 
 Result<DatasetFile, FetchError> Fetcher::get_chunks(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
+    const contracts::TaskId& task, const Reference& artifact, Urgency urgency,
     const std::shared_ptr<const ChunkRequest>& request
 ) {
     ASSERT(artifact.size_bytes == canonical::byte_count(request->dataset.shape));
-    cache_.pin(task, artifact.sha256);
+    cache_.pin(task, artifact.name);
     if (auto file = stored(artifact)) {
         return DatasetFile(*std::move(file));
     }
     std::unique_lock lock(mutex_);
     if (!jobs_.contains(key_of(artifact, true))) {  // otherwise something is missing
         lock.unlock();
-        auto partial = PartialDataset::open(cache_.store(), artifact.sha256, request->dataset);
+        auto partial = PartialDataset::open(cache_.store(), artifact.name, request->dataset);
         if (partial && partial->has_all(request->chunks)) {
             return DatasetFile(std::make_shared<const PartialDataset>(*std::move(partial)));
         }
         lock.lock();
     }
-    return Unexpected{ask(task, artifact, urgency, nullptr, request).error.value_or(FetchError::kPending)};
+    return Unexpected{ask(task, artifact, urgency, request).error.value_or(FetchError::kPending)};
 }
 
 void Fetcher::want_chunks(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
+    const contracts::TaskId& task, const Reference& artifact, Urgency urgency,
     const std::shared_ptr<const ChunkRequest>& request
 ) {
-    cache_.pin(task, artifact.sha256);
-    if (!own_.has(artifact.sha256) && !cache_.has(artifact.sha256)) {
+    cache_.pin(task, artifact.name);
+    if (!own_.has(artifact.name) && !cache_.has(artifact.name)) {
         static_cast<void>(get_chunks(task, artifact, urgency, request));
     }
 }
@@ -152,7 +145,7 @@ void Fetcher::keep_chunk_leaves(const Hash256& dataset, const merkle::Tree& tree
         if (!store->has(dataset)) {
             continue;
         }
-        // What is there may have been taken for the hashes of a checkpoint with the same SHA-256.
+        // Another task may have named the same file, as a dataset with another root.
         const auto known = store->leaves(dataset);
         if (!known || !std::equal(leaves.begin(), leaves.end(), known->view().begin(), known->view().end())) {
             store->put_leaves(dataset, leaves);
@@ -160,21 +153,18 @@ void Fetcher::keep_chunk_leaves(const Hash256& dataset, const merkle::Tree& tree
     }
 }
 
-void Fetcher::want(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
-    const std::shared_ptr<const ExpectedState>& state
-) {
+void Fetcher::want(const contracts::TaskId& task, const Reference& artifact, std::uint64_t size_max, Urgency urgency) {
     if (artifact.size_bytes > size_max) {
         return;
     }
-    cache_.pin(task, artifact.sha256);
-    if (!own_.has(artifact.sha256) && !cache_.has(artifact.sha256)) {
+    cache_.pin(task, artifact.name);
+    if (!own_.has(artifact.name) && !cache_.has(artifact.name)) {
         const std::lock_guard lock(mutex_);
-        ask(task, artifact, urgency, state);
+        ask(task, artifact, urgency);
     }
 }
 
-std::uint32_t Fetcher::failures(const contracts::ArtifactRef& artifact) const {
+std::uint32_t Fetcher::failures(const Reference& artifact) const {
     const std::lock_guard lock(mutex_);
     const auto found = jobs_.find(key_of(artifact));
     return found == jobs_.end() ? 0 : found->second.failures;
@@ -201,7 +191,7 @@ std::optional<Fetcher::Key> Fetcher::take(bool disputes_only) {
         const bool is_dispute = job.urgency == Urgency::kDispute;
         const Host& host = hosts_[job.host];
         // Another location of an artifact that is being downloaded goes on where this one ends.
-        const bool is_running = running_.contains(job.artifact.sha256);
+        const bool is_running = running_.contains(job.artifact.name);
         const bool may_run = job.is_wanted && !is_running && !host.is_busy && (is_dispute || !disputes_only) &&
                              job.not_before <= now && host.not_before <= now;
         const std::tuple rank(job.urgency, host.failures, job.order);
@@ -214,7 +204,7 @@ std::optional<Fetcher::Key> Fetcher::take(bool disputes_only) {
         Job& job = jobs_.at(*out);
         job.is_running = true;
         job.is_wanted = false;
-        running_.insert(job.artifact.sha256);
+        running_.insert(job.artifact.name);
         hosts_[job.host].is_busy = true;
     }
     return out;
@@ -238,7 +228,7 @@ void Fetcher::run(bool disputes_only) {
 
 std::vector<NearbyState> Fetcher::nearby(const Job& job) const {
     std::vector<NearbyState> out;
-    for (const Hash256& hash : job.state ? cache_.pinned(job.task) : std::set<Hash256>{}) {
+    for (const Hash256& hash : job.artifact.state ? cache_.pinned(job.task) : std::set<Hash256>{}) {
         for (const ContentStore* store : {&own_, &cache_.store()}) {
             auto file = StoredFile::open(store->path(hash));
             auto leaves = store->leaves(hash);
@@ -252,19 +242,19 @@ std::vector<NearbyState> Fetcher::nearby(const Job& job) const {
 
 std::optional<FetchError> Fetcher::attempt_whole(const Job& job) {
     // Asked before the transfer, so that nobody transfers what nobody can keep.
-    if (!cache_.reserve(job.artifact.sha256, job.artifact.size_bytes, job.urgency)) {
+    if (!cache_.reserve(job.artifact.name, job.artifact.size_bytes, job.urgency)) {
         return FetchError::kNoRoom;
     }
-    const auto file = download(job.artifact, cache_.store(), options_.limits, job.state.get(), nearby(job));
+    const auto file = download(job.artifact, cache_.store(), options_.limits, nearby(job));
     return file ? std::nullopt : std::optional(file.error());
 }
 
 std::optional<FetchError> Fetcher::attempt_chunks(const Job& job) {
     std::uint64_t size_bytes = size_bytes_of(*job.chunks);  // besides the chunks of other segments
     for (const ContentStore::Entry& partial : cache_.store().partials()) {
-        size_bytes += partial.hash == job.artifact.sha256 ? partial.size_bytes : 0;
+        size_bytes += partial.hash == job.artifact.name ? partial.size_bytes : 0;
     }
-    if (!cache_.reserve(job.artifact.sha256, size_bytes, job.urgency)) {
+    if (!cache_.reserve(job.artifact.name, size_bytes, job.urgency)) {
         return FetchError::kNoRoom;
     }
     const auto dataset = fetch_chunks(job.artifact, *job.chunks, cache_.store(), options_.limits);
@@ -288,7 +278,7 @@ std::optional<FetchError> Fetcher::attempt(const Job& job) {
     } catch (const std::system_error&) {  // no thread for another source
         error = FetchError::kNoRoom;
     }
-    cache_.settle(job.artifact.sha256);
+    cache_.settle(job.artifact.name);
     return error;
 }
 
@@ -297,7 +287,7 @@ void Fetcher::finish(const Key& key, std::optional<FetchError> error) {
     Host& host = hosts_[job.host];
     const auto now = Clock::now();
     host.is_busy = false;
-    running_.erase(job.artifact.sha256);
+    running_.erase(job.artifact.name);
     job.is_running = false;
     job.error = error;
     if (error == FetchError::kNoRoom) {

@@ -48,33 +48,29 @@ class Fetcher {
 
     /// Returns the artifact if it is stored. Otherwise requests it and returns at once: with kPending until the first
     /// attempt has finished, then with the error of the last attempt, or kTooLarge if the reference names more than
-    /// `size_max` bytes (ART-12). `state` is what a checkpoint has to be (ART-16). Throws StoreError.
+    /// `size_max` bytes (ART-12). Throws StoreError.
     Result<StoredFile, FetchError> get(
-        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
-        const std::shared_ptr<const ExpectedState>& state = nullptr
+        const contracts::TaskId& task, const Reference& artifact, std::uint64_t size_max, Urgency urgency
     );
     /// Requests the artifact if it is not stored yet and not too large.
-    void want(
-        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max, Urgency urgency,
-        const std::shared_ptr<const ExpectedState>& state = nullptr
-    );
+    void want(const contracts::TaskId& task, const Reference& artifact, std::uint64_t size_max, Urgency urgency);
     /// ART-19: returns the dataset with at least the requested chunks, if they are stored. Otherwise requests them and
     /// returns at once, as get() does. Where no source delivers chunks, the whole file is fetched. The artifact must
     /// have the size that the request's dataset has. Throws StoreError.
     Result<DatasetFile, FetchError> get_chunks(
-        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
+        const contracts::TaskId& task, const Reference& artifact, Urgency urgency,
         const std::shared_ptr<const ChunkRequest>& request
     );
     /// Requests the chunks if the dataset is not stored yet. Throws StoreError.
     void want_chunks(
-        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
+        const contracts::TaskId& task, const Reference& artifact, Urgency urgency,
         const std::shared_ptr<const ChunkRequest>& request
     );
     /// ART-17: keeps the hashes of the chunks beside the dataset's file, so that it is served with them. Does nothing
     /// if the file is not stored. Throws StoreError.
     void keep_chunk_leaves(const Hash256& dataset, const merkle::Tree& tree) const;
     /// Number of failed attempts since the artifact was first requested, not counting those for lack of disk space.
-    std::uint32_t failures(const contracts::ArtifactRef& artifact) const;
+    std::uint32_t failures(const Reference& artifact) const;
     /// Total number of finished attempts. If it has changed, new artifacts may be available.
     std::uint64_t finished() const { return finished_; }
     /// Drops the requests of a task that has ended, and lets its artifacts be evicted.
@@ -85,9 +81,8 @@ class Fetcher {
     using Key = std::tuple<Hash256, std::uint64_t, std::string, bool>;  ///< the last: chunks of it
     struct Job {
         contracts::TaskId task;
-        contracts::ArtifactRef artifact;
+        Reference artifact;
         std::string host;
-        std::shared_ptr<const ExpectedState> state{};
         std::shared_ptr<const ChunkRequest> chunks{};  ///< null: the whole artifact is wanted
         Urgency urgency = Urgency::kOffer;
         bool is_wanted = true;  ///< waiting for an attempt
@@ -103,14 +98,14 @@ class Fetcher {
         std::uint32_t failures = 0;
         Clock::time_point not_before{};
     };
-    static Key key_of(const contracts::ArtifactRef& artifact, bool of_chunks = false);
-    static std::string host_of(const contracts::ArtifactRef& artifact);
+    static Key key_of(const Reference& artifact, bool of_chunks = false);
+    static std::string host_of(const Reference& artifact);
     Job& ask(
-        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, Urgency urgency,
-        const std::shared_ptr<const ExpectedState>& state, const std::shared_ptr<const ChunkRequest>& chunks = nullptr
+        const contracts::TaskId& task, const Reference& artifact, Urgency urgency,
+        const std::shared_ptr<const ChunkRequest>& chunks = nullptr
     );
     /// Returns the file, verified, from either store.
-    std::optional<StoredFile> stored(const contracts::ArtifactRef& artifact) const;
+    std::optional<StoredFile> stored(const Reference& artifact) const;
     void run(bool disputes_only);
     /// Picks the next job and marks it as running; nullopt if none can run now.
     std::optional<Key> take(bool disputes_only);

@@ -176,6 +176,8 @@ std::optional<StoredFile> StoredFile::open(const std::filesystem::path& path) {
     return StoredFile(std::make_shared<const Mapping>(*std::move(file)));
 }
 
+const std::filesystem::path& StoredFile::path() const { return mapping_->file.path(); }
+
 std::uint64_t StoredFile::size_bytes() const { return mapping_->size_bytes; }
 
 ByteView StoredFile::view() const {

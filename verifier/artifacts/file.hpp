@@ -35,6 +35,7 @@ class File {
     void write_at(std::uint64_t offset, ByteView bytes) const;
     /// Fails if the file ends before.
     void read_at(std::uint64_t offset, std::span<std::uint8_t> out) const;
+    const std::filesystem::path& path() const { return path_; }
     std::uint64_t size_bytes() const;
     /// Longer files get zeros that take no room on the disk.
     void resize(std::uint64_t size_bytes) const;
@@ -60,6 +61,8 @@ class StoredFile {
     /// Returns nullopt if there is no such file. Throws StoreError if it cannot be read.
     static std::optional<StoredFile> open(const std::filesystem::path& path);
 
+    /// Where it was when it was opened.
+    const std::filesystem::path& path() const;
     std::uint64_t size_bytes() const;
     /// The bytes, mapped into memory: the system reads a page when it is first touched, and may drop it again. A disk
     /// that fails then ends the process; read() throws instead.

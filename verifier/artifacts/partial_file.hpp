@@ -23,6 +23,8 @@ class PartPlan {
     std::uint64_t begin_of(std::uint64_t part) const { return part == 0 ? 0 : ends_[part - 1]; }
     /// Returns whether a part that is in the file is the artifact's.
     virtual bool is_right(std::uint64_t part, const File& file) const = 0;
+    /// Whether a file of which all parts are right is the artifact, whatever its SHA-256.
+    virtual bool is_complete_check() const = 0;
     /// Distinguishes unfinished downloads of one artifact that are divided in another way.
     virtual const char* mark() const = 0;
 
@@ -36,13 +38,14 @@ class UncheckedParts final : public PartPlan {
     static constexpr std::uint64_t kPartBytes = 256U << 10U;
     explicit UncheckedParts(std::uint64_t size_bytes);
     bool is_right(std::uint64_t, const File&) const override { return true; }
+    bool is_complete_check() const override { return false; }
     const char* mark() const override { return ""; }
 };
 
 /// An artifact that is being downloaded into a store, by one or more threads. It is divided into parts. The file has
 /// the artifact's bytes and, behind them, one byte for each part that says whether the part is complete. So a process
-/// that dies loses at most one part for each connection. The file is hashed as far as it is complete from its
-/// beginning. Functions throw StoreError.
+/// that dies loses at most one part for each connection. Where a hash of the whole is needed, the file is hashed as far
+/// as it is complete from its beginning. Functions throw StoreError.
 class PartialFile {
   public:
     /// Bytes first..end-1.
@@ -53,7 +56,7 @@ class PartialFile {
 
     /// Opens what an earlier attempt has left, or an empty file. Throws StoreError, also if somebody else downloads the
     /// same artifact into the store.
-    PartialFile(const ContentStore& store, const Hash256& hash, std::shared_ptr<const PartPlan> plan);
+    PartialFile(const ContentStore& store, const Hash256& name, std::shared_ptr<const PartPlan> plan);
     PartialFile(const PartialFile&) = delete;
     PartialFile& operator=(const PartialFile&) = delete;
 
@@ -73,7 +76,8 @@ class PartialFile {
     Written write(std::uint64_t offset, ByteView bytes);
     /// Gives back those parts of a claim that are not complete.
     void release(const Claim& claim);
-    /// Moves the complete file into the store. Returns false, and drops all bytes, if they are not the artifact's.
+    /// Moves the complete file into the store. Returns false, and drops all bytes, if they are not the artifact's,
+    /// which cannot be where each part was checked.
     bool finish();
     /// Drops all bytes.
     void clear();
@@ -82,12 +86,14 @@ class PartialFile {
     enum class Part : std::uint8_t { kMissing = 0, kDone = 1, kClaimed = 2 };
 
     void mark_done(std::uint64_t part);
+    /// Of parts that an earlier process has marked: a crash may have kept the mark and not the bytes.
+    void check_marked();
     void hash_what_is_there();
     /// The part with this byte.
     std::uint64_t part_at(std::uint64_t offset) const;
 
     const ContentStore& store_;
-    Hash256 expected_;
+    Hash256 name_;
     std::shared_ptr<const PartPlan> plan_;
     std::uint64_t size_bytes_;
     std::filesystem::path path_;

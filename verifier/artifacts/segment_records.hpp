@@ -17,9 +17,11 @@ struct SegmentRecords {
     std::optional<contracts::Checkpoint> before;  ///< the checkpoint before the segment; absent for the initialisation
     std::optional<contracts::Checkpoint>
         after;  ///< the claimed checkpoint; absent for the evaluation, which has a score
+    std::optional<contracts::Checkpoint> start{};  ///< the first checkpoint; present if the task has a parent
     static constexpr auto fields() {
         return Fields<
-            &SegmentRecords::task, &SegmentRecords::segment, &SegmentRecords::before, &SegmentRecords::after>{};
+            &SegmentRecords::task, &SegmentRecords::segment, &SegmentRecords::before, &SegmentRecords::after,
+            &SegmentRecords::start>{};
     }
 };
 

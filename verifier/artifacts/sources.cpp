@@ -5,7 +5,7 @@
 
 namespace assay::artifacts {
 
-std::vector<Source> sources_of(const contracts::ArtifactRef& artifact, const FetchLimits& limits) {
+std::vector<Source> sources_of(const Reference& artifact, const FetchLimits& limits) {
     std::vector<Source> out{{artifact.location, limits.public_only}};
     for (const std::string& mirror : limits.mirrors) {
         const bool is_known =
@@ -17,12 +17,12 @@ std::vector<Source> sources_of(const contracts::ArtifactRef& artifact, const Fet
     return out;
 }
 
-std::string url_of(const Source& source, const contracts::ArtifactRef& artifact) {
+std::string url_of(const Source& source, const Reference& artifact) {
     std::string url = source.location;
     while (url.ends_with('/')) {
         url.pop_back();
     }
-    return url + "/artifact/" + to_hex(artifact.sha256.view());
+    return url + "/artifact/" + to_hex(artifact.name.view());
 }
 
 http::HttpLimits http_limits(const FetchLimits& limits, const Source& source, std::uint64_t body_max) {

@@ -17,9 +17,9 @@ struct Source {
     bool public_only = false;
 };
 /// The location of the reference, then the mirrors.
-std::vector<Source> sources_of(const contracts::ArtifactRef& artifact, const FetchLimits& limits);
+std::vector<Source> sources_of(const Reference& artifact, const FetchLimits& limits);
 /// ART-6: where the source has the artifact.
-std::string url_of(const Source& source, const contracts::ArtifactRef& artifact);
+std::string url_of(const Source& source, const Reference& artifact);
 http::HttpLimits http_limits(const FetchLimits& limits, const Source& source, std::uint64_t body_max);
 
 }  // namespace assay::artifacts

@@ -32,17 +32,11 @@ void check_type(const program::StateTensor& expected, const canonical::Tensor& t
     ASSERT(tensor.data.size() == tensor.shape.element_count() * canonical::size_of(tensor.dtype));
 }
 
-/// Tensors that a file may lack: for each of its names one of `tensors`, if any.
-struct Spare {
-    std::vector<std::optional<std::uint32_t>> places;
-    std::span<const canonical::Tensor> tensors;
-};
-
 /// Hands the tensors to `take`, one after another in the order of `names`. `read` copies a part of the file, of which
-/// `bytes` is a view. The file has all tensors, or all for which there is no spare one.
+/// `bytes` is a view. The file has all tensors, or all that are not frozen.
 template <class Read, class Take>
 Result<void, StateError> read_named(
-    const Names& names, const Spare& spare, ByteView bytes, const Read& read, const Take& take
+    const Names& names, const Frozen& frozen, ByteView bytes, const Read& read, const Take& take
 ) {
     const auto layout = decode_safetensors_layout(bytes);
     if (!layout) {
@@ -57,7 +51,7 @@ Result<void, StateError> read_named(
     std::vector<const TensorPlace*> places;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto found = by_name.find(names[i].name);
-        if (found == by_name.end() && (is_whole || spare.tensors.empty() || !spare.places[i])) {
+        if (found == by_name.end() && (is_whole || !frozen.has(i))) {
             return Unexpected{StateError::kTensors};
         }
         if (found != by_name.end() && found->second->type != names[i].type) {
@@ -66,15 +60,15 @@ Result<void, StateError> read_named(
         found_count += found != by_name.end() ? 1U : 0U;
         places.push_back(found != by_name.end() ? found->second : nullptr);
     }
-    const auto spare_count = static_cast<std::size_t>(
-        std::count_if(spare.places.begin(), spare.places.end(), [](const auto& place) { return place.has_value(); })
+    const auto frozen_count = static_cast<std::size_t>(
+        std::count_if(frozen.places.begin(), frozen.places.end(), [](const auto& place) { return place.has_value(); })
     );
-    if (found_count != layout->tensors.size() || (!is_whole && found_count + spare_count != names.size())) {
+    if (found_count != layout->tensors.size() || (!is_whole && found_count + frozen_count != names.size())) {
         return Unexpected{StateError::kTensors};
     }
     for (std::size_t i = 0; i < places.size(); ++i) {
         if (places[i] == nullptr) {
-            take(spare.tensors[*spare.places[i]]);
+            take(frozen.tensors[*frozen.places[i]]);
             continue;
         }
         canonical::Tensor tensor = canonical::make_tensor(places[i]->type.dtype, places[i]->type.shape);
@@ -85,18 +79,20 @@ Result<void, StateError> read_named(
 }
 
 template <class Take>
-Result<void, StateError> read_named(const Names& names, const Spare& spare, const StoredFile& file, const Take& take) {
+Result<void, StateError> read_named(
+    const Names& names, const Frozen& frozen, const StoredFile& file, const Take& take
+) {
     const auto read = [&file](std::uint64_t offset, std::span<std::uint8_t> out) { file.read(offset, out); };
-    return read_named(names, spare, file.view(), read, take);
+    return read_named(names, frozen, file.view(), read, take);
 }
 
 template <class... Source>
 Result<std::vector<canonical::Tensor>, StateError> decode_named(
-    const Names& names, const Spare& spare, const Source&... source
+    const Names& names, const Frozen& frozen, const Source&... source
 ) {
     std::vector<canonical::Tensor> tensors;
     tensors.reserve(names.size());
-    TRY(read_named(names, spare, source..., [&tensors](canonical::Tensor tensor) {
+    TRY(read_named(names, frozen, source..., [&tensors](canonical::Tensor tensor) {
         tensors.push_back(std::move(tensor));
     }));
     return tensors;
@@ -107,11 +103,10 @@ struct Selection {
     Names names;
     std::vector<std::size_t> indices;
 };
-Selection select(const program::Program& program, StateFile file) {
-    const auto frozen = program::frozen_tensors(program);
+Selection select(const program::Program& program, const Frozen& frozen) {
     Selection out;
     for (std::size_t i = 0; i < program.state.size(); ++i) {
-        if (file == StateFile::kWhole || !frozen[i]) {
+        if (!frozen.has(i)) {
             out.names.push_back(program.state[i]);
             out.indices.push_back(i);
         }
@@ -121,10 +116,10 @@ Selection select(const program::Program& program, StateFile file) {
 
 template <class Write>
 void write_state(
-    const program::Program& program, std::span<const canonical::Tensor> state, StateFile file, const Write& write
+    const program::Program& program, std::span<const canonical::Tensor> state, const Frozen& frozen, const Write& write
 ) {
     ASSERT(state.size() == program.state.size());
-    const Selection selection = select(program, file);
+    const Selection selection = select(program, frozen);
     write(encode_safetensors_head(named_types(selection.names)));
     for (const std::size_t index : selection.indices) {
         check_type(program.state[index], state[index]);
@@ -152,40 +147,40 @@ const char* to_string(StateError error) noexcept {
     return "";
 }
 
-Bytes encode_state(const program::Program& program, std::span<const canonical::Tensor> state, StateFile file) {
+Bytes encode_state(const program::Program& program, std::span<const canonical::Tensor> state, const Frozen& frozen) {
     Bytes out;
-    write_state(program, state, file, [&out](ByteView piece) { append(out, piece); });
+    write_state(program, state, frozen, [&out](ByteView piece) { append(out, piece); });
     return out;
 }
 
 ContentStore::Entry store_state(
     const program::Program& program, std::span<const canonical::Tensor> state, const Leaves& leaves,
-    const ContentStore& store, StateFile file
+    const ContentStore& store, const Frozen& frozen
 ) {
-    ContentStore::Writer writer(store);
-    write_state(program, state, file, [&writer](ByteView piece) { writer.write(piece); });
+    const Hash256 root = root_of_leaves(program::types_of(program.state), leaves);
+    ContentStore::Writer writer(store, checkpoint_name(root, !frozen.is_any()));
+    write_state(program, state, frozen, [&writer](ByteView piece) { writer.write(piece); });
     const ContentStore::Entry stored = writer.finish();
     store.put_leaves(stored.hash, encode_leaves(leaves));
     return stored;
 }
 
 Result<std::vector<canonical::Tensor>, StateError> decode_state(
-    const program::Program& program, ByteView bytes, std::span<const canonical::Tensor> initial
+    const program::Program& program, ByteView bytes, const Frozen& frozen
 ) {
-    return decode_named(program.state, {program::frozen_tensors(program), initial}, bytes, copier_of(bytes));
+    return decode_named(program.state, frozen, bytes, copier_of(bytes));
 }
 
 Result<std::vector<canonical::Tensor>, StateError> decode_state(
-    const program::Program& program, const StoredFile& file, std::span<const canonical::Tensor> initial
+    const program::Program& program, const StoredFile& file, const Frozen& frozen
 ) {
-    return decode_named(program.state, {program::frozen_tensors(program), initial}, file);
+    return decode_named(program.state, frozen, file);
 }
 
 Result<Hash256, StateError> root_of_state(
-    const program::Program& program, const StoredFile& file, std::span<const canonical::Tensor> initial
+    const program::Program& program, const StoredFile& file, const Frozen& frozen
 ) {
     std::vector<Hash256> commitments;
-    const Spare frozen{program::frozen_tensors(program), initial};
     TRY(read_named(program.state, frozen, file, [&commitments](const canonical::Tensor& tensor) {
         commitments.push_back(commit_tensor(tensor));
     }));

@@ -11,6 +11,7 @@
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/commitment.hpp>
 #include <verifier/artifacts/hashing.hpp>
+#include <verifier/artifacts/reference.hpp>
 #include <verifier/artifacts/store.hpp>
 
 namespace assay::artifacts {
@@ -22,36 +23,29 @@ enum class [[nodiscard]] StateError : std::uint8_t{
 };
 const char* to_string(StateError error) noexcept;
 
-/// Which tensors a checkpoint's file has (ART-10).
-enum class StateFile : std::uint8_t {
-    kWhole,    ///< all
-    kTrained,  ///< none that is frozen: those are among the task's initial tensors
-};
-
-/// ART-10: encodes a checkpoint: the program's state tensors by name. `state` has the program's order and types, and is
-/// whole in any case.
+/// ART-10: encodes a checkpoint: the program's state tensors by name, without those that are frozen. `state` has the
+/// program's order and types, and is whole in any case. Of `frozen` only the places are read.
 Bytes encode_state(
-    const program::Program& program, std::span<const canonical::Tensor> state, StateFile file = StateFile::kWhole
+    const program::Program& program, std::span<const canonical::Tensor> state, const Frozen& frozen = {}
 );
-/// Writes the same from the tensors to a store, without a copy in memory, and the hashes of all tiles (ART-15). Throws
-/// StoreError.
+/// Writes the same from the tensors to a store under the checkpoint's name, without a copy in memory, and the hashes of
+/// all tiles, `leaves`, beside it (ART-15). Throws StoreError.
 ContentStore::Entry store_state(
     const program::Program& program, std::span<const canonical::Tensor> state, const Leaves& leaves,
-    const ContentStore& store, StateFile file = StateFile::kWhole
+    const ContentStore& store, const Frozen& frozen = {}
 );
-/// Decodes a checkpoint. Returns the state in the program's order, whatever the file's order. Frozen tensors that the
-/// file lacks are taken from `initial`, the task's initial tensors; without any the file has to be whole. Fails with
-/// StateError; throws StoreError if a file cannot be read.
+/// Decodes a checkpoint. Returns the state in the program's order, whatever the file's order. The file has all tensors,
+/// or all but those of `frozen`. Fails with StateError; throws StoreError if a file cannot be read.
 Result<std::vector<canonical::Tensor>, StateError> decode_state(
-    const program::Program& program, ByteView bytes, std::span<const canonical::Tensor> initial = {}
+    const program::Program& program, ByteView bytes, const Frozen& frozen = {}
 );
 Result<std::vector<canonical::Tensor>, StateError> decode_state(
-    const program::Program& program, const StoredFile& file, std::span<const canonical::Tensor> initial = {}
+    const program::Program& program, const StoredFile& file, const Frozen& frozen = {}
 );
 /// Returns the state root (TRC-3) of a checkpoint, with one tensor of the file in memory at a time. Fails and throws as
 /// decode_state() does.
 Result<Hash256, StateError> root_of_state(
-    const program::Program& program, const StoredFile& file, std::span<const canonical::Tensor> initial = {}
+    const program::Program& program, const StoredFile& file, const Frozen& frozen = {}
 );
 
 /// ART-11: the same for the tensors that the task passes to the program's init graph, Program::initial.

@@ -7,41 +7,26 @@
 
 #include <core/base/assert.hpp>
 #include <core/dispute/commitment.hpp>
-#include <verifier/artifacts/safetensors.hpp>
 
 namespace assay::artifacts {
 namespace {
 
 constexpr std::uint32_t kColumnsAtOnce = 64 * canonical::kTileDim;
 
-std::vector<NamedType> named(const std::vector<program::StateTensor>& tensors, const std::vector<bool>& lacking) {
-    std::vector<NamedType> out;
-    out.reserve(tensors.size());
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        if (lacking.empty() || !lacking[i]) {
-            out.push_back({.name = tensors[i].name, .type = tensors[i].type});
-        }
-    }
-    return out;
-}
-
 }  // namespace
 
-StateParts::StateParts(
-    const std::vector<program::StateTensor>& tensors, Leaves leaves, const std::vector<bool>& lacking
-)
-    : leaves_(std::move(leaves)), head_(encode_safetensors_head(named(tensors, lacking))) {
-    ASSERT(leaves_.size() == tensors.size());
+StateParts::StateParts(const ExpectedState& state, Leaves leaves) : leaves_(std::move(leaves)), head_(head_of(state)) {
+    ASSERT(leaves_.size() == state.tensors.size());
     std::uint64_t offset = head_.size();
     const auto end_part = [&] {
         ends_.push_back(offset);
         row_ends_.push_back(rows_.size());
     };
     end_part();
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        const canonical::TensorType type = tensors[i].type;
+    for (std::size_t i = 0; i < state.tensors.size(); ++i) {
+        const canonical::TensorType type = state.tensors[i].type;
         types_.push_back(type);
-        if (!lacking.empty() && lacking[i]) {
+        if (!state.lacking.empty() && state.lacking[i]) {
             continue;
         }
         for (std::uint32_t row = 0; row < canonical::tile_rows(type.shape); ++row) {

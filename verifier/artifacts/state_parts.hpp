@@ -7,7 +7,7 @@
 #include <core/base/bytes.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/partial_file.hpp>
-#include <verifier/compile/program/program.hpp>
+#include <verifier/artifacts/reference.hpp>
 
 namespace assay::artifacts {
 
@@ -15,10 +15,10 @@ namespace assay::artifacts {
 /// (ART-16): first the header, then rows of tiles, which are 32 rows of a tensor, as many as make a part.
 class StateParts final : public PartPlan {
   public:
-    /// `leaves` are those of the state to download, of all its tensors. `lacking` says which the file does not have;
-    /// empty: it has all.
-    StateParts(const std::vector<program::StateTensor>& tensors, Leaves leaves, const std::vector<bool>& lacking = {});
+    /// `leaves` are those of all tensors of the state.
+    StateParts(const ExpectedState& state, Leaves leaves);
     bool is_right(std::uint64_t part, const File& file) const override;
+    bool is_complete_check() const override { return true; }
     const char* mark() const override { return "s"; }
 
     /// The first part.

@@ -51,25 +51,29 @@ ContentStore::Writer::Writer(const ContentStore& store)
       path_(store.directory_ / kTemporary / next_temporary_name()),
       file_(path_, O_WRONLY | O_CREAT | O_TRUNC) {}
 
+ContentStore::Writer::Writer(const ContentStore& store, const Hash256& name) : Writer(store) { name_ = name; }
+
 ContentStore::Writer::~Writer() {
     std::error_code gone;
     fs::remove(path_, gone);  // part of a file on a full disk would keep it full
 }
 
 void ContentStore::Writer::write(ByteView bytes) {
-    hash_.update(bytes);
+    if (!name_) {
+        hash_.update(bytes);
+    }
     file_.write(bytes);
     size_bytes_ += bytes.size();
 }
 
 ContentStore::Entry ContentStore::Writer::finish() {
-    const Hash256 hash = hash_.finish();
+    const Hash256 name = name_ ? *name_ : hash_.finish();
     // A file of another size cannot be the one: writing it again repairs it.
-    if (!has_size(store_.path(hash), size_bytes_)) {
+    if (name_ || !has_size(store_.path(name), size_bytes_)) {
         file_.sync();
-        store_.adopt(path_, hash);
+        store_.adopt(path_, name);
     }
-    return {hash, size_bytes_};
+    return {name, size_bytes_};
 }
 
 Hash256 ContentStore::put(ByteView bytes) const {
@@ -92,14 +96,19 @@ void ContentStore::adopt(const std::filesystem::path& complete, const Hash256& h
 }
 
 std::optional<StoredFile> ContentStore::get(const Hash256& hash) const {
-    const fs::path source = path(hash);
-    auto file = StoredFile::open(source);
+    auto file = open(hash);
     if (file && file->sha256() != hash) {
-        std::error_code error;
-        fs::rename(source, directory_ / kQuarantine / source.filename(), error);
+        quarantine(*file);
         return std::nullopt;
     }
     return file;
+}
+
+std::optional<StoredFile> ContentStore::open(const Hash256& name) const { return StoredFile::open(path(name)); }
+
+void ContentStore::quarantine(const StoredFile& file) {
+    std::error_code error;
+    fs::rename(file.path(), file.path().parent_path() / kQuarantine / file.path().filename(), error);
 }
 
 bool ContentStore::has(const Hash256& hash) const { return fs::exists(path(hash)); }

@@ -12,9 +12,9 @@
 
 namespace assay::artifacts {
 
-/// Content-addressed store: one file per SHA-256 in its own directory. A file appears under its name only when it is
-/// complete and on disk; a crash leaves at most temporary files, which the next open removes, and downloads that can
-/// be resumed (PartialFile). Thread-safe; used by one process at a time.
+/// A store of files, each under the name of an artifact: its SHA-256, or a checkpoint's name (ART-10). A file appears
+/// under its name only when it is complete and on disk; a crash leaves at most temporary files, which the next open
+/// removes, and downloads that can be resumed (PartialFile). Thread-safe; used by one process at a time.
 class ContentStore {
   public:
     struct Entry {
@@ -28,19 +28,22 @@ class ContentStore {
     /// Stores a file that is written piece by piece and hashed on the way. Without finish(), nothing is stored.
     class Writer {
       public:
-        /// Throws StoreError, as do the functions.
+        /// The file gets the SHA-256 of its bytes as its name. Throws StoreError, as do the functions.
         explicit Writer(const ContentStore& store);
+        /// A checkpoint's file: it gets `name`, and replaces what is there under it.
+        Writer(const ContentStore& store, const Hash256& name);
         ~Writer();
         Writer(const Writer&) = delete;
         Writer& operator=(const Writer&) = delete;
         void write(ByteView bytes);
-        /// Gives the file its name, once; returns the name and the size. A file that is there already stays.
+        /// Gives the file its name, once; returns the name and the size. A file of the same SHA-256 stays.
         Entry finish();
 
       private:
         const ContentStore& store_;
         std::filesystem::path path_;
         File file_;
+        std::optional<Hash256> name_;
         crypto::Sha256 hash_;
         std::uint64_t size_bytes_ = 0;
     };
@@ -50,6 +53,10 @@ class ContentStore {
     /// Returns the file after verifying its hash; nullopt if there is none or it does not match, in which case it is
     /// moved to quarantine/. Throws StoreError if it cannot be read.
     std::optional<StoredFile> get(const Hash256& hash) const;
+    /// Returns a checkpoint's file as it is; nullopt if there is none. Whoever reads it computes its state root, and if
+    /// that is another one, the file was damaged here: it goes to quarantine/.
+    std::optional<StoredFile> open(const Hash256& name) const;
+    static void quarantine(const StoredFile& file);
     bool has(const Hash256& hash) const;
     /// Deletes the file of this name, if it exists.
     void remove(const Hash256& hash) const;

@@ -45,7 +45,7 @@ void Attester::want(const contracts::Task& task) {
     }
     context_.want(task, artifacts::Urgency::kDuty);
     for (const std::uint32_t index : checkpoints_of(task)) {
-        context_.want_checkpoint(task.id, context_.chain.checkpoint(task.id, index));
+        context_.want_checkpoint(task.id, index);
     }
 }
 

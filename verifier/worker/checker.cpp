@@ -72,7 +72,7 @@ void Checker::want(const contracts::Task& task, std::uint32_t segment) {
     context_.want(task, artifacts::Urgency::kDuty, segment);
     const std::uint32_t last = std::min(segment, task.checkpoints - 1);
     for (std::uint32_t index = segment == 0 ? 0 : segment - 1; index <= last; ++index) {
-        context_.want_checkpoint(task.id, context_.chain.checkpoint(task.id, index));
+        context_.want_checkpoint(task.id, index);
     }
 }
 
@@ -106,7 +106,7 @@ std::optional<std::vector<canonical::Tensor>> Checker::load(
         const contracts::Checkpoint& checkpoint = context_.chain.checkpoint(task.id, index);
         const auto missing = [&]() -> std::optional<Unavailable> {
             if (index == segment) {  // the segment's end is not replayed from
-                const auto found = context_.has_state(artifacts, checkpoint, least_file(artifacts, index));
+                const auto found = context_.has_state(artifacts, checkpoint, artifacts.frozen_in(index));
                 return found ? std::nullopt : std::optional(found.error());
             }
             auto state = context_.state_at(artifacts, index);
@@ -116,14 +116,13 @@ std::optional<std::vector<canonical::Tensor>> Checker::load(
             before = *std::move(state);
             return std::nullopt;
         }();
-        if (missing && (missing->defect == Defect::kPending || missing->defect == Defect::kNoRoom)) {
+        if (missing && missing->is_ours()) {
             context_.decline(task.id, *missing);
             return std::nullopt;
         }
         if (missing) {
-            const bool is_served = missing->defect != Defect::kUnreachable;  // but is no such state
             const std::uint32_t tries =
-                is_served ? replays.fetch_failures + 1 : context_.fetcher.failures(checkpoint.artifact);
+                context_.fetcher.failures(reference_to(artifacts, checkpoint, artifacts.frozen_in(index)));
             if (replays.missing_checkpoint == index && replays.fetch_failures == tries) {
                 return std::nullopt;  // another attempt is under way
             }

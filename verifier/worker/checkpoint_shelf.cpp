@@ -15,11 +15,11 @@ std::uint32_t CheckpointShelf::count(const contracts::TaskId& task) const {
 std::optional<std::vector<canonical::Tensor>> CheckpointShelf::load(const TaskArtifacts& artifacts, std::uint32_t index)
     const {
     const Journal::StoredCheckpoint stored = context_.journal.checkpoints(artifacts.task)[index];
-    const auto file = context_.store.get(stored.artifact);
+    const auto file = context_.store.open(stored.artifact);
     if (!file) {
         return std::nullopt;
     }
-    auto state = artifacts::decode_state(artifacts.program, *file, artifacts.initial);
+    auto state = artifacts::decode_state(artifacts.program, *file, artifacts.frozen_in(index));
     if (!state || artifacts::state_root_of(*state) != stored.state_root) {
         return std::nullopt;
     }
@@ -33,7 +33,7 @@ Hash256 CheckpointShelf::keep(
     const program::Program& program = artifacts.program;
     const Hash256 root = artifacts::root_of_leaves(program::types_of(program.state), leaves);
     const auto [artifact, size_bytes] =
-        artifacts::store_state(program, state, leaves, context_.store, least_file(artifacts, index));
+        artifacts::store_state(program, state, leaves, context_.store, artifacts.frozen_in(index));
     context_.journal.add_checkpoint(
         artifacts.task, {.state_root = root, .artifact = artifact, .size_bytes = size_bytes, .diverged_at = diverged_at}
     );
@@ -45,10 +45,10 @@ artifacts::Leaves CheckpointShelf::leaves_of(
 ) {
     artifacts::Leaves& known = frozen_leaves_[artifacts.task];
     artifacts::Leaves out = artifacts::leaves_of(state, known);
-    const auto frozen = program::frozen_tensors(artifacts.program);
+    const artifacts::Frozen frozen = artifacts.frozen_in(1);  // as in any but the first and the last
     known.resize(state.size());
-    for (std::size_t i = 0; i < frozen.size(); ++i) {
-        if (frozen[i] && !artifacts.initial.empty()) {
+    for (std::size_t i = 0; i < state.size(); ++i) {
+        if (frozen.has(i)) {
             known[i] = out[i];
         }
     }

@@ -102,11 +102,11 @@ contracts::ProfileSegment Profiler::profile_segment(
     const States replayed = replay_from(context_, artifacts, segment, before);
     native = run_natively(*artifacts, segment, before, context_.options.engine);
     const artifacts::Leaves leaves = artifacts::leaves_of(native);
-    const auto stored = artifacts::store_state(artifacts->program, native, leaves, context_.store);
+    artifacts::store_state(artifacts->program, native, leaves, context_.store);
     const auto measuring = prepare_measuring(*artifacts, before, replayed, native, task.tolerance->profile_seed);
     contracts::ProfileSegment out;
     out.native_root = artifacts::root_of_leaves(program::types_of(artifacts->program.state), leaves);
-    out.native = {.sha256 = stored.hash, .size_bytes = stored.size_bytes, .location = context_.artifacts_url};
+    out.location = context_.artifacts_url;
     out.replayed_root = artifacts::state_root_of(replayed);
     out.measurement = measure(measuring, context_.options.engine, context_.behaviour.of_profile(measuring.artifacts));
     context_.reporter.event(
@@ -162,7 +162,7 @@ std::optional<contracts::ProfileReport> Profiler::make_report(const contracts::T
 Result<States, Unavailable> native_state(
     WorkerContext& context, const TaskArtifacts& artifacts, const contracts::ProfileSegment& segment
 ) {
-    return context.state(artifacts, {segment.native_root, segment.native, {}}, artifacts::StateFile::kWhole);
+    return context.state(artifacts, {segment.native_root, segment.location, {}});
 }
 
 Result<States, Unavailable> state_before_profiled(
@@ -210,7 +210,7 @@ ProfileWatch::Checked ProfileWatch::check(const contracts::Task& task, const Acc
     try {
         const auto fault = find_fault(task, artifacts, *report);
         if (!fault) {
-            if (fault.error().defect == Defect::kPending) {
+            if (fault.error().is_ours()) {
                 return Checked::kWaiting;
             }
             context_.reporter.trouble(
@@ -281,11 +281,11 @@ Result<std::optional<ProfileWatch::Fault>, Unavailable> ProfileWatch::find_fault
     // Asked for before the first replay: what takes long is not begun to be broken off.
     std::vector<Result<States, Unavailable>> natives;
     for (const contracts::ProfileSegment& claimed : report.segments) {
-        context_.want_checkpoint(task.id, {claimed.native_root, claimed.native, {}});
+        context_.want_state(task.id, {claimed.native_root, claimed.location, {}});
     }
     for (const contracts::ProfileSegment& claimed : report.segments) {
         natives.push_back(native_state(context_, *artifacts, claimed));
-        if (!natives.back() && natives.back().error().defect == Defect::kPending) {
+        if (!natives.back() && natives.back().error().is_ours()) {
             return Unexpected{natives.back().error()};
         }
     }

@@ -56,13 +56,13 @@ Result<Ends, Unavailable> load_ends(
     Ends ends;
     if (records.before) {
         TRY_ASSIGN(
-            ends.before, load_state(artifacts, *records.before, least_file(artifacts, records.segment - 1), source)
+            ends.before, load_state(artifacts, *records.before, artifacts.frozen_in(records.segment - 1), source)
         );
     }
     if (records.after && contracts::is_exact(records.task, records.segment)) {
-        TRY(check_state(artifacts, *records.after, least_file(artifacts, records.segment), source));
+        TRY(check_state(artifacts, *records.after, artifacts.frozen_in(records.segment), source));
     } else if (records.after) {
-        TRY_ASSIGN(ends.after, load_state(artifacts, *records.after, least_file(artifacts, records.segment), source));
+        TRY_ASSIGN(ends.after, load_state(artifacts, *records.after, artifacts.frozen_in(records.segment), source));
     }
     return ends;
 }
@@ -96,7 +96,7 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     const contracts::Task& task = records.task;
     reporter.event({{"event", "fetching"}, {"task", to_hex(task.id.view())}, {"segment", records.segment}});
     const auto part = dataset_source ? std::optional(SegmentPart{records.segment, dataset_source}) : std::nullopt;
-    TRY_ASSIGN(const auto artifacts, load_task_artifacts(task.id, task.spec, source, part));
+    TRY_ASSIGN(const auto artifacts, load_task_artifacts(task.id, task.spec, source, part, records.start));
     if (artifacts->segments) {
         reporter.event(
             {{"event", "dataset"},

@@ -242,11 +242,7 @@ class Solver final : public Role {
             return declare_divergence(task, stored);
         }
         const bool posted = context_.chain.send(contracts::PostCheckpoint{
-            .task = task.id,
-            .index = index,
-            .state_root = stored.state_root,
-            .artifact = {
-                .sha256 = stored.artifact, .size_bytes = stored.size_bytes, .location = context_.artifacts_url}});
+            .task = task.id, .index = index, .state_root = stored.state_root, .location = context_.artifacts_url});
         if (posted) {
             context_.reporter.event(
                 {{"event", "checkpoint"},
@@ -275,8 +271,7 @@ class Solver final : public Role {
             .task = task.id,
             .step = *stored.diverged_at,
             .state_root = stored.state_root,
-            .artifact =
-                {.sha256 = stored.artifact, .size_bytes = stored.size_bytes, .location = context_.artifacts_url},
+            .location = context_.artifacts_url,
             .opening = *opening});
         if (sent) {
             trainers_.erase(task.id);

@@ -14,6 +14,8 @@
 namespace assay::worker {
 namespace {
 
+using States = std::vector<canonical::Tensor>;
+
 Defect defect_of(artifacts::FetchError error) {
     switch (error) {
         case artifacts::FetchError::kTooLarge:
@@ -28,7 +30,7 @@ Defect defect_of(artifacts::FetchError error) {
 }
 
 Unexpected<Unavailable> not_fetched(
-    const char* what, const contracts::ArtifactRef& artifact, artifacts::FetchError error
+    const char* what, const artifacts::Reference& artifact, artifacts::FetchError error
 ) {
     return Unexpected{Unavailable{
         .is_final = error == artifacts::FetchError::kTooLarge,
@@ -38,10 +40,9 @@ Unexpected<Unavailable> not_fetched(
 }
 
 Result<artifacts::StoredFile, Unavailable> fetch_named(
-    const char* what, const contracts::ArtifactRef& artifact, std::uint64_t size_max, const ArtifactSource& source,
-    const std::shared_ptr<const artifacts::ExpectedState>& state = nullptr
+    const char* what, const artifacts::Reference& artifact, std::uint64_t size_max, const ArtifactSource& source
 ) {
-    auto file = source(artifact, size_max, state);
+    auto file = source(artifact, size_max);
     if (!file) {
         return not_fetched(what, artifact, file.error());
     }
@@ -74,48 +75,84 @@ bool commits_to_distance(const program::Program& program, const contracts::TaskS
                                  commitment.init_root, commitment.init_nodes, commitment.init_work, commitment.outputs};
 }
 
+/// Tensors that the task gives, and their commitments.
+struct Given {
+    std::vector<canonical::Tensor> tensors{};
+    std::vector<Hash256> commitments{};
+};
+
 /// ART-11
-Result<std::vector<canonical::Tensor>, Unavailable> load_initial(
+Result<Given, Unavailable> load_initial(
     const program::Program& program, const contracts::TaskSpec& spec, const ArtifactSource& source
 ) {
-    if (program.initial.empty() || spec.parent) {  // LIN-1: the initialisation is not executed
-        return std::vector<canonical::Tensor>{};
+    if (program.initial.empty()) {
+        return Given{};
     }
     if (!spec.initial_artifact) {
         return unusable(Defect::kInitialMissing, "the task does not say where its initial tensors are");
     }
     const std::uint64_t size_max = artifacts::tensor_file_bytes_max(program.initial);
-    TRY_ASSIGN(const auto file, fetch_named("the initial tensors", *spec.initial_artifact, size_max, source));
-    auto initial = artifacts::decode_initial(program, file);
-    if (!initial) {
+    TRY_ASSIGN(
+        const auto file,
+        fetch_named("the initial tensors", artifacts::reference_to(*spec.initial_artifact), size_max, source)
+    );
+    auto tensors = artifacts::decode_initial(program, file);
+    if (!tensors) {
         return unusable(
             Defect::kInitialFormat,
-            std::string("the initial tensors cannot be used: ") + artifacts::to_string(initial.error())
+            std::string("the initial tensors cannot be used: ") + artifacts::to_string(tensors.error())
         );
     }
-    if (artifacts::state_root_of(*initial) != spec.program.initial_root) {
+    Given out{.tensors = *std::move(tensors)};
+    for (const canonical::Tensor& tensor : out.tensors) {
+        out.commitments.push_back(artifacts::commit_tensor(tensor));
+    }
+    if (dispute::state_root(out.commitments) != spec.program.initial_root) {
         return unusable(Defect::kInitialOther, "the initial tensors are not those that the task commits to");
     }
-    return *std::move(initial);
+    return out;
+}
+
+/// What was fetched was right, so this machine has damaged it.
+Unexpected<Unavailable> damaged(const artifacts::StoredFile& file) {
+    artifacts::ContentStore::quarantine(file);
+    return Unexpected{Unavailable{
+        .reason = "the checkpoint's file " + file.path().string() + " was damaged on this disk and is put aside",
+        .defect = Defect::kDamaged}};
+}
+
+/// LIN-1: the initialisation is not executed, so initial tensors are not needed. Of the state that the task starts from
+/// those that no step changes are.
+Result<Given, Unavailable> load_inherited(
+    const program::Program& program, const std::optional<contracts::Checkpoint>& start, const ArtifactSource& source
+) {
+    const artifacts::Frozen frozen{.places = program::inherited_tensors(program)};
+    if (!frozen.is_any()) {
+        return Given{};
+    }
+    if (!start) {
+        return Unexpected{Unavailable{.reason = "it is not known yet from which state the task starts"}};
+    }
+    const auto wanted = artifacts::reference_to(artifacts::expected_state(program, start->state_root), start->location);
+    TRY_ASSIGN(const auto file, fetch_named("the first checkpoint", wanted, wanted.size_bytes, source));
+    auto state = artifacts::decode_state(program, file);
+    Given out;
+    for (std::size_t i = 0; state && i < state->size(); ++i) {
+        out.commitments.push_back(artifacts::commit_tensor((*state)[i]));
+        out.tensors.push_back(frozen.has(i) ? std::move((*state)[i]) : canonical::Tensor{});
+    }
+    if (!state || dispute::state_root(out.commitments) != start->state_root) {
+        return damaged(file);
+    }
+    return out;
 }
 
 Result<artifacts::StoredFile, Unavailable> fetch_checkpoint(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const ArtifactSource& source
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen,
+    const ArtifactSource& source
 ) {
-    return fetch_named(
-        "the checkpoint", checkpoint.artifact, checkpoint_bytes_max(artifacts), source,
-        expected_state(artifacts, checkpoint.state_root)
-    );
-}
-
-Unexpected<Unavailable> no_state(artifacts::StateError error) {
-    return unusable(
-        Defect::kStateFormat, std::string("the checkpoint's file is no state: ") + artifacts::to_string(error)
-    );
-}
-
-Unexpected<Unavailable> other_state() {
-    return unusable(Defect::kStateOther, "the checkpoint's file does not have the state root that was posted");
+    const artifacts::Reference wanted = reference_to(artifacts, checkpoint, frozen);
+    return fetch_named("the checkpoint", wanted, wanted.size_bytes, source);
 }
 
 /// A task's dataset, of which the root is verified.
@@ -149,16 +186,17 @@ Result<LoadedDataset, Unavailable> load_dataset(
     const std::optional<SegmentPart>& part
 ) {
     constexpr const char* kName = "the dataset";
+    const artifacts::Reference wanted = artifacts::reference_to(spec.dataset_artifact);
     const auto request =
         part ? chunks_of_segment(spec, part->segment, part->segment == 0 ? &program.init : &program.step) : nullptr;
     if (!request) {
         const std::uint64_t size_max = canonical::byte_count(spec.program.dataset);
-        TRY_ASSIGN(const auto file, fetch_named(kName, spec.dataset_artifact, size_max, source));
+        TRY_ASSIGN(const auto file, fetch_named(kName, wanted, size_max, source));
         return load_whole_dataset(spec, file);
     }
-    auto found = part->source(spec.dataset_artifact, request);
+    auto found = part->source(wanted, request);
     if (!found) {
-        return not_fetched(kName, spec.dataset_artifact, found.error());
+        return not_fetched(kName, wanted, found.error());
     }
     if (const auto* file = std::get_if<artifacts::StoredFile>(&*found)) {
         return load_whole_dataset(spec, *file);
@@ -192,7 +230,8 @@ Result<std::optional<canonical::Tensor>, Unavailable> load_holdout(
         return std::optional<canonical::Tensor>{};
     }
     TRY_ASSIGN(
-        const auto file, fetch_named("the hold-out set", spec.evaluation->data, holdout_bytes_max(spec), source)
+        const auto file,
+        fetch_named("the hold-out set", artifacts::reference_to(spec.evaluation->data), holdout_bytes_max(spec), source)
     );
     auto rows = artifacts::decode_holdout(program.dataset.width, file.view());
     if (!rows) {
@@ -229,10 +268,6 @@ const char* to_string(Defect defect) noexcept {
             return "dataset_size";
         case Defect::kDatasetOther:
             return "dataset_other";
-        case Defect::kStateFormat:
-            return "state_format";
-        case Defect::kStateOther:
-            return "state_other";
         case Defect::kHoldoutFormat:
             return "holdout_format";
         case Defect::kHoldoutOther:
@@ -243,22 +278,23 @@ const char* to_string(Defect defect) noexcept {
             return "pending";
         case Defect::kNoRoom:
             return "no_room";
+        case Defect::kDamaged:
+            return "damaged";
     }
     return "";
 }
 
 ArtifactSource waiting_source(const artifacts::ContentStore& store, std::vector<std::string> mirrors) {
     return [&store, limits = artifacts::FetchLimits{.mirrors = std::move(mirrors)}](
-               const contracts::ArtifactRef& artifact, std::uint64_t size_max,
-               const std::shared_ptr<const artifacts::ExpectedState>& state
-           ) { return artifacts::fetch(artifact, size_max, store, limits, state.get()); };
+               const artifacts::Reference& artifact, std::uint64_t size_max
+           ) { return artifacts::fetch(artifact, size_max, store, limits); };
 }
 
 DatasetSource waiting_dataset_source(const artifacts::ContentStore& store, std::vector<std::string> mirrors) {
     return [&store, limits = artifacts::FetchLimits{.mirrors = std::move(mirrors)}](
-               const contracts::ArtifactRef& artifact, const std::shared_ptr<const artifacts::ChunkRequest>& request
+               const artifacts::Reference& artifact, const std::shared_ptr<const artifacts::ChunkRequest>& request
            ) -> Result<artifacts::DatasetFile, artifacts::FetchError> {
-        if (!store.has(artifact.sha256)) {
+        if (!store.has(artifact.name)) {
             auto some = artifacts::fetch_chunks(artifact, *request, store, limits);
             if (some) {
                 return artifacts::DatasetFile(std::make_shared<const artifacts::PartialDataset>(*std::move(some)));
@@ -307,14 +343,6 @@ std::vector<SizedArtifact> artifacts_of(const contracts::TaskSpec& spec) {
     return out;
 }
 
-std::uint64_t checkpoint_bytes_max(const TaskArtifacts& artifacts) {
-    return artifacts::tensor_file_bytes_max(artifacts.program.state);
-}
-
-std::shared_ptr<const artifacts::ExpectedState> expected_state(const TaskArtifacts& artifacts, const Hash256& root) {
-    return std::make_shared<const artifacts::ExpectedState>(artifacts::expected_state(artifacts.program, root));
-}
-
 std::uint64_t TaskArtifacts::first_step(std::uint32_t segment) const {
     ASSERT(segment > 0);
     return std::uint64_t{segment - 1} * spec.checkpoint_interval;
@@ -326,10 +354,11 @@ std::uint64_t TaskArtifacts::step_count(std::uint32_t segment) const {
 
 Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
     const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source,
-    const std::optional<SegmentPart>& part
+    const std::optional<SegmentPart>& part, const std::optional<contracts::Checkpoint>& start
 ) {
     TRY_ASSIGN(
-        const auto program_file, fetch_named("the program", spec.program_artifact, artifacts::kMaxProgramBytes, source)
+        const auto program_file,
+        fetch_named("the program", artifacts::reference_to(spec.program_artifact), artifacts::kMaxProgramBytes, source)
     );
     auto program = program::decode_program(program_file.view());
     if (!program) {
@@ -341,14 +370,18 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
     if (!commits_to_distance(*program, spec)) {
         return unusable(Defect::kProgramOther, "the distance program is not the one that the task commits to");
     }
-    TRY_ASSIGN(auto initial, load_initial(*program, spec, source));
+    TRY_ASSIGN(
+        auto given, spec.parent ? load_inherited(*program, start, source) : load_initial(*program, spec, source)
+    );
     TRY_ASSIGN(auto dataset, load_dataset(*program, spec, source, part));
     TRY_ASSIGN(auto holdout, load_holdout(*program, spec, source));
     return std::shared_ptr<const TaskArtifacts>(std::make_shared<TaskArtifacts>(TaskArtifacts{
         .task = task,
         .spec = spec,
         .program = *std::move(program),
-        .initial = std::move(initial),
+        .initial = spec.parent ? States{} : std::move(given.tensors),
+        .inherited = spec.parent ? std::move(given.tensors) : States{},
+        .commitments = std::move(given.commitments),
         .dataset = std::move(dataset.dataset),
         .dataset_tree = std::move(dataset.tree),
         .holdout = std::move(holdout),
@@ -356,47 +389,47 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
         .part_bytes = dataset.part_bytes}));
 }
 
-artifacts::StateFile least_file(const TaskArtifacts& artifacts, std::uint32_t checkpoint) {
-    return artifacts.initial.empty() || checkpoint >= contracts::segment_count(artifacts.spec)
-               ? artifacts::StateFile::kWhole
-               : artifacts::StateFile::kTrained;
+artifacts::Frozen TaskArtifacts::frozen_in(std::uint32_t checkpoint) const {
+    if (checkpoint >= contracts::segment_count(spec)) {
+        return {};  // another task may start from it
+    }
+    if (spec.parent) {
+        return checkpoint == 0 || inherited.empty()
+                   ? artifacts::Frozen{}
+                   : artifacts::Frozen{program::inherited_tensors(program), inherited, commitments};
+    }
+    return initial.empty() ? artifacts::Frozen{}
+                           : artifacts::Frozen{program::frozen_tensors(program), initial, commitments};
 }
 
-namespace {
-
-/// Where frozen tensors come from that a checkpoint's file lacks.
-std::span<const canonical::Tensor> spare_of(const TaskArtifacts& artifacts, artifacts::StateFile least) {
-    return least == artifacts::StateFile::kWhole ? std::span<const canonical::Tensor>() : artifacts.initial;
+artifacts::Reference reference_to(
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen
+) {
+    return artifacts::reference_to(
+        artifacts::expected_state(artifacts.program, checkpoint.state_root, frozen), checkpoint.location
+    );
 }
-
-}  // namespace
 
 Result<std::vector<canonical::Tensor>, Unavailable> load_state(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least,
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen,
     const ArtifactSource& source
 ) {
-    TRY_ASSIGN(const auto file, fetch_checkpoint(artifacts, checkpoint, source));
-    auto state = artifacts::decode_state(artifacts.program, file, spare_of(artifacts, least));
-    if (!state) {
-        return no_state(state.error());
-    }
-    if (artifacts::state_root_of(*state) != checkpoint.state_root) {
-        return other_state();
+    TRY_ASSIGN(const auto stored, fetch_checkpoint(artifacts, checkpoint, frozen, source));
+    auto state = artifacts::decode_state(artifacts.program, stored, frozen);
+    if (!state || artifacts::state_root_of(*state) != checkpoint.state_root) {
+        return damaged(stored);
     }
     return *std::move(state);
 }
 
 Result<void, Unavailable> check_state(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least,
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen,
     const ArtifactSource& source
 ) {
-    TRY_ASSIGN(const auto file, fetch_checkpoint(artifacts, checkpoint, source));
-    const auto root = artifacts::root_of_state(artifacts.program, file, spare_of(artifacts, least));
-    if (!root) {
-        return no_state(root.error());
-    }
-    if (*root != checkpoint.state_root) {
-        return other_state();
+    TRY_ASSIGN(const auto stored, fetch_checkpoint(artifacts, checkpoint, frozen, source));
+    const auto root = artifacts::root_of_state(artifacts.program, stored, frozen);
+    if (!root || *root != checkpoint.state_root) {
+        return damaged(stored);
     }
     return {};
 }

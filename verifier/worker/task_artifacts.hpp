@@ -27,6 +27,10 @@ struct TaskArtifacts {
     program::Program program;
     std::vector<canonical::Tensor>
         initial{};  ///< inputs of the init graph; empty if it has none or the task has a parent
+    /// Of a task with a parent: the tensors of its first checkpoint that no step changes, at their places in the state.
+    /// The others are empty, and so is the list if there are none.
+    std::vector<canonical::Tensor> inherited{};
+    std::vector<Hash256> commitments{};  ///< of each of `initial` or `inherited` (TRC-2)
     std::shared_ptr<const artifacts::Dataset> dataset;
     merkle::Tree dataset_tree;
     std::optional<canonical::Tensor> holdout{};  ///< present if and only if the task has an evaluation
@@ -40,6 +44,8 @@ struct TaskArtifacts {
     /// The first step of segment `segment`, and its number of steps. `segment` > 0.
     std::uint64_t first_step(std::uint32_t segment) const;
     std::uint64_t step_count(std::uint32_t segment) const;
+    /// ART-10: what the file of the task's checkpoint lacks. Valid for as long as this is.
+    artifacts::Frozen frozen_in(std::uint32_t checkpoint) const;
 };
 
 /// Why one of a task's artifacts cannot be used.
@@ -53,13 +59,12 @@ enum class Defect : std::uint8_t {
     kInitialOther = 7,
     kDatasetSize = 8,  ///< not as many bytes as the rows that the program reads
     kDatasetOther = 9,
-    kStateFormat = 10,      ///< not a state, or with other names or types than the program's
-    kStateOther = 11,       ///< its root is not the posted one
-    kHoldoutFormat = 12,    ///< its rows do not have the width that the program reads
-    kHoldoutOther = 13,     ///< not the hold-out set that the task commits to
-    kEvaluationOther = 14,  ///< the committed evaluation is not that of the task's program
-    kPending = 15,          ///< the fetch is still running
-    kNoRoom = 16,           ///< no room on our disk
+    kHoldoutFormat = 10,    ///< its rows do not have the width that the program reads
+    kHoldoutOther = 11,     ///< not the hold-out set that the task commits to
+    kEvaluationOther = 12,  ///< the committed evaluation is not that of the task's program
+    kPending = 13,          ///< the fetch is still running
+    kNoRoom = 14,           ///< no room on our disk
+    kDamaged = 15,          ///< our disk has damaged it: it has to be fetched again
 };
 /// The name used in reports, such as "program_other".
 const char* to_string(Defect defect) noexcept;
@@ -69,21 +74,25 @@ struct Unavailable {
     bool is_final = false;  ///< retrying cannot help: the bytes match their reference, and are unusable
     std::string reason;
     Defect defect = Defect::kUnreachable;
-    std::optional<contracts::ArtifactRef> artifact{};  ///< the missing artifact
+    std::optional<artifacts::Reference> artifact{};  ///< the missing artifact
+
+    /// Whether others may well be able to have it: the reason lies in this machine, or the fetch is not over.
+    bool is_ours() const {
+        return defect == Defect::kPending || defect == Defect::kNoRoom || defect == Defect::kDamaged;
+    }
 };
 
 /// Supplies artifacts, either by fetching on demand or from an earlier fetch. It refuses references that name more than
-/// `size_max` bytes with kTooLarge (ART-12). `state` is what a checkpoint has to be, null for other artifacts.
-using ArtifactSource = std::function<Result<artifacts::StoredFile, artifacts::FetchError>(
-    const contracts::ArtifactRef&, std::uint64_t size_max, const std::shared_ptr<const artifacts::ExpectedState>& state
-)>;
+/// `size_max` bytes with kTooLarge (ART-12).
+using ArtifactSource = std::function<
+    Result<artifacts::StoredFile, artifacts::FetchError>(const artifacts::Reference&, std::uint64_t size_max)>;
 /// A source that reads from `store`, or else downloads and blocks until done. `store` must outlive it. `mirrors` as in
 /// FetchLimits.
 ArtifactSource waiting_source(const artifacts::ContentStore& store, std::vector<std::string> mirrors = {});
 
 /// Supplies the chunks of a dataset, or all of it, as Fetcher::get_chunks() does.
 using DatasetSource = std::function<Result<artifacts::DatasetFile, artifacts::FetchError>(
-    const contracts::ArtifactRef&, const std::shared_ptr<const artifacts::ChunkRequest>& request
+    const artifacts::Reference&, const std::shared_ptr<const artifacts::ChunkRequest>& request
 )>;
 /// A source that blocks until done, like waiting_source().
 DatasetSource waiting_dataset_source(const artifacts::ContentStore& store, std::vector<std::string> mirrors = {});
@@ -106,30 +115,30 @@ struct SizedArtifact {
 };
 /// Returns the artifacts that load_task_artifacts() reads.
 std::vector<SizedArtifact> artifacts_of(const contracts::TaskSpec& spec);
-/// ART-12: the largest file of a checkpoint of the task.
-std::uint64_t checkpoint_bytes_max(const TaskArtifacts& artifacts);
-/// What a checkpoint of the task has to be (ART-16).
-std::shared_ptr<const artifacts::ExpectedState> expected_state(const TaskArtifacts& artifacts, const Hash256& root);
 
 /// Fetches program, initial tensors (unless the task has a parent), dataset and hold-out set. Verifies the program's
 /// commitment, the roots and the evaluation (EVL-9) against the task's. With `part`, the dataset has the rows of that
-/// segment at least. Fails with Unavailable.
+/// segment at least. `start` is the state that a task with a parent starts from; it is fetched if later checkpoints
+/// lack tensors of it (ART-10). Fails with Unavailable.
 Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
     const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source,
-    const std::optional<SegmentPart>& part = {}
+    const std::optional<SegmentPart>& part = {}, const std::optional<contracts::Checkpoint>& start = {}
 );
 
-/// ART-10: whether a checkpoint's file may lack frozen tensors. The last one may not: another task may start from it.
-artifacts::StateFile least_file(const TaskArtifacts& artifacts, std::uint32_t checkpoint);
+/// The file of a posted state, where it was posted to be.
+artifacts::Reference reference_to(
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen = {}
+);
 
-/// Fetches a checkpoint's state and verifies its root. `least` is what its file has to have. Fails with Unavailable.
+/// Fetches a checkpoint's state and verifies its root; `frozen` is what the file lacks. A file that is here and has
+/// another state was damaged here: it is put aside, and the failure is kDamaged. Fails with Unavailable.
 Result<std::vector<canonical::Tensor>, Unavailable> load_state(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least,
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen,
     const ArtifactSource& source
 );
 /// Like load_state(), without keeping the state: only to know whether it can be had.
 Result<void, Unavailable> check_state(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least,
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen,
     const ArtifactSource& source
 );
 

@@ -16,18 +16,18 @@ bool suffices(const TaskArtifacts& artifacts, std::optional<std::uint32_t> segme
 }
 
 /// Other locations at which `artifact` may be as well: those of the task's latest checkpoints (AVL-9).
-std::vector<contracts::ArtifactRef> elsewhere_of(
-    const WorkerContext& context, const contracts::TaskId& task, const contracts::ArtifactRef& artifact
+std::vector<artifacts::Reference> elsewhere_of(
+    const WorkerContext& context, const contracts::TaskId& task, const artifacts::Reference& artifact
 ) {
-    std::vector<contracts::ArtifactRef> out;
+    std::vector<artifacts::Reference> out;
     const auto open = context.chain.tasks().find(task);
     if (open == context.chain.tasks().end()) {
         return out;
     }
     std::set<std::string> known{artifact.location, context.artifacts_url};
     for (const std::uint32_t index : contracts::latest_checkpoints(open->second)) {
-        contracts::ArtifactRef elsewhere = artifact;
-        elsewhere.location = context.chain.checkpoint(task, index).artifact.location;
+        artifacts::Reference elsewhere = artifact;
+        elsewhere.location = context.chain.checkpoint(task, index).location;
         if (known.insert(elsewhere.location).second) {
             out.push_back(std::move(elsewhere));
         }
@@ -38,7 +38,7 @@ std::vector<contracts::ArtifactRef> elsewhere_of(
 /// Asks at the reference's location, and if that has failed elsewhere.
 template <typename Get>
 auto get_anywhere(
-    const WorkerContext& context, const contracts::TaskId& task, const contracts::ArtifactRef& artifact, const Get& get
+    const WorkerContext& context, const contracts::TaskId& task, const artifacts::Reference& artifact, const Get& get
 ) {
     using artifacts::FetchError;
     auto file = get(artifact);
@@ -46,7 +46,7 @@ auto get_anywhere(
         file.error() == FetchError::kNoRoom) {
         return file;
     }
-    for (const contracts::ArtifactRef& elsewhere : elsewhere_of(context, task, artifact)) {
+    for (const artifacts::Reference& elsewhere : elsewhere_of(context, task, artifact)) {
         auto found = get(elsewhere);
         if (found || found.error() == FetchError::kPending) {
             return found;
@@ -67,20 +67,25 @@ void WorkerContext::want(
     const auto request = segment ? chunks_of_segment(task.spec, *segment) : nullptr;
     for (const auto& [artifact, size_max] : artifacts_of(task.spec)) {
         if (request && artifact == task.spec.dataset_artifact) {
-            fetcher.want_chunks(task.id, artifact, urgency, request);
+            fetcher.want_chunks(task.id, artifacts::reference_to(artifact), urgency, request);
         } else if (size_max) {
-            fetcher.want(task.id, artifact, *size_max, urgency);
+            fetcher.want(task.id, artifacts::reference_to(artifact), *size_max, urgency);
         }
     }
 }
 
-void WorkerContext::want_checkpoint(const contracts::TaskId& task, const contracts::Checkpoint& checkpoint) {
+void WorkerContext::want_state(
+    const contracts::TaskId& task, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen
+) {
     if (const auto found = materials.find(task); found != materials.end()) {
-        const TaskArtifacts& known = *found->second;
-        fetcher.want(
-            task, checkpoint.artifact, checkpoint_bytes_max(known), artifacts::Urgency::kDuty,
-            expected_state(known, checkpoint.state_root)
-        );
+        const artifacts::Reference wanted = reference_to(*found->second, checkpoint, frozen);
+        fetcher.want(task, wanted, wanted.size_bytes, artifacts::Urgency::kDuty);
+    }
+}
+
+void WorkerContext::want_checkpoint(const contracts::TaskId& task, std::uint32_t index) {
+    if (const auto found = materials.find(task); found != materials.end()) {
+        want_state(task, chain.checkpoint(task, index), found->second->frozen_in(index));
     }
 }
 
@@ -101,17 +106,26 @@ std::shared_ptr<const TaskArtifacts> WorkerContext::artifacts(
         part = SegmentPart{
             .segment = *segment,
             .source = [this, &task, urgency](
-                          const contracts::ArtifactRef& artifact,
+                          const artifacts::Reference& artifact,
                           const std::shared_ptr<const artifacts::ChunkRequest>& request
                       ) { return obtain_chunks(task.id, artifact, urgency, request); }};
     }
-    const auto loaded = load_task_artifacts(task.id, task.spec, source_of(task.id, urgency), part);
+    const auto start = task.spec.parent ? std::optional(start_of(task)) : std::nullopt;
+    const auto loaded = load_task_artifacts(task.id, task.spec, source_of(task.id, urgency), part, start);
     if (!loaded) {
         decline(task.id, loaded.error());
         return nullptr;
     }
     told.erase(task.id);
     return materials.insert_or_assign(task.id, keep(*loaded)).first->second;
+}
+
+contracts::Checkpoint WorkerContext::start_of(const contracts::Task& task) {
+    if (task.checkpoints > 0) {
+        return chain.checkpoint(task.id, 0);
+    }
+    const contracts::Task parent = chain.rpc().task(task.spec.parent.value()).value();
+    return chain.checkpoint(parent.id, parent.checkpoints - 1);
 }
 
 std::shared_ptr<const TaskArtifacts> WorkerContext::keep(const std::shared_ptr<const TaskArtifacts>& loaded) {
@@ -137,45 +151,44 @@ std::shared_ptr<const TaskArtifacts> WorkerContext::keep(const std::shared_ptr<c
 }
 
 Result<std::vector<canonical::Tensor>, Unavailable> WorkerContext::state(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least,
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen,
     artifacts::Urgency urgency
 ) {
-    return load_state(artifacts, checkpoint, least, source_of(artifacts.task, urgency));
+    return load_state(artifacts, checkpoint, frozen, source_of(artifacts.task, urgency));
 }
 
 Result<std::vector<canonical::Tensor>, Unavailable> WorkerContext::state_at(
     const TaskArtifacts& artifacts, std::uint32_t index, artifacts::Urgency urgency
 ) {
-    return state(artifacts, chain.checkpoint(artifacts.task, index), least_file(artifacts, index), urgency);
+    return state(artifacts, chain.checkpoint(artifacts.task, index), artifacts.frozen_in(index), urgency);
 }
 
 Result<void, Unavailable> WorkerContext::has_state(
-    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least
+    const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen
 ) {
-    return check_state(artifacts, checkpoint, least, source_of(artifacts.task, artifacts::Urgency::kDuty));
+    return check_state(artifacts, checkpoint, frozen, source_of(artifacts.task, artifacts::Urgency::kDuty));
 }
 
 ArtifactSource WorkerContext::source_of(const contracts::TaskId& task, artifacts::Urgency urgency) {
-    return [this, task, urgency](
-               const contracts::ArtifactRef& artifact, std::uint64_t size_max,
-               const std::shared_ptr<const artifacts::ExpectedState>& state
-           ) { return obtain(task, artifact, size_max, urgency, state); };
+    return [this, task, urgency](const artifacts::Reference& artifact, std::uint64_t size_max) {
+        return obtain(task, artifact, size_max, urgency);
+    };
 }
 
 Result<artifacts::StoredFile, artifacts::FetchError> WorkerContext::obtain(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max,
-    artifacts::Urgency urgency, const std::shared_ptr<const artifacts::ExpectedState>& state
+    const contracts::TaskId& task, const artifacts::Reference& artifact, std::uint64_t size_max,
+    artifacts::Urgency urgency
 ) {
-    return get_anywhere(*this, task, artifact, [&](const contracts::ArtifactRef& place) {
-        return fetcher.get(task, place, size_max, urgency, state);
+    return get_anywhere(*this, task, artifact, [&](const artifacts::Reference& place) {
+        return fetcher.get(task, place, size_max, urgency);
     });
 }
 
 Result<artifacts::DatasetFile, artifacts::FetchError> WorkerContext::obtain_chunks(
-    const contracts::TaskId& task, const contracts::ArtifactRef& artifact, artifacts::Urgency urgency,
+    const contracts::TaskId& task, const artifacts::Reference& artifact, artifacts::Urgency urgency,
     const std::shared_ptr<const artifacts::ChunkRequest>& request
 ) {
-    return get_anywhere(*this, task, artifact, [&](const contracts::ArtifactRef& place) {
+    return get_anywhere(*this, task, artifact, [&](const artifacts::Reference& place) {
         return fetcher.get_chunks(task, place, urgency, request);
     });
 }
@@ -217,10 +230,7 @@ void WorkerContext::forget(const contracts::TaskId& task) {
 Result<std::vector<canonical::Tensor>, Unavailable> load_parents_state(
     WorkerContext& context, const contracts::Task& task, const TaskArtifacts& artifacts
 ) {
-    const contracts::Task parent = context.chain.rpc().task(task.spec.parent.value()).value();
-    return context.state(
-        artifacts, context.chain.checkpoint(parent.id, parent.checkpoints - 1), artifacts::StateFile::kWhole
-    );
+    return context.state(artifacts, context.start_of(task));
 }
 
 }  // namespace assay::worker

@@ -58,33 +58,40 @@ struct WorkerContext {
     /// Fetches an artifact of a task from the location in its reference, or else from the location of the task's latest
     /// checkpoint (AVL-9). Fails with the FetchError of the first attempt, or kPending while a fetch is running.
     Result<artifacts::StoredFile, artifacts::FetchError> obtain(
-        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, std::uint64_t size_max,
-        artifacts::Urgency urgency, const std::shared_ptr<const artifacts::ExpectedState>& state = nullptr
+        const contracts::TaskId& task, const artifacts::Reference& artifact, std::uint64_t size_max,
+        artifacts::Urgency urgency
     );
     /// obtain() for chunks of the task's dataset.
     Result<artifacts::DatasetFile, artifacts::FetchError> obtain_chunks(
-        const contracts::TaskId& task, const contracts::ArtifactRef& artifact, artifacts::Urgency urgency,
+        const contracts::TaskId& task, const artifacts::Reference& artifact, artifacts::Urgency urgency,
         const std::shared_ptr<const artifacts::ChunkRequest>& request
     );
     /// obtain() for a task.
     ArtifactSource source_of(const contracts::TaskId& task, artifacts::Urgency urgency);
-    /// Starts fetching a checkpoint in the background. Does nothing before the task's program is loaded, which says how
-    /// large a checkpoint may be.
-    void want_checkpoint(const contracts::TaskId& task, const contracts::Checkpoint& checkpoint);
-    /// Fetches the state of a posted checkpoint, whose file has at least `least`, and checks its root. Fails with
-    /// Unavailable if it is not available now.
+    /// Starts fetching a posted state in the background. Does nothing before the task's program is loaded, from which
+    /// the file follows.
+    void want_state(
+        const contracts::TaskId& task, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen = {}
+    );
+    /// The same for the task's own checkpoint `index`.
+    void want_checkpoint(const contracts::TaskId& task, std::uint32_t index);
+    /// Fetches the state of a posted checkpoint, and checks its root. Fails with Unavailable if it is not available
+    /// now.
     Result<std::vector<canonical::Tensor>, Unavailable> state(
-        const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least,
+        const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen = {},
         artifacts::Urgency urgency = artifacts::Urgency::kDuty
     );
     /// Like state(), without keeping the state: only to know whether it can be had.
     Result<void, Unavailable> has_state(
-        const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::StateFile least
+        const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen
     );
     /// The same of the task's own checkpoint `index`.
     Result<std::vector<canonical::Tensor>, Unavailable> state_at(
         const TaskArtifacts& artifacts, std::uint32_t index, artifacts::Urgency urgency = artifacts::Urgency::kDuty
     );
+    /// LIN-2: where the state is that a task with a parent starts from: its own first checkpoint, or before that is
+    /// posted its parent's last.
+    contracts::Checkpoint start_of(const contracts::Task& task);
     /// Called between the steps of a long computation: runs attend_urgent. Returns false if the computation should
     /// stop.
     bool interlude() const;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <core/base/bytes.hpp>
@@ -53,10 +54,10 @@ struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in
     TaskId task;
     std::uint32_t index = 0;
     Hash256 state_root;
-    ArtifactRef artifact;  ///< safetensors of the state
+    std::string location;  ///< of the server that has the state's file (ART-10)
     static constexpr auto fields() {
         return Fields<
-            &PostCheckpoint::task, &PostCheckpoint::index, &PostCheckpoint::state_root, &PostCheckpoint::artifact>{};
+            &PostCheckpoint::task, &PostCheckpoint::index, &PostCheckpoint::state_root, &PostCheckpoint::location>{};
     }
     std::uint64_t gas(const Prices& prices) const { return prices.task(1); }
     Amount amount_out(const Params& /*params*/) const { return {}; }
@@ -79,12 +80,12 @@ struct DeclareDivergence {  // by who would post the next checkpoint: a step of 
     TaskId task;
     std::uint64_t step = 0;         ///< global step number; 0 for the initialisation
     Hash256 state_root;             ///< state root after that step
-    ArtifactRef artifact;           ///< safetensors of that state
+    std::string location;           ///< of the server that has that state's file (ART-10)
     dispute::StateOpening opening;  ///< a tile of that state that contains a non-finite value
     static constexpr auto fields() {
         return Fields<
             &DeclareDivergence::task, &DeclareDivergence::step, &DeclareDivergence::state_root,
-            &DeclareDivergence::artifact, &DeclareDivergence::opening>{};
+            &DeclareDivergence::location, &DeclareDivergence::opening>{};
     }
     std::uint64_t gas(const Prices& prices) const { return prices.task(7) + prices.task_end() + prices.hashed(); }
     Amount amount_out(const Params& /*params*/) const { return {}; }

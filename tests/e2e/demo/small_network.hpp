@@ -65,6 +65,13 @@ struct SmallNetwork {
             << "\nbatch_size = 32\n[optimizer]\nkind = \"adam\"\nlearning_rate = 0.003\n"
                "[data]\ntext = \""
             << text.string() << "\"\n";
+        return submit_directory(directory, location, training_blocks);
+    }
+
+    /// A task of somebody's own.
+    contracts::TaskId submit_directory(
+        const std::filesystem::path& directory, const std::string& location = {}, int training_blocks = 2'000
+    ) {
         auto spec = taskdir::pack_task(directory, store, location.empty() ? server.url() : location);
         if (training_blocks == kLeastTime) {
             const auto least = contracts::training_blocks_min(network.rpc().params(), spec);
@@ -73,7 +80,7 @@ struct SmallNetwork {
         const auto id = contracts::task_id(network.key("submitter").account(), nonce++);
         const auto sent = network.rpc().send(network.key("submitter"), contracts::SubmitTask{.spec = spec});
         if (sent.code != 0) {
-            throw std::runtime_error(name + " is not submitted: " + sent.error);
+            throw std::runtime_error(directory.string() + " is not submitted: " + sent.error);
         }
         return id;
     }

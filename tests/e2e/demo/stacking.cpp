@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Train, settle, stack, settle: a second task starts from the last state of the first, is verified from there, and so
-// are a third and a fourth in tolerance mode. One of another shape is left alone by the solver.
+// are a third and a fourth in tolerance mode. One of another shape is left alone by the solver. Then a model with a
+// frozen parameter is trained twice in the same way.
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
+#include <optional>
 #include <string>
 
+#include <verifier/artifacts/reference.hpp>
 #include <tests/e2e/demo/small_network.hpp>
 
 namespace {
@@ -79,6 +85,34 @@ TaskId play_in_tolerance(SmallNetwork& at, const std::string& name, const TaskId
     return id;
 }
 
+/// ART-10: two tasks of a model of which one parameter is frozen, the second upon the first. Their checkpoints lack it,
+/// but for the last of each and the first of the second.
+void play_frozen(SmallNetwork& at, const std::filesystem::path& model) {
+    std::optional<TaskId> parent;
+    for (const char* name : {"frozen", "frozen again"}) {
+        const std::filesystem::path directory = at.home / name;
+        std::filesystem::copy(model, directory);
+        std::ifstream in(model / "task.toml");
+        std::string toml{std::istreambuf_iterator<char>(in), {}};
+        toml.insert(toml.find("[model]"), parent ? "parent = \"" + to_hex(parent->view()) + "\"\n" : "");
+        toml.insert(toml.find("[optimizer]"), "frozen = [\"0.weight\"]\n");
+        std::ofstream(directory / "task.toml") << toml;
+        const TaskId id = at.submit_directory(directory);
+        at.expect(at.wait(id, TaskState::kSettled) == TaskState::kSettled, std::string(name) + " is settled");
+        for (std::uint32_t i = 0; i < 4; ++i) {
+            const auto checkpoint = at.network.rpc().checkpoint(id, i);
+            const bool is_whole = i == 3 || (parent && i == 0);
+            const Hash256 file = artifacts::checkpoint_name(checkpoint.value().state_root, is_whole);
+            const auto path = at.network.worker_home("solver") / "store" / to_hex(file.view());
+            at.expect(
+                std::filesystem::exists(path),
+                "checkpoint " + std::to_string(i) + (is_whole ? " is whole" : " lacks the frozen tensor")
+            );
+        }
+        parent = id;
+    }
+}
+
 void play_misfit(SmallNetwork& at, const TaskId& parent) {
     const TaskId misfit = submit(at, "misfit", 32, 5, to_hex(parent.view()));
     const TaskState state = at.wait(misfit, TaskState::kTraining, kMisfitPatience);
@@ -89,8 +123,8 @@ void play_misfit(SmallNetwork& at, const TaskId& parent) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 2) {
-        std::cerr << "usage: stacking BIN\n";
+    if (argc != 3) {
+        std::cerr << "usage: stacking BIN MODEL\n";
         return 2;
     }
     return e2e::play_in_directory([&](const std::filesystem::path& home) {
@@ -99,6 +133,7 @@ int main(int argc, char** argv) {
         const TaskId third = play_in_tolerance(network, "third", second, 6);
         play_in_tolerance(network, "fourth", third, 7);
         play_misfit(network, second);
+        play_frozen(network, argv[2]);
         return network.faults;
     });
 }

@@ -41,9 +41,7 @@ struct Target {
     Bytes file = bytes_of(8 * kPart + 1'000);
     Hash256 hash = crypto::sha256(file);
 
-    contracts::ArtifactRef ref(const std::string& url) const {
-        return {.sha256 = hash, .size_bytes = file.size(), .location = url};
-    }
+    Reference ref(const std::string& url) const { return {.name = hash, .size_bytes = file.size(), .location = url}; }
     Result<StoredFile, FetchError> get(const std::string& url, FetchLimits limits = {}) const {
         limits.idle_timeout = milliseconds(300);
         return download(ref(url), store, limits);
@@ -180,7 +178,7 @@ TEST_CASE("an artifact of more than a GiB is downloaded and mapped" * doctest::t
         partial.resize(kSize + kSize / kPart + 1);
     }
     const ArtifactServer server({}, remote);
-    const auto got = fetch({.sha256 = hash, .size_bytes = kSize, .location = server.url()}, kSize, local);
+    const auto got = fetch({.name = hash, .size_bytes = kSize, .location = server.url()}, kSize, local);
     REQUIRE(got.has_value());
     CHECK(got->size_bytes() == kSize);
     CHECK(got->view().back() == 0);
@@ -232,7 +230,7 @@ TEST_CASE("one artifact is downloaded into a store by one at a time, and an empt
         const PartialFile other(target.store, target.hash, std::make_shared<UncheckedParts>(target.file.size()));
         CHECK_THROWS_AS(static_cast<void>(target.get("http://127.0.0.1:1")), StoreError);
     }
-    const contracts::ArtifactRef empty{.sha256 = crypto::sha256({}), .size_bytes = 0, .location = "none"};
+    const Reference empty{.name = crypto::sha256({}), .size_bytes = 0, .location = "none"};
     CHECK(download(empty, target.store).value().view().empty());
 }
 

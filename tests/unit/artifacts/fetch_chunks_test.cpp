@@ -59,9 +59,7 @@ struct Wanted {
         request.dataset = {.shape = shape, .root = tree.root()};
         request.chunks = chunks_read(shape, {.seed = 3, .first = 8, .count = 4}, std::vector<std::uint32_t>{8}).value();
     }
-    contracts::ArtifactRef at(const std::string& url) const {
-        return {.sha256 = hash, .size_bytes = file.size(), .location = url};
-    }
+    Reference at(const std::string& url) const { return {.name = hash, .size_bytes = file.size(), .location = url}; }
     static FetchLimits limits(const std::vector<std::string>& mirrors = {}) {
         return {
             .timeout = std::chrono::milliseconds(1'000),

@@ -17,9 +17,7 @@ struct Served {
     ContentStore remote{home.path() / "remote"};
     ContentStore local{home.path() / "local"};
     Hash256 hash = remote.put(as_bytes("weights"));
-    contracts::ArtifactRef ref(const std::string& url) const {
-        return {.sha256 = hash, .size_bytes = 7, .location = url};
-    }
+    Reference ref(const std::string& url) const { return {.name = hash, .size_bytes = 7, .location = url}; }
 };
 
 TEST_CASE("ART-6: an artifact is served at its name and kept by who fetched it") {
@@ -47,7 +45,7 @@ TEST_CASE("ART-7: who cannot be reached, who has nothing and who serves somethin
         return open ? std::optional(served.remote.path(hash)) : std::nullopt;
     };
     ArtifactServer server({}, find);
-    const auto error_of = [&served](const contracts::ArtifactRef& ref, std::uint64_t size_max = 100) {
+    const auto error_of = [&served](const Reference& ref, std::uint64_t size_max = 100) {
         const auto result = fetch(ref, size_max, served.local);
         REQUIRE(!result.has_value());
         return result.error();

@@ -27,11 +27,11 @@ struct Place {
     Cache cache{home.path() / "cache", {.reserve_bytes = 0}};
     contracts::TaskId task{{1}};
 
-    contracts::ArtifactRef served(const std::string& text, const std::string& url) const {
-        return {.sha256 = remote.put(as_bytes(text)), .size_bytes = text.size(), .location = url};
+    Reference served(const std::string& text, const std::string& url) const {
+        return {.name = remote.put(as_bytes(text)), .size_bytes = text.size(), .location = url};
     }
-    static contracts::ArtifactRef dead(std::uint8_t number, const std::string& url) {
-        return {.sha256 = Hash256{{number}}, .size_bytes = 100, .location = url};
+    static Reference dead(std::uint8_t number, const std::string& url) {
+        return {.name = Hash256{{number}}, .size_bytes = 100, .location = url};
     }
 };
 
@@ -39,7 +39,7 @@ struct Place {
 constexpr std::uint64_t kSizeMax = 1U << 20U;
 
 Result<StoredFile, FetchError> wait_for(
-    Fetcher& fetcher, const Place& place, const contracts::ArtifactRef& artifact, Urgency urgency
+    Fetcher& fetcher, const Place& place, const Reference& artifact, Urgency urgency
 ) {
     for (;;) {
         auto got = fetcher.get(place.task, artifact, kSizeMax, urgency);
@@ -66,8 +66,8 @@ TEST_CASE("what is asked for arrives beside the work, and failures are counted")
     Fetcher fetcher(place.own, place.cache, {.backoff_first = std::chrono::milliseconds(1)});
     CHECK(fetcher.get(place.task, there, kSizeMax, Urgency::kDuty).error() == FetchError::kPending);
     CHECK(wait_for(fetcher, place, there, Urgency::kDuty).value().size_bytes() == 7);
-    CHECK(place.cache.has(there.sha256));
-    CHECK(!place.own.has(there.sha256));
+    CHECK(place.cache.has(there.name));
+    CHECK(!place.own.has(there.name));
     CHECK(wait_for(fetcher, place, missing, Urgency::kDuty).error() == FetchError::kMissing);
     while (fetcher.failures(missing) < 3) {
         CHECK(fetcher.get(place.task, missing, kSizeMax, Urgency::kDuty).error() == FetchError::kMissing);

@@ -49,9 +49,9 @@ TEST_CASE("ART-10: a state is written from its tensors and read from its file wi
     const auto state = some_state(program);
     const Bytes bytes = encode_state(program, state);
     const auto [hash, size_bytes] = store_state(program, state, leaves_of(state), store);
-    CHECK(hash == crypto::sha256(bytes));
+    CHECK(hash == state_root_of(state));
     CHECK(size_bytes == bytes.size());
-    const auto file = store.get(hash);
+    const auto file = store.open(hash);
     REQUIRE(file.has_value());
     CHECK(test::file_bytes(store.path(hash)) == bytes);
     CHECK(decode_state(program, *file).value() == state);
@@ -91,30 +91,42 @@ TEST_CASE("ART-10: frozen tensors that a file lacks are taken from the initial t
         state.back().data[0] = i;
     }
     const std::vector<canonical::Tensor> initial{state[3], state[1]};
-    const Bytes bytes = encode_state(program, state, StateFile::kTrained);
+    const std::vector<Hash256> commitments{commit_tensor(initial[0]), commit_tensor(initial[1])};
+    const Frozen frozen{program::frozen_tensors(program), initial, commitments};
+    REQUIRE(frozen.is_any());
+    const Bytes bytes = encode_state(program, state, frozen);
     CHECK(bytes.size() < encode_state(program, state).size());
-    CHECK(decode_state(program, bytes, initial).value() == state);
-    CHECK(decode_state(program, encode_state(program, state), initial).value() == state);
+    CHECK(decode_state(program, bytes, frozen).value() == state);
+    CHECK(decode_state(program, encode_state(program, state), frozen).value() == state);
     CHECK(decode_state(program, bytes).error() == StateError::kTensors);
     // All of them, or none.
     auto file = *decode_safetensors(encode_state(program, state));
     file.tensors.pop_back();
-    CHECK(decode_state(program, encode_safetensors(file), initial).error() == StateError::kTensors);
+    CHECK(decode_state(program, encode_safetensors(file), frozen).error() == StateError::kTensors);
     file = *decode_safetensors(bytes);
     file.tensors.back().name = "b";
-    CHECK(decode_state(program, encode_safetensors(file), initial).error() == StateError::kTensors);
+    CHECK(decode_state(program, encode_safetensors(file), frozen).error() == StateError::kTensors);
     file.tensors.back().name = "e";
-    CHECK(decode_state(program, encode_safetensors(file), initial).error() == StateError::kTensors);
+    CHECK(decode_state(program, encode_safetensors(file), frozen).error() == StateError::kTensors);
     const test::TemporaryDirectory home;
     const ContentStore store(home.path());
-    const auto stored = store_state(program, state, leaves_of(state), store, StateFile::kTrained);
-    CHECK(root_of_state(program, *store.get(stored.hash), initial).value() == state_root_of(state));
-    CHECK(root_of_state(program, *store.get(stored.hash)).error() == StateError::kTensors);
+    const auto stored = store_state(program, state, leaves_of(state), store, frozen);
+    CHECK(stored.hash == checkpoint_name(state_root_of(state), false));
+    CHECK(stored.hash == name_of(expected_state(program, state_root_of(state), frozen)));
+    CHECK(root_of_state(program, *store.open(stored.hash), frozen).value() == state_root_of(state));
+    CHECK(root_of_state(program, *store.open(stored.hash)).error() == StateError::kTensors);
+    // Where the initialisation is not executed, what it passes on does not count.
+    CHECK(program::inherited_tensors(program) == std::vector<std::optional<std::uint32_t>>{{}, 1, {}, 3});
+    program.init.back().inputs[1].source = canonical::Source::kNode;
+    CHECK(program::inherited_tensors(program) == std::vector<std::optional<std::uint32_t>>{{}, 1, {}, 3});
+    CHECK(program::frozen_tensors(program) == std::vector<std::optional<std::uint32_t>>{{}, {}, {}, 0});
+    program.init.back().inputs[1].source = canonical::Source::kState;
     // A program that trains nothing has whole checkpoints.
     program.step.back().inputs[0].index = 0;
     program.step.back().inputs[2].index = 2;
     program.init.back().inputs[0].index = 0;
     CHECK(trained_tensors(program).size() == 4);
+    CHECK(!Frozen{.places = program::inherited_tensors(program)}.is_any());
 }
 
 TEST_CASE("leaves that are known are not computed again") {

@@ -53,20 +53,19 @@ struct Trained {
     void settle() {
         leaves = leaves_of(state);
         file = encode_state(program, state);
-        hash = crypto::sha256(file);
         expected = {.tensors = program.state, .root = state_root_of(state)};
+        hash = name_of(expected);
     }
     Bytes leaf_bytes() const { return encode_leaves(leaves); }
     Result<StoredFile, FetchError> get(
         const std::string& url, const std::vector<std::string>& mirrors = {},
         const std::vector<NearbyState>& nearby = {}
     ) const {
-        const contracts::ArtifactRef ref{.sha256 = hash, .size_bytes = file.size(), .location = url};
         const FetchLimits limits{.idle_timeout = std::chrono::milliseconds(300), .mirrors = mirrors};
-        return download(ref, store, limits, &expected, nearby);
+        return download(reference_to(expected, url), store, limits, nearby);
     }
     bool is_stored() const {
-        const auto stored = store.get(hash);
+        const auto stored = store.open(hash);
         return stored && Bytes(stored->view().begin(), stored->view().end()) == file && store.leaves(hash) &&
                store.partials().empty();
     }
@@ -113,7 +112,7 @@ TEST_CASE("ART-15: they are stored, served and removed with their checkpoint") {
 
 TEST_CASE("ART-16: every wrong byte of a file makes its part wrong, and no other part") {
     const Trained trained;
-    const StateParts parts(trained.program.state, trained.leaves);
+    const StateParts parts(trained.expected, trained.leaves);
     REQUIRE(parts.ends().size() > 5);
     CHECK(parts.ends().back() == trained.file.size());
     const File file(trained.home.path() / "file", O_RDWR | O_CREAT);
@@ -168,7 +167,7 @@ TEST_CASE("ART-16: a source that lies is dropped at its first wrong part, and wh
     CHECK(honest.bytes_sent() + liar.bytes_sent() < trained.file.size() * 2);
 }
 
-TEST_CASE("ART-16: hashes that are wrong or missing at one source come from another, or are done without") {
+TEST_CASE("ART-15: hashes that are wrong or missing at one source come from another; without any there is nothing") {
     const Trained trained;
     const Bytes leaves = trained.leaf_bytes();
     Bytes wrong = leaves;
@@ -179,11 +178,25 @@ TEST_CASE("ART-16: hashes that are wrong or missing at one source come from anot
         REQUIRE(trained.get(good.url(), {odd.url()}).has_value());
         CHECK(trained.is_stored());
         trained.store.remove(trained.hash);
-        REQUIRE(trained.get(odd.url()).has_value());
-        CHECK(trained.store.get(trained.hash).has_value());
-        CHECK(!trained.store.leaves(trained.hash));
-        trained.store.remove(trained.hash);
+        CHECK(trained.get(odd.url()).error() == FetchError::kMissing);
+        CHECK(!trained.store.has(trained.hash));
     }
+}
+
+TEST_CASE("ART-10: hashes of other frozen tensors than the task's are not used, though the root follows from them") {
+    Trained trained;
+    auto some = *decode_safetensors(trained.file);
+    some.tensors.erase(some.tensors.begin() + 1);
+    some.metadata.clear();
+    trained.expected.lacking = {{}, commit_tensor(trained.state[1]), {}, {}};
+    trained.state[1].data[0] ^= 1U;  // what the solver says
+    trained.expected.root = state_root_of(trained.state);
+    trained.leaves = leaves_of(trained.state);
+    trained.file = encode_safetensors(some);
+    const OddServer server(trained.file, {}, trained.leaf_bytes());
+    CHECK(trained.get(server.url()).error() == FetchError::kMissing);
+    trained.expected.lacking[1] = commit_tensor(trained.state[1]);
+    CHECK(trained.get(server.url()).has_value());
 }
 
 TEST_CASE("ART-16: what is the same in another checkpoint is copied, and is checked as if it were fetched") {
@@ -215,29 +228,41 @@ TEST_CASE("ART-16: what is the same in another checkpoint is copied, and is chec
     CHECK(trained.is_stored());
 }
 
-TEST_CASE("ART-16: a checkpoint that another program has written in another order is fetched as a whole") {
+TEST_CASE("ART-10: a checkpoint's file is one sequence of bytes: another order of the same tensors is another file") {
     Trained trained;
     auto other = *decode_safetensors(trained.file);
     std::swap(other.tensors[0], other.tensors[1]);
-    other.metadata = {{"format", "pt"}};
-    trained.file = encode_safetensors(other);
-    trained.hash = crypto::sha256(trained.file);
-    const OddServer server(trained.file, {}, trained.leaf_bytes());
-    const auto got = trained.get(server.url());
-    REQUIRE(got.has_value());
-    CHECK(decode_state(trained.program, *got).value() == trained.state);
+    const OddServer server(encode_safetensors(other), {}, trained.leaf_bytes());
+    CHECK(trained.get(server.url()).error() == FetchError::kMismatch);
+    CHECK(!trained.store.has(trained.hash));
+}
+
+TEST_CASE("ART-10: a file without its frozen tensors has a name of its own") {
+    Trained trained;
+    ExpectedState trained_only = trained.expected;
+    trained_only.lacking = {{}, commit_tensor(trained.state[1]), {}, {}};
+    CHECK(name_of(trained.expected) == trained.expected.root);
+    CHECK(name_of(trained_only) != trained.expected.root);
+    CHECK(size_bytes_of(trained.expected) == trained.file.size());
+    // SHA-256 over twice the tag's SHA-256 and the root, computed by another program.
+    trained_only.root = Hash256{{1}};
+    CHECK(to_hex(name_of(trained_only).view()) == "61872a65b04658406be67b2b8de99be35155b0191cd416b48ed00b8f7eb0402d");
 }
 
 TEST_CASE("ART-16: a checkpoint without its frozen tensors is taken in parts, and copied from another one") {
     Trained trained;
-    trained.expected.may_lack = {false, true, false, false};
     auto some = *decode_safetensors(trained.file);
     some.tensors.erase(some.tensors.begin() + 1);
     some.metadata.clear();
-    trained.file = encode_safetensors(some);
-    trained.hash = crypto::sha256(trained.file);
-    const StateParts parts(trained.program.state, trained.leaves, trained.expected.may_lack);
+    const auto settle = [&] {
+        trained.file = encode_safetensors(some);
+        trained.expected.lacking = {{}, commit_tensor(trained.state[1]), {}, {}};
+        trained.hash = name_of(trained.expected);
+    };
+    settle();
+    const StateParts parts(trained.expected, trained.leaves);
     REQUIRE(parts.ends().back() == trained.file.size());
+    CHECK(size_bytes_of(trained.expected) == trained.file.size());
     Bytes wrong = trained.file;
     wrong.back() ^= 1U;
     const OddServer liar(wrong, {}, trained.leaf_bytes());
@@ -247,15 +272,33 @@ TEST_CASE("ART-16: a checkpoint without its frozen tensors is taken in parts, an
     const std::vector<NearbyState> nearby{
         {*StoredFile::open(trained.store.path(trained.hash)), *trained.store.leaves(trained.hash)}};
     trained.state[0].data[0] ^= 1U;
-    trained.leaves = leaves_of(trained.state);
-    trained.expected.root = state_root_of(trained.state);
+    trained.settle();
     some.tensors[0].tensor = trained.state[0];
-    trained.file = encode_safetensors(some);
-    trained.hash = crypto::sha256(trained.file);
+    settle();
     const OddServer next(trained.file, {}, trained.leaf_bytes());
     REQUIRE(trained.get(next.url(), {}, nearby).has_value());
     CHECK(trained.is_stored());
     CHECK(next.bytes_sent() < trained.file.size() / 2);
+}
+
+TEST_CASE("ART-16: what a process has marked before a crash is checked again by the next one") {
+    const Trained trained;
+    const Bytes leaves = trained.leaf_bytes();
+    {
+        const OddServer liar(trained.file, {.lie_at = trained.file.size() - 1}, leaves);
+        CHECK(trained.get(liar.url()).error() == FetchError::kMismatch);
+    }
+    // The file system kept the marks, and lost bytes of a part.
+    const auto partial = trained.store.partial_path(trained.hash, trained.file.size()).string() + "s";
+    Bytes bytes = test::file_bytes(partial);
+    REQUIRE(bytes.size() > trained.file.size());
+    bytes[trained.offset_of("frozen") + 600'000] ^= 1U;
+    test::write_file(partial, bytes);
+    const OddServer honest(trained.file, {}, leaves);
+    REQUIRE(trained.get(honest.url()).has_value());
+    CHECK(trained.is_stored());
+    CHECK(honest.bytes_sent() > 200'000);
+    CHECK(honest.bytes_sent() < trained.file.size());
 }
 
 TEST_CASE("ART-16: a fetcher takes from a task's checkpoints that it has") {
@@ -264,11 +307,9 @@ TEST_CASE("ART-16: a fetcher takes from a task's checkpoints that it has") {
     const contracts::TaskId task{{1}};
     Fetcher fetcher(trained.store, cache);
     const auto wait = [&](const OddServer& server) {
-        const contracts::ArtifactRef ref{
-            .sha256 = trained.hash, .size_bytes = trained.file.size(), .location = server.url()};
-        const auto expected = std::make_shared<const ExpectedState>(trained.expected);
+        const Reference ref = reference_to(trained.expected, server.url());
         for (;;) {
-            const auto got = fetcher.get(task, ref, trained.file.size(), Urgency::kDuty, expected);
+            const auto got = fetcher.get(task, ref, ref.size_bytes, Urgency::kDuty);
             if (got || got.error() != FetchError::kPending) {
                 return got.has_value();
             }
@@ -277,7 +318,7 @@ TEST_CASE("ART-16: a fetcher takes from a task's checkpoints that it has") {
     };
     const OddServer first(trained.file, {}, trained.leaf_bytes());
     REQUIRE(wait(first));
-    CHECK(first.bytes_sent() == trained.file.size() - StateParts(trained.program.state, trained.leaves).head().size());
+    CHECK(first.bytes_sent() == trained.file.size() - head_of(trained.expected).size());
     trained.state[0].data[0] ^= 1U;
     trained.settle();
     const OddServer second(trained.file, {}, trained.leaf_bytes());

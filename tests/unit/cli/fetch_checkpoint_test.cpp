@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+
 #include <doctest/doctest.h>
 
 #include <contracts/state/state.hpp>
@@ -43,7 +45,8 @@ struct Published {
         );
         node.task.spec.program_artifact = publish(codec::encode(program));
         checkpoint.state_root = artifacts::state_root_of(state);
-        checkpoint.artifact = publish(artifacts::encode_state(program, state));
+        checkpoint.location = server.url();
+        artifacts::store_state(program, state, artifacts::leaves_of(state), store);
     }
     contracts::ArtifactRef publish(const Bytes& bytes) {
         return {.sha256 = store.put(bytes), .size_bytes = bytes.size(), .location = server.url()};
@@ -74,16 +77,12 @@ TEST_CASE("a checkpoint that is what the chain says is fetched") {
     CHECK(!std::filesystem::exists(published.out.string() + ".parts"));
 }
 
-TEST_CASE("a state with another root is an invalid artifact") {
+TEST_CASE("a file of another state is an invalid artifact") {
     Published published;
-    published.state[0].data[0] ^= 1U;
-    published.checkpoint.artifact = published.publish(artifacts::encode_state(published.program, published.state));
-    CHECK(published.exit_code() == kExitInvalidArtifact);
-}
-
-TEST_CASE("bytes that are no state are an invalid artifact") {
-    Published published;
-    published.checkpoint.artifact = published.publish(Bytes{1, 2, 3});
+    Bytes bytes = artifacts::encode_state(published.program, published.state);
+    bytes.back() ^= 1U;
+    std::ofstream(published.store.path(published.checkpoint.state_root), std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     CHECK(published.exit_code() == kExitInvalidArtifact);
 }
 
@@ -93,15 +92,15 @@ TEST_CASE("a program other than the task's is an invalid artifact") {
     CHECK(published.exit_code() == kExitInvalidArtifact);
 }
 
-TEST_CASE("an artifact that nobody has is not found") {
+TEST_CASE("a checkpoint that nobody has is not found") {
     Published published;
-    published.checkpoint.artifact.sha256.data.fill(1);
+    published.checkpoint.state_root.data.fill(1);
     CHECK(published.exit_code() == kExitNotFound);
 }
 
 TEST_CASE("an artifact's server that does not answer is unreachable") {
     Published published;
-    published.checkpoint.artifact.location = "http://127.0.0.1:1";
+    published.checkpoint.location = "http://127.0.0.1:1";
     CHECK(published.exit_code() == kExitUnreachable);
     CHECK(!std::filesystem::exists(published.out.string() + ".parts"));  // nothing has arrived
 }

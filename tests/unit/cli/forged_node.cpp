@@ -38,7 +38,7 @@ std::vector<contracts::HistoryRecord> make_records(std::size_t count) {
         record.task.data.fill(0xab);
         record.index = i;
         record.height = Height{i * ForgedNode::kHeight / count + 1};
-        record.event = contracts::history::CheckpointPosted{.index = i, .state_root = {}, .artifact = {}};
+        record.event = contracts::history::CheckpointPosted{.index = i, .state_root = {}};
         out.push_back(record);
     }
     return out;

@@ -62,7 +62,7 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
     ProfileReport report;
     report.segments.resize(kMaxProfileSegments);
     for (ProfileSegment& segment : report.segments) {
-        segment.native = artifact;
+        segment.location = artifact.location;
     }
     TaskSpec spec = make_spec();
     spec.title = std::string(64, 'a');
@@ -80,7 +80,7 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
         SelectMove{{}, 1, {0, node}},
         ProveMove{{}, entry},
         AttestAvailability{{}, {0, 0, {}, opening(canonical::DType::kI64)}},
-        DeclareDivergence{{}, 0, {}, artifact, {0, 0, {}, opening(canonical::DType::kI64)}},
+        DeclareDivergence{{}, 0, {}, artifact.location, {0, 0, {}, opening(canonical::DType::kI64)}},
         PublishProfile{{}, report, {}},
         SubmitTask{spec}};
     const std::size_t overhead = codec::encode(Tx{}).size();

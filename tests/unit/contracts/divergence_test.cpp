@@ -20,7 +20,7 @@ DeclareDivergence declaration(const TaskId& task, const ToyRun& run, std::uint64
         .task = task,
         .step = step,
         .state_root = root_of(state),
-        .artifact = {},
+        .location = {},
         .opening = dispute::open_divergence(state).value()};
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("TASK-13: what is declared must be the next segment's, and shown") {
     CHECK(fails([](auto& d) { d.opening.opening.source_path.pop_back(); }) == TxError::kNoDivergence);
     CHECK(fails([](auto& d) { d.opening.tensor = 2; }) == TxError::kNoDivergence);
     CHECK(fails([](auto& d) { d.opening.tile = 4; }) == TxError::kNoDivergence);
-    CHECK(fails([](auto& d) { d.artifact.location = "line\nbreak"; }) == TxError::kFieldOutOfRange);
+    CHECK(fails([](auto& d) { d.location = "line\nbreak"; }) == TxError::kFieldOutOfRange);
     CHECK(fails([](auto& d) { d.opening.type.shape.rows = 0; }) == TxError::kFieldOutOfRange);
     // A finite tile of the state, honestly opened.
     CHECK(
@@ -114,7 +114,7 @@ TEST_CASE("TASK-13: an initialisation that diverges is declared as step 0 before
         .task = id,
         .step = 1,
         .state_root = root_of(state),
-        .artifact = {},
+        .location = {},
         .opening = dispute::open_divergence(state).value()};
     CHECK(chain.fail(chain.solver, declared) == TxError::kCheckpointOrder);
     declared.step = 0;
@@ -186,7 +186,7 @@ TEST_CASE("DSP-36: a divergence that was made up is refuted, one that happened h
         .task = made_up,
         .step = 4,
         .state_root = root_of(state),
-        .artifact = {},
+        .location = {},
         .opening = dispute::open_divergence(state).value()};
     CHECK(other.run(other.solver, declared) == 0);
     const DisputeId second = open(other, made_up, 2);

@@ -154,7 +154,7 @@ TEST_CASE("TX-6: fields that no state could make valid are refused") {
     CHECK(refuses(Bond{Role::kSolver, {0}}));
     CHECK(refuses(Unbond{Role::kSolver, {0}}));
     CHECK(refuses(PostCheckpoint{{}, kMaxSegments + 1, {}, {}}));
-    CHECK(refuses(PostCheckpoint{{}, 0, {}, {{}, 0, "line\nbreak"}}));
+    CHECK(refuses(PostCheckpoint{{}, 0, {}, "line\nbreak"}));
     CHECK(refuses(CommitVerdict{{}, kMaxSegments + 2, {}}));
     CHECK(refuses(PublishVerdict{{}, kMaxSegments + 2, {}}));
     CHECK(refuses(DiscloseVerdict{{}, kMaxSegments + 2, {}}));

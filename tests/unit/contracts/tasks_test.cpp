@@ -217,15 +217,15 @@ TEST_CASE("TASK-6: a draw falls on each candidate in proportion to its stake") {
     CHECK_FALSE(draw_weighted({}, hash_of("x")).has_value());
 }
 
-TEST_CASE("TASK-7: checkpoints are posted in order and kept with their artifact") {
+TEST_CASE("TASK-7: checkpoints are posted in order and kept with their location") {
     Chain chain;
     chain.bond_all();
     const TaskId id = chain.start_task(make_spec());
     CHECK(chain.fail(chain.solver, PostCheckpoint{id, 1, {}, {}}) == TxError::kCheckpointOrder);
-    const ArtifactRef artifact{hash_of("file"), 123, "http://127.0.0.1:1"};
-    CHECK(chain.run(chain.solver, PostCheckpoint{id, 0, hash_of("0"), artifact}) == 0);
+    const std::string location = "http://127.0.0.1:1";
+    CHECK(chain.run(chain.solver, PostCheckpoint{id, 0, hash_of("0"), location}) == 0);
     CHECK(chain.fail(chain.solver, PostCheckpoint{id, 0, {}, {}}) == TxError::kCheckpointOrder);
-    CHECK(find_checkpoint(chain.view, id, 0)->artifact == artifact);
+    CHECK(find_checkpoint(chain.view, id, 0)->location == location);
     CHECK(find_checkpoint(chain.view, id, 0)->state_root == hash_of("0"));
     for (std::uint32_t i = 1; i <= segment_count(make_spec()); ++i) {
         CHECK(chain.run(chain.solver, PostCheckpoint{id, i, hash_of("x"), {}}) == 0);

@@ -104,6 +104,8 @@ TEST_CASE("PRG-6: a program whose state has no or ambiguous names is refused") {
         {ProgramError::kState, [](Program& p) { p.state.clear(); }},
         {ProgramError::kState, [](Program& p) { p.state[1].name.clear(); }},
         {ProgramError::kState, [](Program& p) { p.state[1].name = p.state[0].name; }},
+        {ProgramError::kState, [](Program& p) { p.state[1].name = "__metadata__"; }},
+        {ProgramError::kState, [](Program& p) { p.state[1].name = std::string(513, 'n'); }},
         {ProgramError::kState,
          [](Program& p) {
              while (p.state.size() <= canonical::kMaxStateTensors) {

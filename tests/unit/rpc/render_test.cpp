@@ -101,7 +101,8 @@ TEST_CASE("a task tells what its record says") {
     rpc::TaskDetails details;
     Checkpoint checkpoint;
     checkpoint.state_root = id<Hash256>(8);
-    checkpoint.artifact = ArtifactRef{id<Hash256>(7), 99, "http://127.0.0.1:1"};
+    checkpoint.location = "http://127.0.0.1:1";
+    const ArtifactRef artifact{id<Hash256>(7), 99, "http://127.0.0.1:1"};
     checkpoint.height = Height{9};
     details.checkpoints.push_back(checkpoint);
     details.disputes.push_back(id<DisputeId>(2));
@@ -156,7 +157,6 @@ TEST_CASE("a task tells what its record says") {
         got.at("checkpoints") == Json::array(
                                      {{{"index", 0},
                                        {"state_root", rpc::render(checkpoint.state_root)},
-                                       {"artifact", rpc::render(checkpoint.artifact.sha256)},
                                        {"location", "http://127.0.0.1:1"},
                                        {"height", 9}}}
                                  )
@@ -170,7 +170,7 @@ TEST_CASE("a task tells what its record says") {
     CHECK(got.at("evaluation").is_null());
     CHECK(got.at("score").is_null());
     Task scored = task;
-    scored.spec.evaluation = EvaluationCommitment{id<Hash256>(4), 300, id<Hash256>(5), checkpoint.artifact, 7, 11};
+    scored.spec.evaluation = EvaluationCommitment{id<Hash256>(4), 300, id<Hash256>(5), artifact, 7, 11};
     scored.evaluation = Evaluation{id<Hash256>(6), 0x40200000U};
     const Json with_score = rpc::render_task(scored, details);
     CHECK(with_score.at("score") == 2.5);
@@ -180,7 +180,7 @@ TEST_CASE("a task tells what its record says") {
             {"graph_root", rpc::render(id<Hash256>(4))},
             {"nodes", 300},
             {"holdout", rpc::render(id<Hash256>(5))},
-            {"data", rpc::render(checkpoint.artifact)},
+            {"data", rpc::render(artifact)},
             {"work", 7},
             {"outputs", 11}}
     );
@@ -314,12 +314,8 @@ TEST_CASE("stakes and checkpoints carry their members") {
     stake.declined_until = Height{9};
     CHECK(rpc::render(stake).at("declined_until") == 9);
     Checkpoint checkpoint;
-    checkpoint.artifact.size_bytes = 5;
     const Json got = rpc::render_checkpoint(id<TaskId>(1), 2, checkpoint);
-    CHECK(
-        names_of(got) ==
-        std::set<std::string>{"task", "index", "state_root", "artifact", "size_bytes", "location", "height", "raw"}
-    );
+    CHECK(names_of(got) == std::set<std::string>{"task", "index", "state_root", "location", "height", "raw"});
     CHECK(raw_is(got, checkpoint));
 }
 
@@ -331,10 +327,7 @@ TEST_CASE("each event of a history has its name and its members beside the recor
         {SolverDrawn{who}, {{"solver", address(4)}}},
         {Accepted{Amount{8}, {who}}, {{"bond", "8"}, {"seats", {address(4)}}}},
         {Cut{2, who}, {{"first", 2}, {"member", address(4)}}},
-        {CheckpointPosted{3, id<Hash256>(1), id<Hash256>(2)},
-         {{"checkpoint", 3},
-          {"state_root", to_hex(id<Hash256>(1).view())},
-          {"artifact", to_hex(id<Hash256>(2).view())}}},
+        {CheckpointPosted{3, id<Hash256>(1)}, {{"checkpoint", 3}, {"state_root", to_hex(id<Hash256>(1).view())}}},
         {Completed{}, Json::object()},
         {VerifierDrawn{2, who}, {{"segment", 2}, {"verifier", address(4)}}},
         {VerdictCommitted{2}, {{"segment", 2}}},
@@ -359,11 +352,8 @@ TEST_CASE("each event of a history has its name and its members beside the recor
         {Slashed{who, Amount{7}, Amount{4}, Reason::kUnavailable},
          {{"from", address(4)}, {"amount", "7"}, {"burned", "4"}, {"reason", "unavailable"}}},
         {StateChanged{TaskState::kConvicted}, {{"state", "convicted"}}},
-        {Diverged{2, 9, id<Hash256>(1), id<Hash256>(2)},
-         {{"checkpoint", 2},
-          {"step", 9},
-          {"state_root", to_hex(id<Hash256>(1).view())},
-          {"artifact", to_hex(id<Hash256>(2).view())}}},
+        {Diverged{2, 9, id<Hash256>(1)},
+         {{"checkpoint", 2}, {"step", 9}, {"state_root", to_hex(id<Hash256>(1).view())}}},
         {LotteryDrawn{id<Hash256>(1)}, {{"lottery", to_hex(id<Hash256>(1).view())}}},
         {WatcherDrawn{2, who, key(5).account()}, {{"segment", 2}, {"verifier", address(4)}, {"watcher", address(5)}}},
         {VerdictDisclosed{2, who, {id<Hash256>(1), std::nullopt}, false},

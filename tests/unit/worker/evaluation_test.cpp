@@ -148,8 +148,7 @@ TEST_CASE("EVL-5: anybody's replay of the evaluation holds for a true score, and
     records.task.checkpoints = 4;
     records.task.evaluation = evaluate(evaluating(*task.artifacts, state), state, {}, nullptr);
     records.segment = 4;
-    records.before = contracts::Checkpoint{
-        artifacts::state_root_of(state), task.put(artifacts::encode_state(task.artifacts->program, state)), Height{1}};
+    records.before = task.post(state);
     Reporter reporter(true);
     const auto holds = [&] {
         return check_segment(records, waiting_source(task.store), {}, reporter, std::atomic<bool>(false))

@@ -20,13 +20,7 @@ using adversary::Fraud;
 artifacts::SegmentRecords records_of(
     test::SmallTask& small, std::uint32_t segment, const std::shared_ptr<const Fraud>& fraud = nullptr
 ) {
-    const auto checkpoint = [&](std::uint32_t index) {
-        const auto state = small.state_after(index, fraud);
-        return contracts::Checkpoint{
-            .state_root = artifacts::state_root_of(state),
-            .artifact = small.put(artifacts::encode_state(small.artifacts->program, state)),
-            .height = Height{1}};
-    };
+    const auto checkpoint = [&](std::uint32_t index) { return small.post(small.state_after(index, fraud)); };
     artifacts::SegmentRecords out;
     out.task.id = contracts::TaskId{{7}};
     out.task.spec = small.spec;
@@ -78,8 +72,7 @@ TEST_CASE("VER-18: in tolerance mode a replay says how far the checkpoint is, an
     auto& tolerance = records.task.tolerance.emplace();
     tolerance.threshold = contracts::Distances{100'000, 100'000};
     const auto after = run_natively(*small.artifacts, 2, small.state_after(1), {});
-    records.after->state_root = artifacts::state_root_of(after);
-    records.after->artifact = small.put(artifacts::encode_state(small.artifacts->program, after));
+    records.after = small.post(after);
     const auto near = check(small, records).value().value();
     CHECK(near.holds());
     CHECK(near.claimed != near.replayed);
@@ -111,7 +104,7 @@ TEST_CASE("anybody's replay of a fraud differs in the segment of the fraud alone
 TEST_CASE("a replay that cannot be done says nothing about the solver") {
     test::SmallTask small;
     auto records = records_of(small, 2);
-    records.before->artifact.sha256 = Hash256{{1}};
+    records.before->state_root = Hash256{{1}};
     const auto missing = check(small, records);
     REQUIRE_FALSE(missing.has_value());
     CHECK(missing.error().reason.find("the checkpoint") != std::string::npos);

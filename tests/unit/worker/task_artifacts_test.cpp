@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include <doctest/doctest.h>
@@ -7,8 +9,6 @@
 
 namespace assay::worker {
 namespace {
-
-using artifacts::StateFile;
 
 TEST_CASE("ART-7: a task whose artifacts are not what it commits to is not worked on") {
     test::SmallTask task;
@@ -67,17 +67,8 @@ TEST_CASE("what is wrong with a task has a name") {
     spec = task.spec;
     spec.dataset_artifact.sha256 = Hash256{{1}};
     CHECK(defect_of(spec) == Defect::kUnreachable);
-    const Bytes state = artifacts::encode_state(task.artifacts->program, task.state_after(0));
-    const contracts::Checkpoint other{Hash256{{1}}, task.put(state), {}};
-    CHECK(
-        load_state(*task.artifacts, other, StateFile::kWhole, waiting_source(task.store)).error().defect ==
-        Defect::kStateOther
-    );
-    const contracts::Checkpoint none{Hash256{{1}}, task.put({1}), {}};
-    CHECK(
-        load_state(*task.artifacts, none, StateFile::kWhole, waiting_source(task.store)).error().defect ==
-        Defect::kStateFormat
-    );
+    const contracts::Checkpoint none{Hash256{{1}}, "http://127.0.0.1:1", {}};
+    CHECK(load_state(*task.artifacts, none, {}, waiting_source(task.store)).error().defect == Defect::kUnreachable);
     CHECK(std::string(to_string(Defect::kDatasetSize)) == "dataset_size");
 }
 
@@ -118,73 +109,107 @@ TEST_CASE("ART-12: what may be fetched follows from the task") {
     const program::Program& program = task.artifacts->program;
     std::map<Hash256, std::uint64_t> asked;
     const auto stored = waiting_source(task.store);
-    const auto source = [&](const contracts::ArtifactRef& artifact, std::uint64_t size_max, const auto& state) {
-        asked[artifact.sha256] = size_max;
-        return stored(artifact, size_max, state);
+    const auto source = [&](const artifacts::Reference& artifact, std::uint64_t size_max) {
+        asked[artifact.name] = size_max;
+        return stored(artifact, size_max);
     };
     REQUIRE(load_task_artifacts(contracts::TaskId{{7}}, task.spec, source).has_value());
     constexpr std::uint64_t kHeader = 100'000'008;
     CHECK(asked.at(task.spec.program_artifact.sha256) == 64U << 20U);
     CHECK(asked.at(task.spec.dataset_artifact.sha256) == canonical::byte_count(program.dataset));
     CHECK(asked.at(task.spec.initial_artifact->sha256) == task.initial.at(0).data.size() + kHeader);
-    std::uint64_t state_bytes = 0;
-    for (const canonical::Tensor& tensor : task.state_after(0)) {
-        state_bytes += tensor.data.size();
-    }
-    contracts::Checkpoint checkpoint{Hash256{{1}}, task.put({1}), {}};
-    CHECK(check_state(*task.artifacts, checkpoint, StateFile::kWhole, source).error().defect == Defect::kStateFormat);
-    CHECK(asked.at(checkpoint.artifact.sha256) == state_bytes + kHeader);
-    checkpoint.artifact.size_bytes = state_bytes + kHeader + 1;
-    CHECK(check_state(*task.artifacts, checkpoint, StateFile::kWhole, source).error().defect == Defect::kTooLarge);
-    CHECK(load_state(*task.artifacts, checkpoint, StateFile::kWhole, source).error().is_final);
+    const auto state = task.state_after(0);
+    const contracts::Checkpoint checkpoint = task.post(state);
+    CHECK(check_state(*task.artifacts, checkpoint, {}, source).has_value());
+    CHECK(asked.at(checkpoint.state_root) == artifacts::encode_state(program, state).size());
     auto spec = task.spec;
     spec.program_artifact.size_bytes = (64U << 20U) + 1;
     CHECK(load_task_artifacts(contracts::TaskId{{7}}, spec, source).error().defect == Defect::kTooLarge);
 }
 
-TEST_CASE("a checkpoint is used only when its file has the posted root") {
+TEST_CASE("a checkpoint's file that is damaged on the disk is put aside, and is fetched again") {
     test::SmallTask task;
     const auto state = task.state_after(0);
-    const Bytes bytes = artifacts::encode_state(task.artifacts->program, state);
-    contracts::Checkpoint checkpoint;
-    checkpoint.artifact = task.put(bytes);
-    checkpoint.state_root = artifacts::state_root_of(state);
-    CHECK(load_state(*task.artifacts, checkpoint, StateFile::kWhole, waiting_source(task.store)).value() == state);
-    CHECK(check_state(*task.artifacts, checkpoint, StateFile::kWhole, waiting_source(task.store)).has_value());
-    checkpoint.state_root.data[0] ^= 1U;
-    CHECK(!load_state(*task.artifacts, checkpoint, StateFile::kWhole, waiting_source(task.store)).has_value());
-    CHECK(
-        check_state(*task.artifacts, checkpoint, StateFile::kWhole, waiting_source(task.store)).error().defect ==
-        Defect::kStateOther
-    );
-    checkpoint.artifact = task.put({1, 2, 3});
-    CHECK(!load_state(*task.artifacts, checkpoint, StateFile::kWhole, waiting_source(task.store)).has_value());
+    const contracts::Checkpoint checkpoint = task.post(state);
+    const ArtifactSource source = waiting_source(task.store);
+    const auto load = [&] { return load_state(*task.artifacts, checkpoint, {}, source); };
+    const auto check = [&] { return check_state(*task.artifacts, checkpoint, {}, source); };
+    CHECK(load().value() == state);
+    CHECK(check().has_value());
+    const auto damage = [&](std::size_t at) {
+        task.post(state);
+        Bytes bytes = artifacts::encode_state(task.artifacts->program, state);
+        bytes[at] ^= 1U;
+        std::ofstream(task.store.path(checkpoint.state_root), std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    };
+    const std::size_t last = artifacts::encode_state(task.artifacts->program, state).size() - 1;
+    for (const std::size_t at : {std::size_t{9}, last}) {  // in the header, and in a tensor
+        damage(at);
+        CHECK(load().error().defect == Defect::kDamaged);
+        CHECK(!task.store.has(checkpoint.state_root));
+        CHECK(load().error().defect == Defect::kUnreachable);  // nobody else has it here
+        damage(at);
+        CHECK(check().error().defect == Defect::kDamaged);
+        CHECK(!task.store.has(checkpoint.state_root));
+    }
 }
 
-TEST_CASE("ART-10: a checkpoint may lack frozen tensors, but not the last one") {
+TEST_CASE("ART-10: checkpoints lack frozen tensors, but not the last one") {
     test::SmallTask task(test::Start::kFrozen);
     const program::Program& program = task.artifacts->program;
     const auto state = task.state_after(1);
     REQUIRE(state[0] == task.initial[0]);
-    const Bytes bytes = artifacts::encode_state(program, state, StateFile::kTrained);
+    const artifacts::Frozen frozen = task.artifacts->frozen_in(1);
+    CHECK(frozen.has(0));
+    CHECK(task.artifacts->frozen_in(0).has(0));
+    CHECK(!task.artifacts->frozen_in(3).is_any());
+    const Bytes bytes = artifacts::encode_state(program, state, frozen);
     CHECK(bytes.size() + state[0].data.size() <= artifacts::encode_state(program, state).size());
-    const contracts::Checkpoint checkpoint{artifacts::state_root_of(state), task.put(bytes), {}};
+    const contracts::Checkpoint checkpoint = task.post(state, frozen);
     const ArtifactSource source = waiting_source(task.store);
-    CHECK(least_file(*task.artifacts, 1) == StateFile::kTrained);
-    CHECK(load_state(*task.artifacts, checkpoint, StateFile::kTrained, source).value() == state);
-    CHECK(check_state(*task.artifacts, checkpoint, StateFile::kTrained, source).has_value());
-    CHECK(least_file(*task.artifacts, 3) == StateFile::kWhole);
-    CHECK(load_state(*task.artifacts, checkpoint, StateFile::kWhole, source).error().defect == Defect::kStateFormat);
-    CHECK(check_state(*task.artifacts, checkpoint, StateFile::kWhole, source).error().defect == Defect::kStateFormat);
-    // Of a task that has a parent nobody fetches initial tensors.
-    TaskArtifacts child = *task.artifacts;
-    child.initial.clear();
-    CHECK(least_file(child, 1) == StateFile::kWhole);
-    // A frozen tensor that somebody has changed has another root.
+    CHECK(reference_to(*task.artifacts, checkpoint, frozen).size_bytes == bytes.size());
+    CHECK(load_state(*task.artifacts, checkpoint, frozen, source).value() == state);
+    CHECK(check_state(*task.artifacts, checkpoint, frozen, source).has_value());
+    CHECK(load_state(*task.artifacts, checkpoint, {}, source).error().defect == Defect::kUnreachable);
+    // Another frozen tensor than the task's cannot be fetched (ART-15). Here it is as if the disk were damaged.
     auto changed = state;
     changed[0].data[0] ^= 1U;
-    const contracts::Checkpoint other{artifacts::state_root_of(changed), task.put(bytes), {}};
-    CHECK(load_state(*task.artifacts, other, StateFile::kTrained, source).error().defect == Defect::kStateOther);
+    const contracts::Checkpoint other = task.post(changed, frozen);
+    CHECK(load_state(*task.artifacts, other, frozen, source).error().defect == Defect::kDamaged);
+    CHECK(load_state(*task.artifacts, other, frozen, source).error().defect == Defect::kUnreachable);
+}
+
+TEST_CASE("ART-10: of a task with a parent, frozen tensors are those of its first checkpoint") {
+    test::SmallTask task(test::Start::kFrozen);
+    auto spec = task.spec;
+    spec.parent = contracts::TaskId{{8}};
+    spec.initial_artifact.reset();
+    const auto before = task.state_after(3);  // the parent's last
+    const contracts::Checkpoint start = task.post(before);
+    const ArtifactSource source = waiting_source(task.store);
+    const auto load = [&](const std::optional<contracts::Checkpoint>& first) {
+        return load_task_artifacts(contracts::TaskId{{7}}, spec, source, {}, first);
+    };
+    CHECK(load({}).error().defect == Defect::kUnreachable);
+    const std::shared_ptr<const TaskArtifacts> child = load(start).value();
+    CHECK(child->initial.empty());
+    CHECK(child->inherited.at(0) == before.at(0));
+    CHECK(child->inherited.at(1).data.empty());
+    CHECK(!child->frozen_in(0).is_any());
+    CHECK(!child->frozen_in(3).is_any());
+    const artifacts::Frozen frozen = child->frozen_in(1);
+    REQUIRE(frozen.has(0));
+    const auto after = run_segment(child, 1, before, {}, nullptr).value().state;
+    const contracts::Checkpoint checkpoint = task.post(after, frozen);
+    CHECK(load_state(*child, checkpoint, frozen, source).value() == after);
+    CHECK(check_state(*child, checkpoint, frozen, source).has_value());
+    // Its disk fails.
+    contracts::Checkpoint other = start;
+    other.state_root.data[0] ^= 1U;
+    std::filesystem::copy_file(task.store.path(start.state_root), task.store.path(other.state_root));
+    CHECK(load(other).error().defect == Defect::kDamaged);
+    CHECK(load(other).error().defect == Defect::kUnreachable);
 }
 
 TEST_CASE("segments cut the run at the checkpoint interval, the last may be short") {

@@ -48,6 +48,9 @@ artifacts::SegmentRecords prove_segment(
     if (segment != 0) {
         out.before = prove_checkpoint(rpc, task, segment - 1, slot);
     }
+    if (out.task.spec.parent) {
+        out.start = prove_checkpoint(rpc, task, 0, slot);
+    }
     if (!is_evaluation) {
         out.after = prove_checkpoint(rpc, task, segment, slot);
     }

@@ -141,7 +141,7 @@ std::vector<std::string> other_locations(client::RpcClient& rpc, const contracts
     std::vector<std::string> out;
     for (const std::uint32_t index : contracts::latest_checkpoints(task)) {
         if (const auto checkpoint = rpc.checkpoint(task.id, index)) {
-            out.push_back(checkpoint->artifact.location);
+            out.push_back(checkpoint->location);
         }
     }
     return out;

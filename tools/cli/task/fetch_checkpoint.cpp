@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include <contracts/state/members.hpp>
 #include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
 #include <tools/cli/common/proof.hpp>
@@ -47,10 +51,9 @@ class PartsStore {
 };
 
 artifacts::StoredFile download(
-    const contracts::ArtifactRef& artifact, std::uint64_t size_max, PartsStore& store, const std::string& name,
-    const artifacts::ExpectedState* state = nullptr
+    const artifacts::Reference& artifact, std::uint64_t size_max, PartsStore& store, const std::string& name
 ) {
-    auto file = artifacts::fetch(artifact, size_max, *store, {}, state);
+    auto file = artifacts::fetch(artifact, size_max, *store);
     if (file) {
         return *std::move(file);
     }
@@ -87,23 +90,55 @@ program::Program decode_as_promised(ByteView bytes, const dispute::ProgramCommit
     return *std::move(program);
 }
 
-// ART-10: the task's initial tensors if the checkpoint's file lacks those that are frozen; else nothing.
-std::vector<canonical::Tensor> initial_tensors(
-    const contracts::TaskSpec& spec, const program::Program& program, const artifacts::StoredFile& checkpoint,
-    PartsStore& store
+/// Tensors that the task gives to all of its checkpoints, and what of them a file lacks (ART-10).
+struct Given {
+    std::vector<std::optional<std::uint32_t>> places{};
+    std::vector<canonical::Tensor> tensors{};
+    std::vector<Hash256> commitments{};
+    artifacts::Frozen frozen() const { return {places, tensors, commitments}; }
+};
+
+Given given_tensors(
+    std::vector<std::optional<std::uint32_t>> places,
+    Result<std::vector<canonical::Tensor>, artifacts::StateError> read, const Hash256& root, const std::string& what
 ) {
-    if (!spec.initial_artifact || spec.parent || artifacts::root_of_state(program, checkpoint)) {
+    Given out{.places = std::move(places)};
+    if (read) {
+        out.tensors = *std::move(read);
+        for (const canonical::Tensor& tensor : out.tensors) {
+            out.commitments.push_back(artifacts::commit_tensor(tensor));
+        }
+    }
+    if (!read || dispute::state_root(out.commitments) != root) {
+        throw Failure(kExitInvalidArtifact, "invalid_artifact", what + " are not those that the task commits to");
+    }
+    return out;
+}
+
+/// What the file of the task's checkpoint lacks; the first checkpoint tells, where the task has a parent.
+Given given_to(
+    const contracts::TaskSpec& spec, const program::Program& program, std::uint32_t index,
+    const std::function<contracts::Checkpoint()>& first, PartsStore& store
+) {
+    auto places = spec.parent ? program::inherited_tensors(program) : program::frozen_tensors(program);
+    const bool is_any = artifacts::Frozen{.places = places}.is_any();
+    if (!is_any || index >= contracts::segment_count(spec) || (spec.parent && index == 0)) {
         return {};
     }
-    const std::uint64_t size_max = artifacts::tensor_file_bytes_max(program.initial);
-    const auto file = download(*spec.initial_artifact, size_max, store, "the initial tensors");
-    auto initial = artifacts::decode_initial(program, file);
-    if (!initial || artifacts::state_root_of(*initial) != spec.program.initial_root) {
-        throw Failure(
-            kExitInvalidArtifact, "invalid_artifact", "the task's initial tensors are not those that it commits to"
+    if (spec.parent) {
+        const contracts::Checkpoint start = first();
+        const auto wanted =
+            artifacts::reference_to(artifacts::expected_state(program, start.state_root), start.location);
+        const auto file = download(wanted, wanted.size_bytes, store, "checkpoint 0");
+        return given_tensors(
+            std::move(places), artifacts::decode_state(program, file), start.state_root, "checkpoint 0's tensors"
         );
     }
-    return *std::move(initial);
+    const auto wanted = artifacts::reference_to(spec.initial_artifact.value());
+    const auto file = download(wanted, artifacts::tensor_file_bytes_max(program.initial), store, "the initial tensors");
+    return given_tensors(
+        std::move(places), artifacts::decode_initial(program, file), spec.program.initial_root, "the initial tensors"
+    );
 }
 
 }  // namespace
@@ -123,43 +158,43 @@ FetchedCheckpoint fetch_checkpoint(
     FetchedCheckpoint fetched;
     fetched.index = index.value_or(task.checkpoints - 1);
     const std::string name = "checkpoint " + std::to_string(fetched.index);
-    const ProvenSlot slot = prove_slot(rpc, contracts::keys::checkpoint(id, fetched.index), task_slot.height);
-    if (slot.app_hash != task_slot.app_hash) {
-        throw Mismatch("the node proved two records of one height against two app hashes");
-    }
+    const auto checkpoint = [&](std::uint32_t number) {
+        const ProvenSlot slot = prove_slot(rpc, contracts::keys::checkpoint(id, number), task_slot.height);
+        if (slot.app_hash != task_slot.app_hash) {
+            throw Mismatch("the node proved two records of one height against two app hashes");
+        }
+        return decode_proven<contracts::Checkpoint>(slot, "checkpoint " + std::to_string(number));
+    };
+    fetched.checkpoint = checkpoint(fetched.index);
     check_signed(rpc, task_slot, trust);
-    fetched.checkpoint = decode_proven<contracts::Checkpoint>(slot, name);
 
     PartsStore store(out);
-    const auto program_file = download(task.spec.program_artifact, artifacts::kMaxProgramBytes, store, "the program");
+    const auto program_file = download(
+        artifacts::reference_to(task.spec.program_artifact), artifacts::kMaxProgramBytes, store, "the program"
+    );
     const program::Program program = decode_as_promised(program_file.view(), task.spec.program);
-    const std::uint64_t size_max = artifacts::tensor_file_bytes_max(program.state);
-    const artifacts::ExpectedState expected = artifacts::expected_state(program, fetched.checkpoint.state_root);
-    const auto file = download(fetched.checkpoint.artifact, size_max, store, name, &expected);
-    const std::vector<canonical::Tensor> initial = initial_tensors(task.spec, program, file, store);
-    const auto root = artifacts::root_of_state(program, file, initial);
-    if (!root) {
-        throw Failure(
-            kExitInvalidArtifact, "invalid_artifact",
-            name + " is no state of the program: " + artifacts::to_string(root.error())
-        );
-    }
-    if (*root != fetched.checkpoint.state_root) {
-        throw Failure(
-            kExitInvalidArtifact, "invalid_artifact",
-            name + " has the state root " + to_hex(root->view()) + ", the chain says " +
-                to_hex(fetched.checkpoint.state_root.view())
-        );
-    }
-    Hash256 result = fetched.checkpoint.artifact.sha256;
-    fetched.size_bytes = file.size_bytes();
-    if (!initial.empty()) {
-        const auto state = artifacts::decode_state(program, file, initial).value();
+    const Hash256& posted = fetched.checkpoint.state_root;
+    const Given given = given_to(
+        task.spec, program, fetched.index, [&] { return checkpoint(0); }, store
+    );
+    const artifacts::Reference wanted = artifacts::reference_to(
+        artifacts::expected_state(program, posted, given.frozen()), fetched.checkpoint.location
+    );
+    auto file = download(wanted, wanted.size_bytes, store, name);
+    if (given.frozen().is_any()) {
+        const auto state = artifacts::decode_state(program, file, given.frozen()).value();
         const auto whole = artifacts::store_state(program, state, artifacts::leaves_of(state), *store);
-        result = whole.hash;
-        fetched.size_bytes = whole.size_bytes;
+        file = (*store).open(whole.hash).value();
     }
-    std::filesystem::rename((*store).path(result), out);
+    const auto root = artifacts::root_of_state(program, file);
+    if (!root || *root != posted) {
+        throw Failure(
+            kExitInvalidArtifact, "invalid_artifact",
+            name + " was damaged on this disk: the same command fetches it again"
+        );
+    }
+    fetched.size_bytes = file.size_bytes();
+    std::filesystem::rename(file.path(), out);
     return fetched;
 }
 

@@ -170,7 +170,6 @@ int run_fetch(const Session& session, const TaskArguments& a) {
         {{"task", a.task},
          {"checkpoint", fetched.index},
          {"state_root", root},
-         {"artifact", to_hex(fetched.checkpoint.artifact.sha256.view())},
          {"size_bytes", fetched.size_bytes},
          {"file", a.out},
          {"verified", true}},

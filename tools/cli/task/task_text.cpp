@@ -31,7 +31,7 @@ std::string event_fields(const json& record) {
             continue;
         }
         const bool is_hash = name == "state_root" || name == "end_root" || name == "probe_root" || name == "lottery" ||
-                             name == "artifact" || name == "dispute" || name == "ancestor" || name == "seed";
+                             name == "dispute" || name == "ancestor" || name == "seed";
         const bool is_long = name == "seats";
         out += (out.empty() ? "" : ", ") + name + " " +
                (is_amount(name) ? amount_text(value)
@@ -48,11 +48,11 @@ std::string distance_text(const json& distances) {
 }
 
 std::string checkpoints_text(const json& checkpoints) {
-    Table table({"CHECKPOINT>", "HEIGHT>", "STATE ROOT", "ARTIFACT"});
+    Table table({"CHECKPOINT>", "HEIGHT>", "STATE ROOT", "LOCATION"});
     for (const json& item : checkpoints) {
         table.add(
             {to_text(item.at("index")), to_text(item.at("height")), to_text(item.at("state_root")),
-             to_text(item.at("location")) + "/artifact/" + to_text(item.at("artifact"))}
+             to_text(item.at("location"))}
         );
     }
     return table.empty() ? "" : "\n" + table.text();

@@ -21,11 +21,13 @@ using canonical::TensorType;
 
 Result<void, ProgramError> fail(ProgramError error) { return Unexpected{error}; }
 
-// PRG-6: names identify tensors in checkpoints and artifacts, so each is there and is the only one.
+// PRG-6: names identify tensors in the files of checkpoints, so each has one that such a file can have, and no other
+// has it.
 bool are_named(const std::vector<StateTensor>& tensors) {
     std::set<std::string_view> names;
     return std::all_of(tensors.begin(), tensors.end(), [&](const StateTensor& tensor) {
-        return !tensor.name.empty() && names.insert(tensor.name).second;
+        return !tensor.name.empty() && tensor.name.size() <= kMaxNameBytes && tensor.name != "__metadata__" &&
+               names.insert(tensor.name).second;
     });
 }
 
@@ -48,6 +50,26 @@ bool is_dataset_consistent(const Program& program) {
     const auto is_wrong_batch = [&](const Node& node) { return is_batch(node) && node.shape != batch; };
     return std::none_of(program.init.begin(), program.init.end(), is_batch) &&
            std::none_of(program.step.begin(), program.step.end(), is_wrong_batch);
+}
+
+using Places = std::vector<std::optional<std::uint32_t>>;
+
+/// Those that `step` passes on as they are.
+Places passed_tensors(const Program& program) {
+    Places out(program.state.size());
+    for (std::uint32_t i = 0; i < out.size() && !program.step.empty(); ++i) {
+        const canonical::Input& after = program.step.back().inputs[i];
+        if (after.source == canonical::Source::kState && after.index == i) {
+            out[i] = i;
+        }
+    }
+    return out;
+}
+
+/// ART-10: where it would be all tensors, it is none.
+Places unless_all(Places places) {
+    const bool is_all = std::all_of(places.begin(), places.end(), [](const auto& place) { return place.has_value(); });
+    return is_all ? Places(places.size()) : places;
 }
 
 }  // namespace
@@ -94,21 +116,19 @@ Result<Program, ProgramError> decode_program(ByteView bytes) {
 }
 
 std::vector<std::optional<std::uint32_t>> frozen_tensors(const Program& program) {
-    std::vector<std::optional<std::uint32_t>> out(program.state.size());
-    if (program.initial.empty() || program.init.empty() || program.step.empty()) {
-        return out;
+    if (program.initial.empty() || program.init.empty()) {
+        return std::vector<std::optional<std::uint32_t>>(program.state.size());
     }
-    bool is_any_trained = false;
-    for (std::uint32_t i = 0; i < program.state.size(); ++i) {
-        const canonical::Input& before = program.init.back().inputs[i];
-        const canonical::Input& after = program.step.back().inputs[i];
-        if (before.source == canonical::Source::kState && after.source == canonical::Source::kState &&
-            after.index == i) {
-            out[i] = before.index;
-        }
-        is_any_trained = is_any_trained || !out[i];
+    auto out = passed_tensors(program);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const canonical::Input& made = program.init.back().inputs[i];
+        out[i] = out[i] && made.source == canonical::Source::kState ? std::optional(made.index) : std::nullopt;
     }
-    return is_any_trained ? out : std::vector<std::optional<std::uint32_t>>(program.state.size());
+    return unless_all(std::move(out));
+}
+
+std::vector<std::optional<std::uint32_t>> inherited_tensors(const Program& program) {
+    return unless_all(passed_tensors(program));
 }
 
 std::vector<StateTensor> trained_tensors(const Program& program) {
