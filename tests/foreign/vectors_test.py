@@ -3,12 +3,13 @@
 """The published schema and vectors against the client that was written from docs/ alone. Needs no node.
 
 Exits 0 only if every type's random values have the published bytes, every digest and signature follows from its parts,
-draws choose as published, and every primitive gives the published bits.
+draws choose as published, every primitive gives the published bits, and distance programs have the published roots.
 """
 import hashlib
 import json
 import math
 import pathlib
+import re
 import struct
 import types
 
@@ -16,6 +17,7 @@ import assay
 import bip340
 import borsh
 import conformance
+import distance
 import numerics
 import records
 from session import check, say
@@ -128,6 +130,36 @@ def check_primitives(vectors):
     return done
 
 
+def distance_states():
+    """The states of which programs.md publishes the distance program's root, in its order."""
+    def named(name, rows, cols, dtype="f32"):
+        return dict(name=name, type=dict(dtype=dtype, shape=dict(rows=rows, cols=cols)))
+
+    def joined(i):
+        name = f"{'adam.first.' if i % 3 == 2 else ''}{i}"
+        if i <= 20:
+            return named(name, 2000, 1000) if i == 0 else named(name, 1, 300_000)
+        return named(name, 2, 1 + i % 5, "i32" if i % 10 == 9 else "f32")
+
+    model = [("embedding.weight", 75, 32), ("hidden.weight", 128, 512), ("hidden.bias", 1, 128), ("output.weight", 75, 128),
+             ("output.bias", 1, 75)]
+    slots = [named(before + name, *shape) for before in ("", "adam.first.", "adam.second.") for name, *shape in model]
+    yield slots + [named("adam.first_weight", 1, 1), named("adam.second_weight", 1, 1)]
+    yield [named("table", 3000, 1000), named("count", 1, 40, "i32"), named("places", 7, 9, "i32"),
+           named("adam.first.table", 3000, 1000)]
+    yield [joined(i) for i in range(1400)]
+
+
+def check_distances():
+    page = (ROOT / "docs/protocol/programs.md").read_text(encoding="utf-8")
+    published = re.findall(r"\| ([0-9,]+) \| `([0-9a-f]{64})` \|", page.partition("### The nodes of the distance program")[2])
+    for state, (count, root) in zip(distance_states(), published, strict=True):
+        nodes = distance.graph(state)
+        check(len(nodes) == int(count.replace(",", "")), f"a distance program of {count} nodes has {len(nodes)}")
+        check(distance.root(nodes) == root, f"the root of a distance program of {count} nodes")
+    return len(published)
+
+
 def main():
     schema = load("docs/protocol/schema.json")
     say(f"{compare_records(schema)} records and enums are as records.md has them")
@@ -139,6 +171,7 @@ def main():
     ops = {entry["name"] for entry in schema["enumerations"]["Op"]} - {"commit"}
     check(done == ops, f"executed: {sorted(done)}")
     say(f"all {len(ops)} primitives give the published bits")
+    say(f"the distance programs of {check_distances()} states are as published")
 
 
 if __name__ == "__main__":

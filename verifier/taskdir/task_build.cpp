@@ -284,11 +284,11 @@ void complete_spec(BuiltTask& built) {
 const char* explain(program::DistanceError error) {
     switch (error) {
         case program::DistanceError::kTensors:
-            return "the state has no tensors, or more than 256";
+            return "the state has no tensors, or more than 4,096";
         case program::DistanceError::kWideInteger:
             return "the state has a tensor of 64-bit integers";
         case program::DistanceError::kTooLarge:
-            return "the state is too large, or has too many tensors";
+            return "the graph that measures it would have more than 65,536 nodes, or a row more than 2^24 elements";
     }
     return "";
 }

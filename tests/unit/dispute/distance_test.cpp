@@ -51,6 +51,24 @@ Segment segment() {
     return out;
 }
 
+// Parameters of a few elements each, more than a graph has room for with a part for each.
+Segment small_tensors(std::uint32_t tensors) {
+    Segment out;
+    for (std::uint32_t i = 0; i < tensors; ++i) {
+        const canonical::Shape shape{1 + i % 2, 3 + i % 4};
+        out.types.push_back({std::to_string(i), {canonical::DType::kF32, shape}});
+        out.start.push_back(canonical::make_tensor(canonical::DType::kF32, shape));
+        for (std::uint32_t element = 0; element < shape.element_count(); ++element) {
+            add_to(out.start[i], element, 1.0F + static_cast<float>(i));
+        }
+        out.replayed.push_back(out.start[i]);
+        add_to(out.replayed[i], i % 3, 0.5F);
+        out.claimed.push_back(out.replayed[i]);
+        add_to(out.claimed[i], i % 2, 0.25F);
+    }
+    return out;
+}
+
 // The claim that a measurement is: the distance program's initialisation from the three states.
 World measuring_world(const Segment& s) {
     const program::Program program = program::build_distance_program(s.types).value();
@@ -154,6 +172,38 @@ TEST_CASE(
     CHECK(played >= 8);
 }
 
+TEST_CASE(
+    "TOL-2: a wrong measurement of joined tensors is bisected to the row that joins them" * doctest::test_suite("full")
+) {
+    const World world = measuring_world(small_tensors(1'400));
+    ScalarReplay honest(world, true, 7);
+    // The last of the nodes that pad a tensor, that add one to others, and that take a difference of joined tensors.
+    const auto last = [&](canonical::Op op) {
+        for (std::size_t node = world.init.size(); node-- > 0;) {
+            const canonical::Node& n = world.init[node];
+            const bool is_joined = n.shape.rows == 1 && n.shape.cols > canonical::kMeasuredColumns;
+            if (n.op == op && n.dtype == canonical::DType::kF32 && is_joined) {
+                return static_cast<std::uint32_t>(node);
+            }
+        }
+        return std::uint32_t{0};
+    };
+    for (const canonical::Op op : {canonical::Op::kView, canonical::Op::kAdd, canonical::Op::kSub}) {
+        const std::uint32_t node = last(op);
+        CAPTURE(node);
+        REQUIRE(world.init[node].op == op);
+        const Lie lie = raise(0, node, world.init[node].shape.element_count() - 1);
+        REQUIRE(reaches_state(world, lie));
+        ScalarReplay liar(world, true, 7, {lie});
+        const Outcome outcome = play(make_claim(world, liar, true, 0, 1, 7), liar, honest, true);
+        CHECK(outcome.ruling == Ruling::kClaimRefuted);
+        CHECK(pinpoint(outcome.position).node == node);
+        CHECK(pinpoint(outcome.position).partial.has_value());
+        CHECK(outcome.position.rounds <= kMaxRounds);
+        CHECK(play(make_claim(world, honest, true, 0, 1, 7), honest, liar, false).ruling == Ruling::kClaimHolds);
+    }
+}
+
 TEST_CASE("TOL-2: the measurement alone misreported, with every node right, is found at the commitment") {
     const World world = measuring_world(segment());
     ScalarReplay honest(world, true, 7);
@@ -194,25 +244,49 @@ std::vector<program::StateTensor> character_state() {
     return state;
 }
 
+/// The second state of that document with a root.
+std::vector<program::StateTensor> state_in_parts() {
+    using canonical::DType;
+    using canonical::Shape;
+    return {
+        {"table", {DType::kF32, Shape{3'000, 1'000}}},
+        {"count", {DType::kI32, Shape{1, 40}}},
+        {"places", {DType::kI32, Shape{7, 9}}},
+        {"adam.first.table", {DType::kF32, Shape{3'000, 1'000}}}};
+}
+
+/// The third: some tensors of more than a part, some of a third of one, many small ones.
+std::vector<program::StateTensor> state_to_join() {
+    using canonical::DType;
+    using canonical::Shape;
+    std::vector<program::StateTensor> state;
+    for (std::uint32_t i = 0; i < 1'400; ++i) {
+        const std::string name = (i % 3 == 2 ? "adam.first." : "") + std::to_string(i);
+        if (i <= 20) {
+            state.push_back({name, {DType::kF32, i == 0 ? Shape{2'000, 1'000} : Shape{1, 300'000}}});
+        } else {
+            state.push_back({name, {i % 10 == 9 ? DType::kI32 : DType::kF32, Shape{2, 1 + i % 5}}});
+        }
+    }
+    return state;
+}
+
 }  // namespace
 
 // Verifiers refuse a task whose graphs are not these, so no compiler may decide the order of their nodes. Built by
 // clang, the same functions gave other graphs as long as two arguments of one call appended nodes.
 TEST_CASE("TOL-1: the distance program of a state is one graph to the node") {
-    using canonical::DType;
-    using canonical::Shape;
     CHECK(
         graph_of(program::build_distance_program(character_state()).value()) ==
         "836 99b0efea51f7ba021911dd59a97033ce849398b14b5dee2ed7dba27cbee4f1a1"
     );
-    const std::vector<program::StateTensor> in_parts_and_integers{
-        {"table", {DType::kF32, Shape{3'000, 1'000}}},
-        {"count", {DType::kI32, Shape{1, 40}}},
-        {"places", {DType::kI32, Shape{7, 9}}},
-        {"adam.first.table", {DType::kF32, Shape{3'000, 1'000}}}};
     CHECK(
-        graph_of(program::build_distance_program(in_parts_and_integers).value()) ==
+        graph_of(program::build_distance_program(state_in_parts()).value()) ==
         "364 90ff88f914fb68d711113053505c89723076117b858dbf4c0e42f1ab1b35bc6b"
+    );
+    CHECK(
+        graph_of(program::build_distance_program(state_to_join()).value()) ==
+        "16546 a0d9073fe44d7de6fb8366b123becde0c96ac1dfc9962e1a6079e4001784392f"
     );
 }
 

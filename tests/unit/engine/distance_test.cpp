@@ -67,3 +67,25 @@ TEST_CASE("NUM-1: a measurement is the same by the definition and on every engin
         CHECK(engine.state() == expected);
     }
 }
+
+TEST_CASE("NUM-1: a measurement of joined tensors is the same by the definition and on every engine") {
+    std::vector<program::StateTensor> types;
+    for (std::uint32_t i = 0; i < 1'400; ++i) {
+        const auto type = i % 10 == 9 ? canonical::DType::kI32 : canonical::DType::kF32;
+        const std::string name = (i % 3 == 2 ? "adam.first." : "") + std::to_string(i);
+        types.push_back({name, {type, {1 + i % 2, 5}}});
+    }
+    const program::Program program = program::build_distance_program(types).value();
+    const auto rows = std::make_shared<NoRows>();
+    const canonical::StepContext context{.seed = 99, .step = 0, .dataset = rows->shape()};
+    const std::vector<Tensor> given =
+        program::measured_state(numbers_like(types, 1, 1.0), numbers_like(types, 2, 1.0), numbers_like(types, 3, 1e-3));
+    const std::vector<Tensor> expected = *canonical::execute_graph(program.init, context, *rows, given);
+    for (const auto& options : all_engines()) {
+        CAPTURE(name_of(options));
+        engine::Engine engine(program.init, rows, options);
+        engine.set_state(given);
+        REQUIRE(engine.run_step(context).has_value());
+        CHECK(engine.state() == expected);
+    }
+}

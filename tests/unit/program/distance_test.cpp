@@ -5,115 +5,21 @@
 #include <limits>
 
 #include <doctest/doctest.h>
+#include <tests/unit/program/measured.hpp>
 #include <tests/unit/program/scalar_graph.hpp>
 #include <verifier/compile/program/models.hpp>
 
 using namespace assay;
 using namespace assay::program;
-using assay::test::Matrix;
+using namespace assay::test;
 using canonical::DType;
-using canonical::MeasuredColumn;
 using canonical::Shape;
-using canonical::Tensor;
 
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLargest = static_cast<double>(std::numeric_limits<float>::max());
-
-struct States {
-    std::vector<StateTensor> types;
-    std::vector<Matrix> start, replayed, claimed;
-
-    void add(const std::string& name, const Matrix& s, const Matrix& r, const Matrix& c) {
-        types.push_back({name, {s.dtype, s.shape}});
-        start.push_back(s);
-        replayed.push_back(r);
-        claimed.push_back(c);
-    }
-};
-
-std::vector<Tensor> tensors_of(const std::vector<Matrix>& state) {
-    std::vector<Tensor> out;
-    for (const Matrix& matrix : state) {
-        out.push_back(test::to_tensor(matrix));
-    }
-    return out;
-}
-
-struct Measured {
-    Matrix tile;
-    double at(std::uint32_t row, MeasuredColumn column, std::uint32_t more = 0) const {
-        return tile.values[row * canonical::kMeasuredColumns + static_cast<std::uint32_t>(column) + more];
-    }
-};
-
-Measured measure(const States& states, std::uint64_t seed = 5) {
-    const Program program = build_distance_program(states.types).value();
-    const auto given =
-        measured_state(tensors_of(states.start), tensors_of(states.replayed), tensors_of(states.claimed));
-    const test::NoRows rows;
-    const auto out =
-        canonical::execute_graph(program.init, {.seed = seed, .step = 0, .dataset = rows.shape()}, rows, given);
-    REQUIRE(out.has_value());
-    REQUIRE(out->size() == 1);
-    return {test::to_matrix(out->front())};
-}
-
-Matrix near(const Matrix& x, double amount, std::uint64_t seed) {
-    Matrix out = x;
-    test::Numbers numbers(seed);
-    for (double& value : out.values) {
-        value = static_cast<double>(static_cast<float>(value + amount * numbers.real(-1.0, 1.0)));
-    }
-    return out;
-}
-
-void add_random(States& states, const std::string& name, Shape shape, double update, double drift, std::uint64_t seed) {
-    const Matrix start = test::random_matrix(shape, seed);
-    const Matrix replayed = near(start, update, seed + 1);
-    states.add(name, start, replayed, near(replayed, drift, seed + 2));
-}
-
-struct Reference {
-    double drift2 = 0, update2 = 0, claimed2 = 0, dot = 0, drift_max = 0, update_max = 0;
-};
-Reference reference(const States& states, StateGroup group) {
-    Reference out;
-    for (std::size_t t = 0; t < states.types.size(); ++t) {
-        if (group_of(states.types[t]) != group) {
-            continue;
-        }
-        for (std::size_t i = 0; i < states.start[t].values.size(); ++i) {
-            const double s = states.start[t].values[i];
-            const double r = states.replayed[t].values[i];
-            const double c = states.claimed[t].values[i];
-            out.drift2 += (c - r) * (c - r);
-            out.update2 += (r - s) * (r - s);
-            out.claimed2 += (c - s) * (c - s);
-            out.dot += (c - r) * (r - s);
-            out.drift_max = std::max(out.drift_max, std::abs(c - r));
-            out.update_max = std::max(out.update_max, std::abs(r - s));
-        }
-    }
-    return out;
-}
-
-void check_row(const Measured& measured, std::uint32_t row, const Reference& expected) {
-    constexpr double kTolerance = 0x1p-14;  // TOL-2
-    CAPTURE(row);
-    const auto check = [&](MeasuredColumn column, double value, double scale) {
-        CAPTURE(static_cast<int>(column));
-        CHECK(std::abs(measured.at(row, column) - value) <= kTolerance * scale);
-    };
-    check(MeasuredColumn::kDrift2, expected.drift2, expected.drift2);
-    check(MeasuredColumn::kUpdate2, expected.update2, expected.update2);
-    check(MeasuredColumn::kClaimed2, expected.claimed2, expected.claimed2);
-    check(MeasuredColumn::kDot, expected.dot, std::sqrt(expected.drift2 * expected.update2));
-    check(MeasuredColumn::kDriftMax, expected.drift_max, expected.drift_max);
-    check(MeasuredColumn::kUpdateMax, expected.update_max, expected.update_max);
-}
 
 }  // namespace
 
@@ -306,14 +212,11 @@ TEST_CASE("TOL-4: a state without a distance program is refused with its reason"
     CHECK(refusal({}) == DistanceError::kTensors);
     CHECK(refusal({{"n", {DType::kI64, {1, 1}}}}) == DistanceError::kWideInteger);
     CHECK(refusal({{"n", {DType::kI32, {2, canonical::kMaxDimension}}}}) == DistanceError::kTooLarge);
-    std::vector<StateTensor> many;
-    for (int i = 0; i < 1'362; ++i) {
-        many.push_back({std::to_string(i), {DType::kF32, {1, 1}}});
-    }
-    CHECK(refusal(many) == DistanceError::kTooLarge);  // of so many tensors the graph has more nodes than a graph may
-    many.resize(1'361);
-    CHECK(build_distance_program(many).has_value());
-    many.resize(canonical::kMaxStateTensors + 1, many.front());
+    CHECK(
+        refusal({{"w", {DType::kF32, {canonical::kMaxDimension, canonical::kMaxDimension}}}}) ==
+        DistanceError::kTooLarge
+    );
+    const std::vector<StateTensor> many(canonical::kMaxStateTensors + 1, {"w", {DType::kF32, {1, 1}}});
     CHECK(refusal(many) == DistanceError::kTensors);
 }
 

@@ -71,6 +71,18 @@ TEST_CASE("a packed task's artifacts are what the spec names") {
     CHECK(artifacts::dataset_root(*dataset) == packed.spec.dataset_root);
 }
 
+TEST_CASE("TOL-4: a model of more tensors than parts fit a graph can be trained in tolerance mode") {
+    const std::string deep =
+        "[model]\nkind = \"gpt\"\ncontext = 32\nlayers = 40\nwidth = 32\nheads = 1\nbatch_size = 2\n";
+    const std::string toml =
+        cli_test::kTaskHead + "mode = \"tolerance\"\n" + deep + cli_test::kAdam + cli_test::kTextData;
+    const Packed packed(toml, std::string(100, 'a') + "b");
+    CHECK(packed.spec.program.state_tensors > 1'361);
+    REQUIRE(packed.spec.distance.has_value());
+    CHECK(packed.spec.distance->nodes < canonical::kMaxNodes);
+    CHECK(contracts::check_spec(packed.spec).has_value());
+}
+
 TEST_CASE("packing one directory twice gives one task") {
     CHECK(Packed(kGood).spec == Packed(kGood).spec);
     CHECK_FALSE(Packed(kGood).spec == Packed(kGood, "another text entirely").spec);

@@ -25,7 +25,7 @@ enum class StateGroup : std::uint8_t {
 StateGroup group_of(const StateTensor& tensor);
 
 enum class [[nodiscard]] DistanceError : std::uint8_t{
-    kTensors = 1,      ///< TOL-4: no tensors, or more than 256
+    kTensors = 1,      ///< TOL-4: no tensors, or more than a state may have
     kWideInteger = 2,  ///< TOL-4: an i64 tensor, whose low bits no primitive can read
     kTooLarge = 3,     ///< TOL-4: an i32 tensor or a row of more than 2^24 elements, or a graph beyond kMaxNodes
 };
