@@ -15,6 +15,7 @@
 #include <core/merkle/tree.hpp>
 #include <tools/spec/files.hpp>
 #include <tools/spec/random_value.hpp>
+#include <verifier/artifacts/reference.hpp>
 
 namespace assay::spec {
 namespace {
@@ -77,6 +78,7 @@ void add_records(Digests& d) {
         {bytes_of(std::string("assay-1")), bytes_of(task), bytes_of(sender), bytes_of(seats)},
         seats_claim("assay-1", task, sender, seats)
     );
+    d.add("name of a trained file", "assay/trained", {bytes_of(salt)}, artifacts::checkpoint_name(salt, false));
     const auto record = d.make<HistoryRecord>();
     d.add("history root", "assay/history", {bytes_of(salt), bytes_of(record)}, extend_history(salt, record));
     const std::vector<Contribution> contributions{{sender, salt}, {d.make<AccountId>(), d.make<Hash256>()}};

@@ -42,6 +42,7 @@ std::vector<Tag> list_tags() {
         {"assay/task", {{"sender", "AccountId"}, {"nonce", "u64"}}, "id of a task"},
         {"assay/tensor", {{"type", "TensorType"}, {"tile_root", "Hash256"}}, "commitment to a tensor"},
         {"assay/tile", {{"tile", "raw"}}, "leaf of a tensor's tree"},
+        {"assay/trained", {{"state_root", "Hash256"}}, "name of a checkpoint's file that lacks frozen tensors"},
         {"assay/tx", {{"body", "TxBody"}}, "what the sender of a transaction signs"},
         {"assay/txs", {{"tx_hashes", "vec<Hash256>"}}, "root of a block's transactions"},
         {"assay/validator", {{"chain_id", "string"}, {"account", "AccountId"}}, "what a consensus key signs"},

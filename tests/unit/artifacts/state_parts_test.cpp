@@ -167,7 +167,8 @@ TEST_CASE("ART-16: a source that lies is dropped at its first wrong part, and wh
     CHECK(honest.bytes_sent() + liar.bytes_sent() < trained.file.size() * 2);
 }
 
-TEST_CASE("ART-15: hashes that are wrong or missing at one source come from another; without any there is nothing") {
+TEST_CASE("ART-15: hashes that are wrong or missing at one source come from another, and without any there is nothing"
+) {
     const Trained trained;
     const Bytes leaves = trained.leaf_bytes();
     Bytes wrong = leaves;
