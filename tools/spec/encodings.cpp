@@ -78,7 +78,11 @@ void add_records(Digests& d) {
         {bytes_of(std::string("assay-1")), bytes_of(task), bytes_of(sender), bytes_of(seats)},
         seats_claim("assay-1", task, sender, seats)
     );
-    d.add("name of a trained file", "assay/trained", {bytes_of(salt)}, artifacts::checkpoint_name(salt, false));
+    const std::vector<std::uint32_t> lacking{0, 3};
+    d.add(
+        "name of a file without frozen tensors", "assay/trained", {bytes_of(salt), bytes_of(lacking)},
+        artifacts::checkpoint_name(salt, lacking)
+    );
     const auto record = d.make<HistoryRecord>();
     d.add("history root", "assay/history", {bytes_of(salt), bytes_of(record)}, extend_history(salt, record));
     const std::vector<Contribution> contributions{{sender, salt}, {d.make<AccountId>(), d.make<Hash256>()}};

@@ -47,7 +47,7 @@ PartialFile::PartialFile(const ContentStore& store, const Hash256& name, std::sh
 }
 
 void PartialFile::check_marked() {
-    for (std::uint64_t part = 0; plan_->is_complete_check() && part < parts_.size(); ++part) {
+    for (std::uint64_t part = 0; !plan_->needs_hash() && part < parts_.size(); ++part) {
         if (parts_[part] == Part::kDone && !plan_->is_right(part, file_)) {
             parts_[part] = Part::kMissing;
         }
@@ -126,7 +126,7 @@ void PartialFile::mark_done(std::uint64_t part) {
 
 void PartialFile::hash_what_is_there() {
     constexpr std::uint64_t kPartBytes = 256U << 10U;
-    if (plan_->is_complete_check()) {
+    if (!plan_->needs_hash()) {
         return;
     }
     Bytes bytes;
@@ -155,7 +155,7 @@ bool PartialFile::finish() {
         const std::lock_guard lock(mutex_);
         ASSERT(done_ == parts_.size());
         hash_what_is_there();
-        is_right = plan_->is_complete_check() || hash_.finish() == name_;
+        is_right = !plan_->needs_hash() || hash_.finish() == name_;
     }
     if (!is_right) {
         clear();

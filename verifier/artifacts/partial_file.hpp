@@ -23,8 +23,8 @@ class PartPlan {
     std::uint64_t begin_of(std::uint64_t part) const { return part == 0 ? 0 : ends_[part - 1]; }
     /// Returns whether a part that is in the file is the artifact's.
     virtual bool is_right(std::uint64_t part, const File& file) const = 0;
-    /// Whether a file of which all parts are right is the artifact, whatever its SHA-256.
-    virtual bool is_complete_check() const = 0;
+    /// Whether the parts alone do not tell: the SHA-256 of the whole file has to be the artifact's name.
+    virtual bool needs_hash() const = 0;
     /// Distinguishes unfinished downloads of one artifact that are divided in another way.
     virtual const char* mark() const = 0;
 
@@ -38,7 +38,7 @@ class UncheckedParts final : public PartPlan {
     static constexpr std::uint64_t kPartBytes = 256U << 10U;
     explicit UncheckedParts(std::uint64_t size_bytes);
     bool is_right(std::uint64_t, const File&) const override { return true; }
-    bool is_complete_check() const override { return false; }
+    bool needs_hash() const override { return true; }
     const char* mark() const override { return ""; }
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <core/canonical/node.hpp>
+#include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <verifier/artifacts/safetensors.hpp>
 
@@ -21,6 +22,16 @@ bool Frozen::is_any() const {
     return std::any_of(places.begin(), places.end(), [](const auto& place) { return place.has_value(); });
 }
 
+std::vector<std::uint32_t> Frozen::numbers() const {
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t i = 0; i < places.size(); ++i) {
+        if (places[i]) {
+            out.push_back(i);
+        }
+    }
+    return out;
+}
+
 ExpectedState expected_state(const program::Program& program, const Hash256& root, const Frozen& frozen) {
     ExpectedState out{.tensors = program.state, .root = root};
     if (frozen.is_any()) {
@@ -31,12 +42,20 @@ ExpectedState expected_state(const program::Program& program, const Hash256& roo
     return out;
 }
 
-Hash256 checkpoint_name(const Hash256& root, bool is_whole) {
+Hash256 checkpoint_name(const Hash256& root, const std::vector<std::uint32_t>& lacking) {
     static const crypto::TaggedHash kTrained("assay/trained");
-    return is_whole ? root : kTrained(root.view());
+    return lacking.empty() ? root : kTrained(root.view(), codec::encode(lacking));
 }
 
-Hash256 name_of(const ExpectedState& state) { return checkpoint_name(state.root, state.lacking.empty()); }
+Hash256 name_of(const ExpectedState& state) {
+    std::vector<std::uint32_t> lacking;
+    for (std::uint32_t i = 0; i < state.lacking.size(); ++i) {
+        if (state.lacking[i]) {
+            lacking.push_back(i);
+        }
+    }
+    return checkpoint_name(state.root, lacking);
+}
 
 Bytes head_of(const ExpectedState& state) {
     std::vector<NamedType> types;

@@ -24,6 +24,8 @@ struct Frozen {
 
     bool is_any() const;
     bool has(std::size_t tensor) const { return !places.empty() && places[tensor]; }
+    /// The frozen tensors' numbers in the state.
+    std::vector<std::uint32_t> numbers() const;
 };
 
 /// What is known of a checkpoint's file before it is there: every byte follows from the program and the state.
@@ -35,8 +37,8 @@ struct ExpectedState {
 };
 ExpectedState expected_state(const program::Program& program, const Hash256& root, const Frozen& frozen = {});
 
-/// ART-10: the name under which a checkpoint's file is served and stored.
-Hash256 checkpoint_name(const Hash256& root, bool is_whole);
+/// ART-10: the name under which a checkpoint's file is served and stored that lacks the tensors of these numbers.
+Hash256 checkpoint_name(const Hash256& root, const std::vector<std::uint32_t>& lacking);
 Hash256 name_of(const ExpectedState& state);
 /// The bytes of the file before the tensors' data (ART-5).
 Bytes head_of(const ExpectedState& state);

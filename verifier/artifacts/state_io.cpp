@@ -158,7 +158,7 @@ ContentStore::Entry store_state(
     const ContentStore& store, const Frozen& frozen
 ) {
     const Hash256 root = root_of_leaves(program::types_of(program.state), leaves);
-    ContentStore::Writer writer(store, checkpoint_name(root, !frozen.is_any()));
+    ContentStore::Writer writer(store, checkpoint_name(root, frozen.numbers()));
     write_state(program, state, frozen, [&writer](ByteView piece) { writer.write(piece); });
     const ContentStore::Entry stored = writer.finish();
     store.put_leaves(stored.hash, encode_leaves(leaves));

@@ -18,7 +18,7 @@ class StateParts final : public PartPlan {
     /// `leaves` are those of all tensors of the state.
     StateParts(const ExpectedState& state, Leaves leaves);
     bool is_right(std::uint64_t part, const File& file) const override;
-    bool is_complete_check() const override { return true; }
+    bool needs_hash() const override { return false; }
     const char* mark() const override { return "s"; }
 
     /// The first part.

@@ -245,9 +245,31 @@ TEST_CASE("ART-10: a file without its frozen tensors has a name of its own") {
     CHECK(name_of(trained.expected) == trained.expected.root);
     CHECK(name_of(trained_only) != trained.expected.root);
     CHECK(size_bytes_of(trained.expected) == trained.file.size());
-    // SHA-256 over twice the tag's SHA-256 and the root, computed by another program.
+    // SHA-256 over twice the tag's SHA-256, the root, and the vector of one number, computed by another program.
     trained_only.root = Hash256{{1}};
-    CHECK(to_hex(name_of(trained_only).view()) == "61872a65b04658406be67b2b8de99be35155b0191cd416b48ed00b8f7eb0402d");
+    CHECK(to_hex(name_of(trained_only).view()) == "5c5b05f5304ca716efb12f08f30ee8a25e7fb64cc2a01f3e9bfac5fab1a46f2e");
+}
+
+TEST_CASE("ART-10: two tasks that freeze different tensors of one state have different files under different names") {
+    const Trained trained;
+    const test::TemporaryDirectory home;
+    const ContentStore store(home.path());
+    const std::vector<Hash256> commitments{commit_tensor(trained.state[1]), commit_tensor(trained.state[2])};
+    const std::vector<canonical::Tensor> tensors{trained.state[1], trained.state[2]};
+    const Frozen one{{{}, 0, {}, {}}, tensors, commitments};
+    const Frozen two{{{}, 0, 1, {}}, tensors, commitments};
+    for (const Frozen& frozen : {one, two, Frozen{}}) {
+        const auto stored = store_state(trained.program, trained.state, trained.leaves, store, frozen);
+        CHECK(stored.hash == name_of(expected_state(trained.program, trained.expected.root, frozen)));
+    }
+    CHECK(store.entries().size() == 3);
+    for (const Frozen& frozen : {one, two, Frozen{}}) {
+        const auto file = find_stored(
+            reference_to(expected_state(trained.program, trained.expected.root, frozen), "http://127.0.0.1:1"), store
+        );
+        REQUIRE(file.has_value());
+        CHECK(decode_state(trained.program, *file, frozen).value() == trained.state);
+    }
 }
 
 TEST_CASE("ART-16: a checkpoint without its frozen tensors is taken in parts, and copied from another one") {
