@@ -153,6 +153,8 @@ void Fetcher::keep_chunk_leaves(const Hash256& dataset, const merkle::Tree& tree
     }
 }
 
+void Fetcher::note_own(const contracts::TaskId& task, const Hash256& name) { cache_.pin(task, name); }
+
 void Fetcher::want(const contracts::TaskId& task, const Reference& artifact, std::uint64_t size_max, Urgency urgency) {
     if (artifact.size_bytes > size_max) {
         return;

@@ -173,7 +173,7 @@ class Chooser {
             for (const auto& group : groups) {
                 search_options.compute_s.push_back(profile_.work / count / speed_of_group(group));
             }
-            const Crossing crossing = crossing_of_turns(profile_, options_.turn_steps);
+            const Crossing crossing = crossing_of_turns(profile_, options_, count);
             const Arrangement found = search(between_groups(network_, groups), crossing, {1, count}, search_options);
             std::vector<std::uint32_t> replicas;
             for (const std::uint32_t index : found.machines) {

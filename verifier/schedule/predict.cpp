@@ -142,11 +142,11 @@ Crossing crossing_of(const StepProfile& profile, const plan::Layout& layout) {
     return out;
 }
 
-Crossing crossing_of_turns(const StepProfile& profile, std::uint32_t turn_steps) {
-    // What a local replica has changed goes to who averages it, and the average comes back, both f32.
+Crossing crossing_of_turns(const StepProfile& profile, const ChoiceOptions& options, std::uint32_t count) {
+    const double sent_bytes = profile.gradient_bytes * options.sent_bits / 32.0;
     return {
-        .exchange_rounds = 2.0 / turn_steps,
-        .exchange_bytes = 2.0 * profile.gradient_bytes / turn_steps,
+        .exchange_rounds = 1.0 / options.turn_steps,
+        .exchange_bytes = count * sent_bytes / options.turn_steps,
         .handover_rounds = 0.0,
         .delays = Delays::kLargest};
 }
@@ -234,7 +234,7 @@ Prediction predict_turns(
         speeds.push_back(machines[machine].multiply_adds_per_s);
     }
     const std::vector<std::uint32_t> rows = divide_rows(profile.batch_rows, speeds);
-    const Crossing crossing = crossing_of_turns(profile, options.turn_steps);
+    const Crossing crossing = crossing_of_turns(profile, options, count);
     std::vector<Slowest> slowest(4);
     for (std::uint32_t i = 0; i < count; ++i) {
         const double part = static_cast<double>(rows[i]) / profile.batch_rows;

@@ -34,6 +34,7 @@ Hash256 CheckpointShelf::keep(
     const Hash256 root = artifacts::root_of_leaves(program::types_of(program.state), leaves);
     const auto [artifact, size_bytes] =
         artifacts::store_state(program, state, leaves, context_.store, artifacts.frozen_in(index));
+    context_.fetcher.note_own(artifacts.task, artifact);
     context_.journal.add_checkpoint(
         artifacts.task, {.state_root = root, .artifact = artifact, .size_bytes = size_bytes, .diverged_at = diverged_at}
     );

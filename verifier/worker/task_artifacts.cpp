@@ -280,6 +280,8 @@ const char* to_string(Defect defect) noexcept {
             return "no_room";
         case Defect::kDamaged:
             return "damaged";
+        case Defect::kStartOther:
+            return "start_other";
     }
     return "";
 }

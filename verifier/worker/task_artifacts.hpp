@@ -65,6 +65,7 @@ enum class Defect : std::uint8_t {
     kPending = 13,          ///< the fetch is still running
     kNoRoom = 14,           ///< no room on our disk
     kDamaged = 15,          ///< our disk has damaged it: it has to be fetched again
+    kStartOther = 16,       ///< the state that the task starts from has other tensors than its program
 };
 /// The name used in reports, such as "program_other".
 const char* to_string(Defect defect) noexcept;

@@ -113,7 +113,7 @@ std::shared_ptr<const TaskArtifacts> WorkerContext::artifacts(
     const auto start = task.spec.parent ? std::optional(start_of(task)) : std::nullopt;
     const auto loaded = load_task_artifacts(task.id, task.spec, source_of(task.id, urgency), part, start);
     if (!loaded) {
-        decline(task.id, loaded.error());
+        decline(task.id, explain(task, loaded.error()));
         return nullptr;
     }
     told.erase(task.id);
@@ -126,6 +126,27 @@ contracts::Checkpoint WorkerContext::start_of(const contracts::Task& task) {
     }
     const contracts::Task parent = chain.rpc().task(task.spec.parent.value()).value();
     return chain.checkpoint(parent.id, parent.checkpoints - 1);
+}
+
+Unavailable WorkerContext::explain(const contracts::Task& task, Unavailable why) {
+    const bool is_of_state = why.artifact && why.artifact->state;
+    if (!task.spec.parent || !is_of_state || why.defect != Defect::kUnreachable) {
+        return why;
+    }
+    const contracts::TaskSpec parent = chain.rpc().task(*task.spec.parent).value().spec;
+    const auto file = obtain(
+        task.id, artifacts::reference_to(parent.program_artifact), artifacts::kMaxProgramBytes,
+        artifacts::Urgency::kDuty
+    );
+    const auto program = file ? program::decode_program(file->view()) : Unexpected{program::ProgramError::kMalformed};
+    if (!program || artifacts::commit_program(*program, parent.program.initial_root) != parent.program ||
+        program->state == why.artifact->state->tensors) {
+        return why;
+    }
+    return {
+        .is_final = true,
+        .reason = "the state of the task's parent has other tensors than the task's program",
+        .defect = Defect::kStartOther};
 }
 
 std::shared_ptr<const TaskArtifacts> WorkerContext::keep(const std::shared_ptr<const TaskArtifacts>& loaded) {
@@ -230,7 +251,11 @@ void WorkerContext::forget(const contracts::TaskId& task) {
 Result<std::vector<canonical::Tensor>, Unavailable> load_parents_state(
     WorkerContext& context, const contracts::Task& task, const TaskArtifacts& artifacts
 ) {
-    return context.state(artifacts, context.start_of(task));
+    auto state = context.state(artifacts, context.start_of(task));
+    if (!state) {
+        return Unexpected{context.explain(task, state.error())};
+    }
+    return *std::move(state);
 }
 
 }  // namespace assay::worker

@@ -92,6 +92,8 @@ struct WorkerContext {
     /// LIN-2: where the state is that a task with a parent starts from: its own first checkpoint, or before that is
     /// posted its parent's last.
     contracts::Checkpoint start_of(const contracts::Task& task);
+    /// Returns why a state of the task cannot be had: finally, if its parent's program has a state of other tensors.
+    Unavailable explain(const contracts::Task& task, Unavailable why);
     /// Called between the steps of a long computation: runs attend_urgent. Returns false if the computation should
     /// stop.
     bool interlude() const;

@@ -300,7 +300,7 @@ def check_frozen(binaries, folder):
 
     def names_of(checkpoint):  # ART-10: with all tensors, and without those that are frozen
         root, tag = checkpoint["state_root"], hashlib.sha256(b"assay/trained").digest()
-        lacking = struct.pack("<II", 1, 0)  # a vector of one: the first tensor of the state
+        lacking = struct.pack("<II", 1, 10)  # a vector of one: frozen parameters are the last of the state
         return root, hashlib.sha256(tag + tag + bytes.fromhex(root) + lacking).hexdigest()
 
     sizes = [

@@ -89,7 +89,7 @@ TaskId play_in_tolerance(SmallNetwork& at, const std::string& name, const TaskId
 /// ART-10: two tasks of a model of which one parameter is frozen, the second upon the first. Their checkpoints lack it,
 /// but for the last of each and the first of the second.
 void play_frozen(SmallNetwork& at, const std::filesystem::path& model) {
-    constexpr std::uint32_t frozen = 0;  // among the state's tensors
+    constexpr std::uint32_t frozen = 10;  // the last of the tensors of the state
     std::optional<TaskId> parent;
     for (const char* name : {"frozen", "frozen again"}) {
         const std::filesystem::path directory = at.home / name;

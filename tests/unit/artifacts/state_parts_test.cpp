@@ -348,6 +348,18 @@ TEST_CASE("ART-16: a fetcher takes from a task's checkpoints that it has") {
     REQUIRE(wait(second));
     CHECK(second.bytes_sent() < trained.file.size() / 3);
     CHECK(cache.store().leaves(trained.hash).has_value());
+    // One that we have made, in which everything of a large tensor differs.
+    for (std::uint8_t& byte : trained.state[1].data) {
+        byte ^= 1U;
+    }
+    trained.settle();
+    const auto own = store_state(trained.program, trained.state, trained.leaves, trained.store);
+    fetcher.note_own(task, own.hash);
+    trained.state[0].data[0] ^= 1U;
+    trained.settle();
+    const OddServer third(trained.file, {}, trained.leaf_bytes());
+    REQUIRE(wait(third));
+    CHECK(third.bytes_sent() < trained.file.size() / 3);
 }
 
 }  // namespace

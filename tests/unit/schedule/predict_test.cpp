@@ -113,7 +113,12 @@ TEST_CASE("local replicas exchange once in so many steps") {
     const Network network(2, {0.5, 10.0});
     const Prediction found = predict_turns(hand_made(), alike(2, 100.0, 1e3), network, {.turn_steps = 50}, {0, 1});
     CHECK(found.compute_s == doctest::Approx(10.0 * 0.55));
-    CHECK(found.exchange_s == doctest::Approx((2 * 0.5 + 200.0 / 2 / 10.0) / 50));
+    // Each sends the other a quarter of the gradients' 100 bytes.
+    CHECK(found.exchange_s == doctest::Approx((0.5 + 25.0 / 10.0) / 50));
     CHECK(found.memory_bytes == doctest::Approx(400.0 + 40.0 + 100.0));
     CHECK_FALSE(found.can_start());
+    const Network more(3, {0.5, 10.0});
+    const ChoiceOptions sparse{.turn_steps = 50, .sent_bits = 0.32};
+    const Prediction few = predict_turns(hand_made(), alike(3, 100.0, 1e3), more, sparse, {0, 1, 2});
+    CHECK(few.exchange_s == doctest::Approx((0.5 + 2 * 1.0 / 10.0) / 50));  // a byte to each of two
 }

@@ -70,6 +70,12 @@ void add_plan_command(CLI::App& app, Session& session) {
         ->check(CLI::Range(1U, 1'000'000U))
         ->capture_default_str();
     command
+        ->add_option(
+            "--sent-bits", a->options.sent_bits, "What it sends of each parameter then: 8 by DiLoCo, 0.125 by SparseLoCo"
+        )
+        ->check(CLI::Range(0.001, 32.0))
+        ->capture_default_str();
+    command
         ->add_option("--micro-batches", a->options.micro_batches, "The most parts into which a pipeline cuts the batch")
         ->check(CLI::Range(1U, plan::kMaxMicroBatches))
         ->capture_default_str();

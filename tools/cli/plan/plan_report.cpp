@@ -118,6 +118,7 @@ json to_json(const PlanReport& report) {
         {"bytes", report.profile.is_planned ? "planner" : "formulas"},
         {"micro_batches", report.options.micro_batches},
         {"turn_steps", report.options.turn_steps},
+        {"sent_bits", report.options.sent_bits},
         {"plans", std::move(plans)}};
 }
 

@@ -93,7 +93,7 @@ class Drawing {
     void find_wires() {
         const plan::Layout& layout = plan_.layout;
         const schedule::Crossing crossing = plan_.kind == Kind::kTurns
-                                                ? crossing_of_turns(report_.profile, report_.options.turn_steps)
+                                                ? crossing_of_turns(report_.profile, report_.options, layout.data)
                                                 : crossing_of(report_.profile, layout);
         const std::uint32_t stage_size = layout.data * layout.tensor;
         for (std::uint32_t a = 0; a < plan_.machines.size(); ++a) {

@@ -103,13 +103,15 @@ Given given_tensors(
     Result<std::vector<canonical::Tensor>, artifacts::StateError> read, const Hash256& root, const std::string& what
 ) {
     Given out{.places = std::move(places)};
-    if (read) {
+    bool is_right = read.has_value();
+    if (is_right) {
         out.tensors = *std::move(read);
         for (const canonical::Tensor& tensor : out.tensors) {
             out.commitments.push_back(artifacts::commit_tensor(tensor));
         }
+        is_right = dispute::state_root(out.commitments) == root;
     }
-    if (!read || dispute::state_root(out.commitments) != root) {
+    if (!is_right) {
         throw Failure(kExitInvalidArtifact, "invalid_artifact", what + " are not those that the task commits to");
     }
     return out;

@@ -15,6 +15,7 @@ inline constexpr std::size_t kMaxNameBytes = 512;  ///< PRG-6
 struct StateTensor {
     std::string name;
     canonical::TensorType type;
+    bool operator==(const StateTensor&) const = default;
     static constexpr auto fields() { return Fields<&StateTensor::name, &StateTensor::type>{}; }
 };
 
