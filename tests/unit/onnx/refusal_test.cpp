@@ -80,6 +80,10 @@ TEST_CASE("unknown attributes, domains and old definitions are refused") {
     ModelBuilder domain = one_node("Relu");
     domain.proto().mutable_graph()->mutable_node(0)->set_domain("com.example");
     CHECK(mentions(refused(domain), "operators of domain 'com.example'"));
+    // An operator belongs to one domain.
+    domain.proto().mutable_graph()->mutable_node(0)->set_domain("assay");
+    CHECK(mentions(refused(domain), "the operator is not supported"));
+    CHECK(mentions(refused(one_node("StopGradient")), "the operator is not supported"));
 
     CHECK(mentions(refused(one_node("Relu", 5)), "supported from opset 6 on"));
     CHECK(refused(one_node("Relu", 18)).kind == ImportErrorKind::kUnsupported);
