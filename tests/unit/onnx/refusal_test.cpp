@@ -218,6 +218,34 @@ TEST_CASE("what a model keeps in another file must have the length that its type
     CHECK(mentions(import_training(model.bytes(), config).error(), "'1x' as a place"));
 }
 
+TEST_CASE("a Constant may keep its value in another file") {
+    ModelBuilder model;
+    model.input("x", {-1, 2});
+    model.output("loss");
+    model.initializer("w", {2}, {1.0F, 2.0F});
+    model.node("Constant", {}, {"c"});
+    auto* const attribute = model.proto().mutable_graph()->mutable_node(0)->add_attribute();
+    attribute->set_name("value");
+    attribute->set_type(::onnx::AttributeProto::TENSOR);
+    attribute->mutable_t()->set_data_type(1);
+    attribute->mutable_t()->add_dims(2);
+    attribute->mutable_t()->set_data_location(::onnx::TensorProto::EXTERNAL);
+    auto* const entry = attribute->mutable_t()->add_external_data();
+    entry->set_key("location");
+    entry->set_value("constants.bin");
+    model.node("Mul", {"x", "w"}, {"y"});
+    model.node("Sub", {"y", "c"}, {"z"});
+    model.node("ReduceSumSquare", {"z"}, {"loss"});
+    TrainingConfig config{.batch_size = 8, .dataset_rows = 8};
+    CHECK(mentions(import_training(model.bytes(), config).error(), "tensor 'value' keeps its data in another file"));
+    config.external = [](const std::string& location, std::uint64_t offset, std::uint64_t length) {
+        CHECK(location == "constants.bin");
+        CHECK(offset == 0);
+        return std::optional(Bytes(length));
+    };
+    CHECK(import_training(model.bytes(), config).has_value());
+}
+
 TEST_CASE("tensors in other files, halves and strings are refused") {
     ModelBuilder external = one_node("Relu");
     auto* tensor = external.proto().mutable_graph()->add_initializer();
