@@ -182,8 +182,8 @@ Outputs lower_reshape(Call& call) {
             continue;
         }
         product *= checked_size(sizes[i]);
-        if (product > kMaxSize) {
-            refuse_too_large("the shape has more than 2^28 elements");
+        if (product > static_cast<std::int64_t>(kMaxElements)) {
+            refuse_too_large("the shape has more than 2^31 elements");
         }
     }
     if (open) {
