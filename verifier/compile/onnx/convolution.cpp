@@ -64,7 +64,8 @@ Value product_of_groups(
         const Shape fewer = checked_shape(positions, std::uint64_t{window} * count * per_group);
         taken = lowering.view(rows, program::slice_view(whole, 2, first, count), fewer);
         weight = lowering.view(
-            weight, program::slice_view({problem.channels_out, weight.shape.cols}, 0, first * outs, count * outs),
+            weight,
+            program::slice_view({problem.channels_out, weight.shape.cols}, 0, std::int64_t{first} * outs, count * outs),
             Shape{count * outs, weight.shape.cols}
         );
     }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <limits>
-
 #include <core/base/assert.hpp>
 #include <verifier/compile/program/autodiff.hpp>
 
