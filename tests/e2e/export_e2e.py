@@ -18,6 +18,7 @@ from torch import nn
 from torch.nn import functional
 
 import assay_export
+import onnx_file
 import make_fixtures
 
 
@@ -165,20 +166,33 @@ class Exported(Directory):
             notes = self.notes_of(Recurrent(), (torch.randn(2, 5, 3), torch.randn(2, 5, 4)))
             self.assertEqual(sum("(Dropout) draws its mask" in note for note in notes), 2, notes)
 
-    def test_a_row_that_pads_is_told(self):
+    def test_no_gradient_where_pytorch_has_none_is_a_function_of_the_model(self):
         class Summed(nn.Module):
-            def __init__(self):
+            def __init__(self, detaches, **options):
                 super().__init__()
-                self.words = nn.Embedding(5, 4, padding_idx=0)
+                self.words, self.detaches = nn.Embedding(5, 4, **options), detaches
 
             def forward(self, x):
-                return self.words(x).sum(dim=1)
+                x = self.words(x)
+                return (x + x.detach() if self.detaches else x).sum(dim=1)
 
-        module = Summed()
-        notes = assay_export.export(
-            self.at, module=module, loss=functional.mse_loss, dataset=(torch.arange(6).reshape(2, 3) % 5, torch.randn(2, 4)),
-            batch_size=2, optimizer=torch.optim.SGD(module.parameters(), lr=0.1))
-        self.assertTrue(any("padding_idx 0" in note for note in notes), notes)
+        def domains(*arguments, **options):
+            module = Summed(*arguments, **options)
+            assay_export.export(
+                self.at, module=module, loss=functional.mse_loss, dataset=(torch.arange(6).reshape(2, 3) % 5, torch.randn(2, 4)),
+                batch_size=2, optimizer=torch.optim.SGD(module.parameters(), lr=0.1))
+            self.assertEqual(assay("task", "lint", self.at)[0], 0)
+            model = list(onnx_file._fields((self.at / "program.onnx").read_bytes()))
+            graph = next(value for number, value in model if number == 7)
+            nodes = [onnx_file._text(value, 7) for number, value in onnx_file._fields(graph) if number == 1]
+            functions = [onnx_file._text(value, 1) for number, value in model if number == 25]
+            return nodes.count("assay"), functions
+
+        self.assertEqual(domains(False), (0, []))
+        self.assertEqual(domains(False, padding_idx=0), (1, ["StopGradient"]))
+        self.assertEqual(domains(True, padding_idx=-1), (2, ["StopGradient"]))
+        with self.assertRaisesRegex(assay_export.ExportError, "scaled by frequency"):
+            domains(False, scale_grad_by_freq=True)
 
     def test_what_the_optimizer_lacks_is_frozen(self):
         module = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2))
@@ -287,9 +301,9 @@ def without_weights(model, location):
                        [(13, message([(1, key), (2, value)])) for key, value in place.items()] + [(14, 1)])
 
     def graph(fields):
-        return message([(n, tensor(list(assay_export._fields(v))) if n == 5 else v) for n, v in fields])
+        return message([(n, tensor(list(onnx_file._fields(v))) if n == 5 else v) for n, v in fields])
 
-    return message([(n, graph(assay_export._fields(v)) if n == 7 else v) for n, v in assay_export._fields(model)]), weights
+    return message([(n, graph(onnx_file._fields(v)) if n == 7 else v) for n, v in onnx_file._fields(model)]), weights
 
 
 class ExternalData(Directory):

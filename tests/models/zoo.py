@@ -177,6 +177,25 @@ def smoothed():
     return _task(module, (torch.randn(20, 8), torch.arange(20) % 5), nn.CrossEntropyLoss(label_smoothing=0.1))
 
 
+class Padded(nn.Module):
+    """A row that pads, which a head with the same weights trains, and numbers that are held."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.inner = nn.Embedding(9, 6, padding_idx=2), nn.Linear(6, 6)
+
+    def forward(self, tokens):
+        x = self.words(tokens)
+        hidden = torch.tanh(self.inner(x)) * x.detach() + x.mean(dim=1, keepdim=True)
+        return (hidden @ self.words.weight.t()).flatten(0, 1)
+
+
+def padded():
+    tokens, targets = _tokens(4, 7, 9)
+    tokens[:, -3:] = 2
+    return _task(Padded(), (tokens, targets), _next_tokens, lr=0.1)
+
+
 def groups():
     """Rates by group, everything decayed, one cycle."""
 
@@ -232,6 +251,23 @@ def t5():
     return _language(
         "T5Config", "T5ForConditionalGeneration", vocab_size=32, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2,
         dropout_rate=0.0, decoder_start_token_id=0, pad_token_id=0)
+
+
+def mixtral():
+    """Two of four experts for each token, of the implementation that transformers takes by itself."""
+    return _language(
+        "MixtralConfig", "MixtralForCausalLM", vocab_size=32, hidden_size=16, intermediate_size=32, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=16, num_local_experts=4, num_experts_per_tok=2,
+        output_router_logits=True)
+
+
+def opt():
+    """With tokens that pad: their row is trained where the tied head uses it, and not where it is looked up."""
+    train, made = _language(
+        "OPTConfig", "OPTForCausalLM", vocab_size=32, hidden_size=16, ffn_dim=32, num_hidden_layers=2, num_attention_heads=2,
+        max_position_embeddings=16, word_embed_proj_dim=16, dropout=0.0, pad_token_id=1)
+    made["dataset"]["input_ids"][:, -2:] = 1
+    return train, made
 
 
 def lora():
@@ -293,6 +329,7 @@ MODELS = {
     "CNN, augmentation in the model": ("torch", augmented),
     "MLP, label smoothing": ("torch", smoothed),
     "MLP, torch.diff": ("torch", differing),
+    "embedding that pads, tied, detach": ("torch", padded),
     "MLP, AdamW with rates by group, OneCycleLR": ("torch", groups),
     "GPT-2": ("transformers", gpt2),
     "GPT-2, dropout": ("transformers", gpt2_dropout),
@@ -300,6 +337,8 @@ MODELS = {
     "BERT": ("transformers", bert),
     "ViT": ("transformers", hf_vit),
     "T5": ("transformers", t5),
+    "Mixtral": ("transformers", mixtral),
+    "OPT": ("transformers", opt),
     "LoRA of Llama": ("peft", lora),
     "ResNet-18, 3x64x64": ("torchvision", resnet18),
     "ResNet-18, 3x224x224": ("torchvision", resnet18_224),

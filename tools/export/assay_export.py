@@ -21,8 +21,10 @@ import warnings
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from onnx_file import define_own_operators, onnx_names  # noqa: E402
 from tensor_files import (  # noqa: E402, F401
     ExportError, load_checkpoint, read_safetensors, running_statistics, write_safetensors)
+from torch_experts import notes_of_experts, whole_experts  # noqa: E402
 from torch_operators import layered_recurrence, quiet, registered_operators  # noqa: E402
 from training_keys import optimizer_keys, schedule_keys  # noqa: E402
 
@@ -32,46 +34,6 @@ PROFILES = ("XG-21", "XG-24", "XG-11", "XG-8", "XG-7")
 
 
 # --- the ONNX file ---------------------------------------------------------------------------------------------------
-
-def _varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value, at
-
-
-def _fields(data):
-    """(number, value) of each field of a protobuf message; value is bytes for a length-delimited one."""
-    at = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
-        kind = tag & 7
-        if kind == 0:
-            value, at = _varint(data, at)
-        elif kind == 2:
-            length, at = _varint(data, at)
-            value, at = data[at:at + length], at + length
-        else:
-            length = {1: 8, 5: 4}[kind]
-            value, at = data[at:at + length], at + length
-        yield tag >> 3, value
-
-
-def onnx_names(path):
-    """The names of an ONNX file's graph inputs and initializers."""
-    graph = next(value for number, value in _fields(pathlib.Path(path).read_bytes()) if number == 7)
-    inputs, initializers = [], []
-    for number, value in _fields(graph):
-        if number == 5:  # initializer: TensorProto.name is field 8
-            initializers.append(next(v for n, v in _fields(value) if n == 8).decode())
-        elif number == 11:  # input: ValueInfoProto.name is field 1
-            inputs.append(next(v for n, v in _fields(value) if n == 1).decode())
-    return [name for name in inputs if name not in initializers], initializers
-
 
 def _parameters_of_forward(module):
     """The names that forward() takes arguments by."""
@@ -154,10 +116,11 @@ def _export_onnx(module, batch, path, names):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            with registered_operators(OPSET), layered_recurrence(module), quiet():
+            with registered_operators(OPSET), layered_recurrence(module), whole_experts(module), quiet():
                 torch.onnx.export(module, tuple(batch), str(path), **options)
         except Exception as error:  # the exporter raises many kinds
             raise ExportError(f"PyTorch cannot write this module as ONNX opset {OPSET}: {_reason(error, path)}") from error
+    define_own_operators(path)
 
 
 def onnx_loss(path, names, batch):
@@ -307,15 +270,6 @@ def _check_module(module, optimizer):
         raise ExportError("the optimizer has parameters that the module does not have")
 
 
-def _rows_that_pad(module):
-    """Notes: PyTorch gives the row of an embedding that pads no gradient, and ONNX has no such row."""
-    return [
-        f"{name or 'the module'} has padding_idx {part.padding_idx}: PyTorch does not train this row where it is looked up, "
-        "and a task does, unless a mask keeps it out of the loss"
-        for name, part in module.named_modules()
-        if isinstance(part, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and part.padding_idx is not None]
-
-
 def _random_state(device):
     """What a draw on the device changes. Two draws may give the same loss; the generator's state never stays the same."""
     return torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.get_rng_state()
@@ -408,7 +362,7 @@ def export(
         raise ExportError(f"the loss does not depend on all of {list(columns)}, but on {inputs}")
     frozen = _frozen(module, optimizer, initializers)
     sections["model"] |= _keys_of_model(frozen, of_parameters, initializers)
-    notes += [_verify(path, columns, batch, expected, is_random), *_rows_that_pad(module)]
+    notes += [_verify(path, columns, batch, expected, is_random), *notes_of_experts(module)]
 
     write_safetensors(directory / "dataset.safetensors", rows)
     sections["numerics"] = {"profile": profile}

@@ -7,6 +7,9 @@
 | diff | is not known |
 | cross_entropy_loss | refuses label smoothing |
 | scaled_dot_product_attention | drops dropout, and refuses grouped queries |
+| embedding | trains the row that pads, or refuses it |
+| detach | is dropped, so that gradients flow |
+| histc | is not known |
 | LSTM, GRU, RNN | refuse dropout between layers |
 """
 import contextlib
@@ -17,6 +20,8 @@ import tempfile
 
 import torch
 from torch.onnx import symbolic_helper
+
+from onnx_file import OWN_DOMAIN
 
 LOWEST = -math.inf
 
@@ -32,8 +37,9 @@ def _known(value, kind, name, otherwise):
     return symbolic_helper._get_const(value, kind, name)
 
 
-def _sizes(value, what):
-    sizes = value.type().sizes()
+def _sizes(graph, at, what):
+    """The sizes that argument `at` of the operator had when the module was traced. What the exporter infers may be less."""
+    sizes = list(graph.original_node.inputs())[at].type().sizes()
     if sizes is None or any(size is None for size in sizes):
         raise ValueError(f"the sizes of {what} are not known when the module is traced")
     return sizes
@@ -76,7 +82,7 @@ def _cross_entropy(graph, logits, target, weight, reduction, ignored, smoothing)
     plain = graph.op("SoftmaxCrossEntropyLoss", *inputs, reduction_s=reduction, ignore_index_i=ignored)
     if not smoothing:
         return plain
-    if len(_sizes(target, "the targets")) != len(_sizes(logits, "the logits")) - 1:
+    if len(_sizes(graph, 1, "the targets")) != len(_sizes(graph, 0, "the logits")) - 1:
         raise ValueError("label smoothing of targets that are probabilities is not supported")
     # The cross entropy with a uniform distribution: minus the mean of the logarithms over the classes.
     each = graph.op("Neg", graph.op("ReduceMean", graph.op("LogSoftmax", logits, axis_i=1), axes_i=[1], keepdims_i=0))
@@ -91,20 +97,20 @@ def _cross_entropy(graph, logits, target, weight, reduction, ignored, smoothing)
     return graph.op("Add", graph.op("Mul", plain, share[0]), graph.op("Mul", each, share[1]))
 
 
-def _repeated_heads(graph, value, heads):
+def _repeated_heads(graph, value, at, heads):
     """[batch, groups, tokens, depth] -> [batch, heads, tokens, depth], each group's as often as it has queries."""
-    batch, groups, tokens, depth = _sizes(value, "keys and values")
+    batch, groups, tokens, depth = _sizes(graph, at, "keys and values")
     wide = graph.op("Unsqueeze", value, _constant(graph, torch.tensor([2])))
     wide = graph.op("Expand", wide, _constant(graph, torch.tensor([batch, groups, heads // groups, tokens, depth])))
     return graph.op("Reshape", wide, _constant(graph, torch.tensor([batch, heads, tokens, depth])))
 
 
 def _attention(graph, query, key, value, mask=None, dropout=None, is_causal=None, scale=None, has_groups=None):
-    sizes, key_sizes = _sizes(query, "the queries"), _sizes(key, "the keys")
+    sizes, key_sizes = _sizes(graph, 0, "the queries"), _sizes(graph, 1, "the keys")
     dropout = float(_known(dropout, "f", "dropout_p", 0.0))
     scale = float(_known(scale, "f", "scale", 1.0 / math.sqrt(sizes[-1])))
     if _known(has_groups, "b", "enable_gqa", False) and key_sizes[1] != sizes[1]:
-        key, value = (_repeated_heads(graph, part, sizes[1]) for part in (key, value))
+        key, value = (_repeated_heads(graph, part, at, sizes[1]) for part, at in ((key, 1), (value, 2)))
     last = list(range(len(sizes)))
     last[-2:] = last[-1], last[-2]
     scores = graph.op("MatMul", query, graph.op("Transpose", key, perm_i=last))
@@ -125,11 +131,54 @@ def _attention(graph, query, key, value, mask=None, dropout=None, is_causal=None
     return graph.op("MatMul", weights, value)
 
 
+def _stopped(graph, value):
+    """The same numbers, and no gradient to what they are computed from."""
+    return graph.op(f"{OWN_DOMAIN}::StopGradient", value).setType(value.type())
+
+
+def _embedding(graph, weight, indices, padding=None, scales=None, is_sparse=None):
+    if _known(scales, "b", "scale_grad_by_freq", False):
+        raise ValueError("an embedding whose gradients are scaled by frequency is not supported")
+    rows = graph.op("Gather", weight, indices)
+    padding = _known(padding, "i", "padding_idx", -1)
+    if padding < 0:
+        return rows
+    # PyTorch gives the row that pads no gradient where it is looked up. It may be trained elsewhere, as that of a tied head.
+    pads = graph.op("Equal", graph.op("Cast", indices, to_i=7), _constant(graph, torch.tensor(padding)))  # int64
+    pads = graph.op("Unsqueeze", pads, _constant(graph, torch.tensor([-1])))
+    row = graph.op("Gather", weight, _constant(graph, torch.tensor(padding)))
+    row = _stopped(graph, row.setType(weight.type().with_sizes(_sizes(graph, 0, "an embedding")[1:])))
+    return graph.op("Where", pads, row, rows).setType(rows.type())
+
+
+def _histogram(graph, value, bins, low, high):
+    """As PyTorch counts: the upper end belongs to the last bin, and what is outside to none."""
+    bins, low, high = _known(bins, "i", "bins", 100), _known(low, "t", "min", 0), _known(high, "t", "max", 0)
+    low, high = float(low), float(high)
+    if not low < high:
+        raise ValueError("a histogram whose ends depend on the numbers is not supported")
+
+    def number(x):
+        return _constant(graph, torch.tensor(float(x)))
+
+    value = graph.op("Reshape", graph.op("Cast", value, to_i=1), _constant(graph, torch.tensor([-1])))
+    at = graph.op("Mul", graph.op("Sub", value, number(low)), number(bins))
+    at = graph.op("Min", graph.op("Floor", graph.op("Div", at, number(high - low))), number(bins - 1))
+    inside = graph.op("And", graph.op("GreaterOrEqual", value, number(low)), graph.op("LessOrEqual", value, number(high)))
+    at = graph.op("Where", inside, at, number(bins))
+    ends = _constant(graph, torch.tensor([0.0, 1.0]))
+    each = graph.op("OneHot", graph.op("Cast", at, to_i=7), _constant(graph, torch.tensor(bins)), ends, axis_i=-1)
+    return graph.op("ReduceSum", each, _constant(graph, torch.tensor([0])), keepdims_i=0)
+
+
 OPERATORS = {
+    "aten::histc": _histogram,
     "aten::mse_loss": _reduced(lambda graph, x: graph.op("Mul", x, x)),
     "aten::l1_loss": _reduced(lambda graph, x: graph.op("Abs", x)),
     "aten::cross_entropy_loss": _cross_entropy,
+    "aten::detach": _stopped,
     "aten::diff": _diff,
+    "aten::embedding": _embedding,
     "aten::scaled_dot_product_attention": _attention,
 }
 

@@ -57,6 +57,24 @@ ModelBuilder trainable() {
     return model;
 }
 
+// The cross entropy of `batch` tokens over a vocabulary of 30,522, as of BERT.
+ModelBuilder tokens_over_a_vocabulary(std::int64_t batch) {
+    ModelBuilder model;
+    model.input("x", {batch, 2});
+    model.input("t", {batch, 1}, ElementType::kInt64);
+    model.output("loss");
+    model.initializer("w", {2, 30522}, std::vector<float>(2 * 30522, 0.5F));
+    model.node("MatMul", {"x", "w"}, {"flat"});
+    model.integers("shape", {-1, 512, 30522});
+    model.node("Reshape", {"flat", "shape"}, {"logits"});
+    model.integers("back", {-1, 30522});
+    model.node("Reshape", {"logits", "back"}, {"rows"});
+    model.integers("one", {-1});
+    model.node("Reshape", {"t", "one"}, {"labels"});
+    model.node("SoftmaxCrossEntropyLoss", {"rows", "labels"}, {"loss"});
+    return model;
+}
+
 bool mentions(const ImportError& error, const std::string& text) {
     return error.message.find(text) != std::string::npos;
 }
@@ -80,6 +98,10 @@ TEST_CASE("unknown attributes, domains and old definitions are refused") {
     ModelBuilder domain = one_node("Relu");
     domain.proto().mutable_graph()->mutable_node(0)->set_domain("com.example");
     CHECK(mentions(refused(domain), "operators of domain 'com.example'"));
+    // An operator belongs to one domain.
+    domain.proto().mutable_graph()->mutable_node(0)->set_domain("assay");
+    CHECK(mentions(refused(domain), "the operator is not supported"));
+    CHECK(mentions(refused(one_node("StopGradient")), "the operator is not supported"));
 
     CHECK(mentions(refused(one_node("Relu", 5)), "supported from opset 6 on"));
     CHECK(refused(one_node("Relu", 18)).kind == ImportErrorKind::kUnsupported);
@@ -179,6 +201,50 @@ TEST_CASE("what is too large is refused before anything is allocated for it") {
     CHECK(refused(integers).kind == ImportErrorKind::kTooLarge);
 }
 
+TEST_CASE("arrays of up to 2^31 elements are imported, and larger ones refused with what to do") {
+    const auto imported = [](std::uint32_t batch) {
+        return import_training(tokens_over_a_vocabulary(batch).bytes(), {.batch_size = batch, .dataset_rows = batch});
+    };
+    const auto large = imported(32 * 512);  // 500 million logits
+    REQUIRE_MESSAGE(large.has_value(), large.error().message);
+    CHECK(program::check_program(large->program).has_value());
+    const auto larger = imported(256 * 512);
+    REQUIRE_FALSE(larger.has_value());
+    CHECK(larger.error().kind == ImportErrorKind::kTooLarge);
+    CHECK(mentions(larger.error(), "2^31 elements; a smaller batch, with accumulation"));
+}
+
+TEST_CASE("pooling has no limit of 2^24 windows, only of places for so many") {
+    const auto pooled = [](const char* op, std::int64_t side) {
+        ModelBuilder model;
+        model.input("x", {32, 64, 112, 112});  // of a ResNet's stem, 25 million elements
+        model.output("y");
+        model.node(op, {"x"}, {"y"});
+        model.attribute("kernel_shape", std::vector<std::int64_t>{side, side});
+        return model;
+    };
+    for (const char* op : {"MaxPool", "AveragePool"}) {
+        CHECK(import_forward(pooled(op, 3).bytes()).has_value());
+        CHECK(mentions(refused(pooled(op, 17)), "above 2^24 elements a window has at most 256"));
+    }
+}
+
+TEST_CASE("a convolution of many groups takes as many at once as a matrix has rows for") {
+    ModelBuilder model;
+    model.input("x", {64, 32, 112, 112});  // of MobileNetV2's first block: 25 million rows for 32 groups
+    model.output("y");
+    model.initializer("w", {32, 1, 3, 3}, std::vector<float>(288, 0.5F));
+    model.node("Conv", {"x", "w"}, {"y"});
+    model.attribute("group", std::int64_t{32});
+    model.attribute("pads", std::vector<std::int64_t>{1, 1, 1, 1});
+    const auto imported = import_forward(model.bytes());
+    REQUIRE_MESSAGE(imported.has_value(), imported.error().message);
+    const auto contracts = std::count_if(imported->graph.begin(), imported->graph.end(), [](const auto& node) {
+        return node.op == canonical::Op::kContract;
+    });
+    CHECK(contracts == 4);
+}
+
 TEST_CASE("what a model keeps in another file must have the length that its type and dimensions ask for") {
     ModelBuilder model = assay::onnx::test::mlp();
     auto& weight = *model.proto().mutable_graph()->mutable_initializer(0);
@@ -212,6 +278,34 @@ TEST_CASE("what a model keeps in another file must have the length that its type
     set("offset", "1x");
     weight.mutable_external_data(2)->set_key("checksum");
     CHECK(mentions(import_training(model.bytes(), config).error(), "'1x' as a place"));
+}
+
+TEST_CASE("a Constant may keep its value in another file") {
+    ModelBuilder model;
+    model.input("x", {-1, 2});
+    model.output("loss");
+    model.initializer("w", {2}, {1.0F, 2.0F});
+    model.node("Constant", {}, {"c"});
+    auto* const attribute = model.proto().mutable_graph()->mutable_node(0)->add_attribute();
+    attribute->set_name("value");
+    attribute->set_type(::onnx::AttributeProto::TENSOR);
+    attribute->mutable_t()->set_data_type(1);
+    attribute->mutable_t()->add_dims(2);
+    attribute->mutable_t()->set_data_location(::onnx::TensorProto::EXTERNAL);
+    auto* const entry = attribute->mutable_t()->add_external_data();
+    entry->set_key("location");
+    entry->set_value("constants.bin");
+    model.node("Mul", {"x", "w"}, {"y"});
+    model.node("Sub", {"y", "c"}, {"z"});
+    model.node("ReduceSumSquare", {"z"}, {"loss"});
+    TrainingConfig config{.batch_size = 8, .dataset_rows = 8};
+    CHECK(mentions(import_training(model.bytes(), config).error(), "tensor 'value' keeps its data in another file"));
+    config.external = [](const std::string& location, std::uint64_t offset, std::uint64_t length) {
+        CHECK(location == "constants.bin");
+        CHECK(offset == 0);
+        return std::optional(Bytes(length));
+    };
+    CHECK(import_training(model.bytes(), config).has_value());
 }
 
 TEST_CASE("tensors in other files, halves and strings are refused") {

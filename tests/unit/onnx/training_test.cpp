@@ -356,3 +356,31 @@ TEST_CASE("dropout draws another mask for each node and each step") {
     const std::size_t w = trainer.find("w");
     CHECK_FALSE(trainer.next(0)[w] == trainer.next(3)[w]);
 }
+
+TEST_CASE("StopGradient passes its input on and no gradient back") {
+    const auto gradient = [](const char* domain) {
+        ModelBuilder model;
+        model.input("x", {-1, 5});
+        model.output("loss");
+        model.initializer("w", {5}, Numbers(7).many(5));
+        model.node(domain == nullptr ? "Identity" : "StopGradient", {"w"}, {"same"});
+        if (domain != nullptr) {
+            model.proto().mutable_graph()->mutable_node(0)->set_domain(domain);
+        }
+        model.node("Mul", {"x", "same"}, {"y"});
+        model.node("Mul", {"y", "w"}, {"z"});
+        model.node("ReduceSum", {"z"}, {"loss"});
+        const TrainingImport imported = import_model(model, momentum_config());
+        const Rows rows(5, 0, 1);
+        const Trainer trainer(imported, rows);
+        return std::pair(trainer.loss(trainer.state), trainer.next(1)[trainer.find("momentum.w")]);
+    };
+    // The derivative of x w w, and of x w with the other w held: the half of it, to the bit.
+    const auto [whole_loss, whole] = gradient(nullptr);
+    const auto [loss, half] = gradient("assay");
+    CHECK(loss == whole_loss);
+    for (std::size_t i = 0; i < 5; ++i) {
+        CHECK(value(whole, i) == 2.0F * value(half, i));
+        CHECK(value(half, i) != 0.0F);
+    }
+}

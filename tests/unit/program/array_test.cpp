@@ -212,6 +212,45 @@ void check_adjoint(Numbers& numbers, const View& view) {
 
 }  // namespace
 
+TEST_CASE("arrays of more than 2^28 elements are reshaped by axes that both shapes have") {
+    // What element `index` of the output reads.
+    const auto read = [](const View& view, std::uint64_t index) {
+        std::vector<std::int64_t> at(view.dims.size());
+        for (std::size_t i = view.dims.size(); i-- > 0; index /= view.dims[i]) {
+            at[i] = static_cast<std::int64_t>(index % view.dims[i]);
+        }
+        std::uint64_t out = 0;
+        for (const canonical::ViewAxis& axis : view.axes) {
+            std::int64_t place = axis.offset;
+            for (std::size_t i = 0; i < at.size(); ++i) {
+                place += at[i] * axis.strides[i];
+            }
+            REQUIRE(place >= 0);
+            REQUIRE(place < std::int64_t{axis.size});
+            out = out * axis.size + static_cast<std::uint64_t>(place);
+        }
+        return out;
+    };
+    const std::vector<std::pair<Dims, Dims>> cases{
+        {{8192, 50257}, {8, 1024, 50257}}, {{16384, 30522}, {512, 976704}},      {{512, 976704}, {16384, 30522}},
+        {{12000000, 90}, {90000, 12000}},  {{6, 4, 20000000}, {4, 6, 20000000}}, {{1, 20000, 1, 20000}, {100, 4000000}},
+    };
+    for (const auto& [from, to] : cases) {
+        const auto view = try_reshape_view(from, to);
+        REQUIRE(view.has_value());
+        const std::uint64_t count = element_count(to);
+        CHECK(element_count(view->dims) == count);
+        for (const std::uint64_t index : {std::uint64_t{0}, std::uint64_t{1}, count / 3, count / 2 + 7, count - 1}) {
+            CHECK(read(*view, index) == index);
+        }
+        for (const canonical::ViewAxis& axis : view->axes) {
+            CHECK(axis.size <= canonical::kMaxViewSize);
+        }
+    }
+    // Two primes: no axis is common to both.
+    CHECK_FALSE(try_reshape_view({16381, 32749}, {32749, 16381}).has_value());
+}
+
 TEST_CASE("an array is the matrix whose columns are its last axis") {
     using canonical::Shape;
     CHECK((matrix_shape(Dims{}) == Shape{1, 1}));

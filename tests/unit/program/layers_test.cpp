@@ -151,6 +151,50 @@ TEST_CASE("pooling takes the largest or the mean of its windows") {
     }
 }
 
+TEST_CASE("pooling by places gives the same, with its gradient") {
+    for (const Case& c : cases()) {
+        const auto pooled = [&](Value (Tape::*method)(const Value&, const Dims&, const program::Windows&)) {
+            return test::evaluate(
+                [&](GraphBuilder& graph, const Values& v) {
+                    Tape tape(graph);
+                    const Value y = (tape.*method)(v[0], c.dims, c.windows);
+                    return Values{y, tape.gradients(tape.sum(tape.mul(y, y)), v)[0]};
+                },
+                {spaced_matrix(matrix_shape(c.dims), 8)}
+            );
+        };
+        // The largest of values that differ is the same to the bit. Sums of gradients are rounded elsewhere.
+        const auto by_rows = pooled(&Tape::max_pool);
+        const auto by_places = pooled(&Tape::max_pool_by_places);
+        CHECK(by_rows[0].values == by_places[0].values);
+        const auto mean_by_rows = pooled(&Tape::avg_pool);
+        const auto mean_by_places = pooled(&Tape::avg_pool_by_places);
+        for (std::size_t part = 0; part < 2; ++part) {
+            for (std::size_t i = 0; i < by_rows[part].values.size(); ++i) {
+                CHECK(std::abs(by_rows[part].values[i] - by_places[part].values[i]) < 1e-4);
+                CHECK(std::abs(mean_by_rows[part].values[i] - mean_by_places[part].values[i]) < 1e-4);
+            }
+        }
+    }
+}
+
+TEST_CASE("on ties the first place of a window gets the gradient, by rows and by places") {
+    const program::Windows pair{.kernel = {2}, .stride = {2}};
+    const Dims dims{1, 4, 1};
+    for (const bool by_places : {false, true}) {
+        const auto y = test::evaluate(
+            [&](GraphBuilder& graph, const Values& v) {
+                Tape tape(graph);
+                const Value out =
+                    by_places ? tape.max_pool_by_places(v[0], dims, pair) : tape.max_pool(v[0], dims, pair);
+                return Values{tape.gradients(tape.sum(out), v)[0]};
+            },
+            {Matrix{{4, 1}, {2.0, 2.0, -1.0, -1.0}}}
+        );
+        CHECK(y[0].values == std::vector<double>{1.0, 0.0, 1.0, 0.0});
+    }
+}
+
 TEST_CASE("gradients of convolutions and poolings agree with finite differences") {
     for (const Case& c : cases()) {
         const auto columns = static_cast<std::uint32_t>(element_count(c.windows.kernel) * c.dims.back());

@@ -36,6 +36,51 @@ std::uint32_t group_count(const Call& call, std::uint32_t channels) {
 
 std::uint64_t positions_of(const Dims& dims) { return checked_elements(dims) / dims.back(); }
 
+// As many groups at once as one matrix has rows for, and as keep its operands, padded to tiles, at 2^28 elements.
+std::uint32_t groups_at_once(const ConvolutionProblem& problem, std::uint64_t positions) {
+    constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28U;
+    const auto to_tile = [](std::uint64_t n) {
+        return (n + canonical::kTileDim - 1) / canonical::kTileDim * canonical::kTileDim;
+    };
+    const std::uint64_t rows = to_tile(positions);
+    const std::uint64_t depth = to_tile(problem.window * problem.channels_in / problem.groups);
+    const std::uint64_t wide = std::max(depth, to_tile(problem.channels_out / problem.groups));
+    const std::uint64_t most = std::min(canonical::kMaxDimension / rows, kMostElements / (rows * wide));
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(most, 1, problem.groups));
+}
+
+// What `count` groups from `first` on give: [positions, their output channels]. `rows` is what the windows of all read.
+Value product_of_groups(
+    Lowering& lowering, const ConvolutionProblem& problem, const Value& rows, std::uint32_t first, std::uint32_t count
+) {
+    const std::uint32_t per_group = problem.channels_in / problem.groups;
+    const std::uint32_t outs = problem.channels_out / problem.groups;
+    const std::uint32_t positions = rows.shape.rows;
+    const auto window = static_cast<std::uint32_t>(problem.window);
+    Value taken = rows;
+    Value weight = problem.weight;
+    if (count != problem.groups) {
+        const Dims whole{positions, window, problem.groups, per_group};
+        const Shape fewer = checked_shape(positions, std::uint64_t{window} * count * per_group);
+        taken = lowering.view(rows, program::slice_view(whole, 2, first, count), fewer);
+        weight = lowering.view(
+            weight,
+            program::slice_view({problem.channels_out, weight.shape.cols}, 0, std::int64_t{first} * outs, count * outs),
+            Shape{count * outs, weight.shape.cols}
+        );
+    }
+    const std::vector<std::uint32_t> groups_first{2, 0, 1, 3};
+    const Shape split = checked_shape(std::uint64_t{positions} * count, problem.window * per_group);
+    const Value grouped =
+        lowering.view(taken, program::permute_view({positions, window, count, per_group}, groups_first), split);
+    const Value product = grouped_product(lowering, grouped, weight, count);
+    const std::vector<std::uint32_t> groups_behind{1, 0, 2};
+    return lowering.view(
+        product, program::permute_view({count, positions, outs}, groups_behind),
+        checked_shape(positions, std::uint64_t{count} * outs)
+    );
+}
+
 // [positions, window * channels] in the order of `windows`, group by group.
 Value product_of(Lowering& lowering, const ConvolutionProblem& problem, const View& windows) {
     const std::uint64_t positions = positions_of(problem.dims);
@@ -45,18 +90,15 @@ Value product_of(Lowering& lowering, const ConvolutionProblem& problem, const Vi
     if (problem.groups == 1) {
         return grouped_product(lowering, rows, problem.weight, 1);
     }
-    const std::uint32_t per_group = problem.channels_in / problem.groups;
-    const auto count = static_cast<std::uint32_t>(positions);
-    const Dims cut{count, static_cast<std::uint32_t>(problem.window), problem.groups, per_group};
-    const std::vector<std::uint32_t> groups_first{2, 0, 1, 3};
-    const Shape split = checked_shape(positions * problem.groups, problem.window * per_group);
-    const Value grouped = lowering.view(rows, program::permute_view(cut, groups_first), split);
-    const Value product = grouped_product(lowering, grouped, problem.weight, problem.groups);
-    const std::vector<std::uint32_t> groups_behind{1, 0, 2};
-    const Dims found{problem.groups, count, problem.channels_out / problem.groups};
-    return lowering.view(
-        product, program::permute_view(found, groups_behind), checked_shape(positions, problem.channels_out)
-    );
+    const std::uint32_t at_once = groups_at_once(problem, positions);
+    std::vector<Value> parts;
+    std::vector<Dims> dims;
+    for (std::uint32_t first = 0; first < problem.groups; first += at_once) {
+        const std::uint32_t count = std::min(at_once, problem.groups - first);
+        parts.push_back(product_of_groups(lowering, problem, rows, first, count));
+        dims.push_back({parts.back().shape.rows, parts.back().shape.cols});
+    }
+    return parts.size() == 1 ? parts[0] : lowering.tape().concat(parts, dims, 1);
 }
 
 Operand with_bias(Call& call, const ConvolutionProblem& problem, Value value) {

@@ -22,7 +22,10 @@ std::uint64_t checked_elements(const program::Dims& dims) {
         is_empty = is_empty || size == 0;
         count *= size == 0 ? 1 : size;
         if (count > kMaxElements) {
-            refuse_too_large("an array of dimensions " + to_text(dims) + " has more than 2^28 elements");
+            refuse_too_large(
+                "an array of dimensions " + to_text(dims) +
+                " has more than 2^31 elements; a smaller batch, with accumulation, needs smaller ones"
+            );
         }
     }
     return is_empty ? 0 : count;
@@ -31,7 +34,11 @@ std::uint64_t checked_elements(const program::Dims& dims) {
 canonical::Shape checked_shape(std::uint64_t rows, std::uint64_t cols) {
     if (rows == 0 || cols == 0 || rows > canonical::kMaxDimension || cols > canonical::kMaxDimension ||
         rows * cols > kMaxElements) {
-        refuse_too_large("a matrix of " + std::to_string(rows) + " by " + std::to_string(cols) + " is not supported");
+        refuse_too_large(
+            "a matrix of " + std::to_string(rows) + " by " + std::to_string(cols) +
+            ": each is 1 to 2^24, and together at most 2^31 elements; a smaller batch, with accumulation, needs "
+            "smaller ones"
+        );
     }
     return {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(cols)};
 }

@@ -12,7 +12,8 @@
 /// Internal to the importer: checks that a model's sizes fit a graph. Code further down only asserts them.
 namespace assay::onnx {
 
-inline constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 28U;
+/// A view's strides are i32.
+inline constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 31U;
 
 /// Returns the number of elements of `dims`, which may contain zeros. Throws Refusal beyond kMaxElements or 8 axes.
 std::uint64_t checked_elements(const program::Dims& dims);

@@ -163,7 +163,7 @@ HostTensor to_host_tensor(
     return out;
 }
 
-Attribute to_attribute(const ::onnx::AttributeProto& proto) {
+Attribute to_attribute(const ::onnx::AttributeProto& proto, const ExternalData& external) {
     Attribute out;
     switch (proto.type()) {
         case ::onnx::AttributeProto::INT:
@@ -192,7 +192,7 @@ Attribute to_attribute(const ::onnx::AttributeProto& proto) {
             break;
         case ::onnx::AttributeProto::TENSOR:
             out.kind = AttributeKind::kTensor;
-            out.tensor = to_host_tensor(proto.t(), proto.name());
+            out.tensor = to_host_tensor(proto.t(), proto.name(), external);
             break;
         default:
             break;
@@ -204,7 +204,7 @@ std::string place_of(const ModelNode& node, int index) {
     return "node " + std::to_string(index) + " '" + node.name + "' (" + node.op + ")";
 }
 
-ModelNode to_node(const ::onnx::NodeProto& proto, int index) {
+ModelNode to_node(const ::onnx::NodeProto& proto, int index, const ExternalData& external) {
     ModelNode out;
     out.name = proto.name();
     out.op = proto.op_type();
@@ -213,7 +213,7 @@ ModelNode to_node(const ::onnx::NodeProto& proto, int index) {
     out.outputs.assign(proto.output().begin(), proto.output().end());
     try {
         for (const ::onnx::AttributeProto& attribute : proto.attribute()) {
-            if (!out.attributes.emplace(attribute.name(), to_attribute(attribute)).second) {
+            if (!out.attributes.emplace(attribute.name(), to_attribute(attribute, external)).second) {
                 refuse_invalid("attribute '" + attribute.name() + "' is given twice");
             }
         }
@@ -309,7 +309,7 @@ Model decode_model(ByteView bytes, const ExternalData& external) {
         }
     }
     for (int i = 0; i < graph.node_size(); ++i) {
-        out.nodes.push_back(to_node(graph.node(i), i));
+        out.nodes.push_back(to_node(graph.node(i), i, external));
     }
     for (const ::onnx::ValueInfoProto& output : graph.output()) {
         out.outputs.push_back(to_port(output));

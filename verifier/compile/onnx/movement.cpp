@@ -331,7 +331,15 @@ Value Lowering::view_as(const Value& x, Shape shape) {
     if (x.shape == shape) {
         return x;
     }
-    return view(x, program::reshape_view({x.shape.rows, x.shape.cols}, {shape.rows, shape.cols}), shape, 0.0);
+    const auto same = program::try_reshape_view({x.shape.rows, x.shape.cols}, {shape.rows, shape.cols});
+    if (!same) {
+        refuse_too_large(
+            "no view makes a matrix of " + std::to_string(shape.rows) + " by " + std::to_string(shape.cols) +
+            " of one of " + std::to_string(x.shape.rows) + " by " + std::to_string(x.shape.cols) +
+            ": what their rows have in common leaves more than 2^28 elements (PRG-7)"
+        );
+    }
+    return view(x, *same, shape, 0.0);
 }
 
 Value Lowering::matrix(const Array& x, std::span<const std::uint32_t> order, Shape shape) {

@@ -39,14 +39,15 @@ const Operator* find_operator(const std::string& name) {
 
 Outputs lower_node(Call& call) {
     const ModelNode& node = call.node();
-    if (!node.domain.empty() && node.domain != "ai.onnx") {
+    const std::string_view domain = node.domain == "ai.onnx" ? std::string_view{} : std::string_view{node.domain};
+    if (!domain.empty() && domain != kOwnDomain) {
         refuse_unsupported("operators of domain '" + node.domain + "' are not supported");
     }
     const Operator* op = find_operator(node.op);
-    if (op == nullptr) {
+    if (op == nullptr || op->domain != domain) {
         refuse_unsupported("the operator is not supported");
     }
-    if (call.opset() < std::int64_t{op->since}) {
+    if (domain.empty() && call.opset() < std::int64_t{op->since}) {
         refuse_unsupported("supported from opset " + std::to_string(op->since) + " on");
     }
     for (const auto& [name, attribute] : node.attributes) {

@@ -13,12 +13,16 @@
 /// Internal to the importer: the operators, by subject. Each file has its own table; operators.cpp merges them.
 namespace assay::onnx {
 
+/// The domain of operators that ONNX does not have. A model that uses one carries its definition as a function.
+inline constexpr std::string_view kOwnDomain = "assay";
+
 struct Operator {
     std::string_view name;
     std::uint32_t since = 1;  ///< first opset with the implemented definition
     Derivative derivative = Derivative::kExact;
     std::vector<std::string_view> attributes{};  ///< supported attributes; others are refused
     Outputs (*lower)(Call&) = nullptr;
+    std::string_view domain{};  ///< kOwnDomain for operators that ONNX does not have
 };
 
 std::vector<Operator> elementwise_operators();

@@ -12,6 +12,8 @@ namespace {
 
 using program::Windows;
 
+constexpr std::uint64_t kMaxPlaces = 256;
+
 struct Pooling {
     Array x;      ///< channels last
     Dims stored;  ///< its dimensions
@@ -27,11 +29,20 @@ Pooling pooling_of(Call& call) {
     out.stored = permuted(call.in(0)->dims, to_channels_last(call.rank(0)));
     const Dims found = program::window_dims(out.stored, out.windows);
     out.dims = channels_first_dims(found);
-    // Both ways of laying windows out, a row for each position or for each position and channel.
+    // Windows are the rows of a matrix, or where these are too many, each place of the kernel is an array of its own.
     const std::uint64_t window = checked_elements(kernel);
-    checked_shape(checked_elements(found) / found.back(), window * found.back());
-    checked_shape(checked_elements(found), window);
-    checked_shape(checked_elements(out.stored), window);
+    require_array(found);
+    if (std::max(checked_elements(found), checked_elements(out.stored)) > canonical::kMaxDimension) {
+        if (window > kMaxPlaces) {
+            refuse_too_large(
+                "windows of " + std::to_string(window) + " elements over an array of dimensions " +
+                to_text(call.in(0)->dims) + ": above 2^24 elements a window has at most " + std::to_string(kMaxPlaces) +
+                "; a smaller batch has fewer"
+            );
+        }
+    } else {
+        checked_shape(std::max(checked_elements(found), checked_elements(out.stored)), window);
+    }
     out.x = call.lowering().channels_last(call.array_any(0));
     return out;
 }

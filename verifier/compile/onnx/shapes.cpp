@@ -31,6 +31,17 @@ Dims checked_dims(std::span<const std::int64_t> sizes) {
 
 Outputs lower_identity(Call& call) { return {call.in(0)}; }
 
+// The same numbers, in a node that the tape does not know.
+Outputs lower_stop_gradient(Call& call) {
+    const Operand& x = call.in(0);
+    if (x->is_empty() || x->constant || kind_of(x->type) != Kind::kReal) {
+        return {x};
+    }
+    Array out = call.array_any(0);
+    out.value = call.graph().scale(call.lowering().real(out), 1.0F);
+    return {call.lowering().add_array(out)};
+}
+
 Outputs lower_shape(Call& call) {
     const Dims& dims = call.in(0)->dims;
     const auto rank = static_cast<std::int64_t>(dims.size());
@@ -171,8 +182,8 @@ Outputs lower_reshape(Call& call) {
             continue;
         }
         product *= checked_size(sizes[i]);
-        if (product > kMaxSize) {
-            refuse_too_large("the shape has more than 2^28 elements");
+        if (product > static_cast<std::int64_t>(kMaxElements)) {
+            refuse_too_large("the shape has more than 2^31 elements");
         }
     }
     if (open) {
@@ -291,6 +302,7 @@ std::vector<Operator> shape_operators() {
     constexpr Derivative kZero = Derivative::kZero;
     return {
         {"Identity", 1, kExact, {}, lower_identity},
+        {"StopGradient", 1, kZero, {}, lower_stop_gradient, kOwnDomain},
         {"Shape", 1, kZero, {"start", "end"}, lower_shape},
         {"Size", 1, kZero, {}, lower_size},
         {"Constant", 1, kZero, {"value", "value_float", "value_floats", "value_int", "value_ints"}, lower_constant},

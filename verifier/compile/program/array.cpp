@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include <core/base/assert.hpp>
 
@@ -45,6 +47,75 @@ View view_along(const Dims& dims, Dims to) {
         add_axis(view, 1);
     }
     return view;
+}
+
+// From the front: axes of both sides are gathered until they hold the same number of elements, and read as one axis.
+// Nothing where such an axis is longer than an axis of a view may be, or where there are too many.
+std::optional<View> joined_axes(const Dims& dims, const Dims& to) {
+    View view = view_to(to);
+    const std::size_t count = view.dims.size();
+    std::size_t from_next = 0;
+    std::size_t to_next = 0;
+    while (from_next < dims.size() || to_next < to.size()) {
+        const std::size_t first = to_next;
+        std::uint64_t from_count = from_next < dims.size() ? dims[from_next++] : 1;
+        std::uint64_t to_count = to_next < to.size() ? to[to_next++] : 1;
+        while (from_count != to_count) {
+            if (from_count < to_count) {
+                from_count *= dims[from_next++];
+            } else {
+                to_count *= to[to_next++];
+            }
+        }
+        if (from_count > canonical::kMaxViewSize) {
+            return std::nullopt;
+        }
+        ViewAxis& axis = add_axis(view, static_cast<std::uint32_t>(from_count));
+        std::int64_t stride = 1;
+        for (std::size_t i = std::min(to_next, count); i > first; --i) {
+            axis.strides[i - 1] = narrow<std::int32_t>(stride);
+            stride *= view.dims[i - 1];
+        }
+    }
+    if (view.axes.empty()) {
+        add_axis(view, 1);
+    }
+    return view.axes.size() <= canonical::kMaxViewAxes ? std::optional(std::move(view)) : std::nullopt;
+}
+
+// Leaves `rest` of axis `at`, and goes to the next one if nothing is left.
+void advance(Dims& dims, std::size_t& at, std::uint32_t rest) {
+    if (at < dims.size() && rest > 1) {
+        dims[at] = rest;
+    } else if (at < dims.size()) {
+        ++at;
+    }
+}
+
+// Cuts axes of both sides by their common divisors, from the front.
+void cut_alike(Dims& dims, Dims& to) {
+    Dims finer;
+    Dims finer_to;
+    std::size_t i = 0;
+    std::size_t j = 0;
+    while (i < dims.size() || j < to.size()) {
+        std::uint32_t rest = i < dims.size() ? dims[i] : 1;
+        std::uint32_t rest_to = j < to.size() ? to[j] : 1;
+        const std::uint32_t common = std::gcd(rest, rest_to);
+        if (common > 1) {
+            finer.push_back(common);
+            finer_to.push_back(common);
+            rest /= common;
+            rest_to /= common;
+        } else if (rest > 1 && rest_to > 1) {
+            finer.push_back(std::exchange(rest, 1));
+            finer_to.push_back(std::exchange(rest_to, 1));
+        }
+        advance(dims, i, rest);
+        advance(to, j, rest_to);
+    }
+    dims = std::move(finer);
+    to = std::move(finer_to);
 }
 
 template <class T>
@@ -105,35 +176,21 @@ Shape matrix_shape(std::span<const std::uint32_t> dims) {
     return Shape{static_cast<std::uint32_t>(rows), dims.back()};
 }
 
-View reshape_view(const Dims& dims, const Dims& to) {
+std::optional<View> try_reshape_view(const Dims& dims, const Dims& to) {
     ASSERT(element_count(dims) == element_count(to));
-    View view = view_to(to);
-    const std::size_t count = view.dims.size();
-    // From the front: axes of both sides are gathered until they hold the same number of elements.
-    std::size_t from_next = 0;
-    std::size_t to_next = 0;
-    while (from_next < dims.size() || to_next < to.size()) {
-        const std::size_t first = to_next;
-        std::uint64_t from_count = from_next < dims.size() ? dims[from_next++] : 1;
-        std::uint64_t to_count = to_next < to.size() ? to[to_next++] : 1;
-        while (from_count != to_count) {
-            if (from_count < to_count) {
-                from_count *= dims[from_next++];
-            } else {
-                to_count *= to[to_next++];
-            }
-        }
-        ViewAxis& axis = add_axis(view, narrow<std::uint32_t>(static_cast<std::int64_t>(from_count)));
-        std::int64_t stride = 1;
-        for (std::size_t i = std::min(to_next, count); i > first; --i) {
-            axis.strides[i - 1] = narrow<std::int32_t>(stride);
-            stride *= view.dims[i - 1];
-        }
+    if (auto view = joined_axes(dims, to)) {
+        return view;
     }
-    if (view.axes.empty()) {
-        add_axis(view, 1);
-    }
-    return view;
+    Dims finer = dims;
+    Dims finer_to = to;
+    cut_alike(finer, finer_to);
+    return finer_to.size() <= canonical::kMaxViewAxes ? joined_axes(finer, finer_to) : std::nullopt;
+}
+
+View reshape_view(const Dims& dims, const Dims& to) {
+    auto view = try_reshape_view(dims, to);
+    ASSERT(view.has_value());
+    return *std::move(view);
 }
 
 View permute_view(const Dims& dims, std::span<const std::uint32_t> order) {
@@ -257,6 +314,24 @@ View kernel_last(const View& windows, std::size_t axes) {
         move_channels(axis.strides);
     }
     return view;
+}
+
+View at_rest(const View& view, std::uint64_t elements, std::uint64_t index) {
+    View out = view;
+    std::uint64_t all = element_count(view.dims);
+    while (all > elements) {
+        const std::uint32_t size = out.dims.back();
+        const auto at = static_cast<std::int64_t>(index % size);
+        for (canonical::ViewAxis& axis : out.axes) {
+            const std::int64_t offset = axis.offset + at * axis.strides.back();
+            axis.offset = narrow<std::int32_t>(offset);
+            axis.strides.pop_back();
+        }
+        out.dims.pop_back();
+        index /= size;
+        all /= size;
+    }
+    return out;
 }
 
 }  // namespace assay::program

@@ -22,6 +22,9 @@ std::uint64_t element_count(std::span<const std::uint32_t> dims);
 
 /// Reshapes to `to`: the same elements in the same order.
 canonical::View reshape_view(const Dims& dims, const Dims& to);
+/// The same; nullopt where no view can say it, since an axis would have more than kMaxViewSize elements. There is a
+/// view for any array of up to that many.
+std::optional<canonical::View> try_reshape_view(const Dims& dims, const Dims& to);
 /// Permutes axes: axis i of the output is axis order[i] of the input.
 canonical::View permute_view(const Dims& dims, std::span<const std::uint32_t> order);
 /// Slices: element first + i * step along `axis`, for i in 0 .. count-1; step may be negative.
@@ -54,6 +57,10 @@ canonical::View windows_at_view(const Dims& dims, const Windows& windows, std::u
 
 /// Moves the kernel axes of such an array behind the channels: [batch, spatial..., channels, kernel...].
 canonical::View kernel_last(const canonical::View& windows, std::size_t spatial_axes);
+
+/// Of a view to [leading..., rest...], where the leading axes hold `elements`: what it has at element `index` of the
+/// rest.
+canonical::View at_rest(const canonical::View& view, std::uint64_t elements, std::uint64_t index);
 
 // Properties of views, determined without running them.
 

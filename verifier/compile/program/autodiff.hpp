@@ -106,6 +106,10 @@ class Tape {
     Value max_pool(const Value& x, const Dims& dims, const Windows& windows);
     /// Mean over the kernel, padding included.
     Value avg_pool(const Value& x, const Dims& dims, const Windows& windows);
+    /// The same with an array for each place of the kernel, as the two above do where a window for each row would be
+    /// more than 2^24 rows. The maximum is the same to the bit, with its gradient; the mean is rounded elsewhere.
+    Value max_pool_by_places(const Value& x, const Dims& dims, const Windows& windows);
+    Value avg_pool_by_places(const Value& x, const Dims& dims, const Windows& windows);
 
     /// Causal self-attention. q, k, v and the result are [batch * tokens, heads * depth]; tokens and depth must be
     /// multiples of 32.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <limits>
 
 #include <core/base/assert.hpp>
@@ -94,7 +95,35 @@ Value Tape::conv(const Value& x, const Dims& dims, const Windows& windows, const
     });
 }
 
+Value Tape::max_pool_by_places(const Value& x, const Dims& dims, const Windows& windows) {
+    const View view = kernel_last(windows_view(dims, windows), windows.kernel.size());
+    const Dims found = window_dims(dims, windows);
+    const std::uint64_t count = element_count(found);
+    const auto at = [&](std::uint64_t place) {
+        return this->view(x, at_rest(view, count, place), matrix_shape(found), -std::numeric_limits<float>::infinity());
+    };
+    Value out = at(0);
+    for (std::uint64_t place = 1; place < element_count(windows.kernel); ++place) {
+        out = max(at(place), out);  // on ties the gradient goes to the second
+    }
+    return out;
+}
+
+Value Tape::avg_pool_by_places(const Value& x, const Dims& dims, const Windows& windows) {
+    const View view = kernel_last(windows_view(dims, windows), windows.kernel.size());
+    const Dims found = window_dims(dims, windows);
+    const std::uint64_t places = element_count(windows.kernel);
+    Value sum = this->view(x, at_rest(view, element_count(found), 0), matrix_shape(found));
+    for (std::uint64_t place = 1; place < places; ++place) {
+        sum = add(sum, this->view(x, at_rest(view, element_count(found), place), matrix_shape(found)));
+    }
+    return scale(sum, 1.0F / static_cast<float>(places));
+}
+
 Value Tape::max_pool(const Value& x, const Dims& dims, const Windows& windows) {
+    if (element_count(window_dims(dims, windows)) > canonical::kMaxDimension) {
+        return max_pool_by_places(x, dims, windows);
+    }
     const std::size_t axes = windows.kernel.size();
     const View view = kernel_last(windows_view(dims, windows), axes);
     const Shape shape = matrix_shape(window_dims(dims, windows));
@@ -116,6 +145,9 @@ Value Tape::max_pool(const Value& x, const Dims& dims, const Windows& windows) {
 }
 
 Value Tape::avg_pool(const Value& x, const Dims& dims, const Windows& windows) {
+    if (std::max(element_count(window_dims(dims, windows)), element_count(dims)) > canonical::kMaxDimension) {
+        return avg_pool_by_places(x, dims, windows);
+    }
     const std::size_t axes = windows.kernel.size();
     const View view = kernel_last(windows_view(dims, windows), axes);
     const Shape shape = matrix_shape(window_dims(dims, windows));

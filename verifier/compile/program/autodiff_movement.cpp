@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <limits>
-
 #include <core/base/assert.hpp>
 #include <verifier/compile/program/autodiff.hpp>
 
@@ -10,27 +8,6 @@ using canonical::Shape;
 using canonical::View;
 
 namespace {
-
-// `view` of [leading..., rest...] at element `index` of the rest.
-View at_rest(const View& view, std::uint64_t elements, std::uint64_t index) {
-    View out = view;
-    std::uint64_t all = element_count(view.dims);
-    while (all > elements) {
-        const std::uint32_t size = out.dims.back();
-        const auto at = static_cast<std::int64_t>(index % size);
-        for (canonical::ViewAxis& axis : out.axes) {
-            const std::int64_t offset = axis.offset + at * axis.strides.back();
-            ASSERT(offset >= std::numeric_limits<std::int32_t>::min());
-            ASSERT(offset <= std::numeric_limits<std::int32_t>::max());
-            axis.offset = static_cast<std::int32_t>(offset);
-            axis.strides.pop_back();
-        }
-        out.dims.pop_back();
-        index /= size;
-        all /= size;
-    }
-    return out;
-}
 
 // How many of the readings of an element are summed at once: all of them, unless so many that it is better (rows can be
 // worked on side by side) or necessary to sum those of the last axes first.
