@@ -69,7 +69,8 @@ class Fetcher {
     /// ART-17: keeps the hashes of the chunks beside the dataset's file, so that it is served with them. Does nothing
     /// if the file is not stored. Throws StoreError.
     void keep_chunk_leaves(const Hash256& dataset, const merkle::Tree& tree) const;
-    /// Says that the store of our own has a checkpoint of the task: others that are fetched take from it what is the same.
+    /// Says that the store of our own has a checkpoint of the task: others that are fetched take from it what is the
+    /// same.
     void note_own(const contracts::TaskId& task, const Hash256& name);
     /// Number of failed attempts since the artifact was first requested, not counting those for lack of disk space.
     std::uint32_t failures(const Reference& artifact) const;

@@ -71,7 +71,8 @@ void add_plan_command(CLI::App& app, Session& session) {
         ->capture_default_str();
     command
         ->add_option(
-            "--sent-bits", a->options.sent_bits, "What it sends of each parameter then: 8 by DiLoCo, 0.125 by SparseLoCo"
+            "--sent-bits", a->options.sent_bits,
+            "What it sends of each parameter then: 8 by DiLoCo, 0.125 by SparseLoCo"
         )
         ->check(CLI::Range(0.001, 32.0))
         ->capture_default_str();
