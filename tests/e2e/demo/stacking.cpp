@@ -89,7 +89,7 @@ TaskId play_in_tolerance(SmallNetwork& at, const std::string& name, const TaskId
 /// ART-10: two tasks of a model of which one parameter is frozen, the second upon the first. Their checkpoints lack it,
 /// but for the last of each and the first of the second.
 void play_frozen(SmallNetwork& at, const std::filesystem::path& model) {
-    constexpr std::uint32_t frozen = 10;  // the last of the tensors of the state
+    constexpr std::uint32_t kFrozen = 10;  // the last of the tensors of the state
     std::optional<TaskId> parent;
     for (const char* name : {"frozen", "frozen again"}) {
         const std::filesystem::path directory = at.home / name;
@@ -105,7 +105,7 @@ void play_frozen(SmallNetwork& at, const std::filesystem::path& model) {
             const auto checkpoint = at.network.rpc().checkpoint(id, i);
             const bool is_whole = i == 3 || (parent && i == 0);
             const Hash256 file = artifacts::checkpoint_name(
-                checkpoint.value().state_root, is_whole ? std::vector<std::uint32_t>{} : std::vector{frozen}
+                checkpoint.value().state_root, is_whole ? std::vector<std::uint32_t>{} : std::vector{kFrozen}
             );
             const auto path = at.network.worker_home("solver") / "store" / to_hex(file.view());
             at.expect(
