@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <contracts/state/task.hpp>
 #include <core/canonical/node.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
@@ -20,6 +21,16 @@ bool is_in_file(const ExpectedState& state, std::size_t tensor) {
 
 bool Frozen::is_any() const {
     return std::any_of(places.begin(), places.end(), [](const auto& place) { return place.has_value(); });
+}
+
+std::vector<std::optional<std::uint32_t>> frozen_places(
+    const contracts::TaskSpec& spec, const program::Program& program, std::uint32_t checkpoint
+) {
+    const bool is_whole = checkpoint >= contracts::segment_count(spec) || (spec.parent && checkpoint == 0);
+    if (is_whole) {
+        return {};  // another task may start from the last one
+    }
+    return spec.parent ? program::inherited_tensors(program) : program::frozen_tensors(program);
 }
 
 std::vector<std::uint32_t> Frozen::numbers() const {

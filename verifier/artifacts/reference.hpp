@@ -10,6 +10,7 @@
 
 #include <core/base/bytes.hpp>
 #include <contracts/state/ids.hpp>
+#include <contracts/state/spec.hpp>
 #include <core/canonical/tile.hpp>
 #include <verifier/compile/program/program.hpp>
 
@@ -27,6 +28,12 @@ struct Frozen {
     /// The frozen tensors' numbers in the state.
     std::vector<std::uint32_t> numbers() const;
 };
+
+/// Returns the places of what the file of a task's checkpoint lacks: among the initial tensors, or in the state of the
+/// first checkpoint if the task has a parent.
+std::vector<std::optional<std::uint32_t>> frozen_places(
+    const contracts::TaskSpec& spec, const program::Program& program, std::uint32_t checkpoint
+);
 
 /// What is known of a checkpoint's file before it is there: every byte follows from the program and the state.
 struct ExpectedState {

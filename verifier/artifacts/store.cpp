@@ -126,8 +126,11 @@ std::filesystem::path ContentStore::leaves_path(const std::filesystem::path& art
 void ContentStore::put_leaves(const Hash256& hash, ByteView bytes) const {
     const fs::path temporary = directory_ / kTemporary / next_temporary_name();
     try {
-        File(temporary, O_WRONLY | O_CREAT | O_TRUNC).write(bytes);
+        const File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+        file.write(bytes);
+        file.sync();  // a checkpoint without them cannot be had (ART-15)
         fs::rename(temporary, leaves_path(path(hash)));
+        File(directory_ / kLeaves, O_RDONLY | O_DIRECTORY).sync();
     } catch (const fs::filesystem_error& error) {
         throw StoreError(error.what());
     }

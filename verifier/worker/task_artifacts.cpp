@@ -392,16 +392,7 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
 }
 
 artifacts::Frozen TaskArtifacts::frozen_in(std::uint32_t checkpoint) const {
-    if (checkpoint >= contracts::segment_count(spec)) {
-        return {};  // another task may start from it
-    }
-    if (spec.parent) {
-        return checkpoint == 0 || inherited.empty()
-                   ? artifacts::Frozen{}
-                   : artifacts::Frozen{program::inherited_tensors(program), inherited, commitments};
-    }
-    return initial.empty() ? artifacts::Frozen{}
-                           : artifacts::Frozen{program::frozen_tensors(program), initial, commitments};
+    return {artifacts::frozen_places(spec, program, checkpoint), spec.parent ? inherited : initial, commitments};
 }
 
 artifacts::Reference reference_to(

@@ -77,6 +77,61 @@ TEST_CASE("a checkpoint that is what the chain says is fetched") {
     CHECK(!std::filesystem::exists(published.out.string() + ".parts"));
 }
 
+/// A first tensor that the task gives and never trains. Of a task with a parent checkpoint 0 has it.
+struct PublishedFrozen : Published {
+    explicit PublishedFrozen(bool has_parent) {
+        program.initial = {{.name = "given", .type = program.state[0].type}};
+        for (canonical::Graph* graph : {&program.init, &program.step}) {
+            canonical::Input& first = graph->back().inputs.front();
+            first.source = canonical::Source::kState;
+            first.index = 0;
+        }
+        REQUIRE(program::check_program(program).has_value());
+        const std::vector<canonical::Tensor> initial{state[0]};
+        contracts::TaskSpec& spec = node.task.spec;
+        spec.program = artifacts::commit_program(program, artifacts::state_root_of(initial));
+        spec.program_artifact = publish(codec::encode(program));
+        spec.steps = 4;
+        spec.checkpoint_interval = 1;
+        node.task.checkpoints = 2;
+        start = checkpoint;
+        if (has_parent) {
+            spec.parent = contracts::TaskId{{9}};
+            artifacts::store_state(program, state, artifacts::leaves_of(state), store);
+        } else {
+            spec.initial_artifact = publish(artifacts::encode_initial(program, initial));
+        }
+        node.slots[contracts::keys::checkpoint(node.task.id, 0)] = codec::encode(start);
+        state[1].data[0] ^= 1U;
+        checkpoint.state_root = artifacts::state_root_of(state);
+        const artifacts::Frozen frozen{.places = artifacts::frozen_places(spec, program, 1)};
+        REQUIRE(frozen.has(0));
+        artifacts::store_state(program, state, artifacts::leaves_of(state), store, frozen);
+        node.slots[contracts::keys::checkpoint(node.task.id, 1)] = codec::encode(checkpoint);
+        node.serve();
+    }
+    FetchedCheckpoint fetch_second() {
+        client::RpcClient rpc(node.url());
+        return fetch_checkpoint(rpc, node.task.id, 1, out);
+    }
+    contracts::Checkpoint start;
+};
+
+TEST_CASE("ART-10: frozen tensors that a checkpoint's file lacks are in what is written") {
+    for (const bool has_parent : {false, true}) {
+        CAPTURE(has_parent);
+        PublishedFrozen published(has_parent);
+        CHECK(published.fetch_second().index == 1);
+        CHECK(
+            to_bytes(cli_test::read_text(published.out)) == artifacts::encode_state(published.program, published.state)
+        );
+        published.store.remove(
+            has_parent ? published.start.state_root : published.node.task.spec.initial_artifact->sha256
+        );
+        CHECK_THROWS_AS(static_cast<void>(published.fetch_second()), Failure);
+    }
+}
+
 TEST_CASE("a file of another state is an invalid artifact") {
     Published published;
     Bytes bytes = artifacts::encode_state(published.program, published.state);

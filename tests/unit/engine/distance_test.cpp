@@ -37,6 +37,24 @@ std::vector<Tensor> numbers_like(const std::vector<program::StateTensor>& types,
 
 }  // namespace
 
+namespace {
+
+/// Whether every engine measures what the definition does.
+void check_engines(const program::Program& program, const std::vector<Tensor>& given) {
+    const auto rows = std::make_shared<NoRows>();
+    const canonical::StepContext context{.seed = 99, .step = 0, .dataset = rows->shape()};
+    const std::vector<Tensor> expected = *canonical::execute_graph(program.init, context, *rows, given);
+    for (const auto& options : all_engines()) {
+        CAPTURE(name_of(options));
+        engine::Engine engine(program.init, rows, options);
+        engine.set_state(given);
+        REQUIRE(engine.run_step(context).has_value());
+        CHECK(engine.state() == expected);
+    }
+}
+
+}  // namespace
+
 TEST_CASE("NUM-1: a measurement is the same by the definition and on every engine, hostile values included") {
     program::CharModelConfig model;
     model.vocabulary = 40;
@@ -55,17 +73,7 @@ TEST_CASE("NUM-1: a measurement is the same by the definition and on every engin
         put_f32(claimed[0], element, hostile);
         element += 37;
     }
-    const auto rows = std::make_shared<NoRows>();
-    const canonical::StepContext context{.seed = 99, .step = 0, .dataset = rows->shape()};
-    const std::vector<Tensor> given = program::measured_state(start, replayed, claimed);
-    const std::vector<Tensor> expected = *canonical::execute_graph(program.init, context, *rows, given);
-    for (const auto& options : all_engines()) {
-        CAPTURE(name_of(options));
-        engine::Engine engine(program.init, rows, options);
-        engine.set_state(given);
-        REQUIRE(engine.run_step(context).has_value());
-        CHECK(engine.state() == expected);
-    }
+    check_engines(program, program::measured_state(start, replayed, claimed));
 }
 
 TEST_CASE("NUM-1: a measurement of joined tensors is the same by the definition and on every engine") {
@@ -76,16 +84,8 @@ TEST_CASE("NUM-1: a measurement of joined tensors is the same by the definition 
         types.push_back({name, {type, {1 + i % 2, 5}}});
     }
     const program::Program program = program::build_distance_program(types).value();
-    const auto rows = std::make_shared<NoRows>();
-    const canonical::StepContext context{.seed = 99, .step = 0, .dataset = rows->shape()};
-    const std::vector<Tensor> given =
-        program::measured_state(numbers_like(types, 1, 1.0), numbers_like(types, 2, 1.0), numbers_like(types, 3, 1e-3));
-    const std::vector<Tensor> expected = *canonical::execute_graph(program.init, context, *rows, given);
-    for (const auto& options : all_engines()) {
-        CAPTURE(name_of(options));
-        engine::Engine engine(program.init, rows, options);
-        engine.set_state(given);
-        REQUIRE(engine.run_step(context).has_value());
-        CHECK(engine.state() == expected);
-    }
+    check_engines(
+        program,
+        program::measured_state(numbers_like(types, 1, 1.0), numbers_like(types, 2, 1.0), numbers_like(types, 3, 1e-3))
+    );
 }

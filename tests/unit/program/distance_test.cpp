@@ -31,13 +31,7 @@ TEST_CASE("TOL-2: a measurement is what double precision says within its toleran
         add_random(states, "b", {1, 33}, 1e-3, drift, 12);
         add_random(states, "adam.first.w", {40, 70}, 1e-2, drift / 3, 13);
         add_random(states, "norm1.running_var", {1, 5}, 1e-2, drift / 3, 14);
-        const Measured measured = measure(states);
-        check_row(measured, 0, reference(states, StateGroup::kParameter));
-        check_row(measured, 1, reference(states, StateGroup::kOther));
-        for (const std::uint32_t row : {0U, 1U}) {
-            CHECK(measured.at(row, MeasuredColumn::kNotFinite) == 0.0);
-            CHECK(measured.at(row, MeasuredColumn::kIntegers) == 0.0);
-        }
+        check_measured(states);
     }
 }
 

@@ -111,4 +111,15 @@ inline void check_row(const Measured& measured, std::uint32_t row, const Referen
     check(MeasuredColumn::kUpdateMax, expected.update_max, expected.update_max);
 }
 
+/// Whether a state whose numbers are all finite was measured as double precision says, within TOL-2's tolerance.
+inline void check_measured(const States& states) {
+    const Measured measured = measure(states);
+    check_row(measured, 0, reference(states, program::StateGroup::kParameter));
+    check_row(measured, 1, reference(states, program::StateGroup::kOther));
+    for (const std::uint32_t row : {0U, 1U}) {
+        CHECK(measured.at(row, MeasuredColumn::kNotFinite) == 0.0);
+        CHECK(measured.at(row, MeasuredColumn::kIntegers) == 0.0);
+    }
+}
+
 }  // namespace assay::test

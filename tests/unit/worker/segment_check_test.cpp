@@ -115,6 +115,29 @@ TEST_CASE("a replay that cannot be done says nothing about the solver") {
     CHECK_FALSE(check(small, records_of(small, 2), true).value().has_value());
 }
 
+TEST_CASE("ART-10: a segment upon a parent is replayed with the frozen tensors of the first checkpoint") {
+    test::SmallTask small(test::Start::kFrozen);
+    small.spec.parent = contracts::TaskId{{8}};
+    small.spec.initial_artifact.reset();
+    const auto before = small.state_after(3);  // the parent's last
+    const contracts::Checkpoint start = small.post(before);
+    auto child =
+        load_task_artifacts(contracts::TaskId{{7}}, small.spec, waiting_source(small.store), {}, start).value();
+    const auto first = run_segment(child, 1, before, {}, nullptr).value().state;
+    const auto second = run_segment(child, 2, first, {}, nullptr).value().state;
+    artifacts::SegmentRecords records;
+    records.task.id = contracts::TaskId{{7}};
+    records.task.spec = small.spec;
+    records.task.checkpoints = 4;
+    records.segment = 2;
+    records.before = small.post(first, child->frozen_in(1));
+    records.after = small.post(second, child->frozen_in(2));
+    CHECK_FALSE(check(small, records).has_value());
+    records.start = start;
+    CHECK(check(small, records).value().value().holds());
+    CHECK(replay(small, codec::encode(records)) == kReplayHolds);
+}
+
 TEST_CASE("a file that has no records of a segment is refused") {
     test::SmallTask small;
     CHECK_THROWS_WITH(replay(small, {1, 2, 3}), doctest::Contains("has no records of a segment"));

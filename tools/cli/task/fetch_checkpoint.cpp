@@ -122,9 +122,8 @@ Given given_to(
     const contracts::TaskSpec& spec, const program::Program& program, std::uint32_t index,
     const std::function<contracts::Checkpoint()>& first, PartsStore& store
 ) {
-    auto places = spec.parent ? program::inherited_tensors(program) : program::frozen_tensors(program);
-    const bool is_any = artifacts::Frozen{.places = places}.is_any();
-    if (!is_any || index >= contracts::segment_count(spec) || (spec.parent && index == 0)) {
+    auto places = artifacts::frozen_places(spec, program, index);
+    if (!artifacts::Frozen{.places = places}.is_any()) {
         return {};
     }
     if (spec.parent) {
