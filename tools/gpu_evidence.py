@@ -40,6 +40,8 @@ def arguments(argv):
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build" / "gpu-evidence.json")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "gpu", help="the build folder")
     parser.add_argument("--no-install", action="store_true", help="install nothing, neither from Debian nor from PyPI")
+    parser.add_argument("--prebuilt", action="store_true", help="build nothing: the build folder was made on another machine, for this "
+                        "GPU, from this checkout at the same path")
     parser.add_argument("--nvcc", type=pathlib.Path, help="the nvcc to use, instead of that on the PATH or from PyPI")
     parser.add_argument("--torch-root", type=pathlib.Path, help="a libtorch for CUDA, or the torch folder of a wheel")
     parser.add_argument("--jobs", type=int, default=max(1, min(os.cpu_count(), memory() // 1_500_000_000)), help="compilers at once")
@@ -173,6 +175,9 @@ class Run:
             self.command("toolkit", ["python3", "-m", "venv", venv])
         self.command("toolkit", [python, "-m", "pip", "install", "--quiet", *packages])
         pattern = f"lib/python3*/site-packages/{pattern}"
+        for toolkit in venv.glob("lib/python3*/site-packages/nvidia/cu*"):
+            if (toolkit / "lib").exists() and not (toolkit / "lib64").exists():
+                (toolkit / "lib64").symlink_to("lib")  # where nvcc looks for what it links
         found = next(venv.glob(pattern), venv / pattern if self.options.dry_run else None)
         if found is None:
             raise Failed(f"toolkit: {', '.join(map(str, packages))} have no {pattern}")
@@ -187,6 +192,7 @@ class Run:
                          "or give --nvcc and --torch-root of an older toolkit")
 
     def build(self, nvcc, torch):
+        self.compare_versions(nvcc)
         gpu = next(iter(self.record["machine"]["gpus"]), {})
         architecture = gpu.get("compute_cap", "9.0").replace(".", "")
         self.command("build", ["cmake", "--preset", "release", "-B", self.options.build, "-DASSAY_WITH_CUDA=ON",
@@ -240,9 +246,9 @@ class Run:
             "nvcc": output_of([nvcc, "--version"]).splitlines()[-2:],
             "torch": [line for line in version.splitlines() if line.startswith(("__version__ =", "cuda", "git_version"))],
             "compiler": output_of(["c++", "--version"]).splitlines()[:1]}
-        self.compare_versions(nvcc)
-        self.build(nvcc, torch)
-        self.check_kernels(nvcc)
+        if not options.prebuilt:
+            self.build(nvcc, torch)
+            self.check_kernels(nvcc)
         self.run_tests()
         self.bench()
         if options.dry_run:

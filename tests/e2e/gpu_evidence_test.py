@@ -107,6 +107,12 @@ class EvidenceTest(unittest.TestCase):
         self.assertEqual(record["canonical"]["arguments"], "canonical --device cuda --repeats 11")
         self.assertEqual(record["result"], "failed")
 
+    def test_what_was_built_elsewhere_is_not_built_again(self):
+        self.assertEqual(self.run_it("--prebuilt", *self.with_stand_ins()).returncode, 1)
+        record = self.record()
+        self.assertEqual(sorted({c["step"] for c in record["commands"]}), ["bench", "facts", "tests"])
+        self.assertEqual(record["failed"], ["test_engine_on_cuda: unlike"])
+
     def test_tests_that_run_nothing_have_failed(self):
         options = self.with_stand_ins()
         self.write("bin/suite", "#!/bin/sh\nexit 1\n")

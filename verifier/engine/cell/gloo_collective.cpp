@@ -37,6 +37,8 @@ class WordStore final : public c10d::Store {
     bool deleteKey(const std::string& /*key*/) override { throw unexpected(); }
     bool check(const std::vector<std::string>& /*keys*/) override { throw unexpected(); }
     std::int64_t getNumKeys() override { throw unexpected(); }
+    // Not marked `override`, since c10d's Store asks for it only in newer releases of libtorch.
+    c10::intrusive_ptr<c10d::Store> clone() { return c10::make_intrusive<WordStore>(words_); }
 
   private:
     static std::runtime_error unexpected() {
