@@ -9,6 +9,7 @@ build; the check of the kernels' machine code with that nvcc; every test with th
 Exits with 0 when everything passed, 1 when something failed, 2 for wrong options and 3 where there is no GPU.
 """
 import argparse
+import concurrent.futures
 import datetime
 import json
 import os
@@ -18,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree
 
@@ -45,6 +47,8 @@ def arguments(argv):
     parser.add_argument("--nvcc", type=pathlib.Path, help="the nvcc to use, instead of that on the PATH or from PyPI")
     parser.add_argument("--torch-root", type=pathlib.Path, help="a libtorch for CUDA, or the torch folder of a wheel")
     parser.add_argument("--jobs", type=int, default=max(1, min(os.cpu_count(), memory() // 1_500_000_000)), help="compilers at once")
+    parser.add_argument("--processes", type=int, default=max(1, os.cpu_count() // 2), help="test cases at once")
+    parser.add_argument("--bench-torch", action="store_true", help="compare with the PyTorch of python3 too")
     parser.add_argument("--repeats", type=int, default=11, help="steps that the bench measures")
     parser.add_argument("--smi", default="nvidia-smi", help="the nvidia-smi to ask")
     return parser.parse_args(argv)
@@ -112,6 +116,7 @@ class Run:
 
     def __init__(self, options):
         self.options = options
+        self.lock = threading.Lock()
         self.record = {"evidence": "gpu", "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                        "result": "incomplete", **commit(), "machine": machine(options.smi), "versions": {}, "commands": [],
                        "tests": [], "canonical": None}
@@ -119,7 +124,8 @@ class Run:
     def write(self):
         if not self.options.dry_run:
             self.options.output.parent.mkdir(parents=True, exist_ok=True)
-            self.options.output.write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")
+            with self.lock:
+                self.options.output.write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")
 
     def command(self, step, command, environment=None, must=True, timeout=None):
         """Runs it in the checkout; its standard output, or None where it failed and need not succeed."""
@@ -141,7 +147,8 @@ class Run:
         entry = {"step": step, "command": text, "exit": code, "seconds": round(time.monotonic() - start, 1)}
         if code:
             entry["output"] = ends_of(out + err)
-        self.record["commands"].append(entry)
+        with self.lock:
+            self.record["commands"].append(entry)
         self.write()
         if code and must:
             raise Failed(f"{step}: `{text}` ended with {code}:\n{ends_of(out + err)}")
@@ -211,26 +218,41 @@ class Run:
         return self.record["commands"][-1]["seconds"]
 
     def run_tests(self):
-        """Every test with the label gpu, as CTest would run it, but with a result for each case."""
+        """Every test with the label gpu, as CTest would run it, but with a process and a result for each case."""
+        cases = []
         for suite in SUITES:
             listing = ["ctest", "--test-dir", self.options.build / suite, "-L", "gpu", "--show-only=json-v1"]
             shown = self.command("tests", listing)
             for name, command, environment, timeout in labelled_tests(shown or '{"tests": []}'):
                 if not command:
                     raise Failed(f"tests: {name} is not built")
-                report = self.options.build / f"{name}.xml"
-                report.unlink(missing_ok=True)
-                out = self.command("tests", [*command, "-r=junit", f"-o={report}"], environment, must=False, timeout=timeout)
-                skipped = [line for line in (out or "").splitlines() if line.startswith("skipped: ")]
-                cases = cases_of(report) if report.exists() and report.stat().st_size and not skipped else []
-                if not cases:  # here nothing may be skipped
-                    cases = [{"case": "all", "seconds": self.seconds(), "result": "failed",
-                              "message": (skipped or ["no case was run"])[0]}]
-                self.record["tests"] += [{"test": name, **case} for case in cases]
+                counted = self.command("tests", [*command, "--count"], environment, must=False, timeout=timeout)
+                number = re.search(r"filters: (\d+)", counted or "")
+                cases += [(name, 1 + i, command, environment, timeout) for i in range(int(number[1]) if number else 1)]
+        with concurrent.futures.ThreadPoolExecutor(self.options.processes) as pool:
+            # The longest cases are in the last suites.
+            running = [pool.submit(self.run_case, *case) for case in reversed(cases)]
+            for (name, *_), done in zip(cases, reversed(running)):
+                found = done.result()
+                with self.lock:
+                    self.record["tests"] += [{"test": name, **case} for case in found]
                 self.write()
+
+    def run_case(self, name, number, command, environment, timeout):
+        """Runs the case of a suite that has this number, in a process of its own; a list of dicts, since here nothing may be skipped."""
+        report = self.options.build / f"{name}-{number}.xml"
+        report.unlink(missing_ok=True)
+        start = time.monotonic()
+        only = [f"--first={number}", f"--last={number}", "-r=junit", f"-o={report}"]
+        out = self.command("tests", [*command, *only], environment, must=False, timeout=timeout)
+        skipped = [line for line in (out or "").splitlines() if line.startswith("skipped: ")]
+        cases = cases_of(report) if report.exists() and report.stat().st_size and not skipped else []
+        return cases or [{"case": f"number {number}", "seconds": round(time.monotonic() - start, 1), "result": "failed",
+                          "message": (skipped or ["no case was run"])[0]}]
 
     def bench(self):
         command = [self.options.build / "bin" / "assay-bench", "canonical", "--device", "cuda", "--repeats", self.options.repeats]
+        command += ["--torch", "python3"] if self.options.bench_torch else []
         found = self.command("bench", command, must=False)
         self.record["canonical"] = json.loads(found) if found else None
 

@@ -21,13 +21,13 @@ case "$1" in --query-gpu=*) echo '%s';; *) echo '| NVIDIA-SMI 1.2  CUDA Version:
 """
 NVCC = "#!/bin/sh\necho 'Cuda compilation tools, release 13.4, V13.4.92'\n"
 SUITE = """#!/bin/sh
-for word in "$@"; do case "$word" in -o=*) out=${word#-o=};; esac; done
-test "$ASSAY_TEST_DEVICE" = cuda && cat > "$out" <<'END'
-<testsuites><testsuite name="t">
-<testcase name="equal" time="0.5" status="run"/>
-<testcase name="unlike" time="0.25" status="run"><failure message="1 != 2" type="CHECK"/></testcase>
-</testsuite></testsuites>
-END
+for word in "$@"; do case "$word" in
+-o=*) out=${word#-o=};;
+--first=1) case='<testcase name="equal" time="0.5" status="run"/>';;
+--first=2) case='<testcase name="unlike" time="0.25" status="run"><failure message="1 != 2" type="CHECK"/></testcase>';;
+--count) echo '[doctest] unskipped test cases passing the current filters: 2'; exit;;
+esac; done
+test "$ASSAY_TEST_DEVICE" = cuda && echo "<testsuites><testsuite name='t'>$case</testsuite></testsuites>" > "$out"
 """
 CTEST = """#!/bin/sh
 case "$*" in
@@ -117,14 +117,14 @@ class EvidenceTest(unittest.TestCase):
         options = self.with_stand_ins()
         self.write("bin/suite", "#!/bin/sh\nexit 1\n")
         self.assertEqual(self.run_it(*options).returncode, 1)
-        self.assertIn("test_engine_on_cuda: all", self.record()["failed"])
+        self.assertIn("test_engine_on_cuda: number 1", self.record()["failed"])
 
     def test_tests_that_are_skipped_have_failed(self):
         options = self.with_stand_ins()
         self.write("bin/suite", SUITE.replace("\n", "\necho 'skipped: libtorch finds no CUDA device'\n", 1))
         self.assertEqual(self.run_it(*options).returncode, 1)
         record = self.record()
-        self.assertIn("test_engine_on_cuda: all", record["failed"])
+        self.assertIn("test_engine_on_cuda: number 1", record["failed"])
         self.assertIn("skipped: libtorch finds no CUDA device", [test.get("message") for test in record["tests"]])
 
     def test_a_build_that_fails_ends_the_run(self):

@@ -3,9 +3,10 @@
 """Times training steps of the bench's models in the PyTorch of this interpreter, as its users would write them: its layers,
 scaled_dot_product_attention, fused AdamW.
 
-    torch_steps.py --model '{"layers": 4, ...}' [--threads N] [--steps N] [--bf16]
+    torch_steps.py --model '{"layers": 4, ...}' [--device cuda] [--threads N] [--steps N] [--modes fp32 recorded bf16]
 
-Prints {"version": ..., "milliseconds": [one for each step, after two to warm up]}. `assay-bench canonical --torch PYTHON` calls it.
+Prints {"version": ..., MODE: [milliseconds of each step, after two to warm up]}. `recorded` is fp32 as a CUDA graph, which starts all of a step
+at once; `bf16` is under autocast, and on a GPU recorded too. `assay-bench canonical --torch PYTHON` calls it.
 """
 import argparse
 import json
@@ -110,29 +111,60 @@ def model_of(size):
     return model, torch.cat([values, torch.randint(size["classes"], (size["batch"], 1))], dim=1)
 
 
+def recorded(step):
+    """`step` as a CUDA graph, which starts all of it at once."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = step()
+
+    def repeat():
+        graph.replay()
+        return loss
+    return repeat
+
+
 def main():
     parser = argparse.ArgumentParser(description="Time training steps in PyTorch.")
     parser.add_argument("--model", required=True, type=json.loads)
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--steps", type=int, default=7)
-    parser.add_argument("--bf16", action="store_true", help="under autocast to bfloat16")
+    parser.add_argument("--modes", nargs="+", choices=["fp32", "recorded", "bf16"], default=["fp32"])
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    torch.backends.cudnn.allow_tf32 = False  # of products it is off unless asked for
+    print(json.dumps({"version": torch.__version__, **{mode: milliseconds(options, mode) for mode in options.modes}}))
+
+
+def milliseconds(options, mode):
     torch.manual_seed(1)
-    model, rows = model_of(options.model)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01, fused=True)
-    milliseconds = []
-    for step in range(-2, options.steps):
-        start = time.perf_counter()
+    kind = torch.device(options.device).type
+    is_recorded = mode == "recorded" or (mode == "bf16" and kind == "cuda")
+    model, rows = (part.to(options.device) for part in model_of(options.model))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01, fused=True, capturable=is_recorded)
+
+    def step():
         optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=options.bf16):
+        with torch.autocast(kind, dtype=torch.bfloat16, enabled=mode == "bf16", cache_enabled=not is_recorded):
             loss = model(rows)
         loss.backward()
         optimizer.step()
-        loss.item()
-        if step >= 0:
-            milliseconds.append((time.perf_counter() - start) * 1e3)
-    print(json.dumps({"version": torch.__version__, "milliseconds": milliseconds}))
+        return loss
+
+    take = recorded(step) if is_recorded else step
+    out = []
+    for i in range(-2, options.steps):
+        start = time.perf_counter()
+        take().item()
+        if i >= 0:
+            out.append((time.perf_counter() - start) * 1e3)
+    return out
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@
 #include <core/base/assert.hpp>
 #include <core/canonical/partial.hpp>
 #include <verifier/engine/backend/backend.hpp>
+#include <verifier/engine/backend/recorder.hpp>
+#include <verifier/engine/backend/step_tasks.hpp>
 #include <verifier/engine/fused/steps.hpp>
 #include <verifier/engine/torch/runtime.hpp>
 
@@ -19,10 +21,8 @@ namespace assay::engine {
 
 using canonical::DType;
 using canonical::Graph;
-using canonical::Input;
 using canonical::Node;
 using canonical::Op;
-using canonical::Source;
 using canonical::StepContext;
 using canonical::StepError;
 using canonical::Tensor;
@@ -42,6 +42,9 @@ constexpr std::size_t kTrimBytes = std::size_t{64} << 20U;
 // Sources whose values depend on the seed and the step.
 bool is_numbered(Op op) { return op == Op::kUniform || op == Op::kBernoulli || op == Op::kStepCount; }
 
+// Sources that a device cannot compute by itself.
+bool is_from_host(Op op) { return op == Op::kBatchRows || op == Op::kStepCount; }
+
 // Whether every value of an i32 tensor is one that a quantisation to `precision` bits may leave.
 bool is_within(const Tensor& q, std::uint32_t precision) {
     const std::int32_t limit = quantised_limit(precision);
@@ -57,11 +60,6 @@ bool is_within(const Tensor& q, std::uint32_t precision) {
 
 }  // namespace
 
-bool is_quantised_to(const Graph& graph, const Input& input, std::uint32_t precision) {
-    return input.source == Source::kNode && graph[input.index].op == Op::kQuantise &&
-           graph[input.index].attributes[0] <= precision;
-}
-
 bool fits_double(const Node& contract, std::uint32_t bits) {
     const auto [precision, chunk] = contract.attributes;
     const std::uint32_t depth = std::min(chunk, contract.inputs[0].shape.cols);
@@ -75,14 +73,10 @@ std::unique_ptr<Backend> make_backend(std::size_t slots, const EngineOptions& op
     return make_torch_backend(slots, options);
 }
 
-struct Engine::Impl {
+struct Engine::Impl : StepTasks {
     Graph graph;
     std::shared_ptr<const canonical::RowSource> rows;
     EngineOptions options;
-    std::vector<Task> tasks;                 // one per node, kCommit excepted
-    std::vector<std::vector<Slot>> expired;  // node outputs that nobody reads after this node
-    std::vector<Slot> next;                  // where the next state comes from
-    std::vector<Slot> state;
     std::set<std::uint32_t> kept;
     std::map<std::uint32_t, float> scalars;
     std::unique_ptr<Backend> backend;
@@ -90,10 +84,9 @@ struct Engine::Impl {
     std::unique_ptr<fused::ThreadPool> pool;  ///< where there is no `fast`, which has its own
     std::size_t state_size = 0;  ///< tensors that there are; an initialisation may begin with fewer than it makes
     bool is_state_fast = false;  ///< the state is in `fast`, else in `backend`
-
-    Slot slot_of(const Input& input) const {
-        return input.source == Source::kNode ? input.index : static_cast<Slot>(graph.size() - 1) + input.index;
-    }
+    bool has_run_nodes = false;  ///< a whole step from a whole state
+    bool is_recorded = false;
+    StepContext now{};  ///< of the step that is recorded or repeated
 
     fused::ThreadPool& threads() {
         if (fast) {
@@ -109,7 +102,6 @@ struct Engine::Impl {
         const bool is_torch = options.device != "cpu" || options.portable;
         set_threads(is_torch ? options.threads : 1, is_torch ? options.threads : 1);
     }
-    void plan();
     Tensor take_tensor(std::size_t index);
     template <class Take>
     void take_all(Take take);
@@ -120,45 +112,17 @@ struct Engine::Impl {
     void store_tensor(std::size_t index, const Tensor& tensor);
     Result<void, StepError> run_fast(const StepContext& context, OutputObserver* observer);
     Result<void, StepError> run_nodes(const StepContext& context, const Tamper& tamper, OutputObserver* observer);
+    Result<void, StepError> run_recorded(const StepContext& context);
+    bool can_repeat() const;
+    void record();
+    void keep_scalar(std::uint32_t node);
+    void release_outputs();
     void batch(const Task& task, const StepContext& context);
     void execute(const Task& task, const StepContext& context);
     void show(std::uint32_t node, OutputObserver& observer);
     void tamper_with(const Task& task, std::uint64_t step, const Tamper& tamper);
     bool is_task_bounded(const Task& task) const;
 };
-
-void Engine::Impl::plan() {
-    const std::size_t count = graph.size() - 1;
-    std::vector<std::size_t> last_use(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        Task task{.node = graph[i], .inputs = {}, .output = static_cast<Slot>(i)};
-        last_use[i] = i;
-        for (const Input& input : graph[i].inputs) {
-            task.inputs.push_back(slot_of(input));
-            if (input.source == Source::kNode) {
-                last_use[input.index] = i;
-            }
-        }
-        if (task.node.op == Op::kContract) {
-            const std::uint32_t precision = task.node.attributes[0];
-            task.is_bounded = is_quantised_to(graph, task.node.inputs[0], precision) &&
-                              is_quantised_to(graph, task.node.inputs[2], precision);
-        }
-        tasks.push_back(std::move(task));
-    }
-    for (std::size_t i = 0; i < graph.back().inputs.size(); ++i) {
-        const Input& input = graph.back().inputs[i];
-        next.push_back(slot_of(input));
-        state.push_back(static_cast<Slot>(count + i));
-        if (input.source == Source::kNode) {
-            last_use[input.index] = count;
-        }
-    }
-    expired.resize(count + 1);
-    for (std::size_t i = 0; i < count; ++i) {
-        expired[last_use[i]].push_back(static_cast<Slot>(i));
-    }
-}
 
 Tensor Engine::Impl::load_tensor(std::size_t index) const {
     return is_state_fast ? fast->state(index) : backend->load(static_cast<Slot>(tasks.size() + index));
@@ -272,7 +236,7 @@ Engine::Engine(Graph graph, std::shared_ptr<const canonical::RowSource> rows, En
         impl_->fast.emplace(impl_->graph, impl_->rows, impl_->options);
     }
     check_contractions(impl_->graph, impl_->options);
-    impl_->plan();
+    static_cast<StepTasks&>(*impl_) = tasks_of(impl_->graph);
     const std::size_t slots = impl_->tasks.size() + std::size_t{canonical::kMaxTensorsBefore};
     impl_->backend = make_backend(slots, impl_->options);
 }
@@ -333,6 +297,9 @@ Result<void, StepError> Engine::run_step(const StepContext& context, const Tampe
     }
     impl_->move_state(false);
     impl_->use_threads();
+    if (!tamper && observer == nullptr && impl_->can_repeat()) {
+        return impl_->run_recorded(context);
+    }
     return impl_->run_nodes(context, tamper, observer);
 }
 
@@ -371,8 +338,7 @@ Result<void, StepError> Engine::Impl::run_nodes(
             is_stopped = observer->is_done();
         }
         if (kept.contains(i)) {
-            const Tensor value = backend->load(i);
-            std::memcpy(&scalars[i], value.data.data(), sizeof(float));
+            keep_scalar(i);
         }
         for (const Slot slot : expired[i]) {
             backend->release(slot);
@@ -381,13 +347,72 @@ Result<void, StepError> Engine::Impl::run_nodes(
     const bool is_finite =
         !is_stopped && std::all_of(next.begin(), next.end(), [&](Slot slot) { return backend->is_finite(slot); });
     if (is_finite) {
+        has_run_nodes = state_size == state.size();
         backend->move_all(next, state);
         state_size = state.size();
     }
+    release_outputs();
+    if (!is_finite && !is_stopped) {
+        return Unexpected{StepError::kDiverged};
+    }
+    return {};
+}
+
+void Engine::Impl::keep_scalar(std::uint32_t node) {
+    const Tensor value = backend->load(node);
+    std::memcpy(&scalars[node], value.data.data(), sizeof(float));
+}
+
+void Engine::Impl::release_outputs() {
     for (Slot slot = 0; slot < tasks.size(); ++slot) {
         backend->release(slot);
     }
-    if (!is_finite && !is_stopped) {
+}
+
+// The first step of an engine finds out what a record takes for granted, and many engines execute no second one.
+bool Engine::Impl::can_repeat() const {
+    return backend->recorder() != nullptr && has_run_nodes && state_size == state.size();
+}
+
+void Engine::Impl::record() {
+    std::vector<Slot> inputs;
+    for (const Task& task : tasks) {
+        if (is_from_host(task.node.op)) {
+            inputs.push_back(task.output);
+        }
+    }
+    const std::vector<Slot> outputs(kept.begin(), kept.end());
+    backend->recorder()->record(now, {.inputs = inputs, .state = state, .next = next, .kept = outputs}, [this] {
+        for (std::uint32_t i = 0; i < tasks.size(); ++i) {
+            if (!is_from_host(tasks[i].node.op)) {
+                execute(tasks[i], now);
+            }
+            for (const Slot slot : expired[i]) {
+                if (!kept.contains(slot)) {
+                    backend->release(slot);
+                }
+            }
+        }
+    });
+    is_recorded = true;
+}
+
+Result<void, StepError> Engine::Impl::run_recorded(const StepContext& context) {
+    now = context;
+    for (const Task& task : tasks) {
+        if (is_from_host(task.node.op)) {
+            execute(task, context);
+        }
+    }
+    if (!is_recorded) {
+        record();
+    }
+    const bool is_finite = backend->recorder()->replay(context);
+    for (const std::uint32_t node : kept) {
+        keep_scalar(node);
+    }
+    release_outputs();
+    if (!is_finite) {
         return Unexpected{StepError::kDiverged};
     }
     return {};
@@ -403,6 +428,7 @@ void Engine::keep(std::uint32_t node) {
     ASSERT(node < impl_->tasks.size() && impl_->graph[node].dtype == DType::kF32);
     ASSERT(!impl_->fast || !impl_->fast->is_prepared());
     impl_->kept.insert(node);
+    impl_->is_recorded = false;
     if (impl_->fast) {
         impl_->fast->keep(node);
     }

@@ -27,6 +27,7 @@ using canonical::Source;
 using canonical::Tensor;
 using engine::KernelChoice;
 using engine::ProductChoice;
+using engine::RecordChoice;
 
 namespace {
 
@@ -124,6 +125,7 @@ std::vector<engine::EngineOptions> all_engines() {
                 );
             }
         }
+        out.push_back({.device = test_device(), .threads = 1, .portable = true, .recording = RecordChoice::kNever});
         return out;
     }
     return {
@@ -136,7 +138,12 @@ std::vector<engine::EngineOptions> all_engines() {
          .threads = 1,
          .portable = true,
          .products = ProductChoice::kResidues,
-         .kernels = KernelChoice::kOwn}};
+         .kernels = KernelChoice::kOwn},
+        {.device = "cpu",
+         .threads = 1,
+         .portable = true,
+         .kernels = KernelChoice::kOwn,
+         .recording = RecordChoice::kAlways}};
 }
 
 std::string name_of(const engine::EngineOptions& options) {
@@ -151,6 +158,9 @@ std::string name_of(const engine::EngineOptions& options) {
            " threads" + (choice.empty() ? "" : ", " + choice) +
            (options.kernels == KernelChoice::kOwn       ? ", own kernels"
             : options.kernels == KernelChoice::kLibrary ? ", no kernels"
+                                                        : "") +
+           (options.recording == RecordChoice::kAlways  ? ", recorded"
+            : options.recording == RecordChoice::kNever ? ", not recorded"
                                                         : "");
 }
 

@@ -180,12 +180,16 @@ TEST_CASE("NUM-1: state tensors that change places equal the definition over sev
         c.state.push_back(canonical::make_tensor(canonical::DType::kF32, shape));
         std::fill(c.state.back().data.begin(), c.state.back().data.end(), i);
     }
-    Engine engine(graph, c.rows, {});
-    engine.set_state(c.state);
-    for (int step = 0; step < 4; ++step) {
-        c.state = test::by_definition(c).next.value();
-        REQUIRE(engine.run_step(c.context).has_value());
-        CHECK(engine.state() == c.state);
+    for (const EngineOptions& options : test::all_engines()) {
+        CAPTURE(test::name_of(options));
+        test::Case now = c;
+        Engine engine(graph, c.rows, options);
+        engine.set_state(c.state);
+        for (int step = 0; step < 4; ++step) {
+            now.state = test::by_definition(now).next.value();
+            REQUIRE(engine.run_step(now.context).has_value());
+            CHECK(engine.state() == now.state);
+        }
     }
 }
 

@@ -34,7 +34,9 @@ TEST_CASE("NUM-1: several steps in a row equal the definition, however each is e
             Case now = c;
             engine::Engine engine(c.graph, c.rows, options);
             engine.set_state(c.state);
-            for (const How how : {How::kUnwatched, How::kObserved, How::kNodeByNode, How::kObserved, How::kUnwatched}) {
+            for (const How how :
+                 {How::kUnwatched, How::kUnwatched, How::kObserved, How::kNodeByNode, How::kUnwatched, How::kUnwatched,
+                  How::kObserved, How::kUnwatched}) {
                 const Outcome expected = by_definition(now);
                 WholeOutputs outputs(now.graph, [](std::uint32_t, const Tensor&) { return true; });
                 const engine::Tamper changes_nothing = [](std::uint64_t, std::uint32_t, Tensor&) {};

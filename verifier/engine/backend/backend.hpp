@@ -36,9 +36,13 @@ struct Task {
     bool is_bounded = false;
 };
 
+class Recorder;
+
 class Backend {
   public:
     virtual ~Backend() = default;
+    /// What repeats whole steps, or nullptr where there is no such thing.
+    virtual Recorder* recorder() { return nullptr; }
     virtual void store(Slot slot, const canonical::Tensor& tensor) = 0;
     virtual canonical::Tensor load(Slot slot) const = 0;
     virtual void release(Slot slot) = 0;

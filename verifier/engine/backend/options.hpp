@@ -25,6 +25,13 @@ enum class KernelChoice : std::uint8_t {
     kOwn,        ///< our own kernels; on a CPU the same source as loops (for tests)
 };
 
+/// Whether steps that are alike are recorded and repeated as a whole. All choices give the same bits.
+enum class RecordChoice : std::uint8_t {
+    kAutomatic,  ///< on an accelerator with kernels of our own
+    kNever,
+    kAlways,  ///< on a CPU too, where a repeated step is executed anew in the same places (for tests)
+};
+
 struct EngineOptions {
     std::string device = "cpu";  ///< a torch device string
     int threads = 1;
@@ -35,6 +42,7 @@ struct EngineOptions {
     bool portable = false;
     ProductChoice products = ProductChoice::kAutomatic;  ///< used by the portable engine
     KernelChoice kernels = KernelChoice::kAutomatic;     ///< used by the portable engine
+    RecordChoice recording = RecordChoice::kAutomatic;   ///< used by the portable engine
     /// Steps that are trained or replayed, and not watched, are executed by these machines together with this one.
     std::shared_ptr<StepMachines> cell{};
 };

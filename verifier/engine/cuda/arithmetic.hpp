@@ -173,6 +173,12 @@ ASSAY_HOST_DEVICE inline std::int32_t to_int(float x) {
     return x < -0x1.0p31F ? std::numeric_limits<std::int32_t>::min() : static_cast<std::int32_t>(x);
 }
 
+/// Where a kernel reads the seed and the step, so that a step that was recorded can be repeated as another one.
+struct Clock {
+    std::uint64_t seed = 0;
+    std::uint64_t step = 0;
+};
+
 /// NUM-30: key and counter inputs of Philox. The counter is (block, tensor, step low, step high) and gives four words.
 struct PhiloxNumbers {
     std::uint32_t tensor = 0;

@@ -267,11 +267,13 @@ struct ElementwiseBody {
 template <bool kIsUniform>
 struct DrawBody {
     std::uint32_t attribute = 0;
-    PhiloxNumbers numbers;
+    std::uint32_t tensor = 0;
+    const Clock* clock = nullptr;
     Rank count = 0;
     float* out = nullptr;
 
     ASSAY_HOST_DEVICE void operator()(Rank index) const {
+        const PhiloxNumbers numbers{tensor, clock->step, clock->seed};
         const auto words = philox(static_cast<std::uint32_t>(index), numbers);
         for (std::size_t k = 0; k < 4; ++k) {
             const Rank where = index * 4 + static_cast<Rank>(k);
@@ -285,6 +287,18 @@ struct DrawBody {
             } else {
                 out[where] = words[k] < attribute ? 1.0F : 0.0F;
             }
+        }
+    }
+};
+
+/// Leaves a 1 where an element is an infinity or NaN (NUM-6). All that write, write the same.
+struct NotFiniteBody {
+    const float* x = nullptr;
+    std::int32_t* found = nullptr;
+
+    ASSAY_HOST_DEVICE void operator()(Rank index) const {
+        if ((bits_of(x[index]) & kInfinity) == kInfinity) {
+            *found = 1;
         }
     }
 };

@@ -127,11 +127,19 @@ class KernelsOf final : public Kernels {
         });
     }
 
-    void uniform(std::uint32_t attribute, const PhiloxNumbers& numbers, Rank count, float* out) override {
-        launcher_.each((count + 3) / 4, DrawBody<true>{attribute, numbers, count, out});
+    void uniform(const DrawCall& call) override {
+        launcher_.each(
+            (call.count + 3) / 4, DrawBody<true>{call.attribute, call.tensor, call.clock, call.count, call.out}
+        );
     }
-    void bernoulli(std::uint32_t attribute, const PhiloxNumbers& numbers, Rank count, float* out) override {
-        launcher_.each((count + 3) / 4, DrawBody<false>{attribute, numbers, count, out});
+    void bernoulli(const DrawCall& call) override {
+        launcher_.each(
+            (call.count + 3) / 4, DrawBody<false>{call.attribute, call.tensor, call.clock, call.count, call.out}
+        );
+    }
+
+    void find_not_finite(const float* x, Rank count, std::int32_t* found) override {
+        launcher_.each(count, NotFiniteBody{x, found});
     }
 
   private:

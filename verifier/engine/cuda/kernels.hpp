@@ -73,6 +73,14 @@ struct ElementwiseCall {
     void* out = nullptr;
 };
 
+struct DrawCall {
+    std::uint32_t attribute = 0;  ///< the node's first
+    std::uint32_t tensor = 0;     ///< the node's second
+    const Clock* clock = nullptr;
+    Rank count = 0;
+    float* out = nullptr;
+};
+
 class Kernels {
   public:
     virtual ~Kernels() = default;
@@ -91,9 +99,11 @@ class Kernels {
     ) = 0;
     virtual void finish(const FinishCall& call) = 0;
     virtual void elementwise(const ElementwiseCall& call) = 0;
-    /// Draws random numbers (NUM-32, NUM-35): `attribute` is the node's first attribute.
-    virtual void uniform(std::uint32_t attribute, const PhiloxNumbers& numbers, Rank count, float* out) = 0;
-    virtual void bernoulli(std::uint32_t attribute, const PhiloxNumbers& numbers, Rank count, float* out) = 0;
+    /// Draws random numbers (NUM-32, NUM-35).
+    virtual void uniform(const DrawCall& call) = 0;
+    virtual void bernoulli(const DrawCall& call) = 0;
+    /// Sets `found` to 1 if an element is an infinity or NaN (NUM-6), and leaves it as it is otherwise.
+    virtual void find_not_finite(const float* x, Rank count, std::int32_t* found) = 0;
 };
 
 /// Whether Kernels::elementwise supports the operation.

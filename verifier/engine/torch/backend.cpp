@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <set>
 
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <core/base/assert.hpp>
 #include <verifier/engine/backend/backend.hpp>
+#include <verifier/engine/backend/recorder.hpp>
 #include <verifier/engine/torch/contract.hpp>
 #include <verifier/engine/torch/math.hpp>
 #include <verifier/engine/torch/random.hpp>
 #include <verifier/engine/torch/reduction.hpp>
+#include <verifier/engine/torch/step_graph.hpp>
 #include <verifier/engine/torch/tensor.hpp>
 #include <verifier/engine/torch/view.hpp>
 
@@ -22,60 +29,128 @@ using canonical::Node;
 using canonical::Op;
 using canonical::Tensor;
 
-// Nothing records gradients, and kernels of our own find the device current.
+// Nothing records gradients, and kernels of our own find the device and the stream current.
 class Scope {
   public:
-    explicit Scope(at::Device device) {
+    Scope(at::Device device, const std::optional<c10::Stream>& stream) {
         if (device.has_index()) {
             device_.reset_device(device);
+        }
+        if (stream) {
+            stream_.reset_stream(*stream);
         }
     }
 
   private:
     c10::InferenceMode no_autograd_;
     c10::OptionalDeviceGuard device_;
+    c10::OptionalStreamGuard stream_;
 };
 
-class TorchBackend final : public Backend {
+// A step cannot be recorded on the default stream, and what is stored is to be there before a step reads it.
+std::optional<c10::Stream> stream_for(at::Device device) {
+    if (device.is_cpu()) {
+        return std::nullopt;
+    }
+    return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
+}
+
+class TorchBackend final : public Backend, public Recorder {
   public:
     TorchBackend(std::size_t slots, const EngineOptions& options)
         : slots_(slots),
           math_(at::Device(options.device)),
+          stream_(stream_for(math_.device())),
           kernels_(make_kernels(math_.device(), options.kernels)),
-          contractor_(math_, kernels_.get(), options.products) {}
+          contractor_(math_, kernels_.get(), options.products),
+          may_record_(
+              kernels_ != nullptr && (options.recording == RecordChoice::kAlways ||
+                                      (options.recording == RecordChoice::kAutomatic && !math_.device().is_cpu()))
+          ) {}
+
+    Recorder* recorder() override { return may_record_ ? this : nullptr; }
 
     void store(Slot slot, const Tensor& tensor) override {
-        const Scope scope(math_.device());
-        pending_.erase(slot);
-        slots_[slot] = to_device(tensor, math_.device());
+        const Scope scope(math_.device(), stream_);
+        put(slot, to_device(tensor, math_.device()));
     }
     Tensor load(Slot slot) const override {
-        const Scope scope(math_.device());
+        const Scope scope(math_.device(), stream_);
         return to_host(held(slot));
     }
     void release(Slot slot) override {
         pending_.erase(slot);
-        slots_[slot].reset();
+        if (!fixed_.contains(slot)) {
+            slots_[slot].reset();
+        }
     }
 
     bool is_finite(Slot slot) const override {
-        const Scope scope(math_.device());
+        const Scope scope(math_.device(), stream_);
         const at::Tensor& x = held(slot);
         return x.scalar_type() != at::kFloat || DeviceMath::magnitude(x).amax().item<std::int32_t>() < kInfinity;
     }
 
     void move_all(std::span<const Slot> from, std::span<const Slot> to) override {
+        const Scope scope(math_.device(), stream_);
         std::vector<at::Tensor> moved;
-        for (const Slot slot : from) {
-            moved.push_back(held(slot));
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            const at::Tensor& x = held(from[i]);
+            moved.push_back(is_in_fixed(x) && !x.is_same(slots_[to[i]]) ? x.clone() : x);
         }
         for (std::size_t i = 0; i < to.size(); ++i) {
-            slots_[to[i]] = std::move(moved[i]);
+            put(to[i], std::move(moved[i]));
         }
     }
 
+    void record(const canonical::StepContext& context, const Outline& outline, const std::function<void()>& step)
+        override {
+        const Scope scope(math_.device(), stream_);
+        forget();
+        for (const std::span<const Slot> slots : {outline.inputs, outline.state}) {
+            for (const Slot slot : slots) {
+                fix(slot);
+            }
+        }
+        kernels_->set_clock(context, math_.device());
+        if (!not_finite_.defined()) {
+            not_finite_ = at::zeros({1}, at::TensorOptions(math_.device()).dtype(at::kInt));
+        }
+        next_.assign(outline.next.begin(), outline.next.end());
+        state_.assign(outline.state.begin(), outline.state.end());
+        kept_.assign(outline.kept.begin(), outline.kept.end());
+        step_ = StepGraph::make(math_.device());
+        step_->record([this, step] {
+            not_finite_.zero_();
+            step();
+            for (const Slot slot : next_) {
+                if (held(slot).scalar_type() == at::kFloat) {
+                    kernels_->find_not_finite(held(slot), not_finite_);
+                }
+            }
+            remember();
+        });
+        move_ = StepGraph::make(math_.device());
+        move_->record([this] {
+            recall();
+            move_all(next_, state_);
+        });
+    }
+
+    bool replay(const canonical::StepContext& context) override {
+        const Scope scope(math_.device(), stream_);
+        kernels_->set_clock(context, math_.device());
+        step_->replay();
+        recall();
+        const bool is_finite = not_finite_.item<std::int32_t>() == 0;
+        if (is_finite) {
+            move_->replay();
+        }
+        return is_finite;
+    }
+
     void execute(const Task& task) override {
-        const Scope scope(math_.device());
+        const Scope scope(math_.device(), stream_);
         if (task.node.op == Op::kQuantise && kernels_ != nullptr) {
             pending_[task.output] = {
                 .words = {},
@@ -87,20 +162,65 @@ class TorchBackend final : public Backend {
         }
         at::Tensor out = compute(task).contiguous();
         ASSERT(out.scalar_type() == scalar_type(task.node.dtype) && out.sizes() == sizes_of(task.node.shape));
-        slots_[task.output] = std::move(out);
+        put(task.output, std::move(out));
     }
 
     void draw(const Task& task, const canonical::StepContext& context) override {
-        const Scope scope(math_.device());
-        const bool is_random = task.node.op != Op::kStepCount;
-        slots_[task.output] = kernels_ != nullptr && is_random ? kernels_->draw(task.node, context, math_.device())
-                                                               : engine::draw(math_, task.node, context).contiguous();
+        const Scope scope(math_.device(), stream_);
+        if (kernels_ == nullptr || task.node.op == Op::kStepCount) {
+            return put(task.output, engine::draw(math_, task.node, context).contiguous());
+        }
+        kernels_->set_clock(context, math_.device());
+        put(task.output, kernels_->draw(task.node, math_.device()));
     }
 
   private:
     static std::unique_ptr<DeviceKernels> make_kernels(at::Device device, KernelChoice choice) {
-        const Scope scope(device);
+        const Scope scope(device, std::nullopt);
         return DeviceKernels::make(device, choice);
+    }
+
+    void put(Slot slot, at::Tensor tensor) {
+        pending_.erase(slot);
+        if (!fixed_.contains(slot)) {
+            slots_[slot] = std::move(tensor);
+        } else if (!tensor.is_same(slots_[slot])) {
+            slots_[slot].copy_(tensor);
+        }
+    }
+
+    // A place of its own: two slots may have had one tensor.
+    void fix(Slot slot) {
+        if (fixed_.insert(slot).second) {
+            slots_[slot] = held(slot).clone();
+        }
+    }
+    // Views of a tensor share its memory.
+    bool is_in_fixed(const at::Tensor& x) const {
+        return std::any_of(fixed_.begin(), fixed_.end(), [&](Slot slot) {
+            return slots_[slot].defined() && slots_[slot].is_alias_of(x);
+        });
+    }
+
+    // What the last record of a step left, which each replay computes again in the same place.
+    void remember() {
+        outputs_.clear();
+        for (const std::vector<Slot>* slots : {&next_, &kept_}) {
+            for (const Slot slot : *slots) {
+                outputs_[slot] = held(slot);
+            }
+        }
+    }
+    void recall() {
+        for (const auto& [slot, tensor] : outputs_) {
+            pending_.erase(slot);
+            slots_[slot] = tensor;
+        }
+    }
+    void forget() {
+        step_.reset();
+        move_.reset();
+        outputs_.clear();
     }
 
     const at::Tensor& held(Slot slot) const {
@@ -181,9 +301,19 @@ class TorchBackend final : public Backend {
     // Quantised tensors that were not asked for as words yet; a contraction makes of them what it multiplies.
     mutable std::map<Slot, Quantised> pending_;
     DeviceMath math_;
+    std::optional<c10::Stream> stream_;
     std::unique_ptr<DeviceKernels> kernels_;  // nothing where libtorch's operations do everything
     Contractor contractor_;
     std::map<Slot, DeviceView> views_;  // by output
+    bool may_record_;
+    std::set<Slot> fixed_;  // slots whose tensors stay where they are
+    std::unique_ptr<StepGraph> step_;
+    std::unique_ptr<StepGraph> move_;  // the next state to where the state is
+    std::vector<Slot> next_;
+    std::vector<Slot> state_;
+    std::vector<Slot> kept_;
+    std::map<Slot, at::Tensor> outputs_;  // of the recorded step
+    at::Tensor not_finite_;               // i32 [1]: 1 if something of the next state is not
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/engine/torch/kernels.hpp>
 
+#include <cstring>
 #include <stdexcept>
 
 #ifdef ASSAY_WITH_CUDA
@@ -115,16 +116,36 @@ at::Tensor DeviceKernels::compute(const Node& node, std::span<const at::Tensor> 
     return out;
 }
 
-at::Tensor DeviceKernels::draw(const Node& node, const canonical::StepContext& context, at::Device device) {
-    at::Tensor out = at::empty(sizes_of(node.shape), at::TensorOptions(device).dtype(at::kFloat));
-    const cuda::PhiloxNumbers numbers{.tensor = node.attributes[1], .step = context.step, .seed = context.seed};
-    cuda::Kernels& kernels = on_stream_of(device);
-    if (node.op == Op::kUniform) {
-        kernels.uniform(node.attributes[0], numbers, out.numel(), out.data_ptr<float>());
-    } else {
-        kernels.bernoulli(node.attributes[0], numbers, out.numel(), out.data_ptr<float>());
+void DeviceKernels::set_clock(const canonical::StepContext& context, at::Device device) {
+    if (clock_.defined() && time_.seed == context.seed && time_.step == context.step) {
+        return;
     }
+    time_ = {.seed = context.seed, .step = context.step};
+    const at::Tensor words = at::empty({2}, at::kLong);
+    std::memcpy(words.data_ptr(), &time_, sizeof time_);
+    if (clock_.defined()) {
+        clock_.copy_(words);
+    } else {
+        clock_ = words.to(device).clone();
+    }
+}
+
+at::Tensor DeviceKernels::draw(const Node& node, at::Device device) {
+    at::Tensor out = at::empty(sizes_of(node.shape), at::TensorOptions(device).dtype(at::kFloat));
+    const cuda::DrawCall call{
+        .attribute = node.attributes[0],
+        .tensor = node.attributes[1],
+        .clock = static_cast<const cuda::Clock*>(clock_.data_ptr()),
+        .count = out.numel(),
+        .out = out.data_ptr<float>()};
+    cuda::Kernels& kernels = on_stream_of(device);
+    node.op == Op::kUniform ? kernels.uniform(call) : kernels.bernoulli(call);
     return out;
+}
+
+void DeviceKernels::find_not_finite(const at::Tensor& x, at::Tensor& found) {
+    ASSERT(x.is_contiguous());
+    on_stream_of(x.device()).find_not_finite(x.data_ptr<float>(), x.numel(), found.data_ptr<std::int32_t>());
 }
 
 at::Tensor DeviceKernels::quantised(const Quantised& q, at::ScalarType type) {

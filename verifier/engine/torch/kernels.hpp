@@ -32,8 +32,12 @@ class DeviceKernels {
     static bool is_known(canonical::Op op);
     /// Computes kRowExponent, kDequantise or an elementwise operation.
     at::Tensor compute(const canonical::Node& node, std::span<const at::Tensor> inputs);
+    /// Sets the seed and the step of what is drawn from now on, also by what was recorded before.
+    void set_clock(const canonical::StepContext& context, at::Device device);
     /// Computes kUniform or kBernoulli.
-    at::Tensor draw(const canonical::Node& node, const canonical::StepContext& context, at::Device device);
+    at::Tensor draw(const canonical::Node& node, at::Device device);
+    /// Sets the element of `found`, an i32, to 1 if an element of `x` is an infinity or NaN (NUM-6).
+    void find_not_finite(const at::Tensor& x, at::Tensor& found);
 
     /// Returns the quantised values, [rows,cols] of kInt, kFloat or kDouble.
     at::Tensor quantised(const Quantised& q, at::ScalarType type);
@@ -57,6 +61,8 @@ class DeviceKernels {
     cuda::Kernels& on_stream_of(at::Device device);
 
     std::unique_ptr<cuda::Kernels> kernels_;
+    at::Tensor clock_;  // a cuda::Clock, as i64 [2]
+    cuda::Clock time_;  // the same
 };
 
 }  // namespace assay::engine
