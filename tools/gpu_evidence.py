@@ -232,14 +232,13 @@ class Run:
         with concurrent.futures.ThreadPoolExecutor(self.options.processes) as pool:
             # The longest cases are in the last suites.
             running = [pool.submit(self.run_case, *case) for case in reversed(cases)]
-            for (name, *_), done in zip(cases, reversed(running)):
-                found = done.result()
+            for done in concurrent.futures.as_completed(running):
                 with self.lock:
-                    self.record["tests"] += [{"test": name, **case} for case in found]
+                    self.record["tests"] += done.result()
                 self.write()
 
     def run_case(self, name, number, command, environment, timeout):
-        """Runs the case of a suite that has this number, in a process of its own; a list of dicts, since here nothing may be skipped."""
+        """Runs the case of a suite that has this number, in a process of its own. Here nothing may be skipped."""
         report = self.options.build / f"{name}-{number}.xml"
         report.unlink(missing_ok=True)
         start = time.monotonic()
@@ -247,8 +246,9 @@ class Run:
         out = self.command("tests", [*command, *only], environment, must=False, timeout=timeout)
         skipped = [line for line in (out or "").splitlines() if line.startswith("skipped: ")]
         cases = cases_of(report) if report.exists() and report.stat().st_size and not skipped else []
-        return cases or [{"case": f"number {number}", "seconds": round(time.monotonic() - start, 1), "result": "failed",
-                          "message": (skipped or ["no case was run"])[0]}]
+        cases = cases or [{"case": f"number {number}", "seconds": round(time.monotonic() - start, 1), "result": "failed",
+                           "message": (skipped or ["no case was run"])[0]}]
+        return [{"test": name, **case} for case in cases]
 
     def bench(self):
         command = [self.options.build / "bin" / "assay-bench", "canonical", "--device", "cuda", "--repeats", self.options.repeats]
