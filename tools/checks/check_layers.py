@@ -54,7 +54,7 @@ ROOMS = {
     "verifier/text": (["core/base"], ["json", "pcre2"], False),
     "verifier/roles": (RULES, [], True),
     "verifier/cell": (CORE + ["core/canonical", "core/system/log", "client/http", "verifier/compile/program", "verifier/plan",
-                      "verifier/engine", "verifier/artifacts"], ["json", "toml"], False),
+                      "verifier/engine", "verifier/artifacts"], ["json", "toml", "boost", "openssl"], False),
     "verifier/worker": (RULES + ["core/keys", "core/system", "core/system/log"] + CLIENT +
                         ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/roles"],
                         ["json", "cli11", "sqlite", "system"], False),
@@ -70,6 +70,7 @@ THIRD_PARTIES = {
     "torch": r"torch/.*|ATen/.*|c10/.*",
     "rocksdb": r"rocksdb/.*",
     "boost": r"boost/.*",
+    "openssl": r"openssl/.*",
     "curl": r"curl/.*",
     "spdlog": r"spdlog/.*",
     "sqlite": r"sqlite3\.h",

@@ -68,6 +68,11 @@ Hosts read_hosts(const std::filesystem::path& path) {
     if (out.secret.size() < kSecretMin) {
         throw std::runtime_error(where + ": \"secret\" needs at least 16 characters that nobody can guess");
     }
+    const std::string links = table["links"].value_or(std::string("tls"));
+    if (links != "tls" && links != "plain") {
+        throw std::runtime_error(where + ": links = \"" + links + "\" is neither \"tls\" nor \"plain\"");
+    }
+    out.are_links_plain = links == "plain";
     const toml::array* members = table["members"].as_array();
     if (members == nullptr || members->empty()) {
         throw std::runtime_error(where + ": there is no [[members]] table; the lead alone needs no cell");

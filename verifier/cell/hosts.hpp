@@ -19,7 +19,8 @@ struct Member {
 struct Hosts {
     std::string lead_address;  ///< where the lead, which is rank 0, waits for the others
     std::uint16_t lead_port = 0;
-    std::string secret;  ///< who does not know it is not let in
+    std::string secret;            ///< who does not know it is not let in
+    bool are_links_plain = false;  ///< ranks exchange without encryption, by gloo
     std::vector<Member> members;
 
     const Member* find(const std::string& name) const;
@@ -31,6 +32,7 @@ struct Hosts {
 ///
 ///     lead = "10.0.0.1:4100"
 ///     secret = "8d1c..."
+///     links = "tls"            # or "plain"
 ///     [[members]]
 ///     name = "left"
 ///     address = "10.0.0.2"

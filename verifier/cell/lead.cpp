@@ -11,6 +11,7 @@
 #include <core/system/log/log.hpp>
 #include <verifier/artifacts/spilled_state.hpp>
 #include <verifier/cell/meeting.hpp>
+#include <verifier/cell/ranks.hpp>
 #include <verifier/cell/session_log.hpp>
 #include <verifier/engine/cell/session.hpp>
 #include <verifier/plan/turns.hpp>
@@ -120,12 +121,15 @@ class CellMachine final : public engine::StepMachine {
             const plan::Layout layout = layout_for(options.layout, names.size() + 1);
             names.resize(layout.ranks() - 1);
             try {
-                shared_->meeting.open(names, options.timeout);
-                auto collective = engine::connect_gloo(
-                    shared_->meeting.words(options.wait), {.rank = 0,
-                                                           .size = layout.ranks(),
-                                                           .address = options.hosts.lead_address,
-                                                           .timeout = options.timeout}
+                const std::uint64_t session = shared_->meeting.open(names, options.timeout);
+                auto collective = connect_ranks(
+                    options.hosts, shared_->meeting.words(options.wait),
+                    {.session = session,
+                     .rank = 0,
+                     .size = layout.ranks(),
+                     .address = options.hosts.lead_address,
+                     .connect = options.wait,
+                     .timeout = options.timeout}
                 );
                 session_ = engine::open_session(program_, rows_, layout, std::move(collective), options.engine);
                 ranks_ = layout.ranks();

@@ -20,7 +20,7 @@
 
 #include <client/http/http.hpp>
 #include <core/base/bytes.hpp>
-#include <verifier/cell/secret.hpp>
+#include <verifier/cell/seal.hpp>
 
 namespace assay::cell {
 namespace {
@@ -64,10 +64,14 @@ http::HttpResponse refusal(unsigned status, const std::string& why) {
     return {.status = status, .content_type = "text/plain", .body = why + "\n"};
 }
 
-Message post_to(const std::string& url, const Message& request, std::chrono::milliseconds timeout) {
+Message post_to(
+    const std::string& base, const std::string& target, const std::string& secret, const Message& request,
+    std::chrono::milliseconds timeout
+) {
     http::HttpLimits limits;
     limits.timeout = timeout;
-    const http::HttpResponse response = http::http_post(url, request.dump(), limits);
+    const std::string url = base + target;
+    const http::HttpResponse response = http::http_post(url, seal(secret, target, request.dump()), limits);
     if (response.status != 200) {
         throw std::runtime_error(url + " refuses: " + response.body.substr(0, response.body.find('\n')));
     }
@@ -78,16 +82,15 @@ Message post_to(const std::string& url, const Message& request, std::chrono::mil
     return out;
 }
 
-std::string hex_of(const std::string& text) {
-    return to_hex(ByteView(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
-}
+// Where those who know the secret fetch bytes.
+std::string bytes_target(const std::string& secret) { return "/bytes/" + mac_of(secret, "bytes"); }
 
 // A request on a connection of its own takes two round trips: one to connect, one for the answer.
 double measure_delay(const std::string& url, const std::string& secret) {
     std::vector<double> times;
     for (int i = 0; i < kPings; ++i) {
         const auto begin = MeasureClock::now();
-        post_to(url + "/ping", {{"secret", secret}}, kAnswer);
+        post_to(url, "/ping", secret, Message::object(), kAnswer);
         times.push_back(Seconds(MeasureClock::now() - begin).count());
     }
     const auto middle = times.begin() + kPings / 2;
@@ -103,7 +106,7 @@ double measure_bytes(const std::string& url, const std::string& secret, double s
     double spent = 0.0;
     while (spent < seconds) {
         const http::HttpResponse response = http::http_get_file(
-            url + "/bytes/" + hex_of(secret), 0, std::nullopt,
+            url + bytes_target(secret), 0, std::nullopt,
             [&](std::uint64_t /*offset*/, ByteView piece) {
                 received += piece.size();
                 spent = Seconds(MeasureClock::now() - begin).count();
@@ -143,17 +146,18 @@ class Station {
   private:
     http::HttpResponse answer(const http::HttpRequest& request) {
         if (request.method == "GET" && request.target.starts_with("/bytes/")) {
-            if (!is_same_secret(request.target.substr(7), hex_of(options_.hosts.secret))) {
+            if (!is_same_text(request.target, bytes_target(options_.hosts.secret))) {
                 return refusal(403, "the secret is another");
             }
             return {.status = 200, .content_type = "application/octet-stream", .body = "", .file = zeros_.path()};
         }
-        const Message message = Message::parse(request.body, nullptr, false);
+        const auto body = unseal(options_.hosts.secret, request.target, request.body);
+        if (!body) {
+            return refusal(403, "the secret is another");
+        }
+        const Message message = Message::parse(*body, nullptr, false);
         if (request.method != "POST" || !message.is_object()) {
             return refusal(400, "POST a JSON object");
-        }
-        if (!is_same_secret(message.value("secret", std::string()), options_.hosts.secret)) {
-            return refusal(403, "the secret is another");
         }
         if (request.target == "/ping") {
             return message_answer(Message::object());
@@ -232,8 +236,8 @@ std::pair<double, double> ask_to_measure(const MeasureOptions& options, const Pl
     }
     const auto timeout = std::chrono::milliseconds(static_cast<std::int64_t>(options.seconds * 1e3)) + 6 * kAnswer;
     const Message answer = post_to(
-        from.url + "/measure",
-        {{"secret", options.hosts.secret}, {"name", to.name}, {"port", to.port}, {"seconds", options.seconds}}, timeout
+        from.url, "/measure", options.hosts.secret,
+        {{"name", to.name}, {"port", to.port}, {"seconds", options.seconds}}, timeout
     );
     return {answer.value("delay_s", 0.0), answer.value("bytes_per_s", 0.0)};
 }
@@ -268,7 +272,7 @@ std::vector<MeasuredLink> measure_pairs(const MeasureOptions& options, const std
 void tell_done(const MeasureOptions& options, const std::vector<Place>& places) {
     for (std::size_t i = 1; i < places.size(); ++i) {
         try {
-            post_to(places[i].url + "/done", {{"secret", options.hosts.secret}}, kAnswer);
+            post_to(places[i].url, "/done", options.hosts.secret, Message::object(), kAnswer);
         } catch (const std::runtime_error& error) {
             options.progress(places[i].name + " was not told that all is measured: " + error.what());
         }
@@ -306,7 +310,6 @@ void serve_measuring(const MeasureOptions& options) {
     }
     Station station(options, self->address, 0);
     const Message here{
-        {"secret", options.hosts.secret},
         {"name", options.self.name},
         {"port", station.port()},
         {"multiply_adds_per_s", options.self.multiply_adds_per_s},
@@ -314,7 +317,7 @@ void serve_measuring(const MeasureOptions& options) {
     bool is_told = false;
     for (bool is_there = false; !is_there;) {
         try {
-            post_to(options.hosts.lead_url() + "/here", here, kAnswer);
+            post_to(options.hosts.lead_url(), "/here", options.hosts.secret, here, kAnswer);
             is_there = true;
         } catch (const http::NetError& error) {
             if (!is_told) {

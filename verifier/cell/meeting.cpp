@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <verifier/cell/secret.hpp>
+#include <verifier/cell/seal.hpp>
 
 namespace assay::cell {
 
@@ -33,7 +33,8 @@ http::HttpResponse refuse(unsigned status, const std::string& why) {
 Json post(const Hosts& hosts, const char* target, const Json& request) {
     http::HttpLimits limits;
     limits.timeout = kRequest;
-    const http::HttpResponse response = http::http_post(hosts.lead_url() + target, request.dump(), limits);
+    const http::HttpResponse response =
+        http::http_post(hosts.lead_url() + target, seal(hosts.secret, target, request.dump()), limits);
     if (response.status != 200) {
         const std::string why = response.body.substr(0, response.body.find('\n'));
         throw std::runtime_error("the lead at " + hosts.lead_url() + " refuses: " + why);
@@ -51,14 +52,12 @@ class MemberWords final : public engine::SharedWords {
         : hosts_(std::move(hosts)), session_(session), timeout_(timeout) {}
 
     void set(const std::string& key, const Bytes& value) override {
-        post(
-            hosts_, "/set", {{"secret", hosts_.secret}, {"session", session_}, {"key", key}, {"value", to_hex(value)}}
-        );
+        post(hosts_, "/set", {{"session", session_}, {"key", key}, {"value", to_hex(value)}});
     }
     Bytes get(const std::string& key) override {
         const auto end = Clock::now() + timeout_;
         while (Clock::now() < end) {
-            const Json answer = post(hosts_, "/get", {{"secret", hosts_.secret}, {"session", session_}, {"key", key}});
+            const Json answer = post(hosts_, "/get", {{"session", session_}, {"key", key}});
             if (const auto value = answer.find("value"); value != answer.end() && value->is_string()) {
                 if (auto bytes = from_hex(value->get<std::string>())) {
                     return *std::move(bytes);
@@ -126,16 +125,17 @@ Meeting::Meeting(const Hosts& hosts) : hosts_(hosts), table_(std::make_shared<Ta
 }
 
 http::HttpResponse Meeting::answer(const http::HttpRequest& request) {
-    const Json json = Json::parse(request.body, nullptr, false);
+    const auto body = unseal(hosts_.secret, request.target, request.body);
+    if (!body) {
+        return refuse(403, "the secret is another");
+    }
+    const Json json = Json::parse(*body, nullptr, false);
     const auto text = [&](const char* key) {
         const auto at = json.find(key);
         return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
     };
     if (request.method != "POST" || !json.is_object()) {
         return refuse(400, "POST a JSON object");
-    }
-    if (!is_same_secret(text("secret"), hosts_.secret)) {
-        return refuse(403, "the secret is another");
     }
     const std::scoped_lock lock(table_->mutex);
     if (request.target == "/seat") {
@@ -217,7 +217,7 @@ std::shared_ptr<engine::SharedWords> Meeting::words(milliseconds timeout) {
 }
 
 Seat ask_for_seat(const Hosts& hosts, const std::string& name, std::uint64_t served) {
-    const Json answer = post(hosts, "/seat", {{"secret", hosts.secret}, {"name", name}, {"served", served}});
+    const Json answer = post(hosts, "/seat", {{"name", name}, {"served", served}});
     const auto number = [&](const char* key) {
         const auto at = answer.find(key);
         return at != answer.end() && at->is_number_unsigned() ? at->get<std::uint64_t>() : 0;

@@ -7,6 +7,7 @@
 #include <client/http/http.hpp>
 #include <core/system/log/log.hpp>
 #include <verifier/cell/meeting.hpp>
+#include <verifier/cell/ranks.hpp>
 #include <verifier/cell/session_log.hpp>
 #include <verifier/engine/cell/session.hpp>
 
@@ -21,9 +22,14 @@ constexpr milliseconds kConnect{10'000};  // for the ranks to find each other
 
 void serve(const MemberOptions& options, const std::string& address, const Seat& seat) {
     const milliseconds timeout(seat.timeout_ms);
-    auto collective = engine::connect_gloo(
-        words_of(options.hosts, seat.session, kConnect),
-        {.rank = seat.rank, .size = seat.size, .address = address, .timeout = timeout}
+    auto collective = connect_ranks(
+        options.hosts, words_of(options.hosts, seat.session, kConnect),
+        {.session = seat.session,
+         .rank = seat.rank,
+         .size = seat.size,
+         .address = address,
+         .connect = kConnect,
+         .timeout = timeout}
     );
     log::info("a session begins", {{"rank", std::uint64_t{seat.rank}}, {"ranks", std::uint64_t{seat.size}}});
     const engine::Served served = engine::serve_cell(std::move(collective), options.engine);

@@ -37,6 +37,8 @@ TEST_CASE("the file of a cell's machines is read") {
     REQUIRE(hosts.find("left") != nullptr);
     CHECK(hosts.find("left")->address == "10.0.0.2");
     CHECK(hosts.find("right") == nullptr);
+    CHECK_FALSE(hosts.are_links_plain);
+    CHECK(read(kHead + "links = \"plain\"\n[[members]]\nname = \"left\"\naddress = \"10.0.0.2\"\n").are_links_plain);
 }
 
 TEST_CASE("a file of machines that is wrong is refused with the key that is") {
@@ -49,6 +51,7 @@ TEST_CASE("a file of machines that is wrong is refused with the key that is") {
     CHECK_THROWS_WITH(read(kHead), doctest::Contains("no [[members]] table"));
     CHECK_THROWS_WITH(read(kHead + member + member), doctest::Contains("names differ"));
     CHECK_THROWS_WITH(read(kHead + "[[members]]\nname = \"left\"\n"), doctest::Contains("\"address\" is missing"));
+    CHECK_THROWS_WITH(read(kHead + "links = \"none\"\n" + member), doctest::Contains("neither \"tls\" nor \"plain\""));
     CHECK_THROWS_WITH(read("lead = "), doctest::Contains("hosts-"));
 }
 

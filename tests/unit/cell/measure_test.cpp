@@ -8,6 +8,7 @@
 
 #include <client/http/http.hpp>
 #include <verifier/cell/measure.hpp>
+#include <verifier/cell/seal.hpp>
 
 using namespace assay;
 
@@ -74,14 +75,14 @@ TEST_CASE("who does not know the secret measures nothing and gets no bytes") {
     const cell::Hosts hosts = loopback_hosts(1);
     std::jthread lead([&] { cell::measure_links(options_of(hosts, "lead", 3.0)); });
     wait_for(hosts);
-    CHECK(status_of(hosts, "/ping", R"({"secret": "another secret!!"})") == "403");
+    CHECK(status_of(hosts, "/ping", cell::seal("another secret!!", "/ping", "{}")) == "403");
     CHECK(status_of(hosts, "/here", R"({"name": "m0"})") == "403");
-    CHECK(status_of(hosts, "/done", R"({"secret": 4})") != "200");
-    CHECK(status_of(hosts, "/ping", "no JSON") == "400");
+    CHECK(status_of(hosts, "/done", cell::seal(hosts.secret, "/ping", "{}")) == "403");
+    CHECK(status_of(hosts, "/ping", cell::seal(hosts.secret, "/ping", "no JSON")) == "400");
     CHECK(http::http_get(hosts.lead_url() + "/bytes/00").status == 403);
-    const std::string known = R"({"secret": "sixteen letters!", "name": ")";
-    CHECK(status_of(hosts, "/here", known + "stranger\"}") == "404");
-    CHECK(status_of(hosts, "/measure", known + "stranger\"}") == "404");
+    for (const char* target : {"/here", "/measure"}) {
+        CHECK(status_of(hosts, target, cell::seal(hosts.secret, target, R"({"name": "stranger"})")) == "404");
+    }
     cell::serve_measuring(options_of(hosts, "m0", 5.0));  // so that the lead ends
 }
 

@@ -27,7 +27,7 @@ struct GlooOptions {
     std::chrono::milliseconds timeout{300'000};  ///< how long a rank waits for another one's message
 };
 
-/// Connects the ranks of a session by TCP with libtorch's c10d and gloo. Whoever can reach the ports can read and alter
+/// Connects the ranks of a session by TCP with libtorch's c10d and gloo. Whoever is on the way can read and alter
 /// what crosses: the machines of a cell need a network of their own. Throws std::runtime_error if not all come in time.
 std::unique_ptr<Collective> connect_gloo(std::shared_ptr<SharedWords> words, const GlooOptions& options);
 

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include <boost/asio.hpp>
+#include <doctest/doctest.h>
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+
+#include <verifier/cell/psk.hpp>
+#include <verifier/cell/seal.hpp>
+#include <verifier/cell/tls_collective.hpp>
+
+using namespace assay;
+using boost::asio::ip::tcp;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds kPatience{20'000};
+
+class TestWords : public engine::SharedWords {
+  public:
+    void set(const std::string& key, const Bytes& value) override {
+        const std::scoped_lock lock(mutex_);
+        words_[key] = value;
+        changed_.notify_all();
+    }
+    Bytes get(const std::string& key) override {
+        std::unique_lock lock(mutex_);
+        if (!changed_.wait_for(lock, kPatience, [&] { return words_.contains(key); })) {
+            throw std::runtime_error("nobody set " + key);
+        }
+        return words_[key];
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::map<std::string, Bytes> words_;
+};
+
+Hash256 key_of(std::uint8_t n) {
+    Hash256 out;
+    out.data.fill(n);
+    return out;
+}
+
+cell::TlsOptions options_of(std::uint32_t rank, std::uint32_t size, milliseconds patience = kPatience) {
+    return {.rank = rank, .size = size, .key = key_of(7), .connect = patience, .timeout = patience};
+}
+
+/// Passes bytes on between one client and a port, keeps what the client sends, and flips a bit of one byte of it.
+class Wire {
+  public:
+    explicit Wire(std::uint16_t port, std::size_t flipped = SIZE_MAX)
+        : acceptor_(io_, {boost::asio::ip::address_v4::loopback(), 0}), client_(io_), server_(io_), flipped_(flipped) {
+        thread_ = std::jthread([this, port] {
+            acceptor_.accept(client_);
+            server_.connect({boost::asio::ip::address_v4::loopback(), port});
+            const std::jthread back([this] { pass(server_, client_, nullptr); });
+            pass(client_, server_, &seen_);
+        });
+    }
+    std::string place() const { return "127.0.0.1 " + std::to_string(acceptor_.local_endpoint().port()); }
+    const std::string& wait() {
+        thread_.join();
+        return seen_;
+    }
+
+  private:
+    void pass(tcp::socket& from, tcp::socket& to, std::string* seen) const {
+        std::array<char, 4096> buffer{};
+        boost::system::error_code error;
+        while (!error) {
+            const std::size_t size = from.read_some(boost::asio::buffer(buffer), error);
+            if (seen != nullptr) {
+                seen->append(buffer.data(), size);
+                if (flipped_ < seen->size() && flipped_ >= seen->size() - size) {
+                    buffer[flipped_ - (seen->size() - size)] ^= 1;
+                }
+            }
+            if (!error) {
+                boost::asio::write(to, boost::asio::buffer(buffer, size), error);
+            }
+        }
+        to.shutdown(tcp::socket::shutdown_both, error);
+        from.shutdown(tcp::socket::shutdown_both, error);
+    }
+
+    boost::asio::io_context io_;
+    tcp::acceptor acceptor_;
+    tcp::socket client_;
+    tcp::socket server_;
+    std::size_t flipped_;
+    std::string seen_;
+    std::jthread thread_;
+};
+
+/// Rank 1 is told that rank 0 is where the wire is.
+class WiredWords final : public TestWords {
+  public:
+    explicit WiredWords(std::size_t flipped = SIZE_MAX) : flipped_(flipped) {}
+    void set(const std::string& key, const Bytes& value) override {
+        if (key != "tls/0") {
+            return TestWords::set(key, value);
+        }
+        const std::string place = string_of(ByteView(value));
+        wire =
+            std::make_unique<Wire>(static_cast<std::uint16_t>(std::stoul(place.substr(place.find(' ') + 1))), flipped_);
+        TestWords::set(key, to_bytes(wire->place()));
+    }
+    std::unique_ptr<Wire> wire;
+
+  private:
+    std::size_t flipped_;
+};
+
+Bytes message_of(std::uint32_t from, std::uint32_t to, std::uint32_t tag) {
+    Bytes out(1000 + 70'000 * tag + 11 * to);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i] = static_cast<std::uint8_t>(i * 7 + from * 31 + to * 17 + tag);
+    }
+    return out;
+}
+
+void exchange_all(engine::Collective& collective) {
+    const std::uint32_t size = collective.size();
+    for (std::uint32_t tag = 0; tag < 4; ++tag) {
+        std::vector<Bytes> to(size);
+        std::vector<std::uint64_t> expected(size, 0);
+        for (std::uint32_t other = 0; other < size; ++other) {
+            if (other != collective.rank()) {
+                to[other] = message_of(collective.rank(), other, tag);
+                expected[other] = message_of(other, collective.rank(), tag).size();
+            }
+        }
+        const std::vector<Bytes> from = collective.exchange(std::move(to), expected, tag);
+        for (std::uint32_t other = 0; other < size; ++other) {
+            CHECK(from[other] == (other == collective.rank() ? Bytes{} : message_of(other, collective.rank(), tag)));
+        }
+    }
+    collective.settle();
+}
+
+}  // namespace
+
+TEST_CASE("ranks exchange by TLS what they send, each tag in its order") {
+    TestWords words;
+    std::array<std::string, 4> failures;
+    std::vector<std::jthread> ranks;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        ranks.emplace_back([&, rank] {
+            try {
+                const auto collective = cell::connect_tls(words, options_of(rank, 4));
+                exchange_all(*collective);
+            } catch (const std::runtime_error& error) {
+                failures[rank] = error.what();
+            }
+        });
+    }
+    ranks.clear();
+    for (const std::string& failure : failures) {
+        CHECK(failure == std::string());
+    }
+}
+
+TEST_CASE("what crosses by TLS can neither be read nor altered") {
+    const std::string text(4'000, 'x');
+    for (const bool is_altered : {false, true}) {
+        CAPTURE(is_altered);
+        WiredWords words(is_altered ? 2'000 : SIZE_MAX);  // behind the handshake, which takes some 400 bytes
+        std::string failure;
+        {
+            const std::jthread first([&] {
+                const auto collective = cell::connect_tls(words, options_of(0, 2));
+                try {
+                    const auto from = collective->exchange({{}, {}}, {0, text.size()}, 1);
+                    CHECK(string_of(ByteView(from[1])) == text);
+                } catch (const std::runtime_error& error) {
+                    failure = error.what();
+                }
+            });
+            const auto collective = cell::connect_tls(words, options_of(1, 2));
+            collective->exchange({to_bytes(text), {}}, {0, 0}, 1);
+        }
+        const std::string& seen = words.wire->wait();
+        CHECK(seen.size() > text.size());
+        CHECK(seen.find("xxxx") == std::string::npos);
+        CHECK((failure.find("rank 1: ") != std::string::npos) == is_altered);
+    }
+}
+
+TEST_CASE("a rank without the session's key is not let in, and strangers do not disturb") {
+    TestWords words;
+    std::string failure;
+    const std::jthread first([&] {
+        try {
+            cell::connect_tls(words, options_of(0, 2, milliseconds(1'500)));
+        } catch (const std::runtime_error& error) {
+            failure = error.what();
+        }
+    });
+    const std::string place = string_of(ByteView(words.get("tls/0")));
+    boost::asio::io_context io;
+    tcp::socket stranger(io);
+    stranger.connect(
+        {boost::asio::ip::address_v4::loopback(),
+         static_cast<std::uint16_t>(std::stoul(place.substr(place.find(' ') + 1)))}
+    );
+    boost::asio::write(stranger, boost::asio::buffer(std::string("GET / HTTP/1.1\r\n\r\n")));
+    cell::TlsOptions other = options_of(1, 2, milliseconds(1'500));
+    other.key = key_of(8);
+    CHECK_THROWS_WITH_AS(
+        cell::connect_tls(words, other), doctest::Contains("the ranks of the cell cannot connect"), std::runtime_error
+    );
+}
+
+TEST_CASE("a rank that is gone ends the exchange with it") {
+    TestWords words;
+    std::jthread second([&] { cell::connect_tls(words, options_of(1, 2)); });
+    const auto collective = cell::connect_tls(words, options_of(0, 2));
+    second.join();
+    CHECK_THROWS_WITH_AS(
+        collective->exchange({{}, {}}, {0, 10}, 0), doctest::Contains("a rank of the cell is gone or too slow: rank 1"),
+        std::runtime_error
+    );
+}
+
+TEST_CASE("what links carry is printed" * doctest::test_suite("full")) {
+    constexpr std::size_t kBytes = std::size_t{32} << 20U;
+    constexpr int kMessages = 20;
+    using Connect = std::function<std::unique_ptr<engine::Collective>(std::uint32_t)>;
+    const auto measured = [&](const Connect& connect) {
+        double seconds = 0.0;
+        const auto work = [&](std::uint32_t rank) {
+            const auto collective = connect(rank);
+            const auto start = std::chrono::steady_clock::now();
+            for (int i = 0; i < kMessages; ++i) {
+                std::vector<Bytes> to(2);
+                to[1 - rank].resize(kBytes);
+                CHECK(
+                    collective->exchange(std::move(to), {rank == 1 ? kBytes : 0, rank == 0 ? kBytes : 0}, 0)[1 - rank]
+                        .size() == kBytes
+                );
+            }
+            collective->settle();
+            if (rank == 0) {
+                seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            }
+        };
+        std::jthread other([&] { work(1); });
+        work(0);
+        other.join();
+        return static_cast<double>(kBytes) * kMessages / seconds * 1e-9;
+    };
+    TestWords tls_words;
+    const double tls = measured([&](std::uint32_t rank) { return cell::connect_tls(tls_words, options_of(rank, 2)); });
+    const auto words = std::make_shared<TestWords>();
+    const double plain =
+        measured([&](std::uint32_t rank) { return engine::connect_gloo(words, {.rank = rank, .size = 2}); });
+    MESSAGE("two ranks on loopback, GB/s each way at the same time: ", tls, " by TLS, ", plain, " by gloo");
+}
+
+TEST_CASE("who has a certificate in place of the key is refused") {
+    namespace ssl = boost::asio::ssl;
+    const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), EVP_PKEY_free);
+    const std::unique_ptr<X509, decltype(&X509_free)> certificate(X509_new(), X509_free);
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1);
+    X509_gmtime_adj(X509_getm_notBefore(certificate.get()), 0);
+    X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
+    X509_set_pubkey(certificate.get(), key.get());
+    REQUIRE(X509_sign(certificate.get(), key.get(), EVP_sha256()) > 0);
+    ssl::context impostor(ssl::context::tlsv13_server);
+    SSL_CTX_use_certificate(impostor.native_handle(), certificate.get());
+    SSL_CTX_use_PrivateKey(impostor.native_handle(), key.get());
+
+    boost::asio::io_context io;
+    tcp::acceptor acceptor(io, {boost::asio::ip::address_v4::loopback(), 0});
+    const std::jthread server([&] {
+        ssl::stream<tcp::socket> stream(io, impostor);
+        acceptor.accept(stream.next_layer());
+        boost::system::error_code error;
+        stream.handshake(ssl::stream_base::server, error);
+    });
+    ssl::context context = cell::make_psk_context(key_of(7));
+    ssl::stream<tcp::socket> stream(io, context);
+    stream.next_layer().connect(acceptor.local_endpoint());
+    boost::system::error_code error;
+    stream.handshake(ssl::stream_base::client, error);
+    CHECK(error.message().find("certificate verify failed") != std::string::npos);
+    stream.next_layer().close();
+}
+
+TEST_CASE("requests are sealed with the secret, which they do not have in them") {
+    // RFC 4231, test case 2.
+    CHECK(
+        cell::mac_of("Jefe", "what do ya want for nothing?") ==
+        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+    );
+    const std::string secret = "nobody can guess this";
+    const std::string sealed = cell::seal(secret, "/seat", R"({"name":"left"})");
+    CHECK(sealed.find(secret) == std::string::npos);
+    CHECK(cell::unseal(secret, "/seat", sealed) == R"({"name":"left"})");
+    CHECK_FALSE(cell::unseal("nobody can guess thiS", "/seat", sealed));
+    CHECK_FALSE(cell::unseal(secret, "/set", sealed));
+    CHECK_FALSE(cell::unseal(secret, "/seat", ""));
+    for (std::size_t i = 0; i < sealed.size(); ++i) {
+        std::string altered = sealed;
+        altered[i] = static_cast<char>(altered[i] ^ 1);
+        CHECK_FALSE(cell::unseal(secret, "/seat", altered));
+    }
+    CHECK(cell::link_key(secret, 1) != cell::link_key(secret, 2));
+}

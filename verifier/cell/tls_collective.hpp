@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <core/base/bytes.hpp>
+#include <verifier/engine/cell/collective.hpp>
+#include <verifier/engine/cell/gloo_collective.hpp>
+
+namespace assay::cell {
+
+struct TlsOptions {
+    std::uint32_t rank = 0;
+    std::uint32_t size = 1;
+    std::string address = "127.0.0.1";          ///< the address of this machine that the other ranks connect to
+    Hash256 key;                                ///< of the session: who does not have it can neither read nor take part
+    std::chrono::milliseconds connect{10'000};  ///< how long a rank waits for the others to connect
+    std::chrono::milliseconds timeout{300'000};  ///< how long a rank waits for another one's message
+};
+
+/// Connects the ranks of a session by TLS 1.3 with a pre-shared key (RFC 8446, 2.2) and ephemeral Diffie-Hellman: what
+/// crosses is encrypted and authenticated, and nobody who learns the key later can read it. Each rank listens, tells
+/// the others where in `words`, and connects to the ranks before it. Throws std::runtime_error if not all come in time.
+std::unique_ptr<engine::Collective> connect_tls(engine::SharedWords& words, const TlsOptions& options);
+
+}  // namespace assay::cell
