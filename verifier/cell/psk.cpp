@@ -68,7 +68,7 @@ boost::asio::ssl::context make_psk_context(const Hash256& key) {
     if (SSL_CTX_set_ex_data(native, key_index(), held.get()) != 1) {
         throw std::runtime_error("the cell: OpenSSL has no memory");
     }
-    held.release();
+    static_cast<void>(held.release());
     SSL_CTX_set_min_proto_version(native, TLS1_3_VERSION);
     SSL_CTX_set_ciphersuites(native, "TLS_AES_128_GCM_SHA256");
     SSL_CTX_set_num_tickets(native, 0);

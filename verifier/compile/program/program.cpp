@@ -131,17 +131,6 @@ std::vector<std::optional<std::uint32_t>> inherited_tensors(const Program& progr
     return unless_all(passed_tensors(program));
 }
 
-std::vector<StateTensor> trained_tensors(const Program& program) {
-    const auto frozen = frozen_tensors(program);
-    std::vector<StateTensor> out;
-    for (std::size_t i = 0; i < frozen.size(); ++i) {
-        if (!frozen[i]) {
-            out.push_back(program.state[i]);
-        }
-    }
-    return out;
-}
-
 Result<void, ProgramError> check_program(const Program& program) {
     if (program.state.empty() || program.state.size() > canonical::kMaxStateTensors || !are_named(program.state)) {
         return fail(ProgramError::kState);

@@ -42,8 +42,6 @@ std::uint64_t size_bytes(const std::vector<StateTensor>& tensors);
 /// pass on as they are (ART-10). All others, nothing: they are *trained*, as all are if none would be. Each graph has
 /// to be well-formed or empty.
 std::vector<std::optional<std::uint32_t>> frozen_tensors(const Program& program);
-/// The other ones.
-std::vector<StateTensor> trained_tensors(const Program& program);
 /// The same as frozen_tensors() for a task that starts from another one's last state and executes no `init`: for each
 /// tensor that `step` passes on as it is its own index.
 std::vector<std::optional<std::uint32_t>> inherited_tensors(const Program& program);
