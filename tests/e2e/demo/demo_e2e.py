@@ -8,7 +8,7 @@
     demo_e2e.py BIN model NAME     the same with a larger model; gpt2-small on a text that is made in BIN/../gpt2-small,
                                    and skipped where that cannot be
     demo_e2e.py BIN cell PLAN      a solver of four machines that divide each step by PLAN
-    demo_e2e.py BIN group [FRAUD]  four accounts that train local replicas as a group, one of which may cheat
+    demo_e2e.py BIN group FRAUD [PARALLEL]  four accounts that train local replicas as a group, one of which may cheat
     demo_e2e.py BIN task           a user's own task directory
     demo_e2e.py BIN frozen         a fraud in a task with a frozen parameter, which checkpoints leave out
     demo_e2e.py BIN same-seed      two runs with one seed give the same training state roots
@@ -263,9 +263,9 @@ def check_cell(binaries, folder, plan):
     check(memory["worker"] <= 1.05 * memory["formula"], f"a worker had {memory['worker']} bytes of the state, not {memory['formula']}")
 
 
-def check_group(binaries, folder, fraud):
+def check_group(binaries, folder, fraud, parallel="diloco"):
     workers = 4
-    arguments = ["--workers", str(workers), "--parallel", "diloco", "--accounts"]
+    arguments = ["--workers", str(workers), "--parallel", parallel, "--accounts"]
     report, story = run_demo(binaries, folder / "home", *arguments, *(["--fraud", fraud] if fraud else []))
     check_shape(report)
     check(len(report["root"]) == 64 and report["root"] == report["one_process_root"], "the group's root is not one process's")
@@ -387,7 +387,8 @@ def main():
         elif mode == "cell":
             check_cell(binaries, folder, sys.argv[3])
         elif mode == "group":
-            check_group(binaries, folder, sys.argv[3] if len(sys.argv) > 3 else None)
+            fraud, *parallel = sys.argv[3:]
+            check_group(binaries, folder, fraud if fraud != "none" else None, *parallel)
         elif mode == "task":
             check_own_task(binaries, folder)
         elif mode == "frozen":
