@@ -11,6 +11,7 @@
     demo_e2e.py BIN group FRAUD [PARALLEL]  four accounts that train local replicas as a group, one of which may cheat
     demo_e2e.py BIN task           a user's own task directory
     demo_e2e.py BIN frozen         a fraud in a task with a frozen parameter, which checkpoints leave out
+    demo_e2e.py BIN boundary       a fraud in a task whose activations cross a boundary, and two stages that train it
     demo_e2e.py BIN same-seed      two runs with one seed give the same training state roots
     demo_e2e.py BIN afterwards     what anybody can check of a fraud, without a stake, once it is over
 """
@@ -287,6 +288,19 @@ def check_group(binaries, folder, fraud, parallel="diloco"):
     check("who was paid" in story, "the story was not told")
 
 
+def check_boundary(binaries, folder):
+    own = folder / "own"
+    shutil.copytree(pathlib.Path(__file__).resolve().parents[3] / "examples" / "mlp", own)
+    settings = (own / "task.toml").read_text().replace("batch_size = 32", "batch_size = 32\nboundary = 1")
+    (own / "task.toml").write_text(settings)
+    report, _ = run_demo(binaries, folder / "home", "--task", str(own), "--fraud", "optimizer")
+    check_shape(report)
+    check(report["tasks"][0]["state"] == "convicted", "a fraud in a task with a boundary must be found")
+    report, _ = run_demo(binaries, folder / "cell", "--task", str(own), "--workers", "2", "--parallel", "pp")
+    check(report["tasks"][0]["state"] == "settled", "the task of a cell must settle")
+    check(report["root"] == report["one_process_root"], "the cell's root is not one process's")
+
+
 def check_frozen(binaries, folder):
     own = folder / "own"
     shutil.copytree(pathlib.Path(__file__).resolve().parents[2] / "vectors" / "onnx" / "mlp", own)
@@ -393,6 +407,8 @@ def main():
             check_own_task(binaries, folder)
         elif mode == "frozen":
             check_frozen(binaries, folder)
+        elif mode == "boundary":
+            check_boundary(binaries, folder)
         elif mode == "same-seed":
             first, _ = run_demo(binaries, folder / "a", "--fraud", "none", "--seed", "11")
             second, _ = run_demo(binaries, folder / "b", "--fraud", "none", "--seed", "11")

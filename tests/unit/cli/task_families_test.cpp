@@ -412,7 +412,7 @@ TEST_CASE("a boundary numbers the rows") {
     CHECK(words_of(task, 3) == std::vector<std::uint32_t>{7, 8, 0, 3});
     const auto& model = std::get<program::MlpConfig>(task.file.model);
     CHECK(model.boundary == program::Boundary{.after = 1, .bits = 3, .gradient_bits = 8});
-    CHECK(task.program.state[6].name == "accumulated.activation.hidden1");
+    CHECK(task.program.state[2].name == "accumulated.activation.hidden1");
     with("boundary = 3\n").check_refused("[model] boundary");
     with("boundary = 2\n").check_refused("multiple of 32 outputs");
     with("boundary = 1\nboundary_bits = 1\n").check_refused("[model] boundary_bits");
