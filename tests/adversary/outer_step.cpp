@@ -11,7 +11,6 @@ namespace assay::adversary {
 namespace {
 
 using canonical::Graph;
-using canonical::Node;
 using canonical::Op;
 using canonical::Source;
 

@@ -134,7 +134,6 @@ void check_fragments_against_plain_loops(OptimizerKind kind) {
                 trainer.train(step++);
             }
             for (const auto& [name, values] : plain.own(replica)) {
-                CAPTURE(name);
                 const std::string own = "replica." + std::to_string(replica) + "." + name;
                 if (plain.shared.contains(name)) {
                     REQUIRE(floats(trainer, "accumulated." + own) == values);

@@ -66,7 +66,7 @@ contracts::Task held_by_group(const contracts::TaskSpec& spec, std::uint32_t mem
     contracts::Task task;
     task.spec = spec;
     task.group.emplace();
-    for (std::uint8_t i = 0; i < members; ++i) {
+    for (std::uint32_t i = 0; i < members; ++i) {
         AccountId account;
         account.data[0] = static_cast<std::uint8_t>(i + 1);
         if (i == 0) {
@@ -74,7 +74,7 @@ contracts::Task held_by_group(const contracts::TaskSpec& spec, std::uint32_t mem
         } else {
             task.group->partners.push_back({account, {}});
         }
-        task.group->seats.push_back(i);
+        task.group->seats.push_back(static_cast<std::uint8_t>(i));
     }
     return task;
 }
