@@ -7,7 +7,7 @@
 namespace assay::adversary {
 namespace {
 
-constexpr std::array<std::pair<Dishonesty, const char*>, 20> kNames{
+constexpr std::array<std::pair<Dishonesty, const char*>, 23> kNames{
     {{Dishonesty::kNone, "none"},
      {Dishonesty::kTile, "tile"},
      {Dishonesty::kSkip, "skip"},
@@ -27,7 +27,10 @@ constexpr std::array<std::pair<Dishonesty, const char*>, 20> kNames{
      {Dishonesty::kInsider, "insider"},
      {Dishonesty::kDivergence, "divergence"},
      {Dishonesty::kWithholdAll, "withhold-all"},
-     {Dishonesty::kPrivate, "private"}}};
+     {Dishonesty::kPrivate, "private"},
+     {Dishonesty::kStale, "stale"},
+     {Dishonesty::kOuter, "outer"},
+     {Dishonesty::kFold, "fold"}}};
 
 }  // namespace
 
@@ -52,8 +55,8 @@ std::optional<Dishonesty> decode_dishonesty(const std::string& name) {
 std::vector<std::string> dishonesties_of(worker::Mode mode) {
     switch (mode) {
         case worker::Mode::kSolve:
-            return {"none",     "tile", "skip",  "data",         "init",   "optimizer",
-                    "withhold", "push", "score", "withhold-all", "private"};
+            return {"none", "tile",  "skip",         "data",    "init",  "optimizer", "withhold",
+                    "push", "score", "withhold-all", "private", "stale", "outer",     "fold"};
         case worker::Mode::kVerify:
             return {"none", "lazy", "copycat", "reject", "inflate", "misprofile", "divergence"};
         case worker::Mode::kWhistleblow:

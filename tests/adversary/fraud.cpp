@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <core/canonical/executor.hpp>
+#include <tests/adversary/outer_step.hpp>
+#include <verifier/plan/turns.hpp>
 
 namespace assay::adversary {
 namespace {
@@ -63,6 +66,9 @@ bool alters_steps(Dishonesty kind) {
         case Dishonesty::kFalseAccuser:
         case Dishonesty::kReject:
         case Dishonesty::kScore:
+        case Dishonesty::kStale:
+        case Dishonesty::kOuter:
+        case Dishonesty::kFold:
             return true;
         default:
             return false;
@@ -104,7 +110,8 @@ Fraud::Fraud(
     }
     aim();
     const Graph& altered = initialisation_ ? artifacts_->program.init : artifacts_->program.step;
-    if (kind_ != Dishonesty::kSkip && (!node_ || *node_ + 1 >= altered.size())) {
+    const bool is_everywhere = kind_ == Dishonesty::kSkip || kind_ == Dishonesty::kStale;
+    if (!is_everywhere && (!node_ || *node_ + 1 >= altered.size())) {
         throw std::runtime_error(std::string("this program has no node for the fraud ") + to_string(kind_));
     }
     const bool is_tile =
@@ -142,6 +149,14 @@ void Fraud::aim() {
             last_ = first_ + artifacts_->step_count(segment_) - 1;
             node_.reset();
             break;
+        case Dishonesty::kStale:
+            first_ = last_ = artifacts_->first_step(segment_);
+            node_.reset();
+            break;
+        case Dishonesty::kOuter:
+        case Dishonesty::kFold:
+            aim_at_outer_step();
+            break;
         case Dishonesty::kData:
             node_ = first_node(graph, Op::kBatchRows);
             break;
@@ -169,6 +184,70 @@ void Fraud::aim() {
             }
             break;
     }
+}
+
+void Fraud::aim_at_outer_step() {
+    const program::Program& program = artifacts_->program;
+    first_ = last_ = artifacts_->first_step(segment_) + artifacts_->step_count(segment_) - 1;
+    outer_ = kind_ == Dishonesty::kOuter ? outer_steps(program) : first_sums(program);
+    node_.reset();
+    if (!outer_.empty()) {
+        node_ = *std::min_element(outer_.begin(), outer_.end());
+    }
+}
+
+// The step's outputs as they would be if the turn had begun with what checkpoint 0 has of the tensors that are the
+// turn's: its replica's own, and those that every turn works on. Of a program without turns that is all.
+engine::Tamper Fraud::with_old_turn(const canonical::StepContext& context, std::span<const Tensor> before) const {
+    const program::Program& program = artifacts_->program;
+    canonical::StepContext first = context;
+    first.step = 0;
+    const std::vector<Tensor> initial =
+        canonical::execute_graph(program.init, first, *artifacts_->dataset, artifacts_->initial).value();
+    std::vector<Tensor> state = initial;
+    if (const auto turns = plan::find_turns(program)) {
+        state.assign(before.begin(), before.end());
+        for (const std::uint32_t tensor : turns->own[turns->replica_of(context.step)]) {
+            state[tensor] = initial[tensor];
+        }
+        for (const auto& [tensor, source] : turns->worked[turns->replica_of(context.step)]) {
+            state[tensor] = initial[tensor];
+        }
+    }
+    return [this, context, state = std::move(state),
+            made = std::vector<Tensor>{}](std::uint64_t, std::uint32_t node, Tensor& output) mutable {
+        // The engine may leave nodes out that nothing needs.
+        for (auto i = static_cast<std::uint32_t>(made.size()); i <= node; ++i) {
+            const canonical::Node& each = artifacts_->program.step[i];
+            std::vector<const Tensor*> inputs;
+            for (const canonical::Input& input : each.inputs) {
+                inputs.push_back(input.source == Source::kNode ? &made[input.index] : &state[input.index]);
+            }
+            made.push_back(canonical::execute_node(each, context, *artifacts_->dataset, inputs));
+        }
+        output = made[node];
+    };
+}
+
+engine::Tamper Fraud::with_wrong_outer_step() const {
+    const Graph& graph = artifacts_->program.step;
+    return [this, &graph,
+            seen = std::map<std::uint32_t, Tensor>{}](std::uint64_t, std::uint32_t node, Tensor& output) mutable {
+        const bool is_altered = std::find(outer_.begin(), outer_.end(), node) != outer_.end();
+        if (is_altered && kind_ == Dishonesty::kFold) {
+            output = seen.at(graph[node].inputs[1].index);
+        } else if (is_altered) {
+            for (std::size_t i = 0; i < output.shape.element_count(); ++i) {
+                store_f32(output, i, load_f32(output, i) * 2.0F);
+            }
+        }
+        const bool is_summand = std::any_of(outer_.begin(), outer_.end(), [&](std::uint32_t sum) {
+            return graph[sum].inputs[1].index == node;
+        });
+        if (is_summand && kind_ == Dishonesty::kFold) {
+            seen.insert_or_assign(node, output);
+        }
+    };
 }
 
 bool Fraud::has_place() const {
@@ -222,6 +301,11 @@ engine::Tamper Fraud::tamper(bool initialisation, std::uint64_t step, std::span<
                     }
                 }
             };
+        case Dishonesty::kStale:
+            return with_old_turn(context, before);
+        case Dishonesty::kOuter:
+        case Dishonesty::kFold:
+            return with_wrong_outer_step();
         case Dishonesty::kData:
             ++context.step;
             return [this, context](std::uint64_t, std::uint32_t node, Tensor& output) {

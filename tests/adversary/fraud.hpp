@@ -55,6 +55,10 @@ class Fraud final : public worker::Alteration {
 
   private:
     void aim();
+    void aim_at_outer_step();
+    engine::Tamper with_old_turn(const canonical::StepContext& context, std::span<const canonical::Tensor> before)
+        const;
+    engine::Tamper with_wrong_outer_step() const;
     void alter(canonical::Tensor& output) const;
 
     Dishonesty kind_;
@@ -65,6 +69,7 @@ class Fraud final : public worker::Alteration {
     std::uint32_t segment_ = 0;
     std::optional<std::uint32_t> node_;
     std::optional<std::uint64_t> tile_;
+    std::vector<std::uint32_t> outer_{};  // kOuter, kFold: the nodes that are altered
 };
 
 }  // namespace assay::adversary

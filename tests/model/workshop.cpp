@@ -33,6 +33,7 @@ Workshop::Workshop(float noise) : noise_(noise) {
     add(Tamper{false, 4, 2, 2});
     add(Tamper{false, 1, commit, 1});
     add(Tamper{false, 8, 1, 6});
+    add(Tamper{.step = ToyRun::kInterval, .stale = true});
     add(Tamper{false, departs, 4, 1, drifts});
     add(Tamper{false, departs, 4, 5, drifts});
     runs_.push_back(std::make_unique<ToyRun>(run_under(ToyRun::kSeed + 1)));

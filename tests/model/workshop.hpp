@@ -21,21 +21,23 @@ using contracts::test::ToyRun;
 /// A hash of all three, for what actors invent and decide.
 Hash256 mix(const Hash256& name, const AccountId& actor, std::uint64_t number);
 
-/// A way of running the program. kLie... depart from the truth by a bit somewhere, the native ones as hardware does;
-/// kOtherSeed differs in each step where the program has noise. The last two are runs of the program that diverges.
+/// A way of running the program. kLie... depart from the truth by a bit somewhere, kStale begins a segment with the
+/// state after the initialisation, the native ones depart as hardware does; kOtherSeed differs in each step where the
+/// program has noise. The last two are runs of the program that diverges.
 enum class Way : std::uint8_t {
     kTruth,
     kLieInInit,
     kLieInStep,
     kLieInCommit,
     kLieLate,
+    kStale,
     kNative,
     kOtherNative,
     kOtherSeed,
     kDiverges,
     kDivergesLie
 };
-inline constexpr int kWays = 10;
+inline constexpr int kWays = 11;
 constexpr bool is_diverging(Way way) { return way >= Way::kDiverges; }
 
 class Workshop {

@@ -27,7 +27,7 @@ constexpr std::uint32_t kGroupBlocks = 60;  ///< for turns that are taken over a
 constexpr Amount kFee{20'000'000};
 
 model::Way way_of(Kind kind, Events& events) {
-    return kind == Kind::kCheat ? static_cast<model::Way>(1 + events.below(4)) : model::Way::kTruth;
+    return kind == Kind::kCheat ? static_cast<model::Way>(1 + events.below(5)) : model::Way::kTruth;
 }
 
 contracts::ProfilePart false_part_of(Kind kind, Events& events) {

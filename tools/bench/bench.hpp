@@ -59,10 +59,20 @@ struct ReplicaOptions {
     float clip_norm = 1.0F;
 };
 
-/// Local replicas by DiLoCo and SparseLoCo, with AdamW, beside data parallelism over as many.
+/// Local replicas by DiLoCo, SparseLoCo and Streaming DiLoCo, with AdamW, beside data parallelism over as many.
 struct LocalOptions {
-    std::uint32_t count = 0;  ///< 0: none
-    std::uint32_t turn_steps = 100;
+    std::uint32_t count = 0;         ///< 0: none
+    std::uint32_t turn_steps = 100;  ///< between two exchanges of a parameter
+    std::uint32_t fragments = 4;     ///< of Streaming DiLoCo, whose turns have so many times fewer steps
+    float learning_rate = 0.001F;
+    std::vector<std::string> exchanges{"dense", "diloco", "sparseloco", "streaming"};
+};
+
+/// MLPs whose activations cross a boundary in few bits (AQ-SGD), with AdamW, beside the same without one.
+struct BoundaryOptions {
+    std::uint32_t after = 0;  ///< the hidden layer; 0: none
+    std::vector<std::uint32_t> bits{2, 3, 4};
+    std::uint32_t gradient_bits = 8;
     float learning_rate = 0.001F;
 };
 
@@ -78,6 +88,7 @@ struct CurveOptions {
     std::string out;  ///< where runs are kept, so that a later call goes on; empty: nowhere
     ReplicaOptions replicas{};
     LocalOptions local{};
+    BoundaryOptions boundary{};
 };
 /// Returns the losses of native and canonical training, or of programs of several replicas, from the same initial
 /// values on the same batches.

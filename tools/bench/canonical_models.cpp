@@ -26,6 +26,17 @@ program::GptConfig config_of(const NativeGptConfig& model, std::uint64_t rows, c
     return config;
 }
 
+program::MlpConfig config_of(const NativeMlpConfig& model, std::uint64_t rows) {
+    program::MlpConfig config;
+    config.features = narrow(model.inputs);
+    config.hidden = narrow(model.hidden);
+    config.classes = narrow(model.classes);
+    config.scale = kScale;
+    config.batch_size = narrow(model.batch);
+    config.dataset_rows = rows;
+    return config;
+}
+
 }  // namespace
 
 program::OptimizerConfig adamw() {
@@ -75,14 +86,17 @@ program::Program program_of(
     const NativeMlpConfig& model, std::uint64_t rows, const program::Profile& profile,
     const program::OptimizerConfig& optimizer
 ) {
-    program::MlpConfig config;
-    config.features = narrow(model.inputs);
-    config.hidden = narrow(model.hidden);
-    config.classes = narrow(model.classes);
-    config.scale = kScale;
-    config.batch_size = narrow(model.batch);
-    config.dataset_rows = rows;
+    program::MlpConfig config = config_of(model, rows);
     config.profile = profile;
+    return build_mlp(config, optimizer);
+}
+
+program::Program program_of(
+    const NativeMlpConfig& model, std::uint64_t rows, const program::Boundary& boundary,
+    const program::OptimizerConfig& optimizer
+) {
+    program::MlpConfig config = config_of(model, rows);
+    config.boundary = boundary;
     return build_mlp(config, optimizer);
 }
 

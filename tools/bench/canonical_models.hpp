@@ -33,6 +33,12 @@ program::Program program_of(
     const program::OptimizerConfig& optimizer
 );
 
+/// Whose rows end with their numbers, where there is a boundary.
+program::Program program_of(
+    const NativeMlpConfig& model, std::uint64_t rows, const program::Boundary& boundary,
+    const program::OptimizerConfig& optimizer
+);
+
 /// The optimizer of all of them: AdamW with the numbers of NativeOptimizer.
 program::OptimizerConfig adamw();
 

@@ -24,6 +24,8 @@ namespace {
 using canonical::Tensor;
 using nlohmann::json;
 
+constexpr std::uint32_t kMlpHidden = 64;
+
 struct Task {
     std::string title;
     std::shared_ptr<const artifacts::Dataset> rows;
@@ -31,6 +33,8 @@ struct Task {
     /// Of GPTs and MLPs, in XG-21, with a batch that is so many times larger.
     std::function<program::Program(const program::OptimizerConfig&, std::uint32_t batches)> with_optimizer{};
     std::function<std::unique_ptr<NativeModel>(const NativeOptions&)> native;
+    /// Of MLPs, in XG-21; rows have their numbers where there is a boundary.
+    std::function<program::Program(const program::OptimizerConfig&, const program::Boundary&)> with_boundary{};
 };
 
 template <class Config>
@@ -69,13 +73,16 @@ Task classifier(const CurveOptions& options) {
     const std::uint64_t count = rows->shape().rows;
     if (options.model == "mlp") {
         NativeMlpConfig native;
-        native.hidden = {64, 64};
+        native.hidden = {kMlpHidden, kMlpHidden};
         return {
             .title = "MLP 64-64-64-10 on 8x8 digits",
             .rows = rows,
             .canonical = [native, count](const program::Profile& p) { return program_of(native, count, p); },
             .with_optimizer = with_optimizer_of(native, count),
             .native = [native](const NativeOptions& o) { return make_native_mlp(native, o); },
+            .with_boundary = [native, count](
+                                 const program::OptimizerConfig& o, const program::Boundary& b
+                             ) { return program_of(native, count, b, o); },
         };
     }
     NativeCnnConfig native;
@@ -281,6 +288,9 @@ program::LocalReplicas replicas_of(const LocalOptions& options, const std::strin
         out.sent = program::SentForm::kSparse;
         out.outer_rate = 1.0F;
         out.outer_momentum = 0.0F;
+    } else if (exchange == "streaming") {
+        out.fragments = options.fragments;
+        out.turn_steps = options.turn_steps / options.fragments;
     }
     return out;
 }
@@ -314,14 +324,42 @@ void describe_local(const Task& task, const CurveOptions& options, json& result)
     result["title"] = task.title + ", " + std::to_string(local.count) + " local replicas";
     result["local"] = {
         {"count", local.count}, {"turn_steps", local.turn_steps}, {"learning_rate", rounded(local.learning_rate)}};
-    for (const std::string exchange : {"diloco", "sparseloco"}) {
+    for (const std::string exchange : {"diloco", "sparseloco", "streaming"}) {
         const program::RoundTraffic traffic = program::round_traffic(replicas_of(local, exchange), parameters);
         const double ratio = static_cast<double>(traffic.whole) / static_cast<double>(traffic.packed);
         result["local"][exchange] = {
             {"round_bytes", traffic.packed / 8},
+            {"peak_bytes", traffic.peak / 8},
             {"gradient_bytes", traffic.whole / 8},
             {"ratio_of_a_round", ratio},
             {"ratio_of_a_step", ratio * local.turn_steps}};
+    }
+}
+
+program::OptimizerConfig optimizer_of(const BoundaryOptions& options) {
+    program::OptimizerConfig out;
+    out.kind = program::OptimizerKind::kAdamW;
+    out.learning_rate = options.learning_rate;
+    out.weight_decay = 0.1F;
+    return out;
+}
+
+program::Boundary boundary_of(const BoundaryOptions& options, std::uint32_t bits) {
+    return {.after = options.after, .bits = bits, .gradient_bits = options.gradient_bits};
+}
+
+/// Adds what crosses for a row of a batch. `columns` is the width of the layer before the boundary.
+void describe_boundary(const CurveOptions& options, std::uint32_t columns, json& result) {
+    const BoundaryOptions& boundary = options.boundary;
+    result["boundary"] = {{"after", boundary.after}, {"learning_rate", rounded(boundary.learning_rate)}};
+    for (const std::uint32_t bits : boundary.bits) {
+        const program::BoundaryTraffic traffic = program::boundary_traffic(boundary_of(boundary, bits), columns);
+        const auto both = static_cast<double>(traffic.forward + traffic.back);
+        result["boundary"]["bits_" + std::to_string(bits)] = {
+            {"first_bits", traffic.first},
+            {"forward_bits", traffic.forward},
+            {"back_bits", traffic.back},
+            {"ratio", 2.0 * static_cast<double>(traffic.first) / both}};
     }
 }
 
@@ -336,7 +374,7 @@ double final_loss(const json& run) {
 }
 
 /// The losses of local replicas, whose turns follow each other, as their means at each of their own steps.
-json mean_over_replicas(const json& losses, const LocalOptions& local) {
+json mean_over_replicas(const json& losses, const program::LocalReplicas& local) {
     const std::size_t round = std::size_t{local.count} * local.turn_steps;
     json out = json::array();
     for (std::size_t first = 0; first + round <= losses.size(); first += round) {
@@ -351,9 +389,53 @@ json mean_over_replicas(const json& losses, const LocalOptions& local) {
     return out;
 }
 
+/// AdamW without a boundary, and with one for each number of bits, on the same rows.
+json run_boundary_curves(const CurveOptions& options) {
+    const Task without = classifier(options);
+    if (!without.with_boundary) {
+        throw std::runtime_error("--boundary is for MLPs");
+    }
+    Task task = without;
+    task.rows = numbered(*task.rows);
+    json result{
+        {"bench", "curves"},
+        {"model", options.model},
+        {"title", task.title + ", a boundary behind a hidden layer"},
+        {"device", options.device},
+        {"steps", options.steps},
+        {"runs", json::array()},
+    };
+    describe_boundary(options, kMlpHidden, result);
+    CurvesProgress progress(options.out, std::move(result));
+    for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
+        std::vector<std::uint32_t> all_bits{0};
+        all_bits.insert(all_bits.end(), options.boundary.bits.begin(), options.boundary.bits.end());
+        for (const std::uint32_t bits : all_bits) {
+            const std::string name = bits == 0 ? "dense" : "aqsgd-" + std::to_string(bits);
+            json run{{"executor", name}, {"profile", "XG-21"}, {"seed", seed}};
+            run["losses"] = json::array();
+            if (progress.has(run)) {
+                continue;
+            }
+            const program::Boundary boundary = bits == 0 ? program::Boundary{} : boundary_of(options.boundary, bits);
+            run = train_stages(
+                bits == 0 ? without : task, std::move(run), options, progress,
+                {{task.with_boundary(optimizer_of(options.boundary), boundary), options.steps}}
+            );
+            run["final"] = final_loss(run);
+            std::cerr << name << ", seed " << seed << ": " << run.at("final") << "\n";
+            progress.add(std::move(run));
+        }
+    }
+    return progress.result();
+}
+
 }  // namespace
 
 json run_curves(const CurveOptions& options) {
+    if (options.boundary.after != 0) {
+        return run_boundary_curves(options);
+    }
     const Task task = options.model.rfind("gpt", 0) == 0 ? gpt(options) : classifier(options);
     json result{
         {"bench", "curves"},        {"model", options.model}, {"title", task.title},
@@ -379,11 +461,11 @@ json run_curves(const CurveOptions& options) {
     };
     const bool has_local = options.local.count > 0;
     for (std::uint64_t seed = 1; seed <= options.seeds && has_local; ++seed) {
-        for (const std::string exchange : {"dense", "diloco", "sparseloco"}) {
+        for (const std::string& exchange : options.local.exchanges) {
             add({{"executor", exchange}, {"profile", "XG-21"}, {"seed", seed}}, [&](json run) {
                 run = train_stages(task, std::move(run), options, progress, local_stages_of(task, options, exchange));
                 if (exchange != "dense") {
-                    run["losses"] = mean_over_replicas(run["losses"], options.local);
+                    run["losses"] = mean_over_replicas(run["losses"], replicas_of(options.local, exchange));
                 }
                 return run;
             });

@@ -12,7 +12,9 @@ from xml.sax.saxutils import escape
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, BOTTOM = 60, 190, 40, 45
 COLOURS = {"XG-21": "#1b6ca8", "XG-24": "#6a3d9a", "XG-11": "#e7298a", "XG-8": "#d95f02", "XG-7": "#1b9e77",
-           "dense": "#1b6ca8", "dgc": "#d95f02", "diloco": "#6a3d9a", "sparseloco": "#1b9e77"}
+           "dense": "#1b6ca8", "dgc": "#d95f02", "diloco": "#6a3d9a", "sparseloco": "#1b9e77",
+           "streaming": "#e7298a",
+           "aqsgd-2": "#d95f02", "aqsgd-3": "#6a3d9a", "aqsgd-4": "#1b9e77"}
 
 
 def kind_of(run):

@@ -21,6 +21,19 @@ std::shared_ptr<const artifacts::Dataset> read_rows(const std::string& path) {
     );
 }
 
+std::shared_ptr<const artifacts::Dataset> numbered(const artifacts::Dataset& rows) {
+    const canonical::DatasetShape shape = rows.shape();
+    Bytes words;
+    for (std::uint64_t i = 0; i < shape.rows; ++i) {
+        const Bytes row = rows.row(i);
+        words.insert(words.end(), row.begin(), row.end());
+        for (int byte = 0; byte < 4; ++byte) {
+            words.push_back(static_cast<std::uint8_t>(i >> (8 * byte)));
+        }
+    }
+    return std::make_shared<const artifacts::Dataset>(artifacts::pack_rows(std::move(words), shape.width + 1, false));
+}
+
 artifacts::TextDataset read_text(const std::string& path, std::uint32_t context) {
     auto text = artifacts::build_text_dataset(read_file(path), context);
     if (!text) {

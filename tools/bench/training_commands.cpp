@@ -117,12 +117,25 @@ void add_curves(Commands& commands) {
     curves->add_option("--clip-norm", replicas.clip_norm, "Of the replicas")->capture_default_str();
     LocalOptions& local = options.local;
     curves->add_option(
-        "--local-replicas", local.count, "GPTs, MLPs: AdamW over so many replicas by DiLoCo and SparseLoCo instead"
+        "--local-replicas", local.count, "GPTs, MLPs: AdamW over so many replicas by DiLoCo and its relatives instead"
     );
     curves->add_option("--turn-steps", local.turn_steps, "Steps that a local replica trains on its own")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
+    curves->add_option("--fragments", local.fragments, "Of Streaming DiLoCo, which exchanges one in so many turns")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    curves->add_option("--local-exchanges", local.exchanges, "Which of dense, diloco, sparseloco and streaming")
+        ->check(CLI::IsMember({"dense", "diloco", "sparseloco", "streaming"}))
+        ->capture_default_str();
     curves->add_option("--local-rate", local.learning_rate, "Learning rate of local replicas")->capture_default_str();
+    BoundaryOptions& boundary = options.boundary;
+    curves->add_option("--boundary", boundary.after, "MLPs: AdamW with a boundary behind this hidden layer (AQ-SGD)");
+    curves->add_option("--boundary-bits", boundary.bits, "Of an element of a change, each a run")
+        ->capture_default_str();
+    curves->add_option("--gradient-bits", boundary.gradient_bits, "Of an element of the gradient that goes back")
+        ->capture_default_str();
+    curves->add_option("--boundary-rate", boundary.learning_rate, "Learning rate")->capture_default_str();
     curves->add_option(
         "--out", options.out, "Keeps finished runs here and the state of the others in FILE.part; a later call goes on"
     );

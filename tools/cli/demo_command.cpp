@@ -63,7 +63,7 @@ void add_demo_command(CLI::App& app, Session& session) {
         ->add_option(
             "--fraud", a->fraud,
             "One task with this fraud; without it, an honest task and a tile fraud. With --accounts: lane@RANK, "
-            "zeros@RANK or withhold@RANK, what the member of that rank does"
+            "zeros@RANK, stale@RANK, withhold@RANK, or of the last rank outer@RANK and fold@RANK: what that member does"
         )
         ->check([](const std::string& text) {
             return demo::decode_group_fraud(text) ? std::string() : CLI::IsMember(demo::fraud_names())(text);
@@ -92,12 +92,12 @@ void add_demo_command(CLI::App& app, Session& session) {
         ->add_option(
             "--parallel", a->options.parallel,
             "How the machines of a cell divide each step: dp, zero1, zero2, zero3, tp, pp, or combinations as dp2tp2; "
-            "pp+1f1b4 has micro-batches; dgc, diloco and sparseloco train a replica on each machine"
+            "pp+1f1b4 has micro-batches; dgc, diloco, sparseloco and streaming train a replica on each machine"
         )
         ->capture_default_str();
     command->add_flag(
         "--accounts", a->options.accounts,
-        "Each of the workers is an account of its own, and they train as a group: for diloco and sparseloco"
+        "Each of the workers is an account of its own, and they train as a group: for diloco, sparseloco and streaming"
     );
     command->add_flag("--keep-running", a->options.keep_running, "Leave the network up after the end, until Ctrl-C");
     auto* model = command

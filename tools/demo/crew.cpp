@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
 #include <client/http/http.hpp>
 #include <tools/demo/own_command.hpp>
 #include <tools/demo/workload.hpp>
+#include <verifier/compile/program/distance.hpp>
 #include <verifier/compile/program/local_replicas.hpp>
 #include <verifier/plan/plan.hpp>
 #include <verifier/plan/turns.hpp>
@@ -136,13 +138,15 @@ Crew::Formulas Crew::formulas_of_turns(const program::Program& program) const {
     const plan::Turns turns = plan::find_turns(program).value();
     program::LocalReplicas local;
     local.sent = parallel_ == kSparseLoco ? program::SentForm::kSparse : program::SentForm::kInt8;
+    local.fragments = turns.cycle;
     std::vector<program::StateTensor> parameters;
-    for (const auto& [worked, common] : turns.worked) {
-        parameters.push_back(program.state[worked]);
-    }
+    std::copy_if(
+        program.state.begin(), program.state.end(), std::back_inserter(parameters),
+        [](const program::StateTensor& tensor) { return program::group_of(tensor) == program::StateGroup::kParameter; }
+    );
     const std::uint64_t packed = program::round_traffic(local, parameters).packed / 8;
     Formulas out;
-    out.bytes = packed * (workers_ - 1) / turns.steps;
+    out.bytes = packed * (workers_ - 1) / turns.steps / turns.cycle;
     out.state = program::size_bytes(program.state);
     for (std::uint32_t replica = 1; replica < turns.replicas; ++replica) {
         for (const std::uint32_t tensor : turns.own[replica]) {

@@ -20,6 +20,7 @@
 #include <tools/demo/cast.hpp>
 #include <tools/demo/crew.hpp>
 #include <tools/demo/group.hpp>
+#include <tools/demo/hearing.hpp>
 #include <tools/demo/hunt.hpp>
 #include <tools/demo/narrator.hpp>
 #include <tools/demo/network.hpp>
@@ -86,11 +87,11 @@ class Demo {
     void hear_workers();
     void attack();
     bool is_over();
-    void hear(const WorkerEvent& heard);
     void keep_running();
     void check_patience() const;
     Crew::Roots replay_all();
     json report_crew();
+    program::Program first_program();
     json finish();
 
     const DemoOptions& options_;
@@ -227,36 +228,12 @@ void Demo::check_patience() const {
     }
 }
 
-void Demo::hear(const WorkerEvent& heard) {
-    const std::string kind = heard.event.value("event", "");
-    for (Act& act : acts_) {
-        if (kind == "refused") {
-            act.refusals.insert(heard.event.value("reason", ""));  // of which task it does not say
-        }
-        if (heard.event.value("task", "") != to_hex(act.story->task().view())) {
-            continue;
-        }
-        if (kind == "train") {
-            narrator_.progress(
-                act.story->label(), {.step = heard.event.value("step", std::uint64_t{0}),
-                                     .steps = heard.event.value("steps", std::uint64_t{0}),
-                                     .loss = heard.event.value("loss", 0.0),
-                                     .steps_per_s = heard.event.value("steps_per_s", 0.0),
-                                     .eta_s = heard.event.value("eta_s", 0.0)}
-            );
-        } else if (kind == "declined") {
-            narrator_.plain(
-                "  " + heard.worker + " declines " + act.story->label() + ": " + heard.event.value("reason", "")
-            );
-        } else if (kind == "dishonest" && !act.confession) {
-            act.confession = heard.event;
-        }
-    }
-}
-
 void Demo::hear_workers() {
     for (const WorkerEvent& heard : network_.take_events()) {
-        hear(heard);
+        hear(heard, acts_, narrator_);
+        if (group_) {
+            group_->hear(heard);
+        }
     }
 }
 
@@ -296,13 +273,17 @@ Crew::Roots Demo::replay_all() {
 json Demo::report_crew() {
     const Act& act = acts_.front();
     const Crew::Roots roots = replay_all();
-    const auto task = network_.rpc().task(act.story->task());
-    const auto bytes = system::read_file(store_.path(task->spec.program_artifact.sha256));
-    const auto program =
-        program::decode_program(ByteView(reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size()));
     network_.stop_worker(act.solver);
     crew_->stop();
-    return crew_->report(network_.worker_log(act.solver), program.value(), roots);
+    return crew_->report(network_.worker_log(act.solver), first_program(), roots);
+}
+
+/// The program of the first task.
+program::Program Demo::first_program() {
+    const auto task = network_.rpc().task(acts_.front().story->task());
+    const auto bytes = system::read_file(store_.path(task->spec.program_artifact.sha256));
+    return program::decode_program(ByteView(reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size()))
+        .value();
 }
 
 json Demo::finish() {
@@ -316,7 +297,7 @@ json Demo::finish() {
     if (crew_) {
         report.update(report_crew());
     } else if (group_) {
-        report.update(group_->report(network_, *acts_.front().story, replay_all()));
+        report.update(group_->report(network_, *acts_.front().story, replay_all(), first_program()));
         report["parallel"] = options_.parallel;
     }
     if (options_.report) {

@@ -61,7 +61,12 @@ enum class GroupFraud : std::uint8_t {
     kLane = 1,      ///< one tile of its replica's turn is wrong
     kZeros = 2,     ///< it does not train
     kWithhold = 3,  ///< it serves one of its checkpoints to nobody
+    kStale = 4,     ///< it begins its turn with what the first round began with
+    kOuter = 5,     ///< it doubles the momentum of the outer step that its turn ends with
+    kFold = 6,      ///< it leaves a member's change out of that outer step
 };
+/// Whether the fraud is one of the outer step, which is made at the end of the last member's turn.
+constexpr bool is_of_outer_step(GroupFraud kind) { return kind == GroupFraud::kOuter || kind == GroupFraud::kFold; }
 /// Reads "lane@2": how the member of that rank cheats.
 std::optional<std::pair<GroupFraud, std::uint32_t>> decode_group_fraud(std::string_view text);
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/demo/group.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <variant>
 
 #include <contracts/state/history.hpp>
 #include <core/crypto/address.hpp>
+#include <verifier/artifacts/hashing.hpp>
+#include <verifier/artifacts/partial_file.hpp>
+#include <verifier/plan/turns.hpp>
 
 namespace assay::demo {
 
@@ -23,7 +27,10 @@ struct Part {
 constexpr std::array kKinds{
     std::pair<std::string_view, GroupFraud>{"lane", GroupFraud::kLane},
     std::pair<std::string_view, GroupFraud>{"zeros", GroupFraud::kZeros},
-    std::pair<std::string_view, GroupFraud>{"withhold", GroupFraud::kWithhold}};
+    std::pair<std::string_view, GroupFraud>{"withhold", GroupFraud::kWithhold},
+    std::pair<std::string_view, GroupFraud>{"stale", GroupFraud::kStale},
+    std::pair<std::string_view, GroupFraud>{"outer", GroupFraud::kOuter},
+    std::pair<std::string_view, GroupFraud>{"fold", GroupFraud::kFold}};
 
 /// The option of assay-adversary.
 const char* dishonesty_of(GroupFraud kind) {
@@ -34,8 +41,79 @@ const char* dishonesty_of(GroupFraud kind) {
             return "skip";
         case GroupFraud::kWithhold:
             return "withhold";
+        case GroupFraud::kStale:
+            return "stale";
+        case GroupFraud::kOuter:
+            return "outer";
+        case GroupFraud::kFold:
+            return "fold";
     }
     return "";
+}
+
+/// The parts of a checkpoint's file that have something of these tensors (ART-16).
+std::uint64_t bytes_of_parts(const program::Program& program, const std::set<std::uint32_t>& tensors) {
+    std::uint64_t out = 0;
+    std::uint64_t part = 0;
+    bool is_needed = false;
+    const auto end_part = [&] {
+        out += is_needed ? part : 0;
+        part = 0;
+        is_needed = false;
+    };
+    for (std::uint32_t tensor = 0; tensor < program.state.size(); ++tensor) {
+        const auto [dtype, shape] = program.state[tensor].type;
+        for (std::uint32_t row = 0; row < shape.rows; row += canonical::kTileDim) {
+            const std::uint64_t height = std::min(canonical::kTileDim, shape.rows - row);
+            part += height * shape.cols * canonical::size_of(dtype);
+            is_needed = is_needed || tensors.contains(tensor);
+            if (part >= artifacts::UncheckedParts::kPartBytes) {
+                end_part();
+            }
+        }
+    }
+    end_part();
+    return out;
+}
+
+/// What a member fetches of each checkpoint that another one posted: the hashes of all tiles, and the parts with
+/// tensors that differ from the checkpoint before, which it has. Of the first it has nothing.
+std::vector<std::uint64_t> fetched_bytes(const program::Program& program, std::uint32_t segments) {
+    const plan::Turns turns = plan::find_turns(program).value();
+    const std::uint64_t hashes = artifacts::leaves_bytes(program::types_of(program.state));
+    std::vector<std::uint64_t> out{hashes + program::size_bytes(program.state)};
+    for (std::uint32_t segment = 1; segment <= segments; ++segment) {
+        const std::uint32_t replica = (segment - 1) % turns.replicas;
+        const std::uint32_t next = segment % turns.replicas;
+        const std::uint32_t place = (segment - 1) / turns.replicas % turns.cycle;
+        std::set<std::uint32_t> changed(turns.own[replica].begin(), turns.own[replica].end());
+        for (std::uint32_t other = 0; other < turns.cycle; ++other) {
+            for (const std::uint32_t tensor : turns.sent[other][replica]) {
+                if (other != place) {
+                    changed.erase(tensor);
+                }
+            }
+        }
+        const bool ends_round = next == 0;
+        if (ends_round) {
+            const plan::PartialGraph end = plan::end_graph(program, turns, place);
+            for (std::uint32_t i = 0; i < end.tensors.size(); ++i) {
+                const canonical::Input& after = end.graph.back().inputs[i];
+                if (after.source != canonical::Source::kState || after.index != i) {
+                    changed.insert(end.tensors[i]);
+                }
+            }
+        }
+        for (std::size_t i = 0; i < turns.worked[next].size(); ++i) {
+            const auto& [tensor, source] = turns.worked[next][i];
+            // Replicas that begin with the same value leave it as it is.
+            if (ends_round || source != turns.worked[replica][i].second) {
+                changed.insert(tensor);
+            }
+        }
+        out.push_back(hashes + bytes_of_parts(program, changed));
+    }
+    return out;
 }
 
 Part part_of(const AccountId& account, const std::vector<contracts::HistoryRecord>& records) {
@@ -93,7 +171,19 @@ std::vector<std::string> GroupCast::arguments_of(const Network& network, std::ui
     return out;
 }
 
-json GroupCast::report(Network& network, const Story& story, const Crew::Roots& roots) const {
+void GroupCast::hear(const WorkerEvent& heard) {
+    const std::string kind = heard.event.value("event", "");
+    Traffic& traffic = traffic_[heard.worker];
+    if (kind == "fetched") {
+        traffic.fetched.insert(heard.event.value("index", 0U));
+        traffic.bytes = std::max(traffic.bytes, heard.event.value("bytes", std::uint64_t{0}));
+    } else if (kind == "ahead") {
+        traffic.state_bytes = std::max(traffic.state_bytes, heard.event.value("state_bytes", std::uint64_t{0}));
+    }
+}
+
+json GroupCast::report(Network& network, const Story& story, const Crew::Roots& roots, const program::Program& program)
+    const {
     const auto task = network.rpc().task(story.task());
     json out{{"root", roots.last}, {"one_process_root", roots.one_process}, {"workers", members_}};
     out["state"] = contracts::to_string(task->state);
@@ -111,6 +201,21 @@ json GroupCast::report(Network& network, const Story& story, const Crew::Roots& 
         out["members"].push_back({{"rewarded", part.rewarded}, {"slashed", part.slashed}});
     }
     out["honest_lost"] = honest_lost;
+    std::uint64_t bytes = 0;
+    std::uint64_t formula = 0;
+    std::uint64_t state = 0;
+    const std::vector<std::uint64_t> sizes = fetched_bytes(program, contracts::segment_count(task->spec));
+    for (const auto& [name, traffic] : traffic_) {
+        bytes += traffic.bytes;
+        state = std::max(state, traffic.state_bytes);
+        for (const std::uint32_t index : traffic.fetched) {
+            formula += sizes.at(index);
+        }
+    }
+    // A member's own steps are its turns.
+    const std::uint64_t steps = task->spec.steps;
+    out["bytes"] = {{"sent", bytes / steps}, {"formula", formula / steps}};
+    out["memory"] = {{"worker", state}, {"formula", program::size_bytes(program.state)}};
     return out;
 }
 
@@ -135,6 +240,12 @@ std::vector<std::string> GroupCast::judge(const json& report) const {
         (report.at("segments") < report.at("of_segments")) == is_wrong,
         "the task was not cut exactly where somebody cheated"
     );
+    const auto is_within = [&](const char* what, const char* measured) {
+        const auto value = report.at(what).at(measured).get<double>();
+        return value > 0.0 && value <= 1.05 * report.at(what).at("formula").get<double>();
+    };
+    expect(is_within("bytes", "sent"), "members fetched more of each other than differs, or nothing");
+    expect(is_within("memory", "worker"), "a member held more than one state, or none");
     std::uint32_t rank = 0;
     for (const json& member : report.at("members")) {
         const bool is_culprit = is_wrong && rank == culprit_;
@@ -157,7 +268,12 @@ std::string describe_group(const json& report) {
     for (const json& rank : report.at("convicted")) {
         out += " rank " + std::to_string(rank.get<std::uint32_t>());
     }
-    return out + (report.at("convicted").empty() ? " nobody" : "");
+    const auto number = [&](const char* what, const char* name) {
+        return std::to_string(report.at(what).at(name).get<std::uint64_t>());
+    };
+    return out + (report.at("convicted").empty() ? " nobody" : "") + "\n  each fetched " + number("bytes", "sent") +
+           " bytes for each of its steps (the formula says " + number("bytes", "formula") + "), and held at most " +
+           number("memory", "worker") + " bytes of states (" + number("memory", "formula") + ")";
 }
 
 }  // namespace assay::demo

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include <tools/demo/demo.hpp>
 #include <tools/demo/network.hpp>
 #include <tools/demo/story.hpp>
+#include <verifier/compile/program/program.hpp>
 
 namespace assay::demo {
 
@@ -33,8 +36,12 @@ class GroupCast {
     /// `interval` is the number of steps of a segment.
     std::vector<std::string> arguments_of(const Network& network, std::uint32_t rank, std::uint64_t interval);
 
-    /// Who lost what, by the task's history, and the roots.
-    nlohmann::json report(Network& network, const Story& story, const Crew::Roots& roots) const;
+    /// Notes what members fetch from each other, and what they hold.
+    void hear(const WorkerEvent& heard);
+    /// Who lost what, by the task's history, the roots, and what members fetched and held.
+    nlohmann::json report(
+        Network& network, const Story& story, const Crew::Roots& roots, const program::Program& program
+    ) const;
     /// What is not as it should be, in words.
     std::vector<std::string> judge(const nlohmann::json& report) const;
 
@@ -43,6 +50,13 @@ class GroupCast {
     std::optional<std::uint32_t> culprit_;
     GroupFraud kind_;
     std::string lead_url_;
+    /// What a member has of others' checkpoints.
+    struct Traffic {
+        std::set<std::uint32_t> fetched{};
+        std::uint64_t bytes = 0;
+        std::uint64_t state_bytes = 0;
+    };
+    std::map<std::string, Traffic> traffic_{};  ///< by the member's name
 };
 
 /// What a group did, in a few lines.

@@ -37,7 +37,7 @@ void check_options(const DemoOptions& options) {
     if (options.accounts && (options.workers < 2 || !is_local(options.parallel))) {
         throw std::runtime_error(
             "--accounts has local replicas trained by several accounts: give --workers 2 or more, and --parallel "
-            "diloco or sparseloco"
+            "diloco, sparseloco or streaming"
         );
     }
     if (options.culprit && (!options.accounts || *options.culprit >= options.workers)) {
@@ -45,11 +45,17 @@ void check_options(const DemoOptions& options) {
             "--fraud KIND@RANK is for a group: give --accounts, and a rank from 0 to --workers less 1"
         );
     }
+    if (options.culprit && is_of_outer_step(options.culprit_kind) && *options.culprit + 1 != options.workers) {
+        throw std::runtime_error(
+            "the outer step of a round is made at the end of the last member's turn: give --fraud outer@" +
+            std::to_string(options.workers - 1) + " or fold@" + std::to_string(options.workers - 1)
+        );
+    }
     if (options.workers > 1 && !plan::decode_layout(layout_of(options.parallel), options.workers)) {
         throw std::runtime_error(
             "--parallel " + options.parallel + " cannot be made for " + std::to_string(options.workers) +
             " workers; dp, zero1, zero2, zero3, tp and pp can, and combinations such as dp2tp2 if the product is their "
-            "number; pp+1f1b4 has stages with micro-batches; dgc, diloco and sparseloco train replicas"
+            "number; pp+1f1b4 has stages with micro-batches; dgc, diloco, sparseloco and streaming train replicas"
         );
     }
     if (options.workers == 1 && trains_replicas(options.parallel)) {

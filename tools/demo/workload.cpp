@@ -53,7 +53,7 @@ const std::vector<Workload>& workloads() {
     return kWorkloads;
 }
 
-constexpr std::uint32_t kRounds = 2;  // of local replicas
+constexpr std::uint32_t kRounds = 2;  // of local replicas; a multiple of the fragments
 
 /// A text to train on, and the last tenth of it to be scored on.
 struct TextParts {
@@ -128,6 +128,7 @@ std::string settings_of(const Workload& workload, const DemoOptions& options) {
     if (trains_replicas(options.parallel)) {
         out +=
             "\n[replicas]\ncount = " + std::to_string(options.workers) + "\nexchange = \"" + options.parallel + "\"\n";
+        out += options.parallel == kStreaming ? "fragments = " + std::to_string(kStreamedFragments) + "\n" : "";
     }
     return out + "\n[numerics]\nprofile = \"" + workload.profile + "\"\n";
 }

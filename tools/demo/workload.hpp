@@ -40,11 +40,15 @@ const Workload* find_workload(std::string_view name);
 const Workload& workload_of(const DemoOptions& options);
 
 /// Ways to train on several machines that are programs of their own, in which each machine trains one replica: with
-/// Deep Gradient Compression, by DiLoCo, and by SparseLoCo.
+/// Deep Gradient Compression, by DiLoCo, by SparseLoCo, and by Streaming DiLoCo.
 inline constexpr std::string_view kReplicasByDgc = "dgc";
 inline constexpr std::string_view kDiloco = "diloco";
 inline constexpr std::string_view kSparseLoco = "sparseloco";
-constexpr bool is_local(std::string_view parallel) { return parallel == kDiloco || parallel == kSparseLoco; }
+inline constexpr std::string_view kStreaming = "streaming";
+inline constexpr std::uint32_t kStreamedFragments = 2;
+constexpr bool is_local(std::string_view parallel) {
+    return parallel == kDiloco || parallel == kSparseLoco || parallel == kStreaming;
+}
 constexpr bool trains_replicas(std::string_view parallel) { return parallel == kReplicasByDgc || is_local(parallel); }
 /// Returns the name of the layout in which a cell trains.
 std::string layout_of(std::string_view parallel);

@@ -36,6 +36,12 @@ std::optional<Leaves> leaves_from(const ExpectedState& state, ByteView bytes) {
     return leaves;
 }
 
+void count(const FetchLimits& limits, std::uint64_t bytes) {
+    if (limits.checkpoint_bytes != nullptr) {
+        *limits.checkpoint_bytes += bytes;
+    }
+}
+
 /// ART-15: the hashes of the state's tiles, from the first source that has them; the operator's are asked first. Fails
 /// with kMissing if those that answer have none, and with the error of the artifact's location if nobody answers.
 Result<Leaves, FetchError> fetch_leaves(
@@ -51,6 +57,7 @@ Result<Leaves, FetchError> fetch_leaves(
             const auto response =
                 http::http_get(url_of(sources[i], artifact) + "/leaves", http_limits(limits, sources[i], size));
             has_answer = true;
+            count(limits, response.body.size());
             if (auto leaves = leaves_from(state, as_bytes(response.body))) {
                 return *std::move(leaves);
             }
@@ -191,6 +198,7 @@ class Download {
         const auto last = is_whole ? std::nullopt : std::optional(claim.end - 1);
         bool is_wrong = false;
         const auto sink = [&](std::uint64_t offset, ByteView piece) {
+            count(limits_, artifact_.state ? piece.size() : 0);
             // A server that does not know ranges begins at 0, and one with another file may not end.
             const std::uint64_t begin = std::max(offset, claim.first);
             const std::uint64_t end = std::min(offset + piece.size(), claim.end);

@@ -36,6 +36,7 @@ struct FetchLimits {
     /// `public_only` does not hold for them.
     std::vector<std::string> mirrors{};
     const std::atomic<bool>* stop = nullptr;
+    std::atomic<std::uint64_t>* checkpoint_bytes = nullptr;  ///< counts what arrives of checkpoints and their hashes
 };
 
 /// Another state of the same types, with the hashes of its tiles. Nothing has to be right.

@@ -41,6 +41,7 @@ bool is_of_host(FetchError error) { return error == FetchError::kUnreachable || 
 Fetcher::Fetcher(const ContentStore& own, Cache& cache, FetcherOptions options)
     : own_(own), cache_(cache), options_(std::move(options)) {
     options_.limits.stop = &stop_;
+    options_.limits.checkpoint_bytes = &checkpoint_bytes_;
     for (std::uint32_t i = 0; i < options_.threads; ++i) {
         threads_.emplace_back([this] { run(false); });
     }

@@ -26,7 +26,7 @@
 namespace assay::artifacts {
 
 struct FetcherOptions {
-    FetchLimits limits{};       ///< `stop` is set by the fetcher itself
+    FetchLimits limits{};       ///< `stop` and `checkpoint_bytes` are set by the fetcher itself
     std::uint32_t threads = 4;  ///< plus one thread that only fetches for disputes
     std::chrono::milliseconds backoff_first{250};
     std::chrono::milliseconds backoff_max{60'000};
@@ -76,6 +76,8 @@ class Fetcher {
     std::uint32_t failures(const Reference& artifact) const;
     /// Total number of finished attempts. If it has changed, new artifacts may be available.
     std::uint64_t finished() const { return finished_; }
+    /// Bytes that have arrived of checkpoints and of the hashes of their tiles, of all tasks.
+    std::uint64_t checkpoint_bytes() const { return checkpoint_bytes_; }
     /// Drops the requests of a task that has ended, and lets its artifacts be evicted.
     void forget(const contracts::TaskId& task);
 
@@ -126,6 +128,7 @@ class Fetcher {
     FetcherOptions options_;
     std::atomic<bool> stop_{false};
     std::atomic<std::uint64_t> finished_{0};
+    std::atomic<std::uint64_t> checkpoint_bytes_{0};
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::map<Key, Job> jobs_;

@@ -56,6 +56,7 @@ struct Prediction {
 struct ChoiceOptions {
     std::uint32_t micro_batches = 8;                     ///< of a pipeline, at most
     std::uint32_t turn_steps = 100;                      ///< that a local replica trains on its own
+    std::uint32_t fragments = 1;                         ///< of which it sends one at a time
     double sent_bits = 8.0;                              ///< that it sends of each parameter after them
     Link site{.delay_s = 0.001, .bytes_per_s = 1.25e9};  ///< machines of a site have links at least as good
     std::uint64_t seed = 1;
@@ -83,7 +84,8 @@ Choice choose(
 
 /// What crosses between the machines of a stage and between stages.
 Crossing crossing_of(const StepProfile& profile, const plan::Layout& layout);
-/// The same of `count` local replicas, for one step of `turn_steps`: after those each sends all others what it sends.
+/// The same of `count` local replicas, for one step of `turn_steps`: after those each sends all others what it sends of
+/// one fragment.
 Crossing crossing_of_turns(const StepProfile& profile, const ChoiceOptions& options, std::uint32_t count);
 
 /// The share of a pipeline's time in which a stage has nothing to do.

@@ -143,7 +143,7 @@ Crossing crossing_of(const StepProfile& profile, const plan::Layout& layout) {
 }
 
 Crossing crossing_of_turns(const StepProfile& profile, const ChoiceOptions& options, std::uint32_t count) {
-    const double sent_bytes = profile.gradient_bytes * options.sent_bits / 32.0;
+    const double sent_bytes = profile.gradient_bytes * options.sent_bits / 32.0 / options.fragments;
     return {
         .exchange_rounds = 1.0 / options.turn_steps,
         .exchange_bytes = count * sent_bytes / options.turn_steps,

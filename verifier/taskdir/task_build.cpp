@@ -73,7 +73,7 @@ bool complete(program::GptConfig& model, const TaskData& data, Findings& finding
 }
 
 bool complete(program::MlpConfig& model, const TaskData& data, Findings& findings) {
-    model.features = data.dataset->shape().width - 1;
+    model.features = data.dataset->shape().width - (model.boundary.after == 0 ? 1 : 2);  // the class, and the number
     model.encoding = encoding_of(data);
     if (model.features == 0) {
         findings.error("data", "rows have one value each: a row holds the features and then the class");

@@ -19,6 +19,7 @@ using canonical::DType;
 using canonical::Tensor;
 
 constexpr const char* kRowsName = "rows";
+constexpr std::uint32_t kUnknownRow = 0xffffffffU;  // -1, which is no row of a table
 
 std::uint32_t word_at(ByteView data, std::size_t i) {
     std::uint32_t value = 0;
@@ -65,6 +66,11 @@ std::optional<std::uint32_t> finite_at(const Tensor& tensor, std::size_t i) {
 
 bool is_classifier(const Model& model) {
     return std::holds_alternative<program::MlpConfig>(model) || std::holds_alternative<program::CnnConfig>(model);
+}
+
+bool has_boundary(const Model& model) {
+    const auto* const mlp = std::get_if<program::MlpConfig>(&model);
+    return mlp != nullptr && mlp->boundary.after != 0;
 }
 
 bool takes_tokens(const Model& model) {
@@ -239,15 +245,28 @@ std::optional<artifacts::SafetensorsFile> read_tensors(
     return *std::move(file);
 }
 
+/// The number of each row, by which a boundary knows it. Rows of a hold-out set are none that it knows.
+Tensor row_numbers(std::uint64_t rows, bool are_unknown) {
+    Tensor out = canonical::make_tensor(DType::kI32, {static_cast<std::uint32_t>(rows), 1});
+    for (std::uint64_t row = 0; row < rows; ++row) {
+        store_word(out.data, row, are_unknown ? kUnknownRow : static_cast<std::uint32_t>(row));
+    }
+    return out;
+}
+
 std::optional<TaskData> load_rows(const TaskFile& task, Findings& findings) {
     const auto path = task.directory / *task.data.rows;
     const auto file = read_tensors(path, key(task, "rows"), findings);
     if (!file) {
         return std::nullopt;
     }
-    const std::vector<Column> columns = choose_columns(task, *file, path.string(), findings);
+    std::vector<Column> columns = choose_columns(task, *file, path.string(), findings);
     if (columns.empty()) {
         return std::nullopt;
+    }
+    const Tensor numbers = row_numbers(columns[0].rows, task.data.section == "evaluation");
+    if (has_boundary(task.model)) {
+        columns.push_back({.name = "row", .tensor = &numbers, .rows = columns[0].rows, .width = 1, .integers_from = 0});
     }
     std::uint64_t width = 0;
     for (const Column& column : columns) {
@@ -319,7 +338,8 @@ std::optional<TaskData> load_data(const TaskFile& task, Findings& findings) {
 void check_data(const Model& model, const TaskData& data, Findings& findings) {
     const std::uint32_t width = data.dataset->shape().width;
     if (const auto* const mlp = std::get_if<program::MlpConfig>(&model)) {
-        check_below(data, width - 1, width, mlp->classes, "classes", findings);
+        const std::uint32_t end = has_boundary(model) ? width - 1 : width;
+        check_below(data, end - 1, end, mlp->classes, "classes", findings);
     } else if (const auto* const cnn = std::get_if<program::CnnConfig>(&model)) {
         check_below(data, width - 1, width, cnn->classes, "classes", findings);
     } else if (const auto* const gpt = std::get_if<program::GptConfig>(&model)) {

@@ -33,8 +33,30 @@ program::CharModelConfig read_char(const TomlSection& model) {
     return config;
 }
 
+/// Whether activations cross a boundary behind a hidden layer in few bits (AQ-SGD).
+void read_boundary(const TomlSection& model, program::MlpConfig& config) {
+    constexpr std::uint32_t kMin = program::kMinBoundaryBits;
+    constexpr std::uint32_t kMax = program::kMaxBoundaryBits;
+    program::Boundary& boundary = config.boundary;
+    for (const char* const key : {"boundary_bits", "gradient_bits"}) {
+        if (!model.has("boundary") && model.has(key)) {
+            model.fail(key, "is for a model with a boundary");
+        }
+    }
+    if (!model.has("boundary")) {
+        return;
+    }
+    boundary.after = model.number("boundary", 1U, static_cast<std::uint32_t>(config.hidden.size()));
+    model.read("boundary_bits", kMin, kMax, boundary.bits);
+    model.read("gradient_bits", kMin, kMax, boundary.gradient_bits);
+    if (boundary.after >= 1 && boundary.after <= config.hidden.size() &&
+        config.hidden[boundary.after - 1] % program::kBoundaryAlignment != 0) {
+        model.fail("boundary", "the layer before it must have a multiple of 32 outputs");
+    }
+}
+
 program::MlpConfig read_mlp(const TomlSection& model) {
-    model.allow({"kind", "hidden", "classes", "scale", "batch_size"});
+    model.allow({"kind", "hidden", "classes", "scale", "batch_size", "boundary", "boundary_bits", "gradient_bits"});
     program::MlpConfig config;
     if (model.has("hidden")) {
         config.hidden = model.numbers("hidden", 1, kMaxDimension, kMaxLayers);
@@ -42,6 +64,7 @@ program::MlpConfig read_mlp(const TomlSection& model) {
     config.classes = model.number("classes", 1U, kMaxDimension);
     model.read("scale", {.min = 0.0, .above = true}, config.scale);
     read_batch_size(model, config.batch_size);
+    read_boundary(model, config);
     return config;
 }
 
@@ -206,6 +229,8 @@ std::string explain(program::ModelError error) {
             return "the image is so small that pooling leaves nothing of it";
         case kOptimizer:
             return "the optimizer's numbers are out of range";
+        case kBoundary:
+            return "a boundary cannot be there: its layer has a multiple of 32 outputs, and the data at most 2^24 rows";
         case kReplicas:
             return "the number of replicas does not divide the batch size";
     }

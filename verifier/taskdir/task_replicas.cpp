@@ -10,6 +10,7 @@ namespace assay::taskdir {
 namespace {
 
 constexpr std::uint32_t kAnyNumber = 0xffffffffU;
+constexpr std::uint32_t kStreamedFragments = 4;
 
 const char* explain(program::LocalError error) {
     switch (error) {
@@ -24,6 +25,8 @@ const char* explain(program::LocalError error) {
             return "the program would have too many state tensors or nodes: take fewer replicas";
         case program::LocalError::kNames:
             return "the model has tensors with names that local replicas need: begin none with accumulated.";
+        case program::LocalError::kFragments:
+            return "there are fewer trained parameters than fragments, or more than 2^24 steps until all are exchanged";
     }
     return "";
 }
@@ -31,12 +34,16 @@ const char* explain(program::LocalError error) {
 }  // namespace
 
 Exchange read_exchange(const TomlSection& section) {
-    const std::string name = section.choice_or("exchange", {"dense", "dgc", "diloco", "sparseloco"}, "dense");
+    const std::string name =
+        section.choice_or("exchange", {"dense", "dgc", "diloco", "sparseloco", "streaming"}, "dense");
     if (name == "dgc") {
         return Exchange::kDgc;
     }
     if (name == "diloco") {
         return Exchange::kDiloco;
+    }
+    if (name == "streaming") {
+        return Exchange::kStreaming;
     }
     return name == "sparseloco" ? Exchange::kSparseLoco : Exchange::kDense;
 }
@@ -77,7 +84,21 @@ program::LocalReplicas read_local_replicas(
     const TomlSection& section, Exchange exchange, const contracts::TaskSpec& spec
 ) {
     program::LocalReplicas local;
-    section.allow({"count", "exchange", "turn_steps", "outer_rate", "outer_momentum", "sent", "block", "kept_share"});
+    section.allow(
+        {"count", "exchange", "turn_steps", "outer_rate", "outer_momentum", "sent", "block", "kept_share", "fragments",
+         "mixing"}
+    );
+    const bool is_streaming = exchange == Exchange::kStreaming;
+    for (const char* const key : {"fragments", "mixing"}) {
+        if (!is_streaming && section.has(key)) {
+            section.fail(key, "is for the exchange streaming");
+        }
+    }
+    if (is_streaming) {
+        local.fragments = kStreamedFragments;
+        section.read("fragments", 2U, kAnyNumber, local.fragments);
+    }
+    section.read("mixing", {.min = 0.0, .max = 1.0, .below = true}, local.mixing);
     const bool is_sparse = exchange == Exchange::kSparseLoco;
     if (is_sparse) {
         local.sent = program::SentForm::kSparse;
@@ -90,7 +111,7 @@ program::LocalReplicas read_local_replicas(
         }
     }
     if (is_sparse && section.has("sent")) {
-        section.fail("sent", "is for the exchange diloco");
+        section.fail("sent", "is for the exchanges diloco and streaming");
     } else if (!is_sparse && section.choice_or("sent", {"int8", "f32"}, "int8") == "f32") {
         local.sent = program::SentForm::kWhole;
     }
@@ -120,6 +141,12 @@ void check_rounds(const program::LocalReplicas& local, const contracts::TaskSpec
         findings.warning(
             "steps", "end in the middle of a round, which has " + std::to_string(round) +
                          " steps: what replicas learn in the last " + std::to_string(spec.steps % round) + " is lost"
+        );
+    }
+    if (spec.steps / round % local.fragments != 0) {
+        findings.warning(
+            "steps", "are no multiple of those of " + std::to_string(local.fragments) +
+                         " rounds, in which each fragment is exchanged once: some are exchanged less often than others"
         );
     }
     if (spec.checkpoint_interval % local.turn_steps != 0) {

@@ -12,11 +12,11 @@
 namespace assay::taskdir {
 
 /// How the section's replicas exchange what they learn.
-enum class Exchange : std::uint8_t { kDense, kDgc, kDiloco, kSparseLoco };
+enum class Exchange : std::uint8_t { kDense, kDgc, kDiloco, kSparseLoco, kStreaming };
 Exchange read_exchange(const TomlSection& section);
 /// Whether they do so at the end of a round only.
 constexpr bool is_local(Exchange exchange) {
-    return exchange == Exchange::kDiloco || exchange == Exchange::kSparseLoco;
+    return exchange == Exchange::kDiloco || exchange == Exchange::kSparseLoco || exchange == Exchange::kStreaming;
 }
 
 /// Replicas that exchange gradients in every step. `optimizer` has been read already.

@@ -21,12 +21,19 @@ std::uint32_t first_of_round(const plan::Turns& turns, std::uint32_t segment) {
     return (segment - 1) / turns.replicas * turns.replicas + 1;
 }
 
-/// The end of a round: the next common and worked tensors, from a state that has what every replica sends.
+/// The worked tensors become what the replica's turn begins with.
+void begin_turn(const plan::Turns& turns, std::uint32_t replica, std::vector<Tensor>& state) {
+    for (const auto& [tensor, source] : turns.worked[replica]) {
+        state[tensor] = state[source];
+    }
+}
+
+/// The end of a round: the next common tensors, from a state that has what every replica sends.
 bool end_round(
     const TaskArtifacts& artifacts, const plan::Turns& turns, std::uint64_t step, const engine::EngineOptions& options,
     std::vector<Tensor>& state
 ) {
-    plan::PartialGraph part = plan::end_graph(artifacts.program, turns);
+    plan::PartialGraph part = plan::end_graph(artifacts.program, turns, turns.place_of(step));
     engine::Engine engine(std::move(part.graph), artifacts.dataset, options);
     engine.set_state(part.tensors.size(), [&](std::size_t i) { return state[part.tensors[i]]; });
     if (!engine.run_step({.seed = artifacts.spec.seed, .step = step, .dataset = artifacts.program.dataset})) {
@@ -94,17 +101,22 @@ bool GroupTraining::train_ahead(const contracts::Task& task, std::uint32_t segme
     }
     if (ahead.trainer == nullptr) {
         const std::uint32_t start = first_of_round(*turns, segment) - 1;
-        const auto state = shelf_.load(*artifacts, start);
+        auto state = shelf_.load(*artifacts, start);
         if (!state) {
             shelf_.drop_damaged(task.id, start);
             ahead_.erase(task.id);
             return false;
         }
-        ahead.trainer = std::make_unique<Trainer>(
-            artifacts, context_.options.engine, context_.behaviour.of_task(context_, artifacts), segment, *state
-        );
+        begin_turn(*turns, (segment - 1) % turns->replicas, *state);
+        ahead.alteration = context_.behaviour.of_task(context_, artifacts);
+        ahead.trainer =
+            std::make_unique<Trainer>(artifacts, context_.options.engine, ahead.alteration, segment, *state);
         context_.reporter.event(
-            {{"event", "ahead"}, {"task", to_hex(task.id.view())}, {"segment", segment}, {"from", start}}
+            {{"event", "ahead"},
+             {"task", to_hex(task.id.view())},
+             {"segment", segment},
+             {"from", start},
+             {"state_bytes", ahead_[task.id].size() * program::size_bytes(artifacts->program.state)}}
         );
     }
     ahead.is_finished = ahead.trainer->advance(budget);
@@ -123,8 +135,14 @@ std::optional<std::vector<Tensor>> GroupTraining::finish(const TaskArtifacts& ar
             (*state)[tensor] = std::move(after[tensor]);
         }
         const std::uint64_t last_step = artifacts.first_step(segment) + artifacts.step_count(segment) - 1;
-        if (replica + 1 == turns.replicas && !end_round(artifacts, turns, last_step, context_.options.engine, *state)) {
+        // Who alters the end of a round makes it in the segment's own step.
+        const bool is_altered = ahead.alteration && ahead.alteration->touches(false, last_step);
+        if (replica + 1 == turns.replicas &&
+            (is_altered || !end_round(artifacts, turns, last_step, context_.options.engine, *state))) {
             state.reset();
+        }
+        if (state) {
+            begin_turn(turns, (replica + 1) % turns.replicas, *state);
         }
     }
     ahead_[artifacts.task].erase(segment);
@@ -145,7 +163,12 @@ bool GroupTraining::fetch(const contracts::Task& task, std::uint32_t index, std:
     }
     recomputed_.erase(task.id);
     shelf_.keep(*artifacts, *state, shelf_.leaves_of(*artifacts, *state), index, std::nullopt);
-    context_.reporter.event({{"event", "fetched"}, {"task", to_hex(task.id.view())}, {"index", index}});
+    context_.reporter.event(
+        {{"event", "fetched"},
+         {"task", to_hex(task.id.view())},
+         {"index", index},
+         {"bytes", context_.fetcher.checkpoint_bytes()}}
+    );
     return true;
 }
 

@@ -30,7 +30,7 @@ class GroupTraining {
     /// the engine fails.
     bool train_ahead(const contracts::Task& task, std::uint32_t segment, std::chrono::milliseconds budget);
     /// The state after a segment that was trained ahead, from the checkpoint before it, if the training is over.
-    /// nullopt, and the segment is to be trained as any other, if it diverged.
+    /// nullopt, and the segment is to be trained as any other, if it diverged or its end is altered.
     std::optional<std::vector<canonical::Tensor>> finish(const TaskArtifacts& artifacts, std::uint32_t segment);
     /// Fetches a checkpoint that another member posted, and keeps it. One that cannot be had for some blocks is
     /// computed from the checkpoint before it. Returns whether anything was done. Throws std::runtime_error if the
@@ -43,6 +43,7 @@ class GroupTraining {
   private:
     struct Ahead {
         std::unique_ptr<Trainer> trainer;
+        std::shared_ptr<const Alteration> alteration;
         bool is_finished = false;
     };
     /// The turns of the task's program whose steps are its segments; nothing if there are none.

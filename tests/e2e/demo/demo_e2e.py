@@ -8,9 +8,10 @@
     demo_e2e.py BIN model NAME     the same with a larger model; gpt2-small on a text that is made in BIN/../gpt2-small,
                                    and skipped where that cannot be
     demo_e2e.py BIN cell PLAN      a solver of four machines that divide each step by PLAN
-    demo_e2e.py BIN group [FRAUD]  four accounts that train local replicas as a group, one of which may cheat
+    demo_e2e.py BIN group FRAUD [PARALLEL]  four accounts that train local replicas as a group, one of which may cheat
     demo_e2e.py BIN task           a user's own task directory
     demo_e2e.py BIN frozen         a fraud in a task with a frozen parameter, which checkpoints leave out
+    demo_e2e.py BIN boundary       a fraud in a task whose activations cross a boundary, and two stages that train it
     demo_e2e.py BIN same-seed      two runs with one seed give the same training state roots
     demo_e2e.py BIN afterwards     what anybody can check of a fraud, without a stake, once it is over
 """
@@ -263,9 +264,9 @@ def check_cell(binaries, folder, plan):
     check(memory["worker"] <= 1.05 * memory["formula"], f"a worker had {memory['worker']} bytes of the state, not {memory['formula']}")
 
 
-def check_group(binaries, folder, fraud):
+def check_group(binaries, folder, fraud, parallel="diloco"):
     workers = 4
-    arguments = ["--workers", str(workers), "--parallel", "diloco", "--accounts"]
+    arguments = ["--workers", str(workers), "--parallel", parallel, "--accounts"]
     report, story = run_demo(binaries, folder / "home", *arguments, *(["--fraud", fraud] if fraud else []))
     check_shape(report)
     check(len(report["root"]) == 64 and report["root"] == report["one_process_root"], "the group's root is not one process's")
@@ -285,6 +286,19 @@ def check_group(binaries, folder, fraud):
         dispute = next(d for d in report["disputes"] if d["verdict"] == "refuted")
         check(dispute["segment"] == segments + 1 and dispute["pinpoint"]["op"], "the dispute was not bisected to a node of that turn")
     check("who was paid" in story, "the story was not told")
+
+
+def check_boundary(binaries, folder):
+    own = folder / "own"
+    shutil.copytree(pathlib.Path(__file__).resolve().parents[3] / "examples" / "mlp", own)
+    settings = (own / "task.toml").read_text().replace("batch_size = 32", "batch_size = 32\nboundary = 1")
+    (own / "task.toml").write_text(settings)
+    report, _ = run_demo(binaries, folder / "home", "--task", str(own), "--fraud", "optimizer")
+    check_shape(report)
+    check(report["tasks"][0]["state"] == "convicted", "a fraud in a task with a boundary must be found")
+    report, _ = run_demo(binaries, folder / "cell", "--task", str(own), "--workers", "2", "--parallel", "pp")
+    check(report["tasks"][0]["state"] == "settled", "the task of a cell must settle")
+    check(report["root"] == report["one_process_root"], "the cell's root is not one process's")
 
 
 def check_frozen(binaries, folder):
@@ -387,11 +401,14 @@ def main():
         elif mode == "cell":
             check_cell(binaries, folder, sys.argv[3])
         elif mode == "group":
-            check_group(binaries, folder, sys.argv[3] if len(sys.argv) > 3 else None)
+            fraud, *parallel = sys.argv[3:]
+            check_group(binaries, folder, fraud if fraud != "none" else None, *parallel)
         elif mode == "task":
             check_own_task(binaries, folder)
         elif mode == "frozen":
             check_frozen(binaries, folder)
+        elif mode == "boundary":
+            check_boundary(binaries, folder)
         elif mode == "same-seed":
             first, _ = run_demo(binaries, folder / "a", "--fraud", "none", "--seed", "11")
             second, _ = run_demo(binaries, folder / "b", "--fraud", "none", "--seed", "11")

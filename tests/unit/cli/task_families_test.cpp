@@ -403,6 +403,22 @@ TEST_CASE("a section of replicas makes a program of them, and says what does not
     with(by_dgc, sgd + "accumulation = 2\n").check_refused("leave [optimizer] accumulation out");
 }
 
+TEST_CASE("a boundary numbers the rows") {
+    const auto with = [](const std::string& boundary) {
+        return Directory(replaced(kMlp, "hidden = [8]\n", "hidden = [32, 5]\n" + boundary), small_rows());
+    };
+    const BuiltTask task = with("boundary = 1\nboundary_bits = 3\n").build();
+    CHECK(words_of(task, 0) == std::vector<std::uint32_t>{1, 2, 0, 0});
+    CHECK(words_of(task, 3) == std::vector<std::uint32_t>{7, 8, 0, 3});
+    const auto& model = std::get<program::MlpConfig>(task.file.model);
+    CHECK(model.boundary == program::Boundary{.after = 1, .bits = 3, .gradient_bits = 8});
+    CHECK(task.program.state[2].name == "accumulated.activation.hidden1");
+    with("boundary = 3\n").check_refused("[model] boundary");
+    with("boundary = 2\n").check_refused("multiple of 32 outputs");
+    with("boundary = 1\nboundary_bits = 1\n").check_refused("[model] boundary_bits");
+    with("gradient_bits = 4\n").check_refused("is for a model with a boundary");
+}
+
 TEST_CASE("a section of local replicas makes a program of them, for models of any kind") {
     const auto with = [](const std::string& replicas) {
         return Directory(replaced(kMlp, "kind = \"sgd\"\n", "kind = \"adamw\"\n[replicas]\n" + replicas), small_rows());
@@ -430,9 +446,19 @@ TEST_CASE("a section of local replicas makes a program of them, for models of an
     CHECK(sparse.file.local->block == 32);
     CHECK(sparse.file.local->kept_share == 0.5F);
     CHECK(sparse.file.local->outer_momentum == 0.0F);
+    const BuiltTask streaming =
+        with("count = 2\nexchange = \"streaming\"\nfragments = 3\nmixing = 0.25\nsent = \"f32\"\n").build();
+    CHECK((streaming.file.local->fragments == 3 && streaming.file.local->mixing == 0.25F));
+    CHECK(streaming.file.local->sent == program::SentForm::kWhole);
+    CHECK(streaming.file.local->outer_momentum == 0.9F);
+    with("count = 2\nexchange = \"diloco\"\nfragments = 2\n").check_refused("fragments: is for the exchange streaming");
+    with("count = 2\nexchange = \"streaming\"\nfragments = 1\n").check_refused("[replicas] fragments");
+    with("count = 2\nexchange = \"streaming\"\nfragments = 40\n")
+        .check_refused("fewer trained parameters than fragments");
     with("count = 1\nexchange = \"diloco\"\n").check_refused("[replicas] count");
     with("count = 2\nexchange = \"diloco\"\nblock = 8\n").check_refused("block: is for the exchange sparseloco");
-    with("count = 2\nexchange = \"sparseloco\"\nsent = \"int8\"\n").check_refused("sent: is for the exchange diloco");
+    with("count = 2\nexchange = \"sparseloco\"\nsent = \"int8\"\n")
+        .check_refused("sent: is for the exchanges diloco and streaming");
     with("count = 2\nexchange = \"diloco\"\nouter_momentum = 1.0\n").check_refused("outer_momentum");
     with("count = 2\nexchange = \"diloco\"\nturn_steps = 9000000\n").check_refused("more than 2^24 steps");
 }

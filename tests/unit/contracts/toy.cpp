@@ -87,8 +87,12 @@ ToyRun::ToyRun(std::optional<Tamper> tamper, float scale, ToyNoise noise)
 }
 
 bool ToyRun::is_tampered(bool initialisation, std::uint64_t step, std::uint32_t node) const {
-    return tamper_ && tamper_->initialisation == initialisation && tamper_->node == node &&
+    return tamper_ && !tamper_->stale && tamper_->initialisation == initialisation && tamper_->node == node &&
            (tamper_->step == step || (tamper_->onwards && tamper_->step < step));
+}
+
+bool ToyRun::is_stale(bool initialisation, std::uint64_t step) const {
+    return tamper_ && tamper_->stale && !initialisation && tamper_->step == step;
 }
 
 ToyRun::Step ToyRun::run_step(bool initialisation, std::uint64_t step, const std::vector<Tensor>& state) const {
@@ -96,8 +100,9 @@ ToyRun::Step ToyRun::run_step(bool initialisation, std::uint64_t step, const std
     // The initialisation is the task's, whatever the steps' seed (PRF-3).
     const canonical::StepContext context{initialisation ? kSeed : seed_, step, rows_.shape()};
     Step result;
+    const std::vector<Tensor>& read = is_stale(initialisation, step) ? states_.front() : state;
     const auto tensor_of = [&](const Input& input) -> const Tensor& {
-        return input.source == Source::kNode ? result.outputs[input.index] : state[input.index];
+        return input.source == Source::kNode ? result.outputs[input.index] : read[input.index];
     };
     for (std::uint32_t i = 0; i + 1 < nodes.size(); ++i) {
         std::vector<const Tensor*> inputs;
@@ -111,7 +116,7 @@ ToyRun::Step ToyRun::run_step(bool initialisation, std::uint64_t step, const std
         result.outputs.push_back(std::move(output));
     }
     for (const Input& input : nodes.back().inputs) {
-        result.next.push_back(tensor_of(input));
+        result.next.push_back(input.source == Source::kNode ? result.outputs[input.index] : state[input.index]);
     }
     if (is_tampered(initialisation, step, static_cast<std::uint32_t>(nodes.size() - 1))) {
         result.next[0].data[tamper_->byte] ^= 1U;

@@ -22,6 +22,7 @@ struct Tamper {
     std::uint32_t node = 0;
     std::size_t byte = 0;
     bool onwards = false;  ///< in each step from that one on
+    bool stale = false;    ///< instead of a bit: the step's nodes read the state after the initialisation
 };
 
 /// What each step adds to the weights, drawn from the seed and below `bound`. Without it another seed gives the same.
@@ -73,6 +74,7 @@ class ToyRun {
 
   private:
     bool is_tampered(bool initialisation, std::uint64_t step, std::uint32_t node) const;
+    bool is_stale(bool initialisation, std::uint64_t step) const;
 
     std::optional<Tamper> tamper_;
     std::uint64_t seed_;

@@ -82,7 +82,7 @@ void check_rounds(const SmallModel& model, std::uint32_t turn_steps, std::uint32
     const plan::Turns turns = plan::find_turns(model.program).value();
     with_session(model, ranks, [&](CellSession& session) {
         set_state(session, whole.state());
-        for (std::uint64_t step = first_step; step < 2 * turns.round_steps() + turn_steps; ++step) {
+        for (std::uint64_t step = first_step; step < (turns.cycle + 1) * turns.round_steps() + turn_steps; ++step) {
             REQUIRE(session.run_step(model.context(step)).has_value());
             REQUIRE(whole.run_step(model.context(step)).has_value());
             CHECK(session.loss() == whole.scalar(model.program.loss_node));
@@ -136,6 +136,15 @@ TEST_CASE("NUM-1: fewer ranks than replicas, more, and a session that begins in 
         check_rounds(model, 3, 4, 9);
         check_rounds(model, 3, 5, 0);
         check_rounds(model, 3, 1, 6);
+    }
+}
+
+TEST_CASE("NUM-1: ranks that exchange one fragment in a round leave the states of one machine") {
+    const SmallModel base = test::small_char_model(program::OptimizerKind::kAdam);
+    for (const SentForm sent : {SentForm::kWhole, SentForm::kInt8, SentForm::kSparse}) {
+        const SmallModel model = with_replicas(base, {.count = 3, .turn_steps = 2, .sent = sent, .fragments = 3});
+        check_rounds(model, 2, 3, 0);
+        check_rounds(model, 2, 2, 6);
     }
 }
 

@@ -88,6 +88,12 @@ void spoil(Tensor& tensor) {
     }
 }
 
+void begin_turn(const Turns& turns, std::uint32_t replica, State& state) {
+    for (const auto& [tensor, source] : turns.worked[replica]) {
+        state[tensor] = state[source];
+    }
+}
+
 // Rounds in which every replica starts from the same state, without what only others have, and ends knowing only what
 // they send: the state after each turn is that of one machine.
 void check_rounds(const Program& base, const LocalReplicas& local) {
@@ -97,15 +103,16 @@ void check_rounds(const Program& base, const LocalReplicas& local) {
     REQUIRE(turns.has_value());
     REQUIRE(turns->replicas == local.count);
     REQUIRE(turns->steps == local.turn_steps);
+    REQUIRE(turns->cycle == local.fragments);
     const auto context = [&](std::uint64_t step) {
         return StepContext{.seed = 3, .step = step, .dataset = rows.shape()};
     };
     State expected = canonical::execute_graph(program.init, context(0), rows, {}).value();
     State apart = expected;
-    const PartialGraph end = plan::end_graph(program, *turns);
     std::uint64_t step = 0;
-    for (std::uint64_t round = 0; round < 2; ++round) {
+    for (std::uint64_t round = 0; round <= turns->cycle; ++round) {
         const State start = apart;
+        const auto place = static_cast<std::uint32_t>(round % turns->cycle);
         std::vector<State> after;
         for (std::uint32_t replica = 0; replica < local.count; ++replica) {
             State state = start;
@@ -116,8 +123,11 @@ void check_rounds(const Program& base, const LocalReplicas& local) {
                     }
                 }
             }
+            begin_turn(*turns, replica, state);
             for (std::uint32_t i = 0; i < local.turn_steps; ++i) {
-                const PartialGraph part = plan::turn_graph(program, *turns, replica, i + 1 == local.turn_steps);
+                const bool is_last = i + 1 == local.turn_steps;
+                const PartialGraph part =
+                    plan::turn_graph(program, *turns, replica, is_last ? std::optional(place) : std::nullopt);
                 state =
                     run_part(part, context(round * turns->round_steps() + replica * local.turn_steps + i), rows, state);
             }
@@ -131,8 +141,9 @@ void check_rounds(const Program& base, const LocalReplicas& local) {
                 apart[tensor] = after[replica][tensor];
             }
             if (replica + 1 == local.count) {
-                apart = run_part(end, context(step - 1), rows, apart);
+                apart = run_part(plan::end_graph(program, *turns, place), context(step - 1), rows, apart);
             }
+            begin_turn(*turns, (replica + 1) % local.count, apart);
             REQUIRE(apart == expected);
         }
     }
@@ -148,6 +159,8 @@ TEST_CASE("turns: replicas trained apart leave the states of one machine") {
     }
     check_rounds(gpt(false), {.count = 2, .turn_steps = 3, .sent = SentForm::kSparse});
     check_rounds(gpt(true), {.count = 2, .turn_steps = 2, .outer_momentum = 0.0F, .sent = SentForm::kInt8});
+    check_rounds(cnn(), {.count = 3, .turn_steps = 2, .sent = SentForm::kWhole, .fragments = 2});
+    check_rounds(gpt(false), {.count = 2, .turn_steps = 2, .sent = SentForm::kSparse, .fragments = 3});
 }
 
 TEST_CASE("turns: a replica has its own slots, and sends nothing else") {
@@ -160,14 +173,40 @@ TEST_CASE("turns: a replica has its own slots, and sends nothing else") {
             const bool is_slot = name.starts_with("adam.") || name.starts_with("accumulated.sent.");
             CHECK(is_slot);
         }
-        for (const std::uint32_t tensor : turns.sent[replica]) {
+        for (const std::uint32_t tensor : turns.sent[0][replica]) {
             CHECK(program.state[tensor].name.starts_with("accumulated.sent." + std::to_string(replica) + "."));
         }
-        CHECK(turns.sent[replica].size() == turns.worked.size());
+        CHECK(turns.sent[0][replica].size() == turns.worked[replica].size());
     }
-    CHECK(turns.common.size() == 2 * turns.worked.size());
+    CHECK(turns.common.size() == 2 * turns.worked[0].size());
     // The end of a round is small beside a step.
-    CHECK(plan::end_graph(program, turns).graph.size() < program.step.size() / 4);
+    CHECK(plan::end_graph(program, turns, 0).graph.size() < program.step.size() / 4);
+}
+
+TEST_CASE("turns: a round of several fragments sends one of them, and turns begin with replicas' own parameters") {
+    const std::uint32_t fragments = 3;
+    const Program program =
+        program::with_local_replicas(gpt(false), {.count = 2, .turn_steps = 5, .fragments = fragments}).value();
+    const Turns turns = plan::find_turns(program).value();
+    CHECK(turns.cycle == fragments);
+    for (std::uint32_t replica = 0; replica < 2; ++replica) {
+        for (const auto& [tensor, source] : turns.worked[replica]) {
+            CHECK(
+                program.state[source].name ==
+                "accumulated.replica." + std::to_string(replica) + "." + program.state[tensor].name
+            );
+        }
+    }
+    std::vector<std::uint32_t> sent;
+    for (std::uint32_t place = 0; place < fragments; ++place) {
+        CHECK_FALSE(turns.sent[place][1].empty());
+        CHECK(turns.sent[place][0].size() == turns.sent[place][1].size());
+        sent.insert(sent.end(), turns.sent[place][1].begin(), turns.sent[place][1].end());
+    }
+    std::sort(sent.begin(), sent.end());
+    CHECK(std::adjacent_find(sent.begin(), sent.end()) == sent.end());
+    CHECK(sent.size() == turns.worked[0].size());
+    CHECK(2 * sent.size() == turns.common.size());  // each parameter's shared value and outer momentum
 }
 
 TEST_CASE("turns: programs whose steps depend on each other have none") {

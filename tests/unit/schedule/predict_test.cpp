@@ -121,4 +121,7 @@ TEST_CASE("local replicas exchange once in so many steps") {
     const ChoiceOptions sparse{.turn_steps = 50, .sent_bits = 0.32};
     const Prediction few = predict_turns(hand_made(), alike(3, 100.0, 1e3), more, sparse, {0, 1, 2});
     CHECK(few.exchange_s == doctest::Approx((0.5 + 2 * 1.0 / 10.0) / 50));  // a byte to each of two
+    const ChoiceOptions streaming{.turn_steps = 10, .fragments = 5};        // a fifth of 25 bytes, five times as often
+    const Prediction fifths = predict_turns(hand_made(), alike(2, 100.0, 1e3), network, streaming, {0, 1});
+    CHECK(fifths.exchange_s == doctest::Approx((0.5 + 5.0 / 10.0) / 10));
 }

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,7 +45,10 @@ inline std::string long_text(std::size_t size) {
 /// A task small enough for scalar execution: a character model on a sentence, twelve steps, four to a segment.
 class SmallTask {
   public:
-    explicit SmallTask(Start start = Start::kRandom, const std::string& words = kSmallText) {
+    explicit SmallTask(
+        Start start = Start::kRandom, const std::string& words = kSmallText,
+        const std::function<void(program::Program&, contracts::TaskSpec&)>& change = {}
+    ) {
         auto text = *artifacts::build_text_dataset(words, 4);
         program::Program model = program::build_char_model(
             {.vocabulary = text.vocabulary_size,
@@ -67,6 +71,9 @@ class SmallTask {
             freeze_first_tensor(model);
         } else if (start == Start::kGrowing) {
             grow_first_tensor(model);
+        }
+        if (change) {
+            change(model, spec);
         }
         spec.program =
             artifacts::commit_program(model, initial.empty() ? Hash256{} : artifacts::state_root_of(initial));

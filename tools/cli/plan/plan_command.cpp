@@ -71,6 +71,13 @@ void add_plan_command(CLI::App& app, Session& session) {
         ->capture_default_str();
     command
         ->add_option(
+            "--fragments", a->options.fragments,
+            "Of local replicas: after a turn one of so many parts of the parameters is exchanged (Streaming DiLoCo)"
+        )
+        ->check(CLI::Range(1U, 65'536U))
+        ->capture_default_str();
+    command
+        ->add_option(
             "--sent-bits", a->options.sent_bits,
             "What it sends of each parameter then: 8 by DiLoCo, 0.125 by SparseLoCo"
         )

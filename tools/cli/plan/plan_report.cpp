@@ -21,6 +21,12 @@ const char* name_of_kind(Kind kind) {
     return kNames[static_cast<std::size_t>(kind)];
 }
 
+/// What a local replica sends to each other one in the exchange after a turn.
+std::uint64_t exchange_bytes(const PlanReport& report) {
+    const schedule::Crossing crossing = schedule::crossing_of_turns(report.profile, report.options, 1);
+    return static_cast<std::uint64_t>(crossing.exchange_bytes * report.options.turn_steps);
+}
+
 const char* name_of_wait(Wait wait) {
     constexpr std::array<const char*, 4> kNames = {"compute", "exchange", "handover", "tensor"};
     return kNames[static_cast<std::size_t>(wait)];
@@ -119,6 +125,8 @@ json to_json(const PlanReport& report) {
         {"micro_batches", report.options.micro_batches},
         {"turn_steps", report.options.turn_steps},
         {"sent_bits", report.options.sent_bits},
+        {"fragments", report.options.fragments},
+        {"exchange_bytes", exchange_bytes(report)},
         {"plans", std::move(plans)}};
 }
 
@@ -144,8 +152,11 @@ std::string plan_report_text(const PlanReport& report) {
     }
     if (has_turns) {
         out += "Local replicas, which exchange every " + std::to_string(report.options.turn_steps) +
-               " steps, are another training: they belong into the task, as [replicas] exchange = \"diloco\", and are "
-               "trained with --plan turns.\n";
+               " steps, are another training: they belong into the task, as [replicas] exchange = \"" +
+               (report.options.fragments > 1 ? "streaming" : "diloco") +
+               "\", and are trained with --plan turns. In an "
+               "exchange each sends " +
+               std::to_string(exchange_bytes(report)) + " bytes to each of the others.\n";
     }
     out += report.profile.is_planned
                ? "Bytes and rounds are those of plans for two ranks, in proportion."

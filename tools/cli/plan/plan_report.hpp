@@ -19,7 +19,8 @@ struct PlanReport {
     const schedule::ChoiceOptions& options;
 };
 
-/// Returns {"title", "members", "bytes", "turn_steps", "sent_bits", "micro_batches", "plans": [...]}.
+/// Returns {"title", "members", "bytes", "turn_steps", "sent_bits", "fragments", "exchange_bytes", "micro_batches",
+/// "plans": [...]}.
 nlohmann::json to_json(const PlanReport& report);
 std::string plan_report_text(const PlanReport& report);
 /// Draws the plan `prediction`: stages from left to right, replicas below each other, links in colours from green to

@@ -105,15 +105,16 @@ std::vector<Question> make_questions() {
     option(
         {"exchange",
          "replicas",
-         "How replicas exchange what they learn: gradients in every step, or (diloco, sparseloco) changes after many",
+         "How replicas exchange what they learn: gradients in every step, or (diloco, sparseloco, streaming) changes "
+         "after many",
          Form::kChoice,
          "",
          {},
-         {"dense", "dgc", "diloco", "sparseloco"}}
+         {"dense", "dgc", "diloco", "sparseloco", "streaming"}}
     );
     option({"dgc-block", "replicas", "DGC sends one element of so many; default: 1024", Form::kWhole, "", kBuiltIn});
     option(
-        {"turn-steps", "replicas", "diloco, sparseloco: steps that a replica trains on its own; default: a segment's",
+        {"turn-steps", "replicas", "local replicas: steps that one trains on its own; default: a segment's",
          Form::kWhole}
     );
     option({"loss", "model", "Output of the ONNX file that is the loss; default: the first", Form::kText, "", {"onnx"}}

@@ -66,6 +66,11 @@ class Tape {
     /// Zeroes elements with probability `drop` and scales the others by 1 / (1 - drop).
     Value dropout(const Value& x, float drop, std::uint32_t tensor_id);
 
+    /// `output` stands for x from here on, [M,N] as x is; `back` makes the gradient of x from that of `output`.
+    Value replaced(
+        const Value& x, const Value& output, std::function<Value(GraphBuilder&, const Value& gradient)> back
+    );
+
     // Reductions.
     Value row_sum(const Value& x);   ///< [M,N] -> [M,1]
     Value row_mean(const Value& x);  ///< [M,N] -> [M,1]

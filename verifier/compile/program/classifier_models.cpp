@@ -57,10 +57,19 @@ Image append_stage(ModelBuilder& builder, const CnnConfig& model, std::size_t st
 }
 
 Value append_loss(ModelBuilder& builder, const MlpConfig& model, const Value& batch) {
-    const Samples samples = read_samples(builder.graph(), batch, model.encoding, model.scale);
+    GraphBuilder& graph = builder.graph();
+    const std::uint32_t after = model.boundary.after;
+    const std::uint32_t width = model.features + 1;
+    const Samples samples =
+        read_samples(graph, after == 0 ? batch : graph.slice_cols(batch, 0, width), model.encoding, model.scale);
     Value x = samples.features;
     for (std::size_t i = 0; i < model.hidden.size(); ++i) {
-        x = builder.tape().relu(append_linear(builder, "hidden" + std::to_string(i + 1), x, model.hidden[i]));
+        const std::string name = "hidden" + std::to_string(i + 1);
+        x = builder.tape().relu(append_linear(builder, name, x, model.hidden[i]));
+        if (i + 1 == after) {
+            const auto rows = static_cast<std::uint32_t>(model.dataset_rows);
+            x = append_boundary(builder, name, x, graph.slice_cols(batch, width, 1), rows, model.boundary);
+        }
     }
     const Value logits = append_linear(builder, "output", x, model.classes);
     return builder.tape().mean_cross_entropy(logits, samples.classes);
@@ -69,7 +78,8 @@ Value append_loss(ModelBuilder& builder, const MlpConfig& model, const Value& ba
 Program write_mlp(const MlpConfig& model, const OptimizerConfig& optimizer) {
     ModelBuilder builder(model.profile);
     const auto forward = [&](const Value& batch) { return append_loss(builder, model, batch); };
-    return builder.finish(forward, optimizer, {model.batch_size, {model.dataset_rows, model.features + 1}});
+    const std::uint32_t width = model.features + 1 + (model.boundary.after == 0 ? 0 : 1);
+    return builder.finish(forward, optimizer, {model.batch_size, {model.dataset_rows, width}});
 }
 
 Value append_loss(ModelBuilder& builder, const CnnConfig& model, const Value& batch) {

@@ -11,6 +11,7 @@
 
 #include <core/base/assert.hpp>
 #include <core/base/integers.hpp>
+#include <verifier/compile/program/boundary.hpp>
 #include <verifier/compile/program/distance.hpp>
 #include <verifier/compile/program/graph_builder.hpp>
 #include <verifier/compile/program/replicas.hpp>
@@ -25,7 +26,7 @@ using canonical::Source;
 namespace {
 
 constexpr Shape kOne{1, 1};
-constexpr std::uint32_t kInt8Precision = 7;                   // quantised numbers of at most 127
+constexpr std::uint32_t kInt8 = 8;                            // bits of a number, with its sign
 constexpr std::uint64_t kLevelBits = 2;                       // four levels, while no value is 0
 constexpr std::uint64_t kLineBlocks = 4096;                   // whose values share a table of the levels
 constexpr std::uint64_t kLineBits = 8 * (2 + 4 * 4) + 8 * 2;  // the table, and a line of places
@@ -60,7 +61,9 @@ struct Changing {
 /// What belongs to one trained parameter.
 struct Trained {
     std::uint32_t index = 0;     ///< in the state
-    Changing shared;             ///< the value that a round begins with
+    std::uint32_t fragment = 0;  ///< in which it is exchanged
+    Changing shared;             ///< the value that a round begins with, or that exchanges have made
+    std::vector<Value> own;      ///< of several fragments: each replica's, before its turn
     Changing momentum;           ///< of the outer step
     std::vector<Changing> sent;  ///< by each replica; kSparse: the values
     std::vector<Changing> places;
@@ -75,12 +78,18 @@ class Writer {
     Result<Program, LocalError> write();
 
   private:
+    bool changes(std::uint32_t index) const {
+        return base_.step.back().inputs[index] != GraphBuilder::state(index, base_.state[index].type);
+    }
+    bool is_trained(std::uint32_t index) const {
+        return changes(index) && group_of(base_.state[index]) == StateGroup::kParameter;
+    }
     Result<void, LocalError> declare();
     Value add_state(std::string name, Shape shape, const Value& initial);
     Value add_zeros(std::string name, Shape shape) {
         return add_state(std::move(name), shape, init_.fill(shape, 0.0F));
     }
-    void declare_trained(std::uint32_t index);
+    void declare_trained(std::uint32_t index, std::uint32_t fragment);
     void declare_own(std::uint32_t index);
     void write_init();
     void write_turn();
@@ -91,10 +100,14 @@ class Writer {
     void write_sent(Trained& trained, const Value& updated);
     Value sum_of_sent(const Trained& trained);
     void write_outer(Trained& trained, const Value& updated);
+    void write_own(Trained& trained, const Value& updated);
+    Value mixed(const Trained& trained, const Value& updated);
+    bool is_streaming() const { return local_.fragments > 1; }
     Value in_turn_of(std::uint32_t replica) const { return is_turn_[replica]; }
-    /// `value` at the end of the replica's turn, else `before`.
-    Value at_end_of_turn(const Value& value, std::uint32_t replica, const Value& before) {
-        return step_.select(value, step_.mul(is_last_, in_turn_of(replica)), before);
+    /// `value` at the end of the replica's turn of a round that exchanges the parameter, else `before`.
+    Value at_end_of_turn(const Trained& trained, const Value& value, std::uint32_t replica, const Value& before) {
+        const Value is_end = step_.mul(is_last_, in_turn_of(replica));
+        return step_.select(value, is_streaming() ? step_.mul(is_end, is_round_of_[trained.fragment]) : is_end, before);
     }
     Value number(float value) { return step_.fill(kOne, value); }
 
@@ -110,6 +123,8 @@ class Writer {
     std::vector<std::uint32_t> private_;  // base tensors of which each replica has its own
     std::vector<Value> copied_;           // the nodes of the base's step
     std::vector<Value> is_turn_;
+    std::vector<Value> is_round_of_;  // each fragment
+    Value mixed_share_;               // of what the exchange made; 0 in the first round
     Value is_last_;
     Value own_step_;
 };
@@ -123,11 +138,23 @@ Value Writer::add_state(std::string name, Shape shape, const Value& initial) {
     return next_.back();
 }
 
-void Writer::declare_trained(std::uint32_t index) {
+void Writer::declare_trained(std::uint32_t index, std::uint32_t fragment) {
     const StateTensor& tensor = base_.state[index];
     const Shape shape = tensor.type.shape;
-    Trained trained{.index = index, .shared = {}, .momentum = {}, .sent = {}, .places = {}, .kept = {}};
+    Trained trained{
+        .index = index,
+        .fragment = fragment,
+        .shared = {},
+        .own = {},
+        .momentum = {},
+        .sent = {},
+        .places = {},
+        .kept = {}};
     trained.shared.before = add_state("accumulated.shared." + tensor.name, shape, initial_[index]);
+    for (std::uint32_t i = 0; is_streaming() && i < local_.count; ++i) {
+        const std::string name = "accumulated.replica." + std::to_string(i) + "." + tensor.name;
+        trained.own.push_back(add_state(name, shape, initial_[index]));
+    }
     if (local_.outer_momentum > 0.0F) {
         trained.momentum.before = add_zeros("momentum.outer." + tensor.name, shape);
     }
@@ -161,15 +188,24 @@ Result<void, LocalError> Writer::declare() {
     for (std::vector<Value>& own : own_) {
         own = next_;
     }
+    std::vector<StateTensor> parameters;
     for (std::uint32_t i = 0; i < state.size(); ++i) {
-        const Value& next = base_.step.back().inputs[i];
-        if (next == GraphBuilder::state(i, state[i].type)) {
-            continue;  // it never changes
+        if (is_trained(i)) {
+            parameters.push_back(state[i]);
+        }
+    }
+    const std::vector<std::uint32_t> fragments = fragments_of(parameters, local_.fragments);
+    for (std::uint32_t i = 0; i < state.size(); ++i) {
+        if (!changes(i)) {
+            continue;
         }
         if (state[i].type.dtype != canonical::DType::kF32) {
             return Unexpected{LocalError::kState};
         }
-        group_of(state[i]) == StateGroup::kParameter ? declare_trained(i) : declare_own(i);
+        is_trained(i) ? declare_trained(i, fragments[trained_.size()]) : declare_own(i);
+    }
+    if (is_streaming() && trained_.size() < local_.fragments) {
+        return Unexpected{LocalError::kFragments};
     }
     std::set<std::string_view> names;
     const bool is_unique = std::all_of(out_.state.begin(), out_.state.end(), [&](const StateTensor& tensor) {
@@ -245,14 +281,6 @@ Value in_five_levels(GraphBuilder& graph, const Value& values) {
     return graph.select(graph.fill(values.shape, 0.0F), graph.equal(values, zero), signed_levels);
 }
 
-/// Each row as integers of at most 127 times a power of two.
-Value in_8_bits(GraphBuilder& graph, const Value& x) {
-    const Value exponent = graph.row_exponent(x, canonical::kMaxDimension);
-    const Value fixed = graph.quantise(x, exponent, kInt8Precision, 0);
-    const Value one = graph.row_sum_exact(graph.to_int(graph.fill(Shape{x.shape.rows, 1}, 1.0F)));
-    return graph.mul(graph.to_float(fixed), graph.dequantise(one, exponent, kInt8Precision));
-}
-
 // What the replica whose turn ends has changed is sent; the others' slots stay.
 void Writer::write_sent(Trained& trained, const Value& updated) {
     const Shape shape = base_.state[trained.index].type.shape;
@@ -273,13 +301,13 @@ void Writer::write_sent(Trained& trained, const Value& updated) {
     } else if (local_.sent == SentForm::kWhole) {
         sent.values = change;
     } else {
-        sent.values = in_8_bits(step_, change);
+        sent.values = in_bits(step_, change, kInt8);
     }
     for (std::uint32_t i = 0; i < local_.count; ++i) {
-        trained.sent[i].next = at_end_of_turn(sent.values, i, trained.sent[i].before);
+        trained.sent[i].next = at_end_of_turn(trained, sent.values, i, trained.sent[i].before);
         if (!trained.places.empty()) {
-            trained.places[i].next = at_end_of_turn(places, i, trained.places[i].before);
-            trained.kept[i].next = at_end_of_turn(rest, i, trained.kept[i].before);
+            trained.places[i].next = at_end_of_turn(trained, places, i, trained.places[i].before);
+            trained.kept[i].next = at_end_of_turn(trained, rest, i, trained.kept[i].before);
         }
     }
 }
@@ -299,20 +327,44 @@ Value Writer::sum_of_sent(const Trained& trained) {
     return append_sum_of_sent(step_, sent, local_.block, base_.state[trained.index].type.shape);
 }
 
-// The last turn of a round ends with the outer step; every turn ends with the shared value.
+// At the end of a turn a replica's own value moves towards what the exchange of the round before has made.
+Value Writer::mixed(const Trained& trained, const Value& updated) {
+    const Value towards = step_.mul(step_.sub(updated, trained.shared.before), mixed_share_);
+    const Value arrived = is_round_of_[(trained.fragment + 1) % local_.fragments];
+    return step_.select(step_.sub(updated, towards), step_.mul(is_last_, arrived), updated);
+}
+
+// A turn ends with what the next one begins with, which is the next replica's own.
+void Writer::write_own(Trained& trained, const Value& updated) {
+    const Value next = mixed(trained, updated);
+    Value following = trained.own[0];
+    for (std::uint32_t i = 0; i < local_.count; ++i) {
+        const Value& own = trained.own[i];
+        next_[own.index] = step_.select(next, step_.mul(is_last_, in_turn_of(i)), own);
+        following = i == 0 ? following : step_.select(own, in_turn_of(i - 1), following);
+    }
+    next_[trained.index] = step_.select(following, is_last_, updated);
+}
+
+// The last turn of a round ends with the outer step; every turn ends with the shared value, unless replicas have their
+// own parameters.
 void Writer::write_outer(Trained& trained, const Value& updated) {
     const std::uint32_t last = local_.count - 1;
     Value change = step_.scale(sum_of_sent(trained), 1.0F / static_cast<float>(local_.count));
     if (local_.outer_momentum > 0.0F) {
         const Value momentum = step_.add(step_.scale(trained.momentum.before, local_.outer_momentum), change);
-        trained.momentum.next = at_end_of_turn(momentum, last, trained.momentum.before);
+        trained.momentum.next = at_end_of_turn(trained, momentum, last, trained.momentum.before);
         next_[trained.momentum.before.index] = trained.momentum.next;
         change = step_.add(change, step_.scale(momentum, local_.outer_momentum));
     }
     const Value moved = step_.sub(trained.shared.before, step_.scale(change, local_.outer_rate));
-    trained.shared.next = at_end_of_turn(moved, last, trained.shared.before);
+    trained.shared.next = at_end_of_turn(trained, moved, last, trained.shared.before);
     next_[trained.shared.before.index] = trained.shared.next;
-    next_[trained.index] = step_.select(trained.shared.next, is_last_, updated);
+    if (is_streaming()) {
+        write_own(trained, updated);
+    } else {
+        next_[trained.index] = step_.select(trained.shared.next, is_last_, updated);
+    }
     for (const std::vector<Changing>* const slots : {&trained.sent, &trained.places, &trained.kept}) {
         for (const Changing& slot : *slots) {
             next_[slot.before.index] = slot.next;
@@ -329,6 +381,14 @@ void Writer::write_turn() {
     is_last_ = step_.equal(place, number(static_cast<float>(steps - 1)));
     for (std::uint32_t i = 0; i < local_.count; ++i) {
         is_turn_.push_back(step_.equal(turn, number(static_cast<float>(i))));
+    }
+    if (is_streaming()) {
+        const Value exchanged = step_.step_count(steps * local_.count, local_.fragments);
+        for (std::uint32_t i = 0; i < local_.fragments; ++i) {
+            is_round_of_.push_back(step_.equal(exchanged, number(static_cast<float>(i))));
+        }
+        const float share = 1.0F - local_.mixing;
+        mixed_share_ = step_.add_const(step_.scale(step_.equal(round, number(0.0F)), -share), share);
     }
     copied_.reserve(base_.step.size());
     for (std::size_t i = 0; i + 1 < base_.step.size(); ++i) {
@@ -375,11 +435,25 @@ Result<void, LocalError> check_local_replicas(const LocalReplicas& local) {
         return fail(LocalError::kCount);
     }
     if (!std::isfinite(local.outer_rate) || local.outer_rate < 0.0F || !is_share(local.outer_momentum) ||
-        !is_share(local.kept_share)) {
+        !is_share(local.kept_share) || !is_share(local.mixing)) {
         return fail(LocalError::kRate);
+    }
+    if (local.fragments == 0 || std::uint64_t{local.fragments} * local.count * local.turn_steps > kMaxRound) {
+        return fail(LocalError::kFragments);
     }
     return local.block >= 1 && local.block <= canonical::kMaxDimension ? Result<void, LocalError>{}
                                                                        : fail(LocalError::kBlock);
+}
+
+std::vector<std::uint32_t> fragments_of(const std::vector<StateTensor>& parameters, std::uint32_t fragments) {
+    std::vector<std::uint64_t> elements(fragments, 0);
+    std::vector<std::uint32_t> out;
+    for (const StateTensor& parameter : parameters) {
+        const auto fewest = std::min_element(elements.begin(), elements.end());
+        *fewest += parameter.type.shape.element_count();
+        out.push_back(static_cast<std::uint32_t>(fewest - elements.begin()));
+    }
+    return out;
 }
 
 Result<Program, LocalError> with_local_replicas(const Program& program, const LocalReplicas& local) {
@@ -390,20 +464,26 @@ Result<Program, LocalError> with_local_replicas(const Program& program, const Lo
 RoundTraffic round_traffic(const LocalReplicas& local, const std::vector<StateTensor>& parameters) {
     constexpr std::uint64_t kWord = 32;
     RoundTraffic out;
-    for (const StateTensor& parameter : parameters) {
-        const Shape shape = parameter.type.shape;
+    std::vector<std::uint64_t> rounds(local.fragments, 0);
+    const std::vector<std::uint32_t> fragments = fragments_of(parameters, local.fragments);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const Shape shape = parameters[i].type.shape;
         const std::uint64_t whole = kWord * shape.element_count();
         out.whole += whole;
         if (is_sparse(local, shape)) {
             const auto size = std::min<std::uint64_t>(local.block, shape.element_count());
             const auto place_bits = static_cast<std::uint64_t>(std::bit_width(size - 1));
             const std::uint64_t blocks = block_count(shape, local.block);
-            out.packed += blocks * (kLevelBits + place_bits) + div_ceil(blocks, kLineBlocks) * kLineBits;
+            rounds[fragments[i]] += blocks * (kLevelBits + place_bits) + div_ceil(blocks, kLineBlocks) * kLineBits;
         } else if (local.sent == SentForm::kInt8) {
-            out.packed += 8 * shape.element_count() + kRowBits * shape.rows;
+            rounds[fragments[i]] += 8 * shape.element_count() + kRowBits * shape.rows;
         } else {
-            out.packed += whole;
+            rounds[fragments[i]] += whole;
         }
+    }
+    for (const std::uint64_t bits : rounds) {
+        out.packed += bits;
+        out.peak = std::max(out.peak, bits);
     }
     return out;
 }

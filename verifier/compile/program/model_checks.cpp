@@ -51,6 +51,19 @@ Check expect_replicas(std::uint32_t batch_size, const Replicas& replicas) {
     return is_whole ? Check{} : fail(ModelError::kReplicas);
 }
 
+Check expect_boundary(const MlpConfig& model, const OptimizerConfig& optimizer) {
+    const Boundary& boundary = model.boundary;
+    const auto is_width = [](std::uint32_t bits) { return bits >= kMinBoundaryBits && bits <= kMaxBoundaryBits; };
+    if (boundary.after == 0) {
+        return {};
+    }
+    const bool is_possible = boundary.after <= model.hidden.size() && is_width(boundary.bits) &&
+                             is_width(boundary.gradient_bits) &&
+                             model.hidden[boundary.after - 1] % kBoundaryAlignment == 0 &&
+                             model.dataset_rows <= canonical::kMaxDimension && optimizer.replicas.count == 1;
+    return is_possible ? Check{} : fail(ModelError::kBoundary);
+}
+
 // Every parameter, and the optimizer's slots.
 Check expect_state(std::uint64_t parameters, std::uint64_t buffers, const OptimizerConfig& optimizer) {
     if (!check_optimizer(optimizer)) {
@@ -96,7 +109,9 @@ Check check_sizes(const MlpConfig& model, const OptimizerConfig& optimizer) {
     }
     TRY(expect_profile(model.profile));
     TRY(expect_replicas(model.batch_size, optimizer.replicas));
-    return expect_state(2 * (model.hidden.size() + std::uint64_t{1}), 0, optimizer);
+    TRY(expect_boundary(model, optimizer));
+    const std::uint64_t tables = model.boundary.after == 0 ? 0 : 1;
+    return expect_state(2 * (model.hidden.size() + std::uint64_t{1}), tables, optimizer);
 }
 
 Check check_sizes(const CnnConfig& model, const OptimizerConfig& optimizer) {

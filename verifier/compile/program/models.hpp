@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <core/base/result.hpp>
+#include <verifier/compile/program/boundary.hpp>
 #include <verifier/compile/program/graph_builder.hpp>
 #include <verifier/compile/program/optimizer.hpp>
 
@@ -26,6 +27,8 @@ enum class [[nodiscard]] ModelError : std::uint8_t{
     kTooSmall = 7,     ///< an image that pooling reduces to nothing
     kOptimizer = 8,    ///< check_optimizer rejects the optimizer
     kReplicas = 9,     ///< the batch cannot be divided into equal rows for each replica
+    kBoundary = 10,    ///< a boundary behind no hidden layer, of other numbers of bits, of columns that are no multiple
+                       ///< of 32, with replicas, or with more rows of data than a table has
 };
 
 /// A character-level language model: embedding of `context` characters, one hidden layer, softmax cross-entropy on the
@@ -57,6 +60,8 @@ struct MlpConfig {
     std::uint32_t batch_size = 64;
     std::uint64_t dataset_rows = 0;
     Profile profile = kXg21;
+    /// With a boundary behind a hidden layer a row ends with its number in the dataset, after the class.
+    Boundary boundary{};
 };
 
 /// A convolutional network: stages of same-size convolution, optional batch normalisation, ReLU and 2x2 max pooling,

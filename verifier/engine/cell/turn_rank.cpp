@@ -111,14 +111,13 @@ TurnRank::Part TurnRank::make_part(PartialGraph graph, bool has_loss) const {
     return part;
 }
 
-TurnRank::Part& TurnRank::part_of(std::uint32_t replica, bool is_last_step) {
-    const std::pair key(replica, is_last_step);
+TurnRank::Part& TurnRank::part_of(std::uint32_t replica, std::optional<std::uint32_t> last_of) {
+    const std::pair key(replica, last_of);
     const auto known = parts_.find(key);
     if (known != parts_.end()) {
         return known->second;
     }
-    return parts_.emplace(key, make_part(plan::turn_graph(program_, turns_, replica, is_last_step), true))
-        .first->second;
+    return parts_.emplace(key, make_part(plan::turn_graph(program_, turns_, replica, last_of), true)).first->second;
 }
 
 void TurnRank::unload() {
@@ -145,14 +144,14 @@ void TurnRank::load(Part& part) {
     loaded_ = &part;
 }
 
-// A turn leaves its worked tensors as the next one begins with them, except where a step diverged.
+// The turn before has left something else in the worked tensors.
 void TurnRank::begin_turn(std::uint32_t replica) {
     unload();
     Tensors& before = before_[replica];
     for (const std::uint32_t tensor : turns_.own[replica]) {
         before.emplace(tensor, held_[tensor].value());
     }
-    for (const auto& [worked, source] : turns_.worked) {
+    for (const auto& [worked, source] : turns_.worked[replica]) {
         held_[worked] = held_[source].value();
     }
 }
@@ -162,7 +161,8 @@ TurnStep TurnRank::run_step(std::uint32_t replica, const StepContext& context) {
         begin_turn(replica);
     }
     const bool is_last = turns_.ends_turn(context.step);
-    const std::uint64_t first = std::uint64_t{replica} * turns_.steps;
+    const std::uint32_t place = turns_.place_of(context.step);
+    const std::uint64_t first = place * turns_.round_steps() + std::uint64_t{replica} * turns_.steps;
     if (kinds_.kind_of(context.step) != kinds_.kind_of(is_last ? first + turns_.steps - 1 : first)) {
         throw std::runtime_error("a step of the program is of another kind than those of its turn");
     }
@@ -172,7 +172,7 @@ TurnStep TurnRank::run_step(std::uint32_t replica, const StepContext& context) {
             before_last_.insert_or_assign(tensor, held_[tensor].value());
         }
     }
-    Part& part = part_of(replica, is_last);
+    Part& part = part_of(replica, is_last ? std::optional(place) : std::nullopt);
     load(part);
     if (!part.engine->run_step(context)) {
         return {.diverged = true, .loss = 0.0F};
@@ -180,11 +180,12 @@ TurnStep TurnRank::run_step(std::uint32_t replica, const StepContext& context) {
     return {.diverged = false, .loss = part.engine->scalar(part.graph.loss_node)};
 }
 
-void TurnRank::exchange_sent() {
+void TurnRank::exchange_sent(std::uint32_t place) {
+    const auto& sent = turns_.sent[place];
     Bytes own;
     for (std::uint32_t replica = 0; replica < turns_.replicas; ++replica) {
         if (rank_of(replica) == collective_.rank()) {
-            for (const std::uint32_t tensor : turns_.sent[replica]) {
+            for (const std::uint32_t tensor : sent[replica]) {
                 const Bytes packed = pack(held_[tensor].value());
                 own.insert(own.end(), packed.begin(), packed.end());
             }
@@ -209,7 +210,7 @@ void TurnRank::exchange_sent() {
         if (rank == collective_.rank()) {
             continue;
         }
-        for (const std::uint32_t tensor : turns_.sent[replica]) {
+        for (const std::uint32_t tensor : sent[replica]) {
             auto unpacked = unpack(left[rank], program_.state[tensor].type);
             if (!unpacked) {
                 throw std::runtime_error("a rank of the cell sent what is no tensor");
@@ -221,15 +222,17 @@ void TurnRank::exchange_sent() {
 
 Result<void, canonical::StepError> TurnRank::end_round(const StepContext& context) {
     unload();
-    exchange_sent();
-    if (!end_) {
-        end_ = make_part(plan::end_graph(program_, turns_), false);
+    const std::uint32_t place = turns_.place_of(context.step);
+    exchange_sent(place);
+    auto end = ends_.find(place);
+    if (end == ends_.end()) {
+        end = ends_.emplace(place, make_part(plan::end_graph(program_, turns_, place), false)).first;
     }
-    load(*end_);
-    const auto result = end_->engine->run_step(context);
+    load(end->second);
+    const auto result = end->second.engine->run_step(context);
     unload();
     for (std::uint32_t replica = 0; replica < turns_.replicas; ++replica) {
-        for (const std::uint32_t tensor : turns_.sent[replica]) {
+        for (const std::uint32_t tensor : turns_.sent[place][replica]) {
             if (rank_of(replica) != collective_.rank()) {
                 held_[tensor].reset();
             }

@@ -47,7 +47,7 @@ class TurnRank {
     std::optional<std::uint32_t> own_turn_from(std::uint32_t first) const;
     /// Runs a step of the turn of an own replica.
     TurnStep run_step(std::uint32_t replica, const canonical::StepContext& context);
-    /// Exchanges what the replicas send, and makes the next common and worked tensors; `context` is that of the round's
+    /// Exchanges what the replicas send, and makes the next common tensors; `context` is that of the round's
     /// last step, which has been run. All ranks call it, and all fail if the step diverges after all; what the last
     /// replica has is then as it was before the step.
     Result<void, canonical::StepError> end_round(const canonical::StepContext& context);
@@ -57,14 +57,15 @@ class TurnRank {
         plan::PartialGraph graph;
         std::unique_ptr<Engine> engine;
     };
-    Part& part_of(std::uint32_t replica, bool is_last_step);
+    /// Of a turn's last step, in the round at this place of a cycle; or of its other steps.
+    Part& part_of(std::uint32_t replica, std::optional<std::uint32_t> last_of);
     Part make_part(plan::PartialGraph graph, bool has_loss) const;
     /// Moves the tensors that the part needs into its engine.
     void load(Part& part);
     /// Moves what an engine has back.
     void unload();
     void begin_turn(std::uint32_t replica);
-    void exchange_sent();
+    void exchange_sent(std::uint32_t place);
 
     const program::Program& program_;
     std::shared_ptr<const canonical::RowSource> rows_;
@@ -73,8 +74,8 @@ class TurnRank {
     plan::Turns turns_;
     program::StepKinds kinds_;
     std::vector<std::optional<canonical::Tensor>> held_;  // of the state, what is not in an engine
-    std::map<std::pair<std::uint32_t, bool>, Part> parts_;
-    std::optional<Part> end_;
+    std::map<std::pair<std::uint32_t, std::optional<std::uint32_t>>, Part> parts_;
+    std::map<std::uint32_t, Part> ends_;  // of the rounds of a cycle
     Part* loaded_ = nullptr;
     using Tensors = std::map<std::size_t, canonical::Tensor>;
     std::map<std::uint32_t, Tensors> before_;  // what replicas had before their turns of this round

@@ -164,19 +164,18 @@ class TurnSession final : public CellSession {
     const Served& served() const override { return served_; }
 
   private:
-    // Where a tensor of the state is: between two turns a worked tensor has the value of a common one.
+    // Where a tensor of the state is: between two turns a worked tensor has the value with which the next one begins.
     std::pair<std::uint32_t, std::size_t> place_of(std::size_t index) const {
-        const auto owner = rank_.owner_of(index);
-        if (owner) {
-            return {rank_.rank_of(*owner), index};
-        }
-        for (const auto& [worked, source] : rank_.turns().worked) {
+        for (const auto& [worked, source] : rank_.turns().worked[turns_begun_ % rank_.turns().replicas]) {
             if (worked == index) {
-                return is_boundary_ ? std::pair<std::uint32_t, std::size_t>(0, source)
-                                    : std::pair<std::uint32_t, std::size_t>(rank_.rank_of(replica_), index);
+                return is_boundary_ ? place_of_kept(source) : std::pair(rank_.rank_of(replica_), index);
             }
         }
-        return {0, index};
+        return place_of_kept(index);
+    }
+    std::pair<std::uint32_t, std::size_t> place_of_kept(std::size_t index) const {
+        const auto owner = rank_.owner_of(index);
+        return {owner ? rank_.rank_of(*owner) : 0, index};
     }
     // Which rank a tensor is asked of, and when.
     std::uint64_t order_of(std::uint32_t rank) const { return std::uint64_t{rank} << 32U | turns_begun_; }
