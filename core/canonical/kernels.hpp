@@ -23,7 +23,8 @@ namespace assay::canonical {
 static_assert(FLT_EVAL_METHOD == 0, "NUM-2: float and double operations round to their own type");
 static_assert(FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53, "NUM-2: IEEE 754 binary32 and binary64");
 
-/// A decoded tile: f32 (as bits) and i32 in `words`, i64 in `wide`; the other array is unused.
+/// A decoded tile: i64 in `wide`, all others in `words`, f32 and bf16 as bits and i8 as a byte; the other array is
+/// unused.
 struct Block {
     alignas(64) std::array<std::uint32_t, kTileElements> words;
     alignas(64) std::array<std::uint64_t, kTileElements> wide;
@@ -114,6 +115,39 @@ inline void store_u32(std::uint8_t* to, std::uint32_t value) {
 inline void store_u64(std::uint8_t* to, std::uint64_t value) {
     value = std::endian::native == std::endian::big ? __builtin_bswap64(value) : value;
     std::memcpy(to, &value, sizeof value);
+}
+
+/// Element `index` of the little-endian elements at `from`; store_element is the reverse.
+inline void load_element(const std::uint8_t* from, DType dtype, std::size_t index, Block& block, std::size_t at) {
+    switch (dtype) {
+        case DType::kI64:
+            block.wide[at] = load_u64(from + index * 8);
+            return;
+        case DType::kBf16:
+            block.words[at] = from[index * 2] | std::uint32_t{from[index * 2 + 1]} << 8U;
+            return;
+        case DType::kI8:
+            block.words[at] = from[index];
+            return;
+        default:
+            block.words[at] = load_u32(from + index * 4);
+            return;
+    }
+}
+inline void store_element(const Block& block, std::size_t at, DType dtype, std::uint8_t* to, std::size_t index) {
+    switch (dtype) {
+        case DType::kI64:
+            return store_u64(to + index * 8, block.wide[at]);
+        case DType::kBf16:
+            to[index * 2] = static_cast<std::uint8_t>(block.words[at]);
+            to[index * 2 + 1] = static_cast<std::uint8_t>(block.words[at] >> 8U);
+            return;
+        case DType::kI8:
+            to[index] = static_cast<std::uint8_t>(block.words[at]);
+            return;
+        default:
+            return store_u32(to + index * 4, block.words[at]);
+    }
 }
 
 inline float as_f32(std::uint32_t bits) { return std::bit_cast<float>(bits); }

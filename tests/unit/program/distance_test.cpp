@@ -205,6 +205,7 @@ TEST_CASE("TOL-4: a state without a distance program is refused with its reason"
     const auto refusal = [](std::vector<StateTensor> state) { return build_distance_program(state).error(); };
     CHECK(refusal({}) == DistanceError::kTensors);
     CHECK(refusal({{"n", {DType::kI64, {1, 1}}}}) == DistanceError::kWideInteger);
+    CHECK(refusal({{"n", {DType::kI8, {1, 1}}}}) == DistanceError::kWideInteger);
     CHECK(refusal({{"n", {DType::kI32, {2, canonical::kMaxDimension}}}}) == DistanceError::kTooLarge);
     CHECK(
         refusal({{"w", {DType::kF32, {canonical::kMaxDimension, canonical::kMaxDimension}}}}) ==

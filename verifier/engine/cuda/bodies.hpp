@@ -242,8 +242,26 @@ struct ElementwiseBody {
         const auto [i, j] = place_of(index, call.cols);
         if constexpr (kOp == Op::kToInt) {
             static_cast<std::int32_t*>(call.out)[index] = to_int(at<float>(0, i, j));
+        } else if constexpr (kOp == Op::kNarrow) {
+            narrow(index, i, j);
+        } else if constexpr (kOp == Op::kWiden) {
+            if (call.dtype == canonical::DType::kI32) {
+                static_cast<std::int32_t*>(call.out)[index] = at<std::int8_t>(0, i, j);
+            } else {
+                static_cast<float*>(call.out)[index] = widen_of(at<std::uint16_t>(0, i, j));
+            }
         } else {
             static_cast<float*>(call.out)[index] = canon(value(i, j));
+        }
+    }
+
+    ASSAY_HOST_DEVICE void narrow(Rank index, Rank i, Rank j) const {
+        if (call.dtype == canonical::DType::kI8) {
+            static_cast<std::int8_t*>(call.out)[index] = narrow_of(at<std::int32_t>(0, i, j));
+        } else if (call.in[1].data == nullptr) {
+            static_cast<std::uint16_t*>(call.out)[index] = narrow_of(at<float>(0, i, j));
+        } else {
+            static_cast<std::uint16_t*>(call.out)[index] = narrow_of(at<float>(0, i, j), at<float>(1, i, j));
         }
     }
 

@@ -47,6 +47,8 @@ bool with_elementwise(canonical::Op op, const F& f) {
         ASSAY_CASE(kFromBits);
         ASSAY_CASE(kToFloat);
         ASSAY_CASE(kToInt);
+        ASSAY_CASE(kNarrow);
+        ASSAY_CASE(kWiden);
         default:
             return false;
     }

@@ -63,9 +63,10 @@ struct Operand {
     Rank col_stride = 0;
 };
 
-/// An elementwise operation (NUM-8, NUM-37).
+/// An elementwise operation (NUM-8, NUM-37, NUM-39, NUM-40).
 struct ElementwiseCall {
     canonical::Op op = canonical::Op::kAdd;
+    canonical::DType dtype = canonical::DType::kF32;  ///< of the output
     std::array<std::uint32_t, 2> attributes{};
     std::array<Operand, 3> in{};
     Rank rows = 0;

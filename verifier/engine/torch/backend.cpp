@@ -61,6 +61,10 @@ class TorchBackend final : public Backend {
     bool is_finite(Slot slot) const override {
         const Scope scope(math_.device());
         const at::Tensor& x = held(slot);
+        if (x.scalar_type() == at::kBFloat16) {
+            const at::Tensor halves = x.contiguous().view(at::kShort).bitwise_and(kInfinity >> 16U);
+            return halves.amax().item<std::int16_t>() < kInfinity >> 16U;
+        }
         return x.scalar_type() != at::kFloat || DeviceMath::magnitude(x).amax().item<std::int32_t>() < kInfinity;
     }
 

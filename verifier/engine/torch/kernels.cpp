@@ -104,6 +104,7 @@ at::Tensor DeviceKernels::compute(const Node& node, std::span<const at::Tensor> 
     }
     cuda::ElementwiseCall call;
     call.op = node.op;
+    call.dtype = node.dtype;
     call.attributes = node.attributes;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         call.in[i] = operand(inputs[i], node.shape);
