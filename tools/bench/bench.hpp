@@ -78,6 +78,7 @@ struct CurveOptions {
     std::string out;  ///< where runs are kept, so that a later call goes on; empty: nowhere
     ReplicaOptions replicas{};
     LocalOptions local{};
+    std::vector<std::string> moments{};  ///< of XG-21: f32, bf16, int8, instead of all other runs
 };
 /// Returns the losses of native and canonical training, or of programs of several replicas, from the same initial
 /// values on the same batches.

@@ -12,9 +12,11 @@
 #include <tools/bench/native_models.hpp>
 #include <tools/bench/rows_file.hpp>
 #include <verifier/artifacts/dataset.hpp>
+#include <verifier/artifacts/state_io.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/compile/program/distance.hpp>
 #include <verifier/compile/program/local_replicas.hpp>
+#include <verifier/compile/program/narrow_moments.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <verifier/compile/program/replicas.hpp>
 
@@ -325,6 +327,28 @@ void describe_local(const Task& task, const CurveOptions& options, json& result)
     }
 }
 
+program::Program with_moments(const Task& task, const std::string& moments) {
+    program::Program wide = task.canonical(program::kXg21);
+    if (moments == "f32") {
+        return wide;
+    }
+    program::OptimizerConfig config;
+    config.moments = moments == "bf16" ? program::Moments::kBf16 : program::Moments::kInt8;
+    auto narrow = program::with_narrow_moments(wide, config);
+    if (!narrow) {
+        throw std::runtime_error("the model has no moments that could be " + moments);
+    }
+    return *std::move(narrow);
+}
+
+/// One run, with the size of its last checkpoint's file.
+json train_with_moments(const Task& task, json run, const CurveOptions& options, const CurvesProgress& progress) {
+    const program::Program program = with_moments(task, run.at("moments"));
+    const std::vector<Tensor> state = initial_state(task, program, run.at("seed"));
+    run["checkpoint_bytes"] = artifacts::encode_state(program, state).size();
+    return train_stages(task, std::move(run), options, progress, {{program, options.steps}});
+}
+
 double final_loss(const json& run) {
     const auto losses = run.at("losses").get<std::vector<double>>();
     const std::size_t tail = std::max<std::size_t>(losses.size() / 10, 1);
@@ -374,7 +398,7 @@ json run_curves(const CurveOptions& options) {
         run = train(std::move(run));
         run["final"] = final_loss(run);
         std::cerr << run.at("executor").get<std::string>() << " " << run.value("profile", "fp32") << ", seed "
-                  << run.at("seed") << ": " << run.at("final") << "\n";
+                  << run.at("seed") << " " << run.value("moments", "") << ": " << run.at("final") << "\n";
         progress.add(std::move(run));
     };
     const bool has_local = options.local.count > 0;
@@ -389,7 +413,13 @@ json run_curves(const CurveOptions& options) {
             });
         }
     }
-    const bool has_replicas = options.replicas.count > 0 || has_local;
+    for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
+        for (const std::string& moments : options.moments) {
+            add({{"executor", "canonical"}, {"profile", "XG-21"}, {"moments", moments}, {"seed", seed}},
+                [&](json run) { return train_with_moments(task, std::move(run), options, progress); });
+        }
+    }
+    const bool has_replicas = options.replicas.count > 0 || has_local || !options.moments.empty();
     for (std::uint64_t seed = 1; seed <= options.seeds && options.replicas.count > 0; ++seed) {
         for (const std::string& exchange : options.replicas.exchanges) {
             add({{"executor", exchange}, {"profile", "XG-21"}, {"seed", seed}}, [&](json run) {

@@ -123,6 +123,11 @@ void add_curves(Commands& commands) {
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
     curves->add_option("--local-rate", local.learning_rate, "Learning rate of local replicas")->capture_default_str();
+    curves
+        ->add_option(
+            "--moments", options.moments, "Which of f32, bf16 and int8 the moments are, instead of all other runs"
+        )
+        ->check(CLI::IsMember({"f32", "bf16", "int8"}));
     curves->add_option(
         "--out", options.out, "Keeps finished runs here and the state of the others in FILE.part; a later call goes on"
     );

@@ -107,10 +107,9 @@ Input Maker::emit_view(const Input& x, View view, Shape shape, std::uint32_t fil
 void Maker::add_state() {
     const Kind kind = one_in(6) ? Kind::kHostile : Kind::kPlain;
     if (one_in(3)) {
-        const DType dtype = one_in(2) ? DType::kBf16 : DType::kI8;
-        state_.push_back(canonical::test::random_narrow(dtype, shape(), random_, kind));
+        state_.push_back(random_narrow(one_in(2) ? DType::kBf16 : DType::kI8, shape(), random_, kind));
     } else if (one_in(4)) {
-        state_.push_back(canonical::test::random_i32({one_of(rows_), one_in(2) ? 1 : one_of(cols_)}, random_, -3, 40));
+        state_.push_back(random_i32({one_of(rows_), one_in(2) ? 1 : one_of(cols_)}, random_, -3, 40));
     } else {
         state_.push_back(canonical::test::random_f32(shape(), random_, kind));
     }
@@ -184,18 +183,16 @@ void Maker::compare_and_select() {
 
 void Maker::narrow_or_widen() {
     const auto narrow = pick([](const Input& v) { return canonical::is_narrow(v.dtype); });
+    const auto integers = pick([](const Input& v) { return v.dtype == DType::kI32; });
     if (narrow && !one_in(3)) {
         emit(Op::kWiden, narrow->dtype == DType::kBf16 ? DType::kF32 : DType::kI32, narrow->shape, {}, {*narrow});
-        return;
-    }
-    const auto integers = pick([](const Input& v) { return v.dtype == DType::kI32; });
-    if (integers && one_in(3)) {
+    } else if (integers && one_in(3)) {
         emit(Op::kNarrow, DType::kI8, integers->shape, {}, {*integers});
-        return;
+    } else {
+        const auto x = pick(is_f32);
+        const auto dither = second_operand(*x);
+        emit(Op::kNarrow, DType::kBf16, x->shape, {}, dither && one_in(2) ? std::vector{*x, *dither} : std::vector{*x});
     }
-    const auto x = pick(is_f32);
-    const auto dither = second_operand(*x);
-    emit(Op::kNarrow, DType::kBf16, x->shape, {}, dither && one_in(2) ? std::vector{*x, *dither} : std::vector{*x});
 }
 
 void Maker::conversion() {
@@ -426,8 +423,8 @@ void Maker::finish(Case& out) {
         const Tensor& tensor = v.source == Source::kNode ? made.outputs[v.index] : state_[v.index];
         const bool is_half = v.dtype == DType::kBf16;
         for (std::size_t i = 0; (is_f32(v) || is_half) && i < v.shape.element_count(); ++i) {
-            using canonical::test::get_u16;
-            const std::uint32_t bits = is_half ? get_u16(tensor, i) * 65536U : canonical::test::get_u32(tensor, i);
+            const std::uint32_t bits =
+                is_half ? canonical::test::get_u16(tensor, i) * 65536U : canonical::test::get_u32(tensor, i);
             if ((bits & 0x7f800000U) == 0x7f800000U) {
                 return one_in(500);
             }
@@ -460,8 +457,7 @@ Case Maker::make() {
     constexpr std::array kCols{1U, 3U, 5U, 32U, 32U, 33U, 64U, 70U, 130U};
     rows_ = {one_of(kRows), one_of(kRows), one_in(2) ? 64U : 32U};
     cols_ = {one_of(kCols), one_of(kCols), 64U, rows_[0]};
-    const std::uint32_t tensors = 3 + random_.below(4);
-    for (std::uint32_t i = 0; i < tensors; ++i) {
+    for (std::uint32_t left = 3 + random_.below(4); left > 0; --left) {
         add_state();
     }
     state_.push_back(canonical::test::random_f32(shape(), random_, Kind::kPlain));
