@@ -437,6 +437,31 @@ TEST_CASE("a section of local replicas makes a program of them, for models of an
     with("count = 2\nexchange = \"diloco\"\nturn_steps = 9000000\n").check_refused("more than 2^24 steps");
 }
 
+TEST_CASE("moments of type bf16 and int8 make a smaller state, and say what does not go together") {
+    const std::string wide = replaced(kGpt, "width = 32", "width = 64");
+    const auto with = [&](const std::string& moments) {
+        return replaced(wide, "accumulation = 2", "accumulation = 2\nmoments = \"" + moments + "\"");
+    };
+    const BuiltTask of_f32 = Directory(with("f32"), {}).build();
+    const BuiltTask plain = Directory(wide, {}).build();
+    CHECK(of_f32.program_artifact == plain.program_artifact);
+    const std::uint64_t whole = size_bytes(of_f32.program.state);
+    const BuiltTask half = Directory(with("bf16"), {}).build();
+    const BuiltTask byte = Directory(with("int8"), {}).build();
+    // Parameters and sums of gradients stay f32, so a half is a quarter less.
+    CHECK(size_bytes(half.program.state) == doctest::Approx(0.75 * static_cast<double>(whole)).epsilon(0.01));
+    CHECK(size_bytes(byte.program.state) == doctest::Approx(0.66 * static_cast<double>(whole)).epsilon(0.01));
+    Directory(replaced(kMlp, "kind = \"sgd\"", "kind = \"sgd\"\nmomentum = 0.0\nmoments = \"bf16\""), small_rows())
+        .check_refused("sgd without a momentum keeps none");
+    Directory(replaced(kMlp, "kind = \"sgd\"", "kind = \"sgd\"\nmoments = \"int8\""), small_rows())
+        .check_refused("fewer than 4,096 elements");
+    Directory(with("int4"), {}).check_refused("moments");
+    Directory(with("int8") + "[replicas]\ncount = 2\nexchange = \"diloco\"\n", {}).check_refused("moments of type f32");
+    const std::string tolerant = "mode = \"tolerance\"\n";
+    Directory(tolerant + with("int8"), {}).check_refused("8-bit");
+    CHECK(Directory(tolerant + with("bf16"), {}).build().spec.distance.has_value());
+}
+
 TEST_CASE("a model beyond the limits of programs is refused and not built") {
     Directory(replaced(kGpt, "layers = 1", "layers = 4000"), {}).check_refused("too large");
     Directory(
