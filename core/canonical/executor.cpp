@@ -21,9 +21,7 @@ void load(const Tensor& tensor, std::uint64_t tile, Block& block) {
     const std::size_t size = size_of(tensor.dtype);
     for (std::size_t i = 0; i < rows; ++i) {
         const std::uint8_t* from = tensor.data.data() + ((row + i) * tensor.shape.cols + col) * size;
-        for (std::size_t j = 0; j < cols; ++j) {
-            load_element(from, tensor.dtype, j, block, i * kTileDim + j);
-        }
+        load_elements(from, tensor.dtype, cols, block, i * kTileDim);
     }
 }
 
@@ -35,9 +33,7 @@ void store(const Block& block, std::uint64_t tile, Tensor& tensor) {
     const std::size_t size = size_of(tensor.dtype);
     for (std::size_t i = 0; i < rows; ++i) {
         std::uint8_t* to = tensor.data.data() + ((row + i) * tensor.shape.cols + col) * size;
-        for (std::size_t j = 0; j < cols; ++j) {
-            store_element(block, i * kTileDim + j, tensor.dtype, to, j);
-        }
+        store_elements(block, i * kTileDim, tensor.dtype, cols, to);
     }
 }
 

@@ -117,36 +117,45 @@ inline void store_u64(std::uint8_t* to, std::uint64_t value) {
     std::memcpy(to, &value, sizeof value);
 }
 
-/// Element `index` of the little-endian elements at `from`; store_element is the reverse.
-inline void load_element(const std::uint8_t* from, DType dtype, std::size_t index, Block& block, std::size_t at) {
+/// Decodes `count` little-endian elements from `from` on into a block, from place `at` on; store_elements is the
+/// reverse.
+inline void load_elements(const std::uint8_t* from, DType dtype, std::size_t count, Block& block, std::size_t at) {
+    const auto each = [&](auto& to, std::size_t size, auto load) {
+        for (std::size_t i = 0; i < count; ++i) {
+            to[at + i] = load(from + i * size);
+        }
+    };
     switch (dtype) {
         case DType::kI64:
-            block.wide[at] = load_u64(from + index * 8);
-            return;
+            return each(block.wide, 8, load_u64);
         case DType::kBf16:
-            block.words[at] = from[index * 2] | std::uint32_t{from[index * 2 + 1]} << 8U;
-            return;
+            return each(block.words, 2, [](const std::uint8_t* x) { return x[0] | std::uint32_t{x[1]} << 8U; });
         case DType::kI8:
-            block.words[at] = from[index];
-            return;
+            return each(block.words, 1, [](const std::uint8_t* x) { return std::uint32_t{*x}; });
         default:
-            block.words[at] = load_u32(from + index * 4);
-            return;
+            return each(block.words, 4, load_u32);
     }
 }
-inline void store_element(const Block& block, std::size_t at, DType dtype, std::uint8_t* to, std::size_t index) {
+inline void store_elements(const Block& block, std::size_t at, DType dtype, std::size_t count, std::uint8_t* to) {
+    const auto each = [&](const auto& from, std::size_t size, auto store) {
+        for (std::size_t i = 0; i < count; ++i) {
+            store(to + i * size, from[at + i]);
+        }
+    };
     switch (dtype) {
         case DType::kI64:
-            return store_u64(to + index * 8, block.wide[at]);
+            return each(block.wide, 8, store_u64);
         case DType::kBf16:
-            to[index * 2] = static_cast<std::uint8_t>(block.words[at]);
-            to[index * 2 + 1] = static_cast<std::uint8_t>(block.words[at] >> 8U);
-            return;
+            return each(block.words, 2, [](std::uint8_t* x, std::uint32_t bits) {
+                x[0] = static_cast<std::uint8_t>(bits);
+                x[1] = static_cast<std::uint8_t>(bits >> 8U);
+            });
         case DType::kI8:
-            to[index] = static_cast<std::uint8_t>(block.words[at]);
-            return;
+            return each(block.words, 1, [](std::uint8_t* x, std::uint32_t bits) {
+                *x = static_cast<std::uint8_t>(bits);
+            });
         default:
-            return store_u32(to + index * 4, block.words[at]);
+            return each(block.words, 4, store_u32);
     }
 }
 

@@ -42,17 +42,11 @@ void contract_operands(
     }
 }
 
-void decode(const Tile& tile, Block& block) {
-    for (std::size_t i = 0; i < kTileElements; ++i) {
-        load_element(tile.data.data(), tile.dtype, i, block, i);
-    }
-}
+void decode(const Tile& tile, Block& block) { load_elements(tile.data.data(), tile.dtype, kTileElements, block, 0); }
 
 Tile encode(const Block& block, DType dtype) {
     Tile out = make_tile(dtype);
-    for (std::size_t i = 0; i < kTileElements; ++i) {
-        store_element(block, i, dtype, out.data.data(), i);
-    }
+    store_elements(block, 0, dtype, kTileElements, out.data.data());
     return out;
 }
 
