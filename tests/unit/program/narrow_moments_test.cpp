@@ -86,8 +86,9 @@ std::vector<double> widened(const Trainer& trainer, const std::string& name) {
         } else {
             const std::size_t dot = name.find('.', name.starts_with("adam.") ? 5 : 0);
             const std::string of = name.substr(0, dot) + ".exponent" + name.substr(dot);
-            const int exponent = canonical::test::get_i8(trainer.state[trainer.index_of(of)], i / kMomentBlock);
-            out[i] = std::ldexp(static_cast<double>(canonical::test::get_i8(tensor, i)), exponent - 7);
+            const Tensor& exponents = trainer.state[trainer.index_of(of)];
+            const auto exponent = static_cast<double>(canonical::test::get_i8(exponents, i / kMomentBlock));
+            out[i] = static_cast<double>(canonical::test::get_i8(tensor, i)) * std::exp2(exponent - 7.0);
             out[i] *= name.starts_with("adam.second.") ? out[i] : 1.0;
         }
     }
@@ -160,6 +161,19 @@ TEST_CASE("a program without moments, and one that has such a name already, are 
     }
     CHECK(with_narrow_moments(named, with(Moments::kInt8)).error() == MomentsError::kNames);
     CHECK(with_narrow_moments(named, with(Moments::kBf16)).has_value());
+}
+
+TEST_CASE("a moment that a step passes on stays as it is, and no node is written for it") {
+    for (const Moments moments : {Moments::kBf16, Moments::kInt8}) {
+        OptimizerConfig config = with(moments);
+        Program wide = constant_gradient(config, 4096, 0.3F);
+        wide.step.back().inputs[2] = GraphBuilder::state(2, wide.state[2].type);
+        const Program narrow = with_narrow_moments(wide, config).value();
+        const canonical::Input& passed = narrow.step.back().inputs[2];
+        CHECK(passed.source == canonical::Source::kState);
+        CHECK(passed.index == 2);
+        CHECK(passed.dtype == narrow.state[2].type.dtype);
+    }
 }
 
 TEST_CASE("a model learns with narrow moments as it does with f32") {

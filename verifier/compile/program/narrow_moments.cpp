@@ -202,6 +202,14 @@ std::vector<Value> MomentsWriter::rewritten(GraphBuilder& graph, const canonical
             next[i] = read(input);
             continue;
         }
+        if (!is_init && input.source == Source::kState && input.index == i) {  // passed on as it is
+            next[i] = GraphBuilder::state(stored_[i]->index, out_.state[i].type);
+            if (stored_[i]->is_int8) {
+                next[stored_[i]->exponent] =
+                    GraphBuilder::state(stored_[i]->exponent, out_.state[stored_[i]->exponent].type);
+            }
+            continue;
+        }
         const Narrowed moment = narrowed(graph, *stored_[i], read(input), !is_init);
         next[i] = moment.values;
         if (moment.exponent) {
