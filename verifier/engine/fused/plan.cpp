@@ -14,7 +14,6 @@
 
 namespace assay::engine::fused {
 
-using canonical::DType;
 using canonical::Input;
 using canonical::Node;
 using canonical::Op;

@@ -77,7 +77,7 @@ ASSAY_VECTORISED void run_widen(std::size_t count, const std::uint16_t* __restri
 
 ASSAY_VECTORISED void run_widen(std::size_t count, const std::int8_t* __restrict x, std::int32_t* __restrict out) {
     for (std::size_t i = 0; i < count; ++i) {
-        out[i] = x[i];
+        out[i] = std::int32_t{x[i]};
     }
 }
 
