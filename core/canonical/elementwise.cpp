@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -129,6 +130,58 @@ std::int32_t to_int(float x) {
     return x < -0x1.0p31F ? std::numeric_limits<std::int32_t>::min() : static_cast<std::int32_t>(x);
 }
 
+// NUM-39: `dither` is what is added below the bits that stay.
+std::uint32_t upper_half(std::uint32_t bits, std::uint32_t dither) {
+    const std::uint32_t half = (bits + dither) >> 16U;
+    return half == 0x8000U ? 0 : half;
+}
+
+std::uint32_t narrow_to_nearest(std::uint32_t x) {
+    const std::uint32_t bits = canonical_bits(as_f32(x));
+    return bits == kCanonicalNan ? bits >> 16U : upper_half(bits, 0x7fffU + (bits >> 16U & 1U));
+}
+
+std::uint32_t narrow_by_dither(std::uint32_t x, float u) {
+    const std::uint32_t bits = canonical_bits(as_f32(x));
+    if ((bits & 0x7f800000U) == 0x7f800000U) {
+        return bits >> 16U;
+    }
+    const double wanted = static_cast<double>(u) * 65536.0 + 32768.0;
+    const double dither = wanted > 0.0 ? std::min(wanted, 65535.0) : 0.0;
+    return upper_half(bits, static_cast<std::uint32_t>(dither));
+}
+
+void narrow(const Work& work, Block& out) {
+    if (work.node.dtype == DType::kI8) {
+        return each(work, out, [](std::uint32_t x) {
+            return static_cast<std::uint32_t>(std::clamp(as_i32(x), -128, 127)) & 0xffU;
+        });
+    }
+    if (work.node.inputs.size() == 1) {
+        return each(work, out, narrow_to_nearest);
+    }
+    const std::size_t rows = work.rows();
+    const std::size_t cols = work.cols();
+    for (std::size_t i = 0; i < rows; ++i) {
+        const std::uint32_t* x = work.operands[0]->words.data() + i * kTileDim;
+        const auto u = spread_row(work, 1, i);
+        std::uint32_t* to = out.words.data() + i * kTileDim;
+        for (std::size_t j = 0; j < cols; ++j) {
+            to[j] = narrow_by_dither(x[j], u[j]);
+        }
+    }
+}
+
+// NUM-40
+void widen(const Work& work, Block& out) {
+    if (work.node.dtype == DType::kF32) {
+        return each(work, out, [](std::uint32_t x) { return canonical_bits(as_f32(x << 16U)); });
+    }
+    each(work, out, [](std::uint32_t x) {
+        return static_cast<std::uint32_t>(std::int32_t{static_cast<std::int8_t>(x)});
+    });
+}
+
 void fill(const Work& work, Block& out, float value) {
     const std::uint32_t bits = canonical_bits(value);
     const std::size_t rows = work.rows();
@@ -213,6 +266,10 @@ void run_elementwise(const Work& work, Block& out) noexcept {
             return each(work, out, [](std::uint32_t x) { return canonical_bits(static_cast<float>(as_i32(x))); });
         case Op::kToInt:
             return each(work, out, [](std::uint32_t x) { return static_cast<std::uint32_t>(to_int(as_f32(x))); });
+        case Op::kNarrow:
+            return narrow(work, out);
+        case Op::kWiden:
+            return widen(work, out);
         default:
             return run_unary(work, out);
     }

@@ -21,13 +21,7 @@ void load(const Tensor& tensor, std::uint64_t tile, Block& block) {
     const std::size_t size = size_of(tensor.dtype);
     for (std::size_t i = 0; i < rows; ++i) {
         const std::uint8_t* from = tensor.data.data() + ((row + i) * tensor.shape.cols + col) * size;
-        for (std::size_t j = 0; j < cols; ++j) {
-            if (size == 8) {
-                block.wide[i * kTileDim + j] = load_u64(from + j * 8);
-            } else {
-                block.words[i * kTileDim + j] = load_u32(from + j * 4);
-            }
-        }
+        load_elements(from, tensor.dtype, cols, block, i * kTileDim);
     }
 }
 
@@ -39,13 +33,7 @@ void store(const Block& block, std::uint64_t tile, Tensor& tensor) {
     const std::size_t size = size_of(tensor.dtype);
     for (std::size_t i = 0; i < rows; ++i) {
         std::uint8_t* to = tensor.data.data() + ((row + i) * tensor.shape.cols + col) * size;
-        for (std::size_t j = 0; j < cols; ++j) {
-            if (size == 8) {
-                store_u64(to + j * 8, block.wide[i * kTileDim + j]);
-            } else {
-                store_u32(to + j * 4, block.words[i * kTileDim + j]);
-            }
-        }
+        store_elements(block, i * kTileDim, tensor.dtype, cols, to);
     }
 }
 
@@ -106,6 +94,11 @@ void run_tile(
 
 // NUM-6
 bool is_finite(const Tensor& tensor) {
+    for (std::size_t at = 0; tensor.dtype == DType::kBf16 && at < tensor.data.size(); at += 2) {
+        if ((tensor.data[at + 1] & 0x7fU) == 0x7fU && (tensor.data[at] & 0x80U) != 0) {
+            return false;
+        }
+    }
     if (tensor.dtype != DType::kF32) {
         return true;
     }

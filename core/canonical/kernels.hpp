@@ -23,7 +23,8 @@ namespace assay::canonical {
 static_assert(FLT_EVAL_METHOD == 0, "NUM-2: float and double operations round to their own type");
 static_assert(FLT_MANT_DIG == 24 && DBL_MANT_DIG == 53, "NUM-2: IEEE 754 binary32 and binary64");
 
-/// A decoded tile: f32 (as bits) and i32 in `words`, i64 in `wide`; the other array is unused.
+/// A decoded tile: i64 in `wide`, all others in `words`, f32 and bf16 as bits and i8 as a byte; the other array is
+/// unused.
 struct Block {
     alignas(64) std::array<std::uint32_t, kTileElements> words;
     alignas(64) std::array<std::uint64_t, kTileElements> wide;
@@ -114,6 +115,48 @@ inline void store_u32(std::uint8_t* to, std::uint32_t value) {
 inline void store_u64(std::uint8_t* to, std::uint64_t value) {
     value = std::endian::native == std::endian::big ? __builtin_bswap64(value) : value;
     std::memcpy(to, &value, sizeof value);
+}
+
+/// Decodes `count` little-endian elements from `from` on into a block, from place `at` on; store_elements is the
+/// reverse.
+inline void load_elements(const std::uint8_t* from, DType dtype, std::size_t count, Block& block, std::size_t at) {
+    const auto each = [&](auto& to, std::size_t size, auto load) {
+        for (std::size_t i = 0; i < count; ++i) {
+            to[at + i] = load(from + i * size);
+        }
+    };
+    switch (dtype) {
+        case DType::kI64:
+            return each(block.wide, 8, load_u64);
+        case DType::kBf16:
+            return each(block.words, 2, [](const std::uint8_t* x) { return x[0] | std::uint32_t{x[1]} << 8U; });
+        case DType::kI8:
+            return each(block.words, 1, [](const std::uint8_t* x) { return std::uint32_t{*x}; });
+        default:
+            return each(block.words, 4, load_u32);
+    }
+}
+inline void store_elements(const Block& block, std::size_t at, DType dtype, std::size_t count, std::uint8_t* to) {
+    const auto each = [&](const auto& from, std::size_t size, auto store) {
+        for (std::size_t i = 0; i < count; ++i) {
+            store(to + i * size, from[at + i]);
+        }
+    };
+    switch (dtype) {
+        case DType::kI64:
+            return each(block.wide, 8, store_u64);
+        case DType::kBf16:
+            return each(block.words, 2, [](std::uint8_t* x, std::uint32_t bits) {
+                x[0] = static_cast<std::uint8_t>(bits);
+                x[1] = static_cast<std::uint8_t>(bits >> 8U);
+            });
+        case DType::kI8:
+            return each(block.words, 1, [](std::uint8_t* x, std::uint32_t bits) {
+                *x = static_cast<std::uint8_t>(bits);
+            });
+        default:
+            return each(block.words, 4, store_u32);
+    }
 }
 
 inline float as_f32(std::uint32_t bits) { return std::bit_cast<float>(bits); }

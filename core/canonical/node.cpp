@@ -112,6 +112,9 @@ Check check_view(const Node& node) {
         return fail(NodeError::kInputCount);
     }
     const Input& x = node.inputs[0];
+    if (is_narrow(x.dtype)) {
+        return fail(NodeError::kInputType);
+    }
     if (!node.view || node.view->dims.empty() || node.view->dims.size() > kMaxViewAxes || node.view->axes.empty() ||
         node.view->axes.size() > kMaxViewAxes || (x.dtype == DType::kI64 && node.attributes[0] != 0)) {
         return fail(NodeError::kAttribute);
@@ -133,6 +136,35 @@ Check check_view(const Node& node) {
 Check check_conversion(const Node& node) {
     TRY(expect_inputs(node, {node.op == Op::kToInt ? DType::kF32 : DType::kI32}));
     return expect_output(node, node.op == Op::kToInt ? DType::kI32 : DType::kF32, node.inputs[0].shape);
+}
+
+// NUM-39: a dither is for an f32 only.
+Check check_narrow(const Node& node) {
+    if (node.inputs.empty()) {
+        return fail(NodeError::kInputCount);
+    }
+    const Shape shape = node.inputs[0].shape;
+    if (node.inputs[0].dtype == DType::kI32) {
+        TRY(expect_inputs(node, {DType::kI32}));
+        return expect_output(node, DType::kI8, shape);
+    }
+    if (node.inputs[0].dtype != DType::kF32) {
+        return fail(NodeError::kInputType);
+    }
+    if (node.inputs.size() == 1) {
+        return expect_output(node, DType::kBf16, shape);
+    }
+    TRY(expect_inputs(node, {DType::kF32, DType::kF32}));
+    if (!broadcasts(node.inputs[1].shape, shape)) {
+        return fail(NodeError::kInputShape);
+    }
+    return expect_output(node, DType::kBf16, shape);
+}
+
+Check check_widen(const Node& node) {
+    const bool is_float = node.inputs.size() == 1 && node.inputs[0].dtype == DType::kBf16;
+    TRY(expect_inputs(node, {is_float ? DType::kBf16 : DType::kI8}));
+    return expect_output(node, is_float ? DType::kF32 : DType::kI32, node.inputs[0].shape);
 }
 
 Check check_gather(const Node& node) {
@@ -202,7 +234,7 @@ Check check_reduction(const Node& node) {
     }
     const Input& x = node.inputs[0];
     if (node.op == Op::kRowMax) {
-        if (x.dtype == DType::kI64) {
+        if (x.dtype != DType::kF32 && x.dtype != DType::kI32) {
             return fail(NodeError::kInputType);
         }
         return expect_output(node, x.dtype, Shape{x.shape.rows, 1});
@@ -307,6 +339,10 @@ Check check_op(const Node& node) {
         case Op::kToFloat:
         case Op::kToInt:
             return check_conversion(node);
+        case Op::kNarrow:
+            return check_narrow(node);
+        case Op::kWiden:
+            return check_widen(node);
         case Op::kAdd:
         case Op::kSub:
         case Op::kMul:

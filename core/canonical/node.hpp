@@ -15,9 +15,28 @@
 /// judge it alone.
 namespace assay::canonical {
 
-enum class DType : std::uint8_t { kF32 = 1, kI32 = 2, kI64 = 3 };
-constexpr bool is_valid(DType d) { return d >= DType::kF32 && d <= DType::kI64; }
-constexpr std::uint32_t size_of(DType d) { return d == DType::kI64 ? 8 : 4; }
+enum class DType : std::uint8_t {
+    kF32 = 1,
+    kI32 = 2,
+    kI64 = 3,
+    kBf16 = 4,  ///< the upper half of an f32
+    kI8 = 5,
+};
+constexpr bool is_valid(DType d) { return d >= DType::kF32 && d <= DType::kI8; }
+constexpr std::uint32_t size_of(DType d) {
+    switch (d) {
+        case DType::kI64:
+            return 8;
+        case DType::kBf16:
+            return 2;
+        case DType::kI8:
+            return 1;
+        default:
+            return 4;
+    }
+}
+/// Whether only kNarrow writes tensors of this type and only kWiden reads them; a state may hold them (PRG-2).
+constexpr bool is_narrow(DType d) { return d == DType::kBf16 || d == DType::kI8; }
 
 /// Every tensor is a matrix, row-major; a vector is [1, n] or [n, 1], a scalar [1, 1].
 struct Shape {
@@ -85,6 +104,8 @@ enum class Op : std::uint8_t {
     kFromBits = 15,  ///< (i32) -> f32: the f32 with these bits, made canonical (NUM-7)
     kToFloat = 16,   ///< (i32) -> f32: the nearest f32
     kToInt = 17,     ///< (f32) -> i32: towards zero, clamped to the range of i32; NaN gives 0
+    kNarrow = 18,  ///< (f32) or (f32, dither f32) -> bf16: the nearest, or by the dither (NUM-39); (i32) -> i8: clamped
+    kWiden = 19,   ///< (bf16) -> f32, (i8) -> i32: the same number (NUM-40)
     // Elementwise: one correctly rounded operation or canonical algorithm each. Operands after the first may be [M,N],
     // [M,1], [1,N] or [1,1]. True is 1.0, false is 0.0.
     kAdd = 20,
@@ -132,8 +153,8 @@ enum class Op : std::uint8_t {
 };
 constexpr bool is_valid(Op op) {
     const auto n = static_cast<std::uint8_t>(op);
-    return (n >= 1 && n <= 5) || n == 10 || (n >= 12 && n <= 17) || (n >= 20 && n <= 43) || (n >= 50 && n <= 52) ||
-           (n >= 60 && n <= 63) || n == 90;
+    return (n >= 1 && n <= 5) || n == 10 || (n >= 12 && n <= 43) || (n >= 50 && n <= 52) || (n >= 60 && n <= 63) ||
+           n == 90;
 }
 /// The primitive's display name: "contract", "batch_rows", ...
 const char* to_string(Op op) noexcept;

@@ -23,6 +23,8 @@ constexpr std::array kNames{
     Name{Op::kFromBits, "from_bits"},
     Name{Op::kToFloat, "to_float"},
     Name{Op::kToInt, "to_int"},
+    Name{Op::kNarrow, "narrow"},
+    Name{Op::kWiden, "widen"},
     Name{Op::kAdd, "add"},
     Name{Op::kSub, "sub"},
     Name{Op::kMul, "mul"},

@@ -42,28 +42,11 @@ void contract_operands(
     }
 }
 
-void decode(const Tile& tile, Block& block) {
-    const std::uint8_t* from = tile.data.data();
-    if (tile.dtype == DType::kI64) {
-        for (std::size_t i = 0; i < kTileElements; ++i) {
-            block.wide[i] = load_u64(from + i * 8);
-        }
-    } else {
-        for (std::size_t i = 0; i < kTileElements; ++i) {
-            block.words[i] = load_u32(from + i * 4);
-        }
-    }
-}
+void decode(const Tile& tile, Block& block) { load_elements(tile.data.data(), tile.dtype, kTileElements, block, 0); }
 
 Tile encode(const Block& block, DType dtype) {
     Tile out = make_tile(dtype);
-    for (std::size_t i = 0; i < kTileElements; ++i) {
-        if (dtype == DType::kI64) {
-            store_u64(out.data.data() + i * 8, block.wide[i]);
-        } else {
-            store_u32(out.data.data() + i * 4, block.words[i]);
-        }
-    }
+    store_elements(block, 0, dtype, kTileElements, out.data.data());
     return out;
 }
 

@@ -28,7 +28,7 @@ struct Tensor {
 };
 Tensor make_tensor(DType dtype, Shape shape);  ///< all zeros
 
-/// One tile, padded: always 1024 elements, little-endian; 4096 bytes for f32 and i32, 8192 for i64.
+/// One tile, padded: always 1024 elements, little-endian; 1024 times size_of(dtype) bytes.
 struct Tile {
     DType dtype = DType::kF32;
     Bytes data;

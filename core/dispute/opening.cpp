@@ -12,8 +12,9 @@ namespace {
 
 bool is_dimension(std::uint32_t n) { return n >= 1 && n <= canonical::kMaxDimension; }
 
-/// Not so: exponent bits all set, which is an infinity or a NaN. The bytes are little-endian.
-bool is_finite_at(const std::uint8_t* bytes) { return (bytes[3] & 0x7fU) != 0x7fU || (bytes[2] & 0x80U) == 0; }
+/// Not so: exponent bits all set, which is an infinity or a NaN. `upper` are the upper two bytes of an f32, or a
+/// bf16's, little-endian.
+bool is_finite_at(const std::uint8_t* upper) { return (upper[1] & 0x7fU) != 0x7fU || (upper[0] & 0x80U) == 0; }
 
 }  // namespace
 
@@ -38,15 +39,18 @@ std::optional<Hash256> state_root_of(const StateOpening& o, std::uint32_t tensor
 bool has_diverged(const StateOpening& o) noexcept {
     ASSERT(is_well_formed(o));
     const canonical::Shape shape = o.type.shape;
-    if (o.type.dtype != canonical::DType::kF32 || o.tile >= canonical::tile_count(shape)) {
+    const bool is_float = o.type.dtype == canonical::DType::kF32 || o.type.dtype == canonical::DType::kBf16;
+    if (!is_float || o.tile >= canonical::tile_count(shape)) {
         return false;
     }
     const std::uint64_t columns = canonical::tile_cols(shape);
     const auto rows = std::min<std::uint64_t>(canonical::kTileDim, shape.rows - o.tile / columns * canonical::kTileDim);
     const auto cols = std::min<std::uint64_t>(canonical::kTileDim, shape.cols - o.tile % columns * canonical::kTileDim);
+    const std::size_t size = size_of(o.type.dtype);
     for (std::size_t r = 0; r < rows; ++r) {
         for (std::size_t c = 0; c < cols; ++c) {
-            if (!is_finite_at(o.opening.tile.data.data() + 4 * (r * canonical::kTileDim + c))) {
+            const std::size_t end = size * (r * canonical::kTileDim + c + 1);
+            if (!is_finite_at(o.opening.tile.data.data() + end - 2)) {
                 return true;
             }
         }

@@ -40,7 +40,7 @@ bool is_well_formed(const StateOpening& opening) noexcept;
 /// The state root (TRC-3) that the opening leads to, in a state of `tensors` tensors; nullopt if the tensor or tile
 /// does not exist or a path has the wrong length.
 std::optional<Hash256> state_root_of(const StateOpening& opening, std::uint32_t tensors) noexcept;
-/// NUM-6: whether the tile contains an f32 infinity or NaN inside the tensor's shape.
+/// NUM-6: whether the tile contains an infinity or NaN of an f32 or bf16 inside the tensor's shape.
 bool has_diverged(const StateOpening& opening) noexcept;
 /// Whether the opening is well-formed, leads to the state root `root`, and shows a non-finite value.
 bool shows_divergence(const StateOpening& opening, const Hash256& root, std::uint32_t tensors) noexcept;

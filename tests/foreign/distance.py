@@ -67,7 +67,8 @@ class Writer:
         return self.node("fill", [], 1, 1, a=pattern)
 
     def tensor(self, which, i):
-        return dict(source="state", index=(which << self.depth) + i, **self.state[i]["type"])
+        x = dict(source="state", index=(which << self.depth) + i, **self.state[i]["type"])
+        return self.node("widen", [x], *size(x)) if x["dtype"] == "bf16" else x
 
     # Pieces
 

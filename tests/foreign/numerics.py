@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The canonical primitives, from docs/protocol/numerics.md.
 
-A tensor is (dtype, rows, cols, values), values row-major; an f32 is a Python float that is exactly one. The operations
+A tensor is (dtype, rows, cols, values), values row-major; an f32 or a bf16 is a Python float that is exactly one. The operations
 + - * / and the square root of two f32 are the same whether rounded once or through a double. NaN payloads are not kept.
 """
 import math
@@ -290,6 +290,34 @@ def to_int(node, x):
     return [0 if v != v else limits[v > 0] if math.isinf(v) else min(max(int(v), limits[0]), limits[1]) for v in x[3]]
 
 
+def upper_half(bits):
+    """The bf16 with these upper bits, as a number; a zero has no sign."""
+    return canon(from_bits(bits >> 16 << 16))
+
+
+def narrow(node, x, dither=None):
+    if node["dtype"] == "i8":
+        return [min(max(v, -128), 127) for v in x[3]]
+    result = []
+    for n, value in enumerate(x[3]):
+        v = canon(value)
+        if math.isnan(v) or math.isinf(v):
+            result.append(v)
+            continue
+        bits = struct.unpack("<I", struct.pack("<f", v))[0]
+        if dither is None:
+            added = 0x7FFF + (bits >> 16 & 1)
+        else:
+            u = at(dither, n // x[2], n % x[2])
+            added = 0 if u != u else int(min(max(u * 65536 + 32768, 0), 65535))
+        result.append(upper_half(bits + added))
+    return result
+
+
+def widen(node, x):
+    return [canon(v) for v in x[3]] if node["dtype"] == "f32" else list(x[3])
+
+
 def row_sum(node, x):
     return [signed64(sum(row)) for row in rows_of(x)]
 
@@ -300,7 +328,7 @@ def one_hot(node, index):
 
 MOVES = dict(view=view, row_exponent=row_exponent, quantise=quantise, dequantise=dequantise, contract=contract, row_max=row_max,
              row_sum=row_sum, one_hot=one_hot, row_arg_max=row_arg_max, gather_rows=gather_rows,
-             scatter_add_rows=scatter_add_rows, causal_mask=causal_mask, to_int=to_int)
+             scatter_add_rows=scatter_add_rows, causal_mask=causal_mask, to_int=to_int, narrow=narrow, widen=widen)
 
 
 SOURCES = dict(uniform=uniform, bernoulli=bernoulli, step_count=step_count)

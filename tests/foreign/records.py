@@ -25,10 +25,10 @@ Reason = Enum(reward=1, verification_fee=2, refund=3, won_dispute=4, lost_disput
               jackpot=15, forced_error=16, broken_commitment=17, undisclosed=18, contradiction=19, beyond_tolerance=20,
               beyond_budget=21, profiling_fee=22, withheld_secret=23, room=24, unserved=25)
 Level = Enum(steps=1, nodes=2, tiles=3, partials=4, proof=5)
-DType = Enum(f32=1, i32=2, i64=3)
+DType = Enum(f32=1, i32=2, i64=3, bf16=4, i8=5)
 Source = Enum(node=1, state=2)
 Op = Enum(batch_rows=1, uniform=2, fill=3, bernoulli=4, step_count=5, view=10, gather_rows=12, scatter_add_rows=13,
-          one_hot=14, from_bits=15, to_float=16, to_int=17, add=20, sub=21, mul=22, div=23, sqrt=24, scale=25,
+          one_hot=14, from_bits=15, to_float=16, to_int=17, narrow=18, widen=19, add=20, sub=21, mul=22, div=23, sqrt=24, scale=25,
           add_const=26, relu=27, relu_grad=28, exp=29, log=30, tanh=31, erf=32, sin=33, cos=34, abs=35, floor=36,
           rint=37, max=38, min=39, row_max=40, row_exponent=41, row_sum=42, row_arg_max=43, quantise=50, dequantise=51,
           contract=52, less=60, equal=61, select=62, causal_mask=63, commit=90)

@@ -3,14 +3,14 @@
 import json
 import struct
 
-from trace import FORMATS, SIZES
+from trace import pack, unpack
 
 
 def write(tensors):
     """`tensors` maps names to (dtype, rows, cols, values)."""
     header, data = {}, b""
     for name, (dtype, rows, cols, values) in tensors.items():
-        part = struct.pack(f"<{len(values)}{FORMATS[dtype]}", *values)
+        part = pack(dtype, values)
         header[name] = {"dtype": dtype.upper(), "shape": [rows, cols], "data_offsets": [len(data), len(data) + len(part)]}
         data += part
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
@@ -28,6 +28,5 @@ def read(content):
         dtype = entry["dtype"].lower()
         shape = [1] * (2 - len(entry["shape"])) + entry["shape"]
         start, end = entry["data_offsets"]
-        values = struct.unpack(f"<{(end - start) // SIZES[dtype]}{FORMATS[dtype]}", data[start:end])
-        result[name] = (dtype, shape[0], shape[1], list(values))
+        result[name] = (dtype, shape[0], shape[1], unpack(dtype, data[start:end]))
     return result

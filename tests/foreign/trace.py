@@ -9,7 +9,23 @@ from bip340 import tagged_hash
 from borsh import U32, encode
 from records import Input, Node, ProgramCommitment, TensorType
 
-FORMATS, SIZES = {"f32": "f", "i32": "i", "i64": "q"}, {"f32": 4, "i32": 4, "i64": 8}
+FORMATS, SIZES = {"f32": "f", "i32": "i", "i64": "q", "i8": "b"}, {"f32": 4, "i32": 4, "i64": 8, "bf16": 2, "i8": 1}
+
+
+def pack(dtype, values):
+    """Little-endian elements; a NaN of ours is the canonical one, and a bf16 the upper half of an f32."""
+    if dtype == "bf16":
+        wide = pack("f32", values)
+        return b"".join(wide[at + 2:at + 4] for at in range(0, len(wide), 4))
+    if dtype == "f32":
+        return b"".join(struct.pack("<f", v) if v == v else b"\0\0\xc0\x7f" for v in values)
+    return struct.pack(f"<{len(values)}{FORMATS[dtype]}", *values)
+
+
+def unpack(dtype, data):
+    if dtype == "bf16":
+        return unpack("f32", b"".join(b"\0\0" + data[at:at + 2] for at in range(0, len(data), 2)))
+    return list(struct.unpack(f"<{len(data) // SIZES[dtype]}{FORMATS[dtype]}", data))
 
 
 # Merkle trees
@@ -50,9 +66,7 @@ def tile_bytes(tensor, number):
     top, left = number // across * 32, number % across * 32
     cells = [values[r * cols + c] if r < rows and c < cols else 0
              for r in range(top, top + 32) for c in range(left, left + 32)]
-    if dtype == "f32":  # a NaN of ours is the canonical one
-        return b"".join(struct.pack("<f", v) if v == v else b"\0\0\xc0\x7f" for v in cells)
-    return struct.pack(f"<1024{FORMATS[dtype]}", *cells)
+    return pack(dtype, cells)
 
 
 def tile_leaves(tensor):
@@ -165,7 +179,7 @@ class Trace:
                 values = tamper[1](values)
             self.outputs.append((node["dtype"], node["shape"]["rows"], node["shape"]["cols"], values))
         self.after = [self.operand(x) for x in graph[-1]["inputs"]]
-        finite = all(math.isfinite(v) for tensor in self.after if tensor[0] == "f32" for v in tensor[3])
+        finite = all(math.isfinite(v) for tensor in self.after if tensor[0] in ("f32", "bf16") for v in tensor[3])
         if not finite:
             raise ArithmeticError("the step diverges (NUM-6)")
         self.root = state_root(self.after)

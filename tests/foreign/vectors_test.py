@@ -102,8 +102,10 @@ def tensor(vector):
     words = [int(word, 16) for word in vector["bits"].split()]
     if vector["dtype"] == "f32":
         values = [numerics.from_bits(word) for word in words]
+    elif vector["dtype"] == "bf16":
+        values = [numerics.from_bits(word << 16) for word in words]
     else:
-        bits = {"i32": 32, "i64": 64}[vector["dtype"]]
+        bits = {"i8": 8, "i32": 32, "i64": 64}[vector["dtype"]]
         values = [word - 2**bits if word >> (bits - 1) else word for word in words]
     return vector["dtype"], vector["rows"], vector["cols"], values
 
@@ -148,6 +150,9 @@ def distance_states():
     yield [named("table", 3000, 1000), named("count", 1, 40, "i32"), named("places", 7, 9, "i32"),
            named("adam.first.table", 3000, 1000)]
     yield [joined(i) for i in range(1400)]
+    yield [named("table", 3000, 1000), named("bias", 1, 40)] + [
+        named(f"adam.{moment}.{name}", rows, cols, "bf16")
+        for moment in ("first", "second") for name, rows, cols in (("table", 3000, 1000), ("bias", 1, 40))]
 
 
 def check_distances():

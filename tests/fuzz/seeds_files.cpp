@@ -30,6 +30,9 @@ void write_safetensors(const CorpusWriter& out) {
     file.tensors = {
         {"a", canonical::make_tensor(DType::kF32, {2, 3})}, {"b", canonical::make_tensor(DType::kI64, {1, 1})}};
     out.write("safetensors", "two", artifacts::encode_safetensors(file));
+    file.tensors = {
+        {"a", canonical::make_tensor(DType::kBf16, {2, 3})}, {"b", canonical::make_tensor(DType::kI8, {1, 5})}};
+    out.write("safetensors", "narrow", artifacts::encode_safetensors(file));
     out.write("safetensors", "vector", with_header(R"({"v":{"dtype":"I32","shape":[3],"data_offsets":[0,12]}})", 12));
     out.write("safetensors", "scalar", with_header(R"({"v":{"dtype":"F32","shape":[],"data_offsets":[0,4]}})", 4));
     out.write("safetensors", "gap", with_header(R"({"v":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8));

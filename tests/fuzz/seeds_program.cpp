@@ -4,6 +4,7 @@
 #include <tests/fuzz/shapes.hpp>
 #include <tests/unit/canonical/samples.hpp>
 #include <core/canonical/executor.hpp>
+#include <verifier/compile/program/narrow_moments.hpp>
 #include <verifier/compile/program/program.hpp>
 
 namespace assay::fuzz {
@@ -35,8 +36,8 @@ void write_partials(const CorpusWriter& out) {
     for (const Op op : test::all_ops()) {
         write_partial(out, op, to_string(op), random);
     }
-    // Views and contractions differ most among themselves.
-    for (const Op op : {Op::kView, Op::kContract}) {
+    // These differ most among themselves.
+    for (const Op op : {Op::kView, Op::kContract, Op::kNarrow, Op::kWiden}) {
         for (int i = 2; i < 8; ++i) {
             write_partial(out, op, to_string(op) + std::to_string(i), random);
         }
@@ -62,6 +63,8 @@ void write_program_seeds(const CorpusWriter& out) {
         const std::string name = kind == program::OptimizerKind::kAdam ? "adam" : "sgd";
         program::Program p = program::build_char_model(model, optimizer);
         out.write("program", name, codec::encode(p));
+        optimizer.moments = program::Moments::kBf16;
+        out.write("program", name + "_bf16", codec::encode(program::with_narrow_moments(p, optimizer).value()));
         p.loss_node = 0;
         out.write("program", name + "_wrong_loss", codec::encode(p));
     }

@@ -2,6 +2,7 @@
 #include <tests/model/model.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -26,8 +27,12 @@ bool is_not_finite(const dispute::StateOpening& opening) {
     for (std::uint64_t i = 0; i < 32U * 32U; ++i) {
         const std::uint64_t row = opening.tile / across * 32U + i / 32U;
         const std::uint64_t col = opening.tile % across * 32U + i % 32U;
+        const bool is_half = opening.type.dtype == canonical::DType::kBf16;
+        std::array<std::uint8_t, 4> bytes{};
+        const std::size_t size = is_half ? 2 : 4;
+        std::memcpy(bytes.data() + 4 - size, opening.opening.tile.data.data() + size * i, size);
         float value = 0;
-        std::memcpy(&value, opening.opening.tile.data.data() + 4 * i, sizeof(value));
+        std::memcpy(&value, bytes.data(), sizeof(value));
         found = found || (row < rows && col < cols && !std::isfinite(value));
     }
     return found;
@@ -35,7 +40,8 @@ bool is_not_finite(const dispute::StateOpening& opening) {
 
 /// TASK-13, VER-17.
 bool shows_divergence(const dispute::StateOpening& opening, const Hash256& root, const contracts::TaskSpec& spec) {
-    return opening.type.dtype == canonical::DType::kF32 &&
+    const canonical::DType dtype = opening.type.dtype;
+    return (dtype == canonical::DType::kF32 || dtype == canonical::DType::kBf16) &&
            dispute::state_root_of(opening, spec.program.state_tensors) == root && is_not_finite(opening);
 }
 

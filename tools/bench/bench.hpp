@@ -89,6 +89,7 @@ struct CurveOptions {
     ReplicaOptions replicas{};
     LocalOptions local{};
     BoundaryOptions boundary{};
+    std::vector<std::string> moments{};  ///< of XG-21: f32, bf16, int8, instead of all other runs
 };
 /// Returns the losses of native and canonical training, or of programs of several replicas, from the same initial
 /// values on the same batches.

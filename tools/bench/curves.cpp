@@ -9,12 +9,15 @@
 #include <core/canonical/executor.hpp>
 #include <tools/bench/canonical_models.hpp>
 #include <tools/bench/curves_progress.hpp>
+#include <tools/bench/curves_tasks.hpp>
 #include <tools/bench/native_models.hpp>
 #include <tools/bench/rows_file.hpp>
 #include <verifier/artifacts/dataset.hpp>
+#include <verifier/artifacts/state_io.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/compile/program/distance.hpp>
 #include <verifier/compile/program/local_replicas.hpp>
+#include <verifier/compile/program/narrow_moments.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <verifier/compile/program/replicas.hpp>
 
@@ -24,76 +27,7 @@ namespace {
 using canonical::Tensor;
 using nlohmann::json;
 
-constexpr std::uint32_t kMlpHidden = 64;
-
-struct Task {
-    std::string title;
-    std::shared_ptr<const artifacts::Dataset> rows;
-    std::function<program::Program(const program::Profile&)> canonical;
-    /// Of GPTs and MLPs, in XG-21, with a batch that is so many times larger.
-    std::function<program::Program(const program::OptimizerConfig&, std::uint32_t batches)> with_optimizer{};
-    std::function<std::unique_ptr<NativeModel>(const NativeOptions&)> native;
-    /// Of MLPs, in XG-21; rows have their numbers where there is a boundary.
-    std::function<program::Program(const program::OptimizerConfig&, const program::Boundary&)> with_boundary{};
-};
-
-template <class Config>
-auto with_optimizer_of(const Config& native, std::uint64_t rows) {
-    return [native, rows](const program::OptimizerConfig& optimizer, std::uint32_t batches) {
-        Config larger = native;
-        larger.batch *= batches;
-        return program_of(larger, rows, program::kXg21, optimizer);
-    };
-}
-
-NativeGptConfig gpt_named(const std::string& name) {
-    if (name == "gpt3m") {
-        return {.width = 256, .batch = 4};
-    }
-    return name == "gpt10m" ? gpt10m_size() : NativeGptConfig{};
-}
-
-Task gpt(const CurveOptions& options) {
-    NativeGptConfig native = gpt_named(options.model);
-    artifacts::TextDataset text = read_text(options.data, static_cast<std::uint32_t>(native.context));
-    native.vocabulary = text.vocabulary_size;
-    const std::uint64_t count = text.dataset.shape().rows;
-    return {
-        .title = "character GPT, " + std::to_string(native.layers) + " layers of width " +
-                 std::to_string(native.width) + ", on " + options.data,
-        .rows = std::make_shared<const artifacts::Dataset>(std::move(text.dataset)),
-        .canonical = [native, count](const program::Profile& p) { return program_of(native, count, p); },
-        .with_optimizer = with_optimizer_of(native, count),
-        .native = [native](const NativeOptions& o) { return make_native_gpt(native, o); },
-    };
-}
-
-Task classifier(const CurveOptions& options) {
-    const auto rows = read_rows(options.data);
-    const std::uint64_t count = rows->shape().rows;
-    if (options.model == "mlp") {
-        NativeMlpConfig native;
-        native.hidden = {kMlpHidden, kMlpHidden};
-        return {
-            .title = "MLP 64-64-64-10 on 8x8 digits",
-            .rows = rows,
-            .canonical = [native, count](const program::Profile& p) { return program_of(native, count, p); },
-            .with_optimizer = with_optimizer_of(native, count),
-            .native = [native](const NativeOptions& o) { return make_native_mlp(native, o); },
-            .with_boundary = [native, count](
-                                 const program::OptimizerConfig& o, const program::Boundary& b
-                             ) { return program_of(native, count, b, o); },
-        };
-    }
-    NativeCnnConfig native;
-    native.channels = {16, 32};
-    return {
-        .title = "CNN with 16 and 32 filters on 8x8 digits",
-        .rows = rows,
-        .canonical = [native, count](const program::Profile& p) { return program_of(native, count, p); },
-        .native = [native](const NativeOptions& o) { return make_native_cnn(native, o); },
-    };
-}
+using Task = CurveTask;
 
 /// After how many steps a run's state is saved.
 constexpr std::uint64_t kSavedSteps = 50;
@@ -363,6 +297,28 @@ void describe_boundary(const CurveOptions& options, std::uint32_t columns, json&
     }
 }
 
+program::Program with_moments(const Task& task, const std::string& moments) {
+    program::Program wide = task.canonical(program::kXg21);
+    if (moments == "f32") {
+        return wide;
+    }
+    program::OptimizerConfig config;
+    config.moments = moments == "bf16" ? program::Moments::kBf16 : program::Moments::kInt8;
+    auto narrow = program::with_narrow_moments(wide, config);
+    if (!narrow) {
+        throw std::runtime_error("the model has no moments that could be " + moments);
+    }
+    return *std::move(narrow);
+}
+
+/// One run, with the size of its last checkpoint's file.
+json train_with_moments(const Task& task, json run, const CurveOptions& options, const CurvesProgress& progress) {
+    const program::Program program = with_moments(task, run.at("moments"));
+    const std::vector<Tensor> state = initial_state(task, program, run.at("seed"));
+    run["checkpoint_bytes"] = artifacts::encode_state(program, state).size();
+    return train_stages(task, std::move(run), options, progress, {{program, options.steps}});
+}
+
 double final_loss(const json& run) {
     const auto losses = run.at("losses").get<std::vector<double>>();
     const std::size_t tail = std::max<std::size_t>(losses.size() / 10, 1);
@@ -391,7 +347,7 @@ json mean_over_replicas(const json& losses, const program::LocalReplicas& local)
 
 /// AdamW without a boundary, and with one for each number of bits, on the same rows.
 json run_boundary_curves(const CurveOptions& options) {
-    const Task without = classifier(options);
+    const Task without = curve_task(options);
     if (!without.with_boundary) {
         throw std::runtime_error("--boundary is for MLPs");
     }
@@ -436,7 +392,7 @@ json run_curves(const CurveOptions& options) {
     if (options.boundary.after != 0) {
         return run_boundary_curves(options);
     }
-    const Task task = options.model.rfind("gpt", 0) == 0 ? gpt(options) : classifier(options);
+    const Task task = curve_task(options);
     json result{
         {"bench", "curves"},        {"model", options.model}, {"title", task.title},
         {"device", options.device}, {"steps", options.steps}, {"runs", json::array()},
@@ -456,7 +412,7 @@ json run_curves(const CurveOptions& options) {
         run = train(std::move(run));
         run["final"] = final_loss(run);
         std::cerr << run.at("executor").get<std::string>() << " " << run.value("profile", "fp32") << ", seed "
-                  << run.at("seed") << ": " << run.at("final") << "\n";
+                  << run.at("seed") << " " << run.value("moments", "") << ": " << run.at("final") << "\n";
         progress.add(std::move(run));
     };
     const bool has_local = options.local.count > 0;
@@ -471,7 +427,13 @@ json run_curves(const CurveOptions& options) {
             });
         }
     }
-    const bool has_replicas = options.replicas.count > 0 || has_local;
+    for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
+        for (const std::string& moments : options.moments) {
+            add({{"executor", "canonical"}, {"profile", "XG-21"}, {"moments", moments}, {"seed", seed}},
+                [&](json run) { return train_with_moments(task, std::move(run), options, progress); });
+        }
+    }
+    const bool has_replicas = options.replicas.count > 0 || has_local || !options.moments.empty();
     for (std::uint64_t seed = 1; seed <= options.seeds && options.replicas.count > 0; ++seed) {
         for (const std::string& exchange : options.replicas.exchanges) {
             add({{"executor", exchange}, {"profile", "XG-21"}, {"seed", seed}}, [&](json run) {

@@ -32,7 +32,7 @@ void replace_file(const std::string& path, const std::string& head, ByteView res
 
 bool is_same(const json& a, const json& b) {
     const auto key = [](const json& run) {
-        return std::tuple(run.at("executor"), run.value("profile", ""), run.at("seed"));
+        return std::tuple(run.at("executor"), run.value("profile", ""), run.value("moments", ""), run.at("seed"));
     };
     return key(a) == key(b);
 }

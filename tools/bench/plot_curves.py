@@ -3,7 +3,7 @@
 """Draws the loss curves that `assay-bench curves` printed: python3 plot_curves.py curves.json curves.svg
 
 One line for each run, smoothed over a fiftieth of the steps; native runs are thin and grey, canonical ones coloured by
-profile, those of replicas by how they exchange gradients. The final loss of each is the mean over its last tenth.
+profile, those of replicas by how they exchange gradients, those with narrow moments by their type. The final loss of each is the mean over its last tenth.
 """
 import json
 import sys
@@ -14,11 +14,14 @@ LEFT, RIGHT, TOP, BOTTOM = 60, 190, 40, 45
 COLOURS = {"XG-21": "#1b6ca8", "XG-24": "#6a3d9a", "XG-11": "#e7298a", "XG-8": "#d95f02", "XG-7": "#1b9e77",
            "dense": "#1b6ca8", "dgc": "#d95f02", "diloco": "#6a3d9a", "sparseloco": "#1b9e77",
            "streaming": "#e7298a",
-           "aqsgd-2": "#d95f02", "aqsgd-3": "#6a3d9a", "aqsgd-4": "#1b9e77"}
+           "aqsgd-2": "#d95f02", "aqsgd-3": "#6a3d9a", "aqsgd-4": "#1b9e77",
+           "f32 moments": "#1b6ca8", "bf16 moments": "#d95f02", "int8 moments": "#1b9e77"}
 
 
 def kind_of(run):
     """What a run's line is named and coloured by."""
+    if "moments" in run:
+        return f"{run['moments']} moments"
     return run["executor"] if run["executor"] in COLOURS else run.get("profile", "native fp32")
 
 

@@ -136,6 +136,11 @@ void add_curves(Commands& commands) {
     curves->add_option("--gradient-bits", boundary.gradient_bits, "Of an element of the gradient that goes back")
         ->capture_default_str();
     curves->add_option("--boundary-rate", boundary.learning_rate, "Learning rate")->capture_default_str();
+    curves
+        ->add_option(
+            "--moments", options.moments, "Which of f32, bf16 and int8 the moments are, instead of all other runs"
+        )
+        ->check(CLI::IsMember({"f32", "bf16", "int8"}));
     curves->add_option(
         "--out", options.out, "Keeps finished runs here and the state of the others in FILE.part; a later call goes on"
     );

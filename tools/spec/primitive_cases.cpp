@@ -177,6 +177,34 @@ void add_conversions(List& list) {
     );
 }
 
+void add_narrow(List& list) {
+    // Between two bf16: below, on and above the middle, for an even and an odd lower one, to the largest.
+    const Tensor between = tensor_of(
+        DType::kF32, {2, 6},
+        {0x3f807fff, 0x3f808000, 0x3f808001, 0x3f817fff, 0x3f818000, 0x3f818001, 0x80000001, 0x80008001, 0x7f7f7fff,
+         0x7f7f8000, 0xff7f8000, 0xbf818000}
+    );
+    list.add("special values", {Op::kNarrow, DType::kBf16, {kSpecial.size(), 1}}, {special_column()});
+    list.add("ties to even", {Op::kNarrow, DType::kBf16, {2, 6}}, {between});
+    const Tensor dithers =
+        tensor_of(DType::kF32, {1, 6}, {0xbf000000, 0xbe800000, 0x00000000, 0x3e800000, 0x3effff00, 0x3f000000});
+    list.add("dithers in their range", {Op::kNarrow, DType::kBf16, {2, 6}}, {between, dithers});
+    const Shape square{kSpecial.size(), kSpecial.size()};
+    list.add(
+        "special values with dithers of any size", {Op::kNarrow, DType::kBf16, square},
+        {special_square(), special_row()}
+    );
+    list.add(
+        "the ends of the range", {Op::kNarrow, DType::kI8, {1, 6}},
+        {tensor_of(DType::kI32, {1, 6}, {0xffffff7f, 0xffffff80, 0xffffffff, 0x7f, 0x80, 0x80000000})}
+    );
+    list.add(
+        "signs, denormals and NaN", {Op::kWiden, DType::kF32, {1, 8}},
+        {tensor_of(DType::kBf16, {1, 8}, {0x0000, 0x8000, 0x0001, 0x3f80, 0xc2f7, 0x7f80, 0xff80, 0xffa1})}
+    );
+    list.add("signs", {Op::kWiden, DType::kI32, {1, 5}}, {tensor_of(DType::kI8, {1, 5}, {0, 1, 0x7f, 0x80, 0xff})});
+}
+
 /// 40 columns, two tiles. Row 0: the largest of the first tile is a negative zero, and so it is in the end. Row 1: then
 /// a denormal beats it. Row 2: NaN alone. Row 3: infinities and NaN. Row 4: minus infinity alone.
 Tensor rows_for_maxima() {
@@ -247,6 +275,7 @@ std::vector<PrimitiveCase> primitive_cases() {
     add_movement(list);
     add_elementwise(list);
     add_conversions(list);
+    add_narrow(list);
     add_reductions(list);
     add_fixed_point(list);
     return std::move(list.cases);

@@ -121,7 +121,7 @@ Bytes without_zeros(Bytes bytes) {
 }
 
 Json tensor_json(const Tensor& tensor) {
-    static constexpr const char* kNames[] = {"f32", "i32", "i64"};
+    static constexpr const char* kNames[] = {"f32", "i32", "i64", "bf16", "i8"};
     const std::size_t size = canonical::size_of(tensor.dtype);
     std::string bits;
     for (std::size_t at = 0; at < tensor.data.size(); at += size) {

@@ -17,6 +17,23 @@ namespace assay::artifacts {
 namespace {
 
 using canonical::DType;
+
+const char* to_string(DType dtype) {
+    switch (dtype) {
+        case DType::kF32:
+            return "F32";
+        case DType::kI32:
+            return "I32";
+        case DType::kI64:
+            return "I64";
+        case DType::kBf16:
+            return "BF16";
+        case DType::kI8:
+            return "I8";
+    }
+    return "";
+}
+
 constexpr const char* kMetadataName = "__metadata__";
 constexpr std::size_t kLengthBytes = 8;
 
@@ -60,10 +77,8 @@ class HeaderHandler final : public nlohmann::json_sax<nlohmann::json> {
         if (place_ != Place::kTensor || key_ != "dtype") {
             return fail(SafetensorsError::kHeaderField);
         }
-        static const std::array<std::pair<const char*, DType>, 3> kTypes{
-            {{"F32", DType::kF32}, {"I32", DType::kI32}, {"I64", DType::kI64}}};
-        for (const auto& [name, dtype] : kTypes) {
-            if (value == name) {
+        for (const DType dtype : {DType::kF32, DType::kI32, DType::kI64, DType::kBf16, DType::kI8}) {
+            if (value == to_string(dtype)) {
                 entries.back().dtype = dtype;
                 return true;
             }
@@ -225,18 +240,6 @@ std::uint64_t decode_length(ByteView bytes) {
         length |= std::uint64_t{bytes[i]} << (8 * i);
     }
     return length;
-}
-
-const char* to_string(DType dtype) {
-    switch (dtype) {
-        case DType::kF32:
-            return "F32";
-        case DType::kI32:
-            return "I32";
-        case DType::kI64:
-            return "I64";
-    }
-    return "";
 }
 
 }  // namespace

@@ -103,8 +103,15 @@ class HostBackend final : public Backend {
     void give_back() override { pool_.clear(); }
 
     bool is_finite(Slot slot) const override {
-        return held(slot).dtype != DType::kF32 ||
-               fused::all_finite(held(slot).shape.element_count(), held(slot).as<float>());
+        const std::size_t count = held(slot).shape.element_count();
+        switch (held(slot).dtype) {
+            case DType::kF32:
+                return fused::all_finite(count, held(slot).as<float>());
+            case DType::kBf16:
+                return fused::all_finite(count, held(slot).as<std::uint16_t>());
+            default:
+                return true;
+        }
     }
 
     void move_all(std::span<const Slot> from, std::span<const Slot> to) override {

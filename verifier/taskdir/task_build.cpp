@@ -19,6 +19,7 @@
 #include <core/canonical/view.hpp>
 #include <verifier/compile/onnx/import.hpp>
 #include <verifier/compile/program/distance.hpp>
+#include <verifier/compile/program/narrow_moments.hpp>
 #include <core/dispute/bisection.hpp>
 #include <contracts/params/spec.hpp>
 
@@ -286,11 +287,37 @@ const char* explain(program::DistanceError error) {
         case program::DistanceError::kTensors:
             return "the state has no tensors, or more than 4,096";
         case program::DistanceError::kWideInteger:
-            return "the state has a tensor of 64-bit integers";
+            return "the state has a tensor of 64-bit integers, or of 8-bit ones, as moments of type int8 are";
         case program::DistanceError::kTooLarge:
             return "the graph that measures it would have more than 65,536 nodes, or a row more than 2^24 elements";
     }
     return "";
+}
+
+const char* explain(program::MomentsError error) {
+    switch (error) {
+        case program::MomentsError::kNone:
+            return "has nothing to store so: the optimizer keeps no moments, or each has fewer than 4,096 elements";
+        case program::MomentsError::kLimits:
+            return "would make more than 4,096 state tensors or more than 65,536 nodes: the model is too large for it";
+        case program::MomentsError::kNames:
+            return "would add an exponent to the state whose name another tensor has";
+    }
+    return "";
+}
+
+bool narrow_moments(BuiltTask& built, Findings& findings) {
+    const program::OptimizerConfig& optimizer = built.file.optimizer;
+    if (optimizer.moments == program::Moments::kF32) {
+        return true;
+    }
+    auto narrow = program::with_narrow_moments(built.program, optimizer);
+    if (!narrow) {
+        findings.error("[optimizer] moments", explain(narrow.error()));
+        return false;
+    }
+    built.program = *std::move(narrow);
+    return true;
 }
 
 /// TOL-1, TOL-4
@@ -334,6 +361,9 @@ std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Find
     }
     built.program = std::move(made->program);
     if (built.file.local && !add_local_replicas(built.program, *built.file.local, findings)) {
+        return std::nullopt;
+    }
+    if (!narrow_moments(built, findings)) {
         return std::nullopt;
     }
     store_as(built.program.dataset, built.data.dataset->shape());

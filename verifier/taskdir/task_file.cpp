@@ -59,7 +59,9 @@ program::OptimizerConfig read_optimizer(const TomlSection& section) {
     const std::string kind = section.choice("kind", {"adam", "adamw", "sgd", "rmsprop"});
     constexpr TomlSection::Range kShare{.min = 0.0, .max = 1.0, .below = true};
     if (kind == "sgd") {
-        section.allow({"kind", "learning_rate", "momentum", "nesterov", "weight_decay", "clip_norm", "accumulation"});
+        section.allow(
+            {"kind", "learning_rate", "momentum", "nesterov", "weight_decay", "clip_norm", "accumulation", "moments"}
+        );
         section.read("momentum", kShare, config.momentum);
         using enum program::OptimizerKind;
         const bool is_nesterov = section.flag("nesterov", false);
@@ -69,7 +71,8 @@ program::OptimizerConfig read_optimizer(const TomlSection& section) {
         }
     } else if (kind == "rmsprop") {
         section.allow(
-            {"kind", "learning_rate", "alpha", "epsilon", "momentum", "weight_decay", "clip_norm", "accumulation"}
+            {"kind", "learning_rate", "alpha", "epsilon", "momentum", "weight_decay", "clip_norm", "accumulation",
+             "moments"}
         );
         config.kind = program::OptimizerKind::kRmsprop;
         config.momentum = 0.0F;
@@ -78,7 +81,8 @@ program::OptimizerConfig read_optimizer(const TomlSection& section) {
         section.read("epsilon", {.min = 0.0, .max = 1.0, .above = true, .below = true}, config.epsilon);
     } else {
         section.allow(
-            {"kind", "learning_rate", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "accumulation"}
+            {"kind", "learning_rate", "beta1", "beta2", "epsilon", "weight_decay", "clip_norm", "accumulation",
+             "moments"}
         );
         section.read("beta1", kShare, config.beta1);
         section.read("beta2", kShare, config.beta2);
@@ -89,6 +93,12 @@ program::OptimizerConfig read_optimizer(const TomlSection& section) {
     section.read("weight_decay", {.min = 0.0, .max = 1'000.0, .below = true}, config.weight_decay);
     section.read("clip_norm", {.min = 0.0, .above = true}, config.clip_norm);
     section.read("accumulation", 1U, 1U << 20U, config.accumulation);
+    const std::string moments = section.choice_or("moments", {"f32", "bf16", "int8"}, "f32");
+    using enum program::Moments;
+    config.moments = moments == "f32" ? kF32 : moments == "bf16" ? kBf16 : kInt8;
+    if (config.moments != kF32 && config.kind == program::OptimizerKind::kSgd) {
+        section.fail("moments", "is for an optimizer that keeps some: sgd without a momentum keeps none");
+    }
     return config;
 }
 
@@ -245,6 +255,9 @@ TaskFile read_task_file(const std::filesystem::path& directory, Findings& findin
         const TomlSection section = root.section("replicas");
         const Exchange exchange = read_exchange(section);
         if (is_local(exchange)) {
+            if (task.optimizer.moments != program::Moments::kF32) {
+                section.fail("exchange", "is for moments of type f32: leave [optimizer] moments out");
+            }
             task.local = read_local_replicas(section, exchange, task.spec);
         } else {
             task.optimizer.replicas = read_replicas(section, exchange, task.model, task.optimizer);

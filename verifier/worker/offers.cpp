@@ -59,7 +59,11 @@ std::uint64_t step_bytes(const program::Program& program, const engine::EngineOp
 /// What a party to a dispute has in memory beside the step: the output in question and what its node reads, and the
 /// hashes of the tiles of the state and of an output.
 std::uint64_t opened_bytes(const program::Program& program) {
-    constexpr std::uint64_t kTileBytes = canonical::kTileElements * sizeof(float);
+    std::uint64_t tiles = 0;
+    for (const auto& tensor : program.state) {
+        tiles += canonical::tile_count(tensor.type.shape);
+    }
+    std::uint64_t most_tiles = 0;
     const auto bytes_of = [](canonical::DType dtype, canonical::Shape shape) {
         return shape.element_count() * canonical::size_of(dtype);
     };
@@ -73,8 +77,9 @@ std::uint64_t opened_bytes(const program::Program& program) {
             bytes += bytes_of(input.dtype, input.shape);
         }
         most = std::max(most, bytes);
+        most_tiles = std::max(most_tiles, canonical::tile_count(node.shape));
     }
-    return most + (size_bytes(program.state) + most) / kTileBytes * 2 * sizeof(Hash256);
+    return most + (tiles + most_tiles) * 2 * sizeof(Hash256);
 }
 
 std::uint64_t block_us(Chain& chain) {

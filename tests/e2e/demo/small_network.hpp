@@ -19,7 +19,7 @@
 #include <verifier/artifacts/store.hpp>
 
 /// A chain with one solver and some verifiers, for tests that play whole tasks on it; `others` have funds and nothing
-/// else.
+/// else. `solver` is the solver's command, which may be to cheat.
 namespace assay::e2e {
 
 inline constexpr std::uint64_t kAsy = 1'000'000'000;
@@ -30,7 +30,8 @@ inline constexpr int kLeastTime = 0;  ///< for training, by TASK-16
 struct SmallNetwork {
     SmallNetwork(
         const std::filesystem::path& bin, const std::filesystem::path& folder, const contracts::Params& params,
-        const std::vector<std::string>& verifiers, const std::vector<std::string>& others = {}
+        const std::vector<std::string>& verifiers, const std::vector<std::string>& others = {},
+        const std::vector<std::string>& solver = {"solve"}
     )
         : home(folder), network(bin, home / "network", 3), store(home / "store"), server({}, store) {
         for (const char* name : {"submitter", "solver"}) {
@@ -43,9 +44,9 @@ struct SmallNetwork {
             network.add_actor(name, kFunds);
         }
         network.start_nodes(params, 50);
-        hire("solver", contracts::Role::kSolver, "solve");
+        hire("solver", contracts::Role::kSolver, solver);
         for (const std::string& name : verifiers) {
-            hire(name, contracts::Role::kVerifier, "verify");
+            hire(name, contracts::Role::kVerifier, {"verify"});
         }
     }
 
@@ -115,9 +116,9 @@ struct SmallNetwork {
     int faults = 0;
 
   private:
-    void hire(const std::string& name, contracts::Role role, const std::string& mode) {
+    void hire(const std::string& name, contracts::Role role, const std::vector<std::string>& arguments) {
         network.rpc().send(network.key(name), contracts::Bond{.role = role, .amount = Amount{200 * kAsy}});
-        network.start_worker(name, {mode});
+        network.start_worker(name, arguments);
     }
 };
 

@@ -185,6 +185,78 @@ TEST_CASE("NUM-37: conversions are clamped, rounded and canonical") {
     CHECK(nearest == row_of({-0x1p31F, -8314043.0F, 0x1p24F, 0x1p31F}));
 }
 
+TEST_CASE("NUM-39, NUM-40: narrowing and widening equal the definition on any operands") {
+    check_against_reference({Op::kNarrow, Op::kWiden}, 80);
+}
+
+TEST_CASE("NUM-39: a bf16 is the nearest one, ties to even, and has one NaN and one zero") {
+    Tensor x = make_tensor(DType::kF32, {1, 10});
+    const std::array<std::array<std::uint32_t, 2>, 10> table{
+        {{0x3f800000, 0x3f80},
+         {0x3f808000, 0x3f80},
+         {0x3f808001, 0x3f81},
+         {0x3f818000, 0x3f82},
+         {0x80000000, 0},
+         {0x80000001, 0},
+         {0x7f7f7fff, 0x7f7f},
+         {0x7f7f8000, 0x7f80},
+         {0xff800000, 0xff80},
+         {0xffffffff, 0x7fc0}}};
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        test::set_u32(x, i, table[i][0]);
+    }
+    const Tensor half = run({.op = Op::kNarrow, .dtype = DType::kBf16, .shape = x.shape}, {x});
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        CHECK(test::get_u16(half, i) == table[i][1]);
+    }
+    CHECK(half.data.size() == 20);
+    const Tensor wide = run({.op = Op::kWiden, .shape = x.shape}, {half});
+    CHECK(test::get_u32(wide, 3) == 0x3f820000);
+    CHECK(test::get_u32(wide, 9) == 0x7fc00000);
+}
+
+TEST_CASE("NUM-39: with a dither a number becomes each of its two neighbours as often as it is near to it") {
+    constexpr std::uint32_t kCols = 1024;
+    const Shape shape{1, kCols};
+    Tensor dither = make_tensor(DType::kF32, shape);
+    for (std::uint32_t i = 0; i < kCols; ++i) {
+        test::set_f32(dither, i, (static_cast<float>(i) + 0.5F) / kCols - 0.5F);
+    }
+    for (const std::uint32_t quarters : {0U, 1U, 2U, 3U}) {
+        for (const std::uint32_t sign : {0U, 0x80000000U}) {
+            Tensor x = make_tensor(DType::kF32, shape);
+            for (std::uint32_t i = 0; i < kCols; ++i) {
+                test::set_u32(x, i, sign | (0x3f800000U + quarters * 0x4000U));
+            }
+            const Tensor half = run({.op = Op::kNarrow, .dtype = DType::kBf16, .shape = shape}, {x, dither});
+            std::uint32_t upper = 0;
+            for (std::uint32_t i = 0; i < kCols; ++i) {
+                const std::uint32_t above = test::get_u16(half, i) - (sign >> 16U) - 0x3f80U;
+                REQUIRE(above <= 1);
+                upper += above;
+            }
+            CHECK(upper == quarters * kCols / 4);
+        }
+    }
+}
+
+TEST_CASE("NUM-39: an i8 is clamped, and a tile of narrow elements is as long as they are") {
+    Tensor x = make_tensor(DType::kI32, {1, 5});
+    const std::array<std::int32_t, 5> values{-129, -128, 127, 128, 2147483647};
+    const std::array<std::int32_t, 5> expected{-128, -128, 127, 127, 127};
+    for (std::size_t i = 0; i < 5; ++i) {
+        test::set_i32(x, i, values[i]);
+    }
+    const Tensor bytes = run({.op = Op::kNarrow, .dtype = DType::kI8, .shape = x.shape}, {x});
+    const Tensor back = run({.op = Op::kWiden, .dtype = DType::kI32, .shape = x.shape}, {bytes});
+    for (std::size_t i = 0; i < 5; ++i) {
+        CHECK(test::get_i32(back, i) == expected[i]);
+    }
+    CHECK(make_tile(DType::kBf16).data.size() == 2048);
+    CHECK(make_tile(DType::kI8).data.size() == 1024);
+    CHECK(tile_of(bytes, 0).data.size() == 1024);
+}
+
 TEST_CASE("NUM-38: the column of a row's maximum is the first that holds it") {
     check_against_reference({Op::kRowArgMax}, 60);
     const auto first = [](const Tensor& x) {

@@ -283,6 +283,42 @@ std::uint32_t contract(const Sample& s, std::size_t row, std::size_t col) {
     return canon(static_cast<float>(sum));
 }
 
+// The bf16 on either side of a finite x: the one towards zero, and the next one away from it.
+std::uint32_t narrowed(const Sample& s, std::size_t row, std::size_t col) {
+    const float x = get_f32(s.inputs[0], at(s.inputs[0], row, col));
+    if (std::isnan(x)) {
+        return 0x7fc0;
+    }
+    if (std::isinf(x)) {
+        return x > 0 ? 0x7f80 : 0xff80;
+    }
+    const auto bits = std::bit_cast<std::uint32_t>(x);
+    const std::uint32_t lower = bits / 65536;
+    const std::uint32_t rest = bits % 65536;  // in 65536ths of the step between the two
+    bool is_upper = rest > 32768 || (rest == 32768 && lower % 2 == 1);
+    if (s.inputs.size() == 2) {
+        const double u{get_f32(s.inputs[1], at(s.inputs[1], row, col))};
+        const double dither = std::isnan(u) ? 0.0 : std::clamp(u * 65536.0 + 32768.0, 0.0, 65535.0);
+        is_upper = rest + std::floor(dither) >= 65536.0;
+    }
+    const std::uint32_t half = lower + (is_upper ? 1 : 0);
+    return half == 0x8000 ? 0 : half;
+}
+
+void convert_narrow(const Sample& s, std::size_t row, std::size_t col, Tensor& out) {
+    const std::size_t to = row * s.node.shape.cols + col;
+    switch (s.node.dtype) {
+        case DType::kBf16:
+            return set_u16(out, to, static_cast<std::uint16_t>(narrowed(s, row, col)));
+        case DType::kI8:
+            return set_i8(out, to, static_cast<std::int8_t>(std::clamp(get_i32(s.inputs[0], to), -128, 127)));
+        case DType::kI32:
+            return set_i32(out, to, get_i8(s.inputs[0], to));
+        default:
+            return set_u32(out, to, canon(std::bit_cast<float>(get_u16(s.inputs[0], to) * 65536U)));
+    }
+}
+
 }  // namespace
 
 Tensor reference(const Sample& s, const RowSource& rows) {
@@ -322,6 +358,8 @@ Tensor reference(const Sample& s, const RowSource& rows) {
                 const double x{get_f32(s.inputs[0], to)};
                 const double whole = std::clamp(std::trunc(x), -0x1p31, 0x1p31 - 1);
                 set_i32(out, to, std::isnan(x) ? 0 : static_cast<std::int32_t>(whole));
+            } else if (op == Op::kNarrow || op == Op::kWiden) {
+                convert_narrow(s, i, j, out);
             } else if (op == Op::kUniform || op == Op::kBernoulli) {
                 set_u32(out, to, random_element(s, to));
             } else {

@@ -145,6 +145,36 @@ void make_conversion(Sample& s, Random& random, Kind kind) {
     }
 }
 
+// Values that lie between two bf16, and on and next to the middle; dithers in and out of their range.
+void make_narrow(Sample& s, Random& random, Kind kind) {
+    const Shape shape = random_shape(random);
+    const bool is_float = random.below(3) != 0;
+    s.node.shape = shape;
+    if (s.node.op == Op::kWiden) {
+        s.node.dtype = is_float ? DType::kF32 : DType::kI32;
+        s.inputs = {random_narrow(is_float ? DType::kBf16 : DType::kI8, shape, random, kind)};
+        return;
+    }
+    s.node.dtype = is_float ? DType::kBf16 : DType::kI8;
+    if (!is_float) {
+        s.inputs = {
+            random_i32(shape, random, kind == Kind::kHostile ? -400 : -127, kind == Kind::kHostile ? 400 : 127)};
+        return;
+    }
+    s.inputs = {random_f32(shape, random, kind)};
+    for (std::size_t i = 0; i < shape.element_count(); i += 3) {
+        const std::uint32_t half = hostile_bits(random) & 0xffff0000U;
+        set_u32(s.inputs[0], i, half + 0x7fffU + random.below(3));
+    }
+    if (random.below(2) == 0) {
+        Tensor dither = random_f32(random_broadcast(shape, random), random, kind);
+        for (std::size_t i = 0; i < dither.shape.element_count(); i += 2) {
+            set_f32(dither, i, 0.5F * random.unit());
+        }
+        s.inputs.push_back(std::move(dither));
+    }
+}
+
 // Values over many magnitudes, whole numbers and halves among them, and often the same twice.
 Tensor random_mixed(Shape shape, Random& random, Kind kind) {
     Tensor out = random_f32(shape, random, kind);
@@ -336,6 +366,8 @@ Sample random_sample(Op op, Random& random, Kind kind) {
         make_movement(s, random, kind);
     } else if (op <= Op::kToInt) {
         make_conversion(s, random, kind);
+    } else if (op <= Op::kWiden) {
+        make_narrow(s, random, kind);
     } else if (op >= Op::kRowMax && op <= Op::kRowArgMax) {
         make_reduction(s, random, kind);
     } else if (op >= Op::kQuantise && op <= Op::kContract) {
@@ -356,7 +388,11 @@ std::uint32_t get_u32(const Tensor& t, std::size_t i) { return static_cast<std::
 float get_f32(const Tensor& t, std::size_t i) { return std::bit_cast<float>(get_u32(t, i)); }
 std::int32_t get_i32(const Tensor& t, std::size_t i) { return std::bit_cast<std::int32_t>(get_u32(t, i)); }
 std::int64_t get_i64(const Tensor& t, std::size_t i) { return std::bit_cast<std::int64_t>(get(t, i, 8)); }
+std::uint16_t get_u16(const Tensor& t, std::size_t i) { return static_cast<std::uint16_t>(get(t, i, 2)); }
+std::int8_t get_i8(const Tensor& t, std::size_t i) { return static_cast<std::int8_t>(get(t, i, 1)); }
 void set_u32(Tensor& t, std::size_t i, std::uint32_t value) { put(t, i, value, 4); }
+void set_u16(Tensor& t, std::size_t i, std::uint16_t value) { put(t, i, value, 2); }
+void set_i8(Tensor& t, std::size_t i, std::int8_t value) { put(t, i, static_cast<std::uint8_t>(value), 1); }
 void set_f32(Tensor& t, std::size_t i, float value) { put(t, i, std::bit_cast<std::uint32_t>(value), 4); }
 void set_i32(Tensor& t, std::size_t i, std::int32_t value) { put(t, i, std::bit_cast<std::uint32_t>(value), 4); }
 void set_i64(Tensor& t, std::size_t i, std::int64_t value) { put(t, i, std::bit_cast<std::uint64_t>(value), 8); }
@@ -386,6 +422,20 @@ Tensor random_i32(Shape shape, Random& random, std::int32_t low, std::int32_t hi
     const auto span = static_cast<std::uint32_t>(std::int64_t{high} - low + 1);
     for (std::size_t i = 0; i < shape.element_count(); ++i) {
         set_i32(out, i, static_cast<std::int32_t>(low + std::int64_t{random.below(span)}));
+    }
+    return out;
+}
+
+Tensor random_narrow(DType dtype, Shape shape, Random& random, Kind kind) {
+    Tensor out = make_tensor(dtype, shape);
+    for (std::size_t i = 0; i < shape.element_count(); ++i) {
+        if (dtype == DType::kI8) {
+            set_i8(out, i, static_cast<std::int8_t>(random.below(256)));
+            continue;
+        }
+        const std::uint32_t bits =
+            kind == Kind::kHostile ? hostile_bits(random) : std::bit_cast<std::uint32_t>(random.unit());
+        set_u16(out, i, static_cast<std::uint16_t>(bits >> 16U));
     }
     return out;
 }

@@ -49,13 +49,20 @@ std::uint32_t get_u32(const Tensor& tensor, std::size_t index);
 float get_f32(const Tensor& tensor, std::size_t index);
 std::int32_t get_i32(const Tensor& tensor, std::size_t index);
 std::int64_t get_i64(const Tensor& tensor, std::size_t index);
+/// The bits of a bf16, and an i8.
+std::uint16_t get_u16(const Tensor& tensor, std::size_t index);
+std::int8_t get_i8(const Tensor& tensor, std::size_t index);
 void set_u32(Tensor& tensor, std::size_t index, std::uint32_t value);
 void set_f32(Tensor& tensor, std::size_t index, float value);
 void set_i32(Tensor& tensor, std::size_t index, std::int32_t value);
 void set_i64(Tensor& tensor, std::size_t index, std::int64_t value);
+void set_u16(Tensor& tensor, std::size_t index, std::uint16_t value);
+void set_i8(Tensor& tensor, std::size_t index, std::int8_t value);
 
 Tensor random_f32(Shape shape, Random& random, Kind kind);
 Tensor random_i32(Shape shape, Random& random, std::int32_t low, std::int32_t high);
+/// Of bf16 or i8; every bit pattern if hostile.
+Tensor random_narrow(DType dtype, Shape shape, Random& random, Kind kind);
 
 /// Dataset rows whose values follow from their position.
 class CountingRows : public RowSource {

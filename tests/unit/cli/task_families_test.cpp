@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <core/crypto/hash.hpp>
+#include <tests/unit/cli/task_families.hpp>
 #include <tests/unit/cli/temporary.hpp>
 #include <tests/unit/cli/tiny_task.hpp>
 #include <verifier/taskdir/task_build.hpp>
@@ -21,123 +22,7 @@ namespace {
 using namespace taskdir;
 
 using canonical::DType;
-using cli_test::replaced;
-using cli_test::TemporaryDirectory;
-using cli_test::write_text;
-
-const std::string kMlp = cli_test::kTaskHead + R"([model]
-kind = "mlp"
-hidden = [8]
-classes = 3
-batch_size = 2
-[optimizer]
-kind = "sgd"
-[data]
-rows = "rows.safetensors"
-)";
-const std::string kCnn = cli_test::kTaskHead + R"([model]
-kind = "cnn"
-height = 4
-width = 4
-filters = [2]
-classes = 3
-batch_size = 2
-[optimizer]
-kind = "adam"
-[data]
-rows = "rows.safetensors"
-)";
-const std::string kGpt = cli_test::kTaskHead + R"([model]
-kind = "gpt"
-context = 32
-layers = 1
-heads = 1
-width = 32
-batch_size = 2
-[optimizer]
-kind = "adamw"
-weight_decay = 0.1
-clip_norm = 1.0
-accumulation = 2
-[schedule]
-kind = "cosine"
-warmup_updates = 2
-final_fraction = 0.1
-[numerics]
-profile = "XG-24"
-[data]
-text = "text.txt"
-)";
-
-canonical::Tensor integers(std::uint32_t rows, std::uint32_t cols, const std::vector<std::int32_t>& values) {
-    REQUIRE(values.size() == std::size_t{rows} * cols);
-    canonical::Tensor out = canonical::make_tensor(DType::kI32, {rows, cols});
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        for (std::size_t b = 0; b < 4; ++b) {
-            out.data[4 * i + b] = static_cast<std::uint8_t>(static_cast<std::uint32_t>(values[i]) >> (8 * b));
-        }
-    }
-    return out;
-}
-
-canonical::Tensor reals(std::uint32_t rows, std::uint32_t cols, const std::vector<float>& values) {
-    std::vector<std::int32_t> bits;
-    for (const float value : values) {
-        bits.push_back(std::bit_cast<std::int32_t>(value));
-    }
-    canonical::Tensor out = integers(rows, cols, bits);
-    out.dtype = DType::kF32;
-    return out;
-}
-
-canonical::Tensor wide(std::uint32_t rows, std::uint32_t cols, const std::vector<std::int64_t>& values) {
-    canonical::Tensor out = canonical::make_tensor(DType::kI64, {rows, cols});
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        for (std::size_t b = 0; b < 8; ++b) {
-            out.data[8 * i + b] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(values[i]) >> (8 * b));
-        }
-    }
-    return out;
-}
-
-struct Directory {
-    TemporaryDirectory at;
-
-    Directory(const std::string& toml, std::vector<artifacts::NamedTensor> tensors) {
-        write_text(at.path() / "task.toml", toml);
-        write_text(at.path() / "text.txt", "the quick brown fox jumps over the lazy dog, twice");
-        const Bytes bytes = artifacts::encode_safetensors({.tensors = std::move(tensors), .metadata = {}});
-        write_text(at.path() / "rows.safetensors", std::string(bytes.begin(), bytes.end()));
-    }
-    BuiltTask build() const {
-        Findings findings(task_file_name(at.path()));
-        auto task = build_task(at.path(), findings);
-        findings.throw_if_wrong();
-        REQUIRE(task.has_value());
-        return *std::move(task);
-    }
-    void check_refused(const std::string& part) const {
-        CAPTURE(cli_test::read_text(at.path() / "task.toml"));
-        CHECK_THROWS_WITH_AS(build(), doctest::Contains(part.c_str()), TaskDirectoryError);
-    }
-};
-
-/// Two features and a class.
-std::vector<artifacts::NamedTensor> small_rows() {
-    return {{"rows", integers(4, 3, {1, 2, 0, 3, 4, 1, 5, 6, 2, 7, 8, 0})}};
-}
-
-std::vector<std::uint32_t> words_of(const BuiltTask& task, std::uint64_t row) {
-    std::vector<std::uint32_t> out;
-    const Bytes bytes = task.data.dataset->row(row);
-    for (std::size_t i = 0; i < bytes.size(); i += 4) {
-        out.push_back(
-            bytes[i] | std::uint32_t{bytes[i + 1]} << 8U | std::uint32_t{bytes[i + 2]} << 16U |
-            std::uint32_t{bytes[i + 3]} << 24U
-        );
-    }
-    return out;
-}
+using namespace cli_test;
 
 TEST_CASE("a multilayer perceptron takes its number of features from the data") {
     const BuiltTask task = Directory(kMlp, small_rows()).build();
@@ -376,91 +261,6 @@ TEST_CASE("keys of the wrong type name what is accepted") {
     Directory(replaced(kMlp, "hidden = [8]", "hidden = [8, 0]"), small_rows())
         .check_refused("must be a list of at most");
     Directory(replaced(kMlp, "classes = 3\n", ""), small_rows()).check_refused("[model] classes: is missing");
-}
-
-TEST_CASE("a section of replicas makes a program of them, and says what does not go together") {
-    const auto with = [](const std::string& replicas, const std::string& optimizer) {
-        return Directory(replaced(kMlp, "kind = \"sgd\"\n", optimizer + "[replicas]\n" + replicas), small_rows());
-    };
-    const std::string sgd = "kind = \"sgd\"\n";
-    const BuiltTask dgc = with("count = 2\nexchange = \"dgc\"\nblock = 16\ndense_below = 8\n", sgd).build();
-    const program::Replicas& replicas = dgc.file.optimizer.replicas;
-    CHECK(replicas.count == 2);
-    CHECK(replicas.exchange == program::ExchangeKind::kDgc);
-    CHECK(replicas.block == 16);
-    CHECK(replicas.dense_below == 8);
-    CHECK(std::any_of(dgc.program.state.begin(), dgc.program.state.end(), [](const program::StateTensor& tensor) {
-        return tensor.name == "accumulated.replica.1.hidden1.weight";
-    }));
-    CHECK(with("count = 2\n", "kind = \"adamw\"\n").build().file.optimizer.replicas.count == 2);
-    const std::string by_dgc = "count = 2\nexchange = \"dgc\"\n";
-    with("count = 3\n", sgd).check_refused("[replicas] count: must divide [model] batch_size, which is 2");
-    with("exchange = \"dgc\"\n", sgd).check_refused("[replicas] count: is missing");
-    with("count = 2\nexchange = \"sparse\"\n", sgd).check_refused("known: \"dense\", \"dgc\", \"diloco\"");
-    with("count = 2\nblock = 16\n", sgd).check_refused("[replicas] block: is for the exchange dgc");
-    with(by_dgc, "kind = \"adamw\"\n").check_refused("[replicas] exchange: dgc is for the optimizer sgd");
-    with(by_dgc, sgd + "nesterov = true\n").check_refused("[replicas] exchange: dgc is for the optimizer sgd");
-    with(by_dgc, sgd + "accumulation = 2\n").check_refused("leave [optimizer] accumulation out");
-}
-
-TEST_CASE("a boundary numbers the rows") {
-    const auto with = [](const std::string& boundary) {
-        return Directory(replaced(kMlp, "hidden = [8]\n", "hidden = [32, 5]\n" + boundary), small_rows());
-    };
-    const BuiltTask task = with("boundary = 1\nboundary_bits = 3\n").build();
-    CHECK(words_of(task, 0) == std::vector<std::uint32_t>{1, 2, 0, 0});
-    CHECK(words_of(task, 3) == std::vector<std::uint32_t>{7, 8, 0, 3});
-    const auto& model = std::get<program::MlpConfig>(task.file.model);
-    CHECK(model.boundary == program::Boundary{.after = 1, .bits = 3, .gradient_bits = 8});
-    CHECK(task.program.state[2].name == "accumulated.activation.hidden1");
-    with("boundary = 3\n").check_refused("[model] boundary");
-    with("boundary = 2\n").check_refused("multiple of 32 outputs");
-    with("boundary = 1\nboundary_bits = 1\n").check_refused("[model] boundary_bits");
-    with("gradient_bits = 4\n").check_refused("is for a model with a boundary");
-}
-
-TEST_CASE("a section of local replicas makes a program of them, for models of any kind") {
-    const auto with = [](const std::string& replicas) {
-        return Directory(replaced(kMlp, "kind = \"sgd\"\n", "kind = \"adamw\"\n[replicas]\n" + replicas), small_rows());
-    };
-    const BuiltTask diloco =
-        with("count = 3\nexchange = \"diloco\"\nouter_rate = 0.5\nouter_momentum = 0.25\n").build();
-    const program::LocalReplicas expected{
-        .count = 3,
-        .turn_steps = diloco.spec.checkpoint_interval,
-        .outer_rate = 0.5F,
-        .outer_momentum = 0.25F,
-        .sent = program::SentForm::kInt8};
-    CHECK(diloco.file.local == expected);
-    CHECK(diloco.file.optimizer.replicas.count == 1);
-    CHECK(std::any_of(diloco.program.state.begin(), diloco.program.state.end(), [](const program::StateTensor& tensor) {
-        return tensor.name == "adam.replica.2.first.hidden1.weight";
-    }));
-    CHECK(
-        with("count = 2\nexchange = \"diloco\"\nsent = \"f32\"\n").build().file.local->sent == program::SentForm::kWhole
-    );
-    const BuiltTask sparse =
-        with("count = 2\nexchange = \"sparseloco\"\nturn_steps = 7\nblock = 32\nkept_share = 0.5\n").build();
-    CHECK(sparse.file.local->sent == program::SentForm::kSparse);
-    CHECK(sparse.file.local->turn_steps == 7);
-    CHECK(sparse.file.local->block == 32);
-    CHECK(sparse.file.local->kept_share == 0.5F);
-    CHECK(sparse.file.local->outer_momentum == 0.0F);
-    const BuiltTask streaming =
-        with("count = 2\nexchange = \"streaming\"\nfragments = 3\nmixing = 0.25\nsent = \"f32\"\n").build();
-    CHECK((streaming.file.local->fragments == 3 && streaming.file.local->mixing == 0.25F));
-    CHECK(streaming.file.local->sent == program::SentForm::kWhole);
-    CHECK(streaming.file.local->outer_momentum == 0.9F);
-    with("count = 2\nexchange = \"diloco\"\nfragments = 2\n").check_refused("fragments: is for the exchange streaming");
-    with("count = 2\nexchange = \"streaming\"\nfragments = 1\n").check_refused("[replicas] fragments");
-    with("count = 2\nexchange = \"streaming\"\nfragments = 40\n")
-        .check_refused("fewer trained parameters than fragments");
-    with("count = 1\nexchange = \"diloco\"\n").check_refused("[replicas] count");
-    with("count = 2\nexchange = \"diloco\"\nblock = 8\n").check_refused("block: is for the exchange sparseloco");
-    with("count = 2\nexchange = \"sparseloco\"\nsent = \"int8\"\n")
-        .check_refused("sent: is for the exchanges diloco and streaming");
-    with("count = 2\nexchange = \"diloco\"\nouter_momentum = 1.0\n").check_refused("outer_momentum");
-    with("count = 2\nexchange = \"diloco\"\nturn_steps = 9000000\n").check_refused("more than 2^24 steps");
 }
 
 TEST_CASE("a model beyond the limits of programs is refused and not built") {

@@ -271,6 +271,19 @@ std::vector<program::StateTensor> state_to_join() {
     return state;
 }
 
+/// The fourth: moments of type bf16, in parts, joined and alone.
+std::vector<program::StateTensor> state_of_halves() {
+    using canonical::DType;
+    using canonical::Shape;
+    return {
+        {"table", {DType::kF32, Shape{3'000, 1'000}}},
+        {"bias", {DType::kF32, Shape{1, 40}}},
+        {"adam.first.table", {DType::kBf16, Shape{3'000, 1'000}}},
+        {"adam.first.bias", {DType::kBf16, Shape{1, 40}}},
+        {"adam.second.table", {DType::kBf16, Shape{3'000, 1'000}}},
+        {"adam.second.bias", {DType::kBf16, Shape{1, 40}}}};
+}
+
 }  // namespace
 
 // Verifiers refuse a task whose graphs are not these, so no compiler may decide the order of their nodes. Built by
@@ -287,6 +300,10 @@ TEST_CASE("TOL-1: the distance program of a state is one graph to the node") {
     CHECK(
         graph_of(program::build_distance_program(state_to_join()).value()) ==
         "16546 a0d9073fe44d7de6fb8366b123becde0c96ac1dfc9962e1a6079e4001784392f"
+    );
+    CHECK(
+        graph_of(program::build_distance_program(state_of_halves()).value()) ==
+        "618 ab3c2d0afa085d0387e2ee067e5fe04d48f0451479e5f5491f42afc22ba819b3"
     );
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 
 #include <core/codec/borsh.hpp>
@@ -43,6 +44,20 @@ TEST_CASE("NUM-6: an infinity or a NaN anywhere in a tensor is found and opened,
             CHECK_FALSE(open_divergence(state_with(shape, element, bits)).has_value());
         }
     }
+    for (const std::uint64_t element : {0U, 33U, 2799U}) {
+        for (const std::uint32_t half : {0U, 0x7f7fU, 0xff7fU, 0x7f80U, 0xff80U, 0x7fc0U, 0x7f81U}) {
+            CAPTURE(half);
+            std::vector<canonical::Tensor> state{canonical::make_tensor(canonical::DType::kBf16, shape)};
+            state[0].data[2 * element] = static_cast<std::uint8_t>(half);
+            state[0].data[2 * element + 1] = static_cast<std::uint8_t>(half >> 8U);
+            const auto opening = open_divergence(state);
+            REQUIRE(opening.has_value() == ((half & 0x7f80U) == 0x7f80U));
+            CHECK((!opening || state_root_of(*opening, 1) == root_of(state)));
+        }
+    }
+    std::vector<canonical::Tensor> bytes{canonical::make_tensor(canonical::DType::kI8, shape)};
+    std::fill(bytes[0].data.begin(), bytes[0].data.end(), std::uint8_t{0x7f});
+    CHECK_FALSE(open_divergence(bytes).has_value());
     auto integers = state_with({1, 1}, 0, 0x7f800000U);
     integers[0].dtype = canonical::DType::kI32;
     CHECK_FALSE(open_divergence(integers).has_value());

@@ -119,6 +119,22 @@ World replicas_world() {
     return world;
 }
 
+World moments_world(program::Moments moments) {
+    const program::MlpConfig config{
+        .features = 3, .hidden = {64, 70}, .classes = 4, .batch_size = 6, .dataset_rows = 50};
+    program::OptimizerConfig optimizer;
+    optimizer.moments = moments;
+    const auto program = program::with_narrow_moments(program::build_mlp(config, optimizer), optimizer).value();
+    World world{
+        .init = program.init,
+        .step = program.step,
+        .rows = std::make_shared<MemoryRows>(program.dataset, config.classes),
+        .state = {},
+        .batch_size = config.batch_size};
+    world.state = initial_state(world);
+    return world;
+}
+
 World contraction_world(std::uint32_t k) {
     const Shape matrix{40, k};
     const Shape result{40, 40};

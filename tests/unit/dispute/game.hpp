@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <core/canonical/executor.hpp>
+#include <verifier/compile/program/narrow_moments.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/bisection.hpp>
 #include <core/dispute/player.hpp>
@@ -53,6 +54,8 @@ struct World {
 World char_world();
 /// Two replicas of a small perceptron that exchange gradients by DGC.
 World replicas_world();
+/// A perceptron whose moments the state holds as bf16 or i8, some of them in two tiles and more.
+World moments_world(program::Moments moments);
 /// One long contraction over `k` columns (several chunks of 64), then a commit.
 World contraction_world(std::uint32_t k);
 /// A chain of `nodes` scalings, to have more entries than one reveal holds.

@@ -193,4 +193,53 @@ TEST_CASE("NUM-1: state tensors that change places equal the definition over sev
     }
 }
 
+TEST_CASE("NUM-6: a state whose bf16 or f32 elements grow beyond all numbers diverges in the same step on every engine"
+) {
+    const canonical::Shape shape{2, 3};
+    for (const canonical::DType dtype : {canonical::DType::kF32, canonical::DType::kBf16}) {
+        CAPTURE(static_cast<int>(dtype));
+        const canonical::Input state{canonical::Source::kState, 0, dtype, shape};
+        const auto node = [&](std::uint32_t index, canonical::DType type) {
+            return canonical::Input{canonical::Source::kNode, index, type, shape};
+        };
+        const canonical::DType f32 = canonical::DType::kF32;
+        canonical::Graph graph;
+        if (dtype == f32) {  // times 2^40
+            graph.push_back(
+                {.op = canonical::Op::kScale, .shape = shape, .attributes = {0x53800000, 0}, .inputs = {state}}
+            );
+        } else {
+            graph.push_back({.op = canonical::Op::kWiden, .shape = shape, .inputs = {state}});
+            graph.push_back(
+                {.op = canonical::Op::kScale, .shape = shape, .attributes = {0x53800000, 0}, .inputs = {node(0, f32)}}
+            );
+            graph.push_back({.op = canonical::Op::kNarrow, .dtype = dtype, .shape = shape, .inputs = {node(1, f32)}});
+        }
+        const auto last = static_cast<std::uint32_t>(graph.size() - 1);
+        graph.push_back({.op = canonical::Op::kCommit, .shape = {}, .inputs = {node(last, dtype)}});
+        test::Case c{graph, {.seed = 1, .step = 0, .dataset = {1, 1}}, rows_of({1, 1}), {}};
+        c.state.push_back(canonical::make_tensor(dtype, shape));
+        for (std::size_t i = 0; i < shape.element_count(); ++i) {  // 1.0
+            std::uint8_t* const at = c.state[0].data.data() + i * canonical::size_of(dtype);
+            at[canonical::size_of(dtype) - 2] = 0x80;
+            at[canonical::size_of(dtype) - 1] = 0x3f;
+        }
+        for (const EngineOptions& options : test::all_engines()) {
+            CAPTURE(test::name_of(options));
+            test::Case now = c;
+            Engine engine(graph, c.rows, options);
+            engine.set_state(c.state);
+            int steps = 0;
+            for (bool is_finite = true; is_finite; ++steps) {
+                const auto next = test::by_definition(now).next;
+                is_finite = next.has_value();
+                REQUIRE(engine.run_step(now.context).has_value() == is_finite);
+                now.state = is_finite ? *next : now.state;
+                CHECK(engine.state() == now.state);
+            }
+            CHECK(steps == 4);
+        }
+    }
+}
+
 }  // namespace assay::engine::fused

@@ -92,6 +92,46 @@ TEST_CASE("NUM-1: what works element by element equals the definition over the w
     check_everywhere(std::move(nodes).finish());
 }
 
+TEST_CASE("NUM-39, NUM-40: every bf16 and i8 is widened, and the whole range of f32 narrowed, alike on every engine") {
+    constexpr Shape kShape{256, 256};
+    Tensor halves = canonical::make_tensor(DType::kBf16, kShape);
+    Tensor bytes = canonical::make_tensor(DType::kI8, kShape);
+    Tensor integers = canonical::make_tensor(DType::kI32, kShape);
+    Tensor dither = canonical::make_tensor(DType::kF32, {1, kShape.cols});
+    for (std::uint32_t i = 0; i < kShape.element_count(); ++i) {
+        canonical::test::set_u16(halves, i, static_cast<std::uint16_t>(i));
+        canonical::test::set_i8(bytes, i, static_cast<std::int8_t>(i % 256));
+        canonical::test::set_i32(integers, i, static_cast<std::int32_t>(i) - 300);
+        canonical::test::set_f32(dither, i % kShape.cols, static_cast<float>(i % kShape.cols) / 256.0F - 0.5F);
+    }
+    canonical::test::set_u32(integers, 0, 0x80000000U);
+    canonical::test::set_u32(integers, 1, 0x7fffffffU);
+    SideBySide nodes;
+    nodes.add({Op::kNarrow, DType::kBf16, kShape, {}, {}, {}}, {sweep(kShape)});
+    nodes.add({Op::kNarrow, DType::kBf16, kShape, {}, {}, {}}, {sweep(kShape), dither});
+    nodes.add({Op::kNarrow, DType::kI8, kShape, {}, {}, {}}, {integers});
+    nodes.add({Op::kWiden, DType::kF32, kShape, {}, {}, {}}, {halves});
+    nodes.add({Op::kWiden, DType::kI32, kShape, {}, {}, {}}, {bytes});
+    check_everywhere(std::move(nodes).finish());
+}
+
+TEST_CASE("NUM-6: a step whose next bf16 tensor has an infinity or a NaN has diverged on every engine") {
+    for (const std::uint32_t bits : {0x7f7f0000U, 0x7f7fffffU, 0x7fc00000U, 0xff800000U}) {
+        CAPTURE(bits);
+        Tensor x = canonical::make_tensor(DType::kF32, {3, 40});
+        canonical::test::set_u32(x, 77, bits);
+        std::vector<Tensor> state{x, canonical::make_tensor(DType::kBf16, x.shape)};
+        Graph graph;
+        graph.push_back({Op::kNarrow, DType::kBf16, x.shape, {}, {state_of(state, 0)}, {}});
+        graph.push_back({Op::kFill, DType::kF32, x.shape, {}, {}, {}});
+        Case c = make_case(std::move(graph), std::move(state));
+        c.graph.back().inputs = {output_of(c.graph, 1), output_of(c.graph, 0)};
+        const Outcome expected = by_definition(c);
+        CHECK(expected.next.has_value() == (bits == 0x7f7f0000U));
+        check_everywhere(c, expected);
+    }
+}
+
 TEST_CASE("NUM-1: a second operand is repeated along every dimension that it lacks") {
     Random random(7);
     for (const Shape shape : {Shape{1, 1}, Shape{1, 70}, Shape{33, 1}, Shape{32, 32}, Shape{37, 65}, Shape{3, 2100}}) {

@@ -64,6 +64,7 @@ class Maker {
     void elementwise();
     void compare_and_select();
     void conversion();
+    void narrow_or_widen();
     void reduction();
     void view();
     View random_view(const program::Dims& dims);
@@ -105,8 +106,10 @@ Input Maker::emit_view(const Input& x, View view, Shape shape, std::uint32_t fil
 
 void Maker::add_state() {
     const Kind kind = one_in(6) ? Kind::kHostile : Kind::kPlain;
-    if (one_in(4)) {
-        state_.push_back(canonical::test::random_i32({one_of(rows_), one_in(2) ? 1 : one_of(cols_)}, random_, -3, 40));
+    if (one_in(3)) {
+        state_.push_back(random_narrow(one_in(2) ? DType::kBf16 : DType::kI8, shape(), random_, kind));
+    } else if (one_in(4)) {
+        state_.push_back(random_i32({one_of(rows_), one_in(2) ? 1 : one_of(cols_)}, random_, -3, 40));
     } else {
         state_.push_back(canonical::test::random_f32(shape(), random_, kind));
     }
@@ -178,6 +181,20 @@ void Maker::compare_and_select() {
     }
 }
 
+void Maker::narrow_or_widen() {
+    const auto narrow = pick([](const Input& v) { return canonical::is_narrow(v.dtype); });
+    const auto integers = pick([](const Input& v) { return v.dtype == DType::kI32; });
+    if (narrow && !one_in(3)) {
+        emit(Op::kWiden, narrow->dtype == DType::kBf16 ? DType::kF32 : DType::kI32, narrow->shape, {}, {*narrow});
+    } else if (integers && one_in(3)) {
+        emit(Op::kNarrow, DType::kI8, integers->shape, {}, {*integers});
+    } else {
+        const auto x = pick(is_f32);
+        const auto dither = second_operand(*x);
+        emit(Op::kNarrow, DType::kBf16, x->shape, {}, dither && one_in(2) ? std::vector{*x, *dither} : std::vector{*x});
+    }
+}
+
 void Maker::conversion() {
     if (one_in(2)) {
         const auto x = pick(is_f32);
@@ -190,7 +207,7 @@ void Maker::conversion() {
 }
 
 void Maker::reduction() {
-    const auto x = pick([](const Input& v) { return v.dtype != DType::kI64; });
+    const auto x = pick([](const Input& v) { return v.dtype == DType::kF32 || v.dtype == DType::kI32; });
     const Shape column{x->shape.rows, 1};
     if (is_f32(*x) && one_in(3)) {
         emit(Op::kRowArgMax, DType::kI32, column, {}, {*x});
@@ -244,7 +261,7 @@ View Maker::random_view(const program::Dims& dims) {
 }
 
 void Maker::view() {
-    const auto found = pick([](const Input&) { return true; });
+    const auto found = pick([](const Input& v) { return !canonical::is_narrow(v.dtype); });
     Input x = *found;
     program::Dims dims{x.shape.rows, x.shape.cols};
     if (one_in(2)) {
@@ -404,8 +421,11 @@ void Maker::finish(Case& out) {
     const Outcome made = by_definition(out);
     const auto is_usable = [&](const Input& v) {
         const Tensor& tensor = v.source == Source::kNode ? made.outputs[v.index] : state_[v.index];
-        for (std::size_t i = 0; is_f32(v) && i < v.shape.element_count(); ++i) {
-            if ((canonical::test::get_u32(tensor, i) & 0x7f800000U) == 0x7f800000U) {
+        const bool is_half = v.dtype == DType::kBf16;
+        for (std::size_t i = 0; (is_f32(v) || is_half) && i < v.shape.element_count(); ++i) {
+            const std::uint32_t bits =
+                is_half ? canonical::test::get_u16(tensor, i) * 65536U : canonical::test::get_u32(tensor, i);
+            if ((bits & 0x7f800000U) == 0x7f800000U) {
                 return one_in(500);
             }
         }
@@ -437,27 +457,20 @@ Case Maker::make() {
     constexpr std::array kCols{1U, 3U, 5U, 32U, 32U, 33U, 64U, 70U, 130U};
     rows_ = {one_of(kRows), one_of(kRows), one_in(2) ? 64U : 32U};
     cols_ = {one_of(kCols), one_of(kCols), 64U, rows_[0]};
-    const std::uint32_t tensors = 3 + random_.below(4);
-    for (std::uint32_t i = 0; i < tensors; ++i) {
+    for (std::uint32_t left = 3 + random_.below(4); left > 0; --left) {
         add_state();
     }
     state_.push_back(canonical::test::random_f32(shape(), random_, Kind::kPlain));
     values_.push_back(state_of(state_, state_.size() - 1));
     const std::size_t size = 20 + random_.below(41);
     using Step = void (Maker::*)();
-    constexpr std::array<Step, 22> kSteps{
-        &Maker::elementwise,
-        &Maker::elementwise,
-        &Maker::elementwise,
-        &Maker::elementwise,
-        &Maker::elementwise,
-        &Maker::elementwise,
-        &Maker::elementwise,
-        &Maker::elementwise,
+    constexpr std::array<Step, 16> kSteps{
         &Maker::source,
         &Maker::compare_and_select,
         &Maker::compare_and_select,
         &Maker::conversion,
+        &Maker::narrow_or_widen,
+        &Maker::narrow_or_widen,
         &Maker::reduction,
         &Maker::reduction,
         &Maker::view,
@@ -469,7 +482,7 @@ Case Maker::make() {
         &Maker::quantise_alone,
         &Maker::product};
     while (graph_.size() < size) {
-        (this->*one_of(kSteps))();
+        (this->*(one_in(3) ? &Maker::elementwise : one_of(kSteps)))();
         if (values_.back().shape.element_count() > kMaxElements) {
             values_.pop_back();  // a node that nobody reads
         }

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 #include <tests/unit/program/text_rows.hpp>
+#include <verifier/compile/program/narrow_moments.hpp>
 
 namespace assay::test {
 
@@ -156,6 +157,27 @@ SmallModel llama(const Profile& profile) {
     return {"llama", build_gpt(model, optimizer), std::make_shared<TextRows>(kRows, model.context + 1, 41)};
 }
 
+// Moments of 4,096 elements and more that are no whole number of blocks, and small ones that stay f32.
+SmallModel mlp_with_moments(const Profile& profile, Moments moments) {
+    MlpConfig model;
+    model.features = 45;
+    model.hidden = {110, 40};
+    model.classes = 5;
+    model.scale = 1.0F / 255.0F;
+    model.batch_size = 30;
+    model.dataset_rows = kRows;
+    model.profile = profile;
+    OptimizerConfig optimizer;
+    optimizer.kind = moments == Moments::kInt8 ? OptimizerKind::kAdamW : OptimizerKind::kRmsprop;
+    optimizer.learning_rate = 0.001F;
+    optimizer.accumulation = moments == Moments::kInt8 ? 2 : 1;
+    optimizer.moments = moments;
+    return {
+        moments == Moments::kInt8 ? "mlp with int8 moments" : "mlp with bf16 moments",
+        with_narrow_moments(build_mlp(model, optimizer), optimizer).value(),
+        std::make_shared<LabelledRows>(kRows, 45, 5)};
+}
+
 }  // namespace
 
 std::vector<canonical::Tensor> SmallModel::initial() const {
@@ -173,6 +195,8 @@ std::vector<SmallModel> small_models(const Profile& profile) {
     out.push_back(gpt(profile, true));
     out.push_back(replicas_by_dgc(profile));
     out.push_back(llama(profile));
+    out.push_back(mlp_with_moments(profile, Moments::kBf16));
+    out.push_back(mlp_with_moments(profile, Moments::kInt8));
     return out;
 }
 

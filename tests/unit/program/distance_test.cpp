@@ -5,8 +5,10 @@
 #include <limits>
 
 #include <doctest/doctest.h>
+#include <tests/unit/canonical/samples.hpp>
 #include <tests/unit/program/measured.hpp>
 #include <tests/unit/program/scalar_graph.hpp>
+#include <tests/unit/program/text_rows.hpp>
 #include <verifier/compile/program/models.hpp>
 
 using namespace assay;
@@ -205,6 +207,7 @@ TEST_CASE("TOL-4: a state without a distance program is refused with its reason"
     const auto refusal = [](std::vector<StateTensor> state) { return build_distance_program(state).error(); };
     CHECK(refusal({}) == DistanceError::kTensors);
     CHECK(refusal({{"n", {DType::kI64, {1, 1}}}}) == DistanceError::kWideInteger);
+    CHECK(refusal({{"n", {DType::kI8, {1, 1}}}}) == DistanceError::kWideInteger);
     CHECK(refusal({{"n", {DType::kI32, {2, canonical::kMaxDimension}}}}) == DistanceError::kTooLarge);
     CHECK(
         refusal({{"w", {DType::kF32, {canonical::kMaxDimension, canonical::kMaxDimension}}}}) ==
@@ -212,6 +215,44 @@ TEST_CASE("TOL-4: a state without a distance program is refused with its reason"
     );
     const std::vector<StateTensor> many(canonical::kMaxStateTensors + 1, {"w", {DType::kF32, {1, 1}}});
     CHECK(refusal(many) == DistanceError::kTensors);
+}
+
+TEST_CASE("TOL-3: a bf16 tensor is measured as the f32 one of the same numbers") {
+    const Shape shape{33, 70};
+    const test::TextRows rows(20, 6, 37);
+    std::vector<canonical::Tensor> measurements;
+    for (const DType dtype : {DType::kF32, DType::kBf16}) {
+        const std::vector<StateTensor> state{{"w", {DType::kF32, shape}}, {"adam.first.w", {dtype, shape}}};
+        std::vector<std::vector<canonical::Tensor>> states;
+        for (std::uint32_t which = 0; which < 3; ++which) {
+            canonical::Tensor wide = canonical::make_tensor(DType::kF32, shape);
+            canonical::Tensor moment = canonical::make_tensor(dtype, shape);
+            for (std::uint32_t i = 0; i < shape.element_count(); ++i) {
+                // The upper half of an f32 between 1 and 2, and in a place an infinity of the claim's.
+                const std::uint32_t half = which == 2 && i == 7 ? 0x7f80U : 0x3f80U + (i * 37 + which * 11) % 128;
+                canonical::test::set_u32(wide, i, 0x3f800000U + i * 4099 + which * 7);
+                if (dtype == DType::kF32) {
+                    canonical::test::set_u32(moment, i, half << 16U);
+                } else {
+                    canonical::test::set_u16(moment, i, static_cast<std::uint16_t>(half));
+                }
+            }
+            states.push_back({std::move(wide), std::move(moment)});
+        }
+        const Program program = build_distance_program(state).value();
+        auto measured = canonical::execute_graph(
+            program.init, {.seed = 5, .step = 0, .dataset = rows.shape()}, rows,
+            measured_state(states[0], states[1], states[2])
+        );
+        REQUIRE(measured.has_value());
+        measurements.push_back(measured->front());
+    }
+    CHECK(measurements[0] == measurements[1]);
+    const auto other = static_cast<std::size_t>(canonical::kMeasuredColumns);
+    CHECK(
+        canonical::test::get_f32(measurements[1], other + static_cast<std::size_t>(MeasuredColumn::kNotFinite)) == 1.0F
+    );
+    CHECK(canonical::test::get_f32(measurements[1], other + static_cast<std::size_t>(MeasuredColumn::kUpdate2)) > 0.0F);
 }
 
 TEST_CASE("TOL-3: optimizer slots and running values are not parameters") {

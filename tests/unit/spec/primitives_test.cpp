@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -16,7 +17,9 @@ namespace {
 
 Tensor tensor_of(const nlohmann::json& json) {
     const std::string name = json["dtype"];
-    const DType dtype = name == "f32" ? DType::kF32 : name == "i32" ? DType::kI32 : DType::kI64;
+    static const std::map<std::string, DType> kTypes{
+        {"f32", DType::kF32}, {"i32", DType::kI32}, {"i64", DType::kI64}, {"bf16", DType::kBf16}, {"i8", DType::kI8}};
+    const DType dtype = kTypes.at(name);
     Tensor out{dtype, {json["rows"], json["cols"]}, {}};
     std::istringstream words(json["bits"].get<std::string>());
     for (std::string word; words >> word;) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <core/dispute/work.hpp>
+#include <verifier/compile/program/narrow_moments.hpp>
 #include <verifier/engine/fused/planning.hpp>
 
 namespace assay::cli {
@@ -100,11 +101,18 @@ std::optional<LargestModel> largest_model(const taskdir::TaskFile& file, std::ui
         if (!grown.program) {
             return false;
         }
-        const StepMemory memory = step_memory(*grown.program, limit_bytes, threads);
+        const bool is_narrow = file.optimizer.moments != program::Moments::kF32;
+        const auto narrow = is_narrow ? program::with_narrow_moments(*grown.program, file.optimizer)
+                                      : Result<Program, program::MomentsError>(*grown.program);
+        if (!narrow) {
+            is_bound_by_memory = false;
+            return false;
+        }
+        const StepMemory memory = step_memory(*narrow, limit_bytes, threads);
         if (memory.bytes > limit_bytes) {
             return false;
         }
-        largest = LargestModel{.size = grown.size, .state_bytes = size_bytes(grown.program->state), .memory = memory};
+        largest = LargestModel{.size = grown.size, .state_bytes = size_bytes(narrow->state), .memory = memory};
         return true;
     };
     std::uint32_t low = 0;

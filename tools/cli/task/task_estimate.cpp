@@ -32,7 +32,9 @@ std::uint64_t bytes_of(canonical::DType dtype, canonical::Shape shape) {
 
 /// Whether a state tensor is one that the optimizer keeps for another.
 bool is_slot(const std::string& name, const std::set<std::string>& names) {
-    for (const std::string_view prefix : {"momentum.", "adam.first.", "adam.second.", "accumulated."}) {
+    for (const std::string_view prefix :
+         {"momentum.", "adam.first.", "adam.second.", "accumulated.", "momentum.exponent.", "adam.first.exponent.",
+          "adam.second.exponent."}) {
         if (name.starts_with(prefix) && names.contains(name.substr(prefix.size()))) {
             return true;
         }

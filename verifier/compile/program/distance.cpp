@@ -37,7 +37,7 @@ Result<void, DistanceError> check_state(const std::vector<StateTensor>& state) {
     }
     for (const StateTensor& tensor : state) {
         const auto [dtype, shape] = tensor.type;
-        if (dtype == DType::kI64) {
+        if (dtype == DType::kI64 || dtype == DType::kI8) {
             return Unexpected{DistanceError::kWideInteger};
         }
         const std::uint64_t whole = dtype == DType::kI32 ? shape.element_count() : shape.cols;
@@ -104,7 +104,7 @@ std::vector<StateTensor> initial_tensors(const std::vector<StateTensor>& state) 
 }  // namespace
 
 StateGroup group_of(const StateTensor& tensor) {
-    if (tensor.type.dtype != DType::kF32) {
+    if (tensor.type.dtype != DType::kF32 && tensor.type.dtype != DType::kBf16) {
         return StateGroup::kInteger;
     }
     const std::string_view name = tensor.name;

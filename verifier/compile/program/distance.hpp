@@ -26,7 +26,7 @@ StateGroup group_of(const StateTensor& tensor);
 
 enum class [[nodiscard]] DistanceError : std::uint8_t{
     kTensors = 1,      ///< TOL-4: no tensors, or more than a state may have
-    kWideInteger = 2,  ///< TOL-4: an i64 tensor, whose low bits no primitive can read
+    kWideInteger = 2,  ///< TOL-4: an i64 tensor, whose low bits no primitive can read, or an i8 one
     kTooLarge = 3,     ///< TOL-4: an i32 tensor or a row of more than 2^24 elements, or a graph beyond kMaxNodes
 };
 

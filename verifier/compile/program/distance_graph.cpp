@@ -145,9 +145,10 @@ class Measuring {
 
     Value constant(float value) { return graph_.fill(Shape{1, 1}, value); }
 
-    Value tensor(std::uint32_t which, std::uint32_t index) const {
+    Value tensor(std::uint32_t which, std::uint32_t index) {
         const auto count = static_cast<std::uint32_t>(state_.size());
-        return GraphBuilder::state(measured_place(count, which, index), state_[index].type);
+        const Value x = GraphBuilder::state(measured_place(count, which, index), state_[index].type);
+        return x.dtype == DType::kBf16 ? graph_.widen(x) : x;
     }
 
     // Rows first .. first + rows - 1 as one row.

@@ -183,6 +183,15 @@ Value GraphBuilder::one_hot(const Value& index, std::uint32_t classes) {
 
 Value GraphBuilder::from_bits(const Value& x) { return emit(Op::kFromBits, DType::kF32, x.shape, {}, {x}); }
 Value GraphBuilder::to_float(const Value& x) { return emit(Op::kToFloat, DType::kF32, x.shape, {}, {x}); }
+Value GraphBuilder::narrow(const Value& x) {
+    return emit(Op::kNarrow, x.dtype == DType::kF32 ? DType::kBf16 : DType::kI8, x.shape, {}, {x});
+}
+Value GraphBuilder::narrow(const Value& x, const Value& dither) {
+    return emit(Op::kNarrow, DType::kBf16, x.shape, {}, {x, dither});
+}
+Value GraphBuilder::widen(const Value& x) {
+    return emit(Op::kWiden, x.dtype == DType::kBf16 ? DType::kF32 : DType::kI32, x.shape, {}, {x});
+}
 Value GraphBuilder::to_int(const Value& x) { return emit(Op::kToInt, DType::kI32, x.shape, {}, {x}); }
 
 // No primitive counts, but row r of a causal mask over ones has r + 1 of them. count = n^2 numbers are two digits

@@ -71,6 +71,10 @@ class GraphBuilder {
     Value from_bits(const Value& x);
     Value to_float(const Value& x);
     Value to_int(const Value& x);
+    /// To bf16 (the nearest, or by a dither from -1/2 to 1/2 of a step), or of an i32 to i8.
+    Value narrow(const Value& x);
+    Value narrow(const Value& x, const Value& dither);
+    Value widen(const Value& x);
     /// 0, 1, .. count-1: [count,1], count at most 2^24.
     Value iota(std::uint32_t count);
 

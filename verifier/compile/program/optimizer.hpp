@@ -63,6 +63,13 @@ struct Replicas {
 };
 inline constexpr std::uint32_t kMaxReplicas = 256;
 
+/// How the state holds moving averages of gradients and of their squares, and momenta.
+enum class Moments : std::uint8_t {
+    kF32 = 1,
+    kBf16 = 2,
+    kInt8 = 3,  ///< in blocks of one exponent; of the average of squares its root
+};
+
 struct OptimizerConfig {
     OptimizerKind kind = OptimizerKind::kAdam;
     float learning_rate = 0.003F;
@@ -76,6 +83,7 @@ struct OptimizerConfig {
     std::uint32_t accumulation = 1;  ///< gradient accumulation: number of steps averaged per update
     Schedule schedule{};
     Replicas replicas{};
+    Moments moments = Moments::kF32;  ///< with_narrow_moments() writes them, no model's builder
 };
 
 enum class [[nodiscard]] OptimizerError : std::uint8_t{

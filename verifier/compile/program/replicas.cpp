@@ -31,19 +31,6 @@ Blocks blocks_of(Shape tensor, std::uint32_t block) {
     return {elements, Shape{div_ceil(elements, size), size}};
 }
 
-/// The first elements of `x` in their order, in another shape; zeros where `x` has no more.
-Value in_shape(GraphBuilder& graph, const Value& x, Shape shape) {
-    canonical::View view;
-    view.dims = {shape.rows, shape.cols};
-    view.axes.push_back(
-        {.size = static_cast<std::uint32_t>(x.shape.element_count()),
-         .offset = 0,
-         .divisor = 1,
-         .strides = {static_cast<std::int32_t>(shape.cols), 1}}
-    );
-    return graph.view(x, std::move(view), shape);
-}
-
 /// The optimizer of tensors that are exchanged whole. DGC has clipped and decayed each replica's gradients already.
 OptimizerConfig config_of_whole(const OptimizerConfig& config) {
     OptimizerConfig out = config;
@@ -56,6 +43,18 @@ OptimizerConfig config_of_whole(const OptimizerConfig& config) {
 }
 
 }  // namespace
+
+Value in_shape(GraphBuilder& graph, const Value& x, Shape shape) {
+    canonical::View view;
+    view.dims = {shape.rows, shape.cols};
+    view.axes.push_back(
+        {.size = static_cast<std::uint32_t>(x.shape.element_count()),
+         .offset = 0,
+         .divisor = 1,
+         .strides = {static_cast<std::int32_t>(shape.cols), 1}}
+    );
+    return graph.view(x, std::move(view), shape);
+}
 
 Selection append_selection(GraphBuilder& graph, const Value& x, std::uint32_t block) {
     const Blocks blocks = blocks_of(x.shape, block);

@@ -31,6 +31,9 @@ Value append_sum_of_sent(
 
 /// An axis of a view has at most 2^28 places (PRG-7); a larger tensor is exchanged whole.
 inline constexpr std::uint64_t kMaxCompressed = std::uint64_t{1} << 28U;
+/// Appends a view of the first elements of `x` in their order, in another shape; zeros where `x` has no more. `x` has
+/// at most kMaxCompressed elements.
+Value in_shape(GraphBuilder& graph, const Value& x, canonical::Shape shape);
 /// Whether a parameter of this shape is compressed: DGC is asked for and the tensor is neither too small nor too large.
 bool is_compressed(const Replicas& replicas, canonical::Shape shape);
 /// What one replica sends in a step, in bits: tensors that are exchanged whole and values of a selection have 32 each.

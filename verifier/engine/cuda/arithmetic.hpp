@@ -32,6 +32,32 @@ ASSAY_HOST_DEVICE inline double power_of_two(std::int64_t k) {
 /// Nearest integer, ties to even (NUM-11).
 ASSAY_HOST_DEVICE inline double rint_of(double x) { return (x + canonical::kRoundingBias) - canonical::kRoundingBias; }
 
+/// The bf16 with the upper half of these bits plus the dither (NUM-39); a NaN has no bits but the canonical ones.
+ASSAY_HOST_DEVICE inline std::uint16_t upper_half(std::uint32_t bits, std::uint32_t dither) {
+    const std::uint32_t half = (bits + dither) >> 16U;
+    return static_cast<std::uint16_t>(half == 0x8000U ? 0U : half);
+}
+ASSAY_HOST_DEVICE inline std::uint16_t narrow_of(float x) {
+    const std::uint32_t bits = bits_of(canon(x));
+    return bits == kNan ? static_cast<std::uint16_t>(kNan >> 16U) : upper_half(bits, 0x7fffU + (bits >> 16U & 1U));
+}
+ASSAY_HOST_DEVICE inline std::uint16_t narrow_of(float x, float u) {
+    const std::uint32_t bits = bits_of(canon(x));
+    if ((bits & kInfinity) == kInfinity) {
+        return static_cast<std::uint16_t>(bits >> 16U);
+    }
+    double dither = static_cast<double>(u) * 65536.0 + 32768.0;
+    dither = dither > 0.0 ? dither : 0.0;
+    dither = dither < 65535.0 ? dither : 65535.0;
+    return upper_half(bits, static_cast<std::uint32_t>(dither));
+}
+ASSAY_HOST_DEVICE inline std::int8_t narrow_of(std::int32_t x) {
+    const std::int32_t low = x < -128 ? -128 : x;
+    return static_cast<std::int8_t>(low > 127 ? 127 : low);
+}
+/// NUM-40
+ASSAY_HOST_DEVICE inline float widen_of(std::uint16_t half) { return canon(as_float(std::uint32_t{half} << 16U)); }
+
 /// The exponent of NUM-13, from the bits of the largest finite magnitude.
 ASSAY_HOST_DEVICE inline std::int32_t exponent_of(std::uint32_t magnitude) {
     if (magnitude == 0) {

@@ -242,8 +242,26 @@ struct ElementwiseBody {
         const auto [i, j] = place_of(index, call.cols);
         if constexpr (kOp == Op::kToInt) {
             static_cast<std::int32_t*>(call.out)[index] = to_int(at<float>(0, i, j));
+        } else if constexpr (kOp == Op::kNarrow) {
+            narrow(index, i, j);
+        } else if constexpr (kOp == Op::kWiden) {
+            if (call.dtype == canonical::DType::kI32) {
+                static_cast<std::int32_t*>(call.out)[index] = at<std::int8_t>(0, i, j);
+            } else {
+                static_cast<float*>(call.out)[index] = widen_of(at<std::uint16_t>(0, i, j));
+            }
         } else {
             static_cast<float*>(call.out)[index] = canon(value(i, j));
+        }
+    }
+
+    ASSAY_HOST_DEVICE void narrow(Rank index, Rank i, Rank j) const {
+        if (call.dtype == canonical::DType::kI8) {
+            static_cast<std::int8_t*>(call.out)[index] = narrow_of(at<std::int32_t>(0, i, j));
+        } else if (call.in[1].data == nullptr) {
+            static_cast<std::uint16_t*>(call.out)[index] = narrow_of(at<float>(0, i, j));
+        } else {
+            static_cast<std::uint16_t*>(call.out)[index] = narrow_of(at<float>(0, i, j), at<float>(1, i, j));
         }
     }
 
@@ -291,13 +309,16 @@ struct DrawBody {
     }
 };
 
-/// Leaves a 1 where an element is an infinity or NaN (NUM-6). All that write, write the same.
+/// Leaves a 1 where an element, the bits of an f32 or a bf16, is an infinity or NaN (NUM-6). All that write, write the
+/// same.
+template <class Word>
 struct NotFiniteBody {
-    const float* x = nullptr;
+    static constexpr auto kExponent = static_cast<Word>(kInfinity >> (32 - 8 * sizeof(Word)));
+    const Word* x = nullptr;
     std::int32_t* found = nullptr;
 
     ASSAY_HOST_DEVICE void operator()(Rank index) const {
-        if ((bits_of(x[index]) & kInfinity) == kInfinity) {
+        if ((x[index] & kExponent) == kExponent) {
             *found = 1;
         }
     }

@@ -47,6 +47,8 @@ bool with_elementwise(canonical::Op op, const F& f) {
         ASSAY_CASE(kFromBits);
         ASSAY_CASE(kToFloat);
         ASSAY_CASE(kToInt);
+        ASSAY_CASE(kNarrow);
+        ASSAY_CASE(kWiden);
         default:
             return false;
     }
@@ -138,8 +140,11 @@ class KernelsOf final : public Kernels {
         );
     }
 
-    void find_not_finite(const float* x, Rank count, std::int32_t* found) override {
-        launcher_.each(count, NotFiniteBody{x, found});
+    void find_not_finite(const std::uint32_t* x, Rank count, std::int32_t* found) override {
+        launcher_.each(count, NotFiniteBody<std::uint32_t>{x, found});
+    }
+    void find_not_finite(const std::uint16_t* x, Rank count, std::int32_t* found) override {
+        launcher_.each(count, NotFiniteBody<std::uint16_t>{x, found});
     }
 
   private:

@@ -63,9 +63,10 @@ struct Operand {
     Rank col_stride = 0;
 };
 
-/// An elementwise operation (NUM-8, NUM-37).
+/// An elementwise operation (NUM-8, NUM-37, NUM-39, NUM-40).
 struct ElementwiseCall {
     canonical::Op op = canonical::Op::kAdd;
+    canonical::DType dtype = canonical::DType::kF32;  ///< of the output
     std::array<std::uint32_t, 2> attributes{};
     std::array<Operand, 3> in{};
     Rank rows = 0;
@@ -102,8 +103,10 @@ class Kernels {
     /// Draws random numbers (NUM-32, NUM-35).
     virtual void uniform(const DrawCall& call) = 0;
     virtual void bernoulli(const DrawCall& call) = 0;
-    /// Sets `found` to 1 if an element is an infinity or NaN (NUM-6), and leaves it as it is otherwise.
-    virtual void find_not_finite(const float* x, Rank count, std::int32_t* found) = 0;
+    /// Sets `found` to 1 if an element is an infinity or NaN (NUM-6), and leaves it as it is otherwise. `x` has the
+    /// bits of f32 or of bf16 elements.
+    virtual void find_not_finite(const std::uint32_t* x, Rank count, std::int32_t* found) = 0;
+    virtual void find_not_finite(const std::uint16_t* x, Rank count, std::int32_t* found) = 0;
 };
 
 /// Whether Kernels::elementwise supports the operation.

@@ -271,8 +271,10 @@ bool Executor::is_next_finite() {
     std::atomic<bool> is_finite{true};
     pool_.run(next.size(), [&](std::size_t i, std::size_t) {
         const Input& input = next[i];
-        const auto* words = at<float>(plan_.value_of(input));
-        if (input.dtype == DType::kF32 && !all_finite(input.shape.element_count(), words)) {
+        const ValueId value = plan_.value_of(input);
+        const std::size_t count = input.shape.element_count();
+        if ((input.dtype == DType::kF32 && !all_finite(count, at<float>(value))) ||
+            (input.dtype == DType::kBf16 && !all_finite(count, at<std::uint16_t>(value)))) {
             is_finite = false;
         }
     });

@@ -14,7 +14,6 @@
 
 namespace assay::engine::fused {
 
-using canonical::DType;
 using canonical::Input;
 using canonical::Node;
 using canonical::Op;
@@ -99,7 +98,7 @@ void Planner::choose_formats() {
     for (std::size_t i = 0; i < count_; ++i) {
         Value& value = plan_.values[i];
         value.shape = graph_[i].shape;
-        value.format = graph_[i].dtype == DType::kI64 ? Format::kWide : Format::kWords;
+        value.format = format_of(graph_[i].dtype);
         if (graph_[i].op == Op::kQuantise && only_products[i] && !kept_[i]) {
             value.format = wanted[i].value_or(value.format);
         }

@@ -26,10 +26,35 @@ using ValueId = std::uint32_t;
 
 /// Memory format of a value. A quantised operand of a product is stored as the numbers that the product multiplies, or
 /// packed as digits for the matrix unit, as left or right operand.
-enum class Format : std::uint8_t { kWords, kWide, kFloat, kShort, kLeftDigits, kRightDigits };
+enum class Format : std::uint8_t { kWords, kWide, kFloat, kShort, kLeftDigits, kRightDigits, kBf16, kByte };
 constexpr bool is_laid_out(Format format) { return format == Format::kLeftDigits || format == Format::kRightDigits; }
 /// Size of an element in bytes; not for packed values.
-constexpr std::size_t size_of(Format format) { return format == Format::kWide ? 8 : format == Format::kShort ? 2 : 4; }
+constexpr std::size_t size_of(Format format) {
+    switch (format) {
+        case Format::kWide:
+            return 8;
+        case Format::kShort:
+        case Format::kBf16:
+            return 2;
+        case Format::kByte:
+            return 1;
+        default:
+            return 4;
+    }
+}
+/// The format in which a tensor of `dtype` is stored.
+constexpr Format format_of(canonical::DType dtype) {
+    switch (dtype) {
+        case canonical::DType::kI64:
+            return Format::kWide;
+        case canonical::DType::kBf16:
+            return Format::kBf16;
+        case canonical::DType::kI8:
+            return Format::kByte;
+        default:
+            return Format::kWords;
+    }
+}
 
 constexpr std::uint32_t kNoState = ~0U;
 

@@ -40,7 +40,7 @@ class Planner {
         for (std::size_t i = 0; i < input.state.size(); ++i) {
             Value& value = plan_.values[count_ + i];
             value.shape = input.state[i].shape;
-            value.format = input.state[i].dtype == canonical::DType::kI64 ? Format::kWide : Format::kWords;
+            value.format = format_of(input.state[i].dtype);
             value.is_stored = true;
             plan_.state_bytes += aligned(value.size_bytes());
         }

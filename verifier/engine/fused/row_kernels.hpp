@@ -42,6 +42,13 @@ void run_causal_mask(Extent at, const float* x, std::uint32_t period, float fill
 void run_from_bits(std::size_t count, const std::int32_t* x, float* out);
 void run_to_float(std::size_t count, const std::int32_t* x, float* out);
 void run_to_int(std::size_t count, const float* x, std::int32_t* out);
+/// NUM-39: to bf16, the nearest or with a dither; to i8.
+void run_narrow(std::size_t count, const float* x, std::uint16_t* out);
+void run_narrow(Extent at, const float* x, const float* dither, Spread spread, std::uint16_t* out);
+void run_narrow(std::size_t count, const std::int32_t* x, std::int8_t* out);
+/// NUM-40
+void run_widen(std::size_t count, const std::uint16_t* x, float* out);
+void run_widen(std::size_t count, const std::int8_t* x, std::int32_t* out);
 void run_one_hot(Extent at, const std::int32_t* index, float* out);
 void run_gather(std::size_t count, const std::int32_t* index, const float* table, canonical::Shape shape, float* out);
 void run_fill(std::size_t count, float value, float* out);
@@ -104,5 +111,6 @@ double limit_of(std::uint32_t precision);
 /// Whether quantising values times 2^k to `precision` bits gives the same in floats as in doubles.
 bool fits_floats(std::uint32_t precision, std::int64_t k);
 bool all_finite(std::size_t count, const float* x);
+bool all_finite(std::size_t count, const std::uint16_t* x);  ///< of bf16
 
 }  // namespace assay::engine::fused

@@ -101,6 +101,27 @@ void run_source(const RowCall& call) {
     }
 }
 
+// NUM-39
+void run_narrowing(const RowCall& call) {
+    const std::size_t count = call.extent.size();
+    if (call.node.dtype == DType::kI8) {
+        return run_narrow(count, call.in<std::int32_t>(0), call.out<std::int8_t>());
+    }
+    if (call.node.inputs.size() == 1) {
+        return run_narrow(count, call.in<float>(0), call.out<std::uint16_t>());
+    }
+    run_narrow(call.extent, call.in<float>(0), call.in<float>(1), call.spread(1), call.out<std::uint16_t>());
+}
+
+// NUM-40
+void run_widening(const RowCall& call) {
+    const std::size_t count = call.extent.size();
+    if (call.node.dtype == DType::kI32) {
+        return run_widen(count, call.in<std::int8_t>(0), call.out<std::int32_t>());
+    }
+    run_widen(count, call.in<std::uint16_t>(0), call.out<float>());
+}
+
 void run_elementwise(const RowCall& call) {
     const std::size_t count = call.extent.size();
     switch (call.node.op) {
@@ -110,6 +131,10 @@ void run_elementwise(const RowCall& call) {
             return run_to_float(count, call.in<std::int32_t>(0), call.out<float>());
         case Op::kToInt:
             return run_to_int(count, call.in<float>(0), call.out<std::int32_t>());
+        case Op::kNarrow:
+            return run_narrowing(call);
+        case Op::kWiden:
+            return run_widening(call);
         case Op::kSelect:
             return run_select(
                 call.extent, call.in<float>(0), call.in<float>(1), call.spread(1), call.in<float>(2), call.spread(2),

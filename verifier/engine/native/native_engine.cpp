@@ -178,7 +178,7 @@ Result<void, StepError> NativeEngine::run_step(const StepContext& context) {
     at::Tensor is_finite = at::ones({}, at::TensorOptions(impl.operations.device()).dtype(at::kBool));
     for (const canonical::Input& input : impl.graph.back().inputs) {
         next.push_back(impl.value(input).contiguous());
-        if (input.dtype == DType::kF32) {
+        if (input.dtype == DType::kF32 || input.dtype == DType::kBf16) {
             is_finite = is_finite.logical_and(at::isfinite(next.back()).all());
         }
     }

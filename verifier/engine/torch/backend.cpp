@@ -88,6 +88,10 @@ class TorchBackend final : public Backend, public Recorder {
     bool is_finite(Slot slot) const override {
         const Scope scope(math_.device(), stream_);
         const at::Tensor& x = held(slot);
+        if (x.scalar_type() == at::kBFloat16) {
+            const at::Tensor halves = x.contiguous().view(at::kShort).bitwise_and(kInfinity >> 16U);
+            return halves.amax().item<std::int16_t>() < kInfinity >> 16U;
+        }
         return x.scalar_type() != at::kFloat || DeviceMath::magnitude(x).amax().item<std::int32_t>() < kInfinity;
     }
 
@@ -124,9 +128,7 @@ class TorchBackend final : public Backend, public Recorder {
             not_finite_.zero_();
             step();
             for (const Slot slot : next_) {
-                if (held(slot).scalar_type() == at::kFloat) {
-                    kernels_->find_not_finite(held(slot), not_finite_);
-                }
+                kernels_->find_not_finite(held(slot), not_finite_);
             }
             remember();
         });

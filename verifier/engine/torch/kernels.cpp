@@ -105,6 +105,7 @@ at::Tensor DeviceKernels::compute(const Node& node, std::span<const at::Tensor> 
     }
     cuda::ElementwiseCall call;
     call.op = node.op;
+    call.dtype = node.dtype;
     call.attributes = node.attributes;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         call.in[i] = operand(inputs[i], node.shape);
@@ -145,7 +146,13 @@ at::Tensor DeviceKernels::draw(const Node& node, at::Device device) {
 
 void DeviceKernels::find_not_finite(const at::Tensor& x, at::Tensor& found) {
     ASSERT(x.is_contiguous());
-    on_stream_of(x.device()).find_not_finite(x.data_ptr<float>(), x.numel(), found.data_ptr<std::int32_t>());
+    cuda::Kernels& kernels = on_stream_of(x.device());
+    auto* const out = found.data_ptr<std::int32_t>();
+    if (x.scalar_type() == at::kFloat) {
+        kernels.find_not_finite(static_cast<const std::uint32_t*>(x.data_ptr()), x.numel(), out);
+    } else if (x.scalar_type() == at::kBFloat16) {
+        kernels.find_not_finite(static_cast<const std::uint16_t*>(x.data_ptr()), x.numel(), out);
+    }
 }
 
 at::Tensor DeviceKernels::quantised(const Quantised& q, at::ScalarType type) {

@@ -36,7 +36,8 @@ class DeviceKernels {
     void set_clock(const canonical::StepContext& context, at::Device device);
     /// Computes kUniform or kBernoulli.
     at::Tensor draw(const canonical::Node& node, at::Device device);
-    /// Sets the element of `found`, an i32, to 1 if an element of `x` is an infinity or NaN (NUM-6).
+    /// Sets the element of `found`, an i32, to 1 if an element of `x` is an infinity or NaN (NUM-6), which those of
+    /// integers are not.
     void find_not_finite(const at::Tensor& x, at::Tensor& found);
 
     /// Returns the quantised values, [rows,cols] of kInt, kFloat or kDouble.

@@ -19,7 +19,18 @@ constexpr std::uint32_t kWhole = 0x4b000000;  // 2^23: from here on every f32 is
 }  // namespace
 
 at::ScalarType scalar_type(DType dtype) {
-    return dtype == DType::kF32 ? at::kFloat : dtype == DType::kI32 ? at::kInt : at::kLong;
+    switch (dtype) {
+        case DType::kF32:
+            return at::kFloat;
+        case DType::kI32:
+            return at::kInt;
+        case DType::kBf16:
+            return at::kBFloat16;
+        case DType::kI8:
+            return at::kChar;
+        default:
+            return at::kLong;
+    }
 }
 
 std::vector<std::int64_t> sizes_of(Shape shape) { return {shape.rows, shape.cols}; }
@@ -82,6 +93,42 @@ at::Tensor DeviceMath::to_int(const at::Tensor& x) const {
     wide = at::where(wide.lt(low), low, wide);
     wide = at::where(wide.gt(high), high, wide);
     return wide.to(at::kInt);
+}
+
+// NUM-39, in 64-bit integers: no sum wraps.
+at::Tensor DeviceMath::narrow(const Node& node, std::span<const at::Tensor> inputs) const {
+    if (node.dtype == DType::kI8) {
+        return inputs[0].clamp(-128, 127).to(at::kChar);
+    }
+    constexpr std::int64_t kHalves = std::int64_t{1} << 16U;
+    const at::Tensor x = canon(inputs[0]).contiguous();
+    const at::Tensor bits = x.view(at::kInt).to(at::kLong).bitwise_and(std::int64_t{0xffffffff});
+    const at::Tensor is_finite = magnitude(x).lt(kInfinity);
+    at::Tensor dither;
+    if (inputs.size() == 1) {
+        dither = at::bitwise_right_shift(bits, 16).bitwise_and(1) + 0x7fff;
+    } else {
+        const at::Tensor u = inputs[1].to(at::kDouble);
+        const at::Tensor wanted = at::add(at::mul(u, f64(65536.0)), f64(32768.0));
+        dither = limited(at::where(wanted.gt(f64(0.0)), wanted, f64(0.0)), 65535.0).to(at::kLong);
+    }
+    const at::Tensor sum = bits + at::where(is_finite, dither, at::zeros_like(dither));
+    const at::Tensor half = at::bitwise_right_shift(sum, 16);
+    // The sign's bit makes a short negative; a zero has none.
+    const at::Tensor as_short = at::where(half.ge(kHalves / 2), half - kHalves, half);
+    return at::where(half.eq(kHalves / 2), at::zeros_like(half), as_short)
+        .to(at::kShort)
+        .contiguous()
+        .view(at::kBFloat16);
+}
+
+// NUM-40
+at::Tensor DeviceMath::widen(const Node& node, const at::Tensor& x) const {
+    if (node.dtype == DType::kI32) {
+        return x.to(at::kInt);
+    }
+    const at::Tensor half = x.contiguous().view(at::kShort).to(at::kInt);
+    return canon((half * (std::int64_t{1} << 16U)).contiguous().view(at::kFloat));
 }
 
 at::Tensor DeviceMath::causal_mask(const Node& node, const at::Tensor& x) const {
@@ -156,6 +203,12 @@ at::Tensor DeviceMath::binary(Op op, const at::Tensor& x, const at::Tensor& y) c
 at::Tensor DeviceMath::elementwise(const Node& node, std::span<const at::Tensor> inputs) const {
     if (node.op == Op::kToInt) {
         return to_int(inputs[0]);
+    }
+    if (node.op == Op::kNarrow) {
+        return narrow(node, inputs);
+    }
+    if (node.op == Op::kWiden) {
+        return widen(node, inputs[0]);
     }
     if (node.op == Op::kSelect) {
         return canon(at::where(inputs[1].ne(zero_), inputs[0], inputs[2]));

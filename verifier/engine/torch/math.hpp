@@ -46,7 +46,7 @@ class DeviceMath {
     /// 1.0 where the condition holds, else 0.0.
     static at::Tensor truth(const at::Tensor& condition) { return condition.to(at::kFloat); }
 
-    /// Computes all elementwise operations: NUM-8, NUM-36, NUM-37 and the transcendental functions.
+    /// Computes all elementwise operations: NUM-8, NUM-36, NUM-37, NUM-39, NUM-40 and the transcendental functions.
     at::Tensor elementwise(const canonical::Node& node, std::span<const at::Tensor> inputs) const;
 
   private:
@@ -54,6 +54,8 @@ class DeviceMath {
     at::Tensor binary(canonical::Op op, const at::Tensor& x, const at::Tensor& y) const;
     at::Tensor causal_mask(const canonical::Node& node, const at::Tensor& x) const;
     at::Tensor to_int(const at::Tensor& x) const;
+    at::Tensor narrow(const canonical::Node& node, std::span<const at::Tensor> inputs) const;
+    at::Tensor widen(const canonical::Node& node, const at::Tensor& x) const;
     at::Tensor nearest(const at::Tensor& x) const;
     at::Tensor floor(const at::Tensor& x) const;
 

@@ -12,6 +12,20 @@ using canonical::DType;
 using canonical::Shape;
 using canonical::Tensor;
 
+namespace {
+
+DType dtype_of(at::ScalarType type) {
+    for (const DType dtype : {DType::kF32, DType::kI32, DType::kI64, DType::kBf16}) {
+        if (scalar_type(dtype) == type) {
+            return dtype;
+        }
+    }
+    ASSERT(type == at::kChar);
+    return DType::kI8;
+}
+
+}  // namespace
+
 at::Tensor to_device(const Tensor& tensor, at::Device device) {
     // libtorch has no tensors of constants; the copy only reads.
     void* data = const_cast<std::uint8_t*>(tensor.data.data());
@@ -21,9 +35,7 @@ at::Tensor to_device(const Tensor& tensor, at::Device device) {
 
 Tensor to_host(const at::Tensor& tensor) {
     const at::Tensor from = tensor.to(at::kCPU).contiguous();
-    const DType dtype = from.scalar_type() == at::kFloat ? DType::kF32
-                        : from.scalar_type() == at::kInt ? DType::kI32
-                                                         : DType::kI64;
+    const DType dtype = dtype_of(from.scalar_type());
     const Shape shape{static_cast<std::uint32_t>(from.size(0)), static_cast<std::uint32_t>(from.size(1))};
     Tensor out = canonical::make_tensor(dtype, shape);
     ASSERT(from.nbytes() == out.data.size());
