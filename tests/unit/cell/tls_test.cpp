@@ -200,7 +200,7 @@ TEST_CASE("what crosses by TLS can neither be read nor altered") {
 TEST_CASE("a rank without the session's key is not let in, and strangers do not disturb") {
     TestWords words;
     std::string failure;
-    const std::jthread first([&] {
+    std::jthread first([&] {
         try {
             cell::connect_tls(words, options_of(0, 2, milliseconds(1'500)));
         } catch (const std::runtime_error& error) {
@@ -220,6 +220,8 @@ TEST_CASE("a rank without the session's key is not let in, and strangers do not 
     CHECK_THROWS_WITH_AS(
         cell::connect_tls(words, other), doctest::Contains("the ranks of the cell cannot connect"), std::runtime_error
     );
+    first.join();
+    CHECK(failure == "the ranks of the cell cannot connect: 1 of 2 came");
 }
 
 TEST_CASE("a rank that is gone ends the exchange with it") {

@@ -59,8 +59,8 @@ class TorchBackend final : public Backend, public Recorder {
   public:
     TorchBackend(std::size_t slots, const EngineOptions& options)
         : slots_(slots),
-          math_(at::Device(options.device)),
-          stream_(stream_for(math_.device())),
+          stream_(stream_for(at::Device(options.device))),
+          math_(make_math(at::Device(options.device), stream_)),
           kernels_(make_kernels(math_.device(), options.kernels)),
           contractor_(math_, kernels_.get(), options.products),
           may_record_(
@@ -177,6 +177,11 @@ class TorchBackend final : public Backend, public Recorder {
     }
 
   private:
+    // Its constants are made on the stream that reads them.
+    static DeviceMath make_math(at::Device device, const std::optional<c10::Stream>& stream) {
+        const Scope scope(device, stream);
+        return DeviceMath(device);
+    }
     static std::unique_ptr<DeviceKernels> make_kernels(at::Device device, KernelChoice choice) {
         const Scope scope(device, std::nullopt);
         return DeviceKernels::make(device, choice);
@@ -302,8 +307,8 @@ class TorchBackend final : public Backend, public Recorder {
     mutable std::vector<at::Tensor> slots_;
     // Quantised tensors that were not asked for as words yet; a contraction makes of them what it multiplies.
     mutable std::map<Slot, Quantised> pending_;
-    DeviceMath math_;
     std::optional<c10::Stream> stream_;
+    DeviceMath math_;
     std::unique_ptr<DeviceKernels> kernels_;  // nothing where libtorch's operations do everything
     Contractor contractor_;
     std::map<Slot, DeviceView> views_;  // by output
