@@ -23,7 +23,7 @@ contracts::Params quick_params() {
     params.contributor_bond = Amount{100 * e2e::kAsy};
     params.publish_blocks = 1'000;
     params.challenge_blocks = 40;
-    params.segments_checked = 4;
+    params.segments_checked = 5;  // all four and the initialisation, so that a verifier sees the lie
     params.forced_error_bps = 0;
     return params;
 }
