@@ -68,6 +68,7 @@ void run_tile(
     Bytes values;  // of the dataset
     for (std::uint32_t partial = 0; partial < partials; ++partial) {
         Work work{.node = node, .tile = tile, .partial = partial, .context = context, .dataset_values = {}};
+        work.is_first = partial == 0;
         work.is_last = partial + 1 == partials;
         work.view = view.get();
         const OperandList list = operand_list(node, tile, partial, view.get());

@@ -67,7 +67,9 @@ struct Work {
     const Node& node;
     std::uint64_t tile = 0;
     std::uint32_t partial = 0;
-    bool is_last = false;
+    bool is_first = false;  ///< nothing comes before it
+    bool is_last = false;   ///< it leaves the tile
+    bool is_part = false;   ///< of a part (NUM-41)
     const StepContext& context;
     std::array<const Block*, kMaxOperands> operands{};
     std::size_t operand_count = 0;

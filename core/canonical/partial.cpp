@@ -345,43 +345,110 @@ void run_partial(const Work& work, State& state, Block& out) noexcept {
     }
 }
 
+namespace {
+
+/// A partial with what it reads, ready to be run.
+struct Prepared {
+    explicit Prepared(const Node& node, std::uint64_t tile, std::uint32_t partial, const StepContext& context)
+        : view(view_of(node, tile)),
+          work{.node = node, .tile = tile, .partial = partial, .context = context, .dataset_values = {}} {
+        work.view = view.get();
+        clear(space->state);
+        clear(space->out, node.dtype);
+    }
+    Result<void, PartialError> read(const PartialInput& input) {
+        TRY(check_dataset_values(work.node, input, work));
+        TRY(decode_operands(work.node, input, *space, work));
+        if (input.dataset_values) {
+            work.dataset_values = *input.dataset_values;
+        }
+        return {};
+    }
+    /// Takes the accumulator before the partial, which has to be there unless it is the first.
+    Result<void, PartialError> take(const std::optional<Accumulator>& before, const StateSize& size) {
+        if (before.has_value() == work.is_first || (before && before->data.size() != size.bytes())) {
+            return Unexpected{PartialError::kBadAccumulator};
+        }
+        if (before) {
+            decode(*before, size, space->state);
+        }
+        return {};
+    }
+
+    std::unique_ptr<const ViewTile> view;
+    std::unique_ptr<PartialWorkspace> space = std::make_unique<PartialWorkspace>();
+    Work work;
+};
+
+/// The accumulator of a part (NUM-41).
+StateSize part_size(const Node& node) {
+    return node.op == Op::kContract ? StateSize{.wide = kTileElements} : state_size(node, 0);
+}
+
+}  // namespace
+
 Result<PartialOutput, PartialError> execute_partial(
     const Node& node, std::uint64_t tile, std::uint32_t partial, const StepContext& context, const PartialInput& input
 ) noexcept {
     if (node.op == Op::kCommit || tile >= tile_count(node.shape)) {
         return Unexpected{PartialError::kMissingOperand};
     }
-    const auto view = view_of(node, tile);
-    const std::uint32_t count = partial_count(node, tile, view.get());
+    Prepared at(node, tile, partial, context);
+    const std::uint32_t count = partial_count(node, tile, at.view.get());
     if (partial >= count) {
         return Unexpected{PartialError::kMissingOperand};
     }
-    const auto space = std::make_unique<PartialWorkspace>();
-    Work work{.node = node, .tile = tile, .partial = partial, .context = context, .dataset_values = {}};
-    work.is_last = partial + 1 == count;
-    work.view = view.get();
-    TRY(check_dataset_values(node, input, work));
-    TRY(decode_operands(node, input, *space, work));
-    if (input.dataset_values) {
-        work.dataset_values = *input.dataset_values;
+    at.work.is_first = partial == 0;
+    at.work.is_last = partial + 1 == count;
+    TRY(at.read(input));
+    TRY(at.take(input.before, partial > 0 ? state_size(node, partial - 1) : StateSize{}));
+    run_partial(at.work, at.space->state, at.space->out);
+    if (at.work.is_last) {
+        return PartialOutput{.accumulator = {}, .tile = encode(at.space->out, node.dtype)};
     }
-    if (input.before.has_value() != (partial > 0)) {
-        return Unexpected{PartialError::kBadAccumulator};
+    return PartialOutput{.accumulator = encode(at.space->state, state_size(node, partial)), .tile = {}};
+}
+
+bool has_parts(Op op) noexcept {
+    switch (op) {
+        case Op::kContract:
+        case Op::kRowSum:
+        case Op::kRowMax:
+        case Op::kRowExponent:
+        case Op::kScatterAddRows:
+            return true;
+        default:
+            return false;
     }
-    clear(space->state);
-    if (partial > 0) {
-        const StateSize size = state_size(node, partial - 1);
-        if (input.before->data.size() != size.bytes()) {
-            return Unexpected{PartialError::kBadAccumulator};
-        }
-        decode(*input.before, size, space->state);
+}
+
+Result<Accumulator, PartialError> execute_part(
+    const Node& node, std::uint64_t tile, std::uint32_t partial, const StepContext& context, const PartialInput& input
+) noexcept {
+    if (!has_parts(node.op) || tile >= tile_count(node.shape) || partial >= partial_count(node, tile)) {
+        return Unexpected{PartialError::kMissingOperand};
     }
-    clear(space->out, node.dtype);
-    run_partial(work, space->state, space->out);
-    if (work.is_last) {
-        return PartialOutput{.accumulator = {}, .tile = encode(space->out, node.dtype)};
+    Prepared at(node, tile, partial, context);
+    at.work.is_first = !input.before;
+    at.work.is_part = true;
+    TRY(at.read(input));
+    TRY(at.take(input.before, part_size(node)));
+    run_partial(at.work, at.space->state, at.space->out);
+    return encode(at.space->state, part_size(node));
+}
+
+std::optional<Bytes> part_value(const Node& node, const Accumulator& part, std::uint32_t row, std::uint32_t col) {
+    if (!has_parts(node.op) || part.data.size() != part_size(node).bytes() || row >= kTileDim || col >= kTileDim) {
+        return std::nullopt;
     }
-    return PartialOutput{.accumulator = encode(space->state, state_size(node, partial)), .tile = {}};
+    const bool is_row = node.op == Op::kRowSum || node.op == Op::kRowMax;
+    if (is_row && col != 0) {
+        return std::nullopt;
+    }
+    const std::size_t size = part_size(node).wide > 0 ? 8 : 4;
+    const std::size_t at = size * (is_row ? row : std::size_t{row} * kTileDim + col);
+    const auto begin = part.data.begin() + static_cast<std::ptrdiff_t>(at);
+    return Bytes(begin, begin + static_cast<std::ptrdiff_t>(size));
 }
 
 }  // namespace assay::canonical

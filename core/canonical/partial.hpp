@@ -83,4 +83,17 @@ Result<PartialOutput, PartialError> execute_partial(
     const Node& node, std::uint64_t tile, std::uint32_t partial, const StepContext& context, const PartialInput& input
 ) noexcept;
 
+/// NUM-41: whether a tile of the operation may be put together from *parts*, which several machines compute.
+bool has_parts(Op op) noexcept;
+
+/// Executes a partial of a part: consecutive partials of one tile, any of which may be the first, that start from
+/// nothing and leave an accumulator. Of kContract it is the sum of integers alone, whatever chunks end. `input.before`
+/// is absent for the part's first. Fails with kMissingOperand for an operation without parts.
+Result<Accumulator, PartialError> execute_part(
+    const Node& node, std::uint64_t tile, std::uint32_t partial, const StepContext& context, const PartialInput& input
+) noexcept;
+/// What a part's accumulator says of an element of its tile, `row` and `col` being those in the tile: 8 bytes of a sum,
+/// 4 of a maximum. nullopt if the accumulator has not the length of the operation's, or no such element.
+std::optional<Bytes> part_value(const Node& node, const Accumulator& part, std::uint32_t row, std::uint32_t col);
+
 }  // namespace assay::canonical

@@ -22,7 +22,7 @@ void row_max(const Work& work, State& state, Block& out) {
     const std::size_t cols = input_cols(work, work.partial);
     for (std::size_t i = 0; i < rows; ++i) {
         const std::uint32_t* x = work.operands[0]->words.data() + i * kTileDim;
-        if (work.partial == 0) {
+        if (work.is_first) {
             state.words[i] =
                 is_float ? kMinusInfinity : std::bit_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::min());
         }

@@ -112,8 +112,15 @@ Result<void, MoveError> check_reveal(const Claim& /*claim*/, const AtSteps& at, 
     return require(r.children.back() == at.state_after, MoveError::kWrongResult);
 }
 
+/// STM-5: whether the claim says more of this step than the state after it.
+bool is_traced(const Claim& claim, const DisputedStep& step) {
+    return claim.trace.has_value() && step.number == last_step(claim);
+}
+
 Result<void, MoveError> check_reveal(const Claim& claim, const AtStep& at, const Revealed& r) {
-    return check_last_entry(claim, at.step, 0, r);
+    TRY(check_last_entry(claim, at.step, 0, r));
+    const bool is_claimed = !is_traced(claim, at.step) || r.root(items_of(claim, at).height) == claim.trace->root;
+    return require(is_claimed, MoveError::kWrongRoot);
 }
 
 /// DSP-13: the second reveal of nodes is bound to the first.
@@ -189,17 +196,6 @@ At at_tensors(AtTensors tensors) {
     return AtTensor{.node = std::move(tensors.node), .tensor = tensors.first_tensor, .claim = tensors.claim};
 }
 
-/// DSP-8: the opened node is the program's node at this place, and one that anybody can execute.
-bool is_program_node(const Claim& claim, std::uint32_t index, const NodeOpening& opening) {
-    const Hash256& expected = claim.initialisation ? claim.program.init_root : claim.program.step_root;
-    const auto* computed = std::get_if<canonical::Node>(&opening.node);
-    const Hash256 leaf = computed == nullptr
-                             ? commit_hash(claim.program.state_tensors, std::get<CommitNode>(opening.node).inputs_root)
-                             : node_hash(*computed);
-    const auto root = merkle::root_from_path(leaf, index, entry_count(claim), opening.path);
-    return root == expected && fits_program(claim, index, opening.node);
-}
-
 /// The subtree, or the node that the selection opens, that begins at entry `first` of the step.
 Result<At, MoveError> select_entry(const Claim& claim, AtNodes selected, const std::optional<NodeOpening>& opening) {
     const bool is_one_node = selected.node_height == 0;
@@ -231,9 +227,31 @@ Result<At, MoveError> select_child(
     });
 }
 
+/// STM-6: the whole step is agreed, and the part of one of its nodes is in question.
+Result<At, MoveError> select_part(
+    const Claim& claim, const DisputedStep& step, const std::optional<NodeOpening>& opening
+) {
+    const PartClaim& part = *claim.trace->part;
+    TRY(require(opening.has_value(), MoveError::kNodeMissing));
+    TRY(require(is_program_node(claim, part.node, *opening), MoveError::kNodeNotInProgram));
+    DisputedNode node{
+        .step = step, .trace_root = claim.trace->root, .index = part.node, .claim = {}, .node = opening->node};
+    AtPartials partials{
+        .tile = {.node = std::move(node), .index = part.tile, .claim = part.accumulator, .is_part = true},
+        .first_partial = part.first_partial,
+        .partial_count = part.partial_count,
+        .accumulator_before = {},
+        .accumulator_after = part.accumulator};
+    TRY(require(is_part_possible(claim, partials.tile), MoveError::kNodeNotInProgram));
+    return at_partials(std::move(partials));
+}
+
 Result<At, MoveError> select_child(
     const Claim& claim, const AtStep& at, const Revealed& r, const Selection& selection
 ) {
+    if (selection.child == r.split.count) {
+        return select_part(claim, at.step, selection.node);
+    }
     const AtNodes selected{
         .step = at.step,
         .trace_root = r.root(items_of(claim, at).height),
@@ -417,7 +435,7 @@ Result<Position, MoveError> select(const Claim& claim, const Position& position,
     if (r.children.size() != r.split.count) {
         return Unexpected{MoveError::kNotYourMove};
     }
-    if (selection.child >= r.split.count) {
+    if (selection.child >= r.split.count && !(selection.child == r.split.count && has_part(claim, position))) {
         return Unexpected{MoveError::kChildOutOfRange};
     }
     if (position.level() != Level::kNodes && selection.node.has_value()) {

@@ -27,6 +27,27 @@
 /// next state take the place of tiles, and have no partials.
 namespace assay::dispute {
 
+/// Partials of a tile that were executed apart from the others, and what they leave (NUM-41).
+struct PartClaim {
+    std::uint32_t node = 0;
+    std::uint64_t tile = 0;
+    std::uint32_t first_partial = 0;
+    std::uint32_t partial_count = 0;
+    Hash256 accumulator;  ///< accumulator_hash after the last of them
+    static constexpr auto fields() {
+        return Fields<
+            &PartClaim::node, &PartClaim::tile, &PartClaim::first_partial, &PartClaim::partial_count,
+            &PartClaim::accumulator>{};
+    }
+};
+
+/// What an accusation claims of its last step beside the state after it (STM-5).
+struct ClaimedTrace {
+    Hash256 root;                   ///< of the step's entries
+    std::optional<PartClaim> part;  ///< of a node of the step
+    static constexpr auto fields() { return Fields<&ClaimedTrace::root, &ClaimedTrace::part>{}; }
+};
+
 /// The disputed claim, with all its fixed parameters. The chain builds it from the task; the parties cannot influence
 /// it.
 struct Claim {
@@ -40,10 +61,11 @@ struct Claim {
     Hash256 after;   ///< claimed state root after the last step
     bool diverges =
         false;  ///< the claim states that the last step diverges (NUM-6), so `after` contains a non-finite value
+    std::optional<ClaimedTrace> trace{};  ///< of an accusation
     static constexpr auto fields() {
         return Fields<
             &Claim::program, &Claim::dataset_root, &Claim::seed, &Claim::initialisation, &Claim::first_step,
-            &Claim::step_count, &Claim::before, &Claim::after, &Claim::diverges>{};
+            &Claim::step_count, &Claim::before, &Claim::after, &Claim::diverges, &Claim::trace>{};
     }
 };
 
@@ -91,7 +113,7 @@ struct DisputedNode {
     DisputedStep step;
     Hash256 trace_root;  ///< Merkle root of the step's entries
     std::uint32_t index = 0;
-    Hash256 claim;  ///< its entry
+    Hash256 claim;  ///< its entry; zero if only a part of it is in question
     OpenedNode node;
     static constexpr auto fields() {
         return Fields<
@@ -104,8 +126,11 @@ struct DisputedNode {
 struct DisputedTile {
     DisputedNode node;
     std::uint64_t index = 0;
-    Hash256 claim;  ///< its leaf
-    static constexpr auto fields() { return Fields<&DisputedTile::node, &DisputedTile::index, &DisputedTile::claim>{}; }
+    Hash256 claim;         ///< its leaf; of a part the accumulator that the part leaves
+    bool is_part = false;  ///< the partials in question are those of the claim's part
+    static constexpr auto fields() {
+        return Fields<&DisputedTile::node, &DisputedTile::index, &DisputedTile::claim, &DisputedTile::is_part>{};
+    }
 };
 
 /// Several steps are in question.
@@ -172,7 +197,7 @@ struct AtPartials {
     std::uint32_t first_partial = 0;
     std::uint32_t partial_count = 0;
     std::optional<Hash256>
-        accumulator_before;     ///< accumulator_hash claimed before first_partial; none before partial 0
+        accumulator_before;     ///< accumulator_hash claimed before first_partial; none before the first of all
     Hash256 accumulator_after;  ///< claimed after the last partial in question: accumulator_hash or the tile's leaf
     static constexpr auto fields() {
         return Fields<
@@ -235,7 +260,7 @@ struct NodeOpening {
 };
 
 struct Selection {
-    std::uint32_t child = 0;
+    std::uint32_t child = 0;          ///< the number of children for the claim's part (STM-6)
     std::optional<NodeOpening> node;  ///< the program's node; present if and only if the selection ends kNodes
     static constexpr auto fields() { return Fields<&Selection::child, &Selection::node>{}; }
 };

@@ -125,7 +125,19 @@ Result<void, ProofError> take_accumulator(const AtPartial& at, const PartialProo
 }
 
 /// The hash of what the partial leaves, in the form in which it was claimed.
-Hash256 claimable(const canonical::PartialOutput& output) {
+Result<Hash256, canonical::PartialError> execute(
+    const DisputedTile& tile, std::uint32_t partial, const canonical::StepContext& context, const PartialInput& input
+) {
+    const Node& node = std::get<Node>(tile.node.node);
+    if (tile.is_part) {
+        TRY_ASSIGN(
+            const canonical::Accumulator left, canonical::execute_part(node, tile.index, partial, context, input)
+        );
+        return accumulator_hash(left);
+    }
+    TRY_ASSIGN(
+        const canonical::PartialOutput output, canonical::execute_partial(node, tile.index, partial, context, input)
+    );
     return output.tile ? tile_leaf(*output.tile) : accumulator_hash(*output.accumulator);
 }
 
@@ -136,8 +148,7 @@ Result<Ruling, ProofError> judge_at(const Claim& claim, const AtPartial& at, con
     TRY(take_accumulator(at, proof, input));
     TRY(take_tiles(claim, at, proof, input));
     TRY(take_values(claim, at, context, proof, input));
-    const auto output =
-        canonical::execute_partial(std::get<Node>(tile.node.node), tile.index, at.partial, context, input);
+    const Result<Hash256, canonical::PartialError> output = execute(tile, at.partial, context, input);
     if (!output) {
         // Everything read was claimed by the responder; what it claimed cannot be executed only when the accumulator
         // has an impossible form, which the responder alone revealed.
@@ -145,7 +156,7 @@ Result<Ruling, ProofError> judge_at(const Claim& claim, const AtPartial& at, con
                    ? Result<Ruling, ProofError>(Ruling::kClaimRefuted)
                    : Result<Ruling, ProofError>(Unexpected{ProofError::kBadTile});
     }
-    return claimable(*output) == at.accumulator_after ? Ruling::kClaimHolds : Ruling::kClaimRefuted;
+    return *output == at.accumulator_after ? Ruling::kClaimHolds : Ruling::kClaimRefuted;
 }
 
 /// DSP-23: a tensor of the state after a step is the one that kCommit names for its place.

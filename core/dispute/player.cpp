@@ -66,25 +66,39 @@ struct PartialResult {
     std::optional<Accumulator> accumulator;
 };
 
-/// The party's own chain of partials of the disputed tile, up to and excluding `end`.
+PartialResult run_one(
+    const DisputedTile& tile, std::uint32_t partial, const StepContext& context, const PartialInput& input
+) {
+    const Node& node = std::get<Node>(tile.node.node);
+    if (tile.is_part) {
+        auto left = canonical::execute_part(node, tile.index, partial, context, input);
+        ASSERT(left.has_value());
+        return {.hash = accumulator_hash(*left), .accumulator = *std::move(left)};
+    }
+    auto output = canonical::execute_partial(node, tile.index, partial, context, input);
+    ASSERT(output.has_value());
+    return {
+        .hash = output->tile ? tile_leaf(*output->tile) : accumulator_hash(*output->accumulator),
+        .accumulator = std::move(output->accumulator)};
+}
+
+/// The first partial of the chain that the tile's partials in question belong to.
+std::uint32_t chain_start(const Claim& claim, const DisputedTile& tile) {
+    return tile.is_part ? claim.trace->part->first_partial : 0;
+}
+
+/// The party's own chain of partials of the disputed tile, from its start up to and excluding `end`.
 std::vector<PartialResult> run_partials(
     const Claim& claim, const DisputedTile& tile, std::uint32_t end, Replay& replay
 ) {
     const StepContext context = context_of(claim, tile.node.step);
     std::vector<PartialResult> results;
-    results.reserve(end);
     std::optional<Accumulator> before;
-    for (std::uint32_t partial = 0; partial < end; ++partial) {
+    for (std::uint32_t partial = chain_start(claim, tile); partial < end; ++partial) {
         Reads reads = gather_reads(claim, tile, partial, replay);
         reads.input.before = std::move(before);
-        auto output =
-            canonical::execute_partial(std::get<Node>(tile.node.node), tile.index, partial, context, reads.input);
-        ASSERT(output.has_value());
-        before = output->accumulator;
-        results.push_back({
-            .hash = output->tile ? tile_leaf(*output->tile) : accumulator_hash(*output->accumulator),
-            .accumulator = std::move(output->accumulator),
-        });
+        results.push_back(run_one(tile, partial, context, reads.input));
+        before = results.back().accumulator;
     }
     return results;
 }
@@ -132,11 +146,6 @@ std::optional<StateOpening> find_divergence(const Tensor& tensor, std::uint32_t 
     return std::nullopt;
 }
 
-/// The commitment of a tensor whose tiles are the leaves of `tiles`.
-Hash256 commit_tiles(const Tensor& tensor, const merkle::Tree& tiles) {
-    return tensor_commitment({.dtype = tensor.dtype, .shape = tensor.shape}, tiles.root());
-}
-
 /// What the party would itself reveal of a range.
 class OwnChildren {
   public:
@@ -156,9 +165,10 @@ class OwnChildren {
     std::vector<Hash256> operator()(const AtTensors& at) const { return below(at.node, at.first_tensor); }
     std::vector<Hash256> operator()(const AtPartials& at) const {
         const auto results = run_partials(claim_, at.tile, at.first_partial + at.partial_count, replay_);
+        const std::uint32_t before = at.first_partial - chain_start(claim_, at.tile);
         std::vector<Hash256> children;
         for (std::uint32_t i = 0; i < split_.count; ++i) {
-            children.push_back(results[at.first_partial + last_of_child(at.partial_count, split_, i)].hash);
+            children.push_back(results[before + last_of_child(at.partial_count, split_, i)].hash);
         }
         return children;
     }
@@ -284,7 +294,7 @@ class ProofMaker {
 
     PartialProof make(const AtPartial& at) {
         PartialProof proof;
-        if (at.partial > 0) {
+        if (at.partial > chain_start(claim_, at.tile)) {
             proof.before = run_partials(claim_, at.tile, at.partial, replay_).back().accumulator;
         }
         Reads reads = gather_reads(claim_, at.tile, at.partial, replay_);
@@ -327,72 +337,12 @@ class ProofMaker {
     ClaimedTree tree_;
 };
 
+/// STM-6: the step is agreed, so the part is wrong.
+Selection select_part(const Claim& claim, const canonical::Graph& graph, std::uint32_t children) {
+    return {.child = children, .node = open_node(graph, claim.trace->part->node)};
+}
+
 }  // namespace
-
-Replay::Trees& Replay::trees_at(std::uint64_t step) {
-    std::erase_if(trees_, [step](const auto& item) { return item.first + 1 < step || item.first > step + 1; });
-    return trees_[step];
-}
-
-const merkle::Tree& Replay::tiles_of(
-    std::map<std::uint32_t, merkle::Tree>& trees, std::uint32_t index, const Tensor& tensor
-) {
-    auto found = trees.find(index);
-    if (found == trees.end()) {
-        ++tensors_hashed_;
-        found = trees.emplace(index, tile_tree(tensor)).first;
-    }
-    return found->second;
-}
-
-std::vector<Hash256> Replay::commit_outputs(std::uint64_t step) {
-    std::vector<Hash256> out;
-    for (std::uint32_t node = 0; node + 1 < graph().size(); ++node) {
-        out.push_back(commit_tensor(node_output(step, node)));
-    }
-    return out;
-}
-
-const std::vector<Hash256>& Replay::output_commitments(std::uint64_t step) {
-    std::optional<std::vector<Hash256>>& commitments = trees_at(step).commitments;
-    if (!commitments) {
-        commitments = commit_outputs(step);
-        tensors_hashed_ += commitments->size();
-    }
-    return *commitments;
-}
-
-const merkle::Tree& Replay::output_tiles(std::uint64_t step, std::uint32_t node) {
-    return tiles_of(trees_at(step).outputs, node, node_output(step, node));
-}
-
-const merkle::Tree& Replay::state_tiles(std::uint64_t step, std::uint32_t tensor) {
-    return tiles_of(trees_at(step).tensors, tensor, state_tensor(step, tensor));
-}
-
-const merkle::Tree& Replay::state_tree(std::uint64_t step) {
-    Trees& trees = trees_at(step);
-    if (!trees.state) {
-        std::vector<Hash256> leaves;
-        const std::size_t count = state_size(step);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const Tensor& tensor = state_tensor(step, i);
-            // TRC-3: an empty place in a state has no tiles.
-            leaves.push_back(
-                tensor.shape.element_count() == 0 ? commit_tensor(tensor)
-                                                  : commit_tiles(tensor, tiles_of(trees.tensors, i, tensor))
-            );
-        }
-        trees.state.emplace(std::move(leaves));
-    }
-    return *trees.state;
-}
-
-std::vector<Hash256> step_entries(Replay& replay, std::uint64_t step) {
-    std::vector<Hash256> entries = replay.output_commitments(step);
-    entries.push_back(replay.state_root_after(step));
-    return entries;
-}
 
 std::optional<Hash256> claimed_last_child(const Claim& claim, const Position& position) noexcept {
     const auto* bisection = std::get_if<Bisection>(&position.at);
@@ -419,12 +369,32 @@ OpenedNode opened(const Node& node) {
     return node.op == Op::kCommit ? OpenedNode(CommitNode{.inputs_root = input_tree(node).root()}) : OpenedNode(node);
 }
 
+Accumulator make_part(const Claim& claim, const PartClaim& part, Replay& replay) {
+    const DisputedStep step{.number = last_step(claim), .state_before = {}, .state_after = {}};
+    const DisputedTile tile{
+        .node = {.step = step, .trace_root = {}, .index = part.node, .claim = {}, .node = replay.graph()[part.node]},
+        .index = part.tile,
+        .claim = {},
+        .is_part = true};
+    Claim claimed = claim;
+    claimed.trace = ClaimedTrace{.root = {}, .part = part};
+    auto results = run_partials(claimed, tile, part.first_partial + part.partial_count, replay);
+    return *std::move(results.back().accumulator);
+}
+
+NodeOpening open_node(const canonical::Graph& graph, std::uint32_t index) {
+    return {.node = opened(graph[index]), .path = graph_tree(graph).path(index)};
+}
+
 Selection make_selection(const Claim& claim, const Position& position, Replay& replay) {
     const std::vector<Hash256> own = own_children(claim, position, replay);
     const std::span<const Hash256> pending = position.pending();
     ASSERT(own.size() == pending.size());
     const Split s = split(claim, position);
     const auto differs = std::mismatch(own.begin(), own.end(), pending.begin()).first;
+    if (differs == own.end() && has_part(claim, position)) {
+        return select_part(claim, replay.graph(), s.count);
+    }
     std::size_t child = differs != own.end() ? static_cast<std::size_t>(differs - own.begin()) : own.size() - 1;
     const auto diverged = unadmitted_divergence(claim, replay);
     const auto* steps = std::get_if<AtSteps>(&range_of(position));
@@ -434,9 +404,7 @@ Selection make_selection(const Claim& claim, const Position& position, Replay& r
     Selection selection{.child = static_cast<std::uint32_t>(child), .node = {}};
     const auto first_node = first_node_of(position);
     if (first_node && s.child_height == 0) {
-        const canonical::Graph& graph = replay.graph();
-        const std::uint64_t index = *first_node + child;
-        selection.node = NodeOpening{.node = opened(graph[index]), .path = graph_tree(graph).path(index)};
+        selection.node = open_node(replay.graph(), *first_node + static_cast<std::uint32_t>(child));
     }
     return selection;
 }

@@ -105,8 +105,12 @@ Proof make_proof(const Claim& claim, const Position& position, Replay& replay, s
 /// found no such divergence, or if its state differs from the claimed one.
 std::optional<Proof> make_divergence_proof(const Claim& claim, const Position& position, Replay& replay);
 
-/// A node of the program as a selection opens it.
+/// NUM-41: what the part of a node's tile leaves, in the party's own execution of the claim's last step.
+canonical::Accumulator make_part(const Claim& claim, const PartClaim& part, Replay& replay);
+
+/// A node of the program as a selection opens it, and with its path.
 OpenedNode opened(const canonical::Node& node);
+NodeOpening open_node(const canonical::Graph& graph, std::uint32_t index);
 
 /// Opens tile `tile` of tensor `tensor` of `state`; both must exist.
 StateOpening open_tile(const std::vector<canonical::Tensor>& state, std::uint32_t tensor, std::uint64_t tile);

@@ -54,7 +54,22 @@ bool has_tensors(const Claim& claim, const DisputedNode& node) {
 }
 
 bool can_be(const Claim& claim, const DisputedTile& tile) {
-    return has_tiles(claim, tile.node) && tile.index < tile_total(claim, tile.node.node);
+    return has_tiles(claim, tile.node) && tile.index < tile_total(claim, tile.node.node) &&
+           (!tile.is_part || is_part_possible(claim, tile));
+}
+
+/// The partials of the tile that may be in question.
+struct PartialRange {
+    std::uint64_t first = 0;
+    std::uint64_t end = 0;
+};
+
+PartialRange range_of(const Claim& claim, const DisputedTile& tile) {
+    if (!tile.is_part) {
+        return {.first = 0, .end = partial_total(tile)};
+    }
+    const PartClaim& part = *claim.trace->part;
+    return {.first = part.first_partial, .end = std::uint64_t{part.first_partial} + part.partial_count};
 }
 
 bool can_be(const Claim& /*claim*/, const AtSteps& at) { return at.step_count > 1; }
@@ -78,14 +93,22 @@ bool can_be(const Claim& claim, const AtTensors& at) {
 }
 
 bool can_be(const Claim& claim, const AtPartials& at) {
-    const std::uint64_t end = std::uint64_t{at.first_partial} + at.partial_count;
-    return can_be(claim, at.tile) && at.partial_count > 1 && end <= partial_total(at.tile) &&
-           at.accumulator_before.has_value() == (at.first_partial > 0);
+    if (!can_be(claim, at.tile)) {
+        return false;
+    }
+    const PartialRange range = range_of(claim, at.tile);
+    return at.partial_count > 1 && at.first_partial >= range.first &&
+           std::uint64_t{at.first_partial} + at.partial_count <= range.end &&
+           at.accumulator_before.has_value() == (at.first_partial > range.first);
 }
 
 bool can_be(const Claim& claim, const AtPartial& at) {
-    return can_be(claim, at.tile) && at.partial < partial_total(at.tile) &&
-           at.accumulator_before.has_value() == (at.partial > 0);
+    if (!can_be(claim, at.tile)) {
+        return false;
+    }
+    const PartialRange range = range_of(claim, at.tile);
+    return at.partial >= range.first && at.partial < range.end &&
+           at.accumulator_before.has_value() == (at.partial > range.first);
 }
 
 bool can_be(const Claim& claim, const AtTensor& at) {
@@ -126,6 +149,33 @@ bool fits_program(const Claim& claim, std::uint32_t index, const OpenedNode& nod
         return false;
     }
     return computed == nullptr || is_computed_node(claim, index, *computed);
+}
+
+bool has_part(const Claim& claim, const Position& position) noexcept {
+    const auto* bisection = std::get_if<Bisection>(&position.at);
+    const auto* at = bisection == nullptr ? nullptr : std::get_if<AtStep>(&bisection->range);
+    return at != nullptr && claim.trace && claim.trace->part && at->step.number == last_step(claim);
+}
+
+bool is_part_possible(const Claim& claim, const DisputedTile& tile) noexcept {
+    if (!claim.trace || !claim.trace->part || !std::holds_alternative<Node>(tile.node.node)) {
+        return false;
+    }
+    const PartClaim& part = *claim.trace->part;
+    const Node& node = std::get<Node>(tile.node.node);
+    return tile.node.step.number == last_step(claim) && tile.node.index == part.node && tile.index == part.tile &&
+           canonical::has_parts(node.op) && tile.index < canonical::tile_count(node.shape) && part.partial_count > 0 &&
+           std::uint64_t{part.first_partial} + part.partial_count <= partial_total(tile);
+}
+
+bool is_program_node(const Claim& claim, std::uint32_t index, const NodeOpening& opening) noexcept {
+    const Hash256& expected = claim.initialisation ? claim.program.init_root : claim.program.step_root;
+    const auto* computed = std::get_if<canonical::Node>(&opening.node);
+    const Hash256 leaf = computed == nullptr
+                             ? commit_hash(claim.program.state_tensors, std::get<CommitNode>(opening.node).inputs_root)
+                             : node_hash(*computed);
+    const auto root = merkle::root_from_path(leaf, index, entry_count(claim), opening.path);
+    return root == expected && fits_program(claim, index, opening.node);
 }
 
 bool is_possible(const Claim& claim, const Position& position) noexcept {

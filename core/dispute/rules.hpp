@@ -47,10 +47,18 @@ std::uint64_t tile_total(const Claim& claim, const OpenedNode& node) noexcept;
 /// Number of partials of tile `tile` of the node that computes it.
 std::uint32_t partial_total(const DisputedTile& tile) noexcept;
 
+/// STM-6: whether all entries of a step are in question whose claim has a part, so that it can be selected.
+bool has_part(const Claim& claim, const Position& position) noexcept;
+/// Whether the tile is the one whose part is claimed, of an operation that has parts, and has all partials of it. The
+/// node must fit the program.
+bool is_part_possible(const Claim& claim, const DisputedTile& tile) noexcept;
+
 /// DSP-8: whether `node` can be at `index` of the claim's graph, judging by the node and the program's commitment: it
 /// is kCommit if and only if it is the last, and any other is well-formed, reads only what exists before it, and as a
 /// batch has the task's shape.
 bool fits_program(const Claim& claim, std::uint32_t index, const OpenedNode& node) noexcept;
+/// DSP-8: the opened node is the program's node at this place, and one that anybody can execute.
+bool is_program_node(const Claim& claim, std::uint32_t index, const NodeOpening& opening) noexcept;
 
 /// Whether moves of a dispute of `claim` can lead to a position with these sizes. The moves and judge() check it;
 /// the functions that they call require it.
