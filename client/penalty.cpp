@@ -217,6 +217,10 @@ std::string meaning(const Penalty& penalty) {
         case Reason::kBeyondBudget:
             return "As the task's solver its drifts from the canonical replays add up over the run as those of honest "
                    "hardware do not (VER-21).";
+        case Reason::kFalseStatement:
+            return "As a member of a group that computes each step together it stated something wrong to another one, "
+                   "or "
+                   "two different things, or accused another one to answer for that and was wrong (STM-7, STM-10).";
         case Reason::kWithheldSecret:
             return "As a contributor to the beacon it kept the secret that it owed to the round that this task's draw "
                    "waited for; it lost its seat too (BCN-8).";

@@ -32,8 +32,8 @@ Result<Dispute, TxError> require_dispute(
     if (dispute->end()) {
         return Unexpected{TxError::kDisputeOver};  // DSP-30
     }
-    if (!dispute->game()) {
-        return Unexpected{TxError::kPhase};  // DSP-42
+    if (!dispute->game() || is_answered(view, *dispute)) {
+        return Unexpected{TxError::kPhase};  // DSP-42, STM-9
     }
     const bool allowed = (party != Party::kChallenger && sender == dispute->responder) ||
                          (party != Party::kResponder && sender == dispute->challenger);
@@ -146,10 +146,14 @@ DisputeGame fresh_game(const Context& context, const Task& task) {
 }
 
 void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline) {
-    dispute.task = task.id;
     dispute.challenger = context.actor;
     hold_lane(context, dispute, has_place(context.state, task, dispute));
     take_bond(context, task, dispute);
+    store_opened(context, task, std::move(dispute), deadline);
+}
+
+void store_opened(Context& context, Task& task, Dispute dispute, Height deadline) {
+    dispute.task = task.id;
     dispute.position = dispute::start_position(dispute.claim);
     dispute.opened_at = context.height();
     if (dispute.game()) {
@@ -248,7 +252,7 @@ Result<void, TxError> execute(Context& context, const RevealMove& action) noexce
 // --- select --------------------------------------------------------------------------------------------------
 
 Result<void, TxError> check_stateless(const SelectMove& action) noexcept {
-    if (action.selection.child >= dispute::kMaxChildren) {
+    if (action.selection.child > dispute::kMaxChildren) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
     return {};

@@ -5,7 +5,9 @@
 #include <tuple>
 #include <vector>
 
+#include <contracts/arbitration/accused.hpp>
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/params/work.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
@@ -16,13 +18,6 @@
 
 namespace assay::contracts {
 namespace {
-
-void forget_dispute(Context& context, Task& task, const DisputeId& id) {
-    --task.open_disputes;
-    TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
-    std::erase(bookkeeping.disputes, id);
-    set_bookkeeping(context.state, task.id, bookkeeping);
-}
 
 void note_outcome(Dispute& dispute, const PenaltyOutcome& outcome) {
     auto& end = std::get<DisputeEnd>(dispute.phase);
@@ -109,7 +104,27 @@ void refute_profile(Context& context, Task& task, Dispute won, Reason reason) {
     set_task(context.state, task);
 }
 
+/// SET-2: the solver's claim was wrong, for which `conviction` says whose fault it was.
+void refute_solver(Context& context, Task& task, Dispute dispute, Conviction conviction) {
+    conviction.winners = accusers_of(context.state, task, dispute);
+    conviction.segment = dispute.segment;
+    close_dispute(context, dispute, DisputeOutcome::kRefuted, conviction.reason);
+    return_bond(context, dispute);
+    set_dispute(context.state, dispute);
+    forget_dispute(context, task, dispute.id);
+    record(context, task, history::DisputeEnded{dispute.id, true, conviction.reason});
+    note_outcome(dispute, convict(context, task, conviction));
+    set_dispute(context.state, dispute);
+}
+
 }  // namespace
+
+void forget_dispute(Context& context, Task& task, const DisputeId& id) {
+    --task.open_disputes;
+    TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
+    std::erase(bookkeeping.disputes, id);
+    set_bookkeeping(context.state, task.id, bookkeeping);
+}
 
 void refute_verdict(Context& context, Task& task, Assignment& assignment, Refutation refutation) {
     // DSP-43
@@ -156,6 +171,10 @@ void end_dispute_as_forced(Context& context, Task& task, Dispute dispute) {
 }
 
 void refute_claim(Context& context, Task& task, Dispute dispute, Reason reason) {
+    if (dispute.accusation()) {
+        end_accusation(context, task, dispute, DisputeOutcome::kRefuted, reason);
+        return;
+    }
     if (dispute.verdict()) {
         Assignment& assignment = disputed_assignment(task, dispute);
         refute_verdict(context, task, assignment, {VerdictStatus::kRefuted, reason, std::move(dispute)});
@@ -166,18 +185,19 @@ void refute_claim(Context& context, Task& task, Dispute dispute, Reason reason) 
         refute_profile(context, task, std::move(dispute), reason);
         return;
     }
-    const Conviction conviction{
-        .reason = reason, .winners = accusers_of(context.state, task, dispute), .segment = dispute.segment};
-    close_dispute(context, dispute, DisputeOutcome::kRefuted, reason);
-    return_bond(context, dispute);
-    set_dispute(context.state, dispute);
-    forget_dispute(context, task, dispute.id);
-    record(context, task, history::DisputeEnded{dispute.id, true, reason});
-    note_outcome(dispute, convict(context, task, conviction));
-    set_dispute(context.state, dispute);
+    refute_solver(context, task, std::move(dispute), {.reason = reason});
+}
+
+void refute_by(Context& context, Task& task, Dispute dispute, const AccountId& culprit) {
+    // STM-10
+    refute_solver(context, task, std::move(dispute), {.reason = Reason::kFalseStatement, .culprit = culprit});
 }
 
 void uphold_claim(Context& context, Task& task, Dispute dispute, Reason reason) {
+    if (dispute.accusation()) {
+        end_accusation(context, task, dispute, DisputeOutcome::kUpheld, reason);
+        return;
+    }
     close_dispute(context, dispute, DisputeOutcome::kUpheld, reason);
     forget_dispute(context, task, dispute.id);
     record(context, task, history::DisputeEnded{dispute.id, false, reason});
@@ -202,6 +222,11 @@ void uphold_claim(Context& context, Task& task, Dispute dispute, Reason reason) 
 void lapse_dispute(Context& context, Dispute dispute) {
     // DSP-32
     Task task = find_task(context.state, dispute.task).value();
+    if (is_answered(context.state, dispute)) {
+        set_dispute_deadline(context, dispute, context.height_after(dispute_clock(context.params, task.spec)));
+        set_dispute(context.state, dispute);
+        return;
+    }
     if (!dispute.game()) {
         refute_claim(context, task, std::move(dispute), Reason::kUndisclosed);  // DSP-42
     } else if (is_responders_turn(dispute)) {

@@ -36,10 +36,26 @@ DisputeGame fresh_game(const Context& context, const Task& task);
 /// stores the task.
 void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline);
 
-/// The claim was wrong: convicts the solver (SET-2), or refutes the verdict (DSP-43) or the profile (PRF-5).
+/// Stores a dispute whose parties, subject, claim and phase are set and for which the lane and the bond are taken. The
+/// caller stores the task.
+void store_opened(Context& context, Task& task, Dispute dispute, Height deadline);
+
+/// The dispute is over: it is no longer counted. The caller stores the task.
+void forget_dispute(Context& context, Task& task, const DisputeId& id);
+
+/// STM-9: whether an open accusation answers this dispute, or another one about the same claim, which stands still
+/// until that has ended.
+bool is_answered(const StateView& view, const Dispute& dispute);
+
+/// The claim was wrong: convicts the solver (SET-2), refutes the verdict (DSP-43) or the profile (PRF-5), or ends a
+/// false accusation (STM-10).
 void refute_claim(Context& context, Task& task, Dispute dispute, Reason reason);
 
-/// The challenger was wrong: slashes its bond, of which the winner's share goes to the responder (SET-5).
+/// STM-10: the same for a solver's claim, where `culprit` is convicted in the place of the responder.
+void refute_by(Context& context, Task& task, Dispute dispute, const AccountId& culprit);
+
+/// The challenger was wrong: slashes its bond, of which the winner's share goes to the responder (SET-5). Of an
+/// accusation it is the accused, who is convicted (STM-10).
 void uphold_claim(Context& context, Task& task, Dispute dispute, Reason reason);
 
 struct Refutation {

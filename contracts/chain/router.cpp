@@ -3,6 +3,7 @@
 
 #include <variant>
 
+#include <contracts/arbitration/accusation.hpp>
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
 #include <contracts/beacon/contributing.hpp>

@@ -37,6 +37,8 @@ class Prices {
     std::uint64_t task_end() const { return task(2 * (2 + verdicts_ + profiles_) + 1); }
     /// GRP-2: signatures and stakes of so many partners of a group, and what the task's end changes for them.
     static std::uint64_t partners(std::uint64_t count) { return count * (kSignature + slots(4)); }
+    /// STM-2: signatures of so many statements, and the hashes of their evidence.
+    std::uint64_t statements(std::uint64_t count) const { return count * kSignature + 2 * hashed_; }
     /// GAS-5: the end of a task's profiling.
     std::uint64_t profiling() const { return task(2 * (2 + profiles_) + 1); }
     /// Number of profiles of a task.

@@ -72,20 +72,15 @@ bool can_cut(const Params& params, const Task& task, std::uint32_t first) noexce
     return task.group && first >= 2 && task.redraws < params.redraws_max;
 }
 
-void cut(Context& context, Task& task, std::uint32_t first, bool waits) {
+void cut(Context& context, Task& task, std::uint32_t first, const AccountId& member, bool waits) {
     // GRP-7
     if (!is_shortened(task)) {
         taint_descendants(context, task.id);  // GRP-9
     }
-    const AccountId member = responder_of(task, first);
     drop_verdicts(context, task, first);
     end_moot_disputes(context, task, first);
-    Group& group = task.group.value();
-    const std::uint8_t number = find_member(task, member).value();
-    if (std::find(group.convicted.begin(), group.convicted.end(), number) == group.convicted.end()) {
-        group.convicted.push_back(number);
-    }
-    group.counted = first - 1;
+    note_conviction(task, member);
+    task.group->counted = first - 1;
     task.evaluation.reset();
     task.diverged_at.reset();
     task.committee.reset();

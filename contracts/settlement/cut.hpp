@@ -13,8 +13,8 @@ namespace assay::contracts {
 /// one training segment remains, and verifiers may be drawn anew.
 bool can_cut(const Params& params, const Task& task, std::uint32_t first) noexcept;
 
-/// GRP-7: drops the segments from `first` on, for which its responder was convicted, and all verdicts; the task waits
-/// for verifiers of what is left. `waits`: whether it waits for a draw already. Stores the task.
-void cut(Context& context, Task& task, std::uint32_t first, bool waits);
+/// GRP-7: drops the segments from `first` on, for which `member` was convicted, and all verdicts; the task waits for
+/// verifiers of what is left. `waits`: whether it waits for a draw already. Stores the task.
+void cut(Context& context, Task& task, std::uint32_t first, const AccountId& member, bool waits);
 
 }  // namespace assay::contracts

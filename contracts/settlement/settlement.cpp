@@ -116,6 +116,13 @@ std::uint64_t places_of(const Params& params, const Task& task) {
     return std::uint64_t{segments.size()} * verifiers_per_segment(params, task_value(task.spec));
 }
 
+AccountId culprit_of(const Task& task, const Conviction& conviction) {
+    if (conviction.culprit) {
+        return *conviction.culprit;
+    }
+    return conviction.segment ? responder_of(task, *conviction.segment) : task.solver.value();  // GRP-5
+}
+
 /// Ends as moot what is still open, and closes the task.
 void finish(Context& context, Task& task, TaskState state) {
     const TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
@@ -183,22 +190,32 @@ void end_without_fraud(Context& context, Task& task, TaskState state) {
     finish(context, task, state);
 }
 
+PenaltyOutcome convict_member(
+    Context& context, Task& task, const AccountId& member, Reason reason, const AccountId& winner
+) {
+    Amount& bond = bond_of(task, member);
+    const Penalty penalty{.role = Role::kSolver, .from = member, .amount = bond, .reason = reason, .winners = {winner}};
+    bond = {};
+    note_conviction(task, member);
+    record(context, task, history::MemberConvicted{member, reason});
+    return slash(context, task, penalty);
+}
+
 PenaltyOutcome convict(Context& context, Task& task, const Conviction& conviction) {
     // SET-2; AVL-5: where nothing is shown, and nobody wins, it loses as much as any conviction burns at least.
     const bool is_withheld = conviction.reason == Reason::kUnavailable;
-    const AccountId responder =
-        conviction.segment ? responder_of(task, *conviction.segment) : task.solver.value();  // GRP-5
-    Amount& bond = bond_of(task, responder);
+    const AccountId culprit = culprit_of(task, conviction);
+    Amount& bond = bond_of(task, culprit);
     const Penalty penalty{
         .role = Role::kSolver,
-        .from = responder,
+        .from = culprit,
         .amount = is_withheld ? Amount{bond.grains / 2} : bond,
         .reason = conviction.reason,
         .winners = conviction.winners};
     bond = subtract(bond, penalty.amount);
     const PenaltyOutcome outcome = slash(context, task, penalty);
     // Where a clock ran out nothing is known of the segment, and only the solver could have shown that it is right.
-    const bool is_shown = conviction.reason != Reason::kDisputeTimeout;
+    const bool is_shown = conviction.reason != Reason::kDisputeTimeout && !conviction.culprit;
     for (Assignment& assignment : task.assignments) {
         const bool wrong =
             is_shown && assignment.status == VerdictStatus::kAccepted && conviction.segment == assignment.segment;
@@ -215,7 +232,7 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
     }
     if (conviction.segment && can_cut(context.params, task, *conviction.segment)) {
         const bool waits = task.state == TaskState::kCompleted && !is_sitting(task) && !is_withheld;
-        cut(context, task, *conviction.segment, waits);
+        cut(context, task, *conviction.segment, culprit, waits);
         return outcome;
     }
     pay_profilers(context, task, false);

@@ -27,10 +27,19 @@ struct Conviction {
     std::vector<AccountId> winners{};        ///< SET-10; if empty, everything slashed is burned
     std::optional<std::uint32_t> segment{};  ///< the one at fault, if any: its responder is convicted, and verifiers
                                              ///< who accepted it lose their bonds
+    /// STM-10: who is convicted in the responder's place. Nothing is shown of the segment then: its verifiers keep
+    /// their bonds.
+    std::optional<AccountId> culprit{};
 };
 /// SET-2: convicts a solver, or the member that answers for the segment (GRP-5), that was refuted or did not serve the
 /// required data. Returns the outcome for its bond.
 PenaltyOutcome convict(Context& context, Task& task, const Conviction& conviction);
+
+/// STM-8, STM-11: slashes the bond of a member that stated something wrong, and takes its pay; the task goes on. The
+/// caller stores the task.
+PenaltyOutcome convict_member(
+    Context& context, Task& task, const AccountId& member, Reason reason, const AccountId& winner
+);
 
 /// VER-16: pays the jackpot to each winner of one forced verdict of this task, and records the payments.
 void pay_jackpots(Context& context, Task& task, const std::vector<AccountId>& winners);

@@ -24,6 +24,19 @@ struct ProfileDisputeName {
     static constexpr auto fields() { return Fields<&ProfileDisputeName::dispute, &ProfileDisputeName::profile>{}; }
 };
 
+struct AccusationName {
+    TaskId task;
+    std::uint32_t segment = 0;
+    AccountId accused;
+    std::uint8_t kind = 2;  // other than that of an option
+    AccountId accuser;
+    static constexpr auto fields() {
+        return Fields<
+            &AccusationName::task, &AccusationName::segment, &AccusationName::accused, &AccusationName::kind,
+            &AccusationName::accuser>{};
+    }
+};
+
 }  // namespace
 
 DisputeId dispute_id(
@@ -39,6 +52,14 @@ DisputeId dispute_id(
 ) noexcept {
     static const crypto::TaggedHash kTag("assay/dispute");
     const ProfileDisputeName name{{task, segment, challenger, std::nullopt}, profile};
+    return retag<DisputeId>(kTag(codec::encode(name)));
+}
+
+DisputeId accusation_id(
+    const TaskId& task, std::uint32_t segment, const AccountId& accused, const AccountId& accuser
+) noexcept {
+    static const crypto::TaggedHash kTag("assay/dispute");
+    const AccusationName name{.task = task, .segment = segment, .accused = accused, .accuser = accuser};
     return retag<DisputeId>(kTag(codec::encode(name)));
 }
 

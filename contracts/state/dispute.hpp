@@ -13,6 +13,7 @@
 #include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 #include <core/dispute/bisection.hpp>
+#include <core/dispute/statement.hpp>
 
 namespace assay::contracts {
 
@@ -45,6 +46,15 @@ struct DisputedProfile {
     ProfilePart part = ProfilePart::kStart;
     bool operator==(const DisputedProfile&) const = default;
     static constexpr auto fields() { return Fields<&DisputedProfile::profiler, &DisputedProfile::part>{}; }
+};
+
+/// What a member of a group stated as the subject (STM-8): the accuser is the responder, since it claims to have
+/// executed what contradicts the statement; the accused is the challenger.
+struct Accusation {
+    std::uint64_t step = 0;
+    dispute::Piece piece;
+    std::optional<DisputeId> answers;  ///< the dispute that the accuser answers by it (STM-9)
+    static constexpr auto fields() { return Fields<&Accusation::step, &Accusation::piece, &Accusation::answers>{}; }
 };
 
 /// The solver's claim about the dispute's segment as the subject.
@@ -105,7 +115,7 @@ struct Dispute {
     AccountId challenger;
     Role challenger_role = Role::kVerifier;
     Amount challenger_bond;  ///< locked
-    std::variant<SolverClaim, ChallengedVerdict, DisputedProfile> subject;
+    std::variant<SolverClaim, ChallengedVerdict, DisputedProfile, Accusation> subject;
     dispute::Claim claim;
     dispute::Position position;  ///< at first the whole claim; after the end, what was last in question
     Height opened_at;
@@ -117,10 +127,12 @@ struct Dispute {
     DisputeState state() const noexcept;
     /// When something is due of a party; 0 after the end.
     Height deadline() const noexcept;
-    /// What is disputed, if it is a verdict, or a profile; nullptr otherwise. They live as long as the dispute.
+    /// What is disputed, if it is a verdict, a profile, or a statement; nullptr otherwise. They live as long as the
+    /// dispute.
     const ChallengedVerdict* challenged() const noexcept { return std::get_if<ChallengedVerdict>(&subject); }
     const DisputedVerdict* verdict() const noexcept { return challenged() ? &challenged()->verdict : nullptr; }
     const DisputedProfile* profile() const noexcept { return std::get_if<DisputedProfile>(&subject); }
+    const Accusation* accusation() const noexcept { return std::get_if<Accusation>(&subject); }
     /// The clocks, while the parties move; how it ended, once it has. nullptr otherwise.
     const DisputeGame* game() const noexcept { return std::get_if<DisputeGame>(&phase); }
     const DisputeEnd* end() const noexcept { return std::get_if<DisputeEnd>(&phase); }
@@ -143,6 +155,11 @@ DisputeId dispute_id(
 /// The same for a part of a profile; the segment is 0 if the part does not belong to a segment.
 DisputeId dispute_id(
     const TaskId& task, std::uint32_t segment, const AccountId& challenger, const DisputedProfile& profile
+) noexcept;
+
+/// The same for an accusation of `accused` by `accuser`.
+DisputeId accusation_id(
+    const TaskId& task, std::uint32_t segment, const AccountId& accused, const AccountId& accuser
 ) noexcept;
 
 /// DSP-41: "assay/seal" over the dispute and the probe root that its challenger computed.

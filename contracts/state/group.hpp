@@ -25,13 +25,16 @@ struct Partner {
 /// Members are numbered: 0 is the lead, i is partners[i - 1].
 struct Group {
     std::vector<Partner> partners;        ///< in the order of their first seats
+    bool is_together = false;             ///< GRP-11: its members compute each step together
     std::vector<std::uint8_t> seats;      ///< GRP-3: number of the member that holds each seat
     std::vector<std::uint8_t> posters;    ///< GRP-4: number of the member that posted each checkpoint
     std::vector<std::uint8_t> convicted;  ///< GRP-7: numbers of the members that were convicted
     /// The last segment that counts, if training ended before the last (GRP-6) or the task was cut (GRP-7).
     std::optional<std::uint32_t> counted;
     static constexpr auto fields() {
-        return Fields<&Group::partners, &Group::seats, &Group::posters, &Group::convicted, &Group::counted>{};
+        return Fields<
+            &Group::partners, &Group::is_together, &Group::seats, &Group::posters, &Group::convicted,
+            &Group::counted>{};
     }
 };
 

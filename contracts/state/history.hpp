@@ -46,8 +46,9 @@ enum class Reason : std::uint8_t {
     kRoom = 24,
     /// Slashed from the solver: a verifier gave no verdict although the data was available to others.
     kUnserved = 25,
+    kFalseStatement = 26,  ///< slashed from a member of a group: it stated something wrong, or two things
 };
-constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kUnserved; }
+constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kFalseStatement; }
 const char* to_string(Reason reason) noexcept;
 
 /// Result of profiling (PRF-6, PRF-7).
@@ -248,6 +249,21 @@ struct Cut {  // a member of a group was convicted, and the others' segments bef
     AccountId member;
     static constexpr auto fields() { return Fields<&Cut::first, &Cut::member>{}; }
 };
+struct Accused {  // a member of a group that trains together stated something wrong, another one says (STM-8)
+    DisputeId dispute;
+    std::uint32_t segment = 0;
+    AccountId accuser;
+    AccountId member;
+    std::optional<DisputeId> answers;
+    static constexpr auto fields() {
+        return Fields<&Accused::dispute, &Accused::segment, &Accused::accuser, &Accused::member, &Accused::answers>{};
+    }
+};
+struct MemberConvicted {  // by what it stated; the task goes on (STM-8, STM-11)
+    AccountId member;
+    Reason reason = Reason::kLostDispute;
+    static constexpr auto fields() { return Fields<&MemberConvicted::member, &MemberConvicted::reason>{}; }
+};
 }  // namespace history
 
 using HistoryEvent = std::variant<
@@ -257,7 +273,7 @@ using HistoryEvent = std::variant<
     history::Slashed, history::StateChanged, history::Diverged, history::LotteryDrawn, history::WatcherDrawn,
     history::VerdictDisclosed, history::VerdictChallenged, history::Tainted, history::ProfilerDrawn,
     history::ProfileCommitted, history::ProfilePublished, history::ProfileChallenged, history::ProfilingEnded,
-    history::Scored, history::RoundClosed, history::Attested, history::Cut>;
+    history::Scored, history::RoundClosed, history::Attested, history::Cut, history::Accused, history::MemberConvicted>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one event in a task's history. `tx` and `actor` are zero if a deadline or a draw caused it.

@@ -7,10 +7,10 @@
 namespace assay::contracts {
 namespace {
 
-/// SET-7: the reward of so many steps, rounded down.
-Amount reward_of(const TaskSpec& spec, std::uint64_t steps) {
+/// SET-7: the reward of so many of all `parts`, rounded down.
+Amount reward_of(const TaskSpec& spec, std::uint64_t count, std::uint64_t parts) {
     __extension__ using Wide = unsigned __int128;
-    return Amount{static_cast<std::uint64_t>(Wide{spec.reward.grains} * steps / spec.steps)};
+    return Amount{static_cast<std::uint64_t>(Wide{spec.reward.grains} * count / parts)};
 }
 
 /// SET-7: what a solver without a group earns.
@@ -18,11 +18,30 @@ Amount earned_alone(const Task& task) {
     if (!task.diverged_at) {
         return task.spec.reward;
     }
-    return reward_of(task.spec, task.checkpoints == 1 ? 0 : *task.diverged_at + 1);
+    return reward_of(task.spec, task.checkpoints == 1 ? 0 : *task.diverged_at + 1, task.spec.steps);
 }
 
 bool was_convicted(const Group& group, std::uint8_t number) {
     return std::find(group.convicted.begin(), group.convicted.end(), number) != group.convicted.end();
+}
+
+/// GRP-8: the steps of the segments that each member of a group posted and that count. GRP-12: of a group that trains
+/// together the steps of all that count, times the member's seats.
+std::vector<std::uint64_t> work_of(const Task& task) {
+    const Group& group = *task.group;
+    std::vector<std::uint64_t> work(group.partners.size() + 1);
+    const std::uint32_t posted = std::min(segment_count(task) + 1, task.checkpoints);
+    for (std::uint32_t segment = 1; segment < posted; ++segment) {
+        const std::uint64_t steps = step_count(task, segment);
+        if (!group.is_together) {
+            work.at(group.posters.at(segment)) += steps;
+            continue;
+        }
+        for (const std::uint8_t member : group.seats) {
+            work.at(member) += steps;
+        }
+    }
+    return work;
 }
 
 }  // namespace
@@ -50,7 +69,7 @@ bool is_member(const Task& task, const AccountId& account) noexcept { return fin
 
 AccountId owner_of(const Task& task, std::uint32_t index) noexcept {
     // GRP-3
-    if (!task.group || index == 0 || index > segment_count(task.spec)) {
+    if (!task.group || task.group->is_together || index == 0 || index > segment_count(task.spec)) {
         return task.solver.value();
     }
     const auto& seats = task.group->seats;
@@ -75,9 +94,17 @@ Amount bond_of(const Task& task, const AccountId& member) noexcept {
     return number == 0 ? task.solver_bond : task.group.value().partners.at(number - 1U).bond;
 }
 
+void note_conviction(Task& task, const AccountId& member) {
+    const std::uint8_t number = find_member(task, member).value();
+    Group& group = task.group.value();
+    if (!was_convicted(group, number)) {
+        group.convicted.push_back(number);
+    }
+}
+
 std::uint64_t turn_blocks(const Task& task) noexcept {
     // GRP-4
-    const std::uint64_t seats = task.group ? task.group->seats.size() : 1;
+    const std::uint64_t seats = task.group && !task.group->is_together ? task.group->seats.size() : 1;
     const std::uint64_t rounds = 2 * std::uint64_t{segment_count(task.spec)};
     return div_ceil<std::uint64_t>(task.spec.training_blocks * seats, rounds);
 }
@@ -89,7 +116,7 @@ void note_poster(Task& task, const AccountId& member) {
     Group& group = *task.group;
     const std::uint8_t number = find_member(task, member).value();
     group.posters.push_back(number);
-    if (task.checkpoints != 0) {
+    if (task.checkpoints != 0 && !group.is_together) {
         group.seats.at((task.checkpoints - 1) % group.seats.size()) = number;
     }
 }
@@ -112,17 +139,14 @@ std::vector<Share> reward_shares(const Task& task) {
         return {{task.solver.value(), earned_alone(task)}};
     }
     const Group& group = *task.group;
-    std::vector<std::uint64_t> steps(group.partners.size() + 1);
-    const std::uint32_t posted = std::min(segment_count(task) + 1, task.checkpoints);
-    for (std::uint32_t segment = 1; segment < posted; ++segment) {
-        steps.at(group.posters.at(segment)) += step_count(task, segment);
-    }
+    const std::vector<std::uint64_t> work = work_of(task);
+    const std::uint64_t parts = task.spec.steps * (group.is_together ? group.seats.size() : 1);
     std::vector<Share> shares;
-    shares.reserve(steps.size());
-    for (std::size_t i = 0; i < steps.size(); ++i) {
+    shares.reserve(work.size());
+    for (std::size_t i = 0; i < work.size(); ++i) {
         const auto number = static_cast<std::uint8_t>(i);
-        if (steps[i] != 0 && !was_convicted(group, number)) {
-            shares.push_back({member_account(task, number), reward_of(task.spec, steps[i])});
+        if (work[i] != 0 && !was_convicted(group, number)) {
+            shares.push_back({member_account(task, number), reward_of(task.spec, work[i], parts)});
         }
     }
     return shares;

@@ -27,6 +27,9 @@ AccountId responder_of(const Task& task, std::uint32_t segment) noexcept;
 Amount& bond_of(Task& task, const AccountId& member) noexcept;
 Amount bond_of(const Task& task, const AccountId& member) noexcept;
 
+/// GRP-7, STM-8: notes that the member was convicted: it earns nothing. The task must have a group.
+void note_conviction(Task& task, const AccountId& member);
+
 /// GRP-4: number of blocks that a member has for its turn before others may take it over.
 std::uint64_t turn_blocks(const Task& task) noexcept;
 /// GRP-4: the member posts the next checkpoint, and takes its seat over if another holds it. Call before the checkpoint

@@ -30,7 +30,7 @@ constexpr std::array<const char*, 14> kTaskStates{"open",      "drawn",      "tr
 constexpr std::array<const char*, 9> kVerdicts{"due",    "committed", "accepted",     "rejected", "missed",
                                                "broken", "refuted",   "contradicted", "dropped"};
 
-constexpr std::array<const char*, 25> kReasons{
+constexpr std::array<const char*, 26> kReasons{
     "reward",
     "verification_fee",
     "refund",
@@ -55,7 +55,8 @@ constexpr std::array<const char*, 25> kReasons{
     "profiling_fee",
     "withheld_secret",
     "room",
-    "unserved"};
+    "unserved",
+    "false_statement"};
 
 constexpr std::array<const char*, 6> kDisputeStates{"active", "refuted", "upheld", "moot", "awaiting", "forced"};
 
@@ -92,7 +93,9 @@ constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "scored",
     "round_closed",
     "attested",
-    "cut"};
+    "cut",
+    "accused",
+    "member_convicted"};
 
 constexpr std::array<const char*, 2> kModes{"exact", "tolerance"};
 constexpr std::array<const char*, 3> kVerdictParts{"probe", "end", "measurement"};
@@ -169,6 +172,10 @@ constexpr std::array kErrors{
     ErrorName{TxError::kNotExact, "not_exact"},
     ErrorName{TxError::kPartUnknown, "part_unknown"},
     ErrorName{TxError::kNotMeasured, "not_measured"},
+    ErrorName{TxError::kNotTogether, "not_together"},
+    ErrorName{TxError::kNotStated, "not_stated"},
+    ErrorName{TxError::kNoEvidence, "no_evidence"},
+    ErrorName{TxError::kNotAnswerable, "not_answerable"},
     ErrorName{TxError::kTileInvalid, "tile_invalid"},
     ErrorName{TxError::kNotOnCommittee, "not_on_committee"},
     ErrorName{TxError::kAlreadyAttested, "already_attested"},

@@ -78,6 +78,10 @@ enum class [[nodiscard]] TxError : std::uint8_t{
     kNotExact = 88,         ///< DSP-44: the segment is judged by distance; dispute its verdicts instead
     kPartUnknown = 89,      ///< DSP-45, PRF-5: the disputed part does not exist
     kNotMeasured = 90,      ///< DSP-45: the given roots do not match the measured states
+    kNotTogether = 91,      ///< STM-8: not members of a group that computes each step together
+    kNotStated = 92,        ///< STM-2: the member did not sign this statement for this chain and task
+    kNoEvidence = 93,       ///< STM-4, STM-7: the evidence was refused (dispute::StatementError)
+    kNotAnswerable = 94,    ///< STM-9: the dispute is not one that the sender can answer by an accusation now
     // Availability.
     kTileInvalid = 102,      ///< AVL-3: not the tile that was drawn, or not part of the checkpoint
     kNotOnCommittee = 104,   ///< AVL-3

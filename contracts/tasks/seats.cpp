@@ -20,8 +20,11 @@ struct SeatsClaim {
     TaskId task;
     AccountId lead;
     std::vector<AccountId> seats;
+    bool is_together = false;
     static constexpr auto fields() {
-        return Fields<&SeatsClaim::chain_id, &SeatsClaim::task, &SeatsClaim::lead, &SeatsClaim::seats>{};
+        return Fields<
+            &SeatsClaim::chain_id, &SeatsClaim::task, &SeatsClaim::lead, &SeatsClaim::seats,
+            &SeatsClaim::is_together>{};
     }
 };
 
@@ -41,10 +44,10 @@ Height turn_began_at(const StateView& view, const Task& task) {
 }  // namespace
 
 Hash256 seats_claim(
-    const std::string& chain_id, const TaskId& task, const AccountId& lead, const std::vector<AccountId>& seats
+    const std::string& chain_id, const TaskId& task, const std::vector<AccountId>& seats, bool is_together
 ) {
     static const crypto::TaggedHash kTag("assay/seats");  // GRP-2
-    return kTag(codec::encode(SeatsClaim{chain_id, task, lead, seats}));
+    return kTag(codec::encode(SeatsClaim{chain_id, task, seats.front(), seats, is_together}));
 }
 
 std::vector<AccountId> partners_of(const std::vector<AccountId>& seats) {
@@ -64,7 +67,8 @@ Result<void, TxError> check_bound(
 ) noexcept {
     // GRP-2
     if (action.seats.empty()) {
-        return action.signatures.empty() ? Result<void, TxError>() : Unexpected{TxError::kSeatsInvalid};
+        const bool is_alone = action.signatures.empty() && !action.is_together;
+        return is_alone ? Result<void, TxError>() : Unexpected{TxError::kSeatsInvalid};
     }
     const std::vector<AccountId> partners = partners_of(action.seats);
     if (action.seats.front() != lead || partners.empty()) {
@@ -73,7 +77,7 @@ Result<void, TxError> check_bound(
     if (partners.size() != action.signatures.size()) {
         return Unexpected{TxError::kSeatsNotSigned};
     }
-    const Hash256 claim = seats_claim(chain_id, action.task, lead, action.seats);
+    const Hash256 claim = seats_claim(chain_id, action.task, action.seats, action.is_together);
     for (std::size_t i = 0; i < partners.size(); ++i) {
         if (!crypto::verify_signature(partners[i], claim.view(), action.signatures[i])) {
             return Unexpected{TxError::kSeatsNotSigned};
@@ -111,13 +115,15 @@ Result<void, TxError> check_seats(
     return {};
 }
 
-void form_group(Context& context, Task& task, const std::vector<AccountId>& seats) {
+void form_group(Context& context, Task& task, const AcceptTask& action) {
+    const std::vector<AccountId>& seats = action.seats;
     if (seats.empty()) {
         return;
     }
     const Amount bond = member_bond(context.params, task_value(task.spec));
     const std::vector<AccountId> partners = partners_of(seats);
     Group& group = task.group.emplace();
+    group.is_together = action.is_together;
     group.partners.reserve(partners.size());
     for (const AccountId& partner : partners) {
         lock_stake(context, Role::kSolver, partner, bond);

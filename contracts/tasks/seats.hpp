@@ -12,9 +12,10 @@
 /// How a group forms, and in which order its members post (GRP-2, GRP-4).
 namespace assay::contracts {
 
-/// GRP-2: "assay/seats" over chain id, task, lead and the list of seats: what each member but the lead signs.
+/// GRP-2: "assay/seats" over chain id, task, lead, the list of seats, and whether members compute each step together:
+/// what each member but the lead signs.
 Hash256 seats_claim(
-    const std::string& chain_id, const TaskId& task, const AccountId& lead, const std::vector<AccountId>& seats
+    const std::string& chain_id, const TaskId& task, const std::vector<AccountId>& seats, bool is_together
 );
 
 /// GRP-2: the accounts of the list other than the first one, in the order of their first seats.
@@ -36,7 +37,7 @@ Result<void, TxError> check_seats(
     const StateView& view, const Params& params, const Task& task, const std::vector<AccountId>& seats
 ) noexcept;
 /// GRP-2, GRP-5: forms the group and locks the bonds of all members but the lead. The caller stores the task.
-void form_group(Context& context, Task& task, const std::vector<AccountId>& seats);
+void form_group(Context& context, Task& task, const AcceptTask& action);
 
 /// GRP-4: returns the task if it is in training and the sender is its solver or in its group; fails with kTaskUnknown,
 /// kTaskState or kNotSolver.

@@ -170,7 +170,7 @@ Result<void, TxError> execute(Context& context, const AcceptTask& action) noexce
     const Amount bond = bond_to_accept(context.params, task, action);
     lock_stake(context, Role::kSolver, context.actor, subtract(bond, task.solver_bond));
     task.solver_bond = bond;
-    form_group(context, task, action.seats);
+    form_group(context, task, action);
     pay_room(context, task);
     record(context, task, history::Accepted{task.solver_bond, action.seats});
     enter_state(context, task, TaskState::kTraining, context.height_after(task.spec.training_blocks));

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <variant>
 
+#include <contracts/arbitration/actions/accusation_actions.hpp>
 #include <contracts/arbitration/actions/dispute_actions.hpp>
 #include <contracts/availability/actions/availability_actions.hpp>
 #include <contracts/beacon/actions/beacon_actions.hpp>
@@ -35,7 +36,7 @@ using Action = std::variant<
     Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, AttestAvailability, DeclareDivergence,
     DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail, RegisterTerms, CommitProfile, PublishProfile,
-    ChallengeProfile, JoinBeacon, Contribute, LeaveBeacon, DeclineTask>;
+    ChallengeProfile, JoinBeacon, Contribute, LeaveBeacon, DeclineTask, Accuse, ReportEquivocation>;
 
 /// Name of the action in RPC and CLI, such as "transfer" or "submit_task".
 const char* action_name(const Action& action) noexcept;

@@ -199,6 +199,7 @@ Result<void, StatementError> check_equivocation(const StatedPiece& one, const St
     same.values = other.piece.values;
     const bool is_same_subject = one.statement.task == other.statement.task &&
                                  one.statement.before == other.statement.before &&
+                                 one.statement.session == other.statement.session &&
                                  one.statement.step == other.statement.step && same == other.piece;
     TRY(require(is_same_subject, StatementError::kWrongStep));
     return require(one.piece.values != other.piece.values, StatementError::kNoContradiction);

@@ -58,13 +58,16 @@ Hash256 piece_leaf(const Piece& piece) noexcept;
 /// What a member signs: pieces of one step.
 struct Statement {
     Hash256 task;
-    Hash256 before;  ///< state root at the start of the segment
+    Hash256 before;   ///< state root at the start of the segment
+    Hash256 session;  ///< a run of the segment, in which nobody computes anything twice (STM-3)
     std::uint64_t step = 0;
     std::uint32_t pieces = 0;
     Hash256 root;  ///< Merkle root of the pieces' leaves
     bool operator==(const Statement&) const = default;
     static constexpr auto fields() {
-        return Fields<&Statement::task, &Statement::before, &Statement::step, &Statement::pieces, &Statement::root>{};
+        return Fields<
+            &Statement::task, &Statement::before, &Statement::session, &Statement::step, &Statement::pieces,
+            &Statement::root>{};
     }
 };
 /// STM-2: what is signed: "assay/statement" over Borsh of the chain id and the statement.
@@ -137,7 +140,7 @@ std::optional<Hash256> values_of(const Piece& piece, const canonical::Node& node
 /// Number of the tile, of a tensor of this shape, that has the piece.
 std::uint64_t tile_of(const canonical::Shape& shape, const Piece& piece) noexcept;
 
-/// STM-7: fails unless the two say different values of one rectangle.
+/// STM-7: fails unless the two say different values of one rectangle, in one session.
 Result<void, StatementError> check_equivocation(const StatedPiece& one, const StatedPiece& other) noexcept;
 
 }  // namespace assay::dispute

@@ -125,15 +125,15 @@ Json render_group(const contracts::Task& task) {
     for (const contracts::Partner& partner : group.partners) {
         partners.push_back({{"account", render(partner.account)}, {"bond", render(partner.bond)}});
     }
-    return {
-        {"partners", std::move(partners)},
-        {"seats", accounts(group.seats)},
-        {"posters", accounts(group.posters)},
-        {"convicted", accounts(group.convicted)},
-        {"counted", or_null(group.counted)}};
+    return {{"partners", std::move(partners)},        {"is_together", group.is_together},
+            {"seats", accounts(group.seats)},         {"posters", accounts(group.posters)},
+            {"convicted", accounts(group.convicted)}, {"counted", or_null(group.counted)}};
 }
 
 const char* subject_of(const contracts::Dispute& dispute) {
+    if (dispute.accusation()) {
+        return "statement";
+    }
     return dispute.verdict() ? "verdict" : dispute.profile() ? "profile" : "segment";
 }
 

@@ -45,7 +45,7 @@ Json fields_of(const AcceptTask& a) {
     for (const AccountId& seat : a.seats) {
         seats.push_back(rpc::render(seat));
     }
-    return {{"task", rpc::render(a.task)}, {"seats", std::move(seats)}};
+    return {{"task", rpc::render(a.task)}, {"seats", std::move(seats)}, {"is_together", a.is_together}};
 }
 Json fields_of(const CompleteTask& a) {
     return {{"task", rpc::render(a.task)}, {"score", a.evaluation ? rpc::render_score(a.evaluation->score) : Json()}};
@@ -97,6 +97,28 @@ Json fields_of(const ProveMove& a) {
         {"chunks", partial != nullptr ? partial->chunks.size() : 0},
         {"entry", std::holds_alternative<dispute::EntryProof>(a.proof)},
         {"divergence", std::holds_alternative<dispute::DivergenceProof>(a.proof)}};
+}
+/// What a piece of a statement is about.
+Json stated(const dispute::StatedPiece& stated) {
+    const dispute::Piece& piece = stated.piece;
+    return {
+        {"step", stated.statement.step},
+        {piece.source == canonical::Source::kNode ? "node" : "tensor", piece.index},
+        {"is_part", piece.part.has_value()},
+        {"row", piece.row},
+        {"col", piece.col},
+        {"rows", piece.rows},
+        {"cols", piece.cols}};
+}
+Json fields_of(const Accuse& a) {
+    return {
+        {"task", rpc::render(a.task)},
+        {"member", rpc::render(a.member)},
+        {"stated", stated(a.contradiction.stated)},
+        {"answers", a.answers ? rpc::render(*a.answers) : Json()}};
+}
+Json fields_of(const ReportEquivocation& a) {
+    return {{"task", rpc::render(a.task)}, {"member", rpc::render(a.member)}, {"stated", stated(a.one)}};
 }
 Json fields_of(const AttestAvailability& a) {
     return {{"task", rpc::render(a.task)}, {"tensor", a.opening.tensor}, {"tile", a.opening.tile}};

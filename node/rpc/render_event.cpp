@@ -19,6 +19,17 @@ Json fields_of(const Accepted& e) {
     return {{"bond", rpc::render(e.bond)}, {"seats", std::move(seats)}};
 }
 Json fields_of(const Cut& e) { return {{"first", e.first}, {"member", rpc::render(e.member)}}; }
+Json fields_of(const Accused& e) {
+    return {
+        {"dispute", rpc::render(e.dispute)},
+        {"segment", e.segment},
+        {"accuser", rpc::render(e.accuser)},
+        {"member", rpc::render(e.member)},
+        {"answers", e.answers ? rpc::render(*e.answers) : Json()}};
+}
+Json fields_of(const MemberConvicted& e) {
+    return {{"member", rpc::render(e.member)}, {"reason", to_string(e.reason)}};
+}
 Json fields_of(const CheckpointPosted& e) {
     return {{"checkpoint", e.index}, {"state_root", rpc::render(e.state_root)}};
 }

@@ -153,7 +153,7 @@ contracts::AcceptTask Crowd::make_acceptance(
     while (out.seats.size() <= count) {
         out.seats.push_back(chance(20) ? actor.id : able[below(able.size())]->id);
     }
-    const Hash256 claim = contracts::seats_claim(kChainId, id, chance(3) ? able.front()->id : actor.id, out.seats);
+    const Hash256 claim = contracts::seats_claim(kChainId, id, out.seats, out.is_together != chance(3));
     for (const AccountId& partner : contracts::partners_of(out.seats)) {
         const auto signer =
             std::find_if(actors_.begin(), actors_.end(), [&](const Actor& each) { return each.id == partner; });

@@ -93,7 +93,7 @@ void Model::add_why_seats(Why& why, const contracts::AcceptTask& a) const {
         why.insert(TxError::kFieldOutOfRange);
     }
     if (a.seats.empty()) {
-        if (!a.signatures.empty()) {
+        if (!a.signatures.empty() || a.is_together) {
             why.insert(TxError::kSeatsInvalid);
         }
         return;
@@ -103,7 +103,7 @@ void Model::add_why_seats(Why& why, const contracts::AcceptTask& a) const {
         why.insert(TxError::kSeatsInvalid);
     }
     bool is_signed = others.size() == a.signatures.size();
-    const Hash256 claim = contracts::seats_claim(Crowd::kChainId, a.task, who_, a.seats);
+    const Hash256 claim = contracts::seats_claim(Crowd::kChainId, a.task, a.seats, a.is_together);
     for (std::size_t i = 0; is_signed && i < others.size(); ++i) {
         is_signed = crypto::verify_signature(others[i], claim.view(), a.signatures[i]);
     }

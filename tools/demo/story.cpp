@@ -199,6 +199,14 @@ class Teller {
             Stage::kVerification, "the task is cut: the segments from " + std::to_string(e.first) +
                                       " on do not count any more, " + name(e.member) + " was convicted"};
     }
+    Line operator()(const history::Accused& e) const {
+        return {
+            Stage::kChallenge, name(e.accuser) + " accuses " + name(e.member) + " of a false statement in segment " +
+                                   std::to_string(e.segment)};
+    }
+    Line operator()(const history::MemberConvicted& e) const {
+        return {Stage::kChallenge, name(e.member) + " is convicted of a false statement; the task goes on"};
+    }
     Line operator()(const history::RoundClosed& e) const {
         const bool solved = std::any_of(earlier_.begin(), earlier_.end(), [](const HistoryRecord& record) {
             return std::holds_alternative<history::Accepted>(record.event);

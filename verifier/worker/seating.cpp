@@ -72,7 +72,7 @@ std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& 
     }
     std::vector<AccountId> seats{context_.chain.self()};
     seats.insert(seats.end(), partners.begin(), partners.end());
-    const Hash256 claim = contracts::seats_claim(context_.chain.chain_id(), task.id, seats.front(), seats);
+    const Hash256 claim = contracts::seats_claim(context_.chain.chain_id(), task.id, seats, false);
     context_.seats->offer(task.id, seats, claim);
     if (auto signatures = context_.seats->signatures(task.id)) {
         return contracts::AcceptTask{.task = task.id, .seats = seats, .signatures = *std::move(signatures)};
@@ -145,7 +145,7 @@ std::optional<std::vector<AccountId>> Seating::ask(const contracts::Task& task, 
 }
 
 bool Seating::sign(const contracts::Task& task, const std::string& lead_url, const std::vector<AccountId>& seats) {
-    const Hash256 claim = contracts::seats_claim(context_.chain.chain_id(), task.id, seats.front(), seats);
+    const Hash256 claim = contracts::seats_claim(context_.chain.chain_id(), task.id, seats, false);
     const std::string url = lead_url + kSeats + to_hex(task.id.view()) + "/" + to_hex(context_.chain.self().view());
     try {
         const http::HttpResponse answer =

@@ -34,7 +34,10 @@ struct AcceptTask {  // by the drawn solver, alone or as the lead of a group (GR
     TaskId task;
     std::vector<AccountId> seats = {};       ///< empty, or the account of each seat; the first is the sender's
     std::vector<Signature> signatures = {};  ///< of seats_claim(...), by each other account, in order of first seats
-    static constexpr auto fields() { return Fields<&AcceptTask::task, &AcceptTask::seats, &AcceptTask::signatures>{}; }
+    bool is_together = false;                ///< GRP-11: the members compute each step together
+    static constexpr auto fields() {
+        return Fields<&AcceptTask::task, &AcceptTask::seats, &AcceptTask::signatures, &AcceptTask::is_together>{};
+    }
     std::uint64_t gas(const Prices& prices) const { return prices.task(5) + prices.partners(signatures.size()); }
     Amount amount_out(const Params& /*params*/) const { return {}; }
 };

@@ -17,12 +17,12 @@ std::size_t add_partner(Chain& chain, Amount stake) {
     return index;
 }
 
-AcceptTask make_acceptance(const TaskId& id, const std::vector<const Actor*>& seats) {
-    AcceptTask action{.task = id, .seats = {}, .signatures = {}};
+AcceptTask make_acceptance(const TaskId& id, const std::vector<const Actor*>& seats, bool is_together) {
+    AcceptTask action{.task = id, .seats = {}, .signatures = {}, .is_together = is_together};
     for (const Actor* actor : seats) {
         action.seats.push_back(actor->id);
     }
-    const Hash256 claim = seats_claim(kChainId, id, seats.front()->id, action.seats);
+    const Hash256 claim = seats_claim(kChainId, id, action.seats, is_together);
     for (const AccountId& partner : partners_of(action.seats)) {
         for (const Actor* actor : seats) {
             if (actor->id == partner) {
@@ -42,7 +42,7 @@ TaskId drawn_group_task(Chain& chain, const TaskSpec& spec) {
     return id;
 }
 
-TaskId start_group(Chain& chain, TaskSpec spec, std::size_t partners) {
+TaskId start_group(Chain& chain, TaskSpec spec, std::size_t partners, bool is_together) {
     spec.members = static_cast<std::uint8_t>(partners + 1);
     const TaskId id = drawn_group_task(chain, spec);
     std::vector<const Actor*> seats{&chain.solver};
@@ -53,7 +53,7 @@ TaskId start_group(Chain& chain, TaskSpec spec, std::size_t partners) {
     for (std::size_t i = 0; i < partners; ++i) {
         seats.push_back(&chain.others[first + i]);
     }
-    REQUIRE(chain.run(chain.solver, make_acceptance(id, seats)) == 0);
+    REQUIRE(chain.run(chain.solver, make_acceptance(id, seats, is_together)) == 0);
     REQUIRE(chain.task(id).state == TaskState::kTraining);
     return id;
 }
@@ -65,9 +65,9 @@ void post_by_turns(Chain& chain, const TaskId& id, const std::vector<Hash256>& r
     }
 }
 
-TaskId complete_group_task(Chain& chain, const ToyRun& run, std::size_t partners) {
+TaskId complete_group_task(Chain& chain, const ToyRun& run, std::size_t partners, bool is_together) {
     chain.bond_all();
-    const TaskId id = start_group(chain, run.spec(), partners);
+    const TaskId id = start_group(chain, run.spec(), partners, is_together);
     post_by_turns(chain, id, run.checkpoint_roots());
     REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
     return id;

@@ -17,19 +17,19 @@ std::size_t add_partner(Chain& chain, Amount stake = {100 * kCoin});
 inline std::uint64_t members_bond(const Chain& chain) { return chain.params.solver_bond.grains / 4 * 5; }
 
 /// An acceptance of this task by the first account, signed by each other one.
-AcceptTask make_acceptance(const TaskId& id, const std::vector<const Actor*>& seats);
+AcceptTask make_acceptance(const TaskId& id, const std::vector<const Actor*>& seats, bool is_together = false);
 
 /// Submits the task and waits for its lead, who is the chain's solver.
 TaskId drawn_group_task(Chain& chain, const TaskSpec& spec);
 
 /// A task in training by the chain's solver and so many partners, which become the last of `others`, with a seat each.
-TaskId start_group(Chain& chain, TaskSpec spec, std::size_t partners);
+TaskId start_group(Chain& chain, TaskSpec spec, std::size_t partners, bool is_together = false);
 
 /// Posts the checkpoints from the next one on, each by whose turn it is.
 void post_by_turns(Chain& chain, const TaskId& id, const std::vector<Hash256>& roots);
 
 /// A completed toy task of `run` by the chain's solver and so many partners.
-TaskId complete_group_task(Chain& chain, const ToyRun& run, std::size_t partners);
+TaskId complete_group_task(Chain& chain, const ToyRun& run, std::size_t partners, bool is_together = false);
 
 /// Empty blocks until the task is in `state`.
 void await_state(Chain& chain, const TaskId& id, TaskState state);

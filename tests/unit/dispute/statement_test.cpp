@@ -40,7 +40,13 @@ StatedPiece state(const Claim& segment, std::uint64_t step, const Piece& piece) 
         .values = {}};
     const merkle::Tree tree({piece_leaf(other), piece_leaf(piece), piece_leaf(other)});
     return {
-        .statement = {.task = some_hash(1), .before = segment.before, .step = step, .pieces = 3, .root = tree.root()},
+        .statement =
+            {.task = some_hash(1),
+             .before = segment.before,
+             .session = some_hash(2),
+             .step = step,
+             .pieces = 3,
+             .root = tree.root()},
         .piece = piece,
         .index = 1,
         .path = tree.path(1)};
@@ -337,6 +343,9 @@ TEST_CASE("STM-7: two values of one rectangle, signed by one member, need no gam
     elsewhere = other;
     elsewhere.part = PartRange{.first_partial = 0, .partial_count = 1};
     CHECK(check_equivocation(first, state(segment, 1, elsewhere)).error() == E::kWrongStep);
+    auto restarted = second;
+    restarted.statement.session = some_hash(5);
+    CHECK(check_equivocation(first, restarted).error() == E::kWrongStep);
     auto forged = second;
     forged.piece.values = some_hash(3);
     CHECK(check_equivocation(first, forged).error() == E::kNotStated);

@@ -17,7 +17,7 @@ std::string hex(const Hash256& hash) { return to_hex(hash.view()); }
 
 /// EVL-5: of the solver's claims only an evaluation's is a function of a state other than segment 0's.
 bool is_over_score(const Dispute& d) {
-    return d.claim.initialisation && d.segment != 0 && !d.verdict() && !d.profile();
+    return d.claim.initialisation && d.segment != 0 && std::holds_alternative<contracts::SolverClaim>(d.subject);
 }
 
 std::string subject_text(const Dispute& d) {
@@ -29,9 +29,18 @@ std::string subject_text(const Dispute& d) {
         return "the " + std::string(contracts::to_string(d.profile()->part)) + " in a profiler's report" +
                (d.segment == 0 ? "" : " on segment " + std::to_string(d.segment));
     }
+    if (d.accusation()) {
+        return "a statement about step " + std::to_string(d.accusation()->step) + " in segment " +
+               std::to_string(d.segment);
+    }
     return is_over_score(d) ? "the score" : "segment " + std::to_string(d.segment);
 }
-std::string responder_name(const Dispute& d) { return d.verdict() ? "verifier" : d.profile() ? "profiler" : "solver"; }
+std::string responder_name(const Dispute& d) {
+    if (d.accusation()) {
+        return "accuser";
+    }
+    return d.verdict() ? "verifier" : d.profile() ? "profiler" : "solver";
+}
 bool is_over_measurement(const Dispute& d) {
     return (d.verdict() && d.verdict()->part == contracts::VerdictPart::kMeasurement) ||
            (d.profile() && contracts::is_measured(d.profile()->part));
@@ -57,6 +66,15 @@ std::string claim_text(const Dispute& d) {
 }
 
 std::string accusation_text(const Dispute& d) {
+    if (d.accusation()) {
+        const dispute::Piece& piece = d.accusation()->piece;
+        const bool is_node = piece.source == canonical::Source::kNode;
+        return "  The accused " + crypto::to_address(d.challenger) + "\n  had stated other values of " +
+               (is_node ? "node " : "tensor ") + std::to_string(piece.index) + " in step " +
+               std::to_string(d.accusation()->step) + ". It was accused in block " + std::to_string(d.opened_at.value) +
+               (d.accusation()->answers ? ", in answer to dispute\n  " + to_hex(d.accusation()->answers->view()) : "") +
+               ".\n";
+    }
     // The record counts what is still locked: nothing once it is over.
     const std::string bond = d.challenger_bond.grains > 0 ? " with a bond of " + to_text(d.challenger_bond) : "";
     return "  The " + std::string(contracts::to_string(d.challenger_role)) + " " + crypto::to_address(d.challenger) +

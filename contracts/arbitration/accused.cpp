@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/arbitration/accused.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <contracts/arbitration/ending.hpp>
+#include <contracts/ledger/ledger.hpp>
+#include <contracts/lifecycle/disputes.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/by_value.hpp>
+#include <contracts/settlement/settlement.hpp>
+#include <contracts/stake/staking.hpp>
+#include <contracts/state/members.hpp>
+#include <contracts/state/slots.hpp>
+
+namespace assay::contracts {
+namespace {
+
+bool is_of_one_claim(const Dispute& one, const Dispute& other) {
+    const auto is_solvers = [](const Dispute& dispute) { return std::holds_alternative<SolverClaim>(dispute.subject); };
+    return is_solvers(one) && is_solvers(other) && one.segment == other.segment && one.responder == other.responder;
+}
+
+/// Ends one dispute of those that an accusation ends. The caller stores the task.
+void end_one(Context& context, Task& task, Dispute& dispute, DisputeOutcome outcome, Reason reason) {
+    close_dispute(context, dispute, outcome, reason);
+    set_dispute(context.state, dispute);
+    forget_dispute(context, task, dispute.id);
+    record(context, task, history::DisputeEnded{dispute.id, outcome == DisputeOutcome::kRefuted, reason});
+}
+
+/// What the accuser loses of its bond whose accusation answered nothing and was false (SET-5).
+void charge_accuser(Context& context, Task& task, const Dispute& accusation, Reason reason) {
+    Amount& bond = bond_of(task, accusation.responder);
+    const Penalty penalty{
+        .role = Role::kSolver,
+        .from = accusation.responder,
+        .amount = std::min(challenger_bond(context.params, task_value(task.spec)), bond),
+        .reason = reason,
+        .winners = {accusation.challenger}};
+    bond = subtract(bond, penalty.amount);
+    slash(context, task, penalty);
+}
+
+}  // namespace
+
+bool is_answered(const StateView& view, const Dispute& dispute) {
+    for (const DisputeId& id : get_bookkeeping(view, dispute.task).disputes) {
+        const Dispute each = find_dispute(view, id).value();
+        if (!each.accusation() || !each.accusation()->answers) {
+            continue;
+        }
+        const Dispute answered = find_dispute(view, *each.accusation()->answers).value();
+        if (answered.id == dispute.id || is_of_one_claim(answered, dispute)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void end_accusation(Context& context, Task& task, const Dispute& accusation, DisputeOutcome outcome, Reason reason) {
+    const bool is_right = outcome == DisputeOutcome::kUpheld;
+    const AccountId culprit = is_right ? accusation.challenger : accusation.responder;
+    AccountId winner = accusation.responder;
+    Dispute ended = accusation;
+    end_one(context, task, ended, outcome, reason);
+    std::optional<DisputeId> above = accusation.accusation()->answers;
+    while (above) {
+        Dispute answered = find_dispute(context.state, *above).value();
+        if (!answered.accusation()) {
+            refute_by(context, task, std::move(answered), culprit);
+            return;
+        }
+        winner = answered.responder;
+        above = answered.accusation()->answers;
+        const bool is_its = answered.challenger == culprit;
+        end_one(context, task, answered, is_its ? DisputeOutcome::kUpheld : DisputeOutcome::kMoot, reason);
+    }
+    if (is_right || accusation.accusation()->answers) {
+        convict_member(context, task, culprit, Reason::kFalseStatement, winner);
+    } else {
+        charge_accuser(context, task, accusation, reason);
+    }
+    resume_deadline(context, task);
+    set_task(context.state, task);
+}
+
+}  // namespace assay::contracts

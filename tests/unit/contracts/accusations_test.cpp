@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include <contracts/params/by_value.hpp>
+#include <contracts/state/members.hpp>
+#include <tests/unit/contracts/statements.hpp>
+
+/// Groups whose members compute each step together, and answer for what they state (GRP-11, GRP-12, STM-8 to STM-11).
+
+using namespace assay;
+using namespace assay::contracts;
+using namespace assay::contracts::test;
+
+namespace {
+
+const Tamper kLie{false, 5, 2, 2};  ///< in segment 2
+constexpr Stated kWrong{.step = 5, .index = 2};
+
+Params all_segments() {
+    Params params = quick_params();
+    params.segments_checked = 4;
+    params.challenge_blocks = 60;
+    return params;
+}
+
+/// A group of the chain's solver and so many partners that computes `run` together.
+struct Team {
+    explicit Team(const ToyRun& run, std::size_t partners = 2) : chain(all_segments()) {
+        chain.bond_all();
+        id = start_group(chain, run.spec(), partners, true);
+        for (std::size_t i = chain.others.size() - partners; i < chain.others.size(); ++i) {
+            members.push_back(chain.others[i]);
+        }
+        bond = members_bond(chain);
+    }
+    void post(const ToyRun& run, std::uint32_t until) {
+        for (std::uint32_t i = chain.task(id).checkpoints; i < until; ++i) {
+            REQUIRE(chain.run(chain.solver, PostCheckpoint{id, i, run.checkpoint_root(i), {}}) == 0);
+        }
+    }
+    /// Through training and the verdicts, which all accept.
+    void finish(const ToyRun& run) {
+        post(run, static_cast<std::uint32_t>(run.checkpoint_roots().size()));
+        REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
+        await_state(chain, id, TaskState::kVerifying);
+        chain.commit_all(id);
+        chain.publish_all(id);
+        REQUIRE(chain.task(id).state == TaskState::kChallenge);
+    }
+    DisputeId dispute_segment(std::uint32_t segment) {
+        REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, segment, Role::kWhistleblower}) == 0);
+        return dispute_id(id, segment, chain.whistleblower.id);
+    }
+    DisputeId accusation(const Actor& accused, const Actor& accuser, std::uint32_t segment = 2) const {
+        return accusation_id(id, segment, accused.id, accuser.id);
+    }
+    DisputeState state(const DisputeId& dispute) const { return find_dispute(chain.view, dispute).value().state(); }
+    std::uint64_t locked(const Actor& actor) const { return chain.stake(Role::kSolver, actor).locked.grains; }
+    Accuse accuse(
+        const Actor& author, const ToyRun& told, const ToyRun& truth, std::optional<DisputeId> answers = std::nullopt,
+        const Stated& what = kWrong
+    ) const {
+        return make_accuse(id, make_statement(id, told, what, author), author, truth, answers);
+    }
+
+    Chain chain;
+    TaskId id;
+    std::vector<Actor> members;  ///< but for the lead
+    std::uint64_t bond = 0;
+};
+
+}  // namespace
+
+TEST_CASE("GRP-11, GRP-12: the lead posts what members compute together, and each earns by its seats") {
+    Team team(honest());
+    CHECK(team.chain.fail(team.members[0], PostCheckpoint{team.id, 0, hash_of("0"), {}}) == TxError::kNotNext);
+    team.post(honest(), 1);
+    // The turn of a group of one: training_blocks over twice the segments.
+    CHECK(turn_blocks(team.chain.task(team.id)) == (team.chain.task(team.id).spec.training_blocks + 5) / 6);
+    CHECK(team.chain.fail(team.members[0], PostCheckpoint{team.id, 1, hash_of("1"), {}}) == TxError::kNotNext);
+    const std::uint64_t lead_before = team.chain.balance(team.chain.solver);
+    const std::uint64_t before = team.chain.balance(team.members[0]);
+    team.finish(honest());
+    team.chain.end_windows(team.id);
+    REQUIRE(team.chain.task(team.id).state == TaskState::kSettled);
+    const std::uint64_t third = team.chain.task(team.id).spec.reward.grains / 3;
+    const std::uint64_t taxed = third - third * team.chain.params.tax_bps / 10'000;
+    CHECK(team.chain.balance(team.members[0]) - before == taxed);
+    CHECK(team.chain.balance(team.chain.solver) > lead_before - 20 * kFee);
+    CHECK(team.locked(team.members[0]) == 0);
+}
+
+TEST_CASE("GRP-11: together is signed, and nothing for who accepts alone") {
+    Chain chain(all_segments());
+    chain.bond_all();
+    TaskSpec spec = honest().spec();
+    spec.members = 2;
+    chain.add_verifiers(1);
+    const TaskId id = drawn_group_task(chain, spec);
+    const std::size_t index = add_partner(chain);
+    AcceptTask action = make_acceptance(id, {&chain.solver, &chain.others[index]}, false);
+    action.is_together = true;
+    CHECK(chain.fail(chain.solver, action) == TxError::kSeatsNotSigned);
+    CHECK(
+        chain.fail(chain.solver, AcceptTask{.task = id, .seats = {}, .signatures = {}, .is_together = true}) ==
+        TxError::kSeatsInvalid
+    );
+}
+
+TEST_CASE("STM-8: who stated something wrong is convicted while the training goes on, and earns nothing") {
+    const ToyRun liar(kLie);
+    Team team(honest());
+    team.post(honest(), 2);
+    const Actor accused = team.members[0];
+    REQUIRE(team.chain.run(team.chain.solver, team.accuse(accused, liar, honest())) == 0);
+    const DisputeId id = team.accusation(accused, team.chain.solver);
+    CHECK(team.state(id) == DisputeState::kActive);
+    CHECK(find_dispute(team.chain.view, id)->responder == team.chain.solver.id);
+    play_dispute(team.chain, id, honest(), liar, accused);
+    CHECK(team.state(id) == DisputeState::kUpheld);
+    CHECK(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{1});
+    CHECK(team.chain.slashed(team.id, Reason::kFalseStatement) == std::vector{team.bond});
+    CHECK(team.chain.paid(team.id, Reason::kWonDispute) == std::vector{team.bond / 2});
+    CHECK(team.locked(accused) == 0);
+    CHECK(team.locked(team.chain.solver) == team.bond);
+    CHECK(team.chain.task(team.id).state == TaskState::kTraining);
+
+    const std::uint64_t before = team.chain.balance(accused);
+    team.finish(honest());
+    team.chain.end_windows(team.id);
+    REQUIRE(team.chain.task(team.id).state == TaskState::kSettled);
+    CHECK(team.chain.balance(accused) == before);
+    const std::uint64_t reward = team.chain.task(team.id).spec.reward.grains;
+    CHECK(team.chain.paid(team.id, Reason::kRefund).front() == reward - 2 * (reward / 3));
+}
+
+TEST_CASE("STM-8, STM-10: a false accusation costs the accuser a challenger's bond, to the accused's benefit") {
+    const ToyRun liar(kLie);
+    Team team(honest());
+    team.post(honest(), 2);
+    const Actor accuser = team.members[0];
+    const Actor accused = team.members[1];
+    // What was stated is right; the accuser claims its own wrong execution.
+    REQUIRE(team.chain.run(accuser, team.accuse(accused, honest(), liar)) == 0);
+    const DisputeId id = team.accusation(accused, accuser);
+    play_dispute(team.chain, id, liar, honest(), accused);
+    CHECK(team.state(id) == DisputeState::kRefuted);
+    const std::uint64_t lost = challenger_bond(team.chain.params, task_value(team.chain.task(team.id).spec)).grains;
+    CHECK(team.chain.slashed(team.id, Reason::kLostDispute) == std::vector{lost});
+    CHECK(team.locked(accuser) == team.bond - lost);
+    CHECK(team.locked(accused) == team.bond);
+    CHECK(team.chain.task(team.id).group->convicted.empty());
+    CHECK(team.chain.fail(accuser, team.accuse(accused, honest(), liar)) == TxError::kAlreadyDisputed);
+}
+
+TEST_CASE("STM-5: a wrong value of the state that the segment begins with convicts at once") {
+    Team team(honest());
+    team.post(honest(), 2);
+    const Actor accused = team.members[1];
+    Signed told = make_statement(team.id, honest(), {.step = 4, .source = canonical::Source::kState}, accused);
+    told.stated.piece.values = hash_of("something else");
+    told.stated.statement.root = merkle::Tree({dispute::piece_leaf(told.stated.piece)}).root();
+    told.signature = accused.key.sign(dispute::statement_digest(kChainId, told.stated.statement).view());
+    REQUIRE(team.chain.run(team.members[0], make_accuse(team.id, told, accused, honest())) == 0);
+    CHECK(team.state(team.accusation(accused, team.members[0])) == DisputeState::kUpheld);
+    CHECK(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{2});
+    CHECK(team.locked(accused) == 0);
+}
+
+TEST_CASE("STM-9, STM-10: the lead answers a dispute by who misled it, who is convicted in its place") {
+    const ToyRun fraud(kLie);
+    Team team(honest());
+    team.finish(fraud);
+    const Actor culprit = team.members[1];
+    const DisputeId disputed = team.dispute_segment(2);
+    REQUIRE(team.chain.run(team.chain.solver, team.accuse(culprit, fraud, honest(), disputed)) == 0);
+    // Meanwhile it stands still, past every clock.
+    CHECK(
+        team.chain.fail(
+            team.chain.solver, RevealMove{disputed, 0, {hash_of("x"), hash_of("x"), hash_of("x"), hash_of("x")}}
+        ) == TxError::kPhase
+    );
+    const DisputeId accusation = team.accusation(culprit, team.chain.solver);
+    play_dispute(team.chain, accusation, honest(), fraud, culprit);
+    CHECK(team.state(accusation) == DisputeState::kUpheld);
+    CHECK(team.state(disputed) == DisputeState::kRefuted);
+    const Task task = team.chain.task(team.id);
+    CHECK(task.state == TaskState::kCompleted);
+    CHECK(segment_count(task) == 1);  // GRP-7
+    CHECK(task.group->convicted == std::vector<std::uint8_t>{2});
+    CHECK(team.locked(team.chain.solver) == team.bond);
+    CHECK(team.locked(culprit) == 0);
+    CHECK(team.chain.slashed(team.id, Reason::kFalseStatement) == std::vector{team.bond});
+    CHECK(team.chain.paid(team.id, Reason::kWonDispute) == std::vector{team.bond / 2});  // to the whistleblower
+    // Nothing was shown of the segment: who accepted it keeps its bond.
+    CHECK(team.chain.slashed(team.id, Reason::kWrongVerdict).empty());
+}
+
+TEST_CASE("STM-10: who answers by a false accusation is convicted itself") {
+    const ToyRun fraud(kLie);
+    Team team(honest());
+    team.finish(fraud);
+    const Actor innocent = team.members[0];
+    const DisputeId disputed = team.dispute_segment(2);
+    // The innocent stated what is right; the lead claims its fraud.
+    REQUIRE(team.chain.run(team.chain.solver, team.accuse(innocent, honest(), fraud, disputed)) == 0);
+    play_dispute(team.chain, team.accusation(innocent, team.chain.solver), fraud, honest(), innocent);
+    CHECK(team.state(team.accusation(innocent, team.chain.solver)) == DisputeState::kRefuted);
+    CHECK(team.state(disputed) == DisputeState::kRefuted);
+    CHECK(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{0});
+    CHECK(team.locked(team.chain.solver) == 0);
+    CHECK(team.locked(innocent) == team.bond);
+}
+
+TEST_CASE("STM-9: blame goes on to the first who was wrong, and who was misled loses nothing") {
+    const ToyRun fraud(kLie);
+    Team team(honest());
+    team.finish(fraud);
+    const Actor misled = team.members[0];
+    const Actor culprit = team.members[1];
+    const DisputeId disputed = team.dispute_segment(2);
+    // The lead read a wrong value of the misled one, who had read one of the culprit.
+    REQUIRE(
+        team.chain.run(team.chain.solver, team.accuse(misled, fraud, honest(), disputed, {.step = 6, .index = 2})) == 0
+    );
+    const DisputeId first = team.accusation(misled, team.chain.solver);
+    const Accuse answer = team.accuse(culprit, fraud, honest(), first);
+    CHECK(team.chain.fail(misled, answer) == TxError::kNotAnswerable);  // it is the lead's move
+    play_until(team.chain, first, honest(), fraud, misled, dispute::Level::kSteps);
+    const Dispute begun = find_dispute(team.chain.view, first).value();
+    ToyReplay replay(honest(), begun.claim, honest().state(begun.claim.first_step));
+    REQUIRE(
+        team.chain.run(
+            team.chain.solver, RevealMove{first, 0, dispute::make_reveal(begun.claim, begun.position, replay)}
+        ) == 0
+    );
+    CHECK(team.chain.fail(culprit, answer) == TxError::kNotTogether);  // itself
+    CHECK(team.chain.fail(team.chain.solver, team.accuse(culprit, fraud, honest(), first)) == TxError::kNotAnswerable);
+    REQUIRE(team.chain.run(misled, answer) == 0);
+    const DisputeId second = team.accusation(culprit, misled);
+    // Nobody can go round in a circle.
+    play_until(team.chain, second, honest(), fraud, culprit, dispute::Level::kNodes);
+    play_dispute(team.chain, second, honest(), fraud, culprit);
+    CHECK(team.state(second) == DisputeState::kUpheld);
+    CHECK(team.state(first) == DisputeState::kMoot);
+    CHECK(team.state(disputed) == DisputeState::kRefuted);
+    CHECK(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{2});
+    CHECK(team.locked(team.chain.solver) == team.bond);
+    CHECK(team.locked(misled) == team.bond);
+    CHECK(team.locked(culprit) == 0);
+}
+
+TEST_CASE("STM-9: a member answers once, and not one that it was accused by in return") {
+    const ToyRun fraud(kLie);
+    Team team(honest(), 1);
+    team.finish(fraud);
+    const Actor partner = team.members[0];
+    const DisputeId disputed = team.dispute_segment(2);
+    REQUIRE(team.chain.run(team.chain.solver, team.accuse(partner, fraud, honest(), disputed)) == 0);
+    const DisputeId first = team.accusation(partner, team.chain.solver);
+    const auto reveal = [&](const DisputeId& id, const Actor& by) {
+        const Dispute dispute = find_dispute(team.chain.view, id).value();
+        ToyReplay replay(honest(), dispute.claim, honest().state(dispute.claim.first_step));
+        const auto children = dispute::make_reveal(dispute.claim, dispute.position, replay);
+        REQUIRE(team.chain.run(by, RevealMove{id, dispute.position.rounds, children}) == 0);
+    };
+    reveal(first, team.chain.solver);
+    const Accuse baseless = team.accuse(team.chain.solver, fraud, honest(), first, {.step = 4, .index = 2});
+    CHECK(team.chain.fail(partner, baseless) == TxError::kNoEvidence);  // the lead was right there
+    const ToyRun early(Tamper{false, 4, 2, 2});
+    REQUIRE(
+        team.chain.run(partner, team.accuse(team.chain.solver, early, honest(), first, {.step = 4, .index = 2})) == 0
+    );
+    const DisputeId second = team.accusation(team.chain.solver, partner);
+    reveal(second, partner);
+    // The lead has accused in this chain: it has to move, or loses.
+    CHECK(team.chain.fail(team.chain.solver, team.accuse(partner, fraud, honest(), second)) == TxError::kNotAnswerable);
+    team.chain.skip(find_dispute(team.chain.view, second)->deadline().value - team.chain.height.value + 1);
+    CHECK(team.state(second) == DisputeState::kUpheld);
+    CHECK(team.state(first) == DisputeState::kMoot);
+    CHECK(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{0});
+    CHECK(team.locked(partner) == team.bond);
+}
+
+TEST_CASE("STM-9, STM-10: clocks decide accusations, and what is answered has none") {
+    const ToyRun fraud(kLie);
+    for (const bool accuser_plays : {false, true}) {
+        CAPTURE(accuser_plays);
+        Team team(honest());
+        team.finish(fraud);
+        const DisputeId disputed = team.dispute_segment(2);
+        const Height deadline = find_dispute(team.chain.view, disputed)->deadline();
+        team.chain.skip(deadline.value - team.chain.height.value - 3);
+        const Actor accused = team.members[0];
+        REQUIRE(team.chain.run(team.chain.solver, team.accuse(accused, fraud, honest(), disputed)) == 0);
+        const DisputeId id = team.accusation(accused, team.chain.solver);
+        if (accuser_plays) {
+            const Dispute begun = find_dispute(team.chain.view, id).value();
+            ToyReplay replay(honest(), begun.claim, honest().state(begun.claim.first_step));
+            REQUIRE(
+                team.chain.run(
+                    team.chain.solver, RevealMove{id, 0, dispute::make_reveal(begun.claim, begun.position, replay)}
+                ) == 0
+            );
+        }
+        team.chain.skip(5);
+        CHECK(team.state(disputed) == DisputeState::kActive);
+        team.chain.skip(find_dispute(team.chain.view, id)->deadline().value - team.chain.height.value);
+        CHECK(team.state(id) == (accuser_plays ? DisputeState::kUpheld : DisputeState::kRefuted));
+        CHECK(team.state(disputed) == DisputeState::kRefuted);
+        const std::uint8_t convicted = accuser_plays ? 1 : 0;
+        CHECK(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{convicted});
+    }
+}
+
+TEST_CASE("STM-8: who may accuse whom, when, and of what") {
+    const ToyRun liar(kLie);
+    Team team(honest());
+    team.post(honest(), 2);
+    const Actor accused = team.members[0];
+    const Accuse good = team.accuse(accused, liar, honest());
+    CHECK(team.chain.fail(team.chain.whistleblower, good) == TxError::kNotTogether);
+    CHECK(team.chain.fail(accused, good) == TxError::kNotTogether);
+    Accuse other = good;
+    other.member = team.members[1].id;
+    CHECK(team.chain.fail(team.chain.solver, other) == TxError::kNotStated);
+    other = good;
+    other.contradiction.stated.statement.session = hash_of("another");
+    CHECK(team.chain.fail(team.chain.solver, other) == TxError::kNotStated);
+    other = good;
+    other.contradiction.state_root = hash_of("x");
+    other.contradiction.evidence = dispute::StateEvidence{};
+    CHECK(team.chain.fail(team.chain.solver, other) == TxError::kNoEvidence);
+    // Of another task, by a statement that is signed for that one.
+    Signed elsewhere = make_statement(TaskId{}, liar, kWrong, accused);
+    Accuse foreign = make_accuse(team.id, elsewhere, accused, honest());
+    CHECK(team.chain.fail(team.chain.solver, foreign) == TxError::kNotStated);
+    // Of a segment whose beginning nobody has posted, or that does not exist.
+    const Accuse early =
+        team.accuse(accused, ToyRun(Tamper{false, 9, 2, 2}), honest(), std::nullopt, {.step = 9, .index = 2});
+    CHECK(team.chain.fail(team.chain.solver, early) == TxError::kSegmentUnknown);
+    // Of what is right.
+    Accuse right = team.accuse(accused, honest(), liar);
+    right.contradiction.evidence = good.contradiction.evidence;
+    CHECK(team.chain.fail(team.chain.solver, right) == TxError::kNoEvidence);
+    // Only in answer to something once the training is over.
+    team.finish(honest());
+    CHECK(team.chain.fail(team.chain.solver, good) == TxError::kTaskState);
+    Accuse answering = good;
+    answering.answers = retag<DisputeId>(hash_of("nothing"));
+    CHECK(team.chain.fail(team.chain.solver, answering) == TxError::kNotAnswerable);
+    answering.answers = team.dispute_segment(3);
+    CHECK(team.chain.fail(team.chain.solver, answering) == TxError::kNotAnswerable);  // another segment
+    answering.answers = team.dispute_segment(2);
+    CHECK(team.chain.fail(team.members[1], answering) == TxError::kNotAnswerable);  // not its own
+}
+
+TEST_CASE("STM-8: members that take turns have stated nothing to each other") {
+    Chain chain(all_segments());
+    chain.bond_all();
+    const TaskId id = start_group(chain, honest().spec(), 1);
+    const Actor partner = chain.others.back();
+    REQUIRE(chain.run(chain.solver, PostCheckpoint{id, 0, honest().checkpoint_root(0), {}}) == 0);
+    const ToyRun liar(Tamper{false, 1, 2, 2});
+    const Signed told = make_statement(id, liar, {.step = 1, .index = 2}, partner);
+    CHECK(chain.fail(chain.solver, make_accuse(id, told, partner, honest())) == TxError::kNotTogether);
+}
+
+TEST_CASE("STM-7, STM-11: two statements that contradict each other convict at once, but not of two sessions") {
+    const ToyRun liar(kLie);
+    Team team(honest());
+    team.post(honest(), 2);
+    const Actor accused = team.members[0];
+    const Signed one = make_statement(team.id, liar, kWrong, accused);
+    const Signed other = make_statement(team.id, honest(), kWrong, accused);
+    const Signed restarted = make_statement(team.id, honest(), kWrong, accused, "another session");
+    const auto report = [&](const Signed& a, const Signed& b) {
+        return ReportEquivocation{team.id, accused.id, a.stated, a.signature, b.stated, b.signature};
+    };
+    CHECK(team.chain.fail(team.chain.solver, report(one, one)) == TxError::kNoEvidence);
+    CHECK(team.chain.fail(team.chain.solver, report(one, restarted)) == TxError::kNoEvidence);
+    CHECK(team.chain.fail(team.chain.whistleblower, report(one, other)) == TxError::kNotTogether);
+    CHECK(team.chain.fail(accused, report(one, other)) == TxError::kNotTogether);
+    ReportEquivocation forged = report(one, other);
+    forged.other_signature = one.signature;
+    CHECK(team.chain.fail(team.chain.solver, forged) == TxError::kNotStated);
+    REQUIRE(team.chain.run(team.members[1], report(one, other)) == 0);
+    CHECK(team.chain.slashed(team.id, Reason::kFalseStatement) == std::vector{team.bond});
+    CHECK(team.chain.paid(team.id, Reason::kWonDispute) == std::vector{team.bond / 2});
+    CHECK(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{1});
+    CHECK(team.chain.fail(team.chain.solver, report(one, other)) == TxError::kNotTogether);  // once
+    const auto event =
+        std::find_if(team.chain.history.begin(), team.chain.history.end(), [](const HistoryRecord& each) {
+            return std::holds_alternative<history::MemberConvicted>(each.event);
+        });
+    REQUIRE(event != team.chain.history.end());
+    CHECK(std::get<history::MemberConvicted>(event->event).member == accused.id);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/unit/contracts/statements.hpp>
+
+#include <doctest/doctest.h>
+
+#include <contracts/arbitration/arbitration.hpp>
+#include <core/dispute/accuser.hpp>
+
+namespace assay::contracts::test {
+namespace {
+
+dispute::Claim segment_claim(const ToyRun& run, std::uint32_t segment) {
+    dispute::Claim claim = base_claim(run.spec(), segment);
+    claim.before = run.checkpoint_root(segment - 1);
+    return claim;
+}
+
+std::uint32_t segment_at(std::uint64_t step) { return static_cast<std::uint32_t>(step / ToyRun::kInterval) + 1; }
+
+}  // namespace
+
+Signed make_statement(
+    const TaskId& task, const ToyRun& run, const Stated& what, const Actor& author, const char* session
+) {
+    const dispute::Claim claim = segment_claim(run, segment_at(what.step));
+    ToyReplay replay(run, claim, run.state(claim.first_step));
+    dispute::Piece piece{
+        .source = what.source,
+        .index = what.index,
+        .part = {},
+        .row = 0,
+        .col = 0,
+        .rows = 1,
+        .cols = 2,
+        .width = 4,
+        .values = {}};
+    piece.values = dispute::own_values(claim, what.step, piece, replay).value();
+    const Hash256 leaf = dispute::piece_leaf(piece);
+    dispute::StatedPiece stated{
+        .statement =
+            {.task = retag<Hash256>(task),
+             .before = claim.before,
+             .session = hash_of(session),
+             .step = what.step,
+             .pieces = 1,
+             .root = merkle::Tree({leaf}).root()},
+        .piece = piece,
+        .index = 0,
+        .path = {}};
+    return {stated, author.key.sign(dispute::statement_digest(kChainId, stated.statement).view())};
+}
+
+Accuse make_accuse(
+    const TaskId& task, const Signed& told, const Actor& author, const ToyRun& truth, std::optional<DisputeId> answers
+) {
+    const dispute::Claim claim = segment_claim(truth, segment_at(told.stated.statement.step));
+    ToyReplay replay(truth, claim, truth.state(claim.first_step));
+    return {
+        .task = task,
+        .member = author.id,
+        .signature = told.signature,
+        .contradiction = dispute::make_contradiction(claim, told.stated, replay),
+        .answers = answers};
+}
+
+}  // namespace assay::contracts::test
