@@ -2,6 +2,7 @@
 #include <verifier/engine/fused/thread_pool.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -11,18 +12,39 @@
 
 namespace assay::engine::fused {
 
+namespace {
+
+// How many items a task has, and the next one that nobody has taken. They change together, so that who takes an item
+// takes one of the task that is being worked on, however late it woke.
+struct Ticket {
+    std::uint32_t items = 0;
+    std::uint32_t next = 0;
+};
+static_assert(std::atomic<Ticket>::is_always_lock_free);
+
+constexpr std::size_t kMostItems = 0xffffffffU;
+
+}  // namespace
+
 struct ThreadPool::Shared {
-    const std::function<void(std::size_t, std::size_t)>* task = nullptr;
-    std::size_t items = 0;
-    std::atomic<std::size_t> next{0};
+    const std::function<void(std::size_t, std::size_t)>* task = nullptr;  // stays while an item of it is being done
+    std::atomic<Ticket> ticket{};
+    std::atomic<std::uint32_t> done{0};   // items
     std::atomic<std::uint64_t> round{0};  // a new one is a new task; the last one is the end
-    std::atomic<std::size_t> busy{0};
     std::atomic<bool> is_stopping{false};
     std::vector<std::thread> threads;
 
     void work(std::size_t thread) {
-        for (std::size_t item = next.fetch_add(1); item < items; item = next.fetch_add(1)) {
-            (*task)(item, thread);
+        Ticket seen = ticket.load();
+        while (seen.next < seen.items) {
+            if (!ticket.compare_exchange_weak(seen, {seen.items, seen.next + 1})) {
+                continue;
+            }
+            (*task)(seen.next, thread);
+            if (done.fetch_add(1) + 1 == seen.items) {
+                done.notify_one();
+            }
+            seen = ticket.load();
         }
     }
 
@@ -38,9 +60,6 @@ struct ThreadPool::Shared {
                 return;
             }
             work(thread);
-            if (busy.fetch_sub(1) == 1) {
-                busy.notify_one();
-            }
         }
     }
 
@@ -73,22 +92,24 @@ void ThreadPool::run(std::size_t items, const std::function<void(std::size_t, st
         }
         return;
     }
+    ASSERT(items <= kMostItems);
+    const auto count = static_cast<std::uint32_t>(items);
     shared.task = &task;
-    shared.items = items;
-    shared.next = 0;
-    shared.busy = shared.threads.size();
+    shared.done = 0;
+    shared.ticket = Ticket{count, 0};
     ++shared.round;
     shared.round.notify_all();
     shared.work(0);
-    for (int i = 0; i < Shared::kSpins && shared.busy.load(std::memory_order_acquire) != 0; ++i) {
+    // A thread that is still asleep has nothing to do with what is done: it is not waited for.
+    for (int i = 0; i < Shared::kSpins && shared.done.load(std::memory_order_acquire) != count; ++i) {
     }
-    for (std::size_t left = shared.busy.load(); left != 0; left = shared.busy.load()) {
-        shared.busy.wait(left);
+    for (std::uint32_t done = shared.done.load(); done != count; done = shared.done.load()) {
+        shared.done.wait(done);
     }
 }
 
 void ThreadPool::check_environments() {
-    // One item to a thread: each waits until all have one.
+    // One item to a thread: each waits until all have one, so that no thread takes two.
     const std::size_t count = size();
     std::atomic<std::size_t> arrived{0};
     std::atomic<bool> is_canonical{true};
