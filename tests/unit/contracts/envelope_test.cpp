@@ -164,7 +164,7 @@ TEST_CASE("TX-6: fields that no state could make valid are refused") {
     CHECK(refuses(OpenDispute{{}, 0, Role::kSolver}));
     CHECK(refuses(RevealMove{{}, 0, {}}));
     CHECK(refuses(RevealMove{{}, 0, std::vector<Hash256>(dispute::kMaxChildren + 1)}));
-    CHECK(refuses(SelectMove{{}, 0, {dispute::kMaxChildren, {}}}));
+    CHECK(refuses(SelectMove{{}, 0, {dispute::kMaxChildren + 1, {}}}));
     CHECK(refuses(AttestAvailability{}));
     CHECK(refuses(DeclareDivergence{}));
 }
