@@ -82,6 +82,20 @@ Result<void, TxError> check_answered(
     return {};
 }
 
+/// STM-11: who was the first to open what is open against the member.
+std::optional<AccountId> first_accuser(const StateView& view, const Task& task, const AccountId& member) {
+    for (const DisputeId& id : get_bookkeeping(view, task.id).disputes) {
+        const Dispute each = find_dispute(view, id).value();
+        if (each.accusation() && each.challenger == member) {
+            return each.responder;
+        }
+        if (std::holds_alternative<SolverClaim>(each.subject) && each.responder == member) {
+            return each.challenger;
+        }
+    }
+    return std::nullopt;
+}
+
 /// STM-8: an accusation that answers nothing is made while the training goes on.
 Result<void, TxError> check_occasion(
     const StateView& view, const Params& params, const Task& task, const Accuse& action, const AccountId& sender,
@@ -193,15 +207,16 @@ Result<void, TxError> check_stateful(
     const StateView& view, const Params& /*params*/, const AccountId& sender, const ReportEquivocation& action
 ) noexcept {
     TRY_ASSIGN(const Task task, require_fellows(view, action.task, sender, action.member));
-    if (bond_of(task, action.member).grains == 0) {
-        return Unexpected{TxError::kNotTogether};  // STM-11: it has lost its bond already
+    if (was_convicted(task, action.member)) {
+        return Unexpected{TxError::kNotTogether};  // STM-11
     }
     return {};
 }
 
 Result<void, TxError> execute(Context& context, const ReportEquivocation& action) noexcept {
     Task task = find_task(context.state, action.task).value();
-    convict_member(context, task, action.member, Reason::kFalseStatement, context.actor);
+    const AccountId winner = first_accuser(context.state, task, action.member).value_or(context.actor);
+    convict_member(context, task, action.member, Reason::kFalseStatement, winner);
     set_task(context.state, task);
     return {};
 }

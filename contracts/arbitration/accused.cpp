@@ -2,7 +2,6 @@
 #include <contracts/arbitration/accused.hpp>
 
 #include <algorithm>
-#include <utility>
 
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/ledger/ledger.hpp>
@@ -23,15 +22,22 @@ bool is_of_one_claim(const Dispute& one, const Dispute& other) {
 }
 
 /// Ends one dispute of those that an accusation ends. The caller stores the task.
-void end_one(Context& context, Task& task, Dispute& dispute, DisputeOutcome outcome, Reason reason) {
+void end_one(Context& context, Task& task, Dispute dispute, DisputeOutcome outcome, Reason reason) {
     close_dispute(context, dispute, outcome, reason);
     set_dispute(context.state, dispute);
     forget_dispute(context, task, dispute.id);
     record(context, task, history::DisputeEnded{dispute.id, outcome == DisputeOutcome::kRefuted, reason});
 }
 
+/// Notes what somebody lost by the dispute, which is over.
+void note_loss(Context& context, const DisputeId& id, const PenaltyOutcome& outcome) {
+    Dispute dispute = find_dispute(context.state, id).value();
+    note_outcome(dispute, outcome);
+    set_dispute(context.state, dispute);
+}
+
 /// What the accuser loses of its bond whose accusation answered nothing and was false (SET-5).
-void charge_accuser(Context& context, Task& task, const Dispute& accusation, Reason reason) {
+PenaltyOutcome charge_accuser(Context& context, Task& task, const Dispute& accusation, Reason reason) {
     Amount& bond = bond_of(task, accusation.responder);
     const Penalty penalty{
         .role = Role::kSolver,
@@ -40,7 +46,7 @@ void charge_accuser(Context& context, Task& task, const Dispute& accusation, Rea
         .reason = reason,
         .winners = {accusation.challenger}};
     bond = subtract(bond, penalty.amount);
-    slash(context, task, penalty);
+    return slash(context, task, penalty);
 }
 
 }  // namespace
@@ -63,24 +69,28 @@ void end_accusation(Context& context, Task& task, const Dispute& accusation, Dis
     const bool is_right = outcome == DisputeOutcome::kUpheld;
     const AccountId culprit = is_right ? accusation.challenger : accusation.responder;
     AccountId winner = accusation.responder;
-    Dispute ended = accusation;
-    end_one(context, task, ended, outcome, reason);
+    DisputeId lost = accusation.id;  // the last one that the culprit loses
+    end_one(context, task, accusation, outcome, reason);
     std::optional<DisputeId> above = accusation.accusation()->answers;
     while (above) {
-        Dispute answered = find_dispute(context.state, *above).value();
+        const Dispute answered = find_dispute(context.state, *above).value();
         if (!answered.accusation()) {
-            refute_by(context, task, std::move(answered), culprit);
+            refute_by(context, task, answered, culprit);
             return;
         }
         winner = answered.responder;
         above = answered.accusation()->answers;
-        const bool is_its = answered.challenger == culprit;
-        end_one(context, task, answered, is_its ? DisputeOutcome::kUpheld : DisputeOutcome::kMoot, reason);
+        if (answered.challenger == culprit) {
+            lost = answered.id;
+            end_one(context, task, answered, DisputeOutcome::kUpheld, reason);
+        } else {
+            end_one(context, task, answered, DisputeOutcome::kMoot, Reason::kMoot);
+        }
     }
     if (is_right || accusation.accusation()->answers) {
-        convict_member(context, task, culprit, Reason::kFalseStatement, winner);
+        note_loss(context, lost, convict_member(context, task, culprit, Reason::kFalseStatement, winner));
     } else {
-        charge_accuser(context, task, accusation, reason);
+        note_loss(context, lost, charge_accuser(context, task, accusation, reason));
     }
     resume_deadline(context, task);
     set_task(context.state, task);

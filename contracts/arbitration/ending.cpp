@@ -19,13 +19,6 @@
 namespace assay::contracts {
 namespace {
 
-void note_outcome(Dispute& dispute, const PenaltyOutcome& outcome) {
-    auto& end = std::get<DisputeEnd>(dispute.phase);
-    end.slashed = outcome.slashed;
-    end.paid = outcome.paid;
-    end.burned = outcome.burned;
-}
-
 Assignment& disputed_assignment(Task& task, const Dispute& dispute) {
     return task.assignments[find_assignment(task, dispute.segment, dispute.responder).value()];
 }
@@ -118,6 +111,13 @@ void refute_solver(Context& context, Task& task, Dispute dispute, Conviction con
 }
 
 }  // namespace
+
+void note_outcome(Dispute& dispute, const PenaltyOutcome& outcome) {
+    auto& end = std::get<DisputeEnd>(dispute.phase);
+    end.slashed = outcome.slashed;
+    end.paid = outcome.paid;
+    end.burned = outcome.burned;
+}
 
 void forget_dispute(Context& context, Task& task, const DisputeId& id) {
     --task.open_disputes;

@@ -8,6 +8,7 @@
 #include <contracts/state/context.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/lifecycle/disputes.hpp>
+#include <contracts/stake/staking.hpp>
 
 /// How disputes begin and end, for arbitration and verification. Each function that ends a dispute stores the dispute,
 /// and the task unless it says otherwise.
@@ -39,6 +40,9 @@ void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadlin
 /// Stores a dispute whose parties, subject, claim and phase are set and for which the lane and the bond are taken. The
 /// caller stores the task.
 void store_opened(Context& context, Task& task, Dispute dispute, Height deadline);
+
+/// Notes what was slashed by a dispute that is over. The caller stores it.
+void note_outcome(Dispute& dispute, const PenaltyOutcome& outcome);
 
 /// The dispute is over: it is no longer counted. The caller stores the task.
 void forget_dispute(Context& context, Task& task, const DisputeId& id);

@@ -101,6 +101,7 @@ struct ImposedGas {
     std::uint64_t operator()(const OpenDispute&) const { return dispute_gas(params); }
     std::uint64_t operator()(const ChallengeVerdict&) const { return dispute_gas(params); }
     std::uint64_t operator()(const ChallengeProfile&) const { return dispute_gas(params); }
+    std::uint64_t operator()(const Accuse&) const { return dispute_gas(params); }
     template <class A>
     std::uint64_t operator()(const A&) const {
         return 0;

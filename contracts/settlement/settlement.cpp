@@ -88,7 +88,29 @@ std::size_t pay_verifiers(
     return earners.size();
 }
 
+/// STM-12: whoever was convicted of a statement gets nothing back.
+void burn_convicted(Context& context, Task& task) {
+    if (!task.group || !task.group->is_together) {
+        return;
+    }
+    for (const std::uint8_t number : std::vector(task.group->convicted)) {
+        const AccountId member = member_account(task, number);
+        Amount& bond = bond_of(task, member);
+        if (bond.grains != 0) {
+            const Penalty penalty{
+                .role = Role::kSolver,
+                .from = member,
+                .amount = bond,
+                .reason = Reason::kFalseStatement,
+                .winners = {}};
+            bond = {};
+            slash(context, task, penalty);
+        }
+    }
+}
+
 void return_bonds(Context& context, Task& task) {
+    burn_convicted(context, task);
     if (task.solver && task.solver_bond.grains != 0) {
         unlock_stake(context, Role::kSolver, *task.solver, task.solver_bond);
         task.solver_bond = {};
@@ -114,6 +136,18 @@ std::uint64_t places_of(const Params& params, const Task& task) {
         segments.insert(assignment.segment);
     }
     return std::uint64_t{segments.size()} * verifiers_per_segment(params, task_value(task.spec));
+}
+
+/// STM-10: what a conviction for a statement takes; something is left for the next one.
+Amount half_of(Amount bond) { return Amount{bond.grains - bond.grains / 2}; }
+
+/// SET-2, AVL-5, STM-10
+Amount amount_lost(const Task& task, const Conviction& conviction, Amount bond) {
+    if (conviction.reason == Reason::kUnavailable) {
+        return Amount{bond.grains / 2};
+    }
+    const bool is_another = conviction.culprit && *conviction.culprit != responder_of(task, *conviction.segment);
+    return is_another ? half_of(bond) : bond;
 }
 
 AccountId culprit_of(const Task& task, const Conviction& conviction) {
@@ -194,8 +228,9 @@ PenaltyOutcome convict_member(
     Context& context, Task& task, const AccountId& member, Reason reason, const AccountId& winner
 ) {
     Amount& bond = bond_of(task, member);
-    const Penalty penalty{.role = Role::kSolver, .from = member, .amount = bond, .reason = reason, .winners = {winner}};
-    bond = {};
+    const Penalty penalty{
+        .role = Role::kSolver, .from = member, .amount = half_of(bond), .reason = reason, .winners = {winner}};
+    bond = subtract(bond, penalty.amount);
     note_conviction(task, member);
     record(context, task, history::MemberConvicted{member, reason});
     return slash(context, task, penalty);
@@ -209,7 +244,7 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
     const Penalty penalty{
         .role = Role::kSolver,
         .from = culprit,
-        .amount = is_withheld ? Amount{bond.grains / 2} : bond,
+        .amount = amount_lost(task, conviction, bond),
         .reason = conviction.reason,
         .winners = conviction.winners};
     bond = subtract(bond, penalty.amount);

@@ -35,8 +35,8 @@ struct Conviction {
 /// required data. Returns the outcome for its bond.
 PenaltyOutcome convict(Context& context, Task& task, const Conviction& conviction);
 
-/// STM-8, STM-11: slashes the bond of a member that stated something wrong, and takes its pay; the task goes on. The
-/// caller stores the task.
+/// STM-10, STM-11: slashes half of the bond of a member that stated something wrong, and takes its pay; the task goes
+/// on. The caller stores the task.
 PenaltyOutcome convict_member(
     Context& context, Task& task, const AccountId& member, Reason reason, const AccountId& winner
 );

@@ -94,6 +94,11 @@ Amount bond_of(const Task& task, const AccountId& member) noexcept {
     return number == 0 ? task.solver_bond : task.group.value().partners.at(number - 1U).bond;
 }
 
+bool was_convicted(const Task& task, const AccountId& member) noexcept {
+    const auto number = find_member(task, member);
+    return task.group && number && was_convicted(*task.group, *number);
+}
+
 void note_conviction(Task& task, const AccountId& member) {
     const std::uint8_t number = find_member(task, member).value();
     Group& group = task.group.value();

@@ -27,7 +27,9 @@ AccountId responder_of(const Task& task, std::uint32_t segment) noexcept;
 Amount& bond_of(Task& task, const AccountId& member) noexcept;
 Amount bond_of(const Task& task, const AccountId& member) noexcept;
 
-/// GRP-7, STM-8: notes that the member was convicted: it earns nothing. The task must have a group.
+/// Whether the account is a member of the task's group that was convicted.
+bool was_convicted(const Task& task, const AccountId& member) noexcept;
+/// GRP-7, STM-10: notes that the member was convicted: it earns nothing. The task must have a group.
 void note_conviction(Task& task, const AccountId& member);
 
 /// GRP-4: number of blocks that a member has for its turn before others may take it over.

@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
 #include <string>
 
 #include <tests/unit/canonical/samples.hpp>
@@ -201,6 +205,121 @@ TEST_CASE("DSP-20: an accumulator absent, unasked for or of the wrong length is 
             CHECK(refused(s, 0, 1, second, PartialError::kBadAccumulator));
             second.before = std::nullopt;
             CHECK(refused(s, 0, 1, second, PartialError::kBadAccumulator));
+        }
+    }
+}
+
+namespace {
+
+/// What a part of `count` partials from `first` on leaves of `tile`.
+Accumulator run_part(const test::Sample& s, std::uint64_t tile, std::uint32_t first, std::uint32_t count) {
+    std::optional<Accumulator> left;
+    for (std::uint32_t p = first; p < first + count; ++p) {
+        PartialInput input{.before = left, .tiles = {}};
+        for (const TileRef& ref : operands_of(s.node, tile, p)) {
+            input.tiles.push_back(tile_of(s.inputs[ref.input], ref.tile));
+        }
+        const auto next = execute_part(s.node, tile, p, s.context, input);
+        REQUIRE(next.has_value());
+        left = *next;
+    }
+    return *left;
+}
+
+/// The sum of the exact products of 32 * `count` positions from 32 * `first` on, in whatever chunks they are.
+std::int64_t plain_product(
+    const test::Sample& s, std::uint32_t row, std::uint32_t col, std::uint32_t first, std::uint32_t count
+) {
+    const Shape a = s.inputs[0].shape;
+    const std::uint32_t group = row / (s.node.shape.rows / (s.inputs[2].shape.rows / s.node.shape.cols));
+    std::uint64_t sum = 0;
+    for (std::uint32_t k = first * kTileDim; k < std::min((first + count) * kTileDim, a.cols); ++k) {
+        const std::int64_t x = test::get_i32(s.inputs[0], std::size_t{row} * a.cols + k);
+        const std::int64_t y = test::get_i32(s.inputs[2], (std::size_t{group} * s.node.shape.cols + col) * a.cols + k);
+        sum += static_cast<std::uint64_t>(x * y);
+    }
+    return static_cast<std::int64_t>(sum);
+}
+
+}  // namespace
+
+TEST_CASE("NUM-41: a part of a product is the exact sum of its positions, across chunks") {
+    test::Random random(41);
+    std::uint32_t across = 0;
+    for (int round = 0; round < 40; ++round) {
+        const test::Sample s = test::random_sample(Op::kContract, random, Kind::kPlain);
+        const std::uint64_t tile = random.below(static_cast<std::uint32_t>(tile_count(s.node.shape)));
+        const std::uint32_t partials = partial_count(s.node, tile);
+        const std::uint32_t first = random.below(partials);
+        const std::uint32_t count = 1 + random.below(partials - first);
+        across += (first * kTileDim / s.node.attributes[1] != ((first + count) * kTileDim - 1) / s.node.attributes[1]);
+        const Accumulator left = run_part(s, tile, first, count);
+        const std::uint64_t cols = tile_cols(s.node.shape);
+        const auto row = static_cast<std::uint32_t>(tile / cols * kTileDim);
+        const auto col = static_cast<std::uint32_t>(tile % cols * kTileDim);
+        const auto value = part_value(s.node, left, 0, 0);
+        REQUIRE(value.has_value());
+        std::int64_t sum = 0;
+        std::memcpy(&sum, value->data(), sizeof sum);
+        CHECK(sum == plain_product(s, row, col, first, count));
+    }
+    CHECK(across > 0);
+}
+
+TEST_CASE("NUM-41: a part of a maximum is that of its columns, and parts together are the whole") {
+    for (const Op op : {Op::kRowMax, Op::kRowSum}) {
+        CAPTURE(std::string(to_string(op)));
+        test::Random random(static_cast<std::uint64_t>(op));
+        for (int round = 0; round < 20; ++round) {
+            const test::Sample s = test::random_sample(op, random, Kind::kPlain);
+            const std::uint32_t partials = partial_count(s.node, 0);
+            const std::uint32_t cut = random.below(partials) + 1;
+            const auto get = [&](const Accumulator& part) {
+                const Bytes value = part_value(s.node, part, 0, 0).value();
+                std::int64_t sum = 0;
+                std::memcpy(&sum, value.data(), value.size());
+                return sum;
+            };
+            const auto as_float = [](std::int64_t bits) {
+                return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+            };
+            std::int64_t joined = get(run_part(s, 0, 0, cut));
+            if (cut < partials) {
+                const std::int64_t rest = get(run_part(s, 0, cut, partials - cut));
+                if (op == Op::kRowSum) {
+                    joined += rest;
+                } else if (s.node.dtype == DType::kF32) {
+                    joined = as_float(rest) > as_float(joined) ? rest : joined;
+                } else {
+                    joined = std::max(static_cast<std::int32_t>(rest), static_cast<std::int32_t>(joined));
+                }
+            }
+            const test::CountingRows rows(s.context.dataset);
+            const Tensor whole = execute_node(s.node, s.context, rows, s.pointers());
+            if (op == Op::kRowSum) {
+                CHECK(joined == test::get_i64(whole, 0));
+            } else {
+                CHECK(static_cast<std::uint32_t>(joined) == test::get_u32(whole, 0));
+            }
+        }
+    }
+}
+
+TEST_CASE("NUM-41: other operations have no parts, and an accumulator has its length") {
+    test::Random random(5);
+    for (const Op op : test::all_ops()) {
+        CAPTURE(std::string(to_string(op)));
+        const test::Sample s = test::random_sample(op, random, Kind::kPlain);
+        PartialInput input = input_for(s, test::CountingRows(s.context.dataset), 0, 0);
+        const auto left = execute_part(s.node, 0, 0, s.context, input);
+        CHECK(left.has_value() == has_parts(op));
+        if (left) {
+            CHECK(part_value(s.node, *left, 0, 0).has_value());
+            CHECK_FALSE(part_value(s.node, *left, 32, 0));
+            CHECK_FALSE(part_value(s.node, Accumulator{Bytes(left->data.size() - 4)}, 0, 0));
+            input.before = Accumulator{Bytes(3)};
+            CHECK(execute_part(s.node, 0, 0, s.context, input).error() == PartialError::kBadAccumulator);
+            CHECK(execute_part(s.node, 1U << 30U, 0, s.context, input).error() == PartialError::kMissingOperand);
         }
     }
 }

@@ -57,6 +57,8 @@ struct Team {
         return accusation_id(id, segment, accused.id, accuser.id);
     }
     DisputeState state(const DisputeId& dispute) const { return find_dispute(chain.view, dispute).value().state(); }
+    /// STM-10: what a conviction takes.
+    std::uint64_t half() const { return bond - bond / 2; }
     std::uint64_t locked(const Actor& actor) const { return chain.stake(Role::kSolver, actor).locked.grains; }
     Accuse accuse(
         const Actor& author, const ToyRun& told, const ToyRun& truth, std::optional<DisputeId> answers = std::nullopt,
@@ -121,17 +123,23 @@ TEST_CASE("STM-8: who stated something wrong is convicted while the training goe
     play_dispute(team.chain, id, honest(), liar, accused);
     CHECK(team.state(id) == DisputeState::kUpheld);
     CHECK(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{1});
-    CHECK(team.chain.slashed(team.id, Reason::kFalseStatement) == std::vector{team.bond});
-    CHECK(team.chain.paid(team.id, Reason::kWonDispute) == std::vector{team.bond / 2});
-    CHECK(team.locked(accused) == 0);
+    CHECK(team.chain.slashed(team.id, Reason::kFalseStatement) == std::vector{team.half()});
+    CHECK(team.chain.paid(team.id, Reason::kWonDispute) == std::vector{team.half() / 2});
+    CHECK(team.locked(accused) == team.bond - team.half());
     CHECK(team.locked(team.chain.solver) == team.bond);
     CHECK(team.chain.task(team.id).state == TaskState::kTraining);
+    const DisputeEnd end = *find_dispute(team.chain.view, id)->end();
+    CHECK(end.slashed.grains == team.half());
+    CHECK(end.paid.grains == team.half() / 2);
 
     const std::uint64_t before = team.chain.balance(accused);
     team.finish(honest());
     team.chain.end_windows(team.id);
     REQUIRE(team.chain.task(team.id).state == TaskState::kSettled);
     CHECK(team.chain.balance(accused) == before);
+    // STM-12
+    CHECK(team.chain.slashed(team.id, Reason::kFalseStatement).back() == team.bond - team.half());
+    CHECK(team.locked(accused) == 0);
     const std::uint64_t reward = team.chain.task(team.id).spec.reward.grains;
     CHECK(team.chain.paid(team.id, Reason::kRefund).front() == reward - 2 * (reward / 3));
 }
@@ -166,7 +174,7 @@ TEST_CASE("STM-5: a wrong value of the state that the segment begins with convic
     REQUIRE(team.chain.run(team.members[0], make_accuse(team.id, told, accused, honest())) == 0);
     CHECK(team.state(team.accusation(accused, team.members[0])) == DisputeState::kUpheld);
     CHECK(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{2});
-    CHECK(team.locked(accused) == 0);
+    CHECK(team.locked(accused) == team.bond - team.half());
 }
 
 TEST_CASE("STM-9, STM-10: the lead answers a dispute by who misled it, who is convicted in its place") {
@@ -191,9 +199,9 @@ TEST_CASE("STM-9, STM-10: the lead answers a dispute by who misled it, who is co
     CHECK(segment_count(task) == 1);  // GRP-7
     CHECK(task.group->convicted == std::vector<std::uint8_t>{2});
     CHECK(team.locked(team.chain.solver) == team.bond);
-    CHECK(team.locked(culprit) == 0);
-    CHECK(team.chain.slashed(team.id, Reason::kFalseStatement) == std::vector{team.bond});
-    CHECK(team.chain.paid(team.id, Reason::kWonDispute) == std::vector{team.bond / 2});  // to the whistleblower
+    CHECK(team.locked(culprit) == team.bond - team.half());
+    CHECK(team.chain.slashed(team.id, Reason::kFalseStatement) == std::vector{team.half()});
+    CHECK(team.chain.paid(team.id, Reason::kWonDispute) == std::vector{team.half() / 2});  // to the whistleblower
     // Nothing was shown of the segment: who accepted it keeps its bond.
     CHECK(team.chain.slashed(team.id, Reason::kWrongVerdict).empty());
 }
@@ -249,7 +257,7 @@ TEST_CASE("STM-9: blame goes on to the first who was wrong, and who was misled l
     CHECK(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{2});
     CHECK(team.locked(team.chain.solver) == team.bond);
     CHECK(team.locked(misled) == team.bond);
-    CHECK(team.locked(culprit) == 0);
+    CHECK(team.locked(culprit) == team.bond - team.half());
 }
 
 TEST_CASE("STM-9: a member answers once, and not one that it was accused by in return") {
@@ -387,8 +395,8 @@ TEST_CASE("STM-7, STM-11: two statements that contradict each other convict at o
     forged.other_signature = one.signature;
     CHECK(team.chain.fail(team.chain.solver, forged) == TxError::kNotStated);
     REQUIRE(team.chain.run(team.members[1], report(one, other)) == 0);
-    CHECK(team.chain.slashed(team.id, Reason::kFalseStatement) == std::vector{team.bond});
-    CHECK(team.chain.paid(team.id, Reason::kWonDispute) == std::vector{team.bond / 2});
+    CHECK(team.chain.slashed(team.id, Reason::kFalseStatement) == std::vector{team.half()});
+    CHECK(team.chain.paid(team.id, Reason::kWonDispute) == std::vector{team.half() / 2});
     CHECK(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{1});
     CHECK(team.chain.fail(team.chain.solver, report(one, other)) == TxError::kNotTogether);  // once
     const auto event =
@@ -397,4 +405,52 @@ TEST_CASE("STM-7, STM-11: two statements that contradict each other convict at o
         });
     REQUIRE(event != team.chain.history.end());
     CHECK(std::get<history::MemberConvicted>(event->event).member == accused.id);
+}
+
+TEST_CASE("STM-11: an accomplice's report does not take the reward from who has accused already") {
+    const ToyRun fraud(kLie);
+    Team team(honest());
+    team.finish(fraud);
+    const Actor lead = team.chain.solver;
+    team.dispute_segment(2);
+    const std::uint64_t before = team.chain.balance(team.chain.whistleblower);
+    const Signed one = make_statement(team.id, fraud, kWrong, lead);
+    const Signed other = make_statement(team.id, honest(), kWrong, lead);
+    const ReportEquivocation report{team.id, lead.id, one.stated, one.signature, other.stated, other.signature};
+    REQUIRE(team.chain.run(team.members[0], report) == 0);
+    CHECK(team.chain.balance(team.chain.whistleblower) - before == team.half() / 2);
+}
+
+TEST_CASE("STM-10: a second conviction finds something left, and whoever finds it a reward") {
+    const ToyRun fraud(Tamper{false, 5, 2, 2, true});  // in segments 2 and 3
+    Team team(honest());
+    team.finish(fraud);
+    const Actor culprit = team.members[1];
+    for (const std::uint32_t segment : {3U, 2U}) {
+        const DisputeId disputed = team.dispute_segment(segment);
+        const std::uint64_t step = segment == 3 ? 8 : 5;
+        // Each segment is judged from the checkpoint before, which is wrong too where it is the third.
+        const Signed told = make_statement(team.id, fraud, {.step = step, .index = 2}, culprit);
+        const ToyRun& start = segment == 3 ? fraud : honest();
+        REQUIRE(
+            team.chain.run(team.chain.solver, make_accuse(team.id, told, culprit, honest(), disputed, &start)) == 0
+        );
+        const DisputeId accusation = team.accusation(culprit, team.chain.solver, segment);
+        const Dispute begun = find_dispute(team.chain.view, accusation).value();
+        ToyReplay replay(honest(), begun.claim, start.state(begun.claim.first_step));
+        const auto children = dispute::make_reveal(begun.claim, begun.position, replay);
+        REQUIRE(team.chain.run(team.chain.solver, RevealMove{accusation, 0, children}) == 0);
+        team.chain.skip(find_dispute(team.chain.view, accusation)->deadline().value - team.chain.height.value);
+        CHECK(team.state(disputed) == DisputeState::kRefuted);
+        if (segment == 3) {
+            team.chain.add_verifiers(1);
+            await_state(team.chain, team.id, TaskState::kVerifying);
+            team.chain.commit_all(team.id);
+            team.chain.publish_all(team.id);
+        }
+    }
+    const std::uint64_t left = team.bond - team.half();
+    CHECK(team.chain.slashed(team.id, Reason::kFalseStatement) == std::vector{team.half(), left - left / 2});
+    CHECK(team.chain.paid(team.id, Reason::kWonDispute) == std::vector{team.half() / 2, (left - left / 2) / 2});
+    CHECK(team.locked(team.chain.solver) == team.bond);
 }

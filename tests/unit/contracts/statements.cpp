@@ -51,10 +51,12 @@ Signed make_statement(
 }
 
 Accuse make_accuse(
-    const TaskId& task, const Signed& told, const Actor& author, const ToyRun& truth, std::optional<DisputeId> answers
+    const TaskId& task, const Signed& told, const Actor& author, const ToyRun& truth, std::optional<DisputeId> answers,
+    const ToyRun* start
 ) {
-    const dispute::Claim claim = segment_claim(truth, segment_at(told.stated.statement.step));
-    ToyReplay replay(truth, claim, truth.state(claim.first_step));
+    const ToyRun& before = start != nullptr ? *start : truth;
+    const dispute::Claim claim = segment_claim(before, segment_at(told.stated.statement.step));
+    ToyReplay replay(truth, claim, before.state(claim.first_step));
     return {
         .task = task,
         .member = author.id,

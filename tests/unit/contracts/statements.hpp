@@ -27,10 +27,11 @@ Signed make_statement(
     const TaskId& task, const ToyRun& run, const Stated& what, const Actor& author, const char* session = "session"
 );
 
-/// The accusation of `author` for what it stated, as `truth` contradicts it.
+/// The accusation of `author` for what it stated, as `truth` contradicts it from the segment's start on, where the
+/// state is that of `start`, or of `truth` itself.
 Accuse make_accuse(
     const TaskId& task, const Signed& told, const Actor& author, const ToyRun& truth,
-    std::optional<DisputeId> answers = std::nullopt
+    std::optional<DisputeId> answers = std::nullopt, const ToyRun* start = nullptr
 );
 
 }  // namespace assay::contracts::test
