@@ -123,6 +123,17 @@ std::string of_unserved(const Penalty& penalty) {
     return out;
 }
 
+std::string meaning_of_unserved(const Penalty& penalty) {
+    if (penalty.unserved.empty()) {
+        return "As the task's solver it shares the fine of a verifier that committed to no verdict while another of "
+               "its "
+               "segment did: whose fault that was cannot be seen (AVL-8).";
+    }
+    return "As the task's solver it pays for a committee that could fetch what a replay of " + of_unserved(penalty) +
+           " needs: as much as the verifiers lose that gave no verdict, and a fee for each member that attested "
+           "(AVL-6).";
+}
+
 bool is_won(Reason reason) { return reason == Reason::kWonDispute || reason == Reason::kAttestation; }
 
 bool is_unpaid(const Penalty& penalty) { return penalty.burned.grains + penalty.paid.grains < penalty.amount.grains; }
@@ -225,13 +236,7 @@ std::string meaning(const Penalty& penalty) {
             return "As a contributor to the beacon it kept the secret that it owed to the round that this task's draw "
                    "waited for; it lost its seat too (BCN-8).";
         case Reason::kUnserved:
-            return penalty.unserved.empty()
-                       ? "As the task's solver it shares the fine of a verifier that committed to no verdict while "
-                         "another of its segment did: whose fault that was cannot be seen (AVL-8)."
-                       : "As the task's solver it pays for a committee that could fetch what a replay of " +
-                             of_unserved(penalty) +
-                             " needs: as much as the verifiers lose that gave no verdict, and a fee for each member "
-                             "that attested (AVL-6).";
+            return meaning_of_unserved(penalty);
         case Reason::kRoom:
             return "It was drawn as the task's solver, and declined or let the draw lapse. It pays for half of that "
                    "draw; the submitter, into whose deposit this went, for the other half (TASK-15).";
