@@ -105,7 +105,13 @@ Prediction predict(
     const ChoiceOptions& options, plan::Layout layout, const std::vector<std::vector<std::uint32_t>>& groups,
     const Arrangement& arrangement
 );
-/// Predicts local replicas on these machines.
+/// Predicts this plan alone, with the machines as its ranks in their order, of which there are as many. Shares of the
+/// batch and micro-batches are the layout's, if it has any.
+Prediction predict_given(
+    const StepProfile& profile, const std::vector<Machine>& machines, const Network& network, ChoiceOptions options,
+    const plan::Layout& layout
+);
+/// Predicts local replicas on these machines: those of the program, if it has any, or its batch divided among them.
 Prediction predict_turns(
     const StepProfile& profile, const std::vector<Machine>& machines, const Network& network,
     const ChoiceOptions& options, std::vector<std::uint32_t> replicas

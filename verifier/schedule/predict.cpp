@@ -39,6 +39,9 @@ std::vector<std::uint32_t> rows_of(
     const StepProfile& profile, const std::vector<Machine>& machines, const Prediction& plan
 ) {
     const plan::Layout& layout = plan.layout;
+    if (!layout.shares.empty()) {
+        return divide_rows(profile.batch_rows, {layout.shares.begin(), layout.shares.end()});
+    }
     std::vector<double> speeds(layout.data);
     std::vector<double> memory(layout.data);
     for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
@@ -221,6 +224,29 @@ Prediction predict(
     return out;
 }
 
+Prediction predict_given(
+    const StepProfile& profile, const std::vector<Machine>& machines, const Network& network, ChoiceOptions options,
+    const plan::Layout& layout
+) {
+    ASSERT(layout.ranks() == machines.size() && machines.size() == network.size());
+    std::vector<std::uint32_t> all(machines.size());
+    std::iota(all.begin(), all.end(), 0U);
+    if (layout.turns > 1) {
+        return predict_turns(profile, machines, network, options, std::move(all));
+    }
+    options.micro_batches = layout.micro_batches;
+    const std::uint32_t count = layout.stages * layout.data;
+    Groups groups(count);
+    for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
+        groups[rank / layout.tensor].push_back(rank);
+    }
+    all.resize(count);
+    return predict(
+        profile, machines, network, options, layout, groups,
+        {{.stages = layout.stages, .width = layout.data}, std::move(all)}
+    );
+}
+
 Prediction predict_turns(
     const StepProfile& profile, const std::vector<Machine>& machines, const Network& network,
     const ChoiceOptions& options, std::vector<std::uint32_t> replicas
@@ -239,7 +265,10 @@ Prediction predict_turns(
     for (std::uint32_t i = 0; i < count; ++i) {
         const double part = static_cast<double>(rows[i]) / profile.batch_rows;
         // A local replica does the optimizer's work by itself, as a replica without ZeRO does.
-        slowest[0].look_at(profile.work * share_of(profile.data[0], part) / speeds[i], {out.machines[i]});
+        const double work = profile.turn_replicas > 0
+                                ? profile.turn_work * ((profile.turn_replicas + count - 1) / count)
+                                : profile.work * share_of(profile.data[0], part);
+        slowest[0].look_at(work / speeds[i], {out.machines[i]});
         // And keeps the parameters from which it began.
         out.memory_bytes = std::max(out.memory_bytes, memory_of(profile, {}, rows[i]) + profile.parameter_bytes);
         for (std::uint32_t k = 0; k < i; ++k) {
