@@ -25,6 +25,7 @@ SECRET = "links of a benchmark"
 PORT = 4100
 BURST_BYTES = 20_000  # more than the largest frame that a device takes
 FRAME_BYTES = 16_384
+CONGESTION = "cubic"  # Linux's default
 
 
 def missing():
@@ -63,6 +64,11 @@ def links_of(members):
     return {"delay_ms": three(delays), "mbit": three(rates)}
 
 
+def members_of_links(links):
+    """A members file with what links_of() told of another one."""
+    return f"memory_bytes = {1 << 30}\ndelay_ms = {links['delay_ms'][1]}\ngbit_per_s = {links['mbit'][1] / 1e3}\n"
+
+
 def members_of_all(members, ranks):
     """A members file for more machines than were measured, with links that are the median of those that were."""
     links = links_of(members)
@@ -74,25 +80,25 @@ def members_of_all(members, ranks):
     return out
 
 
-def summary(measured, predicted_s):
+def summary(steps, predicted_s):
     """Of the lead's steps."""
-    steps = sorted(measured["steps_s"])
+    steps = sorted(steps)
     median = statistics.median(steps)
     return {
         "predicted_s": round(predicted_s, 5),
-        "measured_s": {"median": round(median, 5), "min": round(steps[0], 5), "max": round(steps[-1], 5), "steps": len(steps)},
+        "measured_s": {"median": round(median, 5), "min": round(steps[0], 5), "max": round(steps[-1], 5)},
         "predicted_over_measured": round(predicted_s / median, 4),
     }
 
 
-def utilisation(measured, turn_steps, replicas, held_step_s):
-    """Of rounds: what the ranks compute of the time, and how long a round takes. The lead's calls for a round's other turns take
-    no time, since all turns are run at once."""
-    round_steps = turn_steps * replicas
-    steps = measured["steps_s"]
-    rounds = [sum(steps[i : i + round_steps]) for i in range(0, len(steps) - round_steps + 1, round_steps)]
-    median = statistics.median(rounds)
-    return {"rounds_s": [round(x, 3) for x in rounds], "utilisation": round(turn_steps * held_step_s / median, 4)}
+def rounds_of(steps, round_steps):
+    """How long rounds take. The lead's calls for a round's other turns take no time, since all turns are run at once."""
+    return [round(sum(steps[i : i + round_steps]), 4) for i in range(0, len(steps) - round_steps + 1, round_steps)]
+
+
+def utilisation(rounds, turn_steps, held_step_s):
+    """What the ranks compute of the time of a round."""
+    return {"utilisation": round(turn_steps * held_step_s / statistics.median(rounds), 4)}
 
 
 class Links:
@@ -124,6 +130,7 @@ class Links:
             ["link", "set", device, "gso_max_size", str(FRAME_BYTES)],
             ["address", "add", f"{address(rank)}/24", "dev", device],
             ["link", "set", device, "up"],
+            ["route", "replace", f"{address(0).rsplit('.', 1)[0]}.0/24", "dev", device, "src", address(rank), "congctl", CONGESTION],
         ):
             run("ip", "-n", name, *command)
         run("tc", "-n", name, "qdisc", "add", "dev", device, "root", "tbf", "rate", f"{mbit}mbit", "burst", str(BURST_BYTES),
@@ -218,7 +225,7 @@ training_blocks = 600
 kind = "mlp"
 hidden = {hidden}
 classes = 3
-batch_size = 64
+batch_size = {batch}
 
 [optimizer]
 kind = "adamw"
@@ -264,13 +271,14 @@ def write_task(folder, case):
     shutil.copy(ROOT / "LICENSE", folder)
     shutil.copy(ROOT / "examples/mlp/points.safetensors", folder)
     turn_steps = case.get("turn_steps", 10)
-    text = MLP.format(hidden=[256] * 7) if case["model"] == "mlp" else GPT.format(steps=turn_steps * 16, interval=turn_steps)
+    batches = {"mlp": 64, "mlp8": 8}
+    if case["model"] in batches:
+        text = MLP.format(hidden=[256] * 7, batch=batches[case["model"]])
+    else:
+        text = GPT.format(steps=turn_steps * 16, interval=turn_steps)
     if case["plan"] == "turns":
         text += DILOCO.format(ranks=case["ranks"], turn_steps=turn_steps)
     (folder / "task.toml").write_text(text)
-
-
-CLASSES = {"1000-1": (1000, 1), "100-20": (100, 20), "100-100": (100, 100)}
 
 
 def case_of(name, arguments):
@@ -285,37 +293,54 @@ def case_of(name, arguments):
     return case
 
 
+def add_prediction(bench, case, out, members, folder):
+    """What `assay plan` says of a case, beside its steps or rounds."""
+    write_task(folder / "task", case)
+    predicted = bench.predict(folder / "task", at_speed(members_of_all(members, case["ranks"]), case["speed"]), case["plan"],
+                              folder)["plans"][0]
+    keys = ("step_s", "is_timed", "compute_s", "exchange_s", "handover_s")
+    out["predicted"] = {key: predicted[key] if key == "is_timed" else round(predicted[key], 5) for key in keys}
+    steps = out["steps_s"]
+    if case["plan"] == "turns":
+        out |= utilisation(out["rounds_s"], case["turn_steps"], predicted["compute_s"])
+        out["predicted_utilisation"] = round(predicted["compute_s"] / predicted["step_s"], 4)
+        steps = [seconds / case["turn_steps"] for seconds in out["rounds_s"]]
+    return out | summary(steps, predicted["step_s"])
+
+
 def run_case(bench, case, measured_ranks):
     with tempfile.TemporaryDirectory(prefix="assay-links-") as path:
         folder = pathlib.Path(path)
         write_task(folder / "task", case)
-        measured = bench.measure(case["mbit"], case["delay_ms"], measured_ranks, folder)
-        members = at_speed(members_of_all(measured, case["ranks"]), case["speed"])
-        predicted = bench.predict(folder / "task", members, case["plan"], folder)["plans"][0]
+        members = bench.measure(case["mbit"], case["delay_ms"], measured_ranks, folder)
         load = os.getloadavg()[0]
         told, forwarded = bench.train(case, folder / "task", folder)
-    out = {"name": case["name"], "model": case["model"], "plan": case["plan"], "ranks": case["ranks"],
-           "links": {"mbit": case["mbit"], "delay_ms": case["delay_ms"], "measured": links_of(measured)},
-           "held_to_multiply_adds_per_s": case["speed"],
-           "predicted": {key: round(predicted[key], 5) for key in ("step_s", "compute_s", "exchange_s", "handover_s")},
-           "load": round(load, 2), "forwarder": forwarded,
-           "computing": {key: [round(each["computing"][key], 3) for each in told] for key in ("held_s", "real_s", "late_s")}}
-    if case["plan"] == "turns":
-        out["turn_steps"] = case["turn_steps"]
-        out |= utilisation(told[0], case["turn_steps"], case["ranks"], predicted["compute_s"])
-        out["predicted_utilisation"] = round(predicted["compute_s"] / predicted["step_s"], 4)
-        steps = [s / case["turn_steps"] for s in out["rounds_s"]]
-        out |= summary({"steps_s": steps}, predicted["step_s"])
-    else:
-        out |= summary(told[0], predicted["step_s"])
-    return out
+        out = {"name": case["name"], "model": case["model"], "plan": case["plan"], "ranks": case["ranks"],
+               "links": {"mbit": case["mbit"], "delay_ms": case["delay_ms"], "measured": links_of(members)},
+               "held_to_multiply_adds_per_s": case["speed"], "load": round(load, 2), "forwarder": forwarded, "steps_s": [],
+               "computing": {key: [round(each["computing"][key], 3) for each in told] for key in ("held_s", "real_s", "late_s")}}
+        if case["plan"] == "turns":
+            out["turn_steps"] = case["turn_steps"]
+            out["rounds_s"] = rounds_of(told[0]["steps_s"], case["turn_steps"] * case["ranks"])
+        else:
+            out["steps_s"] = [round(x, 4) for x in told[0]["steps_s"]]
+        return add_prediction(bench, case, out, members, folder)
+
+
+def predict_again(bench, old):
+    """The prediction of a case that was measured before, for a prediction that has changed."""
+    case = {"model": old["model"], "plan": old["plan"], "ranks": old["ranks"], "turn_steps": old.get("turn_steps", 10),
+            "speed": old["held_to_multiply_adds_per_s"]}
+    with tempfile.TemporaryDirectory(prefix="assay-links-") as path:
+        return add_prediction(bench, case, dict(old), members_of_links(old["links"]["measured"]), pathlib.Path(path))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bin", help="folder with assay, assay-worker and assay-bench")
     parser.add_argument("out", help="JSON file to which results are added")
-    parser.add_argument("--cases", nargs="+", required=True, help="MODEL-PLAN-RANKS-MBIT-MS, as in mlp-dp-4-100-20")
+    parser.add_argument("--predict-again", action="store_true", help="only predict what OUT has once more")
+    parser.add_argument("--cases", nargs="+", default=[], help="MODEL-PLAN-RANKS-MBIT-MS, as in mlp-dp-4-100-20")
     parser.add_argument("--steps", type=int, default=5, help="that are timed")
     parser.add_argument("--rounds", type=int, default=2, help="of local replicas")
     parser.add_argument("--turn-steps", type=int, default=100, help="of local replicas")
@@ -323,16 +348,20 @@ def main():
     parser.add_argument("--seconds", type=float, default=4.0, help="of bytes in each direction of each measured link")
     parser.add_argument("--measured-ranks", type=int, default=3, help="between which links are measured")
     arguments = parser.parse_args()
-    lacking = missing()
-    if lacking:
-        sys.exit("links.py needs " + " and ".join(lacking))
     bench = Bench(arguments.bin, arguments.seconds)
     out = pathlib.Path(arguments.out)
     results = json.loads(out.read_text()) if out.exists() else {"bench": "links", "cases": []}
+    if arguments.predict_again:
+        results["cases"] = [predict_again(bench, each) for each in results["cases"]]
+        out.write_text(json.dumps(results, indent=1) + "\n")
+        return
+    lacking = missing()
+    if lacking:
+        sys.exit("links.py needs " + " and ".join(lacking))
     for name in arguments.cases:
         result = run_case(bench, case_of(name, arguments), arguments.measured_ranks)
         print(json.dumps({key: result.get(key) for key in ("name", "predicted", "measured_s", "predicted_over_measured", "utilisation",
-                                                           "computing")}), flush=True)
+                                                           "computing", "load")}), flush=True)
         results["cases"] = [each for each in results["cases"] if each["name"] != name] + [result]
         out.write_text(json.dumps(results, indent=1) + "\n")
 

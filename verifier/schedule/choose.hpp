@@ -49,7 +49,9 @@ struct Prediction {
     Wait wait = Wait::kCompute;
     std::vector<std::uint32_t> bottleneck{};  ///< the machine, or the two machines of the link, that `wait` is about
 
-    double total_s() const { return compute_s + exchange_s + handover_s + tensor_s; }
+    std::optional<double> timed_s{};  ///< of a step by the plan itself (time_plans), in which the others overlap
+
+    double total_s() const { return timed_s.value_or(compute_s + exchange_s + handover_s + tensor_s); }
     bool can_start() const { return kind != Kind::kTurns; }
 };
 

@@ -15,6 +15,10 @@ using Groups = std::vector<std::vector<std::uint32_t>>;
 // The share of a step's work that a machine does which has `part` of what is divided.
 double share_of(const Division& division, double part) { return division.serial + (1.0 - division.serial) * part; }
 
+// How often ranks that take turns wait at the end of a round: until the others have begun after rank 0, and have told
+// it what became of their turns, until it says that the round ends, and for what is sent.
+constexpr double kTurnRounds = 4.0;
+
 struct Slowest {
     double seconds = 0.0;
     std::vector<std::uint32_t> machines{};
@@ -148,7 +152,7 @@ Crossing crossing_of(const StepProfile& profile, const plan::Layout& layout) {
 Crossing crossing_of_turns(const StepProfile& profile, const ChoiceOptions& options, std::uint32_t count) {
     const double sent_bytes = profile.gradient_bytes * options.sent_bits / 32.0 / options.fragments;
     return {
-        .exchange_rounds = 1.0 / options.turn_steps,
+        .exchange_rounds = kTurnRounds / options.turn_steps,
         .exchange_bytes = count * sent_bytes / options.turn_steps,
         .handover_rounds = 0.0,
         .delays = Delays::kLargest};
@@ -279,6 +283,17 @@ Prediction predict_turns(
     out.layout.data = count;
     out.compute_s = slowest[0].seconds;
     out.exchange_s = cost_of(network, crossing, {{1, count}, out.machines}).exchange_s;
+    // The connections have been idle for a turn, and send little at first.
+    const double bytes = crossing.exchange_bytes / count * options.turn_steps;
+    const double together = bytes * (count - 1.0);
+    double begun_s = 0.0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        for (std::uint32_t k = 0; k < i; ++k) {
+            const Link& link = network.between(out.machines[k], out.machines[i]);
+            begun_s = std::max(begun_s, Connection().send(bytes, link, 0.0) - together / link.bytes_per_s);
+        }
+    }
+    out.exchange_s += begun_s / options.turn_steps;
     set_wait(out, slowest);
     return out;
 }

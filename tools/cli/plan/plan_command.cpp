@@ -11,6 +11,7 @@
 #include <tools/cli/plan/members_file.hpp>
 #include <tools/cli/plan/plan_report.hpp>
 #include <verifier/plan/turns.hpp>
+#include <verifier/schedule/timetable.hpp>
 #include <verifier/taskdir/task_build.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 
@@ -64,7 +65,10 @@ int run_plan(const Session& session, const PlanArguments& a) {
     if (const auto turns = plan::find_turns(task->program)) {
         options.turn_steps = turns->steps;
     }
-    const schedule::Choice choice = choice_of(a, options, members, profile);
+    schedule::Choice choice = choice_of(a, options, members, profile);
+    if (profile.is_planned) {
+        schedule::time_plans(choice, task->program, members.machines, members.network);
+    }
     if (choice.shortage) {
         throw Failure(
             kExitFailure, "does_not_fit", shortage_text(*choice.shortage, members.machines.size()),

@@ -212,13 +212,16 @@ void TurnRank::exchange_sent(std::uint32_t place) {
         to[collective_.rank()].clear();
         return to;
     };
+    // Both leave together: the second need not wait for others' sizes.
+    post(collective_, to_others(codec::encode(std::uint64_t{own.size()})));
+    post(collective_, to_others(own));
     std::vector<std::uint64_t> expected(ranks, kSizeBytes);
     expected[collective_.rank()] = 0;
-    const auto sizes = exchange(collective_, to_others(codec::encode(std::uint64_t{own.size()})), expected);
+    const auto sizes = collective_.exchange(std::vector<Bytes>(ranks), expected, kSessionTag);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         expected[rank] = rank == collective_.rank() ? 0 : codec::decode<std::uint64_t>(sizes[rank]).value_or(0);
     }
-    const auto received = exchange(collective_, to_others(own), expected);
+    const auto received = exchange(collective_, std::vector<Bytes>(ranks), expected);
     std::vector<ByteView> left(received.begin(), received.end());
     for (std::uint32_t replica = 0; replica < turns_.replicas; ++replica) {
         const std::uint32_t rank = rank_of(replica);
