@@ -11,6 +11,7 @@
 #include <core/system/file.hpp>
 #include <tools/bench/bench.hpp>
 #include <tools/bench/group.hpp>
+#include <tools/bench/links.hpp>
 #include <tools/bench/drift.hpp>
 
 namespace assay::bench {
@@ -209,6 +210,34 @@ void add_group(Commands& commands) {
     );
 }
 
+void add_links(Commands& commands) {
+    const auto held_rank = std::make_shared<CellRankOptions>();
+    CellRankOptions& rank = *held_rank;
+    CLI::App* const cell = commands.add(
+        "cell-rank", "One rank of a cell that trains a task without a chain, held to a speed; links.py starts them",
+        [held_rank] { return run_cell_rank(*held_rank).dump(); }
+    );
+    cell->add_option("--task", rank.task, "The directory with task.toml, of the lead");
+    cell->add_option("--cell", rank.hosts, "File that names the machines of the cell")->required();
+    cell->add_option("--name", rank.name, "Which member this is; without, the lead");
+    cell->add_option("--plan", rank.plan)->capture_default_str();
+    cell->add_option("--steps", rank.steps, "That are timed")->capture_default_str();
+    cell->add_option("--warm-up", rank.warm_up, "Steps before them")->capture_default_str();
+    cell->add_option("--multiply-adds-per-s", rank.multiply_adds_per_s, "The speed")->check(CLI::PositiveNumber);
+    cell->add_option("--directory", rank.directory, "For the lead's state")->capture_default_str();
+
+    const auto held_links = std::make_shared<ForwardOptions>();
+    ForwardOptions& links = *held_links;
+    CLI::App* const forward = commands.add(
+        "forward-links", "Links with a delay and a bandwidth between TAP devices; links.py starts it",
+        [held_links] { return run_forward_links(*held_links).dump(); }
+    );
+    forward->add_option("--count", links.count, "Devices")->capture_default_str();
+    forward->add_option("--prefix", links.prefix, "Of their names")->capture_default_str();
+    forward->add_option("--mbit", links.mbit)->check(CLI::PositiveNumber)->capture_default_str();
+    forward->add_option("--delay-ms", links.delay_ms, "One way")->check(CLI::NonNegativeNumber)->capture_default_str();
+}
+
 void add_drift_options(CLI::App& drift, DriftOptions& options) {
     const CLI::IsMember models({"gpt", "gpt-rotary", "cnn", "mlp"});
     const CLI::IsMember optimizers({"adamw", "momentum"});
@@ -266,6 +295,7 @@ void add_training_commands(Commands& commands) {
     add_dispute(commands);
     add_memory(commands);
     add_group(commands);
+    add_links(commands);
     add_peak(commands);
     add_drift(commands);
     add_drift_run(commands);

@@ -79,7 +79,7 @@ THIRD_PARTIES = {
     "cli11": r"CLI/.*",
     "toml": r"toml\+\+/.*|toml\+\+\.h",
     "doctest": r"doctest/.*",
-    "system": r"string\.h|malloc\.h|sys/.*|fcntl\.h|unistd\.h|poll\.h|signal\.h|termios\.h|xmmintrin\.h|immintrin\.h|arm_neon\.h|cpuid\.h|netinet/.*|netdb\.h|arpa/.*|pthread\.h|dlfcn\.h",
+    "system": r"string\.h|malloc\.h|sys/.*|fcntl\.h|unistd\.h|poll\.h|signal\.h|termios\.h|xmmintrin\.h|immintrin\.h|arm_neon\.h|cpuid\.h|netinet/.*|netdb\.h|arpa/.*|pthread\.h|dlfcn\.h|sched\.h|linux/.*",
 }
 
 PURE_STANDARD = set("""algorithm array bit cfloat charconv cmath compare concepts cstddef cstdint cstdio cstdlib cstring functional

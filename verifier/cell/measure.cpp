@@ -102,7 +102,9 @@ double measure_bytes(const std::string& url, const std::string& secret, double s
     http::HttpLimits limits;
     limits.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3)) + kAnswer;
     std::uint64_t received = 0;
+    std::uint64_t counted = 0;
     const auto begin = MeasureClock::now();
+    double counted_from = 0.0;
     double spent = 0.0;
     while (spent < seconds) {
         const http::HttpResponse response = http::http_get_file(
@@ -110,6 +112,11 @@ double measure_bytes(const std::string& url, const std::string& secret, double s
             [&](std::uint64_t /*offset*/, ByteView piece) {
                 received += piece.size();
                 spent = Seconds(MeasureClock::now() - begin).count();
+                // A connection begins slowly, for a second or more over a long link.
+                if (spent < seconds / 2.0) {
+                    counted = received;
+                    counted_from = spent;
+                }
                 return spent < seconds;
             },
             limits
@@ -118,7 +125,7 @@ double measure_bytes(const std::string& url, const std::string& secret, double s
             throw std::runtime_error(url + " refuses: " + std::to_string(response.status));
         }
     }
-    return static_cast<double>(received) / spent;
+    return static_cast<double>(received - counted) / (spent - counted_from);
 }
 
 // What each machine of the cell answers to those that know the secret.

@@ -49,7 +49,9 @@ struct Prediction {
     Wait wait = Wait::kCompute;
     std::vector<std::uint32_t> bottleneck{};  ///< the machine, or the two machines of the link, that `wait` is about
 
-    double total_s() const { return compute_s + exchange_s + handover_s + tensor_s; }
+    std::optional<double> timed_s{};  ///< of a step by the plan itself (time_plans), in which the others overlap
+
+    double total_s() const { return timed_s.value_or(compute_s + exchange_s + handover_s + tensor_s); }
     bool can_start() const { return kind != Kind::kTurns; }
 };
 
@@ -105,7 +107,13 @@ Prediction predict(
     const ChoiceOptions& options, plan::Layout layout, const std::vector<std::vector<std::uint32_t>>& groups,
     const Arrangement& arrangement
 );
-/// Predicts local replicas on these machines.
+/// Predicts this plan alone, with the machines as its ranks in their order, of which there are as many. Shares of the
+/// batch and micro-batches are the layout's, if it has any.
+Prediction predict_given(
+    const StepProfile& profile, const std::vector<Machine>& machines, const Network& network, ChoiceOptions options,
+    const plan::Layout& layout
+);
+/// Predicts local replicas on these machines: those of the program, if it has any, or its batch divided among them.
 Prediction predict_turns(
     const StepProfile& profile, const std::vector<Machine>& machines, const Network& network,
     const ChoiceOptions& options, std::vector<std::uint32_t> replicas

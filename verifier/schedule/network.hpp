@@ -17,6 +17,22 @@ struct Link {
     bool operator==(const Link&) const = default;
 };
 
+/// A TCP connection over a link, as Linux has it by default: it sends a window of bytes in a round trip, which is ten
+/// packets at first, twice as much after each round trip that was full, and less again after it was idle.
+class Connection {
+  public:
+    /// A message of `bytes` is given to the connection at `now`, which never decreases. Returns the seconds until the
+    /// last of it may leave.
+    double send(double bytes, const Link& link, double now);
+
+  private:
+    double window_ = kFirstWindow;
+    double used_ = 0.0;   // of it, in the round trip that has begun last
+    double begun_ = 0.0;  // when
+
+    static constexpr double kFirstWindow = 10.0 * 1448.0;
+};
+
 /// The links between `size` machines.
 class Network {
   public:

@@ -15,6 +15,10 @@ using Groups = std::vector<std::vector<std::uint32_t>>;
 // The share of a step's work that a machine does which has `part` of what is divided.
 double share_of(const Division& division, double part) { return division.serial + (1.0 - division.serial) * part; }
 
+// How often ranks that take turns wait at the end of a round: until the others have begun after rank 0, and have told
+// it what became of their turns, until it says that the round ends, and for what is sent.
+constexpr double kTurnRounds = 4.0;
+
 struct Slowest {
     double seconds = 0.0;
     std::vector<std::uint32_t> machines{};
@@ -39,6 +43,9 @@ std::vector<std::uint32_t> rows_of(
     const StepProfile& profile, const std::vector<Machine>& machines, const Prediction& plan
 ) {
     const plan::Layout& layout = plan.layout;
+    if (!layout.shares.empty()) {
+        return divide_rows(profile.batch_rows, {layout.shares.begin(), layout.shares.end()});
+    }
     std::vector<double> speeds(layout.data);
     std::vector<double> memory(layout.data);
     for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
@@ -145,7 +152,7 @@ Crossing crossing_of(const StepProfile& profile, const plan::Layout& layout) {
 Crossing crossing_of_turns(const StepProfile& profile, const ChoiceOptions& options, std::uint32_t count) {
     const double sent_bytes = profile.gradient_bytes * options.sent_bits / 32.0 / options.fragments;
     return {
-        .exchange_rounds = 1.0 / options.turn_steps,
+        .exchange_rounds = kTurnRounds / options.turn_steps,
         .exchange_bytes = count * sent_bytes / options.turn_steps,
         .handover_rounds = 0.0,
         .delays = Delays::kLargest};
@@ -221,6 +228,29 @@ Prediction predict(
     return out;
 }
 
+Prediction predict_given(
+    const StepProfile& profile, const std::vector<Machine>& machines, const Network& network, ChoiceOptions options,
+    const plan::Layout& layout
+) {
+    ASSERT(layout.ranks() == machines.size() && machines.size() == network.size());
+    std::vector<std::uint32_t> all(machines.size());
+    std::iota(all.begin(), all.end(), 0U);
+    if (layout.turns > 1) {
+        return predict_turns(profile, machines, network, options, std::move(all));
+    }
+    options.micro_batches = layout.micro_batches;
+    const std::uint32_t count = layout.stages * layout.data;
+    Groups groups(count);
+    for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
+        groups[rank / layout.tensor].push_back(rank);
+    }
+    all.resize(count);
+    return predict(
+        profile, machines, network, options, layout, groups,
+        {{.stages = layout.stages, .width = layout.data}, std::move(all)}
+    );
+}
+
 Prediction predict_turns(
     const StepProfile& profile, const std::vector<Machine>& machines, const Network& network,
     const ChoiceOptions& options, std::vector<std::uint32_t> replicas
@@ -239,7 +269,10 @@ Prediction predict_turns(
     for (std::uint32_t i = 0; i < count; ++i) {
         const double part = static_cast<double>(rows[i]) / profile.batch_rows;
         // A local replica does the optimizer's work by itself, as a replica without ZeRO does.
-        slowest[0].look_at(profile.work * share_of(profile.data[0], part) / speeds[i], {out.machines[i]});
+        const double work = profile.turn_replicas > 0
+                                ? profile.turn_work * ((profile.turn_replicas + count - 1) / count)
+                                : profile.work * share_of(profile.data[0], part);
+        slowest[0].look_at(work / speeds[i], {out.machines[i]});
         // And keeps the parameters from which it began.
         out.memory_bytes = std::max(out.memory_bytes, memory_of(profile, {}, rows[i]) + profile.parameter_bytes);
         for (std::uint32_t k = 0; k < i; ++k) {
@@ -250,6 +283,17 @@ Prediction predict_turns(
     out.layout.data = count;
     out.compute_s = slowest[0].seconds;
     out.exchange_s = cost_of(network, crossing, {{1, count}, out.machines}).exchange_s;
+    // The connections have been idle for a turn, and send little at first.
+    const double bytes = crossing.exchange_bytes / count * options.turn_steps;
+    const double together = bytes * (count - 1.0);
+    double begun_s = 0.0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        for (std::uint32_t k = 0; k < i; ++k) {
+            const Link& link = network.between(out.machines[k], out.machines[i]);
+            begun_s = std::max(begun_s, Connection().send(bytes, link, 0.0) - together / link.bytes_per_s);
+        }
+    }
+    out.exchange_s += begun_s / options.turn_steps;
     set_wait(out, slowest);
     return out;
 }

@@ -8,6 +8,7 @@
 #include <core/dispute/work.hpp>
 #include <verifier/plan/node_rules.hpp>
 #include <verifier/plan/plan.hpp>
+#include <verifier/plan/turns.hpp>
 
 namespace assay::schedule {
 namespace {
@@ -182,6 +183,10 @@ StepProfile profile_of(const program::Program& program, double planned_elements)
         parameter_count += is_parameter[i] ? elements : 0.0;
     }
     out.gradient_bytes = parameter_count * 4.0;
+    if (const auto turns = plan::find_turns(program)) {
+        out.turn_replicas = turns->replicas;
+        out.turn_work = static_cast<double>(dispute::work_of(plan::turn_graph(program, *turns, 0, std::nullopt).graph));
+    }
     std::vector<bool> is_counted(program.loss_node + std::size_t{1});
     for (std::size_t i = is_counted.size(); i < program.step.size(); ++i) {
         for (const Input& input : program.step[i].inputs) {

@@ -29,7 +29,9 @@ struct StepProfile {
     std::array<Division, 4> data{};  ///< by what ZeRO divides
     Division tensor;
     Division stages;
-    bool is_planned = false;  ///< the divisions are what plans for two ranks send; else they are formulas
+    std::uint32_t turn_replicas = 0;  ///< local replicas of the program
+    double turn_work = 0.0;           ///< of a step of one of them
+    bool is_planned = false;          ///< the divisions are what plans for two ranks send; else they are formulas
 
     const Division& data_by(plan::Zero zero) const { return data[static_cast<std::size_t>(zero)]; }
 };

@@ -266,3 +266,61 @@ TEST_CASE("packing: what is no packed tensor is refused") {
     ByteView left(bytes);
     CHECK(engine::cell::unpack(left, type).error() == engine::cell::PackingError::kMalformed);
 }
+
+namespace {
+
+/// Another collective, whose waits for messages are counted.
+class CountedCollective final : public engine::Collective {
+  public:
+    CountedCollective(std::unique_ptr<engine::Collective> inner, std::size_t& waits)
+        : inner_(std::move(inner)), waits_(waits) {}
+    std::uint32_t rank() const override { return inner_->rank(); }
+    std::uint32_t size() const override { return inner_->size(); }
+    std::vector<Bytes> exchange(std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag)
+        override {
+        waits_ += std::any_of(expected.begin(), expected.end(), [](std::uint64_t size) { return size != 0; }) ? 1U : 0U;
+        return inner_->exchange(std::move(to), expected, tag);
+    }
+    void settle() override { inner_->settle(); }
+
+  private:
+    std::unique_ptr<engine::Collective> inner_;
+    std::size_t& waits_;
+};
+
+}  // namespace
+
+TEST_CASE("NUM-1: rank 0 waits for no other rank before the end of a turn, and is not far ahead") {
+    constexpr std::uint32_t kTurn = 70;
+    const SmallModel model = with_replicas(
+        test::small_char_model(program::OptimizerKind::kAdam),
+        {.count = 2, .turn_steps = kTurn, .sent = SentForm::kInt8}
+    );
+    engine::Engine whole(model.program.step, model.rows, {});
+    whole.set_state(model.initial());
+    auto collectives = engine::connect_threads(2);
+    std::thread other([&] { engine::serve_cell(std::move(collectives[1]), {}); });
+    std::size_t waits = 0;
+    {
+        plan::Layout layout;
+        layout.turns = 2;
+        const auto session = engine::open_session(
+            model.program, model.rows, layout, std::make_unique<CountedCollective>(std::move(collectives[0]), waits), {}
+        );
+        set_state(*session, model.initial());
+        waits = 0;
+        for (std::uint64_t step = 0; step < 2 * std::uint64_t{kTurn}; ++step) {
+            REQUIRE(session->run_step(model.context(step)).has_value());
+            REQUIRE(whole.run_step(model.context(step)).has_value());
+            if (step < 64) {
+                CHECK(waits == 0);
+            } else if (step + 1 < kTurn) {
+                CHECK(waits == step - 63);  // for the outcome of 64 steps before
+            } else if (step + 1 < 2 * kTurn) {
+                CHECK(waits == kTurn);  // the other replica's turn has been run at the same time
+            }
+        }
+        CHECK(state_of(*session, model.program.state.size()) == whole.state());
+    }
+    other.join();
+}

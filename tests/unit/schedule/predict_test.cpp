@@ -113,15 +113,50 @@ TEST_CASE("local replicas exchange once in so many steps") {
     const Network network(2, {0.5, 10.0});
     const Prediction found = predict_turns(hand_made(), alike(2, 100.0, 1e3), network, {.turn_steps = 50}, {0, 1});
     CHECK(found.compute_s == doctest::Approx(10.0 * 0.55));
-    // Each sends the other a quarter of the gradients' 100 bytes.
-    CHECK(found.exchange_s == doctest::Approx((0.5 + 25.0 / 10.0) / 50));
+    // Each sends the other a quarter of the gradients' 100 bytes, after three rounds of what the session says.
+    CHECK(found.exchange_s == doctest::Approx((4 * 0.5 + 25.0 / 10.0) / 50));
     CHECK(found.memory_bytes == doctest::Approx(400.0 + 40.0 + 100.0));
     CHECK_FALSE(found.can_start());
     const Network more(3, {0.5, 10.0});
     const ChoiceOptions sparse{.turn_steps = 50, .sent_bits = 0.32};
     const Prediction few = predict_turns(hand_made(), alike(3, 100.0, 1e3), more, sparse, {0, 1, 2});
-    CHECK(few.exchange_s == doctest::Approx((0.5 + 2 * 1.0 / 10.0) / 50));  // a byte to each of two
-    const ChoiceOptions streaming{.turn_steps = 10, .fragments = 5};        // a fifth of 25 bytes, five times as often
+    CHECK(few.exchange_s == doctest::Approx((4 * 0.5 + 2 * 1.0 / 10.0) / 50));  // a byte to each of two
+    const ChoiceOptions streaming{.turn_steps = 10, .fragments = 5};  // a fifth of 25 bytes, five times as often
     const Prediction fifths = predict_turns(hand_made(), alike(2, 100.0, 1e3), network, streaming, {0, 1});
-    CHECK(fifths.exchange_s == doctest::Approx((0.5 + 5.0 / 10.0) / 10));
+    CHECK(fifths.exchange_s == doctest::Approx((4 * 0.5 + 5.0 / 10.0) / 10));
+}
+
+TEST_CASE("an exchange after a turn begins slowly over a long link") {
+    StepProfile profile = hand_made();
+    profile.gradient_bytes = 4.0 * 200'000.0;
+    const Network network(2, {0.1, 12.5e6});
+    const Prediction found = predict_turns(profile, alike(2, 100.0, 1e9), network, {.turn_steps = 10}, {0, 1});
+    // 14,480 bytes leave at once, twice as many after each round trip: all 200,000 after three of them.
+    const double last = 200'000.0 - 14'480.0 * 7;
+    CHECK(found.exchange_s == doctest::Approx((4 * 0.1 + 3 * 0.2 + last / 12.5e6) / 10));
+}
+
+TEST_CASE("the local replicas of a program take its turns' work, one after the other if machines are few") {
+    StepProfile profile = hand_made();
+    profile.turn_replicas = 4;
+    profile.turn_work = 700.0;
+    const Network network(3, {0.5, 10.0});
+    CHECK(predict_turns(profile, alike(3, 100.0, 1e3), network, {}, {0, 1}).compute_s == doctest::Approx(14.0));
+    CHECK(predict_turns(profile, alike(3, 100.0, 1e3), network, {}, {0, 1, 2}).compute_s == doctest::Approx(14.0));
+    const Layout layout{.turns = 3};
+    const Prediction given = predict_given(profile, alike(3, 100.0, 1e3), network, {}, layout);
+    CHECK(given.kind == Kind::kTurns);
+    CHECK(given.machines == std::vector<std::uint32_t>{0, 1, 2});
+}
+
+TEST_CASE("a plan that is given has its own shares and micro-batches, and machines in their order") {
+    const Network network(4, {0.5, 10.0});
+    Layout layout{.data = 2, .shares = {1, 3}};
+    const Prediction found = predict_given(hand_made(), alike(2, 100.0, 1e3), Network(2, {0.5, 10.0}), {}, layout);
+    CHECK(found.layout.shares == std::vector<std::uint32_t>{2, 6});
+    CHECK(found.compute_s == doctest::Approx(10.0 * (0.1 + 0.9 * 0.75)));
+    layout = {.stages = 4, .micro_batches = 4};
+    const Prediction stages = predict_given(hand_made(), alike(4, 100.0, 1e3), network, {}, layout);
+    CHECK(stages.layout.micro_batches == 4);
+    CHECK(stages.machines == std::vector<std::uint32_t>{0, 1, 2, 3});
 }

@@ -10,6 +10,8 @@
 #include <tools/cli/common/add_command.hpp>
 #include <tools/cli/plan/members_file.hpp>
 #include <tools/cli/plan/plan_report.hpp>
+#include <verifier/plan/turns.hpp>
+#include <verifier/schedule/timetable.hpp>
 #include <verifier/taskdir/task_build.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 
@@ -20,6 +22,7 @@ struct PlanArguments {
     std::string directory;
     std::string members;
     std::string svg;
+    std::string plan;
     schedule::ChoiceOptions options;
 };
 
@@ -32,13 +35,40 @@ void write_drawing(const std::string& path, const std::string& drawing) {
     }
 }
 
+// Of the plan that was asked for, or of the best of each kind.
+schedule::Choice choice_of(
+    const PlanArguments& a, const schedule::ChoiceOptions& options, const Members& members,
+    const schedule::StepProfile& profile
+) {
+    if (a.plan.empty()) {
+        return schedule::choose(profile, members.machines, members.network, options);
+    }
+    const auto layout = plan::decode_layout(a.plan, static_cast<std::uint32_t>(members.machines.size()));
+    if (!layout) {
+        throw Failure(
+            kExitUsage, "no_plan",
+            "the plan \"" + a.plan + "\" cannot be made for " + std::to_string(members.machines.size()) + " machines"
+        );
+    }
+    schedule::Choice out;
+    out.best.push_back(schedule::predict_given(profile, members.machines, members.network, options, *layout));
+    return out;
+}
+
 int run_plan(const Session& session, const PlanArguments& a) {
     const Members members = read_members_file(a.members);
     taskdir::Findings findings(taskdir::task_file_name(a.directory));
     const auto task = taskdir::build_task(a.directory, findings);
     findings.throw_if_wrong();
     const schedule::StepProfile profile = schedule::profile_of(task->program);
-    const schedule::Choice choice = schedule::choose(profile, members.machines, members.network, a.options);
+    schedule::ChoiceOptions options = a.options;
+    if (const auto turns = plan::find_turns(task->program)) {
+        options.turn_steps = turns->steps;
+    }
+    schedule::Choice choice = choice_of(a, options, members, profile);
+    if (profile.is_planned) {
+        schedule::time_plans(choice, task->program, members.machines, members.network);
+    }
     if (choice.shortage) {
         throw Failure(
             kExitFailure, "does_not_fit", shortage_text(*choice.shortage, members.machines.size()),
@@ -47,7 +77,7 @@ int run_plan(const Session& session, const PlanArguments& a) {
              {"needed_bytes", static_cast<std::uint64_t>(choice.shortage->needed_bytes)}}
         );
     }
-    const PlanReport report{task->spec.title, members, profile, choice, a.options};
+    const PlanReport report{task->spec.title, members, profile, choice, options};
     if (!a.svg.empty()) {
         write_drawing(a.svg, plan_svg(report, choice.best[choice.fastest.value_or(0)]));
     }
@@ -66,7 +96,14 @@ void add_plan_command(CLI::App& app, Session& session) {
     command->add_option("--members", a->members, "The machines and the links between them, as TOML")
         ->required()
         ->check(CLI::ExistingFile);
-    command->add_option("--turn-steps", a->options.turn_steps, "Steps that a local replica trains on its own")
+    command->add_option(
+        "--plan", a->plan, "Predict this plan alone, for all machines in their order, as in `assay-worker solve --plan`"
+    );
+    command
+        ->add_option(
+            "--turn-steps", a->options.turn_steps,
+            "Steps that a local replica trains on its own, unless the task has local replicas"
+        )
         ->check(CLI::Range(1U, 1'000'000U))
         ->capture_default_str();
     command

@@ -88,6 +88,7 @@ json to_json(const PlanReport& report, const Prediction& plan, bool is_best) {
         {"is_best", is_best},
         {"machines", names_of(report, plan.machines)},
         {"step_s", plan.total_s()},
+        {"is_timed", plan.timed_s.has_value()},
         {"compute_s", plan.compute_s},
         {"exchange_s", plan.exchange_s},
         {"handover_s", plan.handover_s},
@@ -136,9 +137,11 @@ std::string plan_report_text(const PlanReport& report) {
          "bottleneck"}
     );
     bool has_turns = false;
+    bool is_timed = false;
     for (std::size_t i = 0; i < report.choice.best.size(); ++i) {
         const Prediction& plan = report.choice.best[i];
         has_turns = has_turns || plan.kind == Kind::kTurns;
+        is_timed = is_timed || plan.timed_s.has_value();
         table.add(
             {report.choice.fastest == i ? "*" : "", name_of_kind(plan.kind), plan_name(plan),
              std::to_string(plan.machines.size()), time_text(plan.total_s()), time_text(plan.compute_s),
@@ -157,6 +160,11 @@ std::string plan_report_text(const PlanReport& report) {
                "\", and are trained with --plan turns. In an "
                "exchange each sends " +
                std::to_string(exchange_bytes(report)) + " bytes to each of the others.\n";
+    }
+    if (is_timed) {
+        out +=
+            "A step of several machines is timed message by message, as its plan has them; the columns beside it do "
+            "not overlap, and need not add up to it.\n";
     }
     out += report.profile.is_planned
                ? "Bytes and rounds are those of plans for two ranks, in proportion."

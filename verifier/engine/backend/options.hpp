@@ -5,6 +5,10 @@
 #include <memory>
 #include <string>
 
+namespace assay::canonical {
+struct Node;
+}
+
 namespace assay::engine {
 
 class StepMachines;
@@ -32,6 +36,16 @@ enum class RecordChoice : std::uint8_t {
     kAlways,  ///< on a CPU too, where a repeated step is executed anew in the same places (for tests)
 };
 
+/// Is told when a rank of a cell computes, and what: a bench can hold machines to a speed. All are called by the thread
+/// that computes.
+class Pace {
+  public:
+    virtual ~Pace() = default;
+    virtual void begin() = 0;                                             ///< the rank computes from here on
+    virtual void computed(const canonical::Node& node, double part) = 0;  ///< a part of a node's work, at most 1
+    virtual void end() = 0;                                               ///< the rank waits for others again
+};
+
 struct EngineOptions {
     std::string device = "cpu";  ///< a torch device string
     int threads = 1;
@@ -45,6 +59,7 @@ struct EngineOptions {
     RecordChoice recording = RecordChoice::kAutomatic;   ///< used by the portable engine
     /// Steps that are trained or replayed, and not watched, are executed by these machines together with this one.
     std::shared_ptr<StepMachines> cell{};
+    std::shared_ptr<Pace> pace{};  ///< of a rank of a cell (for benches)
 };
 
 }  // namespace assay::engine

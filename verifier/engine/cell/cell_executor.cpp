@@ -8,6 +8,7 @@
 #include <core/base/assert.hpp>
 #include <verifier/engine/cell/block_io.hpp>
 #include <verifier/engine/cell/cell_rank.hpp>
+#include <verifier/plan/node_rules.hpp>
 
 namespace assay::engine {
 
@@ -42,6 +43,7 @@ CellExecutor::Impl::Impl(
     const std::size_t slots = first_temporary + inputs + kTemporaries;
     sizes.resize(slots);
     backend = make_backend(slots, options);
+    pace = options.pace;
     prepare();
 }
 
@@ -111,6 +113,13 @@ CellExecutor::Impl::Work CellExecutor::Impl::work_for(const plan::Item& item) {
     }
     if (graph[item.node].op == Op::kView && !out.block.is_empty()) {
         out.view = table_for(out);
+    }
+    if (!out.block.is_empty()) {
+        const std::uint64_t all = graph[item.node].shape.element_count();
+        out.part = static_cast<double>(out.block.element_count()) / static_cast<double>(all);
+        if (node.is_divided) {
+            out.part *= static_cast<double>(node.depth[rank].count()) / plan::depth_of(graph[item.node]);
+        }
     }
     return out;
 }
@@ -304,6 +313,9 @@ void CellExecutor::Impl::run(const Work& work, const StepContext& context) {
     const std::uint32_t node = work.item.node;
     const NodePlan& node_plan = plan.nodes[node];
     const std::vector<Slot> inputs = bring_inputs(work);
+    if (pace && work.part > 0.0) {
+        pace->computed(graph[node], work.part);
+    }
     if (graph[node].op == Op::kBatchRows) {
         Tensor batch;
         if (!work.block.is_empty()) {
@@ -442,6 +454,7 @@ Tensor CellExecutor::state(std::size_t index) const {
 }
 
 Result<void, StepError> CellExecutor::run_step(const StepContext& context) {
+    impl_->resume();
     for (std::size_t i = 0; i + 1 < impl_->works.size(); ++i) {
         impl_->run(impl_->works[i], context);
     }
@@ -452,6 +465,7 @@ Result<void, StepError> CellExecutor::run_step(const StepContext& context) {
     } else {
         impl_->release_values();
     }
+    impl_->rest();
     impl_->collective.settle();
     if (!is_finite) {
         return Unexpected{StepError::kDiverged};

@@ -25,6 +25,7 @@ struct CellExecutor::Impl {
         std::vector<std::vector<plan::Transfer>> inputs;  // for each input
         std::vector<plan::Transfer> output;               // from who finished it to who has it afterwards
         std::vector<Slot> expired;                        // values that this rank does not read afterwards
+        double part = 0.0;                                // of the node's work
         const cell::ViewTable* view = nullptr;
     };
     // A local tensor and the block that it has.
@@ -49,6 +50,7 @@ struct CellExecutor::Impl {
     std::vector<Work> works;  // in their order; the last is that of kCommit
     std::vector<std::unique_ptr<cell::ViewTable>> tables;
     std::unique_ptr<Backend> backend;
+    std::shared_ptr<Pace> pace;
     Slot first_state;
     Slot first_temporary;
     std::optional<float> loss;
@@ -75,11 +77,23 @@ struct CellExecutor::Impl {
     }
     // Ranks go on before what they send is taken if they work on several micro-batches.
     std::vector<Bytes> exchange(std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag) {
+        rest();
         auto out = collective.exchange(std::move(to), expected, tag);
         if (pieces == 1) {
             collective.settle();
         }
+        resume();
         return out;
+    }
+    void resume() {
+        if (pace) {
+            pace->begin();
+        }
+    }
+    void rest() {
+        if (pace) {
+            pace->end();
+        }
     }
     void store(Slot slot, const canonical::Tensor& tensor) {
         release(slot);

@@ -23,10 +23,20 @@ void broadcast(Collective& collective, const Bytes& message) {
 Bytes receive(Collective& collective, std::uint64_t bytes) {
     std::vector<std::uint64_t> expected(collective.size());
     expected[0] = bytes;
-    return std::move(exchange(collective, std::vector<Bytes>(collective.size()), expected)[0]);
+    return std::move(collective.exchange(std::vector<Bytes>(collective.size()), expected, kSessionTag)[0]);
 }
 
 void send_order(Collective& collective, const Order& order) { broadcast(collective, codec::encode(order)); }
+
+void post(Collective& collective, std::vector<Bytes> to) {
+    collective.exchange(std::move(to), std::vector<std::uint64_t>(collective.size()), kSessionTag);
+}
+
+void post_order(Collective& collective, const Order& order) {
+    std::vector<Bytes> to(collective.size(), codec::encode(order));
+    to[collective.rank()].clear();
+    post(collective, std::move(to));
+}
 
 Order receive_order(Collective& collective, std::size_t tensors) {
     const auto order = codec::decode<Order>(receive(collective, kOrderBytes));

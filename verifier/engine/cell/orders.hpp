@@ -30,8 +30,12 @@ inline constexpr std::uint32_t kSessionTag = 0;  // those of a step follow
 std::vector<Bytes> exchange(Collective& collective, std::vector<Bytes> to, const std::vector<std::uint64_t>& expected);
 /// Rank 0 sends a message to every other rank, which receive it.
 void broadcast(Collective& collective, const Bytes& message);
+/// The next message of rank 0. What this rank has sent may be on its way still.
 Bytes receive(Collective& collective, std::uint64_t bytes);
 void send_order(Collective& collective, const Order& order);
+/// The same without waiting until it is taken. Who does so has to settle some time.
+void post(Collective& collective, std::vector<Bytes> to);
+void post_order(Collective& collective, const Order& order);
 /// Throws std::runtime_error if rank 0 sends what is no order.
 Order receive_order(Collective& collective, std::size_t tensors);
 

@@ -156,6 +156,21 @@ void TurnRank::begin_turn(std::uint32_t replica) {
     }
 }
 
+Result<void, canonical::StepError> TurnRank::run(Part& part, const StepContext& context) {
+    Pace* const pace = options_.pace.get();
+    if (pace != nullptr) {
+        pace->begin();
+        for (const canonical::Node& node : part.graph.graph) {
+            pace->computed(node, 1.0);
+        }
+    }
+    auto result = part.engine->run_step(context);
+    if (pace != nullptr) {
+        pace->end();
+    }
+    return result;
+}
+
 TurnStep TurnRank::run_step(std::uint32_t replica, const StepContext& context) {
     if (turns_.begins_turn(context.step)) {
         begin_turn(replica);
@@ -174,7 +189,7 @@ TurnStep TurnRank::run_step(std::uint32_t replica, const StepContext& context) {
     }
     Part& part = part_of(replica, is_last ? std::optional(place) : std::nullopt);
     load(part);
-    if (!part.engine->run_step(context)) {
+    if (!run(part, context)) {
         return {.diverged = true, .loss = 0.0F};
     }
     return {.diverged = false, .loss = part.engine->scalar(part.graph.loss_node)};
@@ -197,13 +212,16 @@ void TurnRank::exchange_sent(std::uint32_t place) {
         to[collective_.rank()].clear();
         return to;
     };
+    // Both leave together: the second need not wait for others' sizes.
+    post(collective_, to_others(codec::encode(std::uint64_t{own.size()})));
+    post(collective_, to_others(own));
     std::vector<std::uint64_t> expected(ranks, kSizeBytes);
     expected[collective_.rank()] = 0;
-    const auto sizes = exchange(collective_, to_others(codec::encode(std::uint64_t{own.size()})), expected);
+    const auto sizes = collective_.exchange(std::vector<Bytes>(ranks), expected, kSessionTag);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         expected[rank] = rank == collective_.rank() ? 0 : codec::decode<std::uint64_t>(sizes[rank]).value_or(0);
     }
-    const auto received = exchange(collective_, to_others(own), expected);
+    const auto received = exchange(collective_, std::vector<Bytes>(ranks), expected);
     std::vector<ByteView> left(received.begin(), received.end());
     for (std::uint32_t replica = 0; replica < turns_.replicas; ++replica) {
         const std::uint32_t rank = rank_of(replica);
@@ -229,7 +247,7 @@ Result<void, canonical::StepError> TurnRank::end_round(const StepContext& contex
         end = ends_.emplace(place, make_part(plan::end_graph(program_, turns_, place), false)).first;
     }
     load(end->second);
-    const auto result = end->second.engine->run_step(context);
+    const auto result = run(end->second, context);
     unload();
     for (std::uint32_t replica = 0; replica < turns_.replicas; ++replica) {
         for (const std::uint32_t tensor : turns_.sent[place][replica]) {

@@ -65,6 +65,7 @@ class TurnRank {
     /// Moves what an engine has back.
     void unload();
     void begin_turn(std::uint32_t replica);
+    Result<void, canonical::StepError> run(Part& part, const canonical::StepContext& context);
     void exchange_sent(std::uint32_t place);
 
     const program::Program& program_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -21,6 +22,9 @@ using canonical::Tensor;
 namespace {
 
 constexpr std::size_t kOutcomeBytes = 5;
+// Steps of a turn by which other ranks may be behind rank 0, which sends them orders and batches ahead. They wait for
+// nothing then if these are on their way for no longer than so many steps take.
+constexpr std::size_t kAhead = 64;
 
 std::uint64_t tensor_bytes(const canonical::TensorType& type) {
     return type.shape.element_count() * canonical::size_of(type.dtype);
@@ -91,6 +95,9 @@ class TurnSession final : public CellSession {
     }
     ~TurnSession() override {
         try {
+            if (!is_broken_) {
+                take_outcomes(0);
+            }
             send_order(*collective_, {.kind = kEnd, .first = 0, .second = 0});
         } catch (const std::runtime_error&) {
             // A rank is gone; the others see it too.
@@ -100,6 +107,7 @@ class TurnSession final : public CellSession {
     TurnSession& operator=(const TurnSession&) = delete;
 
     void set_tensor(std::size_t index, const Tensor& tensor) override {
+        take_outcomes(0);
         send_order(*collective_, {.kind = kSetTensor, .first = index, .second = 0});
         std::vector<Bytes> to(collective_->size());
         const auto owner = rank_.owner_of(index);
@@ -121,6 +129,7 @@ class TurnSession final : public CellSession {
         if (!has_state()) {
             throw std::runtime_error("the state in the middle of a turn is not kept");
         }
+        take_outcomes(0);
         const auto [rank, tensor] = place_of(index);
         send_order(*collective_, {.kind = kGetTensor, .first = tensor, .second = order_of(rank)});
         if (rank == 0) {
@@ -135,11 +144,14 @@ class TurnSession final : public CellSession {
     }
 
     Result<void, StepError> run_step(const StepContext& context) override {
+        const plan::Turns& turns = rank_.turns();
         if (!steps_.contains(context.step)) {
             run_together(context);
         }
+        if (!steps_.contains(context.step) || turns.ends_turn(context.step)) {
+            take_outcomes(0);
+        }
         const TurnStep step = steps_.at(context.step);
-        const plan::Turns& turns = rank_.turns();
         replica_ = turns.replica_of(context.step);
         turns_begun_ = replica_ + 1;
         is_boundary_ = false;
@@ -184,10 +196,9 @@ class TurnSession final : public CellSession {
     void run_together(const StepContext& context) {
         const plan::Turns& turns = rank_.turns();
         const std::uint32_t first = turns.replica_of(context.step);
-        send_order(*collective_, {.kind = kStep, .first = context.seed, .second = context.step});
+        post_order(*collective_, {.kind = kStep, .first = context.seed, .second = context.step});
         std::vector<Bytes> batches(collective_->size());
-        std::vector<std::uint64_t> expected(collective_->size());
-        std::vector<std::pair<std::uint32_t, std::uint64_t>> others;  // rank and step
+        std::vector<std::pair<std::uint32_t, std::uint64_t>> others;
         const std::uint32_t end = std::min(first + collective_->size(), turns.replicas);
         for (std::uint32_t replica = first; replica < end; ++replica) {
             const std::uint32_t rank = rank_.rank_of(replica);
@@ -197,19 +208,35 @@ class TurnSession final : public CellSession {
                     const Bytes row = rows_->row(row_of_batch(program_, theirs, r));
                     batches[rank].insert(batches[rank].end(), row.begin(), row.end());
                 }
-                expected[rank] = kOutcomeBytes;
                 others.emplace_back(rank, theirs.step);
             }
         }
-        exchange(*collective_, std::move(batches), std::vector<std::uint64_t>(collective_->size()));
+        post(*collective_, std::move(batches));
+        awaited_.push_back(std::move(others));
         if (const auto own = rank_.own_turn_from(first)) {
             const StepContext mine = in_turn_of(turns, context, *own);
             steps_[mine.step] = run_own(*own, mine);
         }
-        const auto outcomes = exchange(*collective_, std::vector<Bytes>(collective_->size()), expected);
-        for (const auto& [rank, step] : others) {
-            steps_[step] = decode_outcome(outcomes[rank]);
+        take_outcomes(kAhead);
+    }
+
+    // What became of other ranks' steps, the last `later` of them excepted.
+    void take_outcomes(std::size_t later) {
+        is_broken_ = true;  // unless all goes well
+        for (; awaited_.size() > later; awaited_.pop_front()) {
+            std::vector<std::uint64_t> expected(collective_->size());
+            for (const auto& [rank, step] : awaited_.front()) {
+                expected[rank] = kOutcomeBytes;
+            }
+            const auto outcomes = collective_->exchange(std::vector<Bytes>(collective_->size()), expected, kSessionTag);
+            for (const auto& [rank, step] : awaited_.front()) {
+                steps_[step] = decode_outcome(outcomes[rank]);
+            }
         }
+        if (later == 0) {
+            collective_->settle();
+        }
+        is_broken_ = false;
     }
 
     // A turn that has diverged stays where it is.
@@ -233,11 +260,13 @@ class TurnSession final : public CellSession {
     std::shared_ptr<const canonical::RowSource> rows_;
     std::unique_ptr<Collective> collective_;
     TurnRank rank_;
-    std::map<std::uint64_t, TurnStep> steps_;  // of the round, those that ranks have run
-    std::uint32_t turns_begun_ = 0;            // of the round, by what has been asked for
-    std::uint32_t replica_ = 0;                // whose step was the last
-    bool is_boundary_ = true;                  // between two turns
-    bool is_live_ = false;                     // the replica's rank has just run the last step
+    std::map<std::uint64_t, TurnStep> steps_;  // of the round, those of which rank 0 knows what became
+    std::deque<std::vector<std::pair<std::uint32_t, std::uint64_t>>> awaited_;  // ranks, and the steps that they run
+    bool is_broken_ = false;         // other ranks' messages are not what is expected
+    std::uint32_t turns_begun_ = 0;  // of the round, by what has been asked for
+    std::uint32_t replica_ = 0;      // whose step was the last
+    bool is_boundary_ = true;        // between two turns
+    bool is_live_ = false;           // the replica's rank has just run the last step
     float loss_ = 0.0F;
     Served served_;
 };
@@ -312,7 +341,7 @@ class TurnMember {
             served_.steps += step.diverged ? 0U : 1U;
             to[0] = encode_outcome(step);
         }
-        exchange(collective_, std::move(to), std::vector<std::uint64_t>(collective_.size()));
+        post(collective_, std::move(to));
     }
 
     void end_round(const StepContext& context) {

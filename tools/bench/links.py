@@ -1,0 +1,370 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Step times of cells over emulated links, beside what `assay plan` predicts from what `assay-worker measure-links` measures.
+
+    sudo python3 tools/bench/links.py build/release/bin OUT.json [--cases dp-100-20 ...] [--steps N]
+
+Each rank runs in a network namespace of its own, with `tbf` on its device for the rate, and a process that forwards frames
+between the devices, later by the delay. Ranks are held to a speed: they sleep until what they have computed has taken as long
+as on a machine of that speed, since some cores cannot compute for so many ranks as machines of their own would."""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+SECRET = "links of a benchmark"
+PORT = 4100
+BURST_BYTES = 20_000  # more than the largest frame that a device takes
+FRAME_BYTES = 16_384
+CONGESTION = "cubic"  # Linux's default
+
+
+def missing():
+    """What this machine lacks for the benchmark."""
+    out = []
+    if os.geteuid() != 0:
+        out.append("root, for network namespaces")
+    out += [f"the command `{name}`" for name in ("ip", "tc") if shutil.which(name) is None]
+    if not pathlib.Path("/dev/net/tun").exists():
+        out.append("/dev/net/tun")
+    return out
+
+
+def address(rank):
+    return f"10.77.0.{rank + 1}"
+
+
+def hosts_text(ranks):
+    """The file of a cell whose rank r is the member mr, and rank 0 the lead."""
+    out = f'lead = "{address(0)}:{PORT}"\nsecret = "{SECRET}"\nlinks = "tls"\n'
+    for rank in range(1, ranks):
+        out += f'\n[[members]]\nname = "m{rank}"\naddress = "{address(rank)}"\n'
+    return out
+
+
+def at_speed(members, multiply_adds_per_s):
+    """The members file with the speed that ranks are held to, in place of what was measured of this machine's."""
+    return re.sub(r"(?m)^multiply_adds_per_s = .*$", f"multiply_adds_per_s = {multiply_adds_per_s:.6e}", members)
+
+
+def links_of(members):
+    """Delays in ms and rates in Mbit/s of a members file: smallest, median, largest."""
+    delays = sorted(float(x) for x in re.findall(r"(?m)^delay_ms = (.*)$", members))
+    rates = sorted(1e3 * float(x) for x in re.findall(r"(?m)^gbit_per_s = (.*)$", members))
+    three = lambda values: [round(values[0], 3), round(statistics.median(values), 3), round(values[-1], 3)]
+    return {"delay_ms": three(delays), "mbit": three(rates)}
+
+
+def members_of_links(links):
+    """A members file with what links_of() told of another one."""
+    return f"memory_bytes = {1 << 30}\ndelay_ms = {links['delay_ms'][1]}\ngbit_per_s = {links['mbit'][1] / 1e3}\n"
+
+
+def members_of_all(members, ranks):
+    """A members file for more machines than were measured, with links that are the median of those that were."""
+    links = links_of(members)
+    memory = max(int(x) for x in re.findall(r"(?m)^memory_bytes = (.*)$", members))
+    out = f"[default]\ndelay_ms = {links['delay_ms'][1]}\ngbit_per_s = {links['mbit'][1] / 1e3}\n"
+    for rank in range(ranks):
+        name = "lead" if rank == 0 else f"m{rank}"
+        out += f'\n[[members]]\nname = "{name}"\nmultiply_adds_per_s = 1\nmemory_bytes = {memory}\n'
+    return out
+
+
+def summary(steps, predicted_s):
+    """Of the lead's steps."""
+    steps = sorted(steps)
+    median = statistics.median(steps)
+    return {
+        "predicted_s": round(predicted_s, 5),
+        "measured_s": {"median": round(median, 5), "min": round(steps[0], 5), "max": round(steps[-1], 5)},
+        "predicted_over_measured": round(predicted_s / median, 4),
+    }
+
+
+def rounds_of(steps, round_steps):
+    """How long rounds take. The lead's calls for a round's other turns take no time, since all turns are run at once."""
+    return [round(sum(steps[i : i + round_steps]), 4) for i in range(0, len(steps) - round_steps + 1, round_steps)]
+
+
+def utilisation(rounds, turn_steps, held_step_s):
+    """What the ranks compute of the time of a round."""
+    return {"utilisation": round(turn_steps * held_step_s / statistics.median(rounds), 4)}
+
+
+class Links:
+    """Namespaces, and what forwards between them."""
+
+    def __init__(self, bench, ranks, mbit, delay_ms):
+        self.tag = f"assay{os.getpid() % 10_000}-"
+        self.ranks = ranks
+        self.names = []
+        self.forwarder = subprocess.Popen(
+            [bench, "forward-links", "--count", str(ranks), "--prefix", self.tag, "--mbit", str(mbit), "--delay-ms", str(delay_ms)],
+            stdout=subprocess.PIPE, text=True)
+        try:
+            if self.forwarder.stdout.readline().strip() != "ready":
+                raise RuntimeError("the forwarder cannot make its devices")
+            for rank in range(ranks):
+                self.add(rank, mbit)
+        except BaseException:
+            self.close()
+            raise
+
+    def add(self, rank, mbit):
+        name = device = f"{self.tag}{rank}"
+        run("ip", "netns", "add", name)
+        self.names.append(name)
+        run("ip", "link", "set", device, "netns", name)
+        for command in (
+            ["link", "set", "lo", "up"],
+            ["link", "set", device, "gso_max_size", str(FRAME_BYTES)],
+            ["address", "add", f"{address(rank)}/24", "dev", device],
+            ["link", "set", device, "up"],
+            ["route", "replace", f"{address(0).rsplit('.', 1)[0]}.0/24", "dev", device, "src", address(rank), "congctl", CONGESTION],
+        ):
+            run("ip", "-n", name, *command)
+        run("tc", "-n", name, "qdisc", "add", "dev", device, "root", "tbf", "rate", f"{mbit}mbit", "burst", str(BURST_BYTES),
+            "limit", str(8 << 20))
+
+    def command(self, rank, arguments):
+        return ["ip", "netns", "exec", self.names[rank], *map(str, arguments)]
+
+    def close(self):
+        """Returns what the forwarder says that it did."""
+        self.forwarder.send_signal(signal.SIGTERM)
+        told = self.forwarder.communicate(timeout=30)[0]
+        for name in self.names:
+            run("ip", "netns", "delete", name)
+        self.names = []
+        return json.loads(told.strip().splitlines()[-1]) if told.strip() else {}
+
+
+def run(*arguments):
+    subprocess.run(arguments, check=True, stdout=subprocess.PIPE)
+
+
+def all_ranks(links, lead, member, folder, timeout):
+    """Starts members and the lead. Returns what each printed, the lead first; members are told to stop when it is done."""
+    running = []
+    try:
+        for rank in range(1, links.ranks):
+            with open(folder / f"m{rank}.log", "w") as log:
+                running.append(subprocess.Popen(links.command(rank, member(rank)), stdout=subprocess.PIPE, stderr=log, text=True))
+        with open(folder / "lead.log", "w") as log:
+            said = subprocess.run(links.command(0, lead), stdout=subprocess.PIPE, stderr=log, text=True, timeout=timeout)
+        if said.returncode != 0:
+            raise RuntimeError("the lead failed: " + (folder / "lead.log").read_text()[-2000:])
+        time.sleep(1.0)
+        for process in running:
+            process.send_signal(signal.SIGTERM)
+        return [said.stdout] + [process.communicate(timeout=60)[0] for process in running]
+    finally:
+        for process in running:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+class Bench:
+    def __init__(self, bin_folder, seconds):
+        self.bin = pathlib.Path(bin_folder).resolve()
+        self.seconds = seconds
+        self.measured = {}  # members files by link class
+
+    def measure(self, mbit, delay_ms, ranks, folder):
+        """What assay-worker measure-links measures between some ranks."""
+        if (mbit, delay_ms) not in self.measured:
+            links = Links(self.bin / "assay-bench", ranks, mbit, delay_ms)
+            try:
+                (folder / "hosts.toml").write_text(hosts_text(ranks))
+                common = [self.bin / "assay-worker", "measure-links", "--cell", folder / "hosts.toml", "--seconds", self.seconds]
+                all_ranks(links, common + ["--out", folder / "members.toml"], lambda rank: common + ["--name", f"m{rank}"], folder,
+                          3600)
+            finally:
+                links.close()
+            self.measured[mbit, delay_ms] = (folder / "members.toml").read_text()
+        return self.measured[mbit, delay_ms]
+
+    def predict(self, task, members, plan, folder):
+        (folder / "plan.toml").write_text(members)
+        told = subprocess.run([self.bin / "assay", "--output", "json", "plan", task, "--members", folder / "plan.toml", "--plan", plan],
+                              check=True, stdout=subprocess.PIPE, text=True)
+        return json.loads(told.stdout)
+
+    def train(self, case, task, folder):
+        links = Links(self.bin / "assay-bench", case["ranks"], case["mbit"], case["delay_ms"])
+        try:
+            (folder / "hosts.toml").write_text(hosts_text(case["ranks"]))
+            common = [self.bin / "assay-bench", "cell-rank", "--cell", folder / "hosts.toml", "--multiply-adds-per-s", case["speed"]]
+            lead = common + ["--task", task, "--plan", case["plan"], "--steps", case["steps"], "--warm-up", case["warm_up"],
+                             "--directory", folder]
+            told = all_ranks(links, lead, lambda rank: common + ["--name", f"m{rank}"], folder, 3600)
+        finally:
+            forwarded = links.close()
+        return [json.loads(each) for each in told], forwarded
+
+
+MLP = """title = "layers"
+steps = 100
+checkpoint_interval = 10
+reward = "10 ASY"
+verification_fee = "2 ASY"
+training_blocks = 600
+
+[model]
+kind = "mlp"
+hidden = {hidden}
+classes = 3
+batch_size = {batch}
+
+[optimizer]
+kind = "adamw"
+learning_rate = 0.001
+
+[data]
+rows = "points.safetensors"
+"""
+GPT = """title = "characters"
+steps = {steps}
+checkpoint_interval = {interval}
+reward = "20 ASY"
+verification_fee = "4 ASY"
+training_blocks = 2000
+
+[model]
+kind = "gpt"
+context = 32
+layers = 2
+heads = 2
+width = 64
+batch_size = 8
+
+[optimizer]
+kind = "adamw"
+learning_rate = 0.002
+
+[data]
+text = "LICENSE"
+"""
+DILOCO = """
+[replicas]
+count = {ranks}
+exchange = "diloco"
+turn_steps = {turn_steps}
+"""
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def write_task(folder, case):
+    """A task directory of the case's model."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(ROOT / "LICENSE", folder)
+    shutil.copy(ROOT / "examples/mlp/points.safetensors", folder)
+    turn_steps = case.get("turn_steps", 10)
+    batches = {"mlp": 64, "mlp8": 8}
+    if case["model"] in batches:
+        text = MLP.format(hidden=[256] * 7, batch=batches[case["model"]])
+    else:
+        text = GPT.format(steps=turn_steps * 16, interval=turn_steps)
+    if case["plan"] == "turns":
+        text += DILOCO.format(ranks=case["ranks"], turn_steps=turn_steps)
+    (folder / "task.toml").write_text(text)
+
+
+def case_of(name, arguments):
+    """A case by its name: MODEL-PLAN-RANKS-MBIT-MS, as in mlp-dp-4-100-20."""
+    model, plan, ranks, mbit, delay_ms = name.rsplit("-", 4)
+    case = {"name": name, "model": model, "plan": plan, "ranks": int(ranks), "mbit": float(mbit), "delay_ms": float(delay_ms),
+            "speed": arguments.speed, "steps": arguments.steps, "warm_up": 1}
+    if plan == "turns":
+        case["turn_steps"] = arguments.turn_steps
+        case["steps"] = arguments.rounds * arguments.turn_steps * int(ranks)
+        case["warm_up"] = 0
+    return case
+
+
+def add_prediction(bench, case, out, members, folder):
+    """What `assay plan` says of a case, beside its steps or rounds."""
+    write_task(folder / "task", case)
+    predicted = bench.predict(folder / "task", at_speed(members_of_all(members, case["ranks"]), case["speed"]), case["plan"],
+                              folder)["plans"][0]
+    keys = ("step_s", "is_timed", "compute_s", "exchange_s", "handover_s")
+    out["predicted"] = {key: predicted[key] if key == "is_timed" else round(predicted[key], 5) for key in keys}
+    steps = out["steps_s"]
+    if case["plan"] == "turns":
+        out |= utilisation(out["rounds_s"], case["turn_steps"], predicted["compute_s"])
+        out["predicted_utilisation"] = round(predicted["compute_s"] / predicted["step_s"], 4)
+        steps = [seconds / case["turn_steps"] for seconds in out["rounds_s"]]
+    return out | summary(steps, predicted["step_s"])
+
+
+def run_case(bench, case, measured_ranks):
+    with tempfile.TemporaryDirectory(prefix="assay-links-") as path:
+        folder = pathlib.Path(path)
+        write_task(folder / "task", case)
+        members = bench.measure(case["mbit"], case["delay_ms"], measured_ranks, folder)
+        load = os.getloadavg()[0]
+        told, forwarded = bench.train(case, folder / "task", folder)
+        out = {"name": case["name"], "model": case["model"], "plan": case["plan"], "ranks": case["ranks"],
+               "links": {"mbit": case["mbit"], "delay_ms": case["delay_ms"], "measured": links_of(members)},
+               "held_to_multiply_adds_per_s": case["speed"], "load": round(load, 2), "forwarder": forwarded, "steps_s": [],
+               "computing": {key: [round(each["computing"][key], 3) for each in told] for key in ("held_s", "real_s", "late_s")}}
+        if case["plan"] == "turns":
+            out["turn_steps"] = case["turn_steps"]
+            out["rounds_s"] = rounds_of(told[0]["steps_s"], case["turn_steps"] * case["ranks"])
+        else:
+            out["steps_s"] = [round(x, 4) for x in told[0]["steps_s"]]
+        return add_prediction(bench, case, out, members, folder)
+
+
+def predict_again(bench, old):
+    """The prediction of a case that was measured before, for a prediction that has changed."""
+    case = {"model": old["model"], "plan": old["plan"], "ranks": old["ranks"], "turn_steps": old.get("turn_steps", 10),
+            "speed": old["held_to_multiply_adds_per_s"]}
+    with tempfile.TemporaryDirectory(prefix="assay-links-") as path:
+        return add_prediction(bench, case, dict(old), members_of_links(old["links"]["measured"]), pathlib.Path(path))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bin", help="folder with assay, assay-worker and assay-bench")
+    parser.add_argument("out", help="JSON file to which results are added")
+    parser.add_argument("--predict-again", action="store_true", help="only predict what OUT has once more")
+    parser.add_argument("--cases", nargs="+", default=[], help="MODEL-PLAN-RANKS-MBIT-MS, as in mlp-dp-4-100-20")
+    parser.add_argument("--steps", type=int, default=5, help="that are timed")
+    parser.add_argument("--rounds", type=int, default=2, help="of local replicas")
+    parser.add_argument("--turn-steps", type=int, default=100, help="of local replicas")
+    parser.add_argument("--speed", type=float, default=5e7, help="multiply-adds per second that ranks are held to")
+    parser.add_argument("--seconds", type=float, default=4.0, help="of bytes in each direction of each measured link")
+    parser.add_argument("--measured-ranks", type=int, default=3, help="between which links are measured")
+    arguments = parser.parse_args()
+    bench = Bench(arguments.bin, arguments.seconds)
+    out = pathlib.Path(arguments.out)
+    results = json.loads(out.read_text()) if out.exists() else {"bench": "links", "cases": []}
+    if arguments.predict_again:
+        results["cases"] = [predict_again(bench, each) for each in results["cases"]]
+        out.write_text(json.dumps(results, indent=1) + "\n")
+        return
+    lacking = missing()
+    if lacking:
+        sys.exit("links.py needs " + " and ".join(lacking))
+    for name in arguments.cases:
+        result = run_case(bench, case_of(name, arguments), arguments.measured_ranks)
+        print(json.dumps({key: result.get(key) for key in ("name", "predicted", "measured_s", "predicted_over_measured", "utilisation",
+                                                           "computing", "load")}), flush=True)
+        results["cases"] = [each for each in results["cases"] if each["name"] != name] + [result]
+        out.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

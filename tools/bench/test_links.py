@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests what links.py computes by itself; it needs no root."""
+
+import argparse
+import pathlib
+import tempfile
+import unittest
+
+import links
+
+MEMBERS = """
+[[members]]
+name = "lead"
+multiply_adds_per_s = 2.0000e+10
+memory_bytes = 100
+
+[[members]]
+name = "m1"
+multiply_adds_per_s = 1.0000e+09
+memory_bytes = 300
+
+[[links]]
+between = ["lead", "m1"]
+delay_ms = 20.5
+gbit_per_s = 0.09
+
+[[links]]
+between = ["lead", "m2"]
+delay_ms = 21.5
+gbit_per_s = 0.08
+
+[[links]]
+between = ["m1", "m2"]
+delay_ms = 20.0
+gbit_per_s = 0.07
+"""
+ARGUMENTS = argparse.Namespace(speed=5e8, steps=5, rounds=2, turn_steps=100)
+
+
+class Links(unittest.TestCase):
+    def test_hosts_have_all_ranks_but_the_lead_as_members(self):
+        text = links.hosts_text(3)
+        self.assertIn('lead = "10.77.0.1:4100"', text)
+        self.assertEqual(text.count("[[members]]"), 2)
+        self.assertIn('name = "m2"\naddress = "10.77.0.3"', text)
+
+    def test_a_members_file_gets_the_speed_that_ranks_are_held_to(self):
+        text = links.at_speed(MEMBERS, 5e8)
+        self.assertEqual(text.count("multiply_adds_per_s = 5.000000e+08"), 2)
+        self.assertNotIn("e+10", text)
+        self.assertEqual(text.count("delay_ms"), MEMBERS.count("delay_ms"))
+
+    def test_links_are_told_by_smallest_median_and_largest(self):
+        self.assertEqual(links.links_of(MEMBERS), {"delay_ms": [20.0, 20.5, 21.5], "mbit": [70.0, 80.0, 90.0]})
+
+    def test_what_was_told_of_links_makes_a_members_file_again(self):
+        told = links.links_of(MEMBERS)
+        again = links.links_of(links.members_of_links(told))
+        self.assertEqual([again["delay_ms"][1], again["mbit"][1]], [told["delay_ms"][1], told["mbit"][1]])
+        self.assertIn("delay_ms = 20.5", links.members_of_all(links.members_of_links(told), 2))
+
+    def test_more_machines_get_links_of_the_median(self):
+        text = links.members_of_all(MEMBERS, 8)
+        self.assertEqual(text.count("[[members]]"), 8)
+        self.assertIn("delay_ms = 20.5\ngbit_per_s = 0.08", text)
+        self.assertEqual(text.count("memory_bytes = 300"), 8)
+
+    def test_a_prediction_is_compared_with_the_median_step(self):
+        out = links.summary([3.0, 1.0, 2.0], 1.5)
+        self.assertEqual(out["measured_s"], {"median": 2.0, "min": 1.0, "max": 3.0})
+        self.assertEqual(out["predicted_over_measured"], 0.75)
+
+    def test_utilisation_is_computing_over_a_round_of_all_turns(self):
+        # Two replicas, turns of two steps: the lead's own steps take 1 s each, the other's nothing, and the exchange 2 s.
+        steps = [1.0, 1.0, 0.0, 2.0, 1.0, 1.0, 0.0, 6.0]
+        rounds = links.rounds_of(steps, 4)
+        self.assertEqual(rounds, [4.0, 8.0])
+        self.assertEqual(links.utilisation(rounds, 2, 0.9)["utilisation"], 0.3)
+
+    def test_a_case_is_known_by_its_name(self):
+        case = links.case_of("mlp-pp+1f1b8-4-100-20", ARGUMENTS)
+        self.assertEqual((case["plan"], case["ranks"], case["mbit"], case["delay_ms"]), ("pp+1f1b8", 4, 100.0, 20.0))
+        self.assertEqual((case["steps"], case["warm_up"]), (5, 1))
+        turns = links.case_of("gpt-turns-8-100-100", ARGUMENTS)
+        self.assertEqual((turns["steps"], turns["warm_up"], turns["turn_steps"]), (1600, 0, 100))
+
+    def test_a_task_of_local_replicas_says_so(self):
+        with tempfile.TemporaryDirectory() as path:
+            links.write_task(pathlib.Path(path) / "task", links.case_of("gpt-turns-8-100-100", ARGUMENTS))
+            text = (pathlib.Path(path) / "task/task.toml").read_text()
+            self.assertIn('[replicas]\ncount = 8\nexchange = "diloco"\nturn_steps = 100', text)
+            links.write_task(pathlib.Path(path) / "other", links.case_of("mlp-dp-4-100-20", ARGUMENTS))
+            self.assertNotIn("replicas", (pathlib.Path(path) / "other/task.toml").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
