@@ -7,6 +7,7 @@
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/by_value.hpp>
 #include <contracts/params/work.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/state/members.hpp>
@@ -96,6 +97,23 @@ std::optional<AccountId> first_accuser(const StateView& view, const Task& task, 
     return std::nullopt;
 }
 
+/// STM-8: whether an accusation of this member is open that answers nothing.
+bool accuses_already(const StateView& view, const Task& task, const AccountId& member) {
+    const auto disputes = get_bookkeeping(view, task.id).disputes;
+    return std::any_of(disputes.begin(), disputes.end(), [&](const DisputeId& id) {
+        const Dispute each = find_dispute(view, id).value();
+        return each.accusation() && !each.accusation()->answers && each.responder == member;
+    });
+}
+
+/// STM-9: what is left of the clock of who answers, which goes on in the accusation.
+std::uint32_t clock_left(const Context& context, const Task& task, const Dispute& answered) {
+    const DisputeGame& game = *answered.game();
+    const std::uint32_t clock = answered.accusation() ? game.challenger_clock : game.responder_clock;
+    const auto used = static_cast<std::uint32_t>(context.height().value - game.last_move_at.value);
+    return std::max(clock - std::min(clock, used), dispute_extension(context.params, task.spec));
+}
+
 /// STM-8: an accusation that answers nothing is made while the training goes on.
 Result<void, TxError> check_occasion(
     const StateView& view, const Params& params, const Task& task, const Accuse& action, const AccountId& sender,
@@ -105,6 +123,12 @@ Result<void, TxError> check_occasion(
         return check_answered(view, action, sender, segment);
     }
     TRY(require_state(task, TaskState::kTraining, TaskState::kTraining));
+    if (accuses_already(view, task, sender)) {
+        return Unexpected{TxError::kAlreadyDisputed};
+    }
+    if (bond_of(task, sender) < challenger_bond(params, task_value(task.spec))) {
+        return Unexpected{TxError::kInsufficientStake};
+    }
     Dispute opened;
     opened.segment = segment;
     opened.responder = sender;
@@ -170,10 +194,15 @@ Result<void, TxError> execute(Context& context, const Accuse& action) noexcept {
     record(context, task, history::Accused{dispute.id, segment, context.actor, action.member, action.answers});
     // STM-9: what it answers stands still meanwhile, so that its place in the lane is free.
     hold_lane(context, dispute, action.answers.has_value());
-    store_opened(context, task, dispute, context.height_after(dispute_clock(context.params, task.spec)));
+    DisputeGame game = fresh_game(context, task);
+    if (action.answers) {
+        game.responder_clock = clock_left(context, task, find_dispute(context.state, *action.answers).value());
+    }
+    dispute.phase = game;
+    store_opened(context, task, dispute, context.height_after(game.responder_clock));
     set_task(context.state, task);
     if (!*claim) {
-        uphold_claim(context, task, dispute, Reason::kFalseStatement);  // STM-5
+        uphold_claim(context, task, find_dispute(context.state, dispute.id).value(), Reason::kFalseStatement);  // STM-5
     }
     return {};
 }

@@ -149,6 +149,9 @@ void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadlin
     dispute.challenger = context.actor;
     hold_lane(context, dispute, has_place(context.state, task, dispute));
     take_bond(context, task, dispute);
+    if (dispute.game()) {
+        dispute.phase = fresh_game(context, task);
+    }
     store_opened(context, task, std::move(dispute), deadline);
 }
 
@@ -156,9 +159,6 @@ void store_opened(Context& context, Task& task, Dispute dispute, Height deadline
     dispute.task = task.id;
     dispute.position = dispute::start_position(dispute.claim);
     dispute.opened_at = context.height();
-    if (dispute.game()) {
-        dispute.phase = fresh_game(context, task);
-    }
     dispute.onchain_bytes = context.tx_size_bytes;
     set_dispute_deadline(context, dispute, deadline);
     set_dispute(context.state, dispute);

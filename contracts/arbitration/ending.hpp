@@ -37,7 +37,7 @@ DisputeGame fresh_game(const Context& context, const Task& task);
 /// stores the task.
 void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline);
 
-/// Stores a dispute whose parties, subject, claim and phase are set and for which the lane and the bond are taken. The
+/// Stores a dispute whose parties, subject, claim and phase are set, and for which the lane and the bond are taken. The
 /// caller stores the task.
 void store_opened(Context& context, Task& task, Dispute dispute, Height deadline);
 

@@ -172,7 +172,10 @@ TEST_CASE("STM-5: a wrong value of the state that the segment begins with convic
     told.stated.statement.root = merkle::Tree({dispute::piece_leaf(told.stated.piece)}).root();
     told.signature = accused.key.sign(dispute::statement_digest(kChainId, told.stated.statement).view());
     REQUIRE(team.chain.run(team.members[0], make_accuse(team.id, told, accused, honest())) == 0);
-    CHECK(team.state(team.accusation(accused, team.members[0])) == DisputeState::kUpheld);
+    const Dispute ended = find_dispute(team.chain.view, team.accusation(accused, team.members[0])).value();
+    CHECK(ended.state() == DisputeState::kUpheld);
+    CHECK(ended.task == team.id);
+    CHECK(ended.end()->slashed.grains == team.half());
     CHECK(team.chain.task(team.id).group->convicted == std::vector<std::uint8_t>{2});
     CHECK(team.locked(accused) == team.bond - team.half());
 }
@@ -313,8 +316,11 @@ TEST_CASE("STM-9, STM-10: clocks decide accusations, and what is answered has no
                 ) == 0
             );
         }
-        team.chain.skip(5);
+        if (accuser_plays) {
+            team.chain.skip(5);
+        }
         CHECK(team.state(disputed) == DisputeState::kActive);
+        REQUIRE(team.state(id) == DisputeState::kActive);
         team.chain.skip(find_dispute(team.chain.view, id)->deadline().value - team.chain.height.value);
         CHECK(team.state(id) == (accuser_plays ? DisputeState::kUpheld : DisputeState::kRefuted));
         CHECK(team.state(disputed) == DisputeState::kRefuted);
@@ -453,4 +459,45 @@ TEST_CASE("STM-10: a second conviction finds something left, and whoever finds i
     CHECK(team.chain.slashed(team.id, Reason::kFalseStatement) == std::vector{team.half(), left - left / 2});
     CHECK(team.chain.paid(team.id, Reason::kWonDispute) == std::vector{team.half() / 2, (left - left / 2) / 2});
     CHECK(team.locked(team.chain.solver) == team.bond);
+}
+
+TEST_CASE("STM-8: a member has one accusation at a time that answers nothing, and stake for it") {
+    const ToyRun liar(kLie);
+    Team team(honest());
+    team.post(honest(), 2);
+    const Actor accuser = team.chain.solver;
+    REQUIRE(team.chain.run(accuser, team.accuse(team.members[0], liar, honest())) == 0);
+    const Accuse second = team.accuse(team.members[1], liar, honest());
+    CHECK(team.chain.fail(accuser, second) == TxError::kAlreadyDisputed);
+    REQUIRE(team.chain.run(team.members[0], second) == 0);  // another member's
+    play_dispute(team.chain, team.accusation(team.members[0], accuser), honest(), liar, team.members[0]);
+    CHECK(team.chain.run(accuser, second) == 0);
+    // Who has lost its bond has nothing to answer with for another.
+    Chain& chain = team.chain;
+    Overlay state = Overlay::over(chain.view);
+    Task task = chain.task(team.id);
+    const Amount bond = bond_of(task, team.members[1].id);
+    bond_of(task, team.members[1].id) = {challenger_bond(chain.params, task_value(task.spec)).grains - 1};
+    Stake stake = get_stake(chain.view, Role::kSolver, team.members[1].id);
+    const std::uint64_t moved = bond.grains - bond_of(task, team.members[1].id).grains;
+    stake.locked.grains -= moved;
+    stake.free.grains += moved;
+    set_stake(state, Role::kSolver, team.members[1].id, stake);
+    set_task(state, task);
+    chain.view.apply(state.changes());
+    CHECK(chain.fail(team.members[1], team.accuse(accuser, liar, honest())) == TxError::kInsufficientStake);
+}
+
+TEST_CASE("STM-9: an answer goes on with the clock of who answers") {
+    const ToyRun fraud(kLie);
+    Team team(honest());
+    team.finish(fraud);
+    const DisputeId disputed = team.dispute_segment(2);
+    const std::uint32_t whole = find_dispute(team.chain.view, disputed)->game()->responder_clock;
+    team.chain.skip(5);
+    REQUIRE(team.chain.run(team.chain.solver, team.accuse(team.members[0], fraud, honest(), disputed)) == 0);
+    const Dispute opened = find_dispute(team.chain.view, team.accusation(team.members[0], team.chain.solver)).value();
+    CHECK(opened.game()->responder_clock == whole - 6);
+    CHECK(opened.game()->challenger_clock == whole);
+    CHECK(opened.deadline().value == team.chain.height.value + whole - 6);
 }
