@@ -103,6 +103,15 @@ TEST_CASE("a layout whose parts are no whole partials is refused before anything
     CHECK(run.ledgers[0]->bytes() == 0);
 }
 
+TEST_CASE("ranks that take turns are refused where they would have to answer for what they send") {
+    plan::Layout layout;
+    layout.turns = 2;
+    const GroupRun run = run_group(small_mlp(), layout, 1);
+    for (const std::string& failure : run.failures) {
+        CHECK(failure == "ranks that answer for what they send cannot take turns");
+    }
+}
+
 TEST_CASE("a ledger forgets settled segments, and says when it is full") {
     const GroupRun run = run_group(small_mlp(), *plan::decode_layout("dp", 2), 1);
     group::Ledger& ledger = *run.ledgers[0];
