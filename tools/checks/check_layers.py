@@ -55,8 +55,10 @@ ROOMS = {
     "verifier/roles": (RULES, [], True),
     "verifier/cell": (CORE + ["core/canonical", "core/system/log", "client/http", "verifier/compile/program", "verifier/plan",
                       "verifier/engine", "verifier/artifacts"], ["json", "toml", "boost", "openssl"], False),
+    "verifier/group": (CORE + ["core/canonical", "core/dispute", "verifier/compile/program", "verifier/plan", "verifier/engine"],
+                       [], False),
     "verifier/worker": (RULES + ["core/keys", "core/system", "core/system/log"] + CLIENT +
-                        ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/roles"],
+                        ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/group", "verifier/roles"],
                         ["json", "cli11", "sqlite", "system"], False),
     "tools": (EVERYTHING, EVERYTHING, False),
     "tests": (EVERYTHING, EVERYTHING, False),

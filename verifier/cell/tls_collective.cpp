@@ -12,6 +12,8 @@
 
 #include <boost/asio.hpp>
 
+#include <core/base/assert.hpp>
+#include <verifier/cell/account_links.hpp>
 #include <verifier/cell/psk.hpp>
 
 namespace assay::cell {
@@ -63,10 +65,11 @@ class TlsCollective final : public engine::Collective {
   public:
     explicit TlsCollective(const TlsOptions& options)
         : options_(options),
-          context_(make_psk_context(options.key)),
+          context_(options.accounts ? make_certificate_context() : make_psk_context(options.key)),
           acceptor_(io_),
           links_(options.size),
           inbox_(options.size) {
+        ASSERT(!options_.accounts || options_.accounts->accounts.size() == options_.size);
         const tcp::endpoint at(asio::ip::make_address(options.address), 0);
         acceptor_.open(at.protocol());
         acceptor_.bind(at);
@@ -161,17 +164,19 @@ class TlsCollective final : public engine::Collective {
         const bool is_there =
             changed_.wait_for(lock, options_.timeout, [&] { return !waiting.empty() || gone_.contains(other); });
         if (!is_there || waiting.empty()) {
-            throw std::runtime_error(
+            throw engine::RankError(
+                other, engine::RankFault::kGone,
                 "a rank of the cell is gone or too slow: rank " + std::to_string(other) +
-                (is_there ? ": " + gone_[other] : std::string())
+                    (is_there ? ": " + gone_[other] : std::string())
             );
         }
         Bytes out = std::move(waiting.front());
         waiting.pop_front();
         if (out.size() != size) {
-            throw std::runtime_error(
+            throw engine::RankError(
+                other, engine::RankFault::kOtherLength,
                 "rank " + std::to_string(other) + " of the cell sends " + std::to_string(out.size()) +
-                " bytes in place of " + std::to_string(size)
+                    " bytes in place of " + std::to_string(size)
             );
         }
         return out;
@@ -183,7 +188,61 @@ class TlsCollective final : public engine::Collective {
         changed_.notify_all();
     }
 
-    // Whoever fails to show the key is a stranger, and no reason to give up.
+    // Signs the channel as this rank's account, for the other rank's.
+    Signature own_signature(Stream& stream, std::uint32_t other) const {
+        const LinkAccounts& links = *options_.accounts;
+        const auto binding = channel_binding(stream.native_handle());
+        if (!binding) {
+            throw std::runtime_error("the cell: TLS has no exporter");
+        }
+        return links.key.sign(link_digest(*binding, links.key.account(), links.accounts[other]).view());
+    }
+
+    awaitable<bool> is_signed_by(Stream& stream, std::uint32_t other) const {
+        const LinkAccounts& links = *options_.accounts;
+        Signature signature;
+        co_await asio::async_read(stream, asio::buffer(signature.data), use_awaitable);
+        const auto binding = channel_binding(stream.native_handle());
+        if (!binding) {
+            co_return false;
+        }
+        const Hash256 digest = link_digest(*binding, links.accounts[other], links.key.account());
+        co_return crypto::verify_signature(links.accounts[other], digest.view(), signature);
+    }
+
+    // Who connected says that it is this rank.
+    awaitable<bool> admits(Stream& stream, std::uint32_t other) const {
+        if (!options_.accounts) {
+            co_return used_key(stream.native_handle());
+        }
+        const bool is_signed = co_await is_signed_by(stream, other);
+        if (!is_signed) {
+            co_return false;
+        }
+        const Signature own = own_signature(stream, other);
+        co_await asio::async_write(stream, asio::buffer(own.data), use_awaitable);
+        co_return true;
+    }
+
+    // Says to the rank that this one has reached which rank it is; false if it is another one that was reached.
+    awaitable<bool> introduces(Stream& stream, std::uint32_t other) const {
+        if (!options_.accounts && !used_key(stream.native_handle())) {
+            co_return false;
+        }
+        Bytes hello(sizeof options_.rank);
+        write_number(hello.data(), options_.rank);
+        if (options_.accounts) {
+            append(hello, own_signature(stream, other).view());
+        }
+        co_await asio::async_write(stream, asio::buffer(hello), use_awaitable);
+        if (!options_.accounts) {
+            co_return true;
+        }
+        const bool is_signed = co_await is_signed_by(stream, other);
+        co_return is_signed;
+    }
+
+    // Whoever fails to show the key, or to sign, is a stranger, and no reason to give up.
     awaitable<void> accept() {
         while (acceptor_.is_open()) {
             boost::system::error_code error;
@@ -206,12 +265,15 @@ class TlsCollective final : public engine::Collective {
             co_await stream->async_handshake(asio::ssl::stream_base::server, use_awaitable);
             std::array<std::uint8_t, 4> hello{};
             co_await asio::async_read(*stream, asio::buffer(hello), use_awaitable);
-            timer.cancel();
             const auto other = read_number<std::uint32_t>(hello.data());
-            if (used_key(stream->native_handle()) && other > options_.rank && other < options_.size && !links_[other]) {
-                begin(other, std::move(*stream));
+            if (other > options_.rank && other < options_.size) {
+                const bool is_admitted = co_await admits(*stream, other);
+                timer.cancel();
+                if (is_admitted && !links_[other]) {
+                    begin(other, std::move(*stream));
+                }
             }
-        } catch (const boost::system::system_error&) {
+        } catch (const std::runtime_error&) {
             co_return;
         }
     }
@@ -225,13 +287,13 @@ class TlsCollective final : public engine::Collective {
             Stream stream(io_, context_);
             co_await asio::async_connect(stream.next_layer(), found, use_awaitable);
             co_await stream.async_handshake(asio::ssl::stream_base::client, use_awaitable);
-            if (!used_key(stream.native_handle())) {
-                note_gone(other, "rank " + std::to_string(other) + " does not have the session's key");
+            const bool is_introduced = co_await introduces(stream, other);
+            if (!is_introduced) {
+                const char* const lacks =
+                    options_.accounts ? " did not sign as its account" : " does not have the session's key";
+                note_gone(other, "rank " + std::to_string(other) + lacks);
                 co_return;
             }
-            std::array<std::uint8_t, 4> hello{};
-            write_number(hello.data(), options_.rank);
-            co_await asio::async_write(stream, asio::buffer(hello), use_awaitable);
             begin(other, std::move(stream));
         } catch (const std::exception& error) {
             note_gone(other, "rank " + std::to_string(other) + " at " + place + ": " + error.what());

@@ -13,38 +13,17 @@
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 
+#include <tests/unit/cell/link_doubles.hpp>
 #include <verifier/cell/psk.hpp>
 #include <verifier/cell/seal.hpp>
 #include <verifier/cell/tls_collective.hpp>
 
 using namespace assay;
+using namespace assay::cell::testing;
 using boost::asio::ip::tcp;
 using std::chrono::milliseconds;
 
 namespace {
-
-constexpr milliseconds kPatience{20'000};
-
-class TestWords : public engine::SharedWords {
-  public:
-    void set(const std::string& key, const Bytes& value) override {
-        const std::scoped_lock lock(mutex_);
-        words_[key] = value;
-        changed_.notify_all();
-    }
-    Bytes get(const std::string& key) override {
-        std::unique_lock lock(mutex_);
-        if (!changed_.wait_for(lock, kPatience, [&] { return words_.contains(key); })) {
-            throw std::runtime_error("nobody set " + key);
-        }
-        return words_[key];
-    }
-
-  private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::map<std::string, Bytes> words_;
-};
 
 Hash256 key_of(std::uint8_t n) {
     Hash256 out;
@@ -121,33 +100,6 @@ class WiredWords final : public TestWords {
   private:
     std::size_t flipped_;
 };
-
-Bytes message_of(std::uint32_t from, std::uint32_t to, std::uint32_t tag) {
-    Bytes out(1000 + 70'000 * tag + 11 * to);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        out[i] = static_cast<std::uint8_t>(i * 7 + from * 31 + to * 17 + tag);
-    }
-    return out;
-}
-
-void exchange_all(engine::Collective& collective) {
-    const std::uint32_t size = collective.size();
-    for (std::uint32_t tag = 0; tag < 4; ++tag) {
-        std::vector<Bytes> to(size);
-        std::vector<std::uint64_t> expected(size, 0);
-        for (std::uint32_t other = 0; other < size; ++other) {
-            if (other != collective.rank()) {
-                to[other] = message_of(collective.rank(), other, tag);
-                expected[other] = message_of(other, collective.rank(), tag).size();
-            }
-        }
-        const std::vector<Bytes> from = collective.exchange(std::move(to), expected, tag);
-        for (std::uint32_t other = 0; other < size; ++other) {
-            CHECK(from[other] == (other == collective.rank() ? Bytes{} : message_of(other, collective.rank(), tag)));
-        }
-    }
-    collective.settle();
-}
 
 }  // namespace
 

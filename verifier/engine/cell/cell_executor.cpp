@@ -35,6 +35,7 @@ CellExecutor::Impl::Impl(
       collective(c),
       rank(c.rank()),
       pieces(plan.layout.micro_batches),
+      is_stated(c.is_stated()),
       first_state(static_cast<Slot>(p.step.size() * pieces)),
       first_temporary(first_state + static_cast<Slot>(p.state.size())) {
     ASSERT(collective.size() == plan.layout.ranks());
@@ -121,10 +122,20 @@ CellExecutor::Impl::Work CellExecutor::Impl::work_for(const plan::Item& item) {
             out.part *= static_cast<double>(node.depth[rank].count()) / plan::depth_of(graph[item.node]);
         }
     }
+    if (node.is_divided) {
+        out.slices = slices_of(item.node, rank);
+    }
+    if (is_stated) {
+        describe(out);
+    }
     return out;
 }
 
 void CellExecutor::Impl::prepare() {
+    if (is_stated) {
+        cell::check_statable(plan, graph);
+        describe_loss();
+    }
     for (const plan::Item& item : plan.order[rank]) {
         works.push_back(work_for(item));
     }
@@ -181,7 +192,8 @@ std::vector<Bytes> CellExecutor::Impl::exchange_inputs(const Work& work) {
             }
         }
     }
-    return is_crossed ? exchange(std::move(messages), expected, tag_of(work.item, Message::kInputs))
+    const std::uint32_t tag = tag_of(work.item, Message::kInputs);
+    return is_crossed ? exchange(std::move(messages), expected, tag, work.sent_inputs)
                       : std::vector<Bytes>(collective.size());
 }
 
@@ -283,7 +295,7 @@ void CellExecutor::Impl::hand_out(const Work& work, const Tensor& finished) {
     }
     std::vector<Bytes> received(collective.size());
     if (!work.output.empty()) {
-        received = exchange(std::move(messages), expected, tag_of(work.item, Message::kOutput));
+        received = exchange(std::move(messages), expected, tag_of(work.item, Message::kOutput), work.sent_output);
     }
     if (held.is_empty()) {
         return;
@@ -329,7 +341,7 @@ void CellExecutor::Impl::run(const Work& work, const StepContext& context) {
     } else if (node_plan.is_divided) {
         const Parts parts = compute_parts(work, inputs, context);
         const std::vector<Bytes> received = exchange_parts(work, parts);
-        hand_out(work, work.finished.is_empty() ? Tensor{} : finish(node, parts, received, inputs));
+        hand_out(work, work.finished.is_empty() ? Tensor{} : finish(work, parts, received, inputs));
     } else {
         const Slot slot = compute(work, inputs, context);
         if (!work.output.empty()) {
@@ -365,7 +377,7 @@ bool CellExecutor::Impl::is_next_finite() {
         }
     }
     const std::uint32_t tag = tag_of(works.back().item, Message::kParts);
-    for (const Bytes& message : exchange(std::move(messages), expected, tag)) {
+    for (const Bytes& message : exchange(std::move(messages), expected, tag, std::nullopt)) {
         is_finite = is_finite && (message.empty() || message[0] == 1);
     }
     return is_finite;
@@ -411,7 +423,7 @@ void CellExecutor::Impl::report_loss() {
         }
     }
     const std::uint32_t tag = tag_of(works.back().item, Message::kOutput);
-    for (Bytes& message : exchange(std::move(messages), expected, tag)) {
+    for (Bytes& message : exchange(std::move(messages), expected, tag, sent_loss)) {
         if (!message.empty()) {
             value = std::move(message);
         }
@@ -454,6 +466,7 @@ Tensor CellExecutor::state(std::size_t index) const {
 }
 
 Result<void, StepError> CellExecutor::run_step(const StepContext& context) {
+    impl_->collective.begin_step(context.step);
     impl_->resume();
     for (std::size_t i = 0; i + 1 < impl_->works.size(); ++i) {
         impl_->run(impl_->works[i], context);

@@ -9,7 +9,9 @@
 
 #include <verifier/engine/backend/backend.hpp>
 #include <verifier/engine/cell/cell_executor.hpp>
+#include <verifier/engine/cell/contents.hpp>
 #include <verifier/engine/cell/local_ops.hpp>
+#include <verifier/plan/message.hpp>
 
 /// Internal to the cell: one rank's part of a step.
 namespace assay::engine {
@@ -27,6 +29,11 @@ struct CellExecutor::Impl {
         std::vector<Slot> expired;                        // values that this rank does not read afterwards
         double part = 0.0;                                // of the node's work
         const cell::ViewTable* view = nullptr;
+        std::vector<plan::PartSlice> slices;  // of a divided reduction: what it reduces, each by itself
+        // Where ranks answer for what they send: what their messages hold.
+        std::optional<Contents> sent_inputs{};
+        std::optional<Contents> sent_parts{};
+        std::optional<Contents> sent_output{};
     };
     // A local tensor and the block that it has.
     struct Local {
@@ -34,11 +41,8 @@ struct CellExecutor::Impl {
         Slot slot;
     };
     enum class Message : std::uint8_t { kInputs, kParts, kOutput };
-    // Sums of a chunk of a product, or what another reduction has of a block.
-    struct Parts {
-        std::vector<std::uint32_t> chunks;
-        std::vector<canonical::Tensor> tensors;
-    };
+    // What this rank has of each of its slices.
+    using Parts = std::vector<canonical::Tensor>;
 
     const program::Program& program;
     const canonical::Graph& graph;
@@ -47,6 +51,7 @@ struct CellExecutor::Impl {
     Collective& collective;
     std::uint32_t rank;
     std::uint32_t pieces;     // of a node, at most
+    bool is_stated;           // ranks answer for what they send
     std::vector<Work> works;  // in their order; the last is that of kCommit
     std::vector<std::unique_ptr<cell::ViewTable>> tables;
     std::unique_ptr<Backend> backend;
@@ -54,6 +59,7 @@ struct CellExecutor::Impl {
     Slot first_state;
     Slot first_temporary;
     std::optional<float> loss;
+    std::optional<Contents> sent_loss{};
     std::uint64_t bytes = 0;
     std::uint64_t peak = 0;
     std::vector<std::uint64_t> sizes;  // of what is in each slot
@@ -76,9 +82,13 @@ struct CellExecutor::Impl {
         return 1 + 3 * slot_of(item) + static_cast<std::uint32_t>(message);
     }
     // Ranks go on before what they send is taken if they work on several micro-batches.
-    std::vector<Bytes> exchange(std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag) {
+    std::vector<Bytes> exchange(
+        std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag,
+        const std::optional<Contents>& contents
+    ) {
         rest();
-        auto out = collective.exchange(std::move(to), expected, tag);
+        auto out = contents ? collective.exchange_stated(std::move(to), expected, tag, *contents)
+                            : collective.exchange(std::move(to), expected, tag);
         if (pieces == 1) {
             collective.settle();
         }
@@ -115,6 +125,10 @@ struct CellExecutor::Impl {
 
     void prepare();
     Work work_for(const plan::Item& item);
+    void describe(Work& work) const;
+    void describe_loss();
+    void describe(const std::vector<plan::Transfer>& own, const canonical::Input& input, cell::ContentsOf& out) const;
+    Contents output_contents(std::uint32_t node, const std::vector<plan::Transfer>& own) const;
     void find_expired();
     const cell::ViewTable* table_for(const Work& work);
     std::vector<plan::Transfer> own(const std::vector<plan::Transfer>& all) const;
@@ -123,14 +137,19 @@ struct CellExecutor::Impl {
     void run(const Work& work, const canonical::StepContext& context);
     Slot compute(const Work& work, const std::vector<Slot>& inputs, const canonical::StepContext& context);
     Task local_task(const Work& work, const std::vector<Slot>& inputs) const;
+    std::vector<plan::PartSlice> slices_of(std::uint32_t node, std::uint32_t of) const;
+    canonical::Tensor compute_part(
+        const Work& work, const std::vector<Slot>& inputs, const plan::PartSlice& slice,
+        const canonical::StepContext& context
+    );
     Parts compute_parts(const Work& work, const std::vector<Slot>& inputs, const canonical::StepContext& context);
     std::vector<Bytes> exchange_parts(const Work& work, const Parts& parts);
-    canonical::Tensor combine(std::uint32_t node, const Parts& parts, const std::vector<Bytes>& received);
+    canonical::Tensor combine(const Work& work, const Parts& parts, const std::vector<Bytes>& received);
     std::vector<std::vector<std::int64_t>> add_up(
-        std::uint32_t node, const Parts& parts, const std::vector<Bytes>& received, std::size_t chunks
+        const Work& work, const Parts& parts, const std::vector<Bytes>& received, std::size_t chunks
     );
     canonical::Tensor finish(
-        std::uint32_t node, const Parts& parts, const std::vector<Bytes>& received, const std::vector<Slot>& inputs
+        const Work& work, const Parts& parts, const std::vector<Bytes>& received, const std::vector<Slot>& inputs
     );
     void hand_out(const Work& work, const canonical::Tensor& finished);
     void report_loss();

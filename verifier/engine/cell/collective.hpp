@@ -3,12 +3,39 @@
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <verifier/plan/message.hpp>
 
 namespace assay::engine {
+
+/// What another rank did that ends a session.
+enum class RankFault : std::uint8_t {
+    kGone,         ///< it left, or is too slow
+    kOtherLength,  ///< it sent a message of another length
+    kNotSigned,    ///< it sent other values than it signed
+};
+class RankError : public std::runtime_error {
+  public:
+    RankError(std::uint32_t rank, RankFault fault, const std::string& text)
+        : std::runtime_error(text), rank_(rank), fault_(fault) {}
+    std::uint32_t rank() const { return rank_; }
+    RankFault fault() const { return fault_; }
+
+  private:
+    std::uint32_t rank_;
+    RankFault fault_;
+};
+
+/// What the messages of an exchange hold, by rank; nullptr stands for a message without values of the execution.
+struct Contents {
+    using Message = std::shared_ptr<const plan::MessagePieces>;
+    std::vector<Message> to;
+    std::vector<Message> from;
+};
 
 /// Messages between the ranks of a cell. Ranks that exchange nothing do not wait for each other.
 class Collective {
@@ -27,6 +54,23 @@ class Collective {
     /// Waits until other ranks have taken what was sent. Ranks that wait here for each other's later exchanges wait for
     /// ever. Throws as exchange() does.
     virtual void settle() = 0;
+
+    /// Whether ranks answer to each other for what they send. Then messages with values are sent by exchange_stated(),
+    /// each part of a reduction has whole partials (plan::slices_of_part by runs), and the functions below are called.
+    /// Else none of it costs anything.
+    virtual bool is_stated() const { return false; }
+    /// exchange() of messages that hold values of the execution at the current step.
+    virtual std::vector<Bytes> exchange_stated(
+        std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag,
+        const Contents& /*contents*/
+    ) {
+        return exchange(std::move(to), expected, tag);
+    }
+    /// Begins a segment, whose first step becomes the current one. `before` is the state root before it. Throws
+    /// std::runtime_error if this rank does not take part in such a segment.
+    virtual void begin_segment(const Hash256& /*before*/, std::uint64_t /*first_step*/) {}
+    /// Makes a step of the segment the current one.
+    virtual void begin_step(std::uint64_t /*step*/) {}
 
     /// Bytes that this rank has sent.
     std::uint64_t sent_bytes() const { return sent_bytes_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <core/base/assert.hpp>
@@ -22,51 +22,62 @@ bool is_maximum(Op op) { return op == Op::kRowExponent || op == Op::kRowMax; }
 
 }  // namespace
 
-// This rank's part of a divided reduction: of a product the exact sums of each chunk that it has positions of.
+std::vector<plan::PartSlice> CellExecutor::Impl::slices_of(std::uint32_t node, std::uint32_t of) const {
+    return plan::slices_of_part(graph[node], plan.nodes[node].depth[of], is_stated);
+}
+
+// What this rank has of some positions of a divided reduction: of a product the exact sums.
+Tensor CellExecutor::Impl::compute_part(
+    const Work& work, const std::vector<Slot>& inputs, const plan::PartSlice& slice, const StepContext& context
+) {
+    const Node& n = graph[work.item.node];
+    const NodePlan& node_plan = plan.nodes[work.item.node];
+    const bool is_all = slice.positions == node_plan.depth[rank];
+    const bool is_by_rows = n.op == Op::kScatterAddRows;
+    const auto slice_of = [&](std::size_t k) {
+        const Block& block = work.needs[k];
+        const Block wanted = is_by_rows ? Block{slice.positions, block.cols} : Block{block.rows, slice.positions};
+        return cell::take_block(backend->load(inputs[k]), block, wanted);
+    };
+    if (n.op == Op::kRowExponent) {
+        return cell::magnitudes(n, work.block, slice.positions, is_all ? backend->load(inputs[0]) : slice_of(0));
+    }
+    if (n.op != Op::kContract && is_all) {
+        const Slot slot = compute(work, inputs, context);
+        Tensor out = backend->load(slot);
+        release(slot);
+        return out;
+    }
+    Task task = local_task(work, inputs);
+    task.output = first_temporary + 4;
+    std::array<Slot, 2> sliced{first_temporary + 5, first_temporary + 6};
+    for (std::size_t i = 0; i < sliced.size() && !is_all; ++i) {
+        const std::size_t k = n.op == Op::kContract ? 2 * i : i;
+        if (k < inputs.size()) {
+            store(sliced[i], slice_of(k));
+            task.inputs[k] = sliced[i];
+            (is_by_rows ? task.node.inputs[k].shape.rows : task.node.inputs[k].shape.cols) = slice.positions.count();
+        }
+    }
+    if (n.op == Op::kContract) {
+        backend->accumulate(task);
+    } else {
+        backend->execute(task);
+    }
+    Tensor out = backend->load(task.output);
+    backend->release(task.output);
+    release(sliced[0]);
+    release(sliced[1]);
+    return out;
+}
+
+// This rank's part of a divided reduction.
 CellExecutor::Impl::Parts CellExecutor::Impl::compute_parts(
     const Work& work, const std::vector<Slot>& inputs, const StepContext& context
 ) {
-    const std::uint32_t node = work.item.node;
-    const Node& n = graph[node];
-    const NodePlan& node_plan = plan.nodes[node];
-    const plan::IndexSet& depth = node_plan.depth[rank];
-    Parts out{plan::chunks_of_part(n, depth), {}};
-    if (depth.is_empty()) {
-        return out;
-    }
-    if (n.op == Op::kRowExponent) {
-        out.tensors.push_back(cell::magnitudes(n, node_plan.work[rank], depth, backend->load(inputs[0])));
-    } else if (n.op != Op::kContract) {
-        const Slot slot = compute(work, inputs, context);
-        out.tensors.push_back(backend->load(slot));
-        release(slot);
-    } else {
-        Task task = local_task(work, inputs);
-        task.output = first_temporary + 4;
-        const Slot left = first_temporary + 5;
-        const Slot right = first_temporary + 6;
-        for (const std::uint32_t chunk : out.chunks) {
-            const std::uint64_t end = std::min<std::uint64_t>(
-                (chunk + std::uint64_t{1}) * n.attributes[1], std::uint64_t{n.inputs[0].shape.cols}
-            );
-            const plan::IndexSet own =
-                intersection(depth, plan::IndexSet(chunk * n.attributes[1], static_cast<std::uint32_t>(end)));
-            if (own != depth) {
-                const auto slice = [&](std::size_t k, Slot to) {
-                    const Block& block = work.needs[k];
-                    store(to, cell::take_block(backend->load(inputs[k]), block, {block.rows, own}));
-                    task.inputs[k] = to;
-                    task.node.inputs[k].shape.cols = own.count();
-                };
-                slice(0, left);
-                slice(2, right);
-            }
-            backend->accumulate(task);
-            out.tensors.push_back(backend->load(task.output));
-            backend->release(task.output);
-        }
-        release(left);
-        release(right);
+    Parts out;
+    for (const plan::PartSlice& slice : work.slices) {
+        out.push_back(compute_part(work, inputs, slice, context));
     }
     return out;
 }
@@ -81,7 +92,7 @@ std::vector<Bytes> CellExecutor::Impl::exchange_parts(const Work& work, const Pa
         if (other == rank || node_plan.work[other] != node_plan.work[rank] || node_plan.work[rank].is_empty()) {
             continue;
         }
-        for (const Tensor& tensor : parts.tensors) {
+        for (const Tensor& tensor : parts) {
             if (node_plan.finished[other].is_empty()) {
                 break;
             }
@@ -93,16 +104,16 @@ std::vector<Bytes> CellExecutor::Impl::exchange_parts(const Work& work, const Pa
                 cell::append_narrow(values, block.shape.element_count(), width, messages[other]);
             }
         }
-        expected[other] = plan::chunks_of_part(graph[node], node_plan.depth[other]).size() *
-                          node_plan.finished[rank].element_count() * width;
+        expected[other] = slices_of(node, other).size() * node_plan.finished[rank].element_count() * width;
     }
-    return exchange(std::move(messages), expected, tag_of(work.item, Message::kParts));
+    return exchange(std::move(messages), expected, tag_of(work.item, Message::kParts), work.sent_parts);
 }
 
 // The sums of each chunk over all ranks, of what this rank finishes.
 std::vector<std::vector<std::int64_t>> CellExecutor::Impl::add_up(
-    std::uint32_t node, const Parts& parts, const std::vector<Bytes>& received, std::size_t chunks
+    const Work& work, const Parts& parts, const std::vector<Bytes>& received, std::size_t chunks
 ) {
+    const std::uint32_t node = work.item.node;
     const NodePlan& node_plan = plan.nodes[node];
     const Block& block = node_plan.finished[rank];
     const std::uint32_t width = plan::accumulator_bytes(graph, node);
@@ -110,14 +121,16 @@ std::vector<std::vector<std::int64_t>> CellExecutor::Impl::add_up(
     const std::size_t size = block.element_count() * width;
     for (std::uint32_t other = 0; other < collective.size(); ++other) {
         if (other == rank) {
-            for (std::size_t i = 0; i < parts.tensors.size(); ++i) {
-                const Tensor own = cell::take_block(parts.tensors[i], node_plan.work[rank], block);
-                cell::add_narrow(own.data, 8, sums[parts.chunks[i]].data());
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                const Tensor own = cell::take_block(parts[i], node_plan.work[rank], block);
+                cell::add_narrow(own.data, 8, sums[work.slices[i].chunk].data());
             }
         } else if (!received[other].empty()) {
-            const auto theirs = plan::chunks_of_part(graph[node], node_plan.depth[other]);
+            const auto theirs = slices_of(node, other);
             for (std::size_t i = 0; i < theirs.size(); ++i) {
-                cell::add_narrow(ByteView(received[other]).subspan(i * size, size), width, sums[theirs[i]].data());
+                cell::add_narrow(
+                    ByteView(received[other]).subspan(i * size, size), width, sums[theirs[i].chunk].data()
+                );
             }
         }
     }
@@ -125,7 +138,8 @@ std::vector<std::vector<std::int64_t>> CellExecutor::Impl::add_up(
 }
 
 // The same of maxima: magnitudes order as integers.
-Tensor CellExecutor::Impl::combine(std::uint32_t node, const Parts& parts, const std::vector<Bytes>& received) {
+Tensor CellExecutor::Impl::combine(const Work& work, const Parts& parts, const std::vector<Bytes>& received) {
+    const std::uint32_t node = work.item.node;
     const NodePlan& node_plan = plan.nodes[node];
     const Block& block = node_plan.finished[rank];
     std::optional<Tensor> out;
@@ -149,12 +163,14 @@ Tensor CellExecutor::Impl::combine(std::uint32_t node, const Parts& parts, const
             );
         }
     };
-    for (const Tensor& tensor : parts.tensors) {
+    for (const Tensor& tensor : parts) {
         take_larger(cell::take_block(tensor, node_plan.work[rank], block));
     }
     for (const Bytes& message : received) {
-        if (!message.empty()) {
-            take_larger(Tensor{graph[node].dtype, block.shape(), message});
+        const std::size_t size = block.element_count() * sizeof(std::uint32_t);
+        for (std::size_t at = 0; at < message.size(); at += size) {
+            const ByteView part = ByteView(message).subspan(at, size);
+            take_larger(Tensor{graph[node].dtype, block.shape(), {part.begin(), part.end()}});
         }
     }
     ASSERT(out.has_value());
@@ -162,20 +178,21 @@ Tensor CellExecutor::Impl::combine(std::uint32_t node, const Parts& parts, const
 }
 
 Tensor CellExecutor::Impl::finish(
-    std::uint32_t node, const Parts& parts, const std::vector<Bytes>& received, const std::vector<Slot>& inputs
+    const Work& work, const Parts& parts, const std::vector<Bytes>& received, const std::vector<Slot>& inputs
 ) {
+    const std::uint32_t node = work.item.node;
     const Node& n = graph[node];
     const Block& block = plan.nodes[node].finished[rank];
     if (is_maximum(n.op)) {
-        return combine(node, parts, received);
+        return combine(work, parts, received);
     }
     if (n.op == Op::kContract) {
         const Tensor exponent_a = backend->load(inputs[1]);
         const Tensor exponent_b = backend->load(inputs[3]);
-        const auto sums = add_up(node, parts, received, exponent_a.shape.cols);
+        const auto sums = add_up(work, parts, received, exponent_a.shape.cols);
         return cell::finish_product(n, block, sums, exponent_a, exponent_b);
     }
-    const auto sums = add_up(node, parts, received, 1);
+    const auto sums = add_up(work, parts, received, 1);
     Tensor out = canonical::make_tensor(n.dtype, block.shape());
     std::memcpy(out.data.data(), sums[0].data(), out.data.size());
     return out;

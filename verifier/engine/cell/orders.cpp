@@ -8,8 +8,12 @@
 
 namespace assay::engine::cell {
 
-std::vector<Bytes> exchange(Collective& collective, std::vector<Bytes> to, const std::vector<std::uint64_t>& expected) {
-    std::vector<Bytes> out = collective.exchange(std::move(to), expected, kSessionTag);
+std::vector<Bytes> exchange(
+    Collective& collective, std::vector<Bytes> to, const std::vector<std::uint64_t>& expected,
+    const std::optional<Contents>& contents
+) {
+    std::vector<Bytes> out = contents ? collective.exchange_stated(std::move(to), expected, kSessionTag, *contents)
+                                      : collective.exchange(std::move(to), expected, kSessionTag);
     collective.settle();
     return out;
 }
@@ -41,7 +45,7 @@ void post_order(Collective& collective, const Order& order) {
 Order receive_order(Collective& collective, std::size_t tensors) {
     const auto order = codec::decode<Order>(receive(collective, kOrderBytes));
     const bool is_about_tensor = order && (order->kind == kSetTensor || order->kind == kGetTensor);
-    if (!order || order->kind > kEndRound || (is_about_tensor && order->first >= tensors)) {
+    if (!order || order->kind > kBeginSegment || (is_about_tensor && order->first >= tensors)) {
         throw std::runtime_error("rank 0 of the cell gave an order that is none");
     }
     return *order;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <core/base/bytes.hpp>
@@ -11,12 +12,12 @@
 /// Internal to the cell: what rank 0 says to the others.
 namespace assay::engine::cell {
 
-enum OrderKind : std::uint8_t { kEnd = 0, kStep = 1, kSetTensor = 2, kGetTensor = 3, kEndRound = 4 };
+enum OrderKind : std::uint8_t { kEnd = 0, kStep = 1, kSetTensor = 2, kGetTensor = 3, kEndRound = 4, kBeginSegment = 5 };
 
 /// A kind, and the numbers that go with it.
 struct Order {
     std::uint8_t kind = kEnd;
-    std::uint64_t first = 0;  ///< kStep, kEndRound: the seed; else the index of a tensor
+    std::uint64_t first = 0;  ///< kStep, kEndRound: the seed; kBeginSegment: its first step; else the index of a tensor
     /// kStep, kEndRound: the step; kGetTensor of ranks that take turns: which is asked, in the upper half, and how many
     /// turns have begun.
     std::uint64_t second = 0;
@@ -27,7 +28,10 @@ inline constexpr std::size_t kOrderBytes = 17;
 inline constexpr std::uint32_t kSessionTag = 0;  // those of a step follow
 
 /// Until all have taken what they are sent: ranks do this in the same order.
-std::vector<Bytes> exchange(Collective& collective, std::vector<Bytes> to, const std::vector<std::uint64_t>& expected);
+std::vector<Bytes> exchange(
+    Collective& collective, std::vector<Bytes> to, const std::vector<std::uint64_t>& expected,
+    const std::optional<Contents>& contents = std::nullopt
+);
 /// Rank 0 sends a message to every other rank, which receive it.
 void broadcast(Collective& collective, const Bytes& message);
 /// The next message of rank 0. What this rank has sent may be on its way still.

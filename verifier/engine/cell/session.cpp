@@ -2,6 +2,7 @@
 #include <verifier/engine/cell/session.hpp>
 
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include <core/codec/borsh.hpp>
 #include <verifier/engine/cell/block_io.hpp>
 #include <verifier/engine/cell/cell_executor.hpp>
+#include <verifier/engine/cell/contents.hpp>
 #include <verifier/engine/cell/orders.hpp>
 #include <verifier/engine/cell/turn_session.hpp>
 
@@ -41,10 +43,86 @@ struct Opening {
 };
 constexpr std::size_t kLengthBytes = 8;
 
+// What of the execution the state is, for ranks that answer for what they send of it.
+class Progress {
+  public:
+    Progress(const program::Program& program, const plan::Plan& plan, Collective& collective)
+        : program_(program), plan_(plan), collective_(collective) {}
+
+    void begin_segment(const Hash256& before, std::uint64_t first_step) {
+        collective_.begin_segment(before, first_step);
+        next_step_ = first_step;
+        has_run_ = false;
+    }
+    void note_step(std::uint64_t step, bool is_done) {
+        next_step_ = is_done ? step + 1 : step;
+        has_run_ = is_done;
+    }
+    // Rank 0 gives every other rank its block of a tensor of the state before the next step.
+    std::optional<Contents> given(std::size_t index) {
+        has_run_ = false;
+        return described(index, [&](cell::ContentsOf& out, const plan::Passage& of) {
+            for (std::uint32_t rank = 1; rank < collective_.size(); ++rank) {
+                plan::Passage passage = of;
+                passage.block = plan_.state[index][rank];
+                if (collective_.rank() == 0) {
+                    out.send(rank, std::move(passage));
+                } else if (collective_.rank() == rank) {
+                    out.receive(0, std::move(passage));
+                }
+            }
+        });
+    }
+    // Ranks give rank 0 what it lacks of a tensor of the state: outputs of the last step, if the segment has one yet.
+    std::optional<Contents> taken(std::size_t index, const std::vector<plan::Transfer>& transfers) {
+        return described(index, [&](cell::ContentsOf& out, const plan::Passage& of) {
+            for (const plan::Transfer& transfer : transfers) {
+                plan::Passage passage = of;
+                passage.block = transfer.block;
+                if (transfer.from == collective_.rank()) {
+                    out.send(0, std::move(passage));
+                } else if (collective_.rank() == 0) {
+                    out.receive(transfer.from, std::move(passage));
+                }
+            }
+        });
+    }
+    const plan::Placement& place_of(std::size_t index) const { return plan_.state[index]; }
+    const canonical::TensorType& type_of(std::size_t index) const { return program_.state[index].type; }
+    Collective& collective() const { return collective_; }
+
+  private:
+    template <class F>
+    std::optional<Contents> described(std::size_t index, F add) {
+        if (!collective_.is_stated()) {
+            return std::nullopt;
+        }
+        collective_.begin_step(has_run_ ? next_step_ - 1 : next_step_);
+        const canonical::Input& made = program_.step.back().inputs[index];
+        const plan::Passage passage{
+            .source = has_run_ ? made.source : canonical::Source::kState,
+            .index = has_run_ ? made.index : static_cast<std::uint32_t>(index),
+            .block = {},
+            .width = static_cast<std::uint32_t>(canonical::size_of(type_of(index).dtype)),
+            .positions = {}};
+        cell::ContentsOf out(collective_.size());
+        add(out, passage);
+        return out.build(program_.step);
+    }
+
+    const program::Program& program_;
+    const plan::Plan& plan_;
+    Collective& collective_;
+    std::uint64_t next_step_ = 0;
+    bool has_run_ = false;  // a step of the segment made the state
+};
+
 // Every other rank gets its block of a tensor that rank 0 has, of which this rank returns its own.
-Tensor scatter(
-    Collective& collective, const plan::Placement& placement, const Tensor* whole, const canonical::TensorType& type
-) {
+Tensor scatter(Progress& progress, std::size_t index, const Tensor* whole) {
+    Collective& collective = progress.collective();
+    const plan::Placement& placement = progress.place_of(index);
+    const canonical::TensorType& type = progress.type_of(index);
+    const std::optional<Contents> contents = progress.given(index);
     std::vector<Bytes> to(collective.size());
     std::vector<std::uint64_t> expected(collective.size());
     const plan::Block& own = placement[collective.rank()];
@@ -53,17 +131,18 @@ Tensor scatter(
         for (std::uint32_t rank = 1; rank < collective.size(); ++rank) {
             cell::append_block(*whole, all, placement[rank], to[rank]);
         }
-        exchange(collective, std::move(to), expected);
+        exchange(collective, std::move(to), expected, contents);
         return cell::take_block(*whole, all, own);
     }
     expected[0] = own.element_count() * canonical::size_of(type.dtype);
-    return {type.dtype, own.shape(), std::move(exchange(collective, std::move(to), expected)[0])};
+    return {type.dtype, own.shape(), std::move(exchange(collective, std::move(to), expected, contents)[0])};
 }
 
 // Rank 0 gets what it lacks of a tensor and returns it whole; other ranks return nothing of use.
-Tensor gather(
-    Collective& collective, const plan::Placement& placement, const Tensor& block, const canonical::TensorType& type
-) {
+Tensor gather(Progress& progress, std::size_t index, const Tensor& block) {
+    Collective& collective = progress.collective();
+    const plan::Placement& placement = progress.place_of(index);
+    const canonical::TensorType& type = progress.type_of(index);
     plan::Placement wanted(collective.size());
     wanted[0] = plan::whole(type.shape);
     std::vector<Bytes> to(collective.size());
@@ -78,7 +157,7 @@ Tensor gather(
             expected[transfer.from] += transfer.block.element_count() * canonical::size_of(type.dtype);
         }
     }
-    const std::vector<Bytes> received = exchange(collective, std::move(to), expected);
+    const std::vector<Bytes> received = exchange(collective, std::move(to), expected, progress.taken(index, all));
     if (rank != 0) {
         return {};
     }
@@ -98,13 +177,21 @@ Tensor gather(
 }
 
 Result<void, canonical::StepError> counted_step(
-    CellExecutor& executor, const Collective& collective, const canonical::StepContext& context, Served& served
+    CellExecutor& executor, Progress& progress, const canonical::StepContext& context, Served& served
 ) {
+    const Collective& collective = progress.collective();
     const std::uint64_t before = collective.sent_bytes();
     const auto result = executor.run_step(context);
+    progress.note_step(context.step, result.has_value());
     served.steps += result ? 1U : 0U;
     served.sent_bytes += collective.sent_bytes() - before;
     return result;
+}
+
+void refuse_stated(const Collective& collective) {
+    if (collective.is_stated()) {
+        throw std::runtime_error("ranks that answer for what they send cannot take turns");
+    }
 }
 
 // The ranks beyond 0 have no data set: rank 0 reads each batch.
@@ -124,7 +211,8 @@ class StepSession final : public CellSession {
     )
         : program_(program),
           collective_(std::move(collective)),
-          executor_(program_, plan::make_plan(program_, layout), std::move(rows), *collective_, options) {
+          executor_(program_, plan::make_plan(program_, layout), std::move(rows), *collective_, options),
+          progress_(program_, executor_.plan(), *collective_) {
         served_.layout = layout;
         served_.state_bytes = plan::state_bytes(executor_.plan(), program_, 0);
     }
@@ -138,17 +226,24 @@ class StepSession final : public CellSession {
     StepSession(const StepSession&) = delete;
     StepSession& operator=(const StepSession&) = delete;
 
+    void begin_segment(const Hash256& before, std::uint64_t first_step) override {
+        if (collective_->is_stated()) {
+            command(cell::kBeginSegment, first_step, 0);
+            broadcast(*collective_, codec::encode(before));
+            progress_.begin_segment(before, first_step);
+        }
+    }
     void set_tensor(std::size_t index, const Tensor& tensor) override {
         command(cell::kSetTensor, index, 0);
-        executor_.set_state(index, scatter(*collective_, place_of(index), &tensor, program_.state[index].type));
+        executor_.set_state(index, scatter(progress_, index, &tensor));
     }
     Tensor tensor(std::size_t index) override {
         command(cell::kGetTensor, index, 0);
-        return gather(*collective_, place_of(index), executor_.state(index), program_.state[index].type);
+        return gather(progress_, index, executor_.state(index));
     }
     Result<void, canonical::StepError> run_step(const canonical::StepContext& context) override {
         command(cell::kStep, context.seed, context.step);
-        return counted_step(executor_, *collective_, context, served_);
+        return counted_step(executor_, progress_, context, served_);
     }
     float loss() const override {
         ASSERT(executor_.loss().has_value());
@@ -161,11 +256,11 @@ class StepSession final : public CellSession {
     void command(std::uint8_t kind, std::uint64_t first, std::uint64_t second) {
         cell::send_order(*collective_, {kind, first, second});
     }
-    const plan::Placement& place_of(std::size_t index) const { return executor_.plan().state[index]; }
 
     const program::Program program_;
     std::unique_ptr<Collective> collective_;
     CellExecutor executor_;
+    Progress progress_;
     Served served_;
 };
 
@@ -190,6 +285,7 @@ std::unique_ptr<CellSession> open_session(
     broadcast(*collective, codec::encode(static_cast<std::uint64_t>(message.size())));
     broadcast(*collective, message);
     if (layout.turns > 1) {
+        refuse_stated(*collective);
         return cell::open_turns(program, std::move(rows), layout, std::move(collective), options);
     }
     return std::make_unique<StepSession>(program, std::move(rows), layout, std::move(collective), options);
@@ -198,6 +294,14 @@ std::unique_ptr<CellSession> open_session(
 namespace {
 
 std::runtime_error no_program() { return std::runtime_error("rank 0 of the cell sent what is no program"); }
+
+Hash256 receive_root(Collective& collective) {
+    const auto root = codec::decode<Hash256>(receive(collective, Hash256::kSizeBytes));
+    if (!root) {
+        throw std::runtime_error("rank 0 of the cell sent what is no state root");
+    }
+    return *root;
+}
 
 struct Start {
     plan::Layout layout;
@@ -237,6 +341,7 @@ Served serve_cell(std::unique_ptr<Collective> collective, const EngineOptions& o
         throw no_program();
     }
     if (start.layout.turns > 1) {
+        refuse_stated(*collective);
         return cell::serve_turns(*program, start.layout, *collective, options);
     }
     Served out;
@@ -244,6 +349,7 @@ Served serve_cell(std::unique_ptr<Collective> collective, const EngineOptions& o
     CellExecutor executor(
         *program, plan::make_plan(*program, out.layout), std::make_shared<RowsOfRankZero>(), *collective, options
     );
+    Progress progress(*program, executor.plan(), *collective);
     out.state_bytes = plan::state_bytes(executor.plan(), *program, collective->rank());
     while (true) {
         const cell::Order order = cell::receive_order(*collective, program->state.size());
@@ -252,16 +358,17 @@ Served serve_cell(std::unique_ptr<Collective> collective, const EngineOptions& o
             case cell::kStep: {
                 const canonical::StepContext context{
                     .seed = order.first, .step = order.second, .dataset = program->dataset};
-                static_cast<void>(counted_step(executor, *collective, context, out).has_value());
+                static_cast<void>(counted_step(executor, progress, context, out).has_value());
                 break;
             }
             case cell::kSetTensor:
-                executor.set_state(
-                    index, scatter(*collective, executor.plan().state[index], nullptr, program->state[index].type)
-                );
+                executor.set_state(index, scatter(progress, index, nullptr));
                 break;
             case cell::kGetTensor:
-                gather(*collective, executor.plan().state[index], executor.state(index), program->state[index].type);
+                gather(progress, index, executor.state(index));
+                break;
+            case cell::kBeginSegment:
+                progress.begin_segment(receive_root(*collective), order.first);
                 break;
             default:
                 return out;

@@ -31,6 +31,9 @@ class CellSession {
   public:
     virtual ~CellSession() = default;
 
+    /// Begins a segment where ranks answer for what they send (Collective::is_stated), and does nothing elsewhere.
+    /// `before` is the state root before `first_step`, of the state as it is or as set_tensor() makes it afterwards.
+    virtual void begin_segment(const Hash256& /*before*/, std::uint64_t /*first_step*/) {}
     virtual void set_tensor(std::size_t index, const canonical::Tensor& tensor) = 0;
     virtual canonical::Tensor tensor(std::size_t index) = 0;
     virtual Result<void, canonical::StepError> run_step(const canonical::StepContext& context) = 0;

@@ -3,7 +3,6 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
 
@@ -52,12 +51,12 @@ class ThreadCollective final : public Collective {
             std::deque<Bytes>& from = box(other, rank_, tag);
             mailboxes_->arrived.wait(lock, [&] { return !from.empty() || mailboxes_->is_gone[other]; });
             if (from.empty()) {
-                throw std::runtime_error("a rank of the cell is gone");
+                throw RankError(other, RankFault::kGone, "a rank of the cell is gone");
             }
             out[other] = std::move(from.front());
             from.pop_front();
             if (out[other].size() != expected[other]) {
-                throw std::runtime_error("a rank of the cell sent a message of another length");
+                throw RankError(other, RankFault::kOtherLength, "a rank of the cell sent a message of another length");
             }
         }
         return out;

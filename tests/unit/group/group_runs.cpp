@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/unit/group/group_runs.hpp>
+
+#include <chrono>
+#include <thread>
+
+#include <verifier/compile/program/models.hpp>
+#include <verifier/engine/cell/session.hpp>
+
+namespace assay::group::testing {
+
+using engine::Collective;
+using engine::Contents;
+
+namespace {
+
+using dispute::testing::MemoryRows;
+using dispute::testing::World;
+
+constexpr std::uint32_t kBatch = 64;
+constexpr std::uint64_t kRows = 300;
+constexpr std::uint64_t kLedgerBytes = std::uint64_t{1} << 28U;
+
+Model model_of(std::string name, program::Program program, std::shared_ptr<const canonical::RowSource> rows) {
+    const canonical::StepContext context{.seed = kSeed, .step = 0, .dataset = rows->shape()};
+    auto state = canonical::execute_graph(program.init, context, *rows, {});
+    World world{
+        .init = program.init,
+        .step = program.step,
+        .rows = std::move(rows),
+        .state = *std::move(state),
+        .batch_size = program.batch_size};
+    return {std::move(name), std::move(program), std::move(world)};
+}
+
+// Lies once about what it signs, and says at the end what signing cost.
+class Double final : public Collective {
+  public:
+    Double(std::unique_ptr<SignedCollective> inner, std::optional<Lie> lie, StatementCost& cost, std::uint32_t& lies)
+        : inner_(std::move(inner)), lie_(lie), cost_(cost), lies_(lies) {}
+    Double(const Double&) = delete;
+    Double& operator=(const Double&) = delete;
+    ~Double() override { cost_ = inner_->cost(); }
+    std::uint32_t rank() const override { return inner_->rank(); }
+    std::uint32_t size() const override { return inner_->size(); }
+    std::vector<Bytes> exchange(std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag)
+        override {
+        count(to);
+        return inner_->exchange(std::move(to), expected, tag);
+    }
+    void settle() override { inner_->settle(); }
+    bool is_stated() const override { return true; }
+    std::vector<Bytes> exchange_stated(
+        std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag, const Contents& contents
+    ) override {
+        count(to);
+        for (std::uint32_t other = 0; other < size() && lie_ && lie_->rank == rank(); ++other) {
+            if (contents.to[other] != nullptr && lie_->step == step_) {
+                tell(*contents.to[other], tag, to[other]);
+            }
+        }
+        return inner_->exchange_stated(std::move(to), expected, tag, contents);
+    }
+    void begin_segment(const Hash256& before, std::uint64_t first_step) override {
+        inner_->begin_segment(before, first_step);
+        step_ = first_step;
+    }
+    void begin_step(std::uint64_t step) override {
+        inner_->begin_step(step);
+        step_ = step;
+    }
+
+  private:
+    static Lie::Kind kind_of(const plan::MessagePiece& piece, std::uint32_t tag) {
+        if (piece.source == canonical::Source::kState) {
+            return Lie::Kind::kState;
+        }
+        constexpr std::uint32_t kSessionTag = 0;
+        const Lie::Kind whole = tag == kSessionTag ? Lie::Kind::kTaken : Lie::Kind::kValues;
+        return piece.part ? Lie::Kind::kPart : whole;
+    }
+
+    void tell(const plan::MessagePieces& message, std::uint32_t tag, Bytes& bytes) {
+        for (const plan::MessagePiece& piece : message.pieces) {
+            const Lie::Kind kind = kind_of(piece, tag);
+            if (kind == lie_->kind && lie_->skipped-- == 0) {
+                bytes[piece.offset] ^= 1U;
+                lie_.reset();
+                ++lies_;
+            }
+            return;  // of a message one piece is altered
+        }
+    }
+
+    std::unique_ptr<SignedCollective> inner_;
+    std::optional<Lie> lie_;
+    StatementCost& cost_;
+    std::uint32_t& lies_;
+    std::uint64_t step_ = 0;
+};
+
+Hash256 task_hash() {
+    Hash256 out;
+    out.data.fill(5);
+    return out;
+}
+
+void run_steps(
+    const Model& model, engine::CellSession& session, std::uint64_t first_step, std::uint64_t steps, GroupRun& out
+) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::uint64_t step = first_step; step < first_step + steps; ++step) {
+        if (!session.run_step(model.context(step))) {
+            throw std::runtime_error("the model diverges");
+        }
+    }
+    out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    std::vector<canonical::Tensor> state;
+    for (std::size_t i = 0; i < model.world.state.size(); ++i) {
+        state.push_back(session.tensor(i));
+    }
+    out.root = dispute::testing::root_of(state);
+}
+
+void lead(
+    const Model& model, const plan::Layout& layout, std::uint64_t steps, std::uint64_t more_steps,
+    std::unique_ptr<Collective> collective, GroupRun& out
+) {
+    const auto session =
+        engine::open_session(model.program, model.world.rows, layout, std::move(collective), engine::EngineOptions{});
+    session->begin_segment(dispute::testing::root_of(model.world.state), 0);
+    for (std::size_t i = 0; i < model.world.state.size(); ++i) {
+        session->set_tensor(i, model.world.state[i]);
+    }
+    run_steps(model, *session, 0, steps, out);
+    if (more_steps > 0) {
+        session->begin_segment(*out.root, steps);
+        run_steps(model, *session, steps, more_steps, out);
+    }
+}
+
+}  // namespace
+
+Model small_mlp() {
+    program::MlpConfig config;
+    config.features = 64;
+    config.hidden = {64, 64};
+    config.classes = 64;
+    config.scale = 1.0F / 64.0F;
+    config.batch_size = kBatch;
+    config.dataset_rows = kRows;
+    program::OptimizerConfig optimizer;
+    optimizer.kind = program::OptimizerKind::kAdamW;
+    optimizer.clip_norm = 0.5F;
+    return model_of(
+        "mlp", program::build_mlp(config, optimizer),
+        std::make_shared<MemoryRows>(canonical::DatasetShape{kRows, 65}, 64)
+    );
+}
+
+Model small_cnn() {
+    program::CnnConfig config;
+    config.height = 8;
+    config.width = 8;
+    config.channels = 2;
+    config.filters = {64, 64};
+    config.classes = 64;
+    config.batch_norm = true;
+    config.scale = 1.0F / 64.0F;
+    config.batch_size = kBatch;
+    config.dataset_rows = kRows;
+    program::OptimizerConfig optimizer;
+    optimizer.kind = program::OptimizerKind::kSgdMomentum;
+    optimizer.learning_rate = 0.05F;
+    return model_of(
+        "cnn", program::build_cnn(config, optimizer),
+        std::make_shared<MemoryRows>(canonical::DatasetShape{kRows, 129}, 64)
+    );
+}
+
+Model small_gpt() {
+    program::GptConfig config;
+    config.vocabulary = 64;
+    config.context = 32;
+    config.layers = 2;
+    config.heads = 2;
+    config.width = 64;
+    config.rotary = true;  // the gradient of learned positions is a sum over samples, 32 of which a rank would need
+    config.batch_size = 4;
+    config.dataset_rows = kRows;
+    program::OptimizerConfig optimizer;
+    optimizer.kind = program::OptimizerKind::kAdamW;
+    optimizer.clip_norm = 0.5F;
+    return model_of(
+        "gpt", program::build_gpt(config, optimizer),
+        std::make_shared<MemoryRows>(canonical::DatasetShape{kRows, 33}, 64)
+    );
+}
+
+std::vector<Model> models() {
+    std::vector<Model> out;
+    out.push_back(small_mlp());
+    out.push_back(small_cnn());
+    out.push_back(small_gpt());
+    return out;
+}
+
+crypto::SecretKey key_of(std::uint32_t rank) {
+    Bytes bytes(32, 3);
+    bytes[31] = static_cast<std::uint8_t>(rank + 1);
+    return crypto::SecretKey::from_bytes(bytes).value();
+}
+
+Signers signers_of(std::uint32_t ranks) {
+    Signers out{.chain_id = "assay-test", .task = task_hash(), .accounts = {}};
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        out.accounts.push_back(key_of(rank).account());
+    }
+    return out;
+}
+
+GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t steps, const Doubles& doubles) {
+    const std::uint32_t ranks = layout.ranks();
+    const Hash256 before = dispute::testing::root_of(model.world.state);
+    GroupRun out;
+    out.costs.resize(ranks);
+    out.failures.resize(ranks);
+    out.rank_errors.resize(ranks);
+    std::vector<std::uint32_t> lies(ranks);
+    auto links = engine::connect_threads(ranks);
+    std::vector<std::unique_ptr<Collective>> collectives;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        const crypto::SecretKey key = doubles.key ? doubles.key(rank) : key_of(rank);
+        Signers signers = signers_of(ranks);
+        signers.accounts[rank] = key.account();
+        out.ledgers.push_back(std::make_shared<Ledger>(kLedgerBytes));
+        const SegmentCheck check = [before, steps](const Hash256& root, std::uint64_t first_step) {
+            return first_step == 0 ? root == before : first_step == steps;
+        };
+        auto under = doubles.under ? doubles.under(std::move(links[rank])) : std::move(links[rank]);
+        collectives.push_back(std::make_unique<Double>(
+            std::make_unique<SignedCollective>(
+                std::move(under), signers, key, out.ledgers[rank], doubles.check ? doubles.check : check
+            ),
+            doubles.lie, out.costs[rank], lies[rank]
+        ));
+    }
+    const auto guarded = [&](std::uint32_t rank, const auto& work) {
+        try {
+            work();
+        } catch (const engine::RankError& error) {
+            out.rank_errors[rank] = error;
+            out.failures[rank] = error.what();
+        } catch (const std::exception& error) {
+            out.failures[rank] = error.what();
+        }
+    };
+    std::vector<std::jthread> threads;
+    for (std::uint32_t rank = 1; rank < ranks; ++rank) {
+        threads.emplace_back([&, rank] {
+            guarded(rank, [&] { engine::serve_cell(std::move(collectives[rank]), engine::EngineOptions{}); });
+        });
+    }
+    guarded(0, [&] { lead(model, layout, steps, doubles.more_steps, std::move(collectives[0]), out); });
+    threads.clear();
+    for (const std::uint32_t count : lies) {
+        out.lies += count;
+    }
+    return out;
+}
+
+}  // namespace assay::group::testing

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tests/unit/dispute/game.hpp>
+#include <verifier/compile/program/program.hpp>
+#include <verifier/group/first_wrong.hpp>
+#include <verifier/group/signed_collective.hpp>
+#include <verifier/plan/layout.hpp>
+
+namespace assay::group::testing {
+
+inline constexpr std::uint64_t kSeed = 7;
+
+/// A program whose sizes are multiples of 32, so that its parts can be divided by ranks that answer for them.
+struct Model {
+    std::string name;
+    program::Program program;
+    dispute::testing::World world;
+
+    canonical::StepContext context(std::uint64_t step) const {
+        return {.seed = kSeed, .step = step, .dataset = world.rows->shape()};
+    }
+};
+Model small_mlp();
+Model small_cnn();
+Model small_gpt();
+std::vector<Model> models();
+
+/// What one rank does besides what the others do.
+struct Lie {
+    /// kTaken: what rank 0 takes of a state that a step made.
+    enum class Kind : std::uint8_t { kValues, kPart, kState, kTaken };
+    std::uint32_t rank = 0;
+    std::uint64_t step = 0;
+    Kind kind = Kind::kValues;
+    std::uint32_t skipped = 0;  ///< messages of that kind which it leaves as they are
+};
+
+/// How the collectives of a run differ from honest ones.
+struct Doubles {
+    std::optional<Lie> lie{};  ///< about what the rank signs
+    /// Puts something between a rank's signatures and its links.
+    std::function<std::unique_ptr<engine::Collective>(std::unique_ptr<engine::Collective>)> under{};
+    std::function<crypto::SecretKey(std::uint32_t rank)> key{};  ///< that signs in place of the rank's own
+    SegmentCheck check{};
+    std::uint64_t more_steps = 0;  ///< of a second segment, with the state as the first has left it
+};
+
+crypto::SecretKey key_of(std::uint32_t rank);
+Signers signers_of(std::uint32_t ranks);
+
+struct GroupRun {
+    std::optional<Hash256> root;  ///< of the last state
+    std::vector<std::shared_ptr<Ledger>> ledgers;
+    std::vector<StatementCost> costs;
+    std::vector<std::string> failures;                          ///< of each rank
+    std::vector<std::optional<engine::RankError>> rank_errors;  ///< of each rank
+    double seconds = 0.0;                                       ///< of the steps
+    std::uint32_t lies = 0;                                     ///< that were told
+};
+/// Runs steps 0, 1, ... of a session of threads.
+GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t steps, const Doubles& doubles = {});
+
+}  // namespace assay::group::testing

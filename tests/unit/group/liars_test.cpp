@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <core/crypto/keys.hpp>
+#include <core/dispute/accuser.hpp>
+#include <tests/unit/group/group_runs.hpp>
+
+using namespace assay;
+using namespace assay::group::testing;
+using dispute::Ruling;
+using dispute::testing::ScalarReplay;
+
+namespace {
+
+constexpr std::uint32_t kSteps = 2;
+
+// What all ranks were told.
+std::vector<std::shared_ptr<const group::Told>> all_told(const GroupRun& run) {
+    std::vector<std::shared_ptr<const group::Told>> out;
+    for (const auto& ledger : run.ledgers) {
+        const auto told = ledger->told(0);
+        out.insert(out.end(), told.begin(), told.end());
+    }
+    return out;
+}
+
+// The whole way from a message with a lie to the end of the dispute about it.
+void check_liar(const Model& model, const char* name, std::uint32_t ranks, const Lie& lie) {
+    CAPTURE(model.name);
+    CAPTURE(std::string(name));
+    CAPTURE(lie.rank);
+    CAPTURE(static_cast<int>(lie.kind));
+    CAPTURE(lie.skipped);
+    Doubles doubles;
+    doubles.lie = lie;
+    const GroupRun run = run_group(model, *plan::decode_layout(name, ranks), kSteps, doubles);
+    REQUIRE(run.lies == 1);
+    ScalarReplay honest(model.world, false, kSeed);
+    const dispute::Claim segment = dispute::testing::make_claim(model.world, honest, false, 0, kSteps, kSeed);
+    const auto wrong = group::find_first_wrong(all_told(run), segment, honest);
+    REQUIRE(wrong.has_value());
+    CHECK(wrong->author == lie.rank);
+    CHECK(wrong->stated.statement.step == lie.step);
+    CHECK(wrong->stated.piece.part.has_value() == (lie.kind == Lie::Kind::kPart));
+    CHECK((wrong->stated.piece.source == canonical::Source::kState) == (lie.kind == Lie::Kind::kState));
+
+    const group::Signers signers = signers_of(ranks);
+    const Hash256 digest = dispute::statement_digest(signers.chain_id, wrong->stated.statement);
+    CHECK(crypto::verify_signature(signers.accounts[lie.rank], digest.view(), wrong->signature));
+    const auto claim = make_accusation(segment, make_contradiction(segment, wrong->stated, honest));
+    REQUIRE(claim.has_value());
+    const bool is_shown_at_once = lie.kind == Lie::Kind::kState && lie.step == 0;
+    REQUIRE(claim->has_value() != is_shown_at_once);
+    for (const bool challenger_proves : {false, true}) {
+        if (claim->has_value()) {
+            const auto outcome = dispute::testing::play(**claim, honest, honest, challenger_proves);
+            CHECK(outcome.ruling == Ruling::kClaimHolds);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("STM-5: a rank that signs a wrong value is found and convicted") {
+    const Model model = small_mlp();
+    check_liar(model, "tp", 2, {.rank = 1, .step = 1, .kind = Lie::Kind::kValues, .skipped = 1});
+    check_liar(model, "pp", 2, {.rank = 1, .step = 0, .kind = Lie::Kind::kValues, .skipped = 0});
+    check_liar(model, "dp2tp2", 4, {.rank = 2, .step = 1, .kind = Lie::Kind::kValues, .skipped = 4});
+    check_liar(model, "dp", 2, {.rank = 0, .step = 1, .kind = Lie::Kind::kValues, .skipped = 0});
+}
+
+TEST_CASE("STM-6: a rank that signs a wrong part of a reduction is found and convicted") {
+    const Model model = small_mlp();
+    for (const std::uint32_t skipped : {0U, 3U, 9U}) {
+        check_liar(model, "dp", 2, {.rank = 1, .step = 1, .kind = Lie::Kind::kPart, .skipped = skipped});
+        check_liar(model, "dp2tp2", 4, {.rank = 3, .step = 0, .kind = Lie::Kind::kPart, .skipped = skipped});
+    }
+}
+
+TEST_CASE(
+    "STM-6: a rank of a larger model that signs a wrong part is found and convicted" * doctest::test_suite("full")
+) {
+    check_liar(small_gpt(), "tp", 2, {.rank = 1, .step = 1, .kind = Lie::Kind::kPart, .skipped = 2});
+    check_liar(small_gpt(), "dp2tp2", 4, {.rank = 2, .step = 0, .kind = Lie::Kind::kPart, .skipped = 20});
+    check_liar(small_cnn(), "dp", 2, {.rank = 0, .step = 0, .kind = Lie::Kind::kPart, .skipped = 1});
+}
+
+TEST_CASE("STM-4: a rank that signs a wrong state is found and convicted") {
+    const Model model = small_mlp();
+    check_liar(model, "dp", 2, {.rank = 0, .step = 0, .kind = Lie::Kind::kState, .skipped = 3});
+    check_liar(model, "zero3", 2, {.rank = 1, .step = 1, .kind = Lie::Kind::kState, .skipped = 0});
+    check_liar(model, "zero1", 2, {.rank = 1, .step = 1, .kind = Lie::Kind::kTaken, .skipped = 2});
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+
+#include <doctest/doctest.h>
+#include <tests/unit/group/group_runs.hpp>
+
+using namespace assay;
+using namespace assay::group::testing;
+using engine::Collective;
+using engine::RankFault;
+
+namespace {
+
+// Alters what rank 1 hands to its links.
+class Altered : public Collective {
+  public:
+    using Alter = std::function<void(Bytes&, std::uint32_t to, std::uint32_t tag)>;
+    Altered(std::unique_ptr<Collective> inner, Alter alter) : inner_(std::move(inner)), alter_(std::move(alter)) {}
+    std::uint32_t rank() const override { return inner_->rank(); }
+    std::uint32_t size() const override { return inner_->size(); }
+    std::vector<Bytes> exchange(std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag)
+        override {
+        for (std::uint32_t other = 0; other < size(); ++other) {
+            if (to[other].size() > Signature::kSizeBytes) {  // orders and flags are shorter
+                alter_(to[other], other, tag);
+            }
+        }
+        return inner_->exchange(std::move(to), expected, tag);
+    }
+    void settle() override { inner_->settle(); }
+
+  private:
+    std::unique_ptr<Collective> inner_;
+    Alter alter_;
+};
+
+GroupRun run_altered(const Altered::Alter& alter, const plan::Layout& layout) {
+    Doubles doubles;
+    doubles.under = [&](std::unique_ptr<Collective> links) -> std::unique_ptr<Collective> {
+        return links->rank() == 1 ? std::make_unique<Altered>(std::move(links), alter) : std::move(links);
+    };
+    return run_group(small_mlp(), layout, 2, doubles);
+}
+
+void check_caught(const GroupRun& run, RankFault fault) {
+    REQUIRE(run.rank_errors[0].has_value());
+    CHECK(run.rank_errors[0]->rank() == 1);
+    CHECK(run.rank_errors[0]->fault() == fault);
+    CHECK_FALSE(run.root.has_value());
+}
+
+}  // namespace
+
+TEST_CASE("STM-2: a signature by another account is refused, and names the rank") {
+    Doubles doubles;
+    doubles.key = [](std::uint32_t rank) { return key_of(rank == 1 ? 9 : rank); };
+    check_caught(run_group(small_mlp(), *plan::decode_layout("dp", 2), 2, doubles), RankFault::kNotSigned);
+}
+
+TEST_CASE("STM-2: a message without its signature is refused") {
+    const auto cut = [](Bytes& bytes, std::uint32_t, std::uint32_t) { bytes.resize(bytes.size() - 64); };
+    check_caught(run_altered(cut, *plan::decode_layout("dp", 2)), RankFault::kOtherLength);
+    const auto blank = [](Bytes& bytes, std::uint32_t, std::uint32_t) { std::fill(bytes.end() - 64, bytes.end(), 0); };
+    check_caught(run_altered(blank, *plan::decode_layout("dp", 2)), RankFault::kNotSigned);
+}
+
+TEST_CASE("STM-2: an altered byte under an honest signature is refused") {
+    const auto flip = [](Bytes& bytes, std::uint32_t, std::uint32_t) { bytes[bytes.size() / 3] ^= 4U; };
+    for (const char* const name : {"dp", "tp", "pp", "zero3"}) {
+        CAPTURE(std::string(name));
+        check_caught(run_altered(flip, *plan::decode_layout(name, 2)), RankFault::kNotSigned);
+    }
+}
+
+TEST_CASE("STM-2: what was signed of one step is not taken for another") {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes> first;  // by rank and tag
+    const auto repeat = [&](Bytes& bytes, std::uint32_t to, std::uint32_t tag) {
+        bytes = first.emplace(std::pair(to, tag), bytes).first->second;
+    };
+    const GroupRun run = run_altered(repeat, *plan::decode_layout("dp", 2));
+    check_caught(run, RankFault::kNotSigned);
+    CHECK(run.failures[0] == "rank 1 did not sign what it sends of step 1 of the task");
+}
+
+TEST_CASE("a segment that is not the task's is refused") {
+    Doubles doubles;
+    doubles.check = [](const Hash256&, std::uint64_t first_step) { return first_step == 1; };
+    const GroupRun run = run_group(small_mlp(), *plan::decode_layout("dp", 2), 2, doubles);
+    CHECK(run.failures[0] == "rank 0 begins a segment with step 0 and a state that are not the task's");
+    CHECK(run.failures[1] != std::string());
+}
+
+TEST_CASE("a layout whose parts are no whole partials is refused before anything is computed") {
+    const GroupRun run = run_group(small_mlp(), *plan::decode_layout("dp:1,2", 2), 2);
+    for (const std::string& failure : run.failures) {
+        CAPTURE(failure);
+        CHECK(failure.find("ranks that answer for what they send cannot divide node ") == 0);
+        CHECK(
+            failure.find("by the layout dp2:1,2: each rank has to reduce whole tiles of 32 positions") !=
+            std::string::npos
+        );
+    }
+    CHECK(run.ledgers[0]->bytes() == 0);
+}
+
+TEST_CASE("ranks that take turns are refused where they would have to answer for what they send") {
+    plan::Layout layout;
+    layout.turns = 2;
+    const GroupRun run = run_group(small_mlp(), layout, 1);
+    for (const std::string& failure : run.failures) {
+        CHECK(failure == "ranks that answer for what they send cannot take turns");
+    }
+}
+
+TEST_CASE("a ledger forgets settled segments, and says when it is full") {
+    const GroupRun run = run_group(small_mlp(), *plan::decode_layout("dp", 2), 1);
+    group::Ledger& ledger = *run.ledgers[0];
+    const auto told = ledger.told(0);
+    REQUIRE(told.size() > 2);
+    CHECK(ledger.told(1).empty());
+    const std::uint64_t before = ledger.bytes();
+    ledger.add(1, *told[0]);
+    CHECK(ledger.bytes() == before + told[0]->bytes());
+    ledger.drop(0);
+    CHECK(ledger.told(0).empty());
+    CHECK(ledger.told(1).size() == 1);
+    CHECK(ledger.bytes() == told[0]->bytes());
+    ledger.drop(7);
+    group::Ledger small(told[0]->bytes());
+    small.add(0, *told[0]);
+    CHECK_THROWS_WITH_AS(
+        small.add(0, *told[1]), doctest::Contains("the ledger of what other members stated is full"), std::runtime_error
+    );
+    small.drop(0);
+    small.add(2, *told[0]);
+}

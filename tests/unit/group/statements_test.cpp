@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include <doctest/doctest.h>
+#include <tests/unit/group/group_runs.hpp>
+#include <verifier/plan/message.hpp>
+
+using namespace assay;
+using namespace assay::group::testing;
+using canonical::Op;
+using dispute::testing::ScalarReplay;
+
+namespace {
+
+constexpr std::uint32_t kSteps = 2;
+
+// What crossed in a run, and what it cost to have it signed.
+struct Total {
+    group::StatementCost cost;
+    std::uint64_t ledger_bytes = 0;
+};
+
+Total total_of(const GroupRun& run) {
+    Total out;
+    for (const group::StatementCost& cost : run.costs) {
+        out.cost.messages += cost.messages;
+        out.cost.pieces += cost.pieces;
+        out.cost.value_bytes += cost.value_bytes;
+        out.cost.signature_bytes += cost.signature_bytes;
+        out.cost.time += cost.time;
+    }
+    for (const auto& ledger : run.ledgers) {
+        out.ledger_bytes = std::max(out.ledger_bytes, ledger->bytes());
+    }
+    return out;
+}
+
+// Which operations had parts that were told.
+void note_parts(const GroupRun& run, const Model& model, std::set<Op>& seen) {
+    for (const auto& ledger : run.ledgers) {
+        for (const auto& told : ledger->told(0)) {
+            for (const plan::MessagePiece& piece : told->message->pieces) {
+                if (piece.part) {
+                    seen.insert(model.program.step[piece.index].op);
+                }
+            }
+        }
+    }
+}
+
+void check_honest(
+    const Model& model, const std::vector<std::pair<const char*, std::uint32_t>>& layouts, std::set<Op>& seen
+) {
+    ScalarReplay replay(model.world, false, kSeed);
+    const dispute::Claim segment = dispute::testing::make_claim(model.world, replay, false, 0, kSteps, kSeed);
+    for (const auto& [text, ranks] : layouts) {
+        const std::string name = text;
+        CAPTURE(model.name);
+        CAPTURE(name);
+        const GroupRun run = run_group(model, *plan::decode_layout(name, ranks), kSteps);
+        for (const std::string& failure : run.failures) {
+            CHECK(failure == std::string());
+        }
+        REQUIRE(run.root.has_value());
+        CHECK(*run.root == segment.after);
+        const auto start = std::chrono::steady_clock::now();
+        for (const auto& ledger : run.ledgers) {
+            CHECK_FALSE(ledger->told(0).empty());
+            const auto wrong = group::find_first_wrong(*ledger, segment, replay);
+            if (wrong) {
+                const auto& piece = wrong->stated.piece;
+                CAPTURE(wrong->author);
+                CAPTURE(wrong->stated.statement.step);
+                CAPTURE(piece.index);
+                CAPTURE(piece.part.has_value());
+                CHECK_FALSE(wrong.has_value());
+            }
+        }
+        const double search = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        note_parts(run, model, seen);
+        const Total total = total_of(run);
+        MESSAGE(
+            model.name, " ", name, " over ", ranks, ": ", total.cost.messages, " messages, ", total.cost.pieces,
+            " pieces, ", total.cost.value_bytes, " bytes, signatures add ",
+            100.0 * static_cast<double>(total.cost.signature_bytes) / static_cast<double>(total.cost.value_bytes),
+            " %; hashing and signing take ", std::chrono::duration<double>(total.cost.time).count(),
+            " s on all ranks of ", run.seconds, " s of steps; a ledger has at most ", total.ledger_bytes / kSteps,
+            " bytes a step; comparing all ledgers took ", search, " s"
+        );
+    }
+}
+
+}  // namespace
+
+TEST_CASE("STM-1, NUM-41: what ranks of several accounts tell each other is what a scalar replay has: mlp") {
+    std::set<Op> seen;
+    check_honest(small_mlp(), {{"dp", 2}, {"zero1", 2}, {"zero3", 2}, {"tp", 2}, {"pp", 2}, {"dp2tp2", 4}}, seen);
+    CHECK(seen.contains(Op::kContract));
+    CHECK(seen.contains(Op::kRowExponent));
+    CHECK(seen.contains(Op::kRowSum));
+}
+
+TEST_CASE(
+    "STM-1, NUM-41: what ranks of several accounts tell each other is what a scalar replay has: cnn" *
+    doctest::test_suite("full")
+) {
+    std::set<Op> seen;
+    check_honest(small_cnn(), {{"dp", 2}, {"zero1", 2}, {"tp", 2}, {"pp", 2}, {"dp2tp2", 4}}, seen);
+    CHECK(seen.contains(Op::kContract));
+    CHECK(seen.contains(Op::kRowSum));
+}
+
+TEST_CASE(
+    "STM-1, NUM-41: what ranks of several accounts tell each other is what a scalar replay has: gpt" *
+    doctest::test_suite("full")
+) {
+    std::set<Op> seen;
+    check_honest(
+        small_gpt(), {{"dp", 2}, {"zero1", 2}, {"tp", 2}, {"pp", 2}, {"dp2tp2", 4}, {"dp2pp2+1f1b2", 4}}, seen
+    );
+    CHECK(seen.contains(Op::kContract));
+    CHECK(seen.contains(Op::kRowExponent));
+    CHECK(seen.contains(Op::kRowMax));
+    CHECK(seen.contains(Op::kRowSum));
+    CHECK(seen.contains(Op::kScatterAddRows));
+}
+
+TEST_CASE("STM-1: each segment has its own statements, of the state as the one before has left it") {
+    const Model model = small_mlp();
+    ScalarReplay replay(model.world, false, kSeed);
+    Doubles doubles;
+    doubles.more_steps = 1;
+    const GroupRun run = run_group(model, *plan::decode_layout("zero3", 2), kSteps, doubles);
+    const dispute::Claim first = dispute::testing::make_claim(model.world, replay, false, 0, kSteps, kSeed);
+    const dispute::Claim second = dispute::testing::make_claim(model.world, replay, false, kSteps, 1, kSeed);
+    CHECK(second.before == first.after);
+    CHECK(run.root == second.after);
+    for (const auto& ledger : run.ledgers) {
+        const auto told = ledger->told(kSteps);
+        CHECK_FALSE(told.empty());
+        for (const auto& message : told) {
+            CHECK(message->statement.before == second.before);
+            CHECK(message->statement.step == kSteps);
+        }
+        CHECK_FALSE(group::find_first_wrong(*ledger, first, replay).has_value());
+        CHECK_FALSE(group::find_first_wrong(*ledger, second, replay).has_value());
+    }
+}

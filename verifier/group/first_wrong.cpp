@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/group/first_wrong.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+#include <core/canonical/partial.hpp>
+#include <core/dispute/accuser.hpp>
+
+namespace assay::group {
+
+using canonical::Source;
+using dispute::Claim;
+using dispute::Piece;
+using dispute::Replay;
+
+namespace {
+
+struct Entry {
+    const Told* told = nullptr;
+    std::size_t piece = 0;
+    const plan::MessagePiece& place() const { return told->message->pieces[piece]; }
+};
+
+// In the order of the program; pieces of one part of one tile follow each other.
+bool is_before(const Entry& a, const Entry& b) {
+    const auto key = [](const Entry& entry) {
+        const plan::MessagePiece& place = entry.place();
+        const plan::PartialRange part = place.part.value_or(plan::PartialRange{});
+        return std::tuple(
+            entry.told->statement.step, place.source == Source::kState ? 0 : 1, place.index,
+            place.row / canonical::kTileDim, place.col / canonical::kTileDim, part.count > 0 ? 0 : 1, part.first,
+            part.count
+        );
+    };
+    return key(a) < key(b);
+}
+
+// What the replay has in the place of pieces. Executing a part takes longer than hashing, so the last one is kept.
+class Own {
+  public:
+    Own(const Claim& segment, Replay& replay) : segment_(segment), replay_(replay) {}
+
+    bool says(std::uint64_t step, const Piece& piece) {
+        if (!piece.part) {
+            return dispute::own_values(segment_, step, piece, replay_) == piece.values;
+        }
+        const canonical::Node& node = replay_.graph()[piece.index];
+        const std::tuple key(
+            step, piece.index, dispute::tile_of(node.shape, piece), piece.part->first_partial, piece.part->partial_count
+        );
+        if (key != key_) {
+            Claim claim = segment_;
+            claim.step_count = static_cast<std::uint32_t>(step - segment_.first_step + 1);
+            const dispute::PartClaim part{
+                .node = piece.index,
+                .tile = std::get<2>(key),
+                .first_partial = piece.part->first_partial,
+                .partial_count = piece.part->partial_count,
+                .accumulator = {}};
+            part_ = dispute::make_part(claim, part, replay_);
+            key_ = key;
+        }
+        return dispute::values_of(piece, node, part_) == piece.values;
+    }
+
+  private:
+    const Claim& segment_;
+    Replay& replay_;
+    std::optional<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint32_t>> key_;
+    canonical::Accumulator part_;
+};
+
+}  // namespace
+
+std::optional<WrongPiece> find_first_wrong(
+    const std::vector<std::shared_ptr<const Told>>& told, const Claim& segment, Replay& replay
+) {
+    const std::uint64_t end = segment.first_step + segment.step_count;
+    std::vector<Entry> entries;
+    for (const auto& message : told) {
+        const dispute::Statement& statement = message->statement;
+        const bool is_here = statement.before == segment.before && statement.step >= segment.first_step;
+        for (std::size_t i = 0; i < message->values.size() && is_here && statement.step < end; ++i) {
+            entries.push_back({message.get(), i});
+        }
+    }
+    std::stable_sort(entries.begin(), entries.end(), is_before);
+    const auto diverged = replay.diverged_at();
+    Own own(segment, replay);
+    for (const Entry& entry : entries) {
+        const std::uint64_t step = entry.told->statement.step;
+        if (diverged && step > *diverged) {
+            break;  // nothing is true there
+        }
+        if (!own.says(step, entry.told->piece(entry.piece))) {
+            return WrongPiece{
+                .author = entry.told->author,
+                .stated = entry.told->stated(entry.piece),
+                .signature = entry.told->signature};
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<WrongPiece> find_first_wrong(const Ledger& ledger, const Claim& segment, Replay& replay) {
+    return find_first_wrong(ledger.told(segment.first_step), segment, replay);
+}
+
+}  // namespace assay::group

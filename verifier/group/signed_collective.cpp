@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/group/signed_collective.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include <core/base/assert.hpp>
+#include <core/merkle/tree.hpp>
+
+namespace assay::group {
+
+using engine::Contents;
+using engine::RankError;
+using engine::RankFault;
+
+namespace {
+
+constexpr std::size_t kSignatureBytes = Signature::kSizeBytes;
+
+bool is_signed(const Contents::Message& message) { return message != nullptr && !message->pieces.empty(); }
+
+// Adds the time until it is destroyed.
+class Stopwatch {
+  public:
+    explicit Stopwatch(std::chrono::nanoseconds& sum) : sum_(sum) {}
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+    ~Stopwatch() { sum_ += std::chrono::steady_clock::now() - start_; }
+
+  private:
+    std::chrono::nanoseconds& sum_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+SignedCollective::SignedCollective(
+    std::unique_ptr<engine::Collective> links, Signers signers, const crypto::SecretKey& key,
+    std::shared_ptr<Ledger> ledger, SegmentCheck check
+)
+    : links_(std::move(links)),
+      signers_(std::move(signers)),
+      key_(key),
+      ledger_(std::move(ledger)),
+      check_(std::move(check)) {
+    ASSERT(signers_.accounts.size() == links_->size());
+    ASSERT(signers_.accounts[links_->rank()] == key_.account());
+    for (const AccountId& account : signers_.accounts) {
+        keys_.push_back(crypto::PublicKey::of(account));
+    }
+}
+
+void SignedCollective::begin_segment(const Hash256& before, std::uint64_t first_step) {
+    if (!check_(before, first_step)) {
+        throw std::runtime_error(
+            "rank 0 begins a segment with step " + std::to_string(first_step) + " and a state that are not the task's"
+        );
+    }
+    before_ = before;
+    first_step_ = first_step;
+    step_ = first_step;
+}
+
+void SignedCollective::begin_step(std::uint64_t step) {
+    if (!before_ || step < first_step_) {
+        throw std::runtime_error("step " + std::to_string(step) + " belongs to no segment that has begun");
+    }
+    step_ = step;
+}
+
+std::vector<Bytes> SignedCollective::exchange(
+    std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag
+) {
+    count(to);
+    return links_->exchange(std::move(to), expected, tag);
+}
+
+std::vector<Bytes> SignedCollective::exchange_stated(
+    std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag, const Contents& contents
+) {
+    ASSERT(contents.to.size() == size() && contents.from.size() == size());
+    std::vector<std::uint64_t> with_signatures = expected;
+    for (std::uint32_t other = 0; other < size(); ++other) {
+        ASSERT(to[other].size() == (contents.to[other] ? contents.to[other]->bytes : 0));
+        ASSERT(expected[other] == (contents.from[other] ? contents.from[other]->bytes : 0));
+        if (is_signed(contents.to[other])) {
+            sign(*contents.to[other], to[other]);
+        }
+        with_signatures[other] += is_signed(contents.from[other]) ? kSignatureBytes : 0;
+    }
+    count(to);
+    std::vector<Bytes> out = links_->exchange(std::move(to), with_signatures, tag);
+    for (std::uint32_t other = 0; other < size(); ++other) {
+        if (contents.from[other] != nullptr) {
+            check(other, contents.from[other], out[other]);
+        }
+    }
+    return out;
+}
+
+SignedCollective::Hashed SignedCollective::hashed(const plan::MessagePieces& message, ByteView bytes) const {
+    if (!before_) {
+        throw std::runtime_error("ranks that answer for what they send exchange values before a segment has begun");
+    }
+    Hashed out;
+    std::vector<Hash256> leaves;
+    out.values.reserve(message.pieces.size());
+    leaves.reserve(message.pieces.size());
+    for (const plan::MessagePiece& place : message.pieces) {
+        out.values.push_back(dispute::values_hash(plan::values_of(place, bytes)));
+        leaves.push_back(dispute::piece_leaf(piece_of(place, out.values.back())));
+    }
+    out.statement = {
+        .task = signers_.task,
+        .before = *before_,
+        .step = step_,
+        .pieces = static_cast<std::uint32_t>(leaves.size()),
+        .root = merkle::root_of(leaves)};
+    return out;
+}
+
+void SignedCollective::sign(const plan::MessagePieces& message, Bytes& bytes) {
+    const Stopwatch watch(cost_.time);
+    const Hashed own = hashed(message, bytes);
+    ++cost_.messages;
+    cost_.pieces += own.values.size();
+    cost_.value_bytes += bytes.size();
+    cost_.signature_bytes += kSignatureBytes;
+    append(bytes, key_.sign(dispute::statement_digest(signers_.chain_id, own.statement).view()).view());
+}
+
+// Checks what another rank sent, and takes the signature off.
+void SignedCollective::check(std::uint32_t from, const Contents::Message& message, Bytes& bytes) {
+    const Stopwatch watch(cost_.time);
+    const std::string author = "rank " + std::to_string(from);
+    Signature signature;
+    if (is_signed(message)) {
+        const ByteView end = ByteView(bytes).last(kSignatureBytes);
+        std::copy(end.begin(), end.end(), signature.data.begin());
+        bytes.resize(bytes.size() - kSignatureBytes);
+    }
+    for (const plan::MessagePiece& place : message->zeros) {
+        const Bytes values = plan::values_of(place, bytes);
+        if (std::any_of(values.begin(), values.end(), [](std::uint8_t byte) { return byte != 0; })) {
+            throw RankError(from, RankFault::kNotSigned, author + " sends a maximum of what it does not have");
+        }
+    }
+    if (!is_signed(message)) {
+        return;
+    }
+    Hashed theirs = hashed(*message, bytes);
+    const Hash256 digest = dispute::statement_digest(signers_.chain_id, theirs.statement);
+    if (!keys_[from] || !keys_[from]->verifies(digest.view(), signature)) {
+        throw RankError(
+            from, RankFault::kNotSigned,
+            author + " did not sign what it sends of step " + std::to_string(step_) + " of the task"
+        );
+    }
+    ledger_->add(
+        first_step_, {.author = from,
+                      .statement = theirs.statement,
+                      .signature = signature,
+                      .message = message,
+                      .values = std::move(theirs.values)}
+    );
+}
+
+}  // namespace assay::group

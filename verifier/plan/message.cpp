@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/plan/message.hpp>
+
+#include <algorithm>
+
+#include <core/base/assert.hpp>
+#include <core/canonical/tile.hpp>
+#include <verifier/plan/node_rules.hpp>
+
+namespace assay::plan {
+
+using canonical::kTileDim;
+using canonical::Node;
+using canonical::Op;
+
+namespace {
+
+// Consecutive rows or columns within one tile, and how many of the block are before them.
+struct Run {
+    std::uint32_t first = 0;
+    std::uint32_t position = 0;
+    std::uint8_t count = 0;
+};
+
+std::vector<Run> runs_of(const IndexSet& set) {
+    std::vector<Run> out;
+    std::uint32_t position = 0;
+    for (const IndexSet::Range& range : set.ranges()) {
+        for (std::uint32_t at = range.begin; at < range.end;) {
+            const std::uint32_t count = std::min(range.end - at, kTileDim - at % kTileDim);
+            out.push_back({at, position, static_cast<std::uint8_t>(count)});
+            at += count;
+            position += count;
+        }
+    }
+    return out;
+}
+
+bool is_whole_partials(const IndexSet& positions, std::uint32_t depth) {
+    if (positions.ranges().size() != 1) {
+        return false;
+    }
+    const IndexSet::Range& range = positions.ranges().front();
+    return range.begin % kTileDim == 0 && (range.end % kTileDim == 0 || range.end == depth);
+}
+
+// The partials of a tile in that tile column which reduce the positions (NUM-23); none if the tile has none of them.
+std::optional<PartialRange> partials_of(const Node& node, std::uint32_t tile_col, const IndexSet& positions) {
+    const IndexSet::Range& range = positions.ranges().front();
+    std::uint64_t begin = range.begin;
+    std::uint64_t end = range.end;
+    if (node.op == Op::kRowExponent) {
+        const std::uint64_t span = std::uint64_t{node.attributes[0]} * kTileDim;
+        const std::uint64_t first = tile_col * span;
+        begin = std::max(begin, first) - first;
+        end = std::clamp(end, first, first + span) - first;
+        if (begin >= end) {
+            return std::nullopt;
+        }
+    }
+    const std::uint32_t each = node.op == Op::kScatterAddRows ? node.inputs[1].shape.cols : 1;
+    return PartialRange{
+        .first = static_cast<std::uint32_t>(begin / kTileDim) * each,
+        .count = static_cast<std::uint32_t>((end - begin + kTileDim - 1) / kTileDim) * each};
+}
+
+Result<void, MessageError> add(const Passage& passage, const canonical::Graph& graph, MessagePieces& out) {
+    const Node* node = passage.positions ? &graph[passage.index] : nullptr;
+    if (node != nullptr && !is_whole_partials(*passage.positions, depth_of(*node))) {
+        return Unexpected{MessageError::kBrokenPartial};
+    }
+    const std::uint64_t stride = std::uint64_t{passage.block.cols.count()} * passage.width;
+    const std::vector<Run> cols = runs_of(passage.block.cols);
+    for (const Run& row : runs_of(passage.block.rows)) {
+        for (const Run& col : cols) {
+            MessagePiece piece{
+                .source = passage.source,
+                .index = passage.index,
+                .part = {},
+                .row = row.first,
+                .col = col.first,
+                .rows = row.count,
+                .cols = col.count,
+                .width = static_cast<std::uint8_t>(passage.width),
+                .offset = out.bytes + row.position * stride + std::uint64_t{col.position} * passage.width,
+                .stride = stride};
+            if (node != nullptr) {
+                piece.part = partials_of(*node, col.first / kTileDim, *passage.positions);
+            }
+            (node != nullptr && !piece.part ? out.zeros : out.pieces).push_back(piece);
+        }
+    }
+    out.bytes += passage.block.element_count() * passage.width;
+    return {};
+}
+
+}  // namespace
+
+Bytes values_of(const MessagePiece& piece, ByteView message) {
+    Bytes out;
+    const std::size_t bytes = std::size_t{piece.cols} * piece.width;
+    out.reserve(piece.rows * bytes);
+    for (std::size_t i = 0; i < piece.rows; ++i) {
+        append(out, message.subspan(piece.offset + i * piece.stride, bytes));
+    }
+    return out;
+}
+
+Result<MessagePieces, MessageError> pieces_of(std::span<const Passage> message, const canonical::Graph& graph) {
+    MessagePieces out;
+    for (const Passage& passage : message) {
+        TRY(add(passage, graph, out));
+    }
+    return out;
+}
+
+std::vector<PartSlice> slices_of_part(const Node& node, const IndexSet& depth, bool by_runs) {
+    std::vector<PartSlice> chunks;
+    for (const std::uint32_t chunk : chunks_of_part(node, depth)) {
+        IndexSet positions = depth;
+        if (node.op == Op::kContract) {
+            const std::uint64_t first = std::uint64_t{chunk} * node.attributes[1];
+            const std::uint64_t end = std::min<std::uint64_t>(first + node.attributes[1], depth_of(node));
+            positions =
+                intersection(depth, IndexSet(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end)));
+        }
+        chunks.push_back({chunk, std::move(positions)});
+    }
+    if (!by_runs) {
+        return chunks;
+    }
+    std::vector<PartSlice> out;
+    for (const PartSlice& slice : chunks) {
+        for (const IndexSet::Range& range : slice.positions.ranges()) {
+            out.push_back({slice.chunk, IndexSet(range.begin, range.end)});
+        }
+    }
+    return out;
+}
+
+std::optional<std::uint32_t> unstatable_node(const Plan& plan, const canonical::Graph& graph) {
+    for (std::uint32_t i = 0; i < graph.size(); ++i) {
+        for (const IndexSet& depth : plan.nodes[i].depth) {
+            for (const PartSlice& slice : slices_of_part(graph[i], depth, true)) {
+                if (!is_whole_partials(slice.positions, depth_of(graph[i]))) {
+                    return i;
+                }
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace assay::plan
