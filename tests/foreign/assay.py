@@ -10,7 +10,7 @@ import jmt
 import state
 from bip340 import tagged_hash
 from borsh import U32, U64, List, String, Struct, decode, encode
-from records import ACCOUNT, HASH, Block, Header, ProfileReport, Tx, TxBody, VerdictOpening, VerdictPart
+from records import ACCOUNT, HASH, Block, Header, Piece, ProfileReport, Statement, Tx, TxBody, VerdictOpening, VerdictPart
 from rpc import Rpc
 
 ASY = 10**9
@@ -85,6 +85,18 @@ def dispute_id(task, segment, challenger, subject=b"\0"):
 
 def verdict_subject(verifier, is_second, part):
     return b"\1" + verifier + bytes([is_second]) + encode(VerdictPart, part)
+
+
+def accusation_subject(accuser):
+    return b"\2" + accuser
+
+
+def statement_digest(chain_id, statement):
+    return tagged_hash("assay/statement", encode(String(), chain_id), encode(Statement, statement))
+
+
+def piece_leaf(piece):
+    return tagged_hash("assay/piece", encode(Piece, piece))
 
 
 def secret_commitment(account, secret):

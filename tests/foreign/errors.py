@@ -4,6 +4,7 @@ from the mempool, and in the receipt of a block."""
 import secrets
 
 import assay
+import bip340
 from records import ERRORS
 from rpc import RpcError
 from session import act, check, say
@@ -16,6 +17,18 @@ OPENING = dict(tensor=0, tile=0, type=dict(dtype="f32", shape=dict(rows=1, cols=
 VERDICT = dict(end_root=Z, probe_root=None, measurement=None, diverged_after=None)
 GROUP = dict(drift2=0, update2=0, claimed2=0, dot=0, drift_max=0, update_max=0, not_finite=0, integers=0, sketch=[0] * 8)
 MEASUREMENT = dict(parameters=GROUP, other=GROUP)
+EVIDENCE = ("output", dict(trace_root=Z, type=OPENING["type"], opening=OPENING["opening"]))
+
+
+def stated(key, chain_id, task, values):
+    """STM-1, STM-2: a statement with one piece, and its signature."""
+    piece = dict(source="node", index=0, part=None, row=0, col=0, rows=1, cols=1, width=4,
+                 values=bip340.tagged_hash("assay/values", values))
+    statement = dict(task=task, before=Z, session=Z, step=0, pieces=1, root=assay.piece_leaf(piece))
+    signature = bip340.sign(key.secret, assay.statement_digest(chain_id, statement), secrets.token_bytes(32))
+    return dict(statement=statement, piece=piece, index=0, path=[]), signature
+
+
 TERMS = dict(hardware_class=9, price=0, memory=0, replay_blocks=0)
 
 
@@ -30,12 +43,17 @@ def cases(session, job, over):
                   reference_root=Z, reference=MEASUREMENT)
     opening = dict(verdict=VERDICT, marks=[], decoy_root=Z, salt=Z)
     poor = s.poor
+    one, one_signature = stated(s.solver, s.client.chain_id, someone, bytes(4))
+    other, other_signature = stated(s.solver, s.client.chain_id, someone, bytes([1, 0, 0, 0]))
+    accusation = dict(task=someone, member=s.solver.account, answers=None,
+                      contradiction=dict(stated=one, state_root=Z, evidence=EVIDENCE))
+    report_of = dict(task=someone, member=s.solver.account, one=one, one_signature=one_signature)
     unsound = dict(job.spec, steps=10**6)  # more than 1,024 segments
     return [
         (poor, act("unbond", role="solver", amount=1), "insufficient_stake"),
         (s.sponsor, act("submit_task", spec=dict(job.spec, reward=210 * assay.ASY)), "value_too_high"),
-        (poor, act("accept_task", task=over, seats=[], signatures=[]), "task_state"),
-        (poor, act("accept_task", task=someone, seats=[], signatures=[]), "task_unknown"),
+        (poor, act("accept_task", task=over, seats=[], signatures=[], is_together=False), "task_state"),
+        (poor, act("accept_task", task=someone, seats=[], signatures=[], is_together=False), "task_unknown"),
         (poor, act("post_checkpoint", task=someone, index=0, state_root=Z, location="http://127.0.0.1"), "task_unknown"),
         (poor, act("complete_task", task=over, evaluation=None), "task_state"),
         (poor, act("cancel_task", task=someone), "task_unknown"),
@@ -66,14 +84,22 @@ def cases(session, job, over):
         (s.verifier, act("contribute", secret=Z, next=Z), "not_due"),
         (poor, act("leave_beacon"), "not_seated"),
         (poor, act("decline_task", task=someone), "task_unknown"),
+        (poor, act("accuse", **accusation, signature=one_signature), "task_unknown"),
+        (poor, act("report_equivocation", **report_of, other=other, other_signature=other_signature), "task_unknown"),
     ], [
+        (poor, act("accuse", **accusation, signature=other_signature), "not_stated"),
+        (poor, act("report_equivocation", **report_of, other=other, other_signature=one_signature), "not_stated"),
+        (poor, act("report_equivocation", **report_of, other=one, other_signature=one_signature), "no_evidence"),
         (poor, act("transfer", to=s.solver.account, amount=100 * assay.ASY), "insufficient_balance"),
         (poor, act("bond", role="solver", amount=100 * assay.ASY), "insufficient_balance"),
         (poor, act("transfer", to=s.solver.account, amount=0), "field_out_of_range"),
         (poor, act("submit_task", spec=unsound), "spec_invalid"),
         (poor, act("reveal_move", dispute=someone, round=0, children=[]), "field_out_of_range"),
-        (poor, act("accept_task", task=over, seats=[s.solver.account, poor.account], signatures=[bytes(64)]), "seats_invalid"),
-        (poor, act("accept_task", task=over, seats=[poor.account, s.solver.account], signatures=[bytes(64)]), "seats_not_signed"),
+        (poor, act("accept_task", task=over, seats=[s.solver.account, poor.account], signatures=[bytes(64)], is_together=False),
+         "seats_invalid"),
+        (poor, act("accept_task", task=over, seats=[], signatures=[], is_together=True), "seats_invalid"),
+        (poor, act("accept_task", task=over, seats=[poor.account, s.solver.account], signatures=[bytes(64)], is_together=True),
+         "seats_not_signed"),
         (poor, act("register_validator", key=bytes([7] * 32), proof=bytes(64)), "key_not_proven"),
     ]
 
@@ -83,7 +109,8 @@ def mempool(session, job, over):
     stateful, stateless = cases(session, job, over)
     for key, action, error in stateful + stateless:
         session.refused(session.client.signed(key, action), error)
-    for key, action, error in [(session.poor, act("accept_task", task=over, seats=[], signatures=[]), "not_owed"),
+    alone = act("accept_task", task=over, seats=[], signatures=[], is_together=False)
+    for key, action, error in [(session.poor, alone, "not_owed"),
                                (session.poor, act("transfer", to=over, amount=1), "fee_too_low")]:
         session.refused(session.client.signed(key, action, nonce=1, fee=0), error)
     say(f"mempool: {len(stateful) + len(stateless) + 2} transactions are refused with the documented numbers")
@@ -102,7 +129,7 @@ def blocks(session, job, over):
             wanted = _attempt(session, key, wanted)
         check(not wanted, f"not in a block: {[action[0] for action, _ in wanted]}")
     kinds = sorted(session.failed)
-    check(len(kinds) == 26, f"{len(kinds)} kinds have failed in a block")
+    check(len(kinds) == 28, f"{len(kinds)} kinds have failed in a block")
     say(f"blocks: {len(kinds)} kinds of actions, all but transfer and bond, are in blocks with the documented code, charged, and "
         "with the gas of the table")
 

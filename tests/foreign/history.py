@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The history of a task, from docs/protocol/records.md ("History")."""
 import records as r
-from borsh import U32, U64, Bool, List, Struct, Variant, decode, encode
+from borsh import U32, U64, Bool, List, Optional, Struct, Variant, decode, encode
 
 _DISPUTE = dict(dispute=r.HASH)
 Withheld = Struct(contributor=r.ACCOUNT, burned=r.AMOUNT)
@@ -43,6 +43,8 @@ Event = Variant({
     28: ("round_closed", Struct(round=U64, seed=r.HASH, contributors=U32, withheld=List(Withheld))),
     29: ("attested", Struct()),
     30: ("cut", Struct(first=U32, member=r.ACCOUNT)),
+    31: ("accused", Struct(**_DISPUTE, segment=U32, accuser=r.ACCOUNT, member=r.ACCOUNT, answers=Optional(r.HASH))),
+    32: ("member_convicted", Struct(member=r.ACCOUNT, reason=r.Reason)),
 })
 Record = Struct(task=r.HASH, index=U32, height=r.HEIGHT, tx=r.HASH, actor=r.ACCOUNT, event=Event)
 

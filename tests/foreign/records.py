@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fields of everything that is encoded, from docs/protocol/records.md. Its order is the page's."""
-from borsh import I32, U8, U32, U64, Array, Bytes, Enum, Fixed, List, Optional, String, Struct, Variant
+from borsh import I32, U8, U32, U64, Array, Bool, Bytes, Enum, Fixed, List, Optional, String, Struct, Variant
 
 HASH, ACCOUNT, KEY, SIGNATURE = Fixed(32), Fixed(32), Fixed(32), Fixed(64)
 AMOUNT = HEIGHT = U64
@@ -23,7 +23,8 @@ DisputeOutcome = Enum(refuted=1, upheld=2, moot=3, forced=4)
 Reason = Enum(reward=1, verification_fee=2, refund=3, won_dispute=4, lost_dispute=5, false_accusation=6, dispute_timeout=7,
               unavailable=8, missed_deadline=9, missed_verdict=10, wrong_verdict=11, attestation=12, moot=13, tax=14,
               jackpot=15, forced_error=16, broken_commitment=17, undisclosed=18, contradiction=19, beyond_tolerance=20,
-              beyond_budget=21, profiling_fee=22, withheld_secret=23, room=24, unserved=25)
+              beyond_budget=21, profiling_fee=22, withheld_secret=23, room=24, unserved=25,
+              false_statement=26)
 Level = Enum(steps=1, nodes=2, tiles=3, partials=4, proof=5)
 DType = Enum(f32=1, i32=2, i64=3, bf16=4, i8=5)
 Source = Enum(node=1, state=2)
@@ -86,6 +87,18 @@ Proof = Variant({
     2: ("divergence", Struct(opening=StateOpening)),
 })
 
+# Statements (docs/protocol/statements.md)
+
+PartRange = Struct(first_partial=U32, partial_count=U32)
+Piece = Struct(source=Source, index=U32, part=Optional(PartRange), row=U32, col=U32, rows=U8, cols=U8, width=U8, values=HASH)
+Statement = Struct(task=HASH, before=HASH, session=HASH, step=U64, pieces=U32, root=HASH)
+StatedPiece = Struct(statement=Statement, piece=Piece, index=U32, path=List(HASH))
+OutputEvidence = Struct(trace_root=HASH, type=TensorType, opening=TileOpening)
+StateEvidence = Struct(type=TensorType, opening=TileOpening)
+PartEvidence = Struct(trace_root=HASH, node=NodeOpening, accumulator=Accumulator)
+Contradiction = Struct(stated=StatedPiece, state_root=HASH, evidence=Variant({
+    0: ("output", OutputEvidence), 1: ("state", StateEvidence), 2: ("part", PartEvidence)}))
+
 # Transactions
 
 _TASK = Struct(task=HASH)
@@ -94,7 +107,7 @@ Action = Variant({
     1: ("bond", Struct(role=Role, amount=AMOUNT)),
     2: ("unbond", Struct(role=Role, amount=AMOUNT)),
     3: ("submit_task", Struct(spec=TaskSpec)),
-    4: ("accept_task", Struct(task=HASH, seats=List(ACCOUNT), signatures=List(SIGNATURE))),
+    4: ("accept_task", Struct(task=HASH, seats=List(ACCOUNT), signatures=List(SIGNATURE), is_together=Bool())),
     5: ("post_checkpoint", Struct(task=HASH, index=U32, state_root=HASH, location=String())),
     6: ("complete_task", Struct(task=HASH, evaluation=Optional(Evaluation))),
     7: ("cancel_task", _TASK),
@@ -120,6 +133,10 @@ Action = Variant({
     25: ("contribute", Struct(secret=HASH, next=HASH)),
     26: ("leave_beacon", Struct()),
     27: ("decline_task", _TASK),
+    28: ("accuse", Struct(task=HASH, member=ACCOUNT, signature=SIGNATURE, contradiction=Contradiction,
+                          answers=Optional(HASH))),
+    29: ("report_equivocation", Struct(task=HASH, member=ACCOUNT, one=StatedPiece, one_signature=SIGNATURE,
+                                       other=StatedPiece, other_signature=SIGNATURE)),
 })
 TxBody = Struct(chain_id=String(), sender=ACCOUNT, nonce=U64, fee=AMOUNT, action=Action)
 Tx = Struct(body=TxBody, signature=SIGNATURE)
@@ -141,4 +158,5 @@ ERRORS = dict(undecodable=1, too_large=2, wrong_chain=3, bad_signature=4, nonce_
               class_unknown=24, task_unknown=40, task_state=41, not_submitter=42, not_solver=43, checkpoint_order=44,
               spec_invalid=46, seats_invalid=56, seats_not_signed=57, not_assigned=60, value_too_high=52, phase=64, dispute_unknown=80, already_disputed=87, not_party=82,
               already_registered=120, not_registered=122, not_jailed=123, key_not_proven=125, already_seated=130,
-              not_seated=132, not_due=133, not_owed=140)
+              not_seated=132, not_due=133, not_owed=140, not_together=91, not_stated=92,
+              no_evidence=93, not_answerable=94)

@@ -19,7 +19,7 @@ Tolerance = Struct(phase=r.ProfilingPhase, profiles=List(Profile), reference_see
 CommitteeMember = Struct(account=r.ACCOUNT, seats=U32, has_attested=Bool())
 Committee = Struct(segments=List(U32), members=List(CommitteeMember), state=r.CommitteeState, sitting=U32, seed=r.HASH)
 Partner = Struct(account=r.ACCOUNT, bond=r.AMOUNT)
-Group = Struct(partners=List(Partner), seats=Bytes(), posters=Bytes(), convicted=Bytes(), counted=Optional(U32))
+Group = Struct(partners=List(Partner), is_together=Bool(), seats=Bytes(), posters=Bytes(), convicted=Bytes(), counted=Optional(U32))
 Task = Struct(id=r.HASH, submitter=r.ACCOUNT, spec=r.TaskSpec, state=r.TaskState, submitted_at=r.HEIGHT, deadline=r.HEIGHT,
               solver=Optional(r.ACCOUNT), escrow=r.AMOUNT, solver_bond=r.AMOUNT, checkpoints=U32, diverged_at=Optional(U64),
               assignments=List(Assignment), open_disputes=U32, history_count=U32, history_root=r.HASH, lottery=r.HASH,
@@ -27,11 +27,14 @@ Task = Struct(id=r.HASH, submitter=r.ACCOUNT, spec=r.TaskSpec, state=r.TaskState
               evaluation=Optional(r.Evaluation), room=r.AMOUNT, redraws=U32, committee=Optional(Committee), lane=U64,
               group=Optional(Group))
 Checkpoint = Struct(state_root=r.HASH, location=String(), height=r.HEIGHT)
+PartClaim = Struct(node=U32, tile=U64, first_partial=U32, partial_count=U32, accumulator=r.HASH)
+ClaimedTrace = Struct(root=r.HASH, part=Optional(PartClaim))
 Claim = Struct(program=r.ProgramCommitment, dataset_root=r.HASH, seed=U64, initialisation=Bool(), first_step=U64,
-               step_count=U32, before=r.HASH, after=r.HASH, diverges=Bool())
+               step_count=U32, before=r.HASH, after=r.HASH, diverges=Bool(),
+               trace=Optional(ClaimedTrace))
 DisputedStep = Struct(number=U64, state_before=r.HASH, state_after=r.HASH)
 DisputedNode = Struct(step=DisputedStep, trace_root=r.HASH, index=U32, claim=r.HASH, node=r.OpenedNode)
-DisputedTile = Struct(node=DisputedNode, index=U64, claim=r.HASH)
+DisputedTile = Struct(node=DisputedNode, index=U64, claim=r.HASH, is_part=Bool())
 Range = Variant({
     0: ("steps", Struct(first_step=U64, step_count=U32, state_before=r.HASH, state_after=r.HASH)),
     1: ("step", Struct(step=DisputedStep)),
@@ -52,6 +55,7 @@ Subject = Variant({
     0: ("segment", Struct()),
     1: ("verdict", Struct(verdict=DisputedVerdict, seal=r.HASH)),
     2: ("profile", Struct(profiler=r.ACCOUNT, part=r.ProfilePart)),
+    3: ("statement", Struct(step=U64, piece=r.Piece, answers=Optional(r.HASH))),
 })
 Phase = Variant({
     0: ("awaiting", Struct(deadline=r.HEIGHT)),

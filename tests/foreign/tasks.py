@@ -130,7 +130,7 @@ def solve(session, job, task, training):
     """The solver is drawn, accepts, posts its checkpoints and completes."""
     record = session.task_state(task, "drawn")
     check(record["solver"] == session.solver.account, "the only solver is drawn")
-    session.answer(session.solver, act("accept_task", task=task, seats=[], signatures=[]), record["deadline"])
+    session.answer(session.solver, act("accept_task", task=task, seats=[], signatures=[], is_together=False), record["deadline"])
     record = session.task(task)
     check(record["state"] == "training" and record["solver_bond"] == 5 * ASY, f"accepted: {record['state']}")
     for index in range(3):

@@ -25,6 +25,7 @@ from session import check, say
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # What parts of digests decode as, by tag: their place, and their codec.
 DECODED = {"assay/tx": (0, records.TxBody), "assay/verdict": (3, records.VerdictOpening), "assay/profile": (2, records.ProfileReport),
+           "assay/piece": (0, records.Piece), "assay/statement": (1, records.Statement),
            "assay/block": (0, records.Header), "assay/tensor": (0, records.TensorType), "assay/node": (0, records.Node),
            "assay/program": (0, records.ProgramCommitment), "assay/txs": (0, borsh.List(records.HASH))}
 

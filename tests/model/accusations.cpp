@@ -66,7 +66,7 @@ void Crowd::add_accusations(const Actor& actor, const TaskId& id, const Task& ta
     if (task.state < TaskState::kCompleted || task.state > TaskState::kChallenge || task.suspended) {
         return;
     }
-    const int zeal = quarrels_ ? 6 : 1;
+    const int zeal = quarrels_ || talks_ ? 6 : 1;
     if (chance(is_sitting(task) ? 10 : 4 * zeal)) {
         const std::uint32_t first = first_of(task.spec);
         const std::uint32_t last = last_of(task) + (task.evaluation ? 1U : 0U);

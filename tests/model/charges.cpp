@@ -43,8 +43,8 @@ Model::Why Model::admit(const Sent& sent) {
     const auto most = answer_bytes(action);
     if (!most) {
         // DTY-1; what no state could make right is an error besides
-        const Why of_itself{
-            TxError::kFieldOutOfRange, TxError::kSpecInvalid, TxError::kOverflow, TxError::kKeyNotProven};
+        const Why of_itself{TxError::kFieldOutOfRange, TxError::kSpecInvalid, TxError::kOverflow,
+                            TxError::kKeyNotProven,    TxError::kNotStated,   TxError::kNoEvidence};
         std::erase_if(out, [&](TxError error) { return !of_itself.contains(error); });
         out.insert(TxError::kFeeTooLow);
         return out;

@@ -132,7 +132,8 @@ Crowd::Crowd(Workshop& shop, std::uint64_t seed)
       random_(seed),
       params_(make_params(seed)),
       gas_price_(params_.gas_price_min.grains),
-      quarrels_(half_of_lane(params_) < 12 * weight_of_dispute(params_)) {
+      quarrels_(half_of_lane(params_) < 12 * weight_of_dispute(params_)),
+      talks_(seed % 3 == 0) {
     for (int i = 0; i < kActors; ++i) {
         std::array<std::uint8_t, 32> secret{};
         secret[31] = static_cast<std::uint8_t>(i + 1);
@@ -302,6 +303,7 @@ void Crowd::look_for_work(const Actor& actor, const Mirror& chain, Actions& out)
         add_verdicts(actor, id, task, out);
         add_profiling(actor, id, task, world, out);
         add_accusations(actor, id, task, out);
+        add_tellings(actor, id, task, out);
         add_attestations(actor, id, task, out);
     }
     add_moves(actor, chain, out);
@@ -387,7 +389,7 @@ void Crowd::add_contributions(const Actor& actor, const World& world, Actions& o
 }
 
 contracts::TaskSpec Crowd::make_spec(const World& world) {
-    const bool diverges = chance(15);
+    const bool diverges = chance(talks_ ? 3 : 15);
     contracts::TaskSpec spec = shop_.spec(diverges);
     spec.title = "task";
     spec.steps = 3 + below(8);
@@ -406,11 +408,11 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
             static_cast<std::uint32_t>(2 * spec.steps * spec.program.step_work / (1'000 * params_.block_ms));
     }
     spec.hardware_class = chance(85) ? 0 : static_cast<std::uint32_t>(1 + below(2));
-    if (!diverges && chance(30)) {
+    if (!diverges && chance(talks_ ? 5 : 30)) {
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = shop_.distance();
         spec.steps = 8 + below(3);
-    } else if (chance(60)) {
+    } else if (chance(talks_ ? 95 : 60)) {
         spec.members = static_cast<std::uint8_t>(2 + below(3));
     }
     if (!world.tasks.empty() && chance(45)) {

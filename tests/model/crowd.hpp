@@ -100,7 +100,30 @@ class Crowd {
     /// A verdict's part that `actor` finds wrong, or picks without reason.
     void add_verdict_challenge(const Actor& actor, const TaskId& id, const Task& task, const Duty& duty, Actions& out);
 
+    // tellings.cpp
+    struct Told {
+        dispute::StatedPiece stated;
+        Signature signature;
+    };
+    /// STM-3: a piece of what `author` has computed in its way, which begins at the value in question; nullopt if it
+    /// has none there.
+    std::optional<Told> tell(
+        const Actor& author, dispute::Replay& own, const dispute::Claim& claim, const TaskId& id, std::uint64_t step,
+        dispute::Piece piece
+    );
+    std::optional<contracts::Accuse> make_accusation(
+        const Actor& actor, const TaskId& id, const Task& task, std::uint32_t segment,
+        const std::optional<DisputeId>& answers
+    );
+    void spoil_accusation(contracts::Accuse& action, const Task& task);
+    void add_tellings(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
+    void add_report(const Actor& actor, const Actor& author, const TaskId& id, const Task& task, Actions& out);
+    const Actor& actor_of(const AccountId& account) const;
+
     // moves.cpp
+    Player make_accusing_player(
+        const DisputeId& id, const Dispute& dispute, const dispute::Claim& claim, bool responds
+    );
     void add_moves(const Actor& actor, const Mirror& chain, Actions& out);
     Player make_player(const Actor& actor, const DisputeId& id, const Mirror& chain, bool responds);
     std::optional<contracts::Action> make_move(
@@ -116,11 +139,13 @@ class Crowd {
     contracts::Params params_;
     std::uint64_t gas_price_;
     bool quarrels_;             ///< whether there are as many disputes as the lane of duties has room for
+    bool talks_;                ///< whether most tasks are trained by groups that compute each step together
     std::deque<Sent> answers_;  ///< the last ones
     std::vector<Actor> actors_;
     std::map<std::tuple<TaskId, std::uint32_t, AccountId>, contracts::VerdictOpening> openings_;
     std::map<std::pair<TaskId, AccountId>, contracts::ProfileReport> reports_;
     std::map<std::pair<DisputeId, AccountId>, Player> players_;
+    std::map<DisputeId, Way> accused_by_;  ///< what an accuser claims to have executed
     std::map<DisputeId, std::vector<dispute::NodeReveal>> reveals_;
     std::map<DisputeId, std::uint32_t> remembered_;  ///< the rounds whose reveal is in reveals_
 };

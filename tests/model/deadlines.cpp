@@ -89,7 +89,14 @@ std::uint64_t Model::end_deadline(const Due& due, std::uint64_t height) {
 
 void Model::lapse_dispute(const DisputeId& id) {
     // DSP-32, DSP-42
-    const Dispute& dispute = world_.disputes.at(id);
+    Dispute& dispute = world_.disputes.at(id);
+    if (stands_still(id) && flaw_ != Flaw::kRunsAnsweredClocks) {
+        // STM-9
+        const std::uint64_t again = height_ + clock_of(at(dispute.task).spec);
+        set_deadline({DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline, again);
+        ++seen_["clock stood still"];
+        return;
+    }
     const bool undisclosed = dispute.state == DisputeState::kAwaiting;
     rule(id, undisclosed || dispute.responders_turn, undisclosed ? Reason::kUndisclosed : Reason::kDisputeTimeout);
 }

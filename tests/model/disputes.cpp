@@ -62,7 +62,7 @@ std::vector<AccountId> Model::accusers(const DisputeId& won) const {
             const Dispute& dispute = world_.disputes.at(id);
             const bool over_verdicts = dispute.verdict && ended.verdict && dispute.segment == ended.segment;
             const bool over_profiles = dispute.profile && ended.profile;
-            const bool over_claims = !dispute.verdict && !ended.verdict && !dispute.profile && !ended.profile;
+            const bool over_claims = is_over_claim(dispute) && is_over_claim(ended);
             const bool is_same = dispute.segment == ended.segment && dispute.verdict == ended.verdict &&
                                  dispute.profile == ended.profile;
             if (dispute.responder == ended.responder && is_same == same &&
@@ -134,10 +134,25 @@ void Model::refute_profile(const DisputeId& won, Reason reason) {
     resume(id);
 }
 
+/// SET-2, STM-10: the claim of a segment was wrong, by whose fault ever.
+void Model::refute_segment(const DisputeId& id, Reason reason, const std::optional<AccountId>& culprit) {
+    const Dispute& dispute = world_.disputes.at(id);
+    const std::vector<AccountId> winners = accusers(id);
+    close_dispute(id, DisputeState::kRefuted, reason);
+    return_bond(world_.disputes.at(id));
+    const Loss loss = convict(dispute.task, {reason, winners, dispute.segment, culprit});
+    Dispute& ended = world_.disputes.at(id);
+    ended.slashed = loss.slashed;
+    ended.paid = loss.paid;
+    ended.burned = loss.burned;
+}
+
 /// A proof was judged, or a clock has run out.
 void Model::rule(const DisputeId& id, bool refuted, Reason reason) {
     const Dispute dispute = world_.disputes.at(id);
-    if (!refuted) {
+    if (dispute.blame) {
+        end_accusation(id, !refuted, reason);
+    } else if (!refuted) {
         close_dispute(id, DisputeState::kUpheld, reason);
         Task& task = at(dispute.task);
         std::uint64_t lost = dispute.bond;
@@ -158,14 +173,7 @@ void Model::rule(const DisputeId& id, bool refuted, Reason reason) {
     } else if (dispute.profile) {
         refute_profile(id, reason);
     } else {
-        const std::vector<AccountId> winners = accusers(id);
-        close_dispute(id, DisputeState::kRefuted, reason);
-        return_bond(world_.disputes.at(id));
-        const Loss loss = convict(dispute.task, {reason, winners, dispute.segment});
-        Dispute& ended = world_.disputes.at(id);
-        ended.slashed = loss.slashed;
-        ended.paid = loss.paid;
-        ended.burned = loss.burned;
+        refute_segment(id, reason, std::nullopt);
     }
 }
 

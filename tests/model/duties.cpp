@@ -146,6 +146,7 @@ contracts::AcceptTask Crowd::make_acceptance(
         }
     }
     if (task.spec.members < 2 || able.empty() || chance(15)) {
+        out.is_together = chance(2);
         return out;
     }
     out.seats.push_back(actor.id);
@@ -153,6 +154,7 @@ contracts::AcceptTask Crowd::make_acceptance(
     while (out.seats.size() <= count) {
         out.seats.push_back(chance(20) ? actor.id : able[below(able.size())]->id);
     }
+    out.is_together = chance(talks_ ? 95 : 50);
     const Hash256 claim = contracts::seats_claim(kChainId, id, out.seats, out.is_together != chance(3));
     for (const AccountId& partner : contracts::partners_of(out.seats)) {
         const auto signer =
@@ -182,7 +184,8 @@ void Crowd::add_solving(const Actor& actor, const TaskId& id, const Task& task, 
     }
     const bool is_idle = task.team && fixed(name, actor.id, kIdles, 5) == 0;
     const bool is_its_turn = whose_turn(task) == actor.id;
-    if (is_idle || (!is_its_turn && !chance(15))) {
+    const bool is_slow = task.team && task.team->together && chance(60);  // there is time to quarrel
+    if (is_idle || is_slow || (!is_its_turn && !chance(15))) {
         return;  // who has not the turn tries now and then, and one day may
     }
     if (task.checkpoints.size() == last_of(task) + 1U) {

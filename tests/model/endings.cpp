@@ -147,20 +147,24 @@ Model::Loss Model::convict(const TaskId& id, const Conviction& conviction) {
     // SET-2
     Task& task = at(id);
     const bool withheld = conviction.reason == Reason::kUnavailable;  // AVL-5
-    const AccountId convicted = conviction.segment ? who_answers(task, *conviction.segment) : task.solver.value();
+    const AccountId answers = conviction.segment ? who_answers(task, *conviction.segment) : task.solver.value();
+    const AccountId convicted =
+        flaw_ == Flaw::kConvictsResponder ? answers : conviction.culprit.value_or(answers);  // STM-10
     std::uint64_t& bond = bond_in(task, convicted);
     const std::uint64_t lost = withheld ? bond / 2 : bond;
     bond -= lost;
     const Loss loss = slash(id, Role::kSolver, convicted, lost, conviction.reason, conviction.winners);
     for (Duty& duty : task.duties) {
-        const bool unanswered = conviction.reason == Reason::kDisputeTimeout;  // nobody has shown it to be wrong
+        // Nobody has shown it to be wrong.
+        const bool unanswered =
+            conviction.reason == Reason::kDisputeTimeout || (conviction.culprit && flaw_ != Flaw::kBlamesVerifiers);
         if (!unanswered && conviction.segment == duty.segment && duty.status == VerdictStatus::kAccepted) {
             slash(id, Role::kVerifier, duty.verifier, duty.bond, Reason::kWrongVerdict, conviction.winners);
             duty.bond = 0;
         }
     }
     if (is_cut_by(task, conviction.segment)) {
-        cut(id, *conviction.segment, task.state == TaskState::kCompleted && !is_sitting(task) && !withheld);
+        cut(id, *conviction.segment, convicted, task.state == TaskState::kCompleted && !is_sitting(task) && !withheld);
         return loss;
     }
     pay_profilers(id, false);

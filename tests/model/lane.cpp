@@ -217,7 +217,10 @@ std::uint64_t owed_in(const Params& params, const World& world, const Task& task
         out += owes || is_secret(duty) ? weight_of_verdict(params) : 0;
     }
     for (const DisputeId& id : task.disputes) {
-        out += world.disputes.at(id).lane == 0 ? weight_of_dispute(params) : 0;
+        // STM-9: in an answer nothing is owed that is not owed in what it answers.
+        const Dispute& dispute = world.disputes.at(id);
+        const bool is_answer = dispute.blame && dispute.blame->answers;
+        out += dispute.lane == 0 && !is_answer ? weight_of_dispute(params) : 0;
     }
     return out;
 }

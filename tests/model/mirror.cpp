@@ -98,6 +98,7 @@ Team team_of(const contracts::Task& record) {
         out.convicted.insert(account(number));
     }
     out.last = group.counted;
+    out.together = group.is_together;
     return out;
 }
 
@@ -145,6 +146,12 @@ void read_docket(Task& task, const contracts::TaskBookkeeping& record) {
     task.disputes = record.disputes;
 }
 
+std::optional<Blame> blame_of(const contracts::Dispute& record) {
+    const contracts::Accusation* accusation = record.accusation();
+    return accusation == nullptr ? std::nullopt
+                                 : std::optional(Blame{accusation->step, accusation->piece, accusation->answers});
+}
+
 Dispute dispute_of(const contracts::Dispute& record) {
     const contracts::DisputeGame game = record.game() ? *record.game() : contracts::DisputeGame{};
     const contracts::DisputeEnd end = record.end() ? *record.end() : contracts::DisputeEnd{};
@@ -159,6 +166,7 @@ Dispute dispute_of(const contracts::Dispute& record) {
         .reason = record.end() ? std::optional(end.reason) : std::nullopt,
         .verdict = record.verdict() ? std::optional(*record.verdict()) : std::nullopt,
         .profile = record.profile() ? std::optional(*record.profile()) : std::nullopt,
+        .blame = blame_of(record),
         .seal = record.challenged() ? record.challenged()->seal : Hash256{},
         .rounds = record.position.rounds,
         .level = record.position.level(),

@@ -66,8 +66,12 @@ enum class Flaw : std::uint8_t {
     kFlatFees,            ///< an attestation is paid alike whatever the task is worth
     kKeepsSeats,          ///< a seat stays with its holder though another has posted
     kPaysConvicted,       ///< a member that was convicted is paid for what is left
+    kRunsAnsweredClocks,  ///< a dispute that was answered by an accusation is lost by its clock
+    kPaysCulprits,        ///< who stated something wrong is paid with the others
+    kBlamesVerifiers,     ///< verifiers answer for a segment of which nothing was shown but a wrong statement
+    kConvictsResponder,   ///< who posted a segment is convicted in the place of who misled it
 };
-inline constexpr int kFlaws = 30;
+inline constexpr int kFlaws = 34;
 
 class Model {
   public:
@@ -97,6 +101,7 @@ class Model {
         contracts::Reason reason = contracts::Reason::kLostDispute;
         std::vector<AccountId> winners;
         std::optional<std::uint32_t> segment;
+        std::optional<AccountId> culprit{};  ///< STM-10
     };
     struct Loss {
         std::uint64_t slashed = 0;
@@ -143,6 +148,8 @@ class Model {
     Why why(const contracts::Contribute& a) const;
     Why why(const contracts::LeaveBeacon& a) const;
     Why why(const contracts::DeclineTask& a) const;
+    Why why(const contracts::Accuse& a) const;
+    Why why(const contracts::ReportEquivocation& a) const;
     Why why_not_party(const DisputeId& id, bool responder, bool challenger) const;
     bool needs_stake(Why& why, Role role, std::uint64_t amount) const;
     /// DTY-6: whether the task keeps a place for such a dispute, by whoever has opened it; and whether another has it.
@@ -183,6 +190,8 @@ class Model {
     void act(const contracts::Contribute& a);
     void act(const contracts::LeaveBeacon& a);
     void act(const contracts::DeclineTask& a);
+    void act(const contracts::Accuse& a);
+    void act(const contracts::ReportEquivocation& a);
     void decline(const TaskId& id, const AccountId& solver);
     void complete(const TaskId& id);
     void advance_verdicts(const TaskId& id, bool was_commit_phase);
@@ -192,6 +201,7 @@ class Model {
     void note_move(Dispute& dispute, bool by_responder);
     void turn(const DisputeId& id, const dispute::Position& next, bool by_responder);
     void rule(const DisputeId& id, bool refuted, contracts::Reason reason);
+    void refute_segment(const DisputeId& id, contracts::Reason reason, const std::optional<AccountId>& culprit);
 
     // endings.cpp: disputes and tasks end, and money moves.
     void pay(const TaskId& id, const AccountId& to, std::uint64_t amount, contracts::Reason reason);
@@ -238,7 +248,15 @@ class Model {
     void add_why_seats(Why& why, const contracts::AcceptTask& a) const;
     std::map<AccountId, std::uint64_t> earnings(const Task& task) const;
     bool is_cut_by(const Task& task, const std::optional<std::uint32_t>& segment) const;
-    void cut(const TaskId& id, std::uint32_t from, bool waits);
+    void cut(const TaskId& id, std::uint32_t from, const AccountId& culprit, bool waits);
+
+    // statements.cpp: what members that compute together have told each other.
+    Why why_not_fellows(const TaskId& id, const AccountId& member) const;
+    Why why_not_answer(const contracts::Accuse& a, std::uint32_t segment) const;
+    /// STM-9
+    bool stands_still(const DisputeId& id) const;
+    void end_accusation(const DisputeId& id, bool is_right, contracts::Reason reason);
+    void convict_member(const TaskId& id, const AccountId& member, const AccountId& winner);
 
     // committees.cpp: what becomes of segments that nobody's verdict accepts.
     static bool needs_committee(const Task& task);
@@ -381,6 +399,8 @@ AccountId whose_turn(const Task& task);
 /// GRP-5: who answers for the segment.
 AccountId who_answers(const Task& task, std::uint32_t segment);
 std::uint64_t& bond_in(Task& task, const AccountId& account);
+/// Whether a solver's claim of a segment is disputed.
+bool is_over_claim(const Dispute& dispute);
 /// Whether the verdict ended with a cut (GRP-7).
 bool is_dropped(const Duty& duty);
 /// AVL-2, GRP-10: the segments that a committee of the task covers.

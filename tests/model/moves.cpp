@@ -12,7 +12,8 @@ using contracts::VerdictPart;
 
 namespace {
 
-constexpr std::uint32_t kMoves = 100;  // a Purpose of its own
+constexpr std::uint32_t kMoves = 100;  // Purposes of their own
+constexpr std::uint32_t kAnswers = 101;
 
 bool is_of_measurement(const Dispute& dispute) {
     return (dispute.verdict && dispute.verdict->part == VerdictPart::kMeasurement) ||
@@ -72,6 +73,9 @@ Player Crowd::make_player(const Actor& actor, const DisputeId& id, const Mirror&
     const Dispute& dispute = chain.world.disputes.at(id);
     const Task& task = chain.world.tasks.at(dispute.task);
     const dispute::Claim& claim = chain.games.at(id).claim;
+    if (dispute.blame) {
+        return make_accusing_player(id, dispute, claim, responds);
+    }
     if (is_of_measurement(dispute)) {
         const auto [start, replayed, claimed] = measured_states(dispute, task);
         Player player = play_measurement(shop_, start, replayed, claimed, claim.seed, false);
@@ -105,6 +109,29 @@ Player Crowd::make_player(const Actor& actor, const DisputeId& id, const Mirror&
         }
     }
     return play_segment(shop_, claim, truth);
+}
+
+/// The accuser has the execution that it claims. Who is accused denies that, with the truth if it can.
+Player Crowd::make_accusing_player(
+    const DisputeId& id, const Dispute& /*dispute*/, const dispute::Claim& claim, bool responds
+) {
+    const auto claimed = accused_by_.find(id);
+    if (responds) {
+        return play_segment(shop_, claim, claimed == accused_by_.end() ? Way::kTruth : claimed->second);
+    }
+    const auto differs = [&](const Player& player) {
+        const std::uint64_t last = claim.first_step + claim.step_count - 1;
+        return player.replay &&
+               (player.replay->state_root_after(last) != claim.after ||
+                (claim.trace && merkle::Tree(dispute::step_entries(*player.replay, last)).root() != claim.trace->root));
+    };
+    for (const Way way : {Way::kTruth, Way::kLieInStep, Way::kLieInCommit, Way::kLieLate}) {
+        Player player = play_segment(shop_, claim, way);
+        if (differs(player)) {
+            return player;
+        }
+    }
+    return {};  // it cannot even deny it
 }
 
 std::optional<contracts::Action> Crowd::make_move(
@@ -153,6 +180,16 @@ void Crowd::add_moves(const Actor& actor, const Mirror& chain, Actions& out) {
             }
             if (fixed(Hash256{id.data}, actor.id, kMoves, 100) < 12) {
                 continue;  // keeps silent, and loses by the clock
+            }
+            const bool is_mine = dispute.responders_turn != dispute.blame.has_value();
+            if (is_over_claim(dispute) ? responds && is_mine : dispute.blame && !responds && is_mine) {
+                const auto answer = fixed(Hash256{id.data}, actor.id, kAnswers, 100) < 50 && dispute.segment != 0
+                                        ? make_accusation(actor, task_id, task, dispute.segment, id)
+                                        : std::nullopt;
+                if (answer) {
+                    out.push_back(*answer);
+                    continue;
+                }
             }
             const auto key = std::pair{id, actor.id};
             if (!players_.contains(key)) {
@@ -248,7 +285,7 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         shop_.opening(shop_.start(Way::kTruth), static_cast<std::uint32_t>(below(2)), random_());
     const contracts::TaskSpec spec = spoil(make_spec(world), id);
 
-    switch (below(26)) {
+    switch (below(28)) {
         case 0:
             return contracts::Transfer{other, amount};
         case 1:
@@ -306,6 +343,10 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
             return contracts::PublishProfile{id, report, root};
         case 24:
             return contracts::DeclineTask{id};
+        case 26:
+            return contracts::Accuse{id, other, {}, {}, chance(50) ? std::optional(dispute) : std::nullopt};
+        case 27:
+            return contracts::ReportEquivocation{id, other, {}, {}, {}, {}};
         default:
             return contracts::ChallengeProfile{id,   chance(30) ? actor.id : other,        role,
                                                part, static_cast<std::uint32_t>(below(4)), roots};

@@ -106,6 +106,7 @@ struct Committee {
 /// The accounts that train a task with its solver, the lead (GRP rules).
 struct Team {
     std::map<AccountId, std::uint64_t> bonds;  ///< of the others
+    bool together = false;                     ///< GRP-11
     std::vector<AccountId> seats;
     std::vector<AccountId> posted_by;  ///< each checkpoint
     std::set<AccountId> convicted;
@@ -145,6 +146,14 @@ struct Task {
     bool operator==(const Task&) const = default;
 };
 
+/// What somebody stated, as the subject of a dispute (STM-8).
+struct Blame {
+    std::uint64_t step = 0;
+    dispute::Piece piece;
+    std::optional<DisputeId> answers;
+    bool operator==(const Blame&) const = default;
+};
+
 struct Dispute {
     TaskId task;
     std::uint32_t segment = 0;
@@ -156,6 +165,7 @@ struct Dispute {
     std::optional<contracts::Reason> reason;
     std::optional<contracts::DisputedVerdict> verdict;
     std::optional<contracts::DisputedProfile> profile;
+    std::optional<Blame> blame;
     Hash256 seal;
     std::uint32_t rounds = 0;
     dispute::Level level = dispute::Level::kSteps;

@@ -365,7 +365,7 @@ Model::Why Model::why_not_party(const DisputeId& id, bool responder, bool challe
     }
     Why out;
     const Dispute& dispute = found->second;
-    if (dispute.state == contracts::DisputeState::kAwaiting) {
+    if (dispute.state == contracts::DisputeState::kAwaiting || stands_still(id)) {
         out.insert(TxError::kPhase);
     } else if (dispute.state != contracts::DisputeState::kActive) {
         out.insert(TxError::kDisputeOver);
@@ -392,7 +392,7 @@ Model::Why Model::why(const contracts::RevealMove& a) const {
 }
 
 Model::Why Model::why(const contracts::SelectMove& a) const {
-    if (a.selection.child >= 256) {
+    if (a.selection.child > 256) {
         return {TxError::kFieldOutOfRange};
     }
     Why out = why_not_party(a.dispute, false, true);

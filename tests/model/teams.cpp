@@ -27,7 +27,7 @@ AccountId whose_turn(const Task& task) {
     // GRP-3
     const std::size_t next = task.checkpoints.size();
     const std::size_t segments = (task.spec.steps - 1) / task.spec.checkpoint_interval + 1;
-    const bool is_leads = !task.team || next == 0 || next > segments;
+    const bool is_leads = !task.team || task.team->together || next == 0 || next > segments;  // GRP-11
     return is_leads ? task.solver.value() : task.team->seats[(next - 1) % task.team->seats.size()];
 }
 
@@ -48,7 +48,8 @@ bool Model::is_too_early(const TaskId& id) const {
         return false;
     }
     const std::uint64_t segments = (task.spec.steps - 1) / task.spec.checkpoint_interval + 1;
-    const std::uint64_t doubled = std::uint64_t{task.spec.training_blocks} * task.team->seats.size();
+    const std::uint64_t seats = task.team->together ? 1 : task.team->seats.size();  // GRP-11
+    const std::uint64_t doubled = std::uint64_t{task.spec.training_blocks} * seats;
     const std::uint64_t turn = (doubled + 2 * segments - 1) / (2 * segments);
     return height_ < turn_since_.at(id) + turn;
 }
@@ -58,11 +59,11 @@ void Model::note_post(const TaskId& id, const Hash256& root) {
     Task& task = at(id);
     if (task.team) {
         const std::size_t index = task.checkpoints.size();
-        if (index != 0 && flaw_ != Flaw::kKeepsSeats) {
+        if (index != 0 && !task.team->together && flaw_ != Flaw::kKeepsSeats) {
             task.team->seats[(index - 1) % task.team->seats.size()] = who_;
         }
         if (whose_turn(task) != who_) {
-            ++seen_["start taken over"];
+            ++seen_[index == 0 ? "start taken over" : "turn taken over of who keeps it"];
         }
         task.team->posted_by.push_back(who_);
     }
@@ -154,11 +155,12 @@ void Model::act(const contracts::AcceptTask& a) {
     if (!a.seats.empty()) {
         task.team = Team{};
         task.team->seats = a.seats;
+        task.team->together = a.is_together;
         for (const AccountId& other : others_on(a.seats)) {
             lock(Role::kSolver, other, bond);  // GRP-5
             task.team->bonds[other] = bond;
         }
-        ++seen_["group"];
+        ++seen_[a.is_together ? "group that computes together" : "group"];
     }
     turn_since_[a.task] = height_;
     const std::uint64_t waited = std::min<std::uint64_t>(height_ - task.submitted_at, params_.draw_blocks);
@@ -168,7 +170,7 @@ void Model::act(const contracts::AcceptTask& a) {
 
 // --- endings -------------------------------------------------------------------------------------------------
 
-/// SET-7, GRP-8: who earns how much of the reward.
+/// SET-7, GRP-8, GRP-12: who earns how much of the reward.
 std::map<AccountId, std::uint64_t> Model::earnings(const Task& task) const {
     const std::uint64_t reward = task.spec.reward.grains;
     std::map<AccountId, std::uint64_t> steps;
@@ -177,13 +179,21 @@ std::map<AccountId, std::uint64_t> Model::earnings(const Task& task) const {
         const std::uint64_t executed = last_of(task) == 0 ? 0 : task.diverged_at.value_or(0) + 1;
         return {{*task.solver, is_whole ? reward : part_of(reward, executed, task.spec.steps)}};
     }
+    std::uint64_t all = task.spec.steps;
     for (std::uint32_t segment = 1; segment <= last_of(task); ++segment) {
-        steps[task.team->posted_by.at(segment)] += steps_in(task, segment);
+        if (!task.team->together) {
+            steps[task.team->posted_by.at(segment)] += steps_in(task, segment);
+            continue;
+        }
+        for (const AccountId& seat : task.team->seats) {
+            steps[seat] += steps_in(task, segment);
+        }
     }
+    all *= task.team->together ? task.team->seats.size() : 1;
     std::map<AccountId, std::uint64_t> out;
     for (const auto& [account, count] : steps) {
         if (!task.team->convicted.contains(account) || flaw_ == Flaw::kPaysConvicted) {
-            out[account] = part_of(reward, count, task.spec.steps);
+            out[account] = part_of(reward, count, all);
         }
     }
     return out;
@@ -195,7 +205,7 @@ bool Model::is_cut_by(const Task& task, const std::optional<std::uint32_t>& segm
 }
 
 /// GRP-7: what is from this segment on does not count any more.
-void Model::cut(const TaskId& id, std::uint32_t from, bool waits) {
+void Model::cut(const TaskId& id, std::uint32_t from, const AccountId& culprit, bool waits) {
     Task& task = at(id);
     Team& team = task.team.value();
     ++seen_["cut"];
@@ -210,7 +220,7 @@ void Model::cut(const TaskId& id, std::uint32_t from, bool waits) {
             left.push_back(duty);
         }
     }
-    team.convicted.insert(who_answers(task, from));
+    team.convicted.insert(culprit);
     task.duties = left;
     past_.erase(id);
     drop_disputes_over(id, [&](const Dispute& dispute) { return dispute.verdict || dispute.segment >= from; });

@@ -18,7 +18,7 @@ ROOMS = ["core/canonical", "core/dispute", "core/merkle", "contracts", "consensu
 PRIVATE = {
     "InnerRef": "how a node stores its tree", "Leaf": "how a node stores its tree", "LogRecord": "the block log's",
     "TaskName": "parts of a tag", "VerdictName": "parts of a tag", "ProfileName": "parts of a tag",
-    "DisputeName": "parts of a tag", "ProfileDisputeName": "parts of a tag", "SeedName": "parts of a tag",
+    "DisputeName": "parts of a tag", "ProfileDisputeName": "parts of a tag", "AccusationName": "parts of a tag", "SeedName": "parts of a tag",
     "KeyClaim": "parts of a tag", "SeatsClaim": "parts of a tag", "Ticket": "parts of a tag",
 }
 # Tags that are a program's own business.

@@ -12,6 +12,7 @@
 #include <core/crypto/hash.hpp>
 #include <core/crypto/keys.hpp>
 #include <core/dispute/commitment.hpp>
+#include <core/dispute/statement.hpp>
 #include <core/merkle/tree.hpp>
 #include <tools/spec/files.hpp>
 #include <tools/spec/random_value.hpp>
@@ -118,8 +119,26 @@ void add_disputes(Digests& d) {
         {bytes_of(task), segment, bytes_of(challenger), Bytes{0}, bytes_of(profile)},
         Hash256{dispute_id(task, 2, challenger, profile).data}
     );
+    const auto accuser = d.make<AccountId>();
+    d.add(
+        "dispute of a statement", "assay/dispute",
+        {bytes_of(task), segment, bytes_of(challenger), Bytes{2}, bytes_of(accuser)},
+        Hash256{accusation_id(task, 2, challenger, accuser).data}
+    );
     const auto found = d.make<Hash256>();
     d.add("seal of a challenge", "assay/seal", {bytes_of(plain), bytes_of(found)}, challenge_seal(plain, found));
+}
+
+void add_statements(Digests& d) {
+    const Bytes values{0, 0, 128, 63, 255, 255, 255, 127};
+    d.add("values of a piece", "assay/values", {values}, dispute::values_hash(values));
+    const auto piece = d.make<dispute::Piece>();
+    d.add("leaf of a piece", "assay/piece", {bytes_of(piece)}, dispute::piece_leaf(piece));
+    const auto statement = d.make<dispute::Statement>();
+    d.add(
+        "statement of a member", "assay/statement", {bytes_of(std::string("assay-1")), bytes_of(statement)},
+        dispute::statement_digest("assay-1", statement)
+    );
 }
 
 void add_traces(Digests& d) {
@@ -251,6 +270,7 @@ Json encodings_json() {
     add_records(digests);
     add_disputes(digests);
     add_traces(digests);
+    add_statements(digests);
     Json out;
     out["draws"] = draws_json(digests);
     out["transactions"] = transactions_json(digests);
