@@ -236,7 +236,7 @@ Result<void, TxError> check_stateful(
     const StateView& view, const Params& /*params*/, const AccountId& sender, const ReportEquivocation& action
 ) noexcept {
     TRY_ASSIGN(const Task task, require_fellows(view, action.task, sender, action.member));
-    if (was_convicted(task, action.member)) {
+    if (is_culprit(task, action.member)) {
         return Unexpected{TxError::kNotTogether};  // STM-11
     }
     return {};

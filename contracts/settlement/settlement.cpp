@@ -90,10 +90,10 @@ std::size_t pay_verifiers(
 
 /// STM-12: whoever was convicted of a statement gets nothing back.
 void burn_convicted(Context& context, Task& task) {
-    if (!task.group || !task.group->is_together) {
+    if (!task.group) {
         return;
     }
-    for (const std::uint8_t number : std::vector(task.group->convicted)) {
+    for (const std::uint8_t number : std::vector(task.group->culprits)) {
         const AccountId member = member_account(task, number);
         Amount& bond = bond_of(task, member);
         if (bond.grains != 0) {
@@ -231,7 +231,7 @@ PenaltyOutcome convict_member(
     const Penalty penalty{
         .role = Role::kSolver, .from = member, .amount = half_of(bond), .reason = reason, .winners = {winner}};
     bond = subtract(bond, penalty.amount);
-    note_conviction(task, member);
+    note_culprit(task, member);
     record(context, task, history::MemberConvicted{member, reason});
     return slash(context, task, penalty);
 }
@@ -248,6 +248,9 @@ PenaltyOutcome convict(Context& context, Task& task, const Conviction& convictio
         .reason = conviction.reason,
         .winners = conviction.winners};
     bond = subtract(bond, penalty.amount);
+    if (conviction.culprit) {
+        note_culprit(task, culprit);
+    }
     const PenaltyOutcome outcome = slash(context, task, penalty);
     // Where a clock ran out nothing is known of the segment, and only the solver could have shown that it is right.
     const bool is_shown = conviction.reason != Reason::kDisputeTimeout && !conviction.culprit;

@@ -29,11 +29,12 @@ struct Group {
     std::vector<std::uint8_t> seats;      ///< GRP-3: number of the member that holds each seat
     std::vector<std::uint8_t> posters;    ///< GRP-4: number of the member that posted each checkpoint
     std::vector<std::uint8_t> convicted;  ///< GRP-7: numbers of the members that were convicted
+    std::vector<std::uint8_t> culprits;   ///< STM-10: of those that were convicted of a statement
     /// The last segment that counts, if training ended before the last (GRP-6) or the task was cut (GRP-7).
     std::optional<std::uint32_t> counted;
     static constexpr auto fields() {
         return Fields<
-            &Group::partners, &Group::is_together, &Group::seats, &Group::posters, &Group::convicted,
+            &Group::partners, &Group::is_together, &Group::seats, &Group::posters, &Group::convicted, &Group::culprits,
             &Group::counted>{};
     }
 };

@@ -94,9 +94,16 @@ Amount bond_of(const Task& task, const AccountId& member) noexcept {
     return number == 0 ? task.solver_bond : task.group.value().partners.at(number - 1U).bond;
 }
 
-bool was_convicted(const Task& task, const AccountId& member) noexcept {
-    const auto number = find_member(task, member);
-    return task.group && number && was_convicted(*task.group, *number);
+bool is_culprit(const Task& task, const AccountId& member) noexcept {
+    const std::vector<std::uint8_t>& culprits = task.group.value().culprits;
+    return std::find(culprits.begin(), culprits.end(), find_member(task, member).value()) != culprits.end();
+}
+
+void note_culprit(Task& task, const AccountId& member) {
+    note_conviction(task, member);
+    if (!is_culprit(task, member)) {
+        task.group->culprits.push_back(find_member(task, member).value());
+    }
 }
 
 void note_conviction(Task& task, const AccountId& member) {

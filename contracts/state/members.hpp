@@ -27,8 +27,9 @@ AccountId responder_of(const Task& task, std::uint32_t segment) noexcept;
 Amount& bond_of(Task& task, const AccountId& member) noexcept;
 Amount bond_of(const Task& task, const AccountId& member) noexcept;
 
-/// Whether the account is a member of the task's group that was convicted.
-bool was_convicted(const Task& task, const AccountId& member) noexcept;
+/// STM-10: whether the member was convicted of a statement, and noting that. The task must have a group.
+bool is_culprit(const Task& task, const AccountId& member) noexcept;
+void note_culprit(Task& task, const AccountId& member);
 /// GRP-7, STM-10: notes that the member was convicted: it earns nothing. The task must have a group.
 void note_conviction(Task& task, const AccountId& member);
 

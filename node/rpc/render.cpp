@@ -127,7 +127,8 @@ Json render_group(const contracts::Task& task) {
     }
     return {{"partners", std::move(partners)},        {"is_together", group.is_together},
             {"seats", accounts(group.seats)},         {"posters", accounts(group.posters)},
-            {"convicted", accounts(group.convicted)}, {"counted", or_null(group.counted)}};
+            {"convicted", accounts(group.convicted)}, {"culprits", accounts(group.culprits)},
+            {"counted", or_null(group.counted)}};
 }
 
 const char* subject_of(const contracts::Dispute& dispute) {

@@ -98,6 +98,11 @@ void Model::resume(const TaskId& id) {
 
 void Model::return_bonds(const TaskId& id) {
     Task& task = at(id);
+    for (const AccountId& culprit : task.team ? task.team->culprits : std::vector<AccountId>{}) {
+        if (const std::uint64_t left = std::exchange(bond_in(task, culprit), 0); left != 0) {  // STM-12
+            slash(id, Role::kSolver, culprit, left, Reason::kFalseStatement, {});
+        }
+    }
     if (task.solver) {
         unlock(Role::kSolver, *task.solver, task.solver_bond);
         task.solver_bond = 0;
@@ -151,8 +156,12 @@ Model::Loss Model::convict(const TaskId& id, const Conviction& conviction) {
     const AccountId convicted =
         flaw_ == Flaw::kConvictsResponder ? answers : conviction.culprit.value_or(answers);  // STM-10
     std::uint64_t& bond = bond_in(task, convicted);
-    const std::uint64_t lost = withheld ? bond / 2 : bond;
+    const bool is_anothers = conviction.culprit && convicted != answers;  // STM-10
+    const std::uint64_t lost = withheld ? bond / 2 : is_anothers ? (bond + 1) / 2 : bond;
     bond -= lost;
+    if (conviction.culprit && !is_culprit(task, convicted)) {
+        task.team->culprits.push_back(convicted);
+    }
     const Loss loss = slash(id, Role::kSolver, convicted, lost, conviction.reason, conviction.winners);
     for (Duty& duty : task.duties) {
         // Nobody has shown it to be wrong.

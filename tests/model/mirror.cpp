@@ -88,15 +88,16 @@ Team team_of(const contracts::Task& record) {
     for (const contracts::Partner& partner : group.partners) {
         out.bonds[partner.account] = partner.bond.grains;
     }
-    for (const std::uint8_t number : group.seats) {
-        out.seats.push_back(account(number));
-    }
-    for (const std::uint8_t number : group.posters) {
-        out.posted_by.push_back(account(number));
-    }
-    for (const std::uint8_t number : group.convicted) {
-        out.convicted.insert(account(number));
-    }
+    const auto accounts = [&](const auto& numbers) {
+        std::vector<AccountId> all(numbers.size());
+        std::transform(numbers.begin(), numbers.end(), all.begin(), account);
+        return all;
+    };
+    out.seats = accounts(group.seats);
+    out.posted_by = accounts(group.posters);
+    const std::vector<AccountId> convicted = accounts(group.convicted);
+    out.convicted = {convicted.begin(), convicted.end()};
+    out.culprits = accounts(group.culprits);
     out.last = group.counted;
     out.together = group.is_together;
     return out;

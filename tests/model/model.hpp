@@ -256,7 +256,8 @@ class Model {
     /// STM-9
     bool stands_still(const DisputeId& id) const;
     void end_accusation(const DisputeId& id, bool is_right, contracts::Reason reason);
-    void convict_member(const TaskId& id, const AccountId& member, const AccountId& winner);
+    Loss convict_member(const TaskId& id, const AccountId& member, const AccountId& winner);
+    void note_loss(const DisputeId& id, const Loss& loss);
 
     // committees.cpp: what becomes of segments that nobody's verdict accepts.
     static bool needs_committee(const Task& task);
@@ -407,6 +408,8 @@ bool is_dropped(const Duty& duty);
 std::vector<std::uint32_t> covered_next(const Task& task, const std::set<std::uint32_t>& open);
 /// Whether the task waits for what its committee says.
 bool is_sitting(const Task& task);
+/// STM-10: whether it was convicted of a statement.
+bool is_culprit(const Task& task, const AccountId& account);
 bool is_over(contracts::TaskState state);
 std::uint32_t first_of(const contracts::TaskSpec& spec);
 /// The number of the last segment that was executed, or is to be.

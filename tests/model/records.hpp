@@ -110,6 +110,7 @@ struct Team {
     std::vector<AccountId> seats;
     std::vector<AccountId> posted_by;  ///< each checkpoint
     std::set<AccountId> convicted;
+    std::vector<AccountId> culprits;    ///< STM-10, in the order of their convictions
     std::optional<std::uint32_t> last;  ///< segment that counts, where not all do
     bool operator==(const Team&) const = default;
 };

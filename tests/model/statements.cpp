@@ -230,8 +230,21 @@ Model::Why Model::why(const contracts::Accuse& a) const {
         out = why_not_answer(a, segment);
     } else if (task.state != TaskState::kTraining) {
         out.insert(TxError::kTaskState);
-    } else if (!has_room_for_dispute()) {
-        out.insert(TxError::kDutiesFull);
+    } else {
+        Task copy = task;
+        if (bond_in(copy, who_) < challenge_bond(task)) {
+            out.insert(TxError::kInsufficientStake);
+        }
+        const bool accuses = std::any_of(task.disputes.begin(), task.disputes.end(), [&](const DisputeId& id) {
+            const Dispute& other = world_.disputes.at(id);
+            return other.blame && !other.blame->answers && other.responder == who_;
+        });
+        if (accuses) {
+            out.insert(TxError::kAlreadyDisputed);
+        }
+        if (!has_room_for_dispute()) {
+            out.insert(TxError::kDutiesFull);
+        }
     }
     if (world_.disputes.contains(contracts::accusation_id(a.task, segment, a.member, who_))) {
         out.insert(TxError::kAlreadyDisputed);
@@ -259,8 +272,7 @@ Model::Why Model::why(const contracts::ReportEquivocation& a) const {
         out.insert(TxError::kNoEvidence);
     }
     if (out.empty()) {
-        Task task = *find(a.task);
-        if (bond_in(task, a.member) == 0) {
+        if (is_culprit(*find(a.task), a.member)) {
             out.insert(TxError::kNotTogether);  // STM-11
         }
     }
@@ -293,11 +305,19 @@ void Model::act(const contracts::Accuse& a) {
     dispute.opened_at = height_;
     dispute.bytes = size_;
     start_clocks(dispute);
+    if (a.answers) {  // STM-9
+        const Dispute& answered = world_.disputes.at(*a.answers);
+        const std::uint64_t had = answered.blame ? answered.challenger_clock : answered.responder_clock;
+        const std::uint64_t used = std::min<std::uint64_t>(had, height_ - answered.last_move_at);
+        dispute.responder_clock = static_cast<std::uint32_t>(
+            std::max<std::uint64_t>(had - used, params_.dispute_extension_blocks + delay_of(at(a.task).spec) / 8)
+        );
+    }
     ++seen_[a.answers ? "answered by an accusation" : "accused"];
     world_.disputes[id] = dispute;
     set_deadline(
         {contracts::DueKind::kDispute, Hash256{id.data}, {}}, world_.disputes.at(id).deadline,
-        height_ + clock_of(at(a.task).spec)
+        height_ + dispute.responder_clock
     );
     at(a.task).disputes.push_back(id);
     if (shown.is_over) {
@@ -308,15 +328,39 @@ void Model::act(const contracts::Accuse& a) {
 
 void Model::act(const contracts::ReportEquivocation& a) {
     // STM-11
-    convict_member(a.task, a.member, who_);
+    AccountId winner = who_;
+    for (const DisputeId& id : at(a.task).disputes) {
+        const Dispute& open = world_.disputes.at(id);
+        const bool is_against =
+            open.blame ? open.challenger == a.member : is_over_claim(open) && open.responder == a.member;
+        if (is_against) {
+            winner = open.blame ? open.responder : open.challenger;
+            ++seen_["report of who was accused already"];
+            break;
+        }
+    }
+    convict_member(a.task, a.member, winner);
 }
 
-void Model::convict_member(const TaskId& id, const AccountId& member, const AccountId& winner) {
+void Model::note_loss(const DisputeId& id, const Loss& loss) {
+    Dispute& ended = world_.disputes.at(id);
+    ended.slashed = loss.slashed;
+    ended.paid = loss.paid;
+    ended.burned = loss.burned;
+}
+
+Model::Loss Model::convict_member(const TaskId& id, const AccountId& member, const AccountId& winner) {
     Task& task = at(id);
-    slash(id, Role::kSolver, member, std::exchange(bond_in(task, member), 0), Reason::kFalseStatement, {winner});
+    const std::uint64_t lost = (bond_in(task, member) + 1) / 2;
+    bond_in(task, member) -= lost;
+    const Loss loss = slash(id, Role::kSolver, member, lost, Reason::kFalseStatement, {winner});
+    if (!is_culprit(task, member)) {
+        task.team->culprits.push_back(member);
+    }
     if (flaw_ != Flaw::kPaysCulprits) {
         task.team->convicted.insert(member);
     }
+    return loss;
 }
 
 void Model::end_accusation(const DisputeId& id, bool is_right, Reason reason) {
@@ -325,6 +369,7 @@ void Model::end_accusation(const DisputeId& id, bool is_right, Reason reason) {
     const AccountId culprit = is_right ? accusation.challenger : accusation.responder;
     close_dispute(id, is_right ? DisputeState::kUpheld : DisputeState::kRefuted, reason);
     AccountId first = accusation.responder;
+    DisputeId last = id;  // that the culprit loses
     for (auto above = accusation.blame->answers; above;) {
         const Dispute answered = world_.disputes.at(*above);
         if (!answered.blame) {
@@ -333,17 +378,19 @@ void Model::end_accusation(const DisputeId& id, bool is_right, Reason reason) {
             return;
         }
         ++seen_["accusation that was answered has ended"];
-        close_dispute(*above, answered.challenger == culprit ? DisputeState::kUpheld : DisputeState::kMoot, reason);
+        const bool is_its = answered.challenger == culprit;
+        close_dispute(*above, is_its ? DisputeState::kUpheld : DisputeState::kMoot, is_its ? reason : Reason::kMoot);
+        last = is_its ? *above : last;
         first = answered.responder;
         above = answered.blame->answers;
     }
     if (is_right || accusation.blame->answers) {
-        convict_member(accusation.task, culprit, first);
+        note_loss(last, convict_member(accusation.task, culprit, first));
     } else {
         std::uint64_t& bond = bond_in(at(accusation.task), culprit);
         const std::uint64_t lost = std::min(bond, challenge_bond(at(accusation.task)));
         bond -= lost;
-        slash(accusation.task, Role::kSolver, culprit, lost, reason, {accusation.challenger});
+        note_loss(id, slash(accusation.task, Role::kSolver, culprit, lost, reason, {accusation.challenger}));
     }
     resume(accusation.task);
 }

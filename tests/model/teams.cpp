@@ -21,6 +21,10 @@ bool is_in_team(const Task& task, const AccountId& account) {
     return task.solver == account || (task.team && task.team->bonds.contains(account));
 }
 
+bool is_culprit(const Task& task, const AccountId& account) {
+    return task.team && std::count(task.team->culprits.begin(), task.team->culprits.end(), account) != 0;
+}
+
 bool is_dropped(const Duty& duty) { return duty.status == VerdictStatus::kDropped; }
 
 AccountId whose_turn(const Task& task) {

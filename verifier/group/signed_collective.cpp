@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <core/base/assert.hpp>
+#include <core/crypto/hash.hpp>
+#include <core/crypto/random.hpp>
 #include <core/merkle/tree.hpp>
 
 namespace assay::group {
@@ -17,6 +19,7 @@ using engine::RankFault;
 namespace {
 
 constexpr std::size_t kSignatureBytes = Signature::kSizeBytes;
+constexpr std::uint32_t kSessionTag = 0x7fffffff;  // of no message of a step
 
 bool is_signed(const Contents::Message& message) { return message != nullptr && !message->pieces.empty(); }
 
@@ -60,6 +63,24 @@ void SignedCollective::begin_segment(const Hash256& before, std::uint64_t first_
     before_ = before;
     first_step_ = first_step;
     step_ = first_step;
+    session_ = agree_on_session();
+}
+
+// STM-3: nobody can make a rank begin a session for a second time, in which it would have to state other values.
+Hash256 SignedCollective::agree_on_session() {
+    Bytes own(Hash256::kSizeBytes);
+    crypto::fill_random(own);
+    std::vector<Bytes> to(size(), own);
+    std::vector<std::uint64_t> expected(size(), own.size());
+    to[rank()].clear();
+    expected[rank()] = 0;
+    std::vector<Bytes> numbers = links_->exchange(std::move(to), expected, kSessionTag);
+    numbers[rank()] = own;
+    Bytes all;
+    for (const Bytes& number : numbers) {
+        append(all, number);
+    }
+    return crypto::sha256(all);
 }
 
 void SignedCollective::begin_step(std::uint64_t step) {
@@ -114,6 +135,7 @@ SignedCollective::Hashed SignedCollective::hashed(const plan::MessagePieces& mes
     out.statement = {
         .task = signers_.task,
         .before = *before_,
+        .session = session_,
         .step = step_,
         .pieces = static_cast<std::uint32_t>(leaves.size()),
         .root = merkle::root_of(leaves)};

@@ -45,6 +45,7 @@ struct StatementCost {
 /// - Whether a rank's part of the next state is finite. A false "no" stops the step on all ranks, and rank 0 finds by
 ///   its own replay that it does not diverge before it may say so on the chain. A false "yes" leaves a state with
 ///   infinities, whose values are stated when rank 0 takes them.
+/// - The random numbers of which a session's number is made (STM-3): one's own is enough to have a new one.
 /// - Zeros in place of maxima of chunks of which a rank has nothing: compared with zero here.
 class SignedCollective final : public engine::Collective {
   public:
@@ -77,6 +78,7 @@ class SignedCollective final : public engine::Collective {
         std::vector<Hash256> values;  // of each piece
         dispute::Statement statement;
     };
+    Hash256 agree_on_session();
     Hashed hashed(const plan::MessagePieces& message, ByteView bytes) const;
     void sign(const plan::MessagePieces& message, Bytes& bytes);
     void check(std::uint32_t from, const engine::Contents::Message& message, Bytes& bytes);
@@ -88,6 +90,7 @@ class SignedCollective final : public engine::Collective {
     std::shared_ptr<Ledger> ledger_;
     SegmentCheck check_;
     std::optional<Hash256> before_;  // once a segment has begun
+    Hash256 session_;
     std::uint64_t first_step_ = 0;
     std::uint64_t step_ = 0;
     StatementCost cost_;

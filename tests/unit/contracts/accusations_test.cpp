@@ -18,61 +18,6 @@ namespace {
 const Tamper kLie{false, 5, 2, 2};  ///< in segment 2
 constexpr Stated kWrong{.step = 5, .index = 2};
 
-Params all_segments() {
-    Params params = quick_params();
-    params.segments_checked = 4;
-    params.challenge_blocks = 60;
-    return params;
-}
-
-/// A group of the chain's solver and so many partners that computes `run` together.
-struct Team {
-    explicit Team(const ToyRun& run, std::size_t partners = 2) : chain(all_segments()) {
-        chain.bond_all();
-        id = start_group(chain, run.spec(), partners, true);
-        for (std::size_t i = chain.others.size() - partners; i < chain.others.size(); ++i) {
-            members.push_back(chain.others[i]);
-        }
-        bond = members_bond(chain);
-    }
-    void post(const ToyRun& run, std::uint32_t until) {
-        for (std::uint32_t i = chain.task(id).checkpoints; i < until; ++i) {
-            REQUIRE(chain.run(chain.solver, PostCheckpoint{id, i, run.checkpoint_root(i), {}}) == 0);
-        }
-    }
-    /// Through training and the verdicts, which all accept.
-    void finish(const ToyRun& run) {
-        post(run, static_cast<std::uint32_t>(run.checkpoint_roots().size()));
-        REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
-        await_state(chain, id, TaskState::kVerifying);
-        chain.commit_all(id);
-        chain.publish_all(id);
-        REQUIRE(chain.task(id).state == TaskState::kChallenge);
-    }
-    DisputeId dispute_segment(std::uint32_t segment) {
-        REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, segment, Role::kWhistleblower}) == 0);
-        return dispute_id(id, segment, chain.whistleblower.id);
-    }
-    DisputeId accusation(const Actor& accused, const Actor& accuser, std::uint32_t segment = 2) const {
-        return accusation_id(id, segment, accused.id, accuser.id);
-    }
-    DisputeState state(const DisputeId& dispute) const { return find_dispute(chain.view, dispute).value().state(); }
-    /// STM-10: what a conviction takes.
-    std::uint64_t half() const { return bond - bond / 2; }
-    std::uint64_t locked(const Actor& actor) const { return chain.stake(Role::kSolver, actor).locked.grains; }
-    Accuse accuse(
-        const Actor& author, const ToyRun& told, const ToyRun& truth, std::optional<DisputeId> answers = std::nullopt,
-        const Stated& what = kWrong
-    ) const {
-        return make_accuse(id, make_statement(id, told, what, author), author, truth, answers);
-    }
-
-    Chain chain;
-    TaskId id;
-    std::vector<Actor> members;  ///< but for the lead
-    std::uint64_t bond = 0;
-};
-
 }  // namespace
 
 TEST_CASE("GRP-11, GRP-12: the lead posts what members compute together, and each earns by its seats") {

@@ -65,4 +65,46 @@ Accuse make_accuse(
         .answers = answers};
 }
 
+Params all_segments() {
+    Params params = quick_params();
+    params.segments_checked = 4;
+    params.challenge_blocks = 60;
+    return params;
+}
+
+Team::Team(const ToyRun& run, std::size_t partners) : chain(all_segments()) {
+    chain.bond_all();
+    id = start_group(chain, run.spec(), partners, true);
+    for (std::size_t i = chain.others.size() - partners; i < chain.others.size(); ++i) {
+        members.push_back(chain.others[i]);
+    }
+    bond = members_bond(chain);
+}
+
+void Team::post(const ToyRun& run, std::uint32_t until) {
+    for (std::uint32_t i = chain.task(id).checkpoints; i < until; ++i) {
+        REQUIRE(chain.run(chain.solver, PostCheckpoint{id, i, run.checkpoint_root(i), {}}) == 0);
+    }
+}
+
+void Team::finish(const ToyRun& run) {
+    post(run, static_cast<std::uint32_t>(run.checkpoint_roots().size()));
+    REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
+    await_state(chain, id, TaskState::kVerifying);
+    chain.commit_all(id);
+    chain.publish_all(id);
+    REQUIRE(chain.task(id).state == TaskState::kChallenge);
+}
+
+DisputeId Team::dispute_segment(std::uint32_t segment) {
+    REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, segment, Role::kWhistleblower}) == 0);
+    return dispute_id(id, segment, chain.whistleblower.id);
+}
+
+Accuse Team::accuse(
+    const Actor& author, const ToyRun& told, const ToyRun& truth, std::optional<DisputeId> answers, const Stated& what
+) const {
+    return make_accuse(id, make_statement(id, told, what, author), author, truth, answers);
+}
+
 }  // namespace assay::contracts::test

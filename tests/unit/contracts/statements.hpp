@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <core/dispute/statement.hpp>
 #include <contracts/arbitration/actions/accusation_actions.hpp>
@@ -33,5 +34,34 @@ Accuse make_accuse(
     const TaskId& task, const Signed& told, const Actor& author, const ToyRun& truth,
     std::optional<DisputeId> answers = std::nullopt, const ToyRun* start = nullptr
 );
+
+/// What tests of accusations ask of a chain: all segments are checked, and time is left to play.
+Params all_segments();
+
+/// A group of the chain's solver and so many partners that compute `run` together.
+struct Team {
+    explicit Team(const ToyRun& run, std::size_t partners = 2);
+    void post(const ToyRun& run, std::uint32_t until);
+    /// Through training and the verdicts, which all accept.
+    void finish(const ToyRun& run);
+    DisputeId dispute_segment(std::uint32_t segment);
+    DisputeId accusation(const Actor& accused, const Actor& accuser, std::uint32_t segment = 2) const {
+        return accusation_id(id, segment, accused.id, accuser.id);
+    }
+    DisputeState state(const DisputeId& dispute) const { return find_dispute(chain.view, dispute).value().state(); }
+    /// STM-10: what a conviction takes.
+    std::uint64_t half() const { return bond - bond / 2; }
+    std::uint64_t locked(const Actor& actor) const { return chain.stake(Role::kSolver, actor).locked.grains; }
+    /// The accusation of `author`, who stated what `told` has, as `truth` contradicts it.
+    Accuse accuse(
+        const Actor& author, const ToyRun& told, const ToyRun& truth, std::optional<DisputeId> answers = std::nullopt,
+        const Stated& what = {.step = 5, .index = 2}
+    ) const;
+
+    Chain chain;
+    TaskId id;
+    std::vector<Actor> members;  ///< but for the lead
+    std::uint64_t bond = 0;
+};
 
 }  // namespace assay::contracts::test
