@@ -231,7 +231,7 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
     std::vector<std::unique_ptr<Collective>> collectives;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         const crypto::SecretKey key = doubles.key ? doubles.key(rank) : key_of(rank);
-        Signers signers = signers_of(ranks);
+        Signers signers = doubles.signers.value_or(signers_of(ranks));
         signers.accounts[rank] = key.account();
         out.ledgers.push_back(std::make_shared<Ledger>(kLedgerBytes));
         const SegmentCheck check = [before, steps](const Hash256& root, std::uint64_t first_step) {

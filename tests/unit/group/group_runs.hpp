@@ -48,6 +48,7 @@ struct Doubles {
     /// Puts something between a rank's signatures and its links.
     std::function<std::unique_ptr<engine::Collective>(std::unique_ptr<engine::Collective>)> under{};
     std::function<crypto::SecretKey(std::uint32_t rank)> key{};  ///< that signs in place of the rank's own
+    std::optional<Signers> signers{};                            ///< whom those keys belong to, if to ranks at all
     SegmentCheck check{};
     std::uint64_t more_steps = 0;  ///< of a second segment, with the state as the first has left it
 };
