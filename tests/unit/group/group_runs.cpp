@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include <core/codec/borsh.hpp>
 #include <verifier/compile/program/models.hpp>
 #include <verifier/engine/cell/session.hpp>
 
@@ -123,7 +124,7 @@ void run_steps(
 }
 
 void lead(
-    const Model& model, const plan::Layout& layout, std::uint64_t steps, std::uint64_t more_steps,
+    const Model& model, const plan::Layout& layout, std::uint64_t steps, const Doubles& doubles,
     std::unique_ptr<Collective> collective, GroupRun& out
 ) {
     const auto session =
@@ -132,10 +133,13 @@ void lead(
     for (std::size_t i = 0; i < model.world.state.size(); ++i) {
         session->set_tensor(i, model.world.state[i]);
     }
-    run_steps(model, *session, 0, steps, out);
-    if (more_steps > 0) {
+    if (doubles.begins_twice) {
+        session->begin_segment(dispute::testing::root_of(model.world.state), 0);
+    }
+    run_steps(model, *session, doubles.first_run, steps, out);
+    if (doubles.more_steps > 0) {
         session->begin_segment(*out.root, steps);
-        run_steps(model, *session, steps, more_steps, out);
+        run_steps(model, *session, steps, doubles.more_steps, out);
     }
 }
 
@@ -258,10 +262,17 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
     std::vector<std::jthread> threads;
     for (std::uint32_t rank = 1; rank < ranks; ++rank) {
         threads.emplace_back([&, rank] {
-            guarded(rank, [&] { engine::serve_cell(std::move(collectives[rank]), engine::EngineOptions{}); });
+            guarded(rank, [&] {
+                const auto is_same = [&](const program::Program& program) {
+                    return (codec::encode(program) == codec::encode(model.program)) != doubles.is_other_program;
+                };
+                engine::serve_cell(
+                    std::move(collectives[rank]), engine::EngineOptions{}, engine::Terms{is_same, doubles.seed}
+                );
+            });
         });
     }
-    guarded(0, [&] { lead(model, layout, steps, doubles.more_steps, std::move(collectives[0]), out); });
+    guarded(0, [&] { lead(model, layout, steps, doubles, std::move(collectives[0]), out); });
     threads.clear();
     for (const std::uint32_t count : lies) {
         out.lies += count;

@@ -50,7 +50,11 @@ struct Doubles {
     std::function<crypto::SecretKey(std::uint32_t rank)> key{};  ///< that signs in place of the rank's own
     std::optional<Signers> signers{};                            ///< whom those keys belong to, if to ranks at all
     SegmentCheck check{};
-    std::uint64_t more_steps = 0;  ///< of a second segment, with the state as the first has left it
+    std::uint64_t seed = kSeed;     ///< that the members expect
+    bool is_other_program = false;  ///< from what they expect
+    std::uint64_t first_run = 0;    ///< the step that rank 0 orders first
+    bool begins_twice = false;  ///< rank 0 begins the segment again and gives no state for it
+    std::uint64_t more_steps = 0;   ///< of a second segment, with the state as the first has left it
 };
 
 crypto::SecretKey key_of(std::uint32_t rank);

@@ -90,6 +90,23 @@ TEST_CASE("a segment that is not the task's is refused") {
     CHECK(run.failures[1] != std::string());
 }
 
+TEST_CASE("a member refuses orders by which it would sign wrong values") {
+    const auto failure_of = [](auto alter) {
+        Doubles doubles;
+        alter(doubles);
+        return run_group(small_mlp(), *plan::decode_layout("dp", 2), 1, doubles).failures[1];
+    };
+    const std::string step = "rank 0 of the cell orders step ";
+    const std::string rest = ", which is not the task's next one";
+    CHECK(failure_of([](Doubles&) {}) == std::string());
+    CHECK(failure_of([](Doubles& d) { d.seed += 1; }) == step + "0" + rest);
+    CHECK(failure_of([](Doubles& d) { d.first_run = 1; }) == step + "1" + rest);
+    CHECK(failure_of([](Doubles& d) { d.begins_twice = true; }) == step + "0" + rest);
+    CHECK(failure_of([](Doubles& d) {
+              d.is_other_program = true;
+          }) == "rank 0 of the cell sent a program that is not the task's");
+}
+
 TEST_CASE("a layout whose parts are no whole partials is refused before anything is computed") {
     const GroupRun run = run_group(small_mlp(), *plan::decode_layout("dp:1,2", 2), 2);
     for (const std::string& failure : run.failures) {

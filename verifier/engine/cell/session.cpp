@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/engine/cell/session.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
@@ -51,8 +54,21 @@ class Progress {
 
     void begin_segment(const Hash256& before, std::uint64_t first_step) {
         collective_.begin_segment(before, first_step);
+        if (!has_run_ || first_step != next_step_) {
+            is_given_.assign(program_.state.size(), false);
+        }
         next_step_ = first_step;
         has_run_ = false;
+    }
+    // Whoever executed another step, or with another state, would sign wrong values of it.
+    void check_step(const canonical::StepContext& context, const Terms& terms) const {
+        const bool is_complete = is_given_.size() == program_.state.size() &&
+                                 std::find(is_given_.begin(), is_given_.end(), false) == is_given_.end();
+        if (context.seed != terms.seed || context.step != next_step_ || !is_complete) {
+            throw std::runtime_error(
+                "rank 0 of the cell orders step " + std::to_string(context.step) + ", which is not the task's next one"
+            );
+        }
     }
     void note_step(std::uint64_t step, bool is_done) {
         next_step_ = is_done ? step + 1 : step;
@@ -61,6 +77,9 @@ class Progress {
     // Rank 0 gives every other rank its block of a tensor of the state before the next step.
     std::optional<Contents> given(std::size_t index) {
         has_run_ = false;
+        if (!is_given_.empty()) {
+            is_given_[index] = true;
+        }
         return described(index, [&](cell::ContentsOf& out, const plan::Passage& of) {
             for (std::uint32_t rank = 1; rank < collective_.size(); ++rank) {
                 plan::Passage passage = of;
@@ -114,7 +133,8 @@ class Progress {
     const plan::Plan& plan_;
     Collective& collective_;
     std::uint64_t next_step_ = 0;
-    bool has_run_ = false;  // a step of the segment made the state
+    bool has_run_ = false;        // a step of the segment made the state
+    std::vector<bool> is_given_;  // of each tensor, once a segment has begun with a state of its own
 };
 
 // Every other rank gets its block of a tensor that rank 0 has, of which this rank returns its own.
@@ -334,11 +354,17 @@ Start receive_start(Collective& collective) {
 
 }  // namespace
 
-Served serve_cell(std::unique_ptr<Collective> collective, const EngineOptions& options) {
+Served serve_cell(
+    std::unique_ptr<Collective> collective, const EngineOptions& options, const std::optional<Terms>& terms
+) {
+    ASSERT(terms || !collective->is_stated());
     const Start start = receive_start(*collective);
     const auto program = program::decode_program(start.program);
     if (!program) {
         throw no_program();
+    }
+    if (terms && !terms->program(*program)) {
+        throw std::runtime_error("rank 0 of the cell sent a program that is not the task's");
     }
     if (start.layout.turns > 1) {
         refuse_stated(*collective);
@@ -358,6 +384,9 @@ Served serve_cell(std::unique_ptr<Collective> collective, const EngineOptions& o
             case cell::kStep: {
                 const canonical::StepContext context{
                     .seed = order.first, .step = order.second, .dataset = program->dataset};
+                if (terms) {
+                    progress.check_step(context, *terms);
+                }
                 static_cast<void>(counted_step(executor, progress, context, out).has_value());
                 break;
             }
