@@ -24,7 +24,7 @@ using namespace assay::liability;
 
 namespace {
 
-constexpr std::uint64_t kQuickSeeds = 20;  ///< each plan once
+constexpr std::uint64_t kQuickSeeds = 22;  ///< each plan once
 constexpr float kNoise = 0.1F;
 
 Report run_one(model::Workshop& shop, std::uint64_t seed, const Options& options) {

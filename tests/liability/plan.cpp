@@ -31,6 +31,8 @@ const char* to_string(PlanKind kind) noexcept {
             return "filler";
         case PlanKind::kSyndicate:
             return "syndicate";
+        case PlanKind::kScapegoat:
+            return "scapegoat";
     }
     return "";
 }
@@ -60,6 +62,10 @@ Signature Member::sign_seats(const contracts::AcceptTask& acceptance) const {
     return key_.sign(claim.view());
 }
 
+Signature Member::sign_statement(const dispute::Statement& statement) const {
+    return key_.sign(dispute::statement_digest(chain_id_, statement).view());
+}
+
 void Member::bond(const Stage& stage, contracts::Role role, std::uint64_t grains) {
     if (!stage.chain.world.stakes.contains({role, id_})) {
         send_once(stage, contracts::Bond{role, {grains}});
@@ -77,6 +83,8 @@ std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<M
         case PlanKind::kCrowder:
         case PlanKind::kFiller:
             return make_sender(kind, seed, std::move(members));
+        case PlanKind::kScapegoat:
+            return make_scapegoat(seed, std::move(members));
         case PlanKind::kLiar:
         case PlanKind::kWithholder:
         case PlanKind::kBait:

@@ -10,6 +10,7 @@
 
 #include <contracts/chain/chain.hpp>
 #include <core/crypto/keys.hpp>
+#include <core/dispute/statement.hpp>
 #include <tests/model/records.hpp>
 #include <tests/simulation/worker.hpp>
 
@@ -30,15 +31,17 @@ enum class PlanKind : std::uint8_t {
     kFiller,   ///< fills every block while others owe something
     kSyndicate,  ///< a group that shows its states to nobody, stops early or does not train, and is convicted member by
                  ///< member
+    kScapegoat,  ///< a group that computes together, whose lead blames an accomplice for a segment that verifiers
+                 ///< accepted
 };
-inline constexpr std::uint64_t kPlans = 11;
+inline constexpr std::uint64_t kPlans = 12;
 const char* to_string(PlanKind kind) noexcept;
 
 /// What the attackers of a plan see and act on.
 struct Stage {
     simulation::Replica& node;
     const model::Mirror& chain;
-    const simulation::Bulletin& bulletin;
+    simulation::Bulletin& bulletin;  ///< where attackers, too, show what they have
     model::Workshop& shop;
     simulation::Gauge& gauge;
 };
@@ -57,6 +60,8 @@ class Member {
     void send_once(const Stage& stage, const contracts::Action& action);
     /// GRP-2: its signature of the seats that an acceptance lists.
     Signature sign_seats(const contracts::AcceptTask& acceptance) const;
+    /// STM-2
+    Signature sign_statement(const dispute::Statement& statement) const;
     /// Bonds so much, once.
     void bond(const Stage& stage, contracts::Role role, std::uint64_t grains);
 
@@ -108,6 +113,7 @@ std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<M
 
 // By the file that has them.
 std::unique_ptr<Plan> make_sender(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
+std::unique_ptr<Plan> make_scapegoat(std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_swindler(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
 
 }  // namespace assay::liability

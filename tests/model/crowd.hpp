@@ -105,11 +105,10 @@ class Crowd {
         dispute::StatedPiece stated;
         Signature signature;
     };
-    /// STM-3: a piece of what `author` has computed in its way, which begins at the value in question; nullopt if it
-    /// has none there.
-    std::optional<Told> tell(
-        const Actor& author, dispute::Replay& own, const dispute::Claim& claim, const TaskId& id, std::uint64_t step,
-        dispute::Piece piece
+    /// STM-2: the statement of a piece, among others.
+    Told tell(
+        const Actor& author, const dispute::Claim& claim, const TaskId& id, std::uint64_t step,
+        const dispute::Piece& piece
     );
     std::optional<contracts::Accuse> make_accusation(
         const Actor& actor, const TaskId& id, const Task& task, std::uint32_t segment,

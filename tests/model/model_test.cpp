@@ -52,7 +52,7 @@ std::vector<std::string> what_to_reach() {
          {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
           Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kBrokenCommitment,
           Reason::kUndisclosed, Reason::kContradiction, Reason::kBeyondTolerance, Reason::kBeyondBudget,
-          Reason::kUnserved, Reason::kRoom}) {
+          Reason::kUnserved, Reason::kRoom, Reason::kFalseStatement}) {
         names.push_back(std::string("slash ") + to_string(reason));
     }
     for (const Reason reason :
@@ -115,7 +115,21 @@ std::vector<std::string> what_to_reach() {
           "start taken over",
           "refusal seats_invalid",
           "refusal seats_not_signed",
-          "refusal not_next"}) {
+          "refusal not_next",
+          "group that computes together",
+          "turn taken over of who keeps it",
+          "accused",
+          "accused of what needs no dispute",
+          "answered by an accusation",
+          "accusation that was answered has ended",
+          "blame was passed on",
+          "blame was not passed on",
+          "clock stood still",
+          "event member_convicted",
+          "refusal not_together",
+          "refusal not_stated",
+          "refusal no_evidence",
+          "refusal not_answerable"}) {
         names.emplace_back(name);
     }
     for (const char* action :
@@ -146,7 +160,9 @@ std::vector<std::string> what_to_reach() {
           "join_beacon",
           "contribute",
           "leave_beacon",
-          "decline_task"}) {
+          "decline_task",
+          "accuse",
+          "report_equivocation"}) {
         names.push_back(std::string("action ") + action);
     }
     for (const char* action :

@@ -194,6 +194,12 @@ void Crowd::add_moves(const Actor& actor, const Mirror& chain, Actions& out) {
             const auto key = std::pair{id, actor.id};
             if (!players_.contains(key)) {
                 players_[key] = make_player(actor, id, chain, responds);
+                const dispute::Claim& claim = chain.games.at(id).claim;
+                const auto& replay = players_[key].replay;
+                const std::uint32_t nodes = claim.initialisation ? claim.program.init_nodes : claim.program.step_nodes;
+                if (replay && replay->graph().size() != nodes) {
+                    players_[key] = {};  // nobody has the graph of a spoiled specification
+                }
             }
             if (const auto move = make_move(players_[key], id, chain, actor)) {
                 out.push_back(*move);

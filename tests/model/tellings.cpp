@@ -77,6 +77,15 @@ std::vector<Place> differences(const dispute::Claim& claim, dispute::Replay& one
     return out;
 }
 
+Place place_at_start(const dispute::Claim& claim, dispute::Replay& replay) {
+    const canonical::Tensor& tensor = replay.state_tensor(claim.first_step, 0);
+    Piece piece;
+    piece.source = Source::kState;
+    piece.rows = piece.cols = 1;
+    piece.width = static_cast<std::uint8_t>(size_of(tensor.dtype));
+    return {claim.first_step, piece, tensor.shape};
+}
+
 /// A way to run the segment wrongly.
 Way lie_in(const dispute::Claim& claim) {
     for (const auto& [step, way] :
@@ -107,15 +116,9 @@ const Crowd::Actor& Crowd::actor_of(const AccountId& account) const {
     return *std::find_if(actors_.begin(), actors_.end(), [&](const Actor& each) { return each.id == account; });
 }
 
-std::optional<Crowd::Told> Crowd::tell(
-    const Actor& author, dispute::Replay& own, const dispute::Claim& claim, const TaskId& id, std::uint64_t step,
-    Piece piece
+Crowd::Told Crowd::tell(
+    const Actor& author, const dispute::Claim& claim, const TaskId& id, std::uint64_t step, const Piece& piece
 ) {
-    const auto values = dispute::own_values(claim, step, piece, own);
-    if (!values) {
-        return std::nullopt;
-    }
-    piece.values = *values;
     std::vector<Hash256> leaves(1 + below(kPieces), crypto::sha256(as_bytes("another piece")));
     const auto index = static_cast<std::uint32_t>(below(leaves.size()));
     leaves[index] = dispute::piece_leaf(piece);
@@ -152,13 +155,17 @@ std::optional<contracts::Accuse> Crowd::make_accusation(
     if (told == Way::kTruth && chance(answers ? 40 : 12)) {
         claimed = lie_in(claim);  // there is nothing to accuse it of
     }
-    if (claimed == told || (author.id == actor.id && !chance(5))) {
+    const bool is_of_start = chance(10);  // of the state that the segment begins with (STM-5)
+    if ((claimed == told && !is_of_start) || (author.id == actor.id && !chance(5))) {
         return std::nullopt;
     }
     const State& before = shop_.state(claim.before);
     ToyReplay theirs(shop_.run(told), claim, before);
     ToyReplay ours(shop_.run(claimed), claim, before);
-    const std::vector<Place> places = differences(claim, theirs, ours);
+    std::vector<Place> places = differences(claim, theirs, ours);
+    if (is_of_start) {
+        places = {place_at_start(claim, ours)};
+    }
     if (places.empty()) {
         return std::nullopt;
     }
@@ -170,12 +177,14 @@ std::optional<contracts::Accuse> Crowd::make_accusation(
         piece.width = static_cast<std::uint8_t>(4 + below(5));
         piece.rows = 1;
     }
-    const auto stated = tell(author, theirs, claim, id, place.step, piece);
-    if (!stated) {
+    const auto values = dispute::own_values(claim, place.step, piece, theirs);
+    if (!values) {
         return std::nullopt;
     }
+    piece.values = is_of_start ? crypto::sha256(as_bytes("not what was posted")) : *values;
+    const Told stated = tell(author, claim, id, place.step, piece);
     contracts::Accuse out{
-        id, author.id, stated->signature, dispute::make_contradiction(claim, stated->stated, ours), answers};
+        id, author.id, stated.signature, dispute::make_contradiction(claim, stated.stated, ours), answers};
     if (chance(12)) {
         spoil_accusation(out, task);
     }
@@ -228,18 +237,16 @@ void Crowd::add_report(const Actor& actor, const Actor& author, const TaskId& id
     Piece piece;
     piece.rows = piece.cols = 1;
     piece.width = static_cast<std::uint8_t>(size_of(replay.node_output(step, 0).dtype));
-    const auto one = tell(author, replay, claim, id, step, piece);
-    if (!one) {
-        return;
-    }
-    Told other = *one;
+    piece.values = dispute::own_values(claim, step, piece, replay).value();
+    const Told one = tell(author, claim, id, step, piece);
+    Told other = one;
     dispute::Statement& statement = other.stated.statement;
     other.stated.piece.values = crypto::sha256(as_bytes("something else"));
     const std::uint64_t way = below(20);
     if (way == 0) {
         statement.session = {};
     } else if (way == 1) {
-        other.stated.piece.values = one->stated.piece.values;
+        other.stated.piece.values = one.stated.piece.values;
     } else if (way == 2) {
         statement.step += 1;
     } else if (way == 3) {
@@ -251,8 +258,8 @@ void Crowd::add_report(const Actor& actor, const Actor& author, const TaskId& id
     statement.root = dispute::piece_leaf(other.stated.piece);
     const Actor& signer = way == 4 ? actor : author;
     other.signature = signer.key.sign(dispute::statement_digest(kChainId, statement).view());
-    out.push_back(contracts::ReportEquivocation{
-        id, author.id, one->stated, one->signature, other.stated, other.signature});
+    out.push_back(contracts::ReportEquivocation{id, author.id, one.stated, one.signature, other.stated, other.signature}
+    );
 }
 
 void Crowd::add_tellings(const Actor& actor, const TaskId& id, const Task& task, Actions& out) {
