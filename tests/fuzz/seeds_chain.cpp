@@ -58,6 +58,28 @@ ProfileReport make_report() {
     return report;
 }
 
+/// One piece of a statement, of a tensor's tile or of a part.
+dispute::StatedPiece make_stated(std::optional<dispute::PartRange> part = std::nullopt) {
+    dispute::StatedPiece stated;
+    stated.piece.index = 3;
+    stated.piece.part = part;
+    stated.piece.rows = stated.piece.cols = 2;
+    stated.piece.width = 4;
+    stated.statement.step = 5;
+    stated.statement.pieces = 4;
+    stated.path.resize(2);
+    return stated;
+}
+
+Accuse make_accuse(const dispute::StatedPiece& stated, decltype(dispute::Contradiction::evidence) evidence) {
+    return {
+        .task = {},
+        .member = key().account(),
+        .signature = {},
+        .contradiction = {.stated = stated, .state_root = {}, .evidence = std::move(evidence)},
+        .answers = {}};
+}
+
 /// One action of every kind.
 std::vector<Action> all_actions() {
     const canonical::Node node{.op = canonical::Op::kFill, .dtype = canonical::DType::kF32, .shape = {1, 1}};
@@ -134,6 +156,29 @@ std::vector<Action> all_actions() {
         Contribute{},
         LeaveBeacon{},
         DeclineTask{},
+        make_accuse(
+            make_stated(),
+            dispute::OutputEvidence{
+                .trace_root = {}, .type = {.dtype = canonical::DType::kF32, .shape = {4, 4}}, .opening = opening}
+        ),
+        make_accuse(
+            make_stated(),
+            dispute::StateEvidence{.type = {.dtype = canonical::DType::kF32, .shape = {4, 4}}, .opening = opening}
+        ),
+        make_accuse(
+            make_stated(dispute::PartRange{.first_partial = 1, .partial_count = 2}),
+            dispute::PartEvidence{
+                .trace_root = {},
+                .node = {.node = node, .path = std::vector<Hash256>(6)},
+                .accumulator = canonical::Accumulator{Bytes(16)}}
+        ),
+        ReportEquivocation{
+            .task = {},
+            .member = key().account(),
+            .one = make_stated(),
+            .one_signature = {},
+            .other = make_stated(),
+            .other_signature = {}},
     };
 }
 
@@ -194,6 +239,10 @@ void write_records(const CorpusWriter& out) {
         Checkpoint{.state_root = {}, .location = task.spec.program_artifact.location, .height = {}}
     );
     write_record(out, 2, "dispute", Dispute{});
+    Dispute accusation;
+    accusation.subject = Accusation{.step = 5, .piece = make_stated().piece, .answers = DisputeId{}};
+    accusation.claim.trace = dispute::ClaimedTrace{.root = {}, .part = dispute::PartClaim{}};
+    write_record(out, 2, "accusation", accusation);
     Committee committee{.segments = {1, 3}, .members = {}, .state = CommitteeState::kSitting, .sitting = 2, .seed = {}};
     committee.members.resize(3);
     committee.members[1].has_attested = true;

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -11,7 +10,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/state/members.hpp>
 #include <tests/unit/contracts/committees.hpp>
-#include <tests/unit/contracts/groups.hpp>
+#include <tests/unit/contracts/settlements.hpp>
 
 /// Every way that a task can end, played on a chain, and who got what: the table in docs/protocol/settlement-matrix.md
 /// is what this prints. ASSAY_WRITE_MATRIX=1 writes it anew.
@@ -21,9 +20,6 @@ using namespace assay::contracts;
 using namespace assay::contracts::test;
 
 namespace {
-
-/// A wrong result of step 4, the first of segment 2.
-const Tamper kTamper{false, 4, 2, 2};
 
 Params matrix_params(std::uint32_t forced_error_bps, std::uint32_t redraws_max) {
     Params params = quick_params();
@@ -82,19 +78,6 @@ struct Money {
     }
 };
 
-struct Case {
-    const char* name;
-    std::function<TaskId(Chain&)> play;
-    std::uint32_t forced_error_bps = 0;
-    const char* end = "settled";
-    std::uint32_t redraws_max = 0;  ///< AVL-7: mostly there is one verifier, so a segment without its verdict has none
-};
-
-const ToyRun& fraud() {
-    static const ToyRun kRun(kTamper);
-    return kRun;
-}
-
 /// The task completed by `run`, its verdicts published by a verifier who finds what `finds` has at the probes.
 TaskId publish(Chain& chain, const ToyRun& run, const ToyRun& finds) {
     chain.probe_root = [&finds](std::uint32_t segment, std::uint32_t probe) {
@@ -132,11 +115,6 @@ void disclose(Chain& chain, const TaskId& id, std::uint32_t segment) {
         chain.skip(chain.params.challenge_blocks / 2);
     }
     REQUIRE(chain.disclose(chain.verifier, id, segment, chain.assignment(chain.verifier, id, segment).end_root) == 0);
-}
-
-DisputeId accuse(Chain& chain, const TaskId& id) {
-    REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}) == 0);
-    return dispute_id(id, 2, chain.whistleblower.id);
 }
 
 std::vector<Case> cases_without_fraud() {
@@ -359,54 +337,6 @@ std::vector<Case> cases_of_fraud() {
     };
 }
 
-/// GRP rules: of the solver and one partner, who posts segment 2.
-std::vector<Case> cases_of_groups() {
-    const auto judge = [](Chain& chain, const TaskId& id) {
-        await_state(chain, id, TaskState::kVerifying);
-        chain.commit_all(id);
-        chain.publish_all(id);
-        chain.end_windows(id);
-    };
-    return {
-        {"a group does as asked",
-         [judge](Chain& chain) {
-             const TaskId id = complete_group_task(chain, honest(), 1);
-             judge(chain, id);
-             return id;
-         }},
-        {"a group has posted two of three segments at the deadline",
-         [judge](Chain& chain) {
-             chain.bond_all();
-             const TaskId id = start_group(chain, make_spec(), 1);
-             post_by_turns(chain, id, {hash_of("0"), hash_of("1"), hash_of("2")});
-             judge(chain, id);
-             return id;
-         }},
-        {"a group's second segment is refuted, and the first is judged anew by another verifier",
-         [judge](Chain& chain) {
-             const TaskId id = complete_group_task(chain, fraud(), 1);
-             await_state(chain, id, TaskState::kVerifying);
-             chain.commit_all(id);
-             chain.publish_all(id);
-             play_dispute(chain, accuse(chain, id), fraud(), honest(), chain.whistleblower);
-             chain.add_verifiers(1);
-             judge(chain, id);
-             return id;
-         },
-         0, "settled", 1},
-        {"a group's second segment is refuted, and nobody is drawn anew",
-         [](Chain& chain) {
-             const TaskId id = complete_group_task(chain, fraud(), 1);
-             await_state(chain, id, TaskState::kVerifying);
-             chain.commit_all(id);
-             chain.publish_all(id);
-             play_dispute(chain, accuse(chain, id), fraud(), honest(), chain.whistleblower);
-             return id;
-         },
-         0, "convicted"},
-    };
-}
-
 std::string play(const Case& c) {
     Chain chain(matrix_params(c.forced_error_bps, c.redraws_max));
     const TaskId id = c.play(chain);
@@ -420,7 +350,8 @@ std::string matrix() {
         "| what happens | the task ends | solver | submitter | verifier | whistleblower | treasury | burned |\n"
         "|---|---|---|---|---|---|---|---|\n";
     for (const auto& group :
-         {cases_without_fraud(), cases_of_accusers_and_verifiers(), cases_of_fraud(), cases_of_groups()}) {
+         {cases_without_fraud(), cases_of_accusers_and_verifiers(), cases_of_fraud(), cases_of_groups(),
+          cases_of_statements()}) {
         for (const Case& c : group) {
             out += play(c);
         }
