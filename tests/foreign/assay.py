@@ -34,7 +34,7 @@ def gas_of(action, size):
 def imposed_gas(action, fields):
     """What a transaction makes others answer (DTY-3), from the bytes that the table of duties allows."""
     dispute = 24 * gas_of("reveal_move", 9216) + gas_of("prove_move", 41216)
-    if action in ("open_dispute", "challenge_verdict", "challenge_profile"):
+    if action in ("open_dispute", "challenge_verdict", "challenge_profile", "accuse"):
         return dispute
     if action != "submit_task":
         return 0

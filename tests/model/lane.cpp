@@ -132,7 +132,7 @@ std::uint64_t imposed_by(const contracts::Action& action, const Params& params) 
     if (submits == nullptr) {
         const bool opens = std::holds_alternative<OpenDispute>(action) ||
                            std::holds_alternative<ChallengeVerdict>(action) ||
-                           std::holds_alternative<ChallengeProfile>(action);
+                           std::holds_alternative<ChallengeProfile>(action) || std::holds_alternative<Accuse>(action);
         return opens ? dispute : 0;
     }
     const TaskSpec& spec = submits->spec;

@@ -53,7 +53,7 @@ struct Doubles {
     std::uint64_t seed = kSeed;     ///< that the members expect
     bool is_other_program = false;  ///< from what they expect
     std::uint64_t first_run = 0;    ///< the step that rank 0 orders first
-    bool begins_twice = false;  ///< rank 0 begins the segment again and gives no state for it
+    bool begins_twice = false;      ///< rank 0 begins the segment again and gives no state for it
     std::uint64_t more_steps = 0;   ///< of a second segment, with the state as the first has left it
 };
 

@@ -121,7 +121,12 @@ SolverView member_view(const AccountId& self, std::uint32_t posted, std::uint32_
     view.task.checkpoints = posted;
     view.stored_checkpoints = stored;
     view.task.group = contracts::Group{
-        .partners = {{kPartner, Amount{5}}}, .seats = {0, 1}, .posters = {}, .convicted = {}, .counted = {}};
+        .partners = {{kPartner, Amount{5}}},
+        .seats = {0, 1},
+        .posters = {},
+        .convicted = {},
+        .culprits = {},
+        .counted = {}};
     for (std::uint32_t index = 0; index < posted; ++index) {
         view.task.group->posters.push_back(index == 2 ? 1 : 0);
     }
