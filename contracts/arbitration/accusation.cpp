@@ -70,7 +70,11 @@ Result<void, TxError> check_answered(
     }
     const bool is_accused = answered->accusation() != nullptr;
     const AccountId& party = is_accused ? answered->challenger : answered->responder;
-    if (party != sender || is_responders_turn(*answered) == is_accused) {
+    const dispute::StatedPiece& stated = action.contradiction.stated;
+    const bool is_earlier =
+        !is_accused || dispute::order_of(stated.statement.step, stated.piece) <
+                           dispute::order_of(answered->accusation()->step, answered->accusation()->piece);
+    if (party != sender || is_responders_turn(*answered) == is_accused || !is_earlier) {
         return Unexpected{TxError::kNotAnswerable};
     }
     for (auto each = answered; each && each->accusation();) {

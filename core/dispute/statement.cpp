@@ -158,6 +158,15 @@ std::optional<Hash256> values_of(const Piece& piece, const Node& node, const can
     return values_hash(values);
 }
 
+StatedOrder order_of(std::uint64_t step, const Piece& piece) noexcept {
+    return {
+        .step = step,
+        .is_output = piece.source == Source::kNode,
+        .index = piece.index,
+        .is_whole = !piece.part,
+        .hop = piece.hop};
+}
+
 bool is_well_formed(const Piece& piece) noexcept {
     const bool has_values = piece.rows > 0 && piece.cols > 0 && piece.width > 0 && piece.width <= kMaxValueBytes;
     const bool is_in_tile =

@@ -35,6 +35,7 @@ struct Piece {
     canonical::Source source = canonical::Source::kNode;
     std::uint32_t index = 0;  ///< of the node, or of the tensor
     std::optional<PartRange> part;
+    std::uint8_t hop = 0;   ///< 0: its author has computed it, or begins the segment with it; 1: it may have been told
     std::uint32_t row = 0;  ///< in the tensor
     std::uint32_t col = 0;
     std::uint8_t rows = 0;
@@ -44,8 +45,8 @@ struct Piece {
     bool operator==(const Piece&) const = default;
     static constexpr auto fields() {
         return Fields<
-            &Piece::source, &Piece::index, &Piece::part, &Piece::row, &Piece::col, &Piece::rows, &Piece::cols,
-            &Piece::width, &Piece::values>{};
+            &Piece::source, &Piece::index, &Piece::part, &Piece::hop, &Piece::row, &Piece::col, &Piece::rows,
+            &Piece::cols, &Piece::width, &Piece::values>{};
     }
 };
 /// STM-1: whether the piece is a rectangle within one tile, of values of 1 to 8 bytes.
@@ -54,6 +55,18 @@ bool is_well_formed(const Piece& piece) noexcept;
 Hash256 values_hash(ByteView values) noexcept;
 /// STM-1: "assay/piece" over Borsh(Piece).
 Hash256 piece_leaf(const Piece& piece) noexcept;
+
+/// STM-9: what is stated depends only on what comes before it in this order: by step, the state before its nodes, parts
+/// before what they are parts of, and what was computed before what was handed on.
+struct StatedOrder {
+    std::uint64_t step = 0;
+    bool is_output = false;
+    std::uint32_t index = 0;
+    bool is_whole = false;
+    std::uint8_t hop = 0;
+    auto operator<=>(const StatedOrder&) const = default;
+};
+StatedOrder order_of(std::uint64_t step, const Piece& piece) noexcept;
 
 /// What a member signs: pieces of one step.
 struct Statement {

@@ -144,6 +144,11 @@ std::uint32_t segment_at(const Task& task, std::uint64_t step) {
     return static_cast<std::uint32_t>(step / task.spec.checkpoint_interval) + 1;
 }
 
+/// STM-9: how early in a step something is stated, first things first.
+std::vector<std::uint64_t> place_of(std::uint64_t step, const dispute::Piece& piece) {
+    return {step, piece.source == canonical::Source::kNode ? 1U : 0U, piece.index, piece.part ? 0U : 1U, piece.hop};
+}
+
 }  // namespace
 
 bool is_over_claim(const Dispute& dispute) { return !dispute.verdict && !dispute.profile && !dispute.blame; }
@@ -198,6 +203,11 @@ Model::Why Model::why_not_answer(const contracts::Accuse& a, std::uint32_t segme
                                        : is_over_claim(dispute) && dispute.responder == who_ && dispute.responders_turn;
     if (dispute.state != DisputeState::kActive || !is_about_it || !is_mine || game->second.position.is_at_proof() ||
         stands_still(*a.answers)) {
+        return no;
+    }
+    const dispute::StatedPiece& stated = a.contradiction.stated;
+    if (dispute.blame &&
+        place_of(stated.statement.step, stated.piece) >= place_of(dispute.blame->step, dispute.blame->piece)) {
         return no;
     }
     for (const Dispute* above = &dispute; above->blame;) {

@@ -28,9 +28,8 @@ bool is_before(const Entry& a, const Entry& b) {
         const plan::MessagePiece& place = entry.place();
         const plan::PartialRange part = place.part.value_or(plan::PartialRange{});
         return std::tuple(
-            entry.told->statement.step, place.source == Source::kState ? 0 : 1, place.index,
-            place.row / canonical::kTileDim, place.col / canonical::kTileDim, part.count > 0 ? 0 : 1, part.first,
-            part.count
+            dispute::order_of(entry.told->statement.step, piece_of(place, {})), place.row / canonical::kTileDim,
+            place.col / canonical::kTileDim, part.first, part.count
         );
     };
     return key(a) < key(b);

@@ -20,9 +20,10 @@ struct WrongPiece {
     Signature signature;  ///< the author's, of the statement
 };
 
-/// Returns the first wrong piece among those told in the segment, in the order of the program: by step, the state
-/// before the step first, then its nodes; nullopt if all are right. Who told it cannot have been misled by anything
-/// that was told to this rank. `segment` is the claim of the whole segment, `replay` this rank's own execution of it.
+/// Returns the first wrong piece among those told in the segment, in the order of the program (dispute::order_of);
+/// nullopt if all are right. Who told it cannot have been misled by anything that was told to this rank. Who is accused
+/// itself answers by it only if it comes before what it is accused of: nobody has misled it otherwise. `segment` is the
+/// claim of the whole segment, `replay` this rank's own execution of it.
 std::optional<WrongPiece> find_first_wrong(
     const std::vector<std::shared_ptr<const Told>>& told, const dispute::Claim& segment, dispute::Replay& replay
 );

@@ -13,6 +13,7 @@ dispute::Piece piece_of(const plan::MessagePiece& place, const Hash256& values) 
         .source = place.source,
         .index = place.index,
         .part = {},
+        .hop = place.hop,
         .row = place.row,
         .col = place.col,
         .rows = place.rows,

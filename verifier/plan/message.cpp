@@ -77,6 +77,7 @@ Result<void, MessageError> add(const Passage& passage, const canonical::Graph& g
                 .source = passage.source,
                 .index = passage.index,
                 .part = {},
+                .hop = passage.hop,
                 .row = row.first,
                 .col = col.first,
                 .rows = row.count,

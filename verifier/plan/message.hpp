@@ -21,6 +21,7 @@ struct Passage {
     Block block;
     std::uint32_t width = 0;            ///< bytes of a value
     std::optional<IndexSet> positions;  ///< those that a part reduces, without a gap
+    std::uint8_t hop = 0;               ///< 1: the sender may have been told it itself (STM-1)
 };
 
 /// Consecutive partials of a tile (NUM-41).
@@ -35,6 +36,7 @@ struct MessagePiece {
     canonical::Source source = canonical::Source::kNode;
     std::uint32_t index = 0;
     std::optional<PartialRange> part;
+    std::uint8_t hop = 0;
     std::uint32_t row = 0;
     std::uint32_t col = 0;
     std::uint8_t rows = 0;

@@ -194,6 +194,10 @@ TEST_CASE("STM-9: blame goes on to the first who was wrong, and who was misled l
     );
     CHECK(team.chain.fail(culprit, answer) == TxError::kNotTogether);  // itself
     CHECK(team.chain.fail(team.chain.solver, team.accuse(culprit, fraud, honest(), first)) == TxError::kNotAnswerable);
+    const Accuse later = team.accuse(culprit, fraud, honest(), first, {.step = 7, .index = 2});
+    CHECK(team.chain.fail(misled, later) == TxError::kNotAnswerable);  // what comes behind what is answered for
+    const Accuse same = team.accuse(culprit, fraud, honest(), first, {.step = 6, .index = 2});
+    CHECK(team.chain.fail(misled, same) == TxError::kNotAnswerable);
     REQUIRE(team.chain.run(misled, answer) == 0);
     const DisputeId second = team.accusation(culprit, misled);
     // Nobody can go round in a circle.

@@ -85,7 +85,7 @@ class Double final : public Collective {
         for (const plan::MessagePiece& piece : message.pieces) {
             const Lie::Kind kind = kind_of(piece, tag);
             if (kind == lie_->kind && lie_->skipped-- == 0) {
-                bytes[piece.offset] ^= 1U;
+                bytes[piece.offset + lie_->byte] ^= static_cast<std::uint8_t>(lie_->byte == 0 ? 0x01 : 0x10);
                 lie_.reset();
                 ++lies_;
             }

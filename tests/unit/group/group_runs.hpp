@@ -40,6 +40,7 @@ struct Lie {
     std::uint64_t step = 0;
     Kind kind = Kind::kValues;
     std::uint32_t skipped = 0;  ///< messages of that kind which it leaves as they are
+    std::uint32_t byte = 0;     ///< of the value that it alters
 };
 
 /// How the collectives of a run differ from honest ones.

@@ -28,9 +28,16 @@ constexpr std::uint32_t kSteps = 2;  // one segment
 constexpr std::uint32_t kRanks = 4;
 constexpr const char* kLayout = "dp2tp2";
 
+/// Partners bond one after another, between the draw and the acceptance.
+Params patient() {
+    Params params = all_segments();
+    params.accept_blocks = 50;
+    return params;
+}
+
 /// A group of four accounts on a chain that trains the model, with a rank each.
 struct Members {
-    explicit Members(const Model& trained) : model(trained), chain(all_segments()) {
+    explicit Members(const Model& trained) : model(trained), chain(patient()) {
         chain.bond_all();
         TaskSpec spec = honest().spec();
         spec.program = model.world.commitment();
@@ -106,10 +113,13 @@ std::uint32_t answer(Members& at, const GroupRun& run, const DisputeId& disputed
     dispute::Claim segment = find_dispute(at.chain.view, disputed)->claim;
     DisputeId open = disputed;
     std::uint32_t rank = 0;
+    std::optional<dispute::StatedOrder> accused_of;
     for (std::uint32_t answers = 0;; ++answers) {
         const auto wrong = group::find_first_wrong(*run.ledgers[rank], segment, replay);
+        const auto told_at =
+            wrong ? dispute::order_of(wrong->stated.statement.step, wrong->stated.piece) : dispute::StatedOrder{};
         std::vector<dispute::NodeReveal> reveals;
-        if (!wrong) {
+        if (!wrong || (accused_of && told_at >= *accused_of)) {  // nobody has misled it
             while (find_dispute(at.chain.view, open)->game()) {
                 move(at, open, replay, reveals);
             }
@@ -127,6 +137,7 @@ std::uint32_t answer(Members& at, const GroupRun& run, const DisputeId& disputed
         REQUIRE(at.chain.run(at.accounts[rank], accuse) == 0);
         open = accusation_id(at.id, 1, accuse.member, at.accounts[rank].id);
         rank = wrong->author;
+        accused_of = told_at;
     }
 }
 
@@ -143,10 +154,10 @@ TEST_CASE("STM-9, STM-10: whoever signed the first wrong value pays for a disput
                 CAPTURE(liar);
                 CAPTURE(skipped);
                 Members at(model);
-                const GroupRun run = at.train({.rank = liar, .step = 0, .kind = kind, .skipped = skipped});
+                const GroupRun run = at.train({.rank = liar, .step = 0, .kind = kind, .skipped = skipped, .byte = 2});
                 REQUIRE(run.root.has_value());
                 if (run.lies == 0 || *run.root == truth.state_root_after(kSteps - 1)) {
-                    continue;  // a wrong bit that was rounded away
+                    continue;  // what was rounded away, or ended in no parameter
                 }
                 const DisputeId disputed = at.post_and_dispute(*run.root);
                 ++chains[answer(at, run, disputed)];

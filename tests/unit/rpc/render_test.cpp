@@ -327,6 +327,13 @@ TEST_CASE("each event of a history has its name and its members beside the recor
         {SolverDrawn{who}, {{"solver", address(4)}}},
         {Accepted{Amount{8}, {who}}, {{"bond", "8"}, {"seats", {address(4)}}}},
         {Cut{2, who}, {{"first", 2}, {"member", address(4)}}},
+        {Accused{id<DisputeId>(6), 2, who, key(5).account(), std::nullopt},
+         {{"dispute", to_hex(id<DisputeId>(6).view())},
+          {"segment", 2},
+          {"accuser", address(4)},
+          {"member", address(5)},
+          {"answers", nullptr}}},
+        {MemberConvicted{who, Reason::kFalseStatement}, {{"member", address(4)}, {"reason", "false_statement"}}},
         {CheckpointPosted{3, id<Hash256>(1)}, {{"checkpoint", 3}, {"state_root", to_hex(id<Hash256>(1).view())}}},
         {Completed{}, Json::object()},
         {VerifierDrawn{2, who}, {{"segment", 2}, {"verifier", address(4)}}},
@@ -439,7 +446,9 @@ TEST_CASE("each action shows its members") {
         JoinBeacon{},
         Contribute{},
         LeaveBeacon{},
-        DeclineTask{}};
+        DeclineTask{},
+        Accuse{},
+        ReportEquivocation{}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         REQUIRE(actions[i].index() == i);

@@ -16,6 +16,14 @@ using plan::PartSlice;
 using plan::Passage;
 using plan::Transfer;
 
+namespace {
+
+// STM-1: whether a rank has computed what it sends, or may have been told it itself.
+constexpr std::uint8_t kComputed = 0;
+constexpr std::uint8_t kHandedOn = 1;
+
+}  // namespace
+
 namespace cell {
 
 void ContentsOf::send(std::uint32_t to, Passage passage) {
@@ -60,14 +68,17 @@ Contents ContentsOf::build(const canonical::Graph& graph) const {
 
 }  // namespace cell
 
-void CellExecutor::Impl::describe(const std::vector<Transfer>& own, const Input& input, cell::ContentsOf& out) const {
+void CellExecutor::Impl::describe(
+    const std::vector<Transfer>& own, const Input& input, std::uint8_t hop, cell::ContentsOf& out
+) const {
     for (const Transfer& transfer : own) {
         Passage passage{
             .source = input.source,
             .index = input.index,
             .block = transfer.block,
             .width = static_cast<std::uint32_t>(canonical::size_of(input.dtype)),
-            .positions = {}};
+            .positions = {},
+            .hop = hop};
         if (transfer.from == rank) {
             out.send(transfer.to, std::move(passage));
         } else {
@@ -76,10 +87,11 @@ void CellExecutor::Impl::describe(const std::vector<Transfer>& own, const Input&
     }
 }
 
-Contents CellExecutor::Impl::output_contents(std::uint32_t node, const std::vector<Transfer>& own) const {
+Contents CellExecutor::Impl::output_contents(std::uint32_t node, const std::vector<Transfer>& own, std::uint8_t hop)
+    const {
     const canonical::Node& n = graph[node];
     cell::ContentsOf out(collective.size());
-    describe(own, {.source = Source::kNode, .index = node, .dtype = n.dtype, .shape = n.shape}, out);
+    describe(own, {.source = Source::kNode, .index = node, .dtype = n.dtype, .shape = n.shape}, hop, out);
     return out.build(graph);
 }
 
@@ -87,10 +99,10 @@ void CellExecutor::Impl::describe(Work& work) const {
     const std::uint32_t node = work.item.node;
     cell::ContentsOf inputs(collective.size());
     for (std::size_t k = 0; k < work.inputs.size(); ++k) {
-        describe(work.inputs[k], graph[node].inputs[k], inputs);
+        describe(work.inputs[k], graph[node].inputs[k], kHandedOn, inputs);
     }
     work.sent_inputs = inputs.build(graph);
-    work.sent_output = output_contents(node, work.output);
+    work.sent_output = output_contents(node, work.output, kComputed);
     const plan::NodePlan& node_plan = plan.nodes[node];
     if (!node_plan.is_divided || node_plan.work[rank].is_empty()) {
         return;
@@ -102,10 +114,10 @@ void CellExecutor::Impl::describe(Work& work) const {
             continue;
         }
         for (const PartSlice& slice : work.slices) {
-            parts.send(other, {Source::kNode, node, node_plan.finished[other], width, slice.positions});
+            parts.send(other, {Source::kNode, node, node_plan.finished[other], width, slice.positions, kComputed});
         }
         for (const PartSlice& slice : slices_of(node, other)) {
-            parts.receive(other, {Source::kNode, node, node_plan.finished[rank], width, slice.positions});
+            parts.receive(other, {Source::kNode, node, node_plan.finished[rank], width, slice.positions, kComputed});
         }
     }
     work.sent_parts = parts.build(graph);
@@ -116,7 +128,7 @@ void CellExecutor::Impl::describe_loss() {
     const canonical::Shape shape = graph[node].shape;
     plan::Placement wanted(collective.size());
     wanted[0] = plan::whole(shape);
-    sent_loss = output_contents(node, own(plan::transfers(plan.nodes[node].held, wanted, shape)));
+    sent_loss = output_contents(node, own(plan::transfers(plan.nodes[node].held, wanted, shape)), kHandedOn);
 }
 
 }  // namespace assay::engine

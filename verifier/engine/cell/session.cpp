@@ -98,6 +98,7 @@ class Progress {
             for (const plan::Transfer& transfer : transfers) {
                 plan::Passage passage = of;
                 passage.block = transfer.block;
+                passage.hop = 1;  // who has it may have been handed it
                 if (transfer.from == collective_.rank()) {
                     out.send(0, std::move(passage));
                 } else if (collective_.rank() == 0) {
