@@ -161,6 +161,7 @@ Model::Loss Model::convict(const TaskId& id, const Conviction& conviction) {
     bond -= lost;
     if (conviction.culprit && !is_culprit(task, convicted)) {
         task.team->culprits.push_back(convicted);
+        task.team->convicted.insert(convicted);
     }
     const Loss loss = slash(id, Role::kSolver, convicted, lost, conviction.reason, conviction.winners);
     for (Duty& duty : task.duties) {
