@@ -8,7 +8,6 @@
 #include <contracts/duties/lane.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 #include <contracts/params/by_value.hpp>
-#include <contracts/params/work.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
@@ -110,14 +109,6 @@ bool accuses_already(const StateView& view, const Task& task, const AccountId& m
     });
 }
 
-/// STM-9: what is left of the clock of who answers, which goes on in the accusation.
-std::uint32_t clock_left(const Context& context, const Task& task, const Dispute& answered) {
-    const DisputeGame& game = *answered.game();
-    const std::uint32_t clock = answered.accusation() ? game.challenger_clock : game.responder_clock;
-    const auto used = static_cast<std::uint32_t>(context.height().value - game.last_move_at.value);
-    return std::max(clock - std::min(clock, used), dispute_extension(context.params, task.spec));
-}
-
 /// STM-8: an accusation that answers nothing is made while the training goes on.
 Result<void, TxError> check_occasion(
     const StateView& view, const Params& params, const Task& task, const Accuse& action, const AccountId& sender,
@@ -200,7 +191,9 @@ Result<void, TxError> execute(Context& context, const Accuse& action) noexcept {
     hold_lane(context, dispute, action.answers.has_value());
     DisputeGame game = fresh_game(context, task);
     if (action.answers) {
-        game.responder_clock = clock_left(context, task, find_dispute(context.state, *action.answers).value());
+        // STM-9: who answers has what is left of its clock.
+        const Dispute answered = find_dispute(context.state, *action.answers).value();
+        game.responder_clock = clock_left(context, task.spec, *answered.game(), !answered.accusation());
     }
     dispute.phase = game;
     store_opened(context, task, dispute, context.height_after(game.responder_clock));

@@ -71,9 +71,7 @@ void note_move(Context& context, Task& task, Dispute& dispute, bool by_responder
     const dispute::Position& position = dispute.position;
     record(context, task, history::DisputeMoved{dispute.id, position.rounds, position.level(), by_responder});
     auto& game = std::get<DisputeGame>(dispute.phase);
-    const auto used = static_cast<std::uint32_t>(context.height().value - game.last_move_at.value);
-    std::uint32_t& clock = by_responder ? game.responder_clock : game.challenger_clock;
-    clock = std::max(clock - std::min(clock, used), dispute_extension(context.params, task.spec));  // DSP-33
+    (by_responder ? game.responder_clock : game.challenger_clock) = clock_left(context, task.spec, game, by_responder);
     game.last_move_at = context.height();
     dispute.onchain_bytes += context.tx_size_bytes;
 }
@@ -138,6 +136,13 @@ dispute::Claim make_claim(const StateView& view, const Task& task, std::uint32_t
     }
     claim.diverges = task.diverged_at && segment == segment_count(task);
     return claim;
+}
+
+std::uint32_t clock_left(const Context& context, const TaskSpec& spec, const DisputeGame& game, bool of_responder) {
+    // DSP-33
+    const std::uint32_t clock = of_responder ? game.responder_clock : game.challenger_clock;
+    const auto used = static_cast<std::uint32_t>(context.height().value - game.last_move_at.value);
+    return std::max(clock - std::min(clock, used), dispute_extension(context.params, spec));
 }
 
 DisputeGame fresh_game(const Context& context, const Task& task) {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include <contracts/arbitration/accused.hpp>
+#include <contracts/arbitration/accusation_ending.hpp>
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/params/work.hpp>
 #include <contracts/state/slots.hpp>

@@ -30,6 +30,8 @@ void take_bond(Context& context, Task& task, Dispute& dispute);
 /// from it.
 bool answers_on_task(const Task& task, const Dispute& dispute) noexcept;
 
+/// DSP-33: what a party has left of its clock when it moves now, at least the extension.
+std::uint32_t clock_left(const Context& context, const TaskSpec& spec, const DisputeGame& game, bool of_responder);
 /// The game as it begins, with full clocks and no deadline yet.
 DisputeGame fresh_game(const Context& context, const Task& task);
 

@@ -89,7 +89,7 @@ std::size_t pay_verifiers(
 }
 
 /// STM-12: whoever was convicted of a statement gets nothing back.
-void burn_convicted(Context& context, Task& task) {
+void burn_culprits(Context& context, Task& task) {
     if (!task.group) {
         return;
     }
@@ -110,7 +110,7 @@ void burn_convicted(Context& context, Task& task) {
 }
 
 void return_bonds(Context& context, Task& task) {
-    burn_convicted(context, task);
+    burn_culprits(context, task);
     if (task.solver && task.solver_bond.grains != 0) {
         unlock_stake(context, Role::kSolver, *task.solver, task.solver_bond);
         task.solver_bond = {};

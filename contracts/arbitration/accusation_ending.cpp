@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <contracts/arbitration/accused.hpp>
+#include <contracts/arbitration/accusation_ending.hpp>
 
 #include <algorithm>
 
