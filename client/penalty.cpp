@@ -126,8 +126,7 @@ std::string of_unserved(const Penalty& penalty) {
 std::string meaning_of_unserved(const Penalty& penalty) {
     if (penalty.unserved.empty()) {
         return "As the task's solver it shares the fine of a verifier that committed to no verdict while another of "
-               "its "
-               "segment did: whose fault that was cannot be seen (AVL-8).";
+               "its segment did: whose fault that was cannot be seen (AVL-8).";
     }
     return "As the task's solver it pays for a committee that could fetch what a replay of " + of_unserved(penalty) +
            " needs: as much as the verifiers lose that gave no verdict, and a fee for each member that attested "
@@ -229,9 +228,9 @@ std::string meaning(const Penalty& penalty) {
             return "As the task's solver its drifts from the canonical replays add up over the run as those of honest "
                    "hardware do not (VER-21).";
         case Reason::kFalseStatement:
-            return "As a member of a group that computes each step together it stated something wrong to another one, "
-                   "or "
-                   "two different things, or accused another one to answer for that and was wrong (STM-7, STM-10).";
+            return "As a member of a group that computes each step together it stated something wrong to another "
+                   "one, or two different things, or accused another one to answer for that and was wrong (STM-7, "
+                   "STM-10).";
         case Reason::kWithheldSecret:
             return "As a contributor to the beacon it kept the secret that it owed to the round that this task's draw "
                    "waited for; it lost its seat too (BCN-8).";

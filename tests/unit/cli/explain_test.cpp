@@ -59,6 +59,34 @@ TEST_CASE("a running dispute says what is claimed and who is to move") {
     CHECK(says(d, "assay audit task"));
 }
 
+TEST_CASE("an accusation says what was stated, by whom, and what its end rests on") {
+    Dispute d = make_dispute();
+    d.challenger_role = contracts::Role::kSolver;
+    d.challenger_bond = {};
+    contracts::Accusation accusation;
+    accusation.step = 61;
+    accusation.piece.index = 17;
+    d.subject = accusation;
+    CHECK(says(d, "over a statement about step 61 in segment 3"));
+    CHECK(says(d, "The accuser, "));
+    CHECK(says(d, "had stated other values of node 17 in step 61"));
+    end(d, DisputeOutcome::kUpheld, Reason::kDisputeTimeout, Amount{50'000'000'000});
+    CHECK(says(d, "The accused let its clock run out in block 150: the claim holds"));
+    CHECK(says(d, "The accused lost 50 ASY; 25 ASY of it went to the accuser"));
+    end(d, DisputeOutcome::kUpheld, Reason::kFalseStatement, Amount{50'000'000'000});
+    CHECK(says(d, "ended in block 150 by its evidence"));
+    CHECK_FALSE(says(d, "recomputed that one partial"));
+    end(d, DisputeOutcome::kMoot, Reason::kMoot);
+    CHECK_FALSE(says(d, "got its bond back"));
+}
+
+TEST_CASE("a claim that an accusation answered says that it was not recomputed") {
+    Dispute d = make_dispute();
+    end(d, DisputeOutcome::kRefuted, Reason::kFalseStatement, Amount{50'000'000'000});
+    CHECK(says(d, "by an accusation that answered it"));
+    CHECK(says(d, "Whoever stated something wrong lost 50 ASY; 25 ASY of it went to who accused first"));
+}
+
 TEST_CASE("a refuted claim says what was recomputed and who lost what") {
     Dispute d = make_dispute();
     end(d, DisputeOutcome::kRefuted, Reason::kLostDispute, Amount{50'000'000'000});

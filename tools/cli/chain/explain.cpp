@@ -46,6 +46,8 @@ bool is_over_measurement(const Dispute& d) {
            (d.profile() && contracts::is_measured(d.profile()->part));
 }
 
+std::string challenger_name(const Dispute& d) { return d.accusation() ? "accused" : "challenger"; }
+
 std::string claim_text(const Dispute& d) {
     const std::string responder = crypto::to_address(d.responder);
     const std::string who = "  The " + responder_name(d) + ", " + responder + ",\n  claimed that ";
@@ -134,6 +136,13 @@ std::string ruling_text(const Dispute& d, const json& answer) {
         return "  The challenger opened a value of the state after that step" + time + at +
                "\n  that is not finite: the step diverged, and the claim of a state after it is refuted.\n";
     }
+    const bool is_stated = reason == Reason::kFalseStatement || (d.accusation() && !d.position.is_at_proof());
+    if (d.end() && d.state() != DisputeState::kMoot && is_stated && !by_clock) {
+        return d.accusation() ? "  It ended" + at + " by its evidence, or by the accusation that answered it.\n"
+                              : "  It ended" + at +
+                                    " by an accusation that answered it: a member was convicted of a false"
+                                    "\n  statement, and the claim is refuted (STM-10).\n";
+    }
     switch (d.state()) {
         case DisputeState::kAwaiting:
             return "  None yet; the verifier is to disclose its verdict before block " +
@@ -145,7 +154,8 @@ std::string ruling_text(const Dispute& d, const json& answer) {
             return "  None yet; the " + to_text(answer.at("to_move")) + " is to move before block " +
                    std::to_string(d.deadline().value) + ".\n";
         case DisputeState::kMoot:
-            return "  None: the task or the verdict ended otherwise" + at + ", and the challenger got its bond back.\n";
+            return "  None: the task or the verdict ended otherwise" + at +
+                   (d.accusation() ? ".\n" : ", and the challenger got its bond back.\n");
         case DisputeState::kRefuted:
             if (reason == Reason::kUndisclosed || reason == Reason::kBrokenCommitment) {
                 return reason == Reason::kUndisclosed
@@ -158,7 +168,7 @@ std::string ruling_text(const Dispute& d, const json& answer) {
                        : "  The chain recomputed that one partial" + time + at +
                              "\n  and got another result than the " + responder_name(d) + ": its claim is refuted.\n";
         case DisputeState::kUpheld:
-            return by_clock ? "  The challenger let its clock run out" + at + ": the claim holds.\n"
+            return by_clock ? "  The " + challenger_name(d) + " let its clock run out" + at + ": the claim holds.\n"
                             : "  The chain recomputed that one partial" + time + at + "\n  and got the " +
                                   responder_name(d) + "'s result: the claim holds.\n";
     }
@@ -174,8 +184,12 @@ std::string money_text(const Dispute& d) {
         return "  Nobody was slashed.\n";
     }
     const bool refuted = d.state() == DisputeState::kRefuted;
-    return "  The " + std::string(refuted ? responder_name(d) : "challenger") + " lost " + to_text(end->slashed) +
-           "; " + to_text(end->paid) + " of it went to the " + (refuted ? "challenger" : responder_name(d)) + ", " +
+    if (end->reason == Reason::kFalseStatement) {
+        return "  Whoever stated something wrong lost " + to_text(end->slashed) + "; " + to_text(end->paid) +
+               " of it went to who accused first, " + to_text(end->burned) + " was burned.\n";
+    }
+    return "  The " + (refuted ? responder_name(d) : challenger_name(d)) + " lost " + to_text(end->slashed) + "; " +
+           to_text(end->paid) + " of it went to the " + (refuted ? challenger_name(d) : responder_name(d)) + ", " +
            to_text(end->burned) + " was burned.\n";
 }
 
