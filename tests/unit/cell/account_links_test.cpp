@@ -109,21 +109,7 @@ class RelayedWords final : public TestWords {
 
 TEST_CASE("ranks of several accounts exchange by TLS what they send") {
     TestWords words;
-    std::array<std::string, 4> failures;
-    std::vector<std::jthread> ranks;
-    for (std::uint32_t rank = 0; rank < 4; ++rank) {
-        ranks.emplace_back([&, rank] {
-            try {
-                exchange_all(*cell::connect_tls(words, options_of(rank, 4)));
-            } catch (const std::runtime_error& error) {
-                failures[rank] = error.what();
-            }
-        });
-    }
-    ranks.clear();
-    for (const std::string& failure : failures) {
-        CHECK(failure == std::string());
-    }
+    check_exchanges(4, [&](std::uint32_t rank) { return cell::connect_tls(words, options_of(rank, 4)); });
 }
 
 TEST_CASE("a link that another account signs is dropped by either side") {

@@ -3,10 +3,13 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -64,6 +67,27 @@ inline void exchange_all(engine::Collective& collective) {
         }
     }
     collective.settle();
+}
+
+/// Connects so many ranks by `connect`, each in a thread of its own, and has all of them exchange everything.
+inline void check_exchanges(
+    std::uint32_t ranks, const std::function<std::unique_ptr<engine::Collective>(std::uint32_t rank)>& connect
+) {
+    std::vector<std::string> failures(ranks);
+    std::vector<std::jthread> threads;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        threads.emplace_back([&, rank] {
+            try {
+                exchange_all(*connect(rank));
+            } catch (const std::runtime_error& error) {
+                failures[rank] = error.what();
+            }
+        });
+    }
+    threads.clear();
+    for (const std::string& failure : failures) {
+        CHECK(failure == std::string());
+    }
 }
 
 }  // namespace assay::cell::testing

@@ -105,22 +105,7 @@ class WiredWords final : public TestWords {
 
 TEST_CASE("ranks exchange by TLS what they send, each tag in its order") {
     TestWords words;
-    std::array<std::string, 4> failures;
-    std::vector<std::jthread> ranks;
-    for (std::uint32_t rank = 0; rank < 4; ++rank) {
-        ranks.emplace_back([&, rank] {
-            try {
-                const auto collective = cell::connect_tls(words, options_of(rank, 4));
-                exchange_all(*collective);
-            } catch (const std::runtime_error& error) {
-                failures[rank] = error.what();
-            }
-        });
-    }
-    ranks.clear();
-    for (const std::string& failure : failures) {
-        CHECK(failure == std::string());
-    }
+    check_exchanges(4, [&](std::uint32_t rank) { return cell::connect_tls(words, options_of(rank, 4)); });
 }
 
 TEST_CASE("what crosses by TLS can neither be read nor altered") {
