@@ -67,7 +67,7 @@ class Dispute:
         check(at == ("bisection", dict(range=("node", dict(node=node)), pending=[])), f"the node is opened: {at}")
         leaves = trace.tile_leaves(step.outputs[NODE])
         at = self.round(leaves, 0)
-        tile = dict(node=node, index=0, claim=leaves[0])
+        tile = dict(node=node, index=0, claim=leaves[0], is_part=False)
         proven = dict(tile=tile, partial=0, accumulator_before=None, accumulator_after=leaves[0])
         check(at == ("partial", proven), f"the proof is next: {at}")
         early = session.client.signed(session.poor, act("prove_move", dispute=self.id, proof=self.proof(entries)))

@@ -22,7 +22,7 @@ EVIDENCE = ("output", dict(trace_root=Z, type=OPENING["type"], opening=OPENING["
 
 def stated(key, chain_id, task, values):
     """STM-1, STM-2: a statement with one piece, and its signature."""
-    piece = dict(source="node", index=0, part=None, row=0, col=0, rows=1, cols=1, width=4,
+    piece = dict(source="node", index=0, part=None, hop=0, row=0, col=0, rows=1, cols=1, width=4,
                  values=bip340.tagged_hash("assay/values", values))
     statement = dict(task=task, before=Z, session=Z, step=0, pieces=1, root=assay.piece_leaf(piece))
     signature = bip340.sign(key.secret, assay.statement_digest(chain_id, statement), secrets.token_bytes(32))
