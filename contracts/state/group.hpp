@@ -14,6 +14,9 @@
 namespace assay::contracts {
 
 inline constexpr std::size_t kMaxSeats = 64;  ///< GRP-1: of a group
+/// GRP-11: members that compute each step together. A false statement may mislead each of the others, who all replay
+/// the segment then; what its author loses has to be more than that costs them.
+inline constexpr std::size_t kMaxMembersTogether = 16;
 
 /// An account of a group other than the lead, which is the task's solver.
 struct Partner {

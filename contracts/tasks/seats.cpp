@@ -71,7 +71,8 @@ Result<void, TxError> check_bound(
         return is_alone ? Result<void, TxError>() : Unexpected{TxError::kSeatsInvalid};
     }
     const std::vector<AccountId> partners = partners_of(action.seats);
-    if (action.seats.front() != lead || partners.empty()) {
+    const bool is_crowd = action.is_together && partners.size() >= kMaxMembersTogether;
+    if (action.seats.front() != lead || partners.empty() || is_crowd) {
         return Unexpected{TxError::kSeatsInvalid};
     }
     if (partners.size() != action.signatures.size()) {

@@ -104,7 +104,7 @@ void Model::add_why_seats(Why& why, const contracts::AcceptTask& a) const {
         return;
     }
     const std::vector<AccountId> others = others_on(a.seats);
-    if (a.seats.front() != who_ || others.empty()) {
+    if (a.seats.front() != who_ || others.empty() || (a.is_together && others.size() > 15)) {
         why.insert(TxError::kSeatsInvalid);
     }
     bool is_signed = others.size() == a.signatures.size();

@@ -37,19 +37,19 @@ Task together_task(Stage& stage, const Player& player, const Player& accused, Ta
     add_player(stage, accused);
     const bool is_judged = state == TaskState::kChallenge;
     Task task = exact_task(stage, player, state, is_judged ? VerdictStatus::kAccepted : VerdictStatus::kDue);
-    task.spec.members = kMaxSeats;
+    task.spec.members = kMaxMembersTogether;
     task.spec.program.step_nodes = canonical::kMaxNodes;
     Group group;
     group.is_together = true;
     const Amount bond = member_bond(stage.params, task_value(task.spec));
     group.partners.push_back({accused.id, bond});
-    for (std::uint64_t i = 2; i < kMaxSeats; ++i) {
+    for (std::uint64_t i = 2; i < kMaxMembersTogether; ++i) {
         group.partners.push_back({account_numbered(i), bond});
         Stake stake = get_stake(stage.state, Role::kSolver, account_numbered(i));
         stake.locked = kMuch;
         set_stake(stage.state, Role::kSolver, account_numbered(i), stake);
     }
-    for (std::uint8_t i = 0; i < kMaxSeats; ++i) {
+    for (std::uint8_t i = 0; i < kMaxMembersTogether; ++i) {
         group.seats.push_back(i);
     }
     group.posters.assign(task.checkpoints, 0);

@@ -11,8 +11,6 @@
 namespace assay::economics {
 namespace {
 
-constexpr double kMembersBond = 1.25;  // GRP-5: of a solver's bond
-
 /// The way of a group's task from one draw of segments to the next.
 class Course {
   public:

@@ -10,6 +10,8 @@
 /// What accounts of one owner lose that skip work as members of a group (GRP rules), on average.
 namespace assay::economics {
 
+inline constexpr double kMembersBond = 1.25;  ///< GRP-5: of a solver's bond
+
 /// Which of their segments they skip. A conviction takes the pay for what comes after, so the last cost least pay.
 enum class Skipped : std::uint8_t { kSpread = 1, kLast = 2 };
 

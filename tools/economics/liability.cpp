@@ -5,9 +5,11 @@
 #include <limits>
 
 #include <contracts/params/gas.hpp>
+#include <contracts/state/group.hpp>
 #include <contracts/state/params.hpp>
 #include <contracts/transaction/transaction.hpp>
 #include <tools/economics/committee.hpp>
+#include <tools/economics/groups.hpp>
 
 namespace assay::economics {
 namespace {
@@ -26,6 +28,12 @@ double fee_of_action(const contracts::Action& action, std::size_t size_bytes) {
 /// What a game costs its honest party beyond what the loser's bond pays it.
 double cost_of_game(const Setting& s, Grains losers_bond) {
     return std::max(0.0, to_asy(s.dispute_cost) - to_asy(s.winners_share(losers_bond)));
+}
+
+/// What a conviction for a statement takes of a member's bond (STM-10) and nobody wins.
+double burned_of_member(const Setting& s) {
+    const auto half = static_cast<Grains>(0.5 * kMembersBond * static_cast<double>(s.solver_bond));
+    return to_asy(half - s.winners_share(half));
 }
 
 }  // namespace
@@ -91,7 +99,14 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
          cost_of_game(s, s.verifier_bond)},
         {"beyond_budget", "the verifier's bond; the solver's game beyond its share of that", b,
          cost_of_game(s, s.verifier_bond)},
-        {"withheld_secret", "nobody who fills blocks keeps a contribution out (DTY-4)", 0.0, 0.0}};
+        {"withheld_secret", "nobody who fills blocks keeps a contribution out (DTY-4)", 0.0, 0.0},
+        {"false_statement", "the accuser's loss and its accusation; the accused member's game beyond its share of that",
+         c + fee, cost_of_game(s, s.challenger_bond)},
+        {"false_statement (a true one)",
+         "half of the first liar's bond, less the share of an accomplice that disputes it; a replay and an accusation "
+         "of each member that it has misled, of the largest group",
+         burned_of_member(s), (contracts::kMaxMembersTogether - 1.0) * (to_asy(s.verify_cost) + fee)},
+        {"false_statement (equivocation)", "nobody else can cause it", 0.0, 0.0}};
 }
 
 std::vector<Voluntary> voluntary_of(const Setting& s) {

@@ -56,6 +56,31 @@ TEST_CASE("GRP-11: together is signed, and nothing for who accepts alone") {
     );
 }
 
+TEST_CASE("GRP-11: at most 16 members compute each step together") {
+    for (const std::size_t partners : {15U, 16U}) {
+        Chain chain(all_segments());
+        chain.bond_all();
+        TaskSpec spec = honest().spec();
+        spec.members = static_cast<std::uint8_t>(partners + 1);
+        const TaskId id = drawn_group_task(chain, spec);
+        for (std::size_t i = 0; i < partners; ++i) {
+            add_partner(chain);
+        }
+        std::vector<const Actor*> seats{&chain.solver};
+        std::transform(
+            chain.others.end() - static_cast<std::ptrdiff_t>(partners), chain.others.end(), std::back_inserter(seats),
+            [](const Actor& each) { return &each; }
+        );
+        const AcceptTask together = make_acceptance(id, seats, true);
+        if (partners == 15) {
+            CHECK(chain.run(chain.solver, together) == 0);
+        } else {
+            CHECK(chain.fail(chain.solver, together) == TxError::kSeatsInvalid);
+            CHECK(chain.run(chain.solver, make_acceptance(id, seats, false)) == 0);
+        }
+    }
+}
+
 TEST_CASE("STM-8: who stated something wrong is convicted while the training goes on, and earns nothing") {
     const ToyRun liar(kLie);
     Team team(honest());
