@@ -9,6 +9,7 @@
 
 #include <contracts/state/task.hpp>
 #include <contracts/transaction/transaction.hpp>
+#include <verifier/engine/cell/collective.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/role.hpp>
 #include <verifier/worker/task_artifacts.hpp>
@@ -35,7 +36,7 @@ class Alteration {
 
 /// Where a worker's conduct may differ from the honest one. Every function here does what an honest worker does, and
 /// this is the only behaviour that the product has. The tests' adversaries override some of the functions, so that the
-/// protocol can be shown to stop them. All functions but serves() are called by the worker's own thread.
+/// protocol can be shown to stop them. All functions but serves() and links() are called by the worker's own thread.
 class Behaviour {
   public:
     virtual ~Behaviour() = default;
@@ -65,6 +66,14 @@ class Behaviour {
     }
     /// Drops what is kept for a task that has ended.
     virtual void forget(const contracts::TaskId& /*task*/) {}
+
+    /// Between a member of a group that computes each step together and the collective that signs what it sends to the
+    /// others. `collective` is the member's own for one session; what is returned is used in its place.
+    virtual std::unique_ptr<engine::Collective> links(
+        WorkerContext& /*context*/, const contracts::TaskId& /*task*/, std::unique_ptr<engine::Collective> collective
+    ) {
+        return collective;
+    }
 
     /// Whether the artifact server gives this artifact to those who ask. Called by the server's threads.
     virtual bool serves(const Hash256& /*artifact*/) const { return true; }

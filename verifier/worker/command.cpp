@@ -105,6 +105,17 @@ void add_group(CLI::App& command, Arguments& args) {
         },
         "Lead a group: an account that trains every so many-th segment; once for each seat"
     );
+    auto* together = command.add_option(
+        "--together", args.worker.together,
+        "Lead a group that computes each step together, divided as by --plan of a cell; each member answers for what "
+        "it "
+        "tells the others"
+    );
+    auto* address = command.add_option(
+        "--link-address", args.worker.link_address,
+        "Where the other members of a group that computes each step together reach this machine, as in 10.0.0.2"
+    );
+    together->needs(address);
     command.add_option(
         "--lead", args.worker.lead_urls,
         "Train in groups: URL of a lead's artifact server, whose offers of seats are signed; may be given several times"

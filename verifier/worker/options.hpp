@@ -41,6 +41,10 @@ struct WorkerOptions {
     /// GRP-2: accounts with which a solver trains as the lead of a group, one for each seat after its own first one.
     std::vector<AccountId> partners{};
     std::vector<std::string> lead_urls{};  ///< URLs of the artifact servers of leads whose seats a solver signs
+    /// GRP-11: the layout in which a lead and its partners compute each step together; empty: their segments take
+    /// turns.
+    std::string together{};
+    std::string link_address{};  ///< where the other members of such a group reach this machine; empty: in none
     bool json_progress = false;
     bool reset_breaker = false;
 };
