@@ -58,7 +58,8 @@ ROOMS = {
     "verifier/group": (CORE + ["core/canonical", "core/dispute", "verifier/compile/program", "verifier/plan", "verifier/engine"],
                        [], False),
     "verifier/worker": (RULES + ["core/keys", "core/system", "core/system/log"] + CLIENT +
-                        ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/roles"],
+                        ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/group",
+                         "verifier/roles"],
                         ["json", "cli11", "sqlite", "system"], False),
     "tools": (EVERYTHING, EVERYTHING, False),
     "tests": (EVERYTHING, EVERYTHING, False),

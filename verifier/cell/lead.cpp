@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <client/http/http.hpp>
 #include <core/system/log/log.hpp>
 #include <verifier/artifacts/spilled_state.hpp>
 #include <verifier/cell/meeting.hpp>
@@ -26,6 +27,21 @@ using engine::CellSession;
 
 constexpr int kAttemptsMax = 10;  // to get a session, or a step, done
 
+std::vector<std::string> names_of(const Hosts& hosts) {
+    std::vector<std::string> out;
+    out.reserve(hosts.members.size());
+    for (const Member& member : hosts.members) {
+        out.push_back(member.name);
+    }
+    return out;
+}
+
+http::HttpServerOptions server_of(const Hosts& hosts) {
+    http::HttpServerOptions options{.address = hosts.lead_address, .port = hosts.lead_port};
+    options.connections_per_address = 256;
+    return options;
+}
+
 // What all machines of a lead share.
 struct Shared {
     LeadOptions options;
@@ -33,19 +49,15 @@ struct Shared {
     std::mutex mutex;
     bool is_busy = false;
     bool has_begun = false;  // a session, so that members need no more time to start
+    http::HttpServer server;
 
-    explicit Shared(const LeadOptions& o) : options(o), meeting(o.hosts) {}
+    explicit Shared(const LeadOptions& o)
+        : options(o),
+          meeting(names_of(o.hosts), by_secret(o.hosts.secret).second),
+          server(server_of(o.hosts), [this](const http::HttpRequest& request) {
+              return meeting.answer(request.target, request);
+          }) {}
 };
-
-// The most machines, the lead included, that the layout can be made for.
-plan::Layout layout_for(const std::string& name, std::size_t machines) {
-    for (auto ranks = static_cast<std::uint32_t>(machines); ranks > 0; --ranks) {
-        if (const auto layout = plan::decode_layout(name, ranks)) {
-            return *layout;
-        }
-    }
-    return {};
-}
 
 class CellMachine final : public engine::StepMachine {
   public:
@@ -118,7 +130,7 @@ class CellMachine final : public engine::StepMachine {
         const LeadOptions& options = shared_->options;
         for (int attempt = 1;; ++attempt) {
             auto names = shared_->meeting.wait_for_all(shared_->has_begun ? options.wait : options.first_wait);
-            const plan::Layout layout = layout_for(options.layout, names.size() + 1);
+            const plan::Layout layout = plan::largest_layout(options.layout, names.size() + 1);
             names.resize(layout.ranks() - 1);
             try {
                 const std::uint64_t session = shared_->meeting.open(names, options.timeout);
@@ -173,7 +185,7 @@ class CellMachine final : public engine::StepMachine {
         since_kept_.clear();
         const std::size_t others = ranks_ - 1;
         const std::size_t all = others + shared_->meeting.waiting().size();
-        if (layout_for(shared_->options.layout, all + 1).ranks() - 1 > others) {
+        if (plan::largest_layout(shared_->options.layout, all + 1).ranks() - 1 > others) {
             log::info("more machines have come to the cell");
             session_.reset();
         }
@@ -200,7 +212,7 @@ class Lead final : public engine::StepMachines {
     std::unique_ptr<engine::StepMachine> begin(
         const program::Program& program, std::shared_ptr<const canonical::RowSource> rows
     ) override {
-        if (layout_for(shared_->options.layout, count()).turns > 1 && !plan::find_turns(program)) {
+        if (plan::largest_layout(shared_->options.layout, count()).turns > 1 && !plan::find_turns(program)) {
             log::warning("the task has no replicas that take turns: this machine trains it alone");
             return nullptr;
         }

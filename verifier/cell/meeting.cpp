@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/cell/meeting.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include <nlohmann/json.hpp>
-
-#include <verifier/cell/seal.hpp>
 
 namespace assay::cell {
 
@@ -30,34 +29,33 @@ http::HttpResponse refuse(unsigned status, const std::string& why) {
     return {.status = status, .content_type = "text/plain", .body = why + "\n"};
 }
 
-Json post(const Hosts& hosts, const char* target, const Json& request) {
-    http::HttpLimits limits;
+Json post(const MeetingPlace& place, const char* target, const Json& request) {
+    http::HttpLimits limits = place.limits;
     limits.timeout = kRequest;
-    const http::HttpResponse response =
-        http::http_post(hosts.lead_url() + target, seal(hosts.secret, target, request.dump()), limits);
+    const http::HttpResponse response = http::http_post(place.url + target, place.seal(target, request.dump()), limits);
     if (response.status != 200) {
         const std::string why = response.body.substr(0, response.body.find('\n'));
-        throw std::runtime_error("the lead at " + hosts.lead_url() + " refuses: " + why);
+        throw std::runtime_error("the lead at " + place.url + " refuses: " + why);
     }
     Json out = Json::parse(response.body, nullptr, false);
     if (!out.is_object()) {
-        throw std::runtime_error("what answers at " + hosts.lead_url() + " is no lead of a cell");
+        throw std::runtime_error("what answers at " + place.url + " is no lead of a cell");
     }
     return out;
 }
 
 class MemberWords final : public engine::SharedWords {
   public:
-    MemberWords(Hosts hosts, std::uint64_t session, milliseconds timeout)
-        : hosts_(std::move(hosts)), session_(session), timeout_(timeout) {}
+    MemberWords(MeetingPlace place, std::uint64_t session, milliseconds timeout)
+        : place_(std::move(place)), session_(session), timeout_(timeout) {}
 
     void set(const std::string& key, const Bytes& value) override {
-        post(hosts_, "/set", {{"session", session_}, {"key", key}, {"value", to_hex(value)}});
+        post(place_, "/set", {{"session", session_}, {"key", key}, {"value", to_hex(value)}});
     }
     Bytes get(const std::string& key) override {
         const auto end = Clock::now() + timeout_;
         while (Clock::now() < end) {
-            const Json answer = post(hosts_, "/get", {{"session", session_}, {"key", key}});
+            const Json answer = post(place_, "/get", {{"session", session_}, {"key", key}});
             if (const auto value = answer.find("value"); value != answer.end() && value->is_string()) {
                 if (auto bytes = from_hex(value->get<std::string>())) {
                     return *std::move(bytes);
@@ -69,7 +67,7 @@ class MemberWords final : public engine::SharedWords {
     }
 
   private:
-    Hosts hosts_;
+    MeetingPlace place_;
     std::uint64_t session_;
     milliseconds timeout_;
 };
@@ -81,7 +79,7 @@ struct Meeting::Table {
     mutable std::condition_variable changed;
     std::map<std::string, Clock::time_point> asked;  // by a member, and when
     std::uint64_t session = 0;
-    std::map<std::string, std::uint32_t> ranks;  // of the session
+    std::vector<std::string> names;  // of ranks 1, 2, ... of the session
     std::uint64_t timeout_ms = 0;
     std::map<std::string, Bytes> words;  // of the session
 };
@@ -113,23 +111,40 @@ class Meeting::Words final : public engine::SharedWords {
     milliseconds timeout_;
 };
 
-Meeting::Meeting(const Hosts& hosts) : hosts_(hosts), table_(std::make_shared<Table>()) {
+Meeting::Meeting(std::vector<std::string> names, OpenSeal open)
+    : names_(std::move(names)), open_(std::move(open)), table_(std::make_shared<Table>()) {
     // A lead that starts again goes on counting, so that no member takes its session for the one it was in.
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     table_->session = static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(now).count());
-    http::HttpServerOptions options{.address = hosts.lead_address, .port = hosts.lead_port};
-    options.connections_per_address = 256;
-    server_ = std::make_unique<http::HttpServer>(options, [this](const http::HttpRequest& request) {
-        return answer(request);
-    });
 }
 
-http::HttpResponse Meeting::answer(const http::HttpRequest& request) {
-    const auto body = unseal(hosts_.secret, request.target, request.body);
-    if (!body) {
-        return refuse(403, "the secret is another");
+// The table must be locked.
+http::HttpResponse Meeting::seat_of(const std::string& name, const Json& request) {
+    if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
+        return refuse(404, "\"" + name + "\" is no member of this cell");
     }
-    const Json json = Json::parse(*body, nullptr, false);
+    const auto at = std::find(table_->names.begin(), table_->names.end(), name);
+    const auto served = request.find("served");  // the session that the member was in last
+    const bool has_served = served != request.end() && served->is_number_unsigned() && *served == table_->session;
+    if (at == table_->names.end() || has_served) {
+        table_->asked[name] = Clock::now();
+        table_->changed.notify_all();
+        return json_answer({{"session", 0}});
+    }
+    return json_answer(
+        {{"session", table_->session},
+         {"rank", at - table_->names.begin() + 1},
+         {"names", table_->names},
+         {"timeout_ms", table_->timeout_ms}}
+    );
+}
+
+http::HttpResponse Meeting::answer(const std::string& target, const http::HttpRequest& request) {
+    const auto opened = open_(target, request.body);
+    if (!opened) {
+        return refuse(403, "the secret is another, or who signed is no member");
+    }
+    const Json json = Json::parse(opened->body, nullptr, false);
     const auto text = [&](const char* key) {
         const auto at = json.find(key);
         return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
@@ -138,36 +153,21 @@ http::HttpResponse Meeting::answer(const http::HttpRequest& request) {
         return refuse(400, "POST a JSON object");
     }
     const std::scoped_lock lock(table_->mutex);
-    if (request.target == "/seat") {
+    if (target == "/seat") {
         const std::string name = text("name");
-        if (hosts_.find(name) == nullptr) {
-            return refuse(404, "\"" + name + "\" is no member of this cell");
-        }
-        const auto rank = table_->ranks.find(name);
-        const auto served = json.find("served");  // the session that the member was in last
-        const bool has_served = served != json.end() && served->is_number_unsigned() && *served == table_->session;
-        if (rank == table_->ranks.end() || has_served) {
-            table_->asked[name] = Clock::now();
-            table_->changed.notify_all();
-            return json_answer({{"session", 0}});
-        }
-        return json_answer(
-            {{"session", table_->session},
-             {"rank", rank->second},
-             {"size", table_->ranks.size() + 1},
-             {"timeout_ms", table_->timeout_ms}}
-        );
+        return opened->name.value_or(name) == name ? seat_of(name, json)
+                                                   : refuse(403, "that is the seat of another member");
     }
     const auto session = json.find("session");
     if (session == json.end() || !session->is_number_unsigned() || session->get<std::uint64_t>() != table_->session) {
         return refuse(410, "that session is over");
     }
-    if (request.target == "/get") {
+    if (target == "/get") {
         const auto word = table_->words.find(text("key"));
         return json_answer(word == table_->words.end() ? Json::object() : Json{{"value", to_hex(word->second)}});
     }
     const auto value = from_hex(text("value"));
-    if (request.target != "/set" || !value || table_->words.size() >= kWordsMax) {
+    if (target != "/set" || !value || table_->words.size() >= kWordsMax) {
         return refuse(404, "no such page");
     }
     table_->words[text("key")] = *value;
@@ -178,10 +178,10 @@ http::HttpResponse Meeting::answer(const http::HttpRequest& request) {
 std::vector<std::string> Meeting::waiting() const {
     const std::scoped_lock lock(table_->mutex);
     std::vector<std::string> out;
-    for (const Member& member : hosts_.members) {
-        const auto asked = table_->asked.find(member.name);
+    for (const std::string& name : names_) {
+        const auto asked = table_->asked.find(name);
         if (asked != table_->asked.end() && Clock::now() - asked->second < kPresent) {
-            out.push_back(member.name);
+            out.push_back(name);
         }
     }
     return out;
@@ -190,7 +190,7 @@ std::vector<std::string> Meeting::waiting() const {
 std::vector<std::string> Meeting::wait_for_all(milliseconds limit) const {
     const auto end = Clock::now() + limit;
     auto out = waiting();
-    while (out.size() < hosts_.members.size() && Clock::now() < end) {
+    while (out.size() < names_.size() && Clock::now() < end) {
         std::this_thread::sleep_for(kPoll);
         out = waiting();
     }
@@ -202,9 +202,8 @@ std::uint64_t Meeting::open(const std::vector<std::string>& names, milliseconds 
     ++table_->session;
     table_->timeout_ms = static_cast<std::uint64_t>(timeout.count());
     table_->words.clear();
-    table_->ranks.clear();
+    table_->names = names;
     for (const std::string& name : names) {
-        table_->ranks.emplace(name, static_cast<std::uint32_t>(table_->ranks.size() + 1));
         table_->asked.erase(name);
     }
     table_->changed.notify_all();
@@ -216,21 +215,35 @@ std::shared_ptr<engine::SharedWords> Meeting::words(milliseconds timeout) {
     return std::make_shared<Words>(table_, timeout);
 }
 
-Seat ask_for_seat(const Hosts& hosts, const std::string& name, std::uint64_t served) {
-    const Json answer = post(hosts, "/seat", {{"name", name}, {"served", served}});
+MeetingPlace place_of(const Hosts& hosts) {
+    return {.url = hosts.lead_url(), .seal = by_secret(hosts.secret).first, .limits = {}};
+}
+
+Seat ask_for_seat(const MeetingPlace& place, const std::string& name, std::uint64_t served) {
+    const Json answer = post(place, "/seat", {{"name", name}, {"served", served}});
     const auto number = [&](const char* key) {
         const auto at = answer.find(key);
         return at != answer.end() && at->is_number_unsigned() ? at->get<std::uint64_t>() : 0;
     };
-    return {
+    Seat out{
         .session = number("session"),
         .rank = static_cast<std::uint32_t>(number("rank")),
-        .size = static_cast<std::uint32_t>(number("size")),
-        .timeout_ms = number("timeout_ms")};
+        .timeout_ms = number("timeout_ms"),
+        .names = {}};
+    const auto names = answer.find("names");
+    for (std::size_t i = 0; names != answer.end() && names->is_array() && i < names->size(); ++i) {
+        out.names.push_back((*names)[i].is_string() ? (*names)[i].get<std::string>() : std::string());
+    }
+    if (out.session != 0 && (out.rank == 0 || out.rank > out.names.size())) {
+        throw std::runtime_error("the lead at " + place.url + " has no rank for this member");
+    }
+    return out;
 }
 
-std::shared_ptr<engine::SharedWords> words_of(const Hosts& hosts, std::uint64_t session, milliseconds timeout) {
-    return std::make_shared<MemberWords>(hosts, session, timeout);
+std::shared_ptr<engine::SharedWords> words_of(
+    const MeetingPlace& place, std::uint64_t session, std::chrono::milliseconds timeout
+) {
+    return std::make_shared<MemberWords>(place, session, timeout);
 }
 
 }  // namespace assay::cell

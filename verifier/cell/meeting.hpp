@@ -10,8 +10,11 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <client/http/http.hpp>
 #include <verifier/cell/hosts.hpp>
+#include <verifier/cell/seal.hpp>
 #include <verifier/engine/cell/gloo_collective.hpp>
 
 namespace assay::cell {
@@ -20,18 +23,22 @@ namespace assay::cell {
 struct Seat {
     std::uint64_t session = 0;  ///< 0: there is none for it yet
     std::uint32_t rank = 0;
-    std::uint32_t size = 0;
-    std::uint64_t timeout_ms = 0;  ///< how long a rank waits for another one's message
+    std::uint64_t timeout_ms = 0;      ///< how long a rank waits for another one's message
+    std::vector<std::string> names{};  ///< of ranks 1, 2, ...
+    std::uint32_t size() const { return static_cast<std::uint32_t>(names.size() + 1); }
 };
 
-/// Where the members of a cell ask the lead for work: an HTTP server that knows who waits, and the table by which the
-/// ranks of a session find each other. Thread-safe.
+/// Where the members of a cell ask the lead for work: who waits, and the table by which the ranks of a session find
+/// each other. Thread-safe.
 class Meeting {
   public:
-    /// Throws http::NetError if the lead's address cannot be bound.
-    explicit Meeting(const Hosts& hosts);
+    /// `names` are those of the members. `open` tells what a request says and who may have said it.
+    Meeting(std::vector<std::string> names, OpenSeal open);
 
-    /// The members that have asked for work within the last seconds, in the order of the hosts.
+    /// Answers a member's request for `target`: /seat, /get or /set.
+    http::HttpResponse answer(const std::string& target, const http::HttpRequest& request);
+
+    /// The members that have asked for work within the last seconds, in their order.
     std::vector<std::string> waiting() const;
     /// Waits until all members wait, or for so long.
     std::vector<std::string> wait_for_all(std::chrono::milliseconds limit) const;
@@ -39,24 +46,32 @@ class Meeting {
     std::uint64_t open(const std::vector<std::string>& names, std::chrono::milliseconds timeout);
     /// The table of the session that was opened last, for rank 0.
     std::shared_ptr<engine::SharedWords> words(std::chrono::milliseconds timeout);
-    std::uint16_t port() const { return server_->port(); }
 
   private:
     struct Table;
     class Words;
-    http::HttpResponse answer(const http::HttpRequest& request);
+    http::HttpResponse seat_of(const std::string& name, const nlohmann::json& request);
 
-    Hosts hosts_;
+    std::vector<std::string> names_;
+    OpenSeal open_;
     std::shared_ptr<Table> table_;
-    std::unique_ptr<http::HttpServer> server_;
 };
+
+/// A member's way to a meeting.
+struct MeetingPlace {
+    std::string url;  ///< before /seat, /get and /set
+    Seal seal;
+    http::HttpLimits limits{};
+};
+/// Of a cell.
+MeetingPlace place_of(const Hosts& hosts);
 
 /// Asks the lead for work as member `name`, which was in session `served` last. Throws http::NetError if it cannot be
 /// reached, std::runtime_error if it does not know the member or the secret.
-Seat ask_for_seat(const Hosts& hosts, const std::string& name, std::uint64_t served);
+Seat ask_for_seat(const MeetingPlace& place, const std::string& name, std::uint64_t served);
 /// The table of `session`, for a member.
 std::shared_ptr<engine::SharedWords> words_of(
-    const Hosts& hosts, std::uint64_t session, std::chrono::milliseconds timeout
+    const MeetingPlace& place, std::uint64_t session, std::chrono::milliseconds timeout
 );
 
 }  // namespace assay::cell

@@ -23,15 +23,15 @@ constexpr milliseconds kConnect{10'000};  // for the ranks to find each other
 void serve(const MemberOptions& options, const std::string& address, const Seat& seat) {
     const milliseconds timeout(seat.timeout_ms);
     auto collective = connect_ranks(
-        options.hosts, words_of(options.hosts, seat.session, kConnect),
+        options.hosts, words_of(place_of(options.hosts), seat.session, kConnect),
         {.session = seat.session,
          .rank = seat.rank,
-         .size = seat.size,
+         .size = seat.size(),
          .address = address,
          .connect = kConnect,
          .timeout = timeout}
     );
-    log::info("a session begins", {{"rank", std::uint64_t{seat.rank}}, {"ranks", std::uint64_t{seat.size}}});
+    log::info("a session begins", {{"rank", std::uint64_t{seat.rank}}, {"ranks", std::uint64_t{seat.size()}}});
     const engine::Served served = engine::serve_cell(std::move(collective), options.engine);
     log_session(served);
 }
@@ -52,11 +52,12 @@ void run_member(const MemberOptions& options, const std::atomic<bool>& stop) {
     if (self == nullptr) {
         throw std::runtime_error("the hosts have no member \"" + options.name + "\"");
     }
+    const MeetingPlace place = place_of(options.hosts);
     std::uint64_t served = 0;
     bool is_reached = true;
     while (!stop) {
         try {
-            const Seat seat = ask_for_seat(options.hosts, options.name, served);
+            const Seat seat = ask_for_seat(place, options.name, served);
             is_reached = true;
             if (seat.session == 0) {
                 std::this_thread::sleep_for(kAskAgain);

@@ -28,6 +28,7 @@ using Stream = asio::ssl::stream<tcp::socket>;
 
 constexpr std::chrono::seconds kHandshake{10};
 constexpr std::chrono::seconds kFlush{5};
+constexpr std::chrono::milliseconds kLook{100};                 // whether the rank shall stop
 constexpr std::size_t kHeader = 12;                             // tag, length
 constexpr std::uint64_t kMessageMax = std::uint64_t{1} << 40U;  // more is no length
 
@@ -99,7 +100,7 @@ class TlsCollective final : public engine::Collective {
         }
         std::unique_lock lock(mutex_);
         // Who has connected may already be gone.
-        changed_.wait_for(lock, options_.connect, [&] { return connected_ + 1 == options_.size || !gone_.empty(); });
+        wait(lock, options_.connect, [&] { return connected_ + 1 == options_.size || !gone_.empty(); });
         if (connected_ + 1 != options_.size) {
             throw std::runtime_error(
                 "the ranks of the cell cannot connect: " +
@@ -133,13 +134,25 @@ class TlsCollective final : public engine::Collective {
     void settle() override {
         std::unique_lock lock(mutex_);
         // Who has all that it needs may be gone.
-        changed_.wait_for(lock, options_.timeout, [&] { return unsent_ == 0 || !gone_.empty(); });
+        wait(lock, options_.timeout, [&] { return unsent_ == 0 || !gone_.empty(); });
         if (unsent_ != 0) {
             throw std::runtime_error("a rank of the cell is gone or too slow");
         }
     }
 
   private:
+    // Waits until `is_done`, at most for so long, and not once the rank shall stop. Returns whether it is done.
+    template <class Done>
+    bool wait(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds limit, Done is_done) {
+        const auto end = std::chrono::steady_clock::now() + limit;
+        while (!changed_.wait_for(lock, kLook, is_done)) {
+            if ((options_.stop != nullptr && *options_.stop) || std::chrono::steady_clock::now() > end) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     void send(std::uint32_t other, std::uint32_t tag, Bytes bytes) {
         OutgoingMessage message{.header = {}, .bytes = std::move(bytes)};
         write_number(message.header.data(), tag);
@@ -161,13 +174,14 @@ class TlsCollective final : public engine::Collective {
     Bytes receive(std::uint32_t other, std::uint32_t tag, std::uint64_t size) {
         std::unique_lock lock(mutex_);
         std::deque<Bytes>& waiting = inbox_[other][tag];
-        const bool is_there =
-            changed_.wait_for(lock, options_.timeout, [&] { return !waiting.empty() || gone_.contains(other); });
+        const bool is_there = wait(lock, options_.timeout, [&] { return !waiting.empty() || gone_.contains(other); });
         if (!is_there || waiting.empty()) {
+            // Of several that are gone, the others left because of the first.
+            const std::uint32_t lost = is_there ? *first_gone_ : other;
             throw engine::RankError(
-                other, engine::RankFault::kGone,
-                "a rank of the cell is gone or too slow: rank " + std::to_string(other) +
-                    (is_there ? ": " + gone_[other] : std::string())
+                lost, engine::RankFault::kGone,
+                "a rank of the cell is gone or too slow: rank " + std::to_string(lost) +
+                    (is_there ? ": " + gone_[lost] : std::string())
             );
         }
         Bytes out = std::move(waiting.front());
@@ -185,6 +199,7 @@ class TlsCollective final : public engine::Collective {
     void note_gone(std::uint32_t other, const std::string& why) {
         const std::scoped_lock lock(mutex_);
         gone_.emplace(other, why);
+        first_gone_ = first_gone_.value_or(other);
         changed_.notify_all();
     }
 
@@ -357,6 +372,7 @@ class TlsCollective final : public engine::Collective {
     std::condition_variable changed_;
     std::vector<std::map<std::uint32_t, std::deque<Bytes>>> inbox_;  // by rank and tag
     std::map<std::uint32_t, std::string> gone_;                      // ranks, and why
+    std::optional<std::uint32_t> first_gone_;
     std::uint32_t connected_ = 0;
     std::uint64_t unsent_ = 0;
     std::thread thread_;

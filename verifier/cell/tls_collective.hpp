@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -29,6 +30,7 @@ struct TlsOptions {
     std::optional<LinkAccounts> accounts{};     ///< in place of the key
     std::chrono::milliseconds connect{10'000};  ///< how long a rank waits for the others to connect
     std::chrono::milliseconds timeout{300'000};  ///< how long a rank waits for another one's message
+    const std::atomic<bool>* stop = nullptr;     ///< once it is set, this rank waits for nobody any more
 };
 
 /// Connects the ranks of a session by TLS 1.3 with a pre-shared key (RFC 8446, 2.2) and ephemeral Diffie-Hellman: what

@@ -1,12 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/group/ledger.hpp>
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
+#include <core/codec/borsh.hpp>
+#include <core/crypto/random.hpp>
 #include <core/merkle/tree.hpp>
 
 namespace assay::group {
+namespace {
+
+constexpr const char* kExtension = ".told";
+
+/// One message in a file, after its length as a u32. Its kind is the number of the first message of that kind, which
+/// has the pieces.
+struct LedgerLine {
+    std::uint32_t kind = 0;
+    std::vector<plan::MessagePiece> pieces;
+    std::uint32_t author = 0;
+    dispute::Statement statement;
+    Signature signature;
+    std::vector<Hash256> values;
+    static constexpr auto fields() {
+        return Fields<
+            &LedgerLine::kind, &LedgerLine::pieces, &LedgerLine::author, &LedgerLine::statement, &LedgerLine::signature,
+            &LedgerLine::values>{};
+    }
+};
+
+std::string stem_of(std::uint64_t first_step) { return std::to_string(first_step) + "-"; }
+
+/// A segment's files, the oldest first.
+std::vector<std::filesystem::path> files_of(const std::filesystem::path& directory, std::uint64_t first_step) {
+    std::vector<std::filesystem::path> out;
+    for (const auto& file : std::filesystem::directory_iterator(directory)) {
+        const bool is_of_segment = file.path().filename().string().starts_with(stem_of(first_step));
+        if (is_of_segment && file.path().extension() == kExtension) {
+            out.push_back(file.path());
+        }
+    }
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+        return std::pair(std::filesystem::last_write_time(a), a) < std::pair(std::filesystem::last_write_time(b), b);
+    });
+    return out;
+}
+
+std::vector<Hash256> leaves_of(const Told& told) {
+    std::vector<Hash256> out;
+    out.reserve(told.values.size());
+    for (std::size_t i = 0; i < told.values.size(); ++i) {
+        out.push_back(dispute::piece_leaf(told.piece(i)));
+    }
+    return out;
+}
+
+/// Appends what a file has. What was being written when a process was killed, and what the disk has damaged, is no
+/// evidence.
+void read_file(const std::filesystem::path& path, std::vector<std::shared_ptr<const Told>>& out) {
+    std::ifstream in(path, std::ios::binary);
+    std::vector<std::shared_ptr<const plan::MessagePieces>> kinds;
+    for (Bytes head(sizeof(std::uint32_t)); in.read(reinterpret_cast<char*>(head.data()), sizeof(std::uint32_t));) {
+        Bytes bytes(codec::decode<std::uint32_t>(head).value());
+        if (!in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()))) {
+            return;
+        }
+        auto entry = codec::decode<LedgerLine>(bytes);
+        const bool is_first = entry && entry->kind == kinds.size();
+        if (is_first) {
+            kinds.push_back(std::make_shared<const plan::MessagePieces>(plan::MessagePieces{
+                .pieces = std::move(entry->pieces), .zeros = {}, .bytes = 0}));
+        }
+        if (!entry || entry->kind >= kinds.size() || entry->values.size() != kinds[entry->kind]->pieces.size()) {
+            return;
+        }
+        auto told = std::make_shared<const Told>(Told{
+            .author = entry->author,
+            .statement = entry->statement,
+            .signature = entry->signature,
+            .message = kinds[entry->kind],
+            .values = std::move(entry->values)});
+        if (merkle::root_of(leaves_of(*told)) == told->statement.root) {
+            out.push_back(std::move(told));
+        }
+    }
+}
+
+}  // namespace
 
 dispute::Piece piece_of(const plan::MessagePiece& place, const Hash256& values) {
     dispute::Piece out{
@@ -29,46 +111,74 @@ dispute::Piece piece_of(const plan::MessagePiece& place, const Hash256& values) 
 dispute::Piece Told::piece(std::size_t index) const { return piece_of(message->pieces[index], values[index]); }
 
 dispute::StatedPiece Told::stated(std::size_t index) const {
-    std::vector<Hash256> leaves;
-    leaves.reserve(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        leaves.push_back(dispute::piece_leaf(piece(i)));
-    }
     return {
         .statement = statement,
         .piece = piece(index),
         .index = static_cast<std::uint32_t>(index),
-        .path = merkle::Tree(std::move(leaves)).path(index)};
+        .path = merkle::Tree(leaves_of(*this)).path(index)};
 }
 
-void Ledger::add(std::uint64_t first_step, Told told) {
+Ledger::Ledger(std::filesystem::path directory, std::uint64_t bytes_max)
+    : directory_(std::move(directory)), bytes_max_(bytes_max) {
+    std::array<std::uint8_t, 8> number{};
+    crypto::fill_random(number);
+    process_ = to_hex(number);
+    std::filesystem::create_directories(directory_);
+    for (const auto& file : std::filesystem::directory_iterator(directory_)) {
+        bytes_ += file.path().extension() == kExtension ? file.file_size() : 0;
+    }
+}
+
+Ledger::Writing& Ledger::writing(std::uint64_t first_step) {
+    const auto [at, is_new] = writing_.try_emplace(first_step);
+    if (is_new) {
+        at->second.file.open(directory_ / (stem_of(first_step) + process_ + kExtension), std::ios::binary);
+    }
+    return at->second;
+}
+
+void Ledger::add(std::uint64_t first_step, const Told& told) {
     const std::scoped_lock lock(mutex_);
-    if (bytes_ + told.bytes() > bytes_max_) {
+    Writing& out = writing(first_step);
+    const auto [kind, is_new] = out.kinds.try_emplace(told.message, static_cast<std::uint32_t>(out.kinds.size()));
+    LedgerLine entry{
+        .kind = kind->second,
+        .pieces = is_new ? told.message->pieces : std::vector<plan::MessagePiece>(),
+        .author = told.author,
+        .statement = told.statement,
+        .signature = told.signature,
+        .values = told.values};
+    const Bytes bytes = codec::encode(entry);
+    const Bytes size = codec::encode(static_cast<std::uint32_t>(bytes.size()));
+    if (bytes_ + size.size() + bytes.size() > bytes_max_) {
         throw std::runtime_error(
             "the ledger of what other members stated is full: " + std::to_string(bytes_max_) +
             " bytes; settle segments earlier, make them shorter, or raise the limit"
         );
     }
-    bytes_ += told.bytes();
-    segments_[first_step].push_back(std::make_shared<const Told>(std::move(told)));
+    out.file << string_of(size) << string_of(bytes) << std::flush;
+    if (!out.file) {
+        throw std::runtime_error("the ledger of what other members stated cannot be written: " + directory_.string());
+    }
+    bytes_ += size.size() + bytes.size();
 }
 
 std::vector<std::shared_ptr<const Told>> Ledger::told(std::uint64_t first_step) const {
     const std::scoped_lock lock(mutex_);
-    const auto found = segments_.find(first_step);
-    return found == segments_.end() ? Segment() : found->second;
+    std::vector<std::shared_ptr<const Told>> out;
+    for (const std::filesystem::path& path : files_of(directory_, first_step)) {
+        read_file(path, out);
+    }
+    return out;
 }
 
 void Ledger::drop(std::uint64_t first_step) {
     const std::scoped_lock lock(mutex_);
-    const auto found = segments_.find(first_step);
-    if (found == segments_.end()) {
-        return;
+    writing_.erase(first_step);
+    for (const std::filesystem::path& path : files_of(directory_, first_step)) {
+        bytes_ -= std::min<std::uint64_t>(bytes_, std::filesystem::file_size(path));
+        std::filesystem::remove(path);
     }
-    for (const auto& told : found->second) {
-        bytes_ -= told->bytes();
-    }
-    segments_.erase(found);
 }
 
 std::uint64_t Ledger::bytes() const {

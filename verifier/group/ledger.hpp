@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <core/base/bytes.hpp>
@@ -26,32 +29,42 @@ struct Told {
     dispute::Piece piece(std::size_t index) const;
     /// The piece as evidence.
     dispute::StatedPiece stated(std::size_t index) const;
-    std::uint64_t bytes() const { return sizeof(Told) + values.size() * sizeof(Hash256); }
 };
 /// The piece that says that `values` hashes to what it has.
 dispute::Piece piece_of(const plan::MessagePiece& place, const Hash256& values);
 
-/// What a rank was told in segments that are not settled yet. It is in memory: whoever stops loses it, and with it the
-/// means to accuse. Thread-safe.
+/// What a rank was told in segments that are not settled yet, in files, so that whoever is killed and starts again can
+/// still show it. Thread-safe.
 class Ledger {
   public:
-    /// Holds at most so many bytes.
-    explicit Ledger(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
+    /// Keeps it in `directory`, which is made, and at most so many bytes there. What an earlier ledger has left there
+    /// is part of it.
+    Ledger(std::filesystem::path directory, std::uint64_t bytes_max);
 
-    /// Throws std::runtime_error if it is full.
-    void add(std::uint64_t first_step, Told told);
-    /// What was told in the segment that begins with this step, in the order in which it came.
+    /// What is added has reached the operating system when it returns: it survives the end of this process. Throws
+    /// std::runtime_error if the ledger is full, or a file cannot be written.
+    void add(std::uint64_t first_step, const Told& told);
+    /// What was told in the segment that begins with this step, one process after the other, in the order in which it
+    /// came. What a disk has damaged is left out.
     std::vector<std::shared_ptr<const Told>> told(std::uint64_t first_step) const;
     /// Forgets a segment, once nobody can be accused in it any more.
     void drop(std::uint64_t first_step);
     std::uint64_t bytes() const;
 
   private:
-    using Segment = std::vector<std::shared_ptr<const Told>>;
-    mutable std::mutex mutex_;
-    std::map<std::uint64_t, Segment> segments_;  // by first step
-    std::uint64_t bytes_ = 0;
+    /// The file of a segment that this process writes, and which messages it has already described.
+    struct Writing {
+        std::ofstream file;
+        std::map<std::shared_ptr<const plan::MessagePieces>, std::uint32_t> kinds{};
+    };
+    Writing& writing(std::uint64_t first_step);
+
+    std::filesystem::path directory_;
     std::uint64_t bytes_max_;
+    std::string process_;  ///< in the names of this process's files
+    mutable std::mutex mutex_;
+    std::map<std::uint64_t, Writing> writing_;  // by first step
+    std::uint64_t bytes_ = 0;
 };
 
 }  // namespace assay::group

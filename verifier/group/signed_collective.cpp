@@ -143,18 +143,18 @@ SignedCollective::Hashed SignedCollective::hashed(const plan::MessagePieces& mes
 }
 
 void SignedCollective::sign(const plan::MessagePieces& message, Bytes& bytes) {
-    const Stopwatch watch(cost_.time);
+    const Stopwatch watch(cost_->time);
     const Hashed own = hashed(message, bytes);
-    ++cost_.messages;
-    cost_.pieces += own.values.size();
-    cost_.value_bytes += bytes.size();
-    cost_.signature_bytes += kSignatureBytes;
+    ++cost_->messages;
+    cost_->pieces += own.values.size();
+    cost_->value_bytes += bytes.size();
+    cost_->signature_bytes += kSignatureBytes;
     append(bytes, key_.sign(dispute::statement_digest(signers_.chain_id, own.statement).view()).view());
 }
 
 // Checks what another rank sent, and takes the signature off.
 void SignedCollective::check(std::uint32_t from, const Contents::Message& message, Bytes& bytes) {
-    const Stopwatch watch(cost_.time);
+    const Stopwatch watch(cost_->time);
     const std::string author = "rank " + std::to_string(from);
     Signature signature;
     if (is_signed(message)) {

@@ -71,7 +71,9 @@ class SignedCollective final : public engine::Collective {
     void begin_segment(const Hash256& before, std::uint64_t first_step) override;
     void begin_step(std::uint64_t step) override;
 
-    const StatementCost& cost() const { return cost_; }
+    const StatementCost& cost() const { return *cost_; }
+    /// The same, for who gives the collective away.
+    std::shared_ptr<const StatementCost> shared_cost() const { return cost_; }
 
   private:
     struct Hashed {
@@ -93,7 +95,7 @@ class SignedCollective final : public engine::Collective {
     Hash256 session_;
     std::uint64_t first_step_ = 0;
     std::uint64_t step_ = 0;
-    StatementCost cost_;
+    std::shared_ptr<StatementCost> cost_ = std::make_shared<StatementCost>();
 };
 
 }  // namespace assay::group

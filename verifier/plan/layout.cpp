@@ -115,6 +115,15 @@ std::vector<std::uint32_t> Layout::data_shares() const {
     return shares.empty() ? std::vector<std::uint32_t>(data, 1) : shares;
 }
 
+Layout largest_layout(std::string_view name, std::size_t machines) {
+    for (auto ranks = static_cast<std::uint32_t>(machines); ranks > 0; --ranks) {
+        if (const auto layout = decode_layout(name, ranks)) {
+            return *layout;
+        }
+    }
+    return {};
+}
+
 std::optional<Layout> decode_layout(std::string_view name, std::uint32_t ranks) {
     if (ranks == 0 || ranks > kMaxRanks) {
         return std::nullopt;

@@ -63,6 +63,8 @@ inline constexpr std::uint32_t kMaxMicroBatches = 64;
 /// "zero1:5,3". Returns nothing if the name is another, or its parts do not make `ranks`, of which there are at most
 /// kMaxRanks.
 std::optional<Layout> decode_layout(std::string_view name, std::uint32_t ranks);
+/// The layout with that name for the most of `machines` for which it can be made; for one rank if for none.
+Layout largest_layout(std::string_view name, std::size_t machines);
 /// Returns a name that decode_layout() reads.
 std::string to_string(const Layout& layout);
 

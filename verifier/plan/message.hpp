@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/result.hpp>
 #include <core/canonical/node.hpp>
 #include <verifier/plan/plan.hpp>
@@ -29,6 +30,7 @@ struct PartialRange {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
     bool operator==(const PartialRange&) const = default;
+    static constexpr auto fields() { return Fields<&PartialRange::first, &PartialRange::count>{}; }
 };
 
 /// A rectangle within one tile, and where the message has its values.
@@ -44,6 +46,12 @@ struct MessagePiece {
     std::uint8_t width = 0;
     std::uint64_t offset = 0;  ///< of the first value
     std::uint64_t stride = 0;  ///< bytes from one row to the next
+    static constexpr auto fields() {
+        return Fields<
+            &MessagePiece::source, &MessagePiece::index, &MessagePiece::part, &MessagePiece::hop, &MessagePiece::row,
+            &MessagePiece::col, &MessagePiece::rows, &MessagePiece::cols, &MessagePiece::width, &MessagePiece::offset,
+            &MessagePiece::stride>{};
+    }
 };
 /// The piece's values, row by row.
 Bytes values_of(const MessagePiece& piece, ByteView message);

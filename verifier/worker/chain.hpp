@@ -67,6 +67,8 @@ class Chain {
     /// Returns all history records of a task.
     std::vector<contracts::HistoryRecord> history(const contracts::TaskId& task);
 
+    /// Of this account, for what it signs to others off the chain.
+    const crypto::SecretKey& key() const { return key_; }
     /// Signs a claim with the account's key (BIP-340).
     Signature sign(const Hash256& claim) const { return key_.sign(claim.view()); }
     /// Sends a transaction and waits until it is in a block. Returns whether it was executed. Answers to duties are

@@ -317,6 +317,14 @@ int run(Arguments& args, const Flavour& flavour) {
     if (args.worker.mode == Mode::kServe) {
         return run_server(args.worker, stop_requested);
     }
+    const auto members = static_cast<std::uint32_t>(args.worker.partners.size() + 1);
+    if (!args.worker.together.empty() && !plan::decode_layout(args.worker.together, members)) {
+        throw std::runtime_error(
+            "--together " + args.worker.together + " cannot be made for " + std::to_string(members) +
+            " members: this one and one for each --partner; dp, zero1, zero2, zero3, tp and pp can, and combinations "
+            "such as dp2tp2 whose product that is"
+        );
+    }
     if (!args.cell_file.empty()) {
         std::filesystem::create_directories(args.worker.home);
         args.worker.engine.cell = cell::make_lead(

@@ -52,6 +52,7 @@ std::vector<contracts::Dispute> DisputePlayer::open_disputes(const std::vector<c
                 out.push_back(*std::move(dispute));
             } else if (dispute) {
                 over_.insert(id);
+                answers_.forget(id);
                 replays_.drop(id);
             }
         }
@@ -61,8 +62,11 @@ std::vector<contracts::Dispute> DisputePlayer::open_disputes(const std::vector<c
 
 bool DisputePlayer::attend(const std::vector<contracts::Task>& tasks) {
     bool moved = false;
-    for (const contracts::Dispute& dispute : open_disputes(tasks)) {
-        if (!context_.behaviour.moves_at(Height{context_.chain.height()}, dispute.deadline())) {
+    const std::vector<contracts::Dispute> open = open_disputes(tasks);
+    const std::set<contracts::DisputeId> resting = answered(open);
+    for (const contracts::Dispute& dispute : open) {
+        if (resting.contains(dispute.id) ||
+            !context_.behaviour.moves_at(Height{context_.chain.height()}, dispute.deadline())) {
             continue;
         }
         const auto task =
@@ -210,6 +214,15 @@ bool DisputePlayer::prove(const contracts::Dispute& dispute, EngineReplay& repla
     return context_.chain.send(contracts::ProveMove{.dispute = dispute.id, .proof = proof});
 }
 
+bool DisputePlayer::answer(const contracts::Task& task, const contracts::Dispute& dispute, EngineReplay& replay) {
+    const auto accuse = answers_.find(task, dispute, replay);
+    if (!accuse || !context_.chain.send(*accuse)) {
+        return false;
+    }
+    context_.reporter.event(event_of(*accuse, dispute.segment));
+    return true;
+}
+
 bool DisputePlayer::may_show_divergence(const contracts::Dispute& dispute) const {
     return dispute.challenger == context_.chain.self() && dispute.position.step() != nullptr;
 }
@@ -219,6 +232,10 @@ bool DisputePlayer::move(const contracts::Task& task, const contracts::Dispute& 
         const std::shared_ptr<EngineReplay> replay = replay_of(task, dispute);
         if (replay == nullptr) {
             return false;
+        }
+        const bool is_our_move = !std::holds_alternative<roles::Wait>(intent);
+        if (is_our_move && answers_.may_answer(task, dispute) && answer(task, dispute, *replay)) {
+            return true;
         }
         const dispute::Position& position = dispute.position;
         const char* kind = "prove";

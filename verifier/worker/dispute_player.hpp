@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <contracts/state/dispute.hpp>
+#include <verifier/worker/answers.hpp>
 #include <verifier/worker/replay.hpp>
 #include <verifier/worker/shared_replays.hpp>
 #include <verifier/worker/worker_context.hpp>
@@ -19,7 +20,7 @@ std::vector<dispute::NodeReveal> node_reveals(const dispute::Claim& claim, const
 /// computed. No party sends a proof that the one-step verifier would rule against, so the opponent has to send it.
 class DisputePlayer {
   public:
-    explicit DisputePlayer(WorkerContext& context) : context_(context) {}
+    explicit DisputePlayer(WorkerContext& context) : context_(context), answers_(context) {}
     /// Makes the moves that are due in the tasks' disputes, earliest deadline first. Returns whether any move was made.
     bool attend(const std::vector<contracts::Task>& tasks);
 
@@ -30,6 +31,8 @@ class DisputePlayer {
     /// Whether DSP-27 allows us to end the dispute by proving divergence, if our replay knows that the disputed step
     /// diverged.
     bool may_show_divergence(const contracts::Dispute& dispute) const;
+    /// STM-9: answers for what is disputed by accusing whoever misled us, if somebody did.
+    bool answer(const contracts::Task& task, const contracts::Dispute& dispute, EngineReplay& replay);
     bool prove(const contracts::Dispute& dispute, EngineReplay& replay);
     struct Ground;
     /// The artifacts, start state and alteration for replaying a claim; nullopt if a state is not available.
@@ -45,6 +48,7 @@ class DisputePlayer {
 
     WorkerContext& context_;
     SharedReplays replays_;
+    Answers answers_;
     std::set<contracts::DisputeId> lost_;  ///< disputes in which our proof would rule against us
     std::set<contracts::DisputeId> over_;
 };

@@ -23,10 +23,18 @@ http::HttpResponse refuse(unsigned status, const std::string& why) {
 
 }  // namespace
 
-void SeatDesk::offer(const contracts::TaskId& task, const std::vector<AccountId>& seats, const Hash256& claim) {
+void SeatDesk::offer(
+    const contracts::TaskId& task, const std::vector<AccountId>& seats, bool is_together, const Hash256& claim
+) {
     const std::scoped_lock lock(mutex_);
     offers_.try_emplace(
-        task, Offer{.seats = seats, .partners = contracts::partners_of(seats), .claim = claim, .signatures = {}}
+        task,
+        Offer{
+            .seats = seats,
+            .partners = contracts::partners_of(seats),
+            .is_together = is_together,
+            .claim = claim,
+            .signatures = {}}
     );
 }
 
@@ -91,7 +99,7 @@ std::optional<http::HttpResponse> SeatDesk::answer(const http::HttpRequest& requ
     for (const AccountId& seat : offer->second.seats) {
         seats.push_back(to_hex(seat.view()));
     }
-    const json body{{"lead", seats.front()}, {"seats", seats}};
+    const json body{{"lead", seats.front()}, {"seats", seats}, {"together", offer->second.is_together}};
     return http::HttpResponse{.status = 200, .content_type = "application/json", .body = body.dump() + "\n"};
 }
 

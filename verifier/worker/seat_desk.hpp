@@ -13,14 +13,17 @@
 
 /// Where the accounts of a group sign its seats (GRP-2) before its lead accepts a task: at the lead's artifact server,
 /// so that only the lead needs an address. GET /seats/<task> returns {"lead", "seats"}, accounts as 64 hex
-/// digits, or status 404, and POST /seats/<task>/<account> takes a signature as 128 hex digits.
+/// digits, and whether they compute each step "together" (GRP-11), or status 404, and POST /seats/<task>/<account>
+/// takes a signature as 128 hex digits.
 namespace assay::worker {
 
 /// What a lead offers, and who has signed. Thread-safe.
 class SeatDesk {
   public:
     /// Offers seats of a task, unless they are offered already. `claim` is what partners sign.
-    void offer(const contracts::TaskId& task, const std::vector<AccountId>& seats, const Hash256& claim);
+    void offer(
+        const contracts::TaskId& task, const std::vector<AccountId>& seats, bool is_together, const Hash256& claim
+    );
     /// The signatures of all partners, in the order of their first seats; nothing if one is missing.
     std::optional<std::vector<Signature>> signatures(const contracts::TaskId& task) const;
     void forget(const contracts::TaskId& task);
@@ -33,6 +36,7 @@ class SeatDesk {
     struct Offer {
         std::vector<AccountId> seats;
         std::vector<AccountId> partners;
+        bool is_together = false;
         Hash256 claim;
         std::map<AccountId, Signature> signatures;
     };

@@ -16,6 +16,7 @@
 #include <contracts/tasks/seats.hpp>
 #include <verifier/roles/order.hpp>
 #include <verifier/worker/seat_desk.hpp>
+#include <verifier/worker/together_session.hpp>
 
 namespace assay::worker {
 namespace {
@@ -34,8 +35,8 @@ http::HttpLimits limits_of(const WorkerOptions& options) {
     return limits;
 }
 
-/// The list of an answer; nothing if it is no list of accounts that a group can have.
-std::optional<std::vector<AccountId>> decode_seats(const std::string& body) {
+/// The offer in an answer; nothing if it is no list of accounts that a group can have.
+std::optional<OfferedSeats> decode_seats(const std::string& body) {
     const json answer = json::parse(body, nullptr, false);
     if (!answer.is_object() || !answer.contains("seats") || !answer["seats"].is_array() ||
         answer["seats"].size() > contracts::kMaxSeats) {
@@ -50,7 +51,9 @@ std::optional<std::vector<AccountId>> decode_seats(const std::string& body) {
         }
         seats.push_back(*account);
     }
-    return seats;
+    const auto together = answer.find("together");
+    const bool is_together = together != answer.end() && together->is_boolean() && together->get<bool>();
+    return OfferedSeats{.seats = std::move(seats), .is_together = is_together};
 }
 
 }  // namespace
@@ -72,10 +75,15 @@ std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& 
     }
     std::vector<AccountId> seats{context_.chain.self()};
     seats.insert(seats.end(), partners.begin(), partners.end());
-    const Hash256 claim = contracts::seats_claim(context_.chain.chain_id(), task.id, seats, false);
-    context_.seats->offer(task.id, seats, claim);
+    const bool is_together = !context_.options.together.empty();
+    if (is_together && !can_divide(task)) {
+        return alone;
+    }
+    const Hash256 claim = contracts::seats_claim(context_.chain.chain_id(), task.id, seats, is_together);
+    context_.seats->offer(task.id, seats, is_together, claim);
     if (auto signatures = context_.seats->signatures(task.id)) {
-        return contracts::AcceptTask{.task = task.id, .seats = seats, .signatures = *std::move(signatures)};
+        return contracts::AcceptTask{
+            .task = task.id, .seats = seats, .signatures = *std::move(signatures), .is_together = is_together};
     }
     const std::uint64_t span = contracts::accept_span(context_.chain.params(), task.spec);
     if (context_.chain.height() + span / 2 < task.deadline.value) {
@@ -83,6 +91,20 @@ std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& 
     }
     context_.reporter.trouble("task " + to_hex(task.id.view()) + ": not all partners have signed; training alone");
     return alone;
+}
+
+bool Seating::can_divide(const contracts::Task& task) {
+    const auto artifacts = context_.artifacts(task, artifacts::Urgency::kOffer);
+    const auto layout =
+        artifacts ? layout_together(artifacts->program, context_.options.together, context_.options.partners.size() + 1)
+                  : std::nullopt;
+    if (artifacts && !layout) {
+        context_.reporter.trouble(
+            "task " + to_hex(task.id.view()) + ": its steps cannot be divided by \"" + context_.options.together +
+            "\" so that each member can answer for its part of every sum (of 32 values or a multiple); training alone"
+        );
+    }
+    return layout.has_value();
 }
 
 Amount Seating::member_bond_of(const contracts::Task& task) const {
@@ -118,34 +140,46 @@ bool Seating::may_sign(const contracts::Task& task, const OfferDesk& offers) {
 
 bool Seating::sign_seat(const contracts::Task& task, const std::string& lead_url) {
     const auto seats = ask(task, lead_url);
+    if (seats && seats->is_together && context_.options.link_address.empty()) {
+        context_.reporter.trouble(
+            "the lead at " + lead_url + " offers a seat of a group that computes each step together; give " +
+            "--link-address, where its other members reach this machine, to take it"
+        );
+        return false;
+    }
     const auto artifacts = seats ? context_.artifacts(task, artifacts::Urgency::kOffer) : nullptr;
     if (!artifacts || !sign(task, lead_url, *seats)) {
         return false;
     }
     context_.journal.note_accepted(task.id);
     context_.reporter.event(
-        {{"event", "seat"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}, {"seats", seats->size()}}
+        {{"event", "seat"},
+         {"task", to_hex(task.id.view())},
+         {"title", task.spec.title},
+         {"seats", seats->seats.size()},
+         {"together", seats->is_together}}
     );
     return true;
 }
 
-std::optional<std::vector<AccountId>> Seating::ask(const contracts::Task& task, const std::string& lead_url) {
+std::optional<OfferedSeats> Seating::ask(const contracts::Task& task, const std::string& lead_url) {
     const std::string url = lead_url + kSeats + to_hex(task.id.view());
     try {
         const http::HttpResponse answer = http::http_get(url, limits_of(context_.options));
-        const auto seats = answer.status == 200 ? decode_seats(answer.body) : std::nullopt;
-        const bool is_given = seats && seats->size() >= 2 && task.solver == seats->front() &&
-                              seats->size() <= task.spec.members &&
-                              std::find(seats->begin(), seats->end(), context_.chain.self()) != seats->end();
-        return is_given ? seats : std::nullopt;
+        const auto offered = answer.status == 200 ? decode_seats(answer.body) : std::nullopt;
+        const std::vector<AccountId> seats = offered ? offered->seats : std::vector<AccountId>();
+        const bool is_given = seats.size() >= 2 && task.solver == seats.front() && seats.size() <= task.spec.members &&
+                              std::find(seats.begin(), seats.end(), context_.chain.self()) != seats.end();
+        return is_given ? offered : std::nullopt;
     } catch (const http::NetError& error) {
         context_.reporter.trouble("the lead at " + lead_url + " cannot be reached: " + error.what());
         return std::nullopt;
     }
 }
 
-bool Seating::sign(const contracts::Task& task, const std::string& lead_url, const std::vector<AccountId>& seats) {
-    const Hash256 claim = contracts::seats_claim(context_.chain.chain_id(), task.id, seats, false);
+bool Seating::sign(const contracts::Task& task, const std::string& lead_url, const OfferedSeats& offered) {
+    const Hash256 claim =
+        contracts::seats_claim(context_.chain.chain_id(), task.id, offered.seats, offered.is_together);
     const std::string url = lead_url + kSeats + to_hex(task.id.view()) + "/" + to_hex(context_.chain.self().view());
     try {
         const http::HttpResponse answer =

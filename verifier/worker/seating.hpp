@@ -15,6 +15,12 @@
 
 namespace assay::worker {
 
+/// What a lead offers.
+struct OfferedSeats {
+    std::vector<AccountId> seats;
+    bool is_together = false;  ///< GRP-11
+};
+
 /// How a solver gets into groups (GRP-2): as a lead it has its partners sign before it accepts; as a partner it asks
 /// its lead for seats, and signs them.
 class Seating {
@@ -30,14 +36,16 @@ class Seating {
     void forget(const contracts::TaskId& task);
 
   private:
+    /// GRP-11: whether the task's steps can be divided as a lead is told to; says so if not.
+    bool can_divide(const contracts::Task& task);
     Amount member_bond_of(const contracts::Task& task) const;
     bool may_sign(const contracts::Task& task, const OfferDesk& offers);
     bool sign_seat(const contracts::Task& task, const std::string& lead_url);
     /// The seats that the lead at `lead_url` offers of a drawn task, if they are its own to give and one of them is
     /// ours.
-    std::optional<std::vector<AccountId>> ask(const contracts::Task& task, const std::string& lead_url);
+    std::optional<OfferedSeats> ask(const contracts::Task& task, const std::string& lead_url);
     /// Signs them. Returns whether the lead has taken the signature.
-    bool sign(const contracts::Task& task, const std::string& lead_url, const std::vector<AccountId>& seats);
+    bool sign(const contracts::Task& task, const std::string& lead_url, const OfferedSeats& offered);
 
     WorkerContext& context_;
     std::set<contracts::TaskId> signed_;

@@ -17,7 +17,9 @@
 #include <verifier/artifacts/server.hpp>
 #include <verifier/worker/contributor.hpp>
 #include <verifier/worker/readiness.hpp>
+#include <verifier/worker/link_desk.hpp>
 #include <verifier/worker/seat_desk.hpp>
+#include <verifier/worker/told.hpp>
 #include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
@@ -32,7 +34,7 @@ constexpr milliseconds kBackoffMax{5'000};
 /// AVL-9: it serves what was fetched too, so that nobody depends on a submitter that has gone.
 std::unique_ptr<artifacts::ArtifactServer> listen(
     const WorkerOptions& options, Journal& journal, const artifacts::ContentStore& store, const artifacts::Cache& cache,
-    const Behaviour& behaviour, SeatDesk* seats
+    const Behaviour& behaviour, const artifacts::ArtifactServer::Other& other
 ) {
     const auto find = [&](const Hash256& hash) -> std::optional<std::filesystem::path> {
         if (!behaviour.serves(hash)) {
@@ -47,10 +49,6 @@ std::unique_ptr<artifacts::ArtifactServer> listen(
     const bool reuse = server.port == 0 && journal.listen_port() != 0;
     if (reuse) {
         server.port = journal.listen_port();
-    }
-    artifacts::ArtifactServer::Other other;
-    if (seats != nullptr) {
-        other = [seats](const http::HttpRequest& request) { return seats->answer(request); };
     }
     auto made = std::make_unique<artifacts::ArtifactServer>(server, find, other);
     const std::string url = made->url();
@@ -316,7 +314,12 @@ int run_worker(
     artifacts::Fetcher fetcher(store, cache, fetching);
     Chain chain(options.node_url, options.home, options.pins, key, reporter);
     SeatDesk seats;
-    const auto server = listen(options, journal, store, cache, behaviour, &seats);
+    LinkDesk links;
+    ToldByTask statements(options.home);
+    const auto server = listen(options, journal, store, cache, behaviour, [&](const http::HttpRequest& request) {
+        auto answer = seats.answer(request);
+        return answer ? answer : links.answer(request);
+    });
     WorkerContext context{
         .options = options,
         .reporter = reporter,
@@ -327,7 +330,9 @@ int run_worker(
         .behaviour = behaviour,
         .stop = stop,
         .artifacts_url = server->url(),
-        .seats = &seats};
+        .seats = &seats,
+        .links = &links,
+        .statements = &statements};
     if (!await_node(context)) {
         return 0;
     }

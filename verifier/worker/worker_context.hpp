@@ -23,7 +23,9 @@ namespace assay::worker {
 /// Interval at which an idle worker checks for a stop signal.
 inline constexpr std::chrono::milliseconds kPoll{1'000};
 
+class LinkDesk;
 class SeatDesk;
+class ToldByTask;
 
 /// What our canonical replay says about a segment that is judged by distance (VER-17), without its probe root.
 struct Judged {
@@ -44,7 +46,9 @@ struct WorkerContext {
     Behaviour& behaviour;
     const std::atomic<bool>& stop;
     std::string artifacts_url;
-    SeatDesk* seats = nullptr;  ///< what a lead offers; never null while a solver works
+    SeatDesk* seats = nullptr;         ///< what a lead offers; never null while a solver works
+    LinkDesk* links = nullptr;         ///< where members meet that compute each step together; likewise
+    ToldByTask* statements = nullptr;  ///< what they told this one; likewise
 
     /// Starts fetching a task's artifacts in the background. Does nothing if they are loaded or known to be unusable.
     /// With `segment`, of the dataset only the rows of that segment are fetched (ART-19).

@@ -237,7 +237,7 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
         const crypto::SecretKey key = doubles.key ? doubles.key(rank) : key_of(rank);
         Signers signers = doubles.signers.value_or(signers_of(ranks));
         signers.accounts[rank] = key.account();
-        out.ledgers.push_back(std::make_shared<Ledger>(kLedgerBytes));
+        out.ledgers.push_back(std::make_shared<Ledger>(out.directory->path() / std::to_string(rank), kLedgerBytes));
         const SegmentCheck check = [before, steps](const Hash256& root, std::uint64_t first_step) {
             return first_step == 0 ? root == before : first_step == steps;
         };

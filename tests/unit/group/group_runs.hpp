@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <tests/unit/artifacts/files.hpp>
 #include <tests/unit/dispute/game.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <verifier/group/first_wrong.hpp>
@@ -62,6 +63,8 @@ crypto::SecretKey key_of(std::uint32_t rank);
 Signers signers_of(std::uint32_t ranks);
 
 struct GroupRun {
+    /// Where the ledgers are, for as long as somebody has a copy of this.
+    std::shared_ptr<test::TemporaryDirectory> directory = std::make_shared<test::TemporaryDirectory>();
     std::optional<Hash256> root;  ///< of the last state
     std::vector<std::shared_ptr<Ledger>> ledgers;
     std::vector<StatementCost> costs;

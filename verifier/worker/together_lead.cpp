@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/together_lead.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <contracts/state/group.hpp>
+#include <verifier/worker/link_desk.hpp>
+
+namespace assay::worker {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr milliseconds kPatience{60'000};  // for members that do not come
+constexpr milliseconds kLook{50};
+constexpr std::uint32_t kLossesMax = 2;  // of a member, after which it is left out
+
+}  // namespace
+
+struct TogetherLead::Team {
+    std::shared_ptr<cell::Meeting> meeting;
+    std::optional<Clock::time_point> asked_at;  ///< since when members are waited for
+    std::map<std::string, std::uint32_t> losses;
+    std::optional<std::uint32_t> alone;  ///< the segment that is not trained together
+
+    TogetherRank rank;  ///< of the session
+    std::unique_ptr<engine::CellSession> session;
+    std::shared_ptr<const group::StatementCost> cost;
+    std::uint32_t segment = 0;  ///< that the session executes; 0: none yet
+    std::uint64_t step = 0;     ///< the next one
+    std::size_t tensors = 0;    ///< of the state
+};
+
+TogetherLead::Progress TogetherLead::advance(
+    const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
+    const Load& load, milliseconds budget
+) {
+    std::shared_ptr<Team>& team = teams_[task.id];
+    if (team == nullptr) {
+        team = std::make_shared<Team>();
+        std::vector<AccountId> partners;
+        for (const contracts::Partner& partner : task.group->partners) {
+            partners.push_back(partner.account);
+        }
+        team->meeting = context_.links->meeting(task.id, partners);
+    }
+    if (team->alone == segment) {
+        return Progress::kAlone;
+    }
+    try {
+        if (!team->session && !open(task, *artifacts, *team)) {
+            return team->alone == segment ? Progress::kAlone : Progress::kWaits;
+        }
+        if (team->segment != segment && !begin(task, *artifacts, *team, segment, load)) {
+            return Progress::kWaits;
+        }
+        if (!run(*artifacts, *team, budget)) {
+            // A rank says that the step diverges. Whether it does only a replay can tell.
+            close(*team);
+            team->alone = segment;
+            return Progress::kAlone;
+        }
+    } catch (const engine::RankError& error) {
+        context_.reporter.trouble(std::string("the group's session broke off: ") + error.what());
+        note_lost(*team, error.rank());
+        close(*team);
+        return Progress::kWaits;
+    } catch (const std::runtime_error& error) {
+        context_.reporter.trouble(std::string("the group's session broke off: ") + error.what());
+        close(*team);
+        return Progress::kWaits;
+    }
+    return team->step == artifacts->first_step(segment) + artifacts->step_count(segment) ? Progress::kFinished
+                                                                                         : Progress::kRuns;
+}
+
+// Begins a session with the members that are there. Returns false if it has to wait, or nobody comes.
+bool TogetherLead::open(const contracts::Task& task, const TaskArtifacts& artifacts, Team& team) {
+    const auto now = Clock::now();
+    const bool is_patient = now - team.asked_at.value_or(now) < kPatience;
+    team.asked_at = team.asked_at.value_or(now);
+    std::vector<std::string> names = team.meeting->waiting();
+    const auto is_out = [&](const std::string& name) { return team.losses[name] >= kLossesMax; };
+    std::erase_if(names, is_out);
+    std::size_t all = 0;  // that may come
+    for (const contracts::Partner& partner : task.group->partners) {
+        all += is_out(to_hex(partner.account.view())) ? 0U : 1U;
+    }
+    if (names.size() < all && is_patient) {
+        std::this_thread::sleep_for(kLook);
+        return false;
+    }
+    const auto layout = layout_together(artifacts.program, context_.options.together, names.size() + 1);
+    if (!layout) {
+        context_.reporter.trouble(
+            "task " + to_hex(task.id.view()) + ": too few members are there to train segment " +
+            std::to_string(task.checkpoints) + " together; training it alone"
+        );
+        team.alone = task.checkpoints;
+        team.asked_at.reset();
+        return false;
+    }
+    names.resize(layout->ranks() - 1);
+    team.rank = {.task = task.id, .chain_id = context_.chain.chain_id(), .accounts = {context_.chain.self()}};
+    for (const std::string& name : names) {
+        team.rank.accounts.push_back(*fixed_from_hex<AccountId>(name));
+    }
+    team.meeting->open(names, kRankTimeout);
+    const auto is_ours = [](const Hash256&, std::uint64_t) { return true; };
+    TogetherLinks links =
+        connect_together(context_, *team.meeting->words(kConnectTimeout), team.rank, is_ours, context_.stop);
+    team.cost = links.cost;
+    team.session = engine::open_session(
+        artifacts.program, artifacts.dataset, *layout, std::move(links.collective), context_.options.engine
+    );
+    team.tensors = artifacts.program.state.size();
+    team.asked_at.reset();
+    report_session(context_, team.rank, plan::to_string(*layout));
+    return true;
+}
+
+// Begins a segment, with the state as the session has it if it has executed the one before.
+bool TogetherLead::begin(
+    const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment, const Load& load
+) {
+    const bool goes_on = team.segment != 0 && team.segment + 1 == segment;
+    std::optional<std::vector<canonical::Tensor>> state;
+    if (!goes_on && !(state = load())) {
+        return false;
+    }
+    const std::uint64_t first_step = artifacts.first_step(segment);
+    team.session->begin_segment(context_.chain.checkpoint(task.id, segment - 1).state_root, first_step);
+    for (std::size_t i = 0; state && i < state->size(); ++i) {
+        team.session->set_tensor(i, (*state)[i]);
+    }
+    team.segment = segment;
+    team.step = first_step;
+    return true;
+}
+
+// Returns false if a step diverges.
+bool TogetherLead::run(const TaskArtifacts& artifacts, Team& team, milliseconds budget) {
+    const std::uint64_t end = artifacts.first_step(team.segment) + artifacts.step_count(team.segment);
+    const auto started = Clock::now();
+    std::uint64_t steps = 0;
+    while (team.step < end && Clock::now() - started < budget && !context_.stop) {
+        if (!team.session->run_step(
+                {.seed = artifacts.spec.seed, .step = team.step, .dataset = artifacts.program.dataset}
+            )) {
+            return false;
+        }
+        ++team.step;
+        ++steps;
+    }
+    if (steps > 0) {
+        const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
+        const double rate = static_cast<double>(steps) / seconds;
+        context_.reporter.event(
+            {{"event", "train"},
+             {"task", to_hex(artifacts.task.view())},
+             {"step", team.step},
+             {"steps", artifacts.spec.steps},
+             {"loss", static_cast<double>(team.session->loss())},
+             {"steps_per_s", rate},
+             {"eta_s", static_cast<double>(artifacts.spec.steps - team.step) / rate}}
+        );
+    }
+    return true;
+}
+
+std::vector<canonical::Tensor> TogetherLead::state(const contracts::TaskId& task) {
+    Team& team = *teams_.at(task);
+    std::vector<canonical::Tensor> out;
+    out.reserve(team.tensors);
+    for (std::size_t i = 0; i < team.tensors; ++i) {
+        out.push_back(team.session->tensor(i));
+    }
+    return out;
+}
+
+void TogetherLead::note_lost(Team& team, std::uint32_t rank) {
+    const std::string name = to_hex(team.rank.accounts.at(rank).view());
+    if (++team.losses[name] == kLossesMax) {
+        context_.reporter.trouble(
+            "task " + to_hex(team.rank.task.view()) + ": member " + name +
+            " was lost twice, and is left out from now on"
+        );
+    }
+}
+
+void TogetherLead::close(Team& team) {
+    if (team.session) {
+        report_served(context_, team.rank, team.session->served(), *team.cost);
+    }
+    team.session.reset();
+    team.segment = 0;
+}
+
+void TogetherLead::end(const contracts::TaskId& task) {
+    if (const auto team = teams_.find(task); team != teams_.end()) {
+        close(*team->second);
+    }
+}
+
+void TogetherLead::forget(const contracts::TaskId& task) {
+    end(task);
+    teams_.erase(task);
+    context_.links->forget(task);
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/worker/together_member.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <client/http/http.hpp>
+#include <client/rpc_client.hpp>
+#include <contracts/state/slots.hpp>
+#include <core/codec/borsh.hpp>
+#include <verifier/cell/meeting.hpp>
+#include <verifier/worker/link_desk.hpp>
+
+namespace assay::worker {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds kAskAgain{200};
+constexpr milliseconds kRetry{1'000};
+constexpr milliseconds kChainWait{60'000};  // for a checkpoint to be in a block that the own node has
+
+}  // namespace
+
+class TogetherMember::Serving {
+  public:
+    Serving(WorkerContext& context, const contracts::Task& task, std::shared_ptr<const TaskArtifacts> artifacts)
+        : context_(context),
+          task_(task),
+          artifacts_(std::move(artifacts)),
+          chain_id_(context.chain.chain_id()),
+          rpc_(context.options.node_url),
+          thread_([this] { work(); }) {}
+    Serving(const Serving&) = delete;
+    Serving& operator=(const Serving&) = delete;
+    ~Serving() { stop_ = true; }
+
+  private:
+    bool is_over() const { return stop_ || context_.stop; }
+    void pause(milliseconds time) const {
+        for (milliseconds slept{0}; slept < time && !is_over(); slept += kAskAgain) {
+            std::this_thread::sleep_for(kAskAgain);
+        }
+    }
+
+    // Asks each lead that this worker knows, since a task does not say where its lead is.
+    void work() {
+        std::uint64_t served = 0;
+        while (!is_over()) {
+            for (const std::string& lead : context_.options.lead_urls) {
+                ask(lead, served);
+            }
+            pause(kAskAgain);
+        }
+    }
+
+    void ask(const std::string& lead, std::uint64_t& served) {
+        cell::MeetingPlace place{
+            .url = lead + links_path(task_.id),
+            .seal = cell::by_account(context_.chain.key(), retag<Hash256>(task_.id)),
+            .limits = {}};
+        place.limits.public_only = !context_.options.allow_private_addresses;
+        try {
+            const cell::Seat seat = cell::ask_for_seat(place, to_hex(context_.chain.self().view()), served);
+            if (seat.session != 0) {
+                served = seat.session;
+                take_part(place, seat);
+            }
+        } catch (const http::NetError& error) {
+            context_.reporter.trouble("the lead at " + lead + " cannot be reached: " + error.what());
+            pause(kRetry);
+        } catch (const std::runtime_error& error) {
+            if (!is_over()) {
+                context_.reporter.trouble("task " + to_hex(task_.id.view()) + ": no session: " + error.what());
+            }
+            pause(kRetry);
+        }
+    }
+
+    void take_part(const cell::MeetingPlace& place, const cell::Seat& seat) {
+        const TogetherRank rank{
+            .task = task_.id, .chain_id = chain_id_, .accounts = accounts_of(seat), .rank = seat.rank};
+        const auto check = [this](const Hash256& before, std::uint64_t first_step) {
+            return is_posted(before, first_step);
+        };
+        const auto words = cell::words_of(place, seat.session, kConnectTimeout);
+        TogetherLinks links = connect_together(context_, *words, rank, check, stop_);
+        report_session(context_, rank, "");
+        const auto is_same = [this](const program::Program& program) {
+            return codec::encode(program) == codec::encode(artifacts_->program);
+        };
+        const engine::Served done = engine::serve_cell(
+            std::move(links.collective), context_.options.engine,
+            engine::Terms{.program = is_same, .seed = artifacts_->spec.seed}
+        );
+        report_served(context_, rank, done, *links.cost);
+    }
+
+    // Throws std::runtime_error if a rank is no member, or not this one's is ours.
+    std::vector<AccountId> accounts_of(const cell::Seat& seat) const {
+        std::vector<AccountId> out{task_.solver.value()};
+        for (const std::string& name : seat.names) {
+            const auto account = fixed_from_hex<AccountId>(name);
+            const auto& partners = task_.group->partners;
+            const bool is_partner = account && std::any_of(partners.begin(), partners.end(), [&](const auto& partner) {
+                                        return partner.account == *account;
+                                    });
+            if (!is_partner) {
+                throw std::runtime_error("the lead begins a session with somebody who is no member");
+            }
+            out.push_back(*account);
+        }
+        if (out.at(seat.rank) != context_.chain.self()) {
+            throw std::runtime_error("the lead gives this member the rank of another one");
+        }
+        return out;
+    }
+
+    // Whether the chain has that state at the start of a segment. What is stated of another one convicts nobody.
+    bool is_posted(const Hash256& before, std::uint64_t first_step) {
+        const std::uint64_t interval = artifacts_->spec.checkpoint_interval;
+        if (first_step % interval != 0) {
+            return false;
+        }
+        const auto index = static_cast<std::uint32_t>(first_step / interval);
+        const auto end = std::chrono::steady_clock::now() + kChainWait;
+        while (!is_over() && std::chrono::steady_clock::now() < end) {
+            if (const auto checkpoint = rpc_.checkpoint(task_.id, index)) {
+                return checkpoint->state_root == before;
+            }
+            std::this_thread::sleep_for(kAskAgain);
+        }
+        return false;
+    }
+
+    WorkerContext& context_;
+    contracts::Task task_;
+    std::shared_ptr<const TaskArtifacts> artifacts_;
+    std::string chain_id_;
+    client::RpcClient rpc_;
+    std::atomic<bool> stop_{false};
+    std::jthread thread_;  // the last one to be made, and the first one to end
+};
+
+void TogetherMember::Destroy::operator()(Serving* serving) const { delete serving; }
+
+void TogetherMember::serve(const contracts::Task& task, std::shared_ptr<const TaskArtifacts> artifacts) {
+    if (!serves(task.id)) {
+        serving_.emplace(task.id, std::unique_ptr<Serving, Destroy>(new Serving(context_, task, std::move(artifacts))));
+    }
+}
+
+}  // namespace assay::worker

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include <verifier/worker/together_session.hpp>
+
+namespace assay::worker {
+
+/// A member of groups that compute each step together (GRP-11), other than the lead. It executes its part of the steps
+/// in a thread for each task, while the worker's own thread answers for the account on the chain.
+class TogetherMember {
+  public:
+    explicit TogetherMember(WorkerContext& context) : context_(context) {}
+
+    /// Takes part in the task's sessions until end(), however often they break off. Does nothing if it does already.
+    void serve(const contracts::Task& task, std::shared_ptr<const TaskArtifacts> artifacts);
+    bool serves(const contracts::TaskId& task) const { return serving_.contains(task); }
+    /// Leaves the task's session, if there is one. Waits for the step that is computed.
+    void end(const contracts::TaskId& task) { serving_.erase(task); }
+
+  private:
+    class Serving;
+    struct Destroy {
+        void operator()(Serving* serving) const;
+    };
+    WorkerContext& context_;
+    std::map<contracts::TaskId, std::unique_ptr<Serving, Destroy>> serving_;
+};
+
+}  // namespace assay::worker
