@@ -50,13 +50,12 @@ std::optional<plan::Layout> layout_together(
 }
 
 void report_session(WorkerContext& context, const TogetherRank& rank, const std::string& layout) {
-    context.reporter.event(
-        {{"event", "together"},
-         {"task", to_hex(rank.task.view())},
-         {"rank", rank.rank},
-         {"ranks", rank.size()},
-         {"layout", layout}}
-    );
+    nlohmann::ordered_json event = {
+        {"event", "together"}, {"task", to_hex(rank.task.view())}, {"rank", rank.rank}, {"ranks", rank.size()}};
+    if (!layout.empty()) {
+        event["layout"] = layout;
+    }
+    context.reporter.event(event);
 }
 
 void report_served(

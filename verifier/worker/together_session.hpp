@@ -49,7 +49,7 @@ std::optional<plan::Layout> layout_together(
     const program::Program& program, const std::string& name, std::size_t machines
 );
 
-/// Reports a session that began, and one that ended.
+/// Reports a session that began, with its layout if that is known, and one that ended.
 void report_session(WorkerContext& context, const TogetherRank& rank, const std::string& layout);
 void report_served(
     WorkerContext& context, const TogetherRank& rank, const engine::Served& served, const group::StatementCost& cost

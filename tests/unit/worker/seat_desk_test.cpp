@@ -27,9 +27,9 @@ struct Offer {
     crypto::SecretKey first = key_of(2);
     crypto::SecretKey second = key_of(3);
     std::vector<AccountId> seats{lead.account(), first.account(), second.account(), first.account()};
-    Hash256 claim = contracts::seats_claim("test", task, seats, false);
+    Hash256 claim = contracts::seats_claim("test", task, seats, true);
 
-    Offer() { desk.offer(task, seats, claim); }
+    Offer() { desk.offer(task, seats, true, claim); }
     std::string path() const { return "/seats/" + to_hex(task.view()); }
     unsigned post(const AccountId& account, const std::string& body) {
         return desk.answer({.method = "POST", .target = path() + "/" + to_hex(account.view()), .body = body})->status;
@@ -46,7 +46,10 @@ TEST_CASE("GRP-2: a lead has what its partners signed, in the order of their fir
     CHECK_FALSE(offer.desk.signatures(offer.task).has_value());
     CHECK(offer.post(offer.first.account(), offer.signed_by(offer.first)) == 200);
     const contracts::AcceptTask acceptance{
-        .task = offer.task, .seats = offer.seats, .signatures = offer.desk.signatures(offer.task).value()};
+        .task = offer.task,
+        .seats = offer.seats,
+        .signatures = offer.desk.signatures(offer.task).value(),
+        .is_together = true};
     CHECK(contracts::check_bound("test", offer.lead.account(), acceptance).has_value());
     offer.desk.forget(offer.task);
     CHECK_FALSE(offer.desk.signatures(offer.task).has_value());
@@ -59,6 +62,7 @@ TEST_CASE("GRP-2: partners are told the seats") {
     CHECK(answer->status == 200);
     const auto body = nlohmann::json::parse(answer->body);
     CHECK(body.at("lead") == to_hex(offer.lead.account().view()));
+    CHECK(body.at("together") == true);
     REQUIRE(body.at("seats").size() == 4);
     CHECK(body.at("seats")[3] == to_hex(offer.first.account().view()));
 }
