@@ -2,10 +2,14 @@
 #include <verifier/artifacts/store.hpp>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <charconv>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -20,9 +24,30 @@ constexpr const char* kQuarantine = "quarantine";
 constexpr const char* kPartial = "partial";
 constexpr const char* kLeaves = "leaves";
 
+/// Of this process: several may have one store open, as `assay task serve` and `assay task submit` do.
 std::string next_temporary_name() {
     static std::atomic<std::uint64_t> counter{0};
-    return std::to_string(++counter);
+    return std::to_string(::getpid()) + "-" + std::to_string(++counter);
+}
+
+/// Whether a file with a temporary name belongs to a process that runs.
+bool is_being_written(const fs::path& path) {
+    const std::string name = path.filename().string();
+    const std::size_t end = name.find('-');
+    pid_t process = 0;
+    const auto [read_to, error] = std::from_chars(name.data(), name.data() + std::min(end, name.size()), process);
+    const bool is_number = end != std::string::npos && error == std::errc() && read_to == name.data() + end;
+    return is_number && process > 0 && (::kill(process, 0) == 0 || errno == EPERM);
+}
+
+/// Removes what processes have left that were killed.
+void clear_temporary(const fs::path& directory) {
+    std::error_code error;
+    for (const auto& file : fs::directory_iterator(directory, error)) {
+        if (!is_being_written(file.path())) {
+            fs::remove_all(file.path(), error);
+        }
+    }
 }
 
 bool has_size(const fs::path& path, std::uint64_t size_bytes) {
@@ -37,7 +62,7 @@ std::optional<Hash256> hash_of_partial(const fs::path& path) { return fixed_from
 
 ContentStore::ContentStore(std::filesystem::path directory) : directory_(std::move(directory)) {
     std::error_code error;
-    fs::remove_all(directory_ / kTemporary, error);
+    clear_temporary(directory_ / kTemporary);
     for (const char* part : {kTemporary, kQuarantine, kPartial, kLeaves}) {
         fs::create_directories(directory_ / part, error);
         if (error) {

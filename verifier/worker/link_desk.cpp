@@ -49,6 +49,10 @@ std::optional<http::HttpResponse> LinkDesk::answer(const http::HttpRequest& requ
         const auto found = task ? meetings_.find(*task) : meetings_.end();
         meeting = found == meetings_.end() ? nullptr : found->second;
     }
+    if (meeting == nullptr && task && slash != std::string_view::npos && name.substr(slash) == "/seat") {
+        // A member may ask before its lead has begun: there is no session for it yet.
+        return http::HttpResponse{.status = 200, .content_type = "application/json", .body = R"({"session":0})"};
+    }
     if (meeting == nullptr || slash == std::string_view::npos) {
         return http::HttpResponse{
             .status = 404, .content_type = "text/plain", .body = "no group meets here for such a task\n"};

@@ -37,6 +37,19 @@ TEST_CASE("a store outlives its process and sweeps what a crash left") {
     CHECK(fs::is_empty(home.path() / "tmp"));
 }
 
+TEST_CASE("a store that another one opens keeps what is being written into it") {
+    const test::TemporaryDirectory home;
+    const ContentStore store(home.path());
+    ContentStore::Writer writer(store);
+    writer.write(as_bytes("one"));
+    const ContentStore again(home.path());
+    ContentStore::Writer other(again);
+    other.write(as_bytes("another"));
+    CHECK(writer.finish().size_bytes == 3);
+    CHECK(again.has(crypto::sha256(as_bytes("one"))));
+    CHECK(again.has(other.finish().hash));
+}
+
 TEST_CASE("a file that does not match its name is quarantined and can be stored again") {
     const test::TemporaryDirectory home;
     const ContentStore store(home.path());
