@@ -105,6 +105,7 @@ void run_steps(const Program& program, const Rows& rows, std::uint64_t memory_by
 /// Bytes that a few steps allocate at their peak, in this process. Pages of the program's files do not count: the
 /// system takes them and brings them back as it likes.
 std::size_t measure(const Program& program, std::uint64_t memory_bytes) {
+    mallopt(M_MMAP_THRESHOLD, 1 << 17);  // what is freed goes back to the system, wherever the heap has it
     for (const Program& small : {gpt(1, 1, 32, 32, 1), cnn(8)}) {  // so that the engine's code is in memory
         run_steps(small, rows_of(small), 0);
     }
