@@ -24,9 +24,7 @@
 #include <verifier/worker/group_training.hpp>
 #include <verifier/worker/offers.hpp>
 #include <verifier/worker/seating.hpp>
-#include <verifier/worker/together_lead.hpp>
-#include <verifier/worker/together_member.hpp>
-#include <verifier/worker/told.hpp>
+#include <verifier/worker/together.hpp>
 #include <verifier/worker/trainer.hpp>
 #include <verifier/worker/verdict_watch.hpp>
 #include <verifier/worker/worker_context.hpp>
@@ -49,8 +47,7 @@ class Solver final : public Role {
           shelf_(context),
           group_(context, shelf_),
           seating_(context),
-          lead_(context),
-          member_(context) {}
+          together_(context, shelf_) {}
 
     bool disputes() override { return disputes_.attend(ours()); }
 
@@ -61,7 +58,7 @@ class Solver final : public Role {
             if (task.state == contracts::TaskState::kDrawn || task.state == contracts::TaskState::kTraining) {
                 context_.want(task, urgency_of(task));
             }
-            attend_together(task);
+            together_.attend(task);
             const roles::Intent intent = next(task);
             busy = (!roles::is_long(intent) && act(task, intent)) || busy;
         }
@@ -85,9 +82,7 @@ class Solver final : public Role {
         trainers_.erase(task);
         shelf_.forget(task);
         group_.forget(task);
-        lead_.forget(task);
-        member_.end(task);
-        context_.statements->forget(task);
+        together_.forget(task);
         seating_.forget(task);
         stopped_.erase(task);
         offers_.forget(task);
@@ -104,22 +99,6 @@ class Solver final : public Role {
             return !contracts::is_member(task, context_.chain.self());
         });
         return tasks;
-    }
-
-    static bool is_together(const contracts::Task& task) { return task.group && task.group->is_together; }
-
-    /// GRP-11: a member takes part in sessions while the training goes on; the lead's session ends with it.
-    void attend_together(const contracts::Task& task) {
-        if (!is_together(task)) {
-            return;
-        }
-        const bool is_lead = task.solver == context_.chain.self();
-        if (task.state != contracts::TaskState::kTraining) {
-            lead_.end(task.id);
-            member_.end(task.id);
-        } else if (const auto artifacts = is_lead ? nullptr : context_.artifacts(task)) {
-            member_.serve(task, artifacts);
-        }
     }
 
     roles::Intent next(const contracts::Task& task) {
@@ -358,9 +337,13 @@ class Solver final : public Role {
             if (group_.is_ahead(task.id, segment)) {
                 return group_.train_ahead(task, segment, kSlice) || finish_ahead(task, segment);
             }
-            const auto together = train_together(task, segment);
+            const auto together = together_.train(task, segment, kSlice);
+            if (together == TogetherLead::Progress::kFinished) {
+                const auto artifacts = context_.artifacts(task);
+                keep_end(task, *artifacts, segment, together_.state(task.id), std::nullopt);
+            }
             if (together) {
-                return *together;
+                return *together != TogetherLead::Progress::kWaits;
             }
             Trainer* trainer = trainer_of(task, segment);
             if (trainer == nullptr) {
@@ -373,37 +356,6 @@ class Solver final : public Role {
             }
             return true;
         });
-    }
-
-    /// GRP-11: a slice of a segment that the members train together; nullopt if this machine has to do it alone.
-    std::optional<bool> train_together(const contracts::Task& task, std::uint32_t segment) {
-        if (!is_together(task) || segment == 0 || task.solver != context_.chain.self() ||
-            context_.options.together.empty()) {
-            return std::nullopt;
-        }
-        const auto artifacts = context_.artifacts(task);
-        if (!artifacts || task.checkpoints < segment) {
-            return false;  // what members state is about a state that the chain has
-        }
-        const auto load = [&] {
-            auto state = shelf_.load(*artifacts, segment - 1);
-            if (!state) {
-                compute_again(task, segment - 1);
-            }
-            return state;
-        };
-        switch (lead_.advance(task, artifacts, segment, load, kSlice)) {
-            case TogetherLead::Progress::kWaits:
-                return false;
-            case TogetherLead::Progress::kRuns:
-                return true;
-            case TogetherLead::Progress::kFinished:
-                keep_end(task, *artifacts, segment, lead_.state(task.id), std::nullopt);
-                return true;
-            case TogetherLead::Progress::kAlone:
-                break;
-        }
-        return std::nullopt;
     }
 
     /// Calls `work`; if the engine fails, the training is tried again.
@@ -426,7 +378,7 @@ class Solver final : public Role {
             );
             trainers_.erase(task.id);
             group_.forget(task.id);
-            lead_.end(task.id);
+            together_.restart(task.id);
         }
         return false;
     }
@@ -527,8 +479,7 @@ class Solver final : public Role {
     CheckpointShelf shelf_;
     GroupTraining group_;
     Seating seating_;
-    TogetherLead lead_;
-    TogetherMember member_;
+    Together together_;
     std::map<contracts::TaskId, std::unique_ptr<Trainer>> trainers_;
     std::set<contracts::TaskId> stopped_;  ///< tasks whose training cannot go on
 };

@@ -37,7 +37,7 @@ struct TogetherLead::Team {
     std::size_t tensors = 0;    ///< of the state
 };
 
-TogetherLead::Progress TogetherLead::advance(
+std::optional<TogetherLead::Progress> TogetherLead::advance(
     const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
     const Load& load, milliseconds budget
 ) {
@@ -51,11 +51,11 @@ TogetherLead::Progress TogetherLead::advance(
         team->meeting = context_.links->meeting(task.id, partners);
     }
     if (team->alone == segment) {
-        return Progress::kAlone;
+        return std::nullopt;
     }
     try {
         if (!team->session && !open(task, *artifacts, *team)) {
-            return team->alone == segment ? Progress::kAlone : Progress::kWaits;
+            return team->alone == segment ? std::nullopt : std::optional(Progress::kWaits);
         }
         if (team->segment != segment && !begin(task, *artifacts, *team, segment, load)) {
             return Progress::kWaits;
@@ -64,7 +64,7 @@ TogetherLead::Progress TogetherLead::advance(
             // A rank says that the step diverges. Whether it does only a replay can tell.
             close(*team);
             team->alone = segment;
-            return Progress::kAlone;
+            return std::nullopt;
         }
     } catch (const engine::RankError& error) {
         context_.reporter.trouble(std::string("the group's session broke off: ") + error.what());

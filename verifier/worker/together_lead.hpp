@@ -20,15 +20,15 @@ class TogetherLead {
         kWaits = 1,     ///< for members, or for the chain
         kRuns = 2,      ///< some steps were executed
         kFinished = 3,  ///< the segment is over: state() has what it leaves
-        kAlone = 4,     ///< the segment is to be trained by this machine alone
     };
     /// Gives the state at the start of a segment; nullopt if it cannot be had now.
     using Load = std::function<std::optional<std::vector<canonical::Tensor>>()>;
 
     explicit TogetherLead(WorkerContext& context) : context_(context) {}
 
-    /// Executes steps of a segment (from 1 on) for about `budget`. The checkpoint before it must be posted.
-    Progress advance(
+    /// Executes steps of a segment (from 1 on) for about `budget`; nullopt if this machine has to train it alone. The
+    /// checkpoint before it must be posted.
+    std::optional<Progress> advance(
         const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
         const Load& load, std::chrono::milliseconds budget
     );
