@@ -125,6 +125,9 @@ std::optional<contracts::DisputeId> opened_dispute(const contracts::HistoryEvent
     if (const auto* profile = std::get_if<contracts::history::ProfileChallenged>(&event)) {
         return profile->dispute;
     }
+    if (const auto* statement = std::get_if<contracts::history::Accused>(&event)) {
+        return statement->dispute;
+    }
     return std::nullopt;
 }
 

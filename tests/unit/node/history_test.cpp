@@ -190,6 +190,10 @@ TEST_CASE("tasks, their records and disputes are listed in order and in pages") 
             record(3, 1, events::Completed{}),
             record(3, 2, events::DisputeOpened{.dispute = id<DisputeId>(10), .segment = 1}),
             record(7, 2, events::DisputeOpened{.dispute = id<DisputeId>(5), .segment = 2}),
+            record(
+                7, 3,
+                events::Accused{.dispute = id<DisputeId>(30), .segment = 2, .accuser = {}, .member = {}, .answers = {}}
+            ),
         }
     );
     const auto snapshot = index.store.snapshot();
@@ -197,9 +201,12 @@ TEST_CASE("tasks, their records and disputes are listed in order and in pages") 
     CHECK(reader.tasks(0, 10).items == std::vector<TaskId>{id<TaskId>(7), id<TaskId>(3)});
     CHECK(
         reader.disputes(std::nullopt, 0, 10).items ==
-        std::vector<DisputeId>{id<DisputeId>(20), id<DisputeId>(10), id<DisputeId>(5)}
+        std::vector<DisputeId>{id<DisputeId>(20), id<DisputeId>(10), id<DisputeId>(5), id<DisputeId>(30)}
     );
-    CHECK(reader.disputes(id<TaskId>(7), 0, 10).items == std::vector<DisputeId>{id<DisputeId>(20), id<DisputeId>(5)});
+    CHECK(
+        reader.disputes(id<TaskId>(7), 0, 10).items ==
+        std::vector<DisputeId>{id<DisputeId>(20), id<DisputeId>(5), id<DisputeId>(30)}
+    );
     CHECK(reader.disputes(id<TaskId>(9), 0, 10).items.empty());
 
     std::vector<std::uint32_t> indices;
@@ -210,7 +217,7 @@ TEST_CASE("tasks, their records and disputes are listed in order and in pages") 
         }
         from = part.next;
     }
-    CHECK(indices == std::vector<std::uint32_t>{0, 1, 2});
+    CHECK(indices == std::vector<std::uint32_t>{0, 1, 2, 3});
 }
 
 TEST_CASE("a dispute's moves are its opening and the moves that succeeded, with sizes") {
