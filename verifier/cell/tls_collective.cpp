@@ -6,6 +6,8 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -100,12 +102,13 @@ class TlsCollective final : public engine::Collective {
         }
         std::unique_lock lock(mutex_);
         // Who has connected may already be gone.
-        wait(lock, options_.connect, [&] { return connected_ + 1 == options_.size || !gone_.empty(); });
-        if (connected_ + 1 != options_.size) {
-            throw std::runtime_error(
+        wait(lock, options_.connect, [&] { return came_.size() + 1 == options_.size || !gone_.empty(); });
+        if (came_.size() + 1 != options_.size) {
+            throw engine::RankError(
+                missing(), engine::RankFault::kGone,
                 "the ranks of the cell cannot connect: " +
-                (gone_.empty() ? std::to_string(connected_ + 1) + " of " + std::to_string(options_.size) + " came"
-                               : gone_.begin()->second)
+                    (gone_.empty() ? std::to_string(came_.size() + 1) + " of " + std::to_string(options_.size) + " came"
+                                   : gone_.at(*first_gone_))
             );
         }
         asio::post(io_, [this] { acceptor_.close(); });
@@ -141,6 +144,15 @@ class TlsCollective final : public engine::Collective {
     }
 
   private:
+    // The rank that left, or else the first one that did not come. The mutex must be held.
+    std::uint32_t missing() const {
+        std::uint32_t out = options_.rank == 0 ? 1 : 0;
+        while (!first_gone_ && out + 1 < options_.size && (out == options_.rank || came_.contains(out))) {
+            ++out;
+        }
+        return first_gone_.value_or(out);
+    }
+
     // Waits until `is_done`, at most for so long, and not once the rank shall stop. Returns whether it is done.
     template <class Done>
     bool wait(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds limit, Done is_done) {
@@ -320,7 +332,7 @@ class TlsCollective final : public engine::Collective {
         links_[other] = std::make_unique<Link>(std::move(stream));
         asio::co_spawn(io_, read(other, *links_[other]), asio::detached);
         const std::scoped_lock lock(mutex_);
-        ++connected_;
+        came_.insert(other);
         changed_.notify_all();
     }
 
@@ -373,7 +385,7 @@ class TlsCollective final : public engine::Collective {
     std::vector<std::map<std::uint32_t, std::deque<Bytes>>> inbox_;  // by rank and tag
     std::map<std::uint32_t, std::string> gone_;                      // ranks, and why
     std::optional<std::uint32_t> first_gone_;
-    std::uint32_t connected_ = 0;
+    std::set<std::uint32_t> came_;  // the ranks that have connected
     std::uint64_t unsent_ = 0;
     std::thread thread_;
 };

@@ -19,7 +19,8 @@ namespace {
 
 constexpr milliseconds kPatience{60'000};  // for members that do not come
 constexpr milliseconds kLook{50};
-constexpr std::uint32_t kLossesMax = 2;  // of a member, after which it is left out
+constexpr std::uint32_t kLossesMax = 2;   // of a member, after which it is left out
+constexpr std::uint32_t kBreaksMax = 10;  // of sessions within one segment, after which it is trained alone
 
 }  // namespace
 
@@ -27,6 +28,7 @@ struct TogetherLead::Team {
     std::shared_ptr<cell::Meeting> meeting;
     std::optional<Clock::time_point> asked_at;  ///< since when members are waited for
     std::map<std::string, std::uint32_t> losses;
+    std::uint32_t breaks = 0;            ///< since a segment was finished
     std::optional<std::uint32_t> alone;  ///< the segment that is not trained together
 
     TogetherRank rank;  ///< of the session
@@ -44,6 +46,7 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
     std::shared_ptr<Team>& team = teams_[task.id];
     if (team == nullptr) {
         team = std::make_shared<Team>();
+        team->rank.task = task.id;
         std::vector<AccountId> partners;
         for (const contracts::Partner& partner : task.group->partners) {
             partners.push_back(partner.account);
@@ -67,17 +70,31 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
             return std::nullopt;
         }
     } catch (const engine::RankError& error) {
-        context_.reporter.trouble(std::string("the group's session broke off: ") + error.what());
         note_lost(*team, error.rank());
-        close(*team);
+        note_break(*team, segment, error.what());
         return Progress::kWaits;
     } catch (const std::runtime_error& error) {
-        context_.reporter.trouble(std::string("the group's session broke off: ") + error.what());
-        close(*team);
+        note_break(*team, segment, error.what());
         return Progress::kWaits;
     }
-    return team->step == artifacts->first_step(segment) + artifacts->step_count(segment) ? Progress::kFinished
-                                                                                         : Progress::kRuns;
+    if (team->step != artifacts->first_step(segment) + artifacts->step_count(segment)) {
+        return Progress::kRuns;
+    }
+    team->breaks = 0;
+    return Progress::kFinished;
+}
+
+void TogetherLead::note_break(Team& team, std::uint32_t segment, const std::string& why) {
+    context_.reporter.trouble("the group's session broke off: " + why);
+    close(team);
+    if (++team.breaks == kBreaksMax) {
+        context_.reporter.trouble(
+            "task " + to_hex(team.rank.task.view()) + ": segment " + std::to_string(segment) +
+            " is trained alone, since the group's sessions break off"
+        );
+        team.breaks = 0;
+        team.alone = segment;
+    }
 }
 
 // Begins a session with the members that are there. Returns false if it has to wait, or nobody comes.

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <verifier/worker/together_session.hpp>
@@ -45,6 +46,7 @@ class TogetherLead {
         const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment, const Load& load
     );
     bool run(const TaskArtifacts& artifacts, Team& team, std::chrono::milliseconds budget);
+    void note_break(Team& team, std::uint32_t segment, const std::string& why);
     void note_lost(Team& team, std::uint32_t rank);
     void close(Team& team);
 
