@@ -142,18 +142,17 @@ bool TogetherLead::open(const contracts::Task& task, const TaskArtifacts& artifa
     return true;
 }
 
-// Begins a segment, with the state as the session has it if it has executed the one before.
+// Begins a segment. All ranks get its first state anew: who was misled in the segment before has another one.
 bool TogetherLead::begin(
     const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment, const Load& load
 ) {
-    const bool goes_on = team.segment != 0 && team.segment + 1 == segment;
-    std::optional<std::vector<canonical::Tensor>> state;
-    if (!goes_on && !(state = load())) {
+    const auto state = load();
+    if (!state) {
         return false;
     }
     const std::uint64_t first_step = artifacts.first_step(segment);
     team.session->begin_segment(context_.chain.checkpoint(task.id, segment - 1).state_root, first_step);
-    for (std::size_t i = 0; state && i < state->size(); ++i) {
+    for (std::size_t i = 0; i < state->size(); ++i) {
         team.session->set_tensor(i, (*state)[i]);
     }
     team.segment = segment;

@@ -58,13 +58,15 @@ TEST_CASE("GRP-11: together is signed, and nothing for who accepts alone") {
 
 TEST_CASE("GRP-11: at most 16 members compute each step together") {
     for (const std::size_t partners : {15U, 16U}) {
-        Chain chain(all_segments());
+        Params params = all_segments();
+        params.accept_blocks = 100;  // partners bond one after another
+        Chain chain(params);
         chain.bond_all();
         TaskSpec spec = honest().spec();
         spec.members = static_cast<std::uint8_t>(partners + 1);
         const TaskId id = drawn_group_task(chain, spec);
         for (std::size_t i = 0; i < partners; ++i) {
-            add_partner(chain);
+            add_partner(chain, member_bond(chain.params, task_value(spec)));
         }
         std::vector<const Actor*> seats{&chain.solver};
         std::transform(

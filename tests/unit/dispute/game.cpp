@@ -279,13 +279,15 @@ Hash256 root_of(const std::vector<Tensor>& state) {
     return state_root(commitments);
 }
 
-ScalarReplay::ScalarReplay(const World& world, bool initialisation, std::uint64_t seed, std::vector<Lie> lies)
+ScalarReplay::ScalarReplay(
+    const World& world, bool initialisation, std::uint64_t seed, std::vector<Lie> lies, std::uint64_t first_step
+)
     : world_(world),
       initialisation_(initialisation),
       seed_(seed),
       lies_(std::move(lies)),
       rows_tree_(dispute::dataset_tree(*world.rows)) {
-    states_[0] = initialisation ? world.initial : world.state;
+    states_[first_step] = initialisation ? world.initial : world.state;
 }
 
 /// Node by node rather than by execute_graph, so that a lie reaches everything downstream.

@@ -74,7 +74,11 @@ std::vector<canonical::Tensor> state_of(Replay& replay, std::uint64_t step);
 /// A party's replay by the scalar executor, with the lies that it tells. Goes on where a step diverges.
 class ScalarReplay final : public Replay {
   public:
-    ScalarReplay(const World& world, bool initialisation, std::uint64_t seed, std::vector<Lie> lies = {});
+    /// `world.state` is the state before `first_step`.
+    ScalarReplay(
+        const World& world, bool initialisation, std::uint64_t seed, std::vector<Lie> lies = {},
+        std::uint64_t first_step = 0
+    );
     Hash256 state_root_after(std::uint64_t step) override;
     const std::vector<canonical::Tensor>& state_before(std::uint64_t step);
     std::size_t state_size(std::uint64_t step) override { return state_before(step).size(); }

@@ -106,7 +106,7 @@ Hash256 task_hash() {
     return out;
 }
 
-void run_steps(
+std::vector<canonical::Tensor> run_steps(
     const Model& model, engine::CellSession& session, std::uint64_t first_step, std::uint64_t steps, GroupRun& out
 ) {
     const auto start = std::chrono::steady_clock::now();
@@ -121,6 +121,7 @@ void run_steps(
         state.push_back(session.tensor(i));
     }
     out.root = dispute::testing::root_of(state);
+    return state;
 }
 
 void lead(
@@ -136,9 +137,12 @@ void lead(
     if (doubles.begins_twice) {
         session->begin_segment(dispute::testing::root_of(model.world.state), 0);
     }
-    run_steps(model, *session, doubles.first_run, steps, out);
+    out.middle = run_steps(model, *session, doubles.first_run, steps, out);
     if (doubles.more_steps > 0) {
         session->begin_segment(*out.root, steps);
+        for (std::size_t i = 0; i < out.middle.size() && !doubles.keeps_state; ++i) {
+            session->set_tensor(i, out.middle[i]);
+        }
         run_steps(model, *session, steps, doubles.more_steps, out);
     }
 }

@@ -56,7 +56,8 @@ struct Doubles {
     bool is_other_program = false;  ///< from what they expect
     std::uint64_t first_run = 0;    ///< the step that rank 0 orders first
     bool begins_twice = false;      ///< rank 0 begins the segment again and gives no state for it
-    std::uint64_t more_steps = 0;   ///< of a second segment, with the state as the first has left it
+    std::uint64_t more_steps = 0;   ///< of a second segment, with the state as rank 0 has taken it from the first
+    bool keeps_state = false;       ///< rank 0 does not give it
 };
 
 crypto::SecretKey key_of(std::uint32_t rank);
@@ -65,7 +66,8 @@ Signers signers_of(std::uint32_t ranks);
 struct GroupRun {
     /// Where the ledgers are, for as long as somebody has a copy of this.
     std::shared_ptr<test::TemporaryDirectory> directory = std::make_shared<test::TemporaryDirectory>();
-    std::optional<Hash256> root;  ///< of the last state
+    std::optional<Hash256> root;            ///< of the last state
+    std::vector<canonical::Tensor> middle;  ///< the state between two segments, as rank 0 has it
     std::vector<std::shared_ptr<Ledger>> ledgers;
     std::vector<StatementCost> costs;
     std::vector<std::string> failures;                          ///< of each rank

@@ -103,6 +103,10 @@ TEST_CASE("a member refuses orders by which it would sign wrong values") {
     CHECK(failure_of([](Doubles& d) { d.first_run = 1; }) == step + "1" + rest);
     CHECK(failure_of([](Doubles& d) { d.begins_twice = true; }) == step + "0" + rest);
     CHECK(failure_of([](Doubles& d) {
+              d.more_steps = 1;
+              d.keeps_state = true;
+          }) == step + "1" + rest);
+    CHECK(failure_of([](Doubles& d) {
               d.is_other_program = true;
           }) == "rank 0 of the cell sent a program that is not the task's");
 }

@@ -148,3 +148,31 @@ TEST_CASE("STM-1: each segment has its own statements, of the state as the one b
         CHECK_FALSE(group::find_first_wrong(*ledger, second, replay).has_value());
     }
 }
+
+TEST_CASE("STM-3: who was misled in one segment states what is so in the next one") {
+    const Model model = small_mlp();
+    std::uint32_t misled = 0;
+    for (std::uint32_t skipped = 0; skipped < 24; ++skipped) {
+        CAPTURE(skipped);
+        Doubles doubles;
+        doubles.lie = Lie{.rank = 1, .step = 0, .kind = Lie::Kind::kValues, .skipped = skipped, .byte = 2};
+        doubles.more_steps = 1;
+        const GroupRun run = run_group(model, *plan::decode_layout("dp2tp2", 4), kSteps, doubles);
+        REQUIRE(run.root.has_value());
+        ScalarReplay first(model.world, false, kSeed);
+        const dispute::Claim segment = dispute::testing::make_claim(model.world, first, false, 0, kSteps, kSeed);
+        for (const auto& ledger : run.ledgers) {
+            misled += group::find_first_wrong(*ledger, segment, first).has_value() ? 1U : 0U;
+        }
+        // Whatever came of the first segment is what the second one begins with.
+        dispute::testing::World world = model.world;
+        world.state = run.middle;
+        ScalarReplay second(world, false, kSeed, {}, kSteps);
+        const dispute::Claim next = dispute::testing::make_claim(world, second, false, kSteps, 1, kSeed);
+        CHECK(run.root == next.after);
+        for (const auto& ledger : run.ledgers) {
+            CHECK_FALSE(group::find_first_wrong(*ledger, next, second).has_value());
+        }
+    }
+    CHECK(misled > 6);
+}

@@ -54,9 +54,9 @@ class Progress {
 
     void begin_segment(const Hash256& before, std::uint64_t first_step) {
         collective_.begin_segment(before, first_step);
-        if (!has_run_ || first_step != next_step_) {
-            is_given_.assign(program_.state.size(), false);
-        }
+        // A rank that somebody has misled has another state than the segment begins with, and would sign what comes of
+        // it.
+        is_given_.assign(program_.state.size(), false);
         next_step_ = first_step;
         has_run_ = false;
     }
@@ -135,7 +135,7 @@ class Progress {
     Collective& collective_;
     std::uint64_t next_step_ = 0;
     bool has_run_ = false;        // a step of the segment made the state
-    std::vector<bool> is_given_;  // of each tensor, once a segment has begun with a state of its own
+    std::vector<bool> is_given_;  // of each tensor, once a segment has begun
 };
 
 // Every other rank gets its block of a tensor that rank 0 has, of which this rank returns its own.

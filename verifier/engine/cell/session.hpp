@@ -33,7 +33,8 @@ class CellSession {
     virtual ~CellSession() = default;
 
     /// Begins a segment where ranks answer for what they send (Collective::is_stated), and does nothing elsewhere.
-    /// `before` is the state root before `first_step`, of the state as it is or as set_tensor() makes it afterwards.
+    /// `before` is the state root before `first_step`, of the state that set_tensor() gives for it: all of it, for each
+    /// segment, since a rank that was misled in the one before has another.
     virtual void begin_segment(const Hash256& /*before*/, std::uint64_t /*first_step*/) {}
     virtual void set_tensor(std::size_t index, const canonical::Tensor& tensor) = 0;
     virtual canonical::Tensor tensor(std::size_t index) = 0;
