@@ -102,7 +102,36 @@ bool Adversary::serves(const Hash256& artifact) const {
     return options_.kind != Dishonesty::kWithholdAll && !withheld_.contains(artifact);
 }
 
+/// It lies from the step on that it was told to the end of that segment.
+std::unique_ptr<engine::Collective> Adversary::links(
+    worker::WorkerContext& context, const contracts::TaskId& task, std::unique_ptr<engine::Collective> collective
+) {
+    if (!options_.misstates) {
+        return collective;
+    }
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t step = options_.step.value();
+    const std::uint64_t before = step / interval_;
+    if (misstated_.insert(task).second) {
+        context.reporter.event(
+            {{"event", "dishonest"},
+             {"task", to_hex(task.view())},
+             {"kind", to_string(*options_.misstates)},
+             {"segment", before + 1},
+             {"step", step}}
+        );
+    }
+    return make_misstating(
+        std::move(collective),
+        {.kind = *options_.misstates, .first_step = step, .last_step = (before + 1) * interval_ - 1}
+    );
+}
+
 void Adversary::note_loading(const contracts::TaskSpec& spec) {
+    {
+        const std::lock_guard lock(mutex_);
+        interval_ = spec.checkpoint_interval;
+    }
     if (options_.kind == Dishonesty::kPrivate) {
         for (const auto& [artifact, size_max] : worker::artifacts_of(spec)) {
             withhold(artifact.sha256);

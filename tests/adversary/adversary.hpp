@@ -30,6 +30,9 @@ class Adversary final : public worker::Behaviour {
     std::shared_ptr<const worker::Alteration> of_score(const std::shared_ptr<const TaskArtifacts>& evaluating
     ) const override;
     void forget(const contracts::TaskId& task) override { frauds_.erase(task); }
+    std::unique_ptr<engine::Collective> links(
+        worker::WorkerContext& context, const contracts::TaskId& task, std::unique_ptr<engine::Collective> collective
+    ) override;
     bool serves(const Hash256& artifact) const override;
     void note_loading(const contracts::TaskSpec& spec) override;
     void note_posting(
@@ -56,8 +59,11 @@ class Adversary final : public worker::Behaviour {
 
     AdversaryOptions options_;
     std::map<contracts::TaskId, std::shared_ptr<const Fraud>> frauds_{};
-    mutable std::mutex mutex_{};  ///< guards withheld_, which the artifact server's threads read
+    /// Guards what the artifact server's threads read and what sessions with other members do.
+    mutable std::mutex mutex_{};
     std::set<Hash256> withheld_{};
+    std::uint64_t interval_ = 0;               ///< steps of a segment of the task whose artifacts were loaded last
+    std::set<contracts::TaskId> misstated_{};  ///< tasks of which it has told how it lies
 };
 
 }  // namespace assay::adversary

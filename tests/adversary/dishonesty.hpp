@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <tests/adversary/misstatement.hpp>
 #include <verifier/worker/options.hpp>
 
 namespace assay::adversary {
@@ -46,10 +47,11 @@ std::vector<std::string> dishonesties_of(worker::Mode mode);
 /// What assay-adversary is told beyond the options of assay-worker.
 struct AdversaryOptions {
     Dishonesty kind = Dishonesty::kNone;
-    std::optional<std::uint64_t> step;  ///< default: in the middle of the run
-    std::optional<std::uint32_t> node;  ///< default: near the middle of the graph
-    std::filesystem::path insider_of;   ///< kInsider: the home directory of its owner's verifier
-    bool late_moves = false;            ///< makes dispute moves only when the clock has nearly run out
+    std::optional<Misstatement> misstates;  ///< how it lies to the members of a group that computes each step together
+    std::optional<std::uint64_t> step;      ///< default: in the middle of the run; for `misstates` there is none
+    std::optional<std::uint32_t> node;      ///< default: near the middle of the graph
+    std::filesystem::path insider_of;       ///< kInsider: the home directory of its owner's verifier
+    bool late_moves = false;                ///< makes dispute moves only when the clock has nearly run out
 };
 
 }  // namespace assay::adversary

@@ -12,19 +12,33 @@ namespace {
 
 using assay::adversary::Adversary;
 using assay::adversary::AdversaryOptions;
+using assay::adversary::decode_misstatement;
 using assay::adversary::Dishonesty;
 using assay::worker::Mode;
 
 constexpr const char* kGroup = "Dishonesty";
 
 void add_options(CLI::App& subcommand, Mode mode, AdversaryOptions& options, std::string& dishonest) {
-    subcommand.add_option("--dishonest", dishonest, "How to cheat; costs the bond")
-        ->check(CLI::IsMember(assay::adversary::dishonesties_of(mode)))
-        ->group(kGroup);
+    auto* cheat = subcommand.add_option("--dishonest", dishonest, "How to cheat; costs the bond")
+                      ->check(CLI::IsMember(assay::adversary::dishonesties_of(mode)))
+                      ->group(kGroup);
     subcommand.add_option("--dishonest-step", options.step, "At this step")->group(kGroup);
     subcommand.add_option("--dishonest-node", options.node, "In this node's output")->group(kGroup);
     subcommand.add_flag("--late-moves", options.late_moves, "Move in disputes only when the clock has nearly run out")
         ->group(kGroup);
+    if (mode == Mode::kSolve) {
+        subcommand
+            .add_option_function<std::string>(
+                "--misstates", [&options](const std::string& kind) { options.misstates = decode_misstatement(kind); },
+                "How to lie to the other members of a group that computes each step together: shard, zeros, stale, "
+                "reduce, stage, equivocate or withhold, from --dishonest-step to the end of its segment"
+            )
+            ->check([](const std::string& kind) {
+                return decode_misstatement(kind) ? std::string() : "\"" + kind + "\" is no way to lie";
+            })
+            ->excludes(cheat)
+            ->group(kGroup);
+    }
     if (mode == Mode::kWhistleblow) {
         subcommand.add_option("--insider-of", options.insider_of, "Home of the verifier that an insider is told by")
             ->group(kGroup);
@@ -37,6 +51,9 @@ std::unique_ptr<assay::worker::Behaviour> make_behaviour(
     options.kind = assay::adversary::decode_dishonesty(dishonest).value_or(Dishonesty::kNone);
     if ((options.kind == Dishonesty::kInsider) == options.insider_of.empty()) {
         throw std::runtime_error("--dishonest insider and --insider-of need each other");
+    }
+    if (options.misstates && !options.step) {
+        throw std::runtime_error("--misstates needs --dishonest-step");
     }
     const bool hunts = options.kind == Dishonesty::kInsider || options.kind == Dishonesty::kFreeRider;
     if (hunts && worker.join_grains != 0) {

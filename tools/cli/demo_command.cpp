@@ -29,6 +29,7 @@ demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
     if (const auto member = demo::decode_group_fraud(arguments.fraud)) {
         options.culprit_kind = member->first;
         options.culprit = member->second;
+        options.accounts = true;
     } else if (!arguments.fraud.empty()) {
         options.fraud = demo::decode_fraud(arguments.fraud);
     }
@@ -62,8 +63,11 @@ void add_demo_command(CLI::App& app, Session& session) {
     command
         ->add_option(
             "--fraud", a->fraud,
-            "One task with this fraud; without it, an honest task and a tile fraud. With --accounts: lane@RANK, "
-            "zeros@RANK, stale@RANK, withhold@RANK, or of the last rank outer@RANK and fold@RANK: what that member does"
+            "One task with this fraud; without it, an honest task and a tile fraud. With --workers, what the account "
+            "of "
+            "a rank does: zeros@RANK, stale@RANK, withhold@RANK; where each step is computed together also shard@RANK, "
+            "reduce@RANK, stage@RANK and equivocate@RANK; of replicas lane@RANK, and of the last rank outer@RANK and "
+            "fold@RANK"
         )
         ->check([](const std::string& text) {
             return demo::decode_group_fraud(text) ? std::string() : CLI::IsMember(demo::fraud_names())(text);
@@ -97,7 +101,8 @@ void add_demo_command(CLI::App& app, Session& session) {
         ->capture_default_str();
     command->add_flag(
         "--accounts", a->options.accounts,
-        "Each of the workers is an account of its own, and they train as a group: for diloco, sparseloco and streaming"
+        "Each of the workers is an account of its own, and they train as a group: they compute each step together, or "
+        "with diloco, sparseloco and streaming train replicas in turn"
     );
     command->add_flag("--keep-running", a->options.keep_running, "Leave the network up after the end, until Ctrl-C");
     auto* model = command

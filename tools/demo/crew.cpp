@@ -50,7 +50,49 @@ Work read_log(const std::filesystem::path& path) {
     return out;
 }
 
+// Of a round, what a replica sends to each other; and of the state, what is its own or every replica's.
+PlanFormulas formulas_of_turns(const program::Program& program, const std::string& parallel, std::uint32_t workers) {
+    const plan::Turns turns = plan::find_turns(program).value();
+    program::LocalReplicas local;
+    local.sent = parallel == kSparseLoco ? program::SentForm::kSparse : program::SentForm::kInt8;
+    local.fragments = turns.cycle;
+    std::vector<program::StateTensor> parameters;
+    std::copy_if(
+        program.state.begin(), program.state.end(), std::back_inserter(parameters),
+        [](const program::StateTensor& tensor) { return program::group_of(tensor) == program::StateGroup::kParameter; }
+    );
+    const std::uint64_t packed = program::round_traffic(local, parameters).packed / 8;
+    PlanFormulas out;
+    out.bytes = packed * (workers - 1) / turns.steps / turns.cycle;
+    out.state = program::size_bytes(program.state);
+    for (std::uint32_t replica = 1; replica < turns.replicas; ++replica) {
+        for (const std::uint32_t tensor : turns.own[replica]) {
+            out.state -= program::size_bytes({program.state[tensor]});
+        }
+    }
+    return out;
+}
+
 }  // namespace
+
+PlanFormulas formulas_of(const program::Program& program, const std::string& parallel, std::uint32_t workers) {
+    const plan::Layout layout = *plan::decode_layout(layout_of(parallel), workers);
+    if (layout.turns > 1) {
+        return formulas_of_turns(program, parallel, workers);
+    }
+    const plan::Plan plan = plan::make_plan(program, layout);
+    PlanFormulas out;
+    for (std::uint32_t rank = 0; rank < workers; ++rank) {
+        out.bytes += plan::traffic_of(plan, program.step, rank).bytes();
+        out.state = std::max(out.state, plan::state_bytes(plan, program, rank));
+    }
+    out.bytes /= workers;
+    // Replicas have slots of their own, which ZeRO's formulas do not know.
+    if (layout.tensor == 1 && layout.stages == 1 && parallel != kReplicasByDgc) {
+        out.state = plan::zero_state_bytes(program, layout);
+    }
+    return out;
+}
 
 Crew::Crew(
     const std::filesystem::path& bin, const std::filesystem::path& home, std::uint32_t workers, std::string parallel,
@@ -107,52 +149,10 @@ json Crew::report(const std::filesystem::path& solver_log, const program::Progra
         sent += one.steps == 0 ? 0 : one.sent_bytes / one.steps;
         state = std::max(state, one.state_bytes);
     }
-    const Formulas formulas = formulas_of(program);
+    const PlanFormulas formulas = formulas_of(program, parallel_, workers_);
     out["steps"] = steps;
     out["bytes"] = {{"sent", sent / workers_}, {"formula", formulas.bytes}};
     out["memory"] = {{"worker", state}, {"formula", formulas.state}};
-    return out;
-}
-
-Crew::Formulas Crew::formulas_of(const program::Program& program) const {
-    const plan::Layout layout = *plan::decode_layout(layout_, workers_);
-    if (layout.turns > 1) {
-        return formulas_of_turns(program);
-    }
-    const plan::Plan plan = plan::make_plan(program, layout);
-    Formulas out;
-    for (std::uint32_t rank = 0; rank < workers_; ++rank) {
-        out.bytes += plan::traffic_of(plan, program.step, rank).bytes();
-        out.state = std::max(out.state, plan::state_bytes(plan, program, rank));
-    }
-    out.bytes /= workers_;
-    // Replicas have slots of their own, which ZeRO's formulas do not know.
-    if (layout.tensor == 1 && layout.stages == 1 && parallel_ != kReplicasByDgc) {
-        out.state = plan::zero_state_bytes(program, layout);
-    }
-    return out;
-}
-
-// Of a round, what a replica sends to each other; and of the state, what is its own or every replica's.
-Crew::Formulas Crew::formulas_of_turns(const program::Program& program) const {
-    const plan::Turns turns = plan::find_turns(program).value();
-    program::LocalReplicas local;
-    local.sent = parallel_ == kSparseLoco ? program::SentForm::kSparse : program::SentForm::kInt8;
-    local.fragments = turns.cycle;
-    std::vector<program::StateTensor> parameters;
-    std::copy_if(
-        program.state.begin(), program.state.end(), std::back_inserter(parameters),
-        [](const program::StateTensor& tensor) { return program::group_of(tensor) == program::StateGroup::kParameter; }
-    );
-    const std::uint64_t packed = program::round_traffic(local, parameters).packed / 8;
-    Formulas out;
-    out.bytes = packed * (workers_ - 1) / turns.steps / turns.cycle;
-    out.state = program::size_bytes(program.state);
-    for (std::uint32_t replica = 1; replica < turns.replicas; ++replica) {
-        for (const std::uint32_t tensor : turns.own[replica]) {
-            out.state -= program::size_bytes({program.state[tensor]});
-        }
-    }
     return out;
 }
 

@@ -19,6 +19,14 @@ namespace assay::demo {
 /// says.
 std::uint16_t free_port();
 
+/// What the plan says that a machine sends in a step, and has of the state.
+struct PlanFormulas {
+    std::uint64_t bytes = 0;
+    std::uint64_t state = 0;
+};
+/// `parallel` is the name of a layout for so many workers, or a way to train replicas.
+PlanFormulas formulas_of(const program::Program& program, const std::string& parallel, std::uint32_t workers);
+
 /// The machines of a solver that is a cell: processes on loopback.
 class Crew {
   public:
@@ -42,14 +50,6 @@ class Crew {
         const;
 
   private:
-    /// What the plan says that a machine sends in a step, and has of the state.
-    struct Formulas {
-        std::uint64_t bytes = 0;
-        std::uint64_t state = 0;
-    };
-    Formulas formulas_of(const program::Program& program) const;
-    Formulas formulas_of_turns(const program::Program& program) const;
-
     std::filesystem::path hosts_file_;
     std::uint32_t workers_;
     std::string parallel_;

@@ -64,7 +64,18 @@ enum class GroupFraud : std::uint8_t {
     kStale = 4,     ///< it begins its turn with what the first round began with
     kOuter = 5,     ///< it doubles the momentum of the outer step that its turn ends with
     kFold = 6,      ///< it leaves a member's change out of that outer step
+    // Of members that compute each step together, as are zeros, stale values and withholding:
+    kShard = 7,       ///< it hands over wrong values of a node or of the state
+    kReduce = 8,      ///< it hands over a wrong part of a sum
+    kStage = 9,       ///< it hands a wrong activation to the next stage
+    kEquivocate = 10  ///< it tells one member something else than another
 };
+/// Whether members that compute each step together can cheat so, and those that train segments in turn.
+constexpr bool is_of_together(GroupFraud kind) {
+    return kind >= GroupFraud::kShard || kind == GroupFraud::kZeros || kind == GroupFraud::kStale ||
+           kind == GroupFraud::kWithhold;
+}
+constexpr bool is_of_turns(GroupFraud kind) { return kind < GroupFraud::kShard; }
 /// Whether the fraud is one of the outer step, which is made at the end of the last member's turn.
 constexpr bool is_of_outer_step(GroupFraud kind) { return kind == GroupFraud::kOuter || kind == GroupFraud::kFold; }
 /// Reads "lane@2": how the member of that rank cheats.
@@ -78,7 +89,7 @@ struct DemoOptions {
     std::uint32_t validators = 0;  ///< 0: one node with the embedded engine; else the number of nodes under CometBFT
     std::optional<std::uint32_t> watchers;  ///< drawn per verdict; nullopt: the default number
     std::uint32_t workers = 1;              ///< machines of the solver; more than one are a cell
-    std::string parallel = "zero1";         ///< how a cell divides a step
+    std::string parallel = "zero1";         ///< how a cell, or a group that computes each step together, divides a step
     bool accounts = false;                  ///< each worker is an account of its own, and they train as a group
     std::optional<std::uint32_t> culprit;   ///< of a group: the rank of the member that cheats
     GroupFraud culprit_kind = GroupFraud::kLane;

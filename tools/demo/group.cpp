@@ -30,7 +30,17 @@ constexpr std::array kKinds{
     std::pair<std::string_view, GroupFraud>{"withhold", GroupFraud::kWithhold},
     std::pair<std::string_view, GroupFraud>{"stale", GroupFraud::kStale},
     std::pair<std::string_view, GroupFraud>{"outer", GroupFraud::kOuter},
-    std::pair<std::string_view, GroupFraud>{"fold", GroupFraud::kFold}};
+    std::pair<std::string_view, GroupFraud>{"fold", GroupFraud::kFold},
+    std::pair<std::string_view, GroupFraud>{"shard", GroupFraud::kShard},
+    std::pair<std::string_view, GroupFraud>{"reduce", GroupFraud::kReduce},
+    std::pair<std::string_view, GroupFraud>{"stage", GroupFraud::kStage},
+    std::pair<std::string_view, GroupFraud>{"equivocate", GroupFraud::kEquivocate}};
+
+std::string name_of_kind(GroupFraud kind) {
+    const auto found =
+        std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& each) { return each.second == kind; });
+    return std::string(found->first);
+}
 
 /// The option of assay-adversary.
 const char* dishonesty_of(GroupFraud kind) {
@@ -47,6 +57,8 @@ const char* dishonesty_of(GroupFraud kind) {
             return "outer";
         case GroupFraud::kFold:
             return "fold";
+        default:
+            break;  // of members that compute together
     }
     return "";
 }
@@ -149,11 +161,22 @@ std::optional<std::pair<GroupFraud, std::uint32_t>> decode_group_fraud(std::stri
 }
 
 GroupCast::GroupCast(const DemoOptions& options)
-    : members_(options.workers), culprit_(options.culprit), kind_(options.culprit_kind) {}
+    : members_(options.workers),
+      culprit_(options.culprit),
+      kind_(options.culprit_kind),
+      together_(is_together(options) ? std::optional<TogetherCast>(options) : std::nullopt) {}
 
 std::vector<std::string> GroupCast::arguments_of(const Network& network, std::uint32_t rank, std::uint64_t interval) {
     std::vector<std::string> out{"solve"};
-    if (rank == culprit_) {
+    if (together_) {
+        const auto more = together_->arguments_of(rank);
+        out.insert(out.end(), more.begin(), more.end());
+    }
+    if (rank == culprit_ && together_) {
+        // In the middle of a segment behind the middle of the task, so that something is left of it.
+        const std::uint64_t step = together_->segments() * 5 / 8 * interval + interval / 2;
+        out.insert(out.end(), {"--misstates", name_of_kind(kind_), "--dishonest-step", std::to_string(step)});
+    } else if (rank == culprit_) {
         // In the middle of its turn of the second round, so that something is left of the task.
         const std::uint64_t step = (members_ + rank) * interval + interval / 2;
         out.insert(out.end(), {"--dishonest", dishonesty_of(kind_), "--dishonest-step", std::to_string(step)});
@@ -173,6 +196,10 @@ std::vector<std::string> GroupCast::arguments_of(const Network& network, std::ui
 
 void GroupCast::hear(const WorkerEvent& heard) {
     const std::string kind = heard.event.value("event", "");
+    if (together_) {
+        together_->hear(heard);
+        return;
+    }
     Traffic& traffic = traffic_[heard.worker];
     if (kind == "fetched") {
         traffic.fetched.insert(heard.event.value("index", 0U));
@@ -201,6 +228,10 @@ json GroupCast::report(Network& network, const Story& story, const Crew::Roots& 
         out["members"].push_back({{"rewarded", part.rewarded}, {"slashed", part.slashed}});
     }
     out["honest_lost"] = honest_lost;
+    if (together_) {
+        out.update(together_->report(network, program));
+        return out;
+    }
     std::uint64_t bytes = 0;
     std::uint64_t formula = 0;
     std::uint64_t state = 0;
@@ -240,23 +271,37 @@ std::vector<std::string> GroupCast::judge(const json& report) const {
         (report.at("segments") < report.at("of_segments")) == is_wrong,
         "the task was not cut exactly where somebody cheated"
     );
+    if (together_) {
+        const auto more = together_->judge(report, is_wrong);
+        out.insert(out.end(), more.begin(), more.end());
+    } else {
+        judge_traffic(report, out);
+    }
+    std::uint32_t rank = 0;
+    for (const json& member : report.at("members")) {
+        const bool is_culprit = is_wrong && rank == culprit_;
+        const bool was_paid = member.at("rewarded") > 0;
+        // A member whose first segment lies behind the cut has earned nothing.
+        const bool must_be_paid = !is_culprit && (together_ || rank < report.at("segments"));
+        expect(!is_culprit || !was_paid, "who cheated was paid");
+        expect(!must_be_paid || was_paid, GroupCast::name_of(rank) + " was not paid for what it trained");
+        ++rank;
+    }
+    return out;
+}
+
+void GroupCast::judge_traffic(const json& report, std::vector<std::string>& out) {
+    const auto expect = [&](bool holds, const std::string& complaint) {
+        if (!holds) {
+            out.push_back(complaint);
+        }
+    };
     const auto is_within = [&](const char* what, const char* measured) {
         const auto value = report.at(what).at(measured).get<double>();
         return value > 0.0 && value <= 1.05 * report.at(what).at("formula").get<double>();
     };
     expect(is_within("bytes", "sent"), "members fetched more of each other than differs, or nothing");
     expect(is_within("memory", "worker"), "a member held more than one state, or none");
-    std::uint32_t rank = 0;
-    for (const json& member : report.at("members")) {
-        const bool is_culprit = is_wrong && rank == culprit_;
-        const bool was_paid = member.at("rewarded") > 0;
-        // A member whose first segment lies behind the cut has earned nothing.
-        const bool must_be_paid = !is_culprit && rank < report.at("segments");
-        expect(!is_culprit || !was_paid, "who cheated was paid");
-        expect(!must_be_paid || was_paid, GroupCast::name_of(rank) + " was not paid for what it trained");
-        ++rank;
-    }
-    return out;
 }
 
 std::string describe_group(const json& report) {
@@ -271,9 +316,13 @@ std::string describe_group(const json& report) {
     const auto number = [&](const char* what, const char* name) {
         return std::to_string(report.at(what).at(name).get<std::uint64_t>());
     };
-    return out + (report.at("convicted").empty() ? " nobody" : "") + "\n  each fetched " + number("bytes", "sent") +
-           " bytes for each of its steps (the formula says " + number("bytes", "formula") + "), and held at most " +
-           number("memory", "worker") + " bytes of states (" + number("memory", "formula") + ")";
+    out += report.at("convicted").empty() ? " nobody" : "";
+    if (report.contains("accusations")) {
+        return out + describe_together(report);
+    }
+    return out + "\n  each fetched " + number("bytes", "sent") + " bytes for each of its steps (the formula says " +
+           number("bytes", "formula") + "), and held at most " + number("memory", "worker") + " bytes of states (" +
+           number("memory", "formula") + ")";
 }
 
 }  // namespace assay::demo

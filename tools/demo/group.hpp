@@ -14,6 +14,7 @@
 #include <tools/demo/demo.hpp>
 #include <tools/demo/network.hpp>
 #include <tools/demo/story.hpp>
+#include <tools/demo/together.hpp>
 #include <verifier/compile/program/program.hpp>
 
 namespace assay::demo {
@@ -46,9 +47,12 @@ class GroupCast {
     std::vector<std::string> judge(const nlohmann::json& report) const;
 
   private:
+    static void judge_traffic(const nlohmann::json& report, std::vector<std::string>& out);
+
     std::uint32_t members_;
     std::optional<std::uint32_t> culprit_;
     GroupFraud kind_;
+    std::optional<TogetherCast> together_;  ///< where the members compute each step together
     std::string lead_url_;
     /// What a member has of others' checkpoints.
     struct Traffic {

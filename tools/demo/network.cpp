@@ -193,7 +193,9 @@ void Network::start_worker(const std::string& name, const std::vector<std::strin
     const auto own_node = urls_.find(name);
     const std::string url =
         own_node != urls_.end() ? own_node->second : nodes_.at(commands_.size() % nodes_.size()).url;
-    const bool cheats = std::find(arguments.begin(), arguments.end(), "--dishonest") != arguments.end();
+    const bool cheats = std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+        return argument == "--dishonest" || argument == "--misstates";
+    });
     const std::filesystem::path program = bin_ / (cheats ? "assay-adversary" : "assay-worker");
     if (!std::filesystem::exists(program)) {
         throw std::runtime_error(

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <consensus/cometbft/supervisor.hpp>
+#include <contracts/state/group.hpp>
 #include <tools/demo/cast.hpp>
 #include <tools/demo/workload.hpp>
 #include <verifier/plan/layout.hpp>
@@ -34,10 +35,24 @@ void check_options(const DemoOptions& options) {
             "--workers is for an honest task in exact mode: a cell is one solver, whatever its machines"
         );
     }
-    if (options.accounts && (options.workers < 2 || !is_local(options.parallel))) {
+    if (options.accounts && (options.workers < 2 || options.parallel == kReplicasByDgc)) {
         throw std::runtime_error(
-            "--accounts has local replicas trained by several accounts: give --workers 2 or more, and --parallel "
-            "diloco, sparseloco or streaming"
+            "--accounts has several accounts train: give --workers 2 or more, and any --parallel but dgc"
+        );
+    }
+    if (is_together(options) && options.workers > contracts::kMaxMembersTogether) {
+        throw std::runtime_error(
+            "at most " + std::to_string(contracts::kMaxMembersTogether) + " accounts compute each step together"
+        );
+    }
+    if (options.culprit && options.accounts &&
+        !(is_together(options) ? is_of_together(options.culprit_kind) : is_of_turns(options.culprit_kind))) {
+        throw std::runtime_error(
+            is_together(options)
+                ? "who computes each step together cheats by shard, zeros, stale, reduce, stage, "
+                  "equivocate or withhold; lane, outer and fold are of diloco, sparseloco and streaming"
+                : "who trains replicas in turn cheats by lane, zeros, stale, withhold, outer or fold; shard, "
+                  "reduce, stage and equivocate are of dp, zero1, tp and the like"
         );
     }
     if (options.culprit && (!options.accounts || *options.culprit >= options.workers)) {

@@ -119,10 +119,16 @@ std::string layout_of(std::string_view parallel) {
     return trains_replicas(parallel) ? "turns" : std::string(parallel);
 }
 
+bool is_together(const DemoOptions& options) { return options.accounts && !trains_replicas(options.parallel); }
+
 std::string settings_of(const Workload& workload, const DemoOptions& options) {
     const bool by_dgc = options.parallel == kReplicasByDgc;
     const std::uint32_t parts = by_dgc ? options.workers : 1;
-    const std::uint32_t batch_size = div_ceil(workload.batch_size, parts) * parts;
+    std::uint32_t batch_size = div_ceil(workload.batch_size, parts) * parts;
+    if (is_together(options)) {
+        // Each part of a sum over the batch is of 32 samples, for which its member can answer.
+        batch_size = std::max(batch_size, options.workers * static_cast<std::uint32_t>(canonical::kTileDim));
+    }
     std::string out = "[model]\n" + workload.model + "batch_size = " + std::to_string(batch_size) + "\n\n[optimizer]\n";
     out += by_dgc ? kReplicaOptimizer : workload.optimizer;
     if (trains_replicas(options.parallel)) {

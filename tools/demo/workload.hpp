@@ -58,6 +58,9 @@ std::string layout_of(std::string_view parallel);
 /// equal parts.
 std::string settings_of(const Workload& workload, const DemoOptions& options);
 
+/// Whether the accounts of a group compute each step together, rather than local replicas in turn.
+bool is_together(const DemoOptions& options);
+
 /// Steps of a segment; of local replicas, of a turn.
 std::uint64_t interval_of(const Workload& workload, const DemoOptions& options);
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <tools/demo/demo.hpp>
+#include <tools/demo/network.hpp>
+#include <tools/demo/story.hpp>
+#include <verifier/compile/program/program.hpp>
+
+namespace assay::demo {
+
+/// What is particular to a group whose accounts compute each step together (GRP-11), and answer for what they tell each
+/// other (STM rules).
+class TogetherCast {
+  public:
+    explicit TogetherCast(const DemoOptions& options);
+
+    std::uint32_t segments() const { return segments_; }
+    /// The worker's arguments of a member.
+    std::vector<std::string> arguments_of(std::uint32_t rank) const;
+    /// Notes what members sent each other, and whom they accused.
+    void hear(const WorkerEvent& heard);
+    /// What members sent and held beside what the plan says, and who accused whom of what.
+    nlohmann::json report(const Network& network, const program::Program& program) const;
+    /// What is not as it should be, in words. `is_wrong`: a member has told others something wrong.
+    std::vector<std::string> judge(const nlohmann::json& report, bool is_wrong) const;
+
+  private:
+    /// A member's longest session.
+    struct Served {
+        std::uint64_t steps = 0;
+        std::uint64_t sent_bytes = 0;
+        std::uint64_t signature_bytes = 0;
+        std::uint64_t state_bytes = 0;
+    };
+    std::uint32_t members_;
+    std::uint32_t segments_;
+    std::string parallel_;
+    bool is_disturbed_;                       ///< whether a member leaves, so that sessions have fewer
+    std::map<std::string, Served> served_{};  ///< by the member's name
+    struct Accused {
+        std::string accuser;  ///< its worker
+        nlohmann::json event;
+    };
+    std::vector<Accused> accused_{};
+};
+
+/// What such a group did, in a few lines after those of every group.
+std::string describe_together(const nlohmann::json& report);
+
+}  // namespace assay::demo
