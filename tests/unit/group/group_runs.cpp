@@ -248,6 +248,9 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
             ),
             doubles.lie, out.costs[rank], lies[rank]
         ));
+        if (const auto lie = doubles.misstated.find(rank); lie != doubles.misstated.end()) {
+            collectives[rank] = adversary::make_misstating(std::move(collectives[rank]), lie->second);
+        }
     }
     const auto guarded = [&](std::uint32_t rank, const auto& work) {
         try {

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tests/adversary/misstatement.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <core/base/bytes.hpp>
+#include <verifier/plan/message.hpp>
+
+namespace assay::adversary {
+
+using canonical::Source;
+using engine::Contents;
+using plan::MessagePiece;
+using plan::MessagePieces;
+
+namespace {
+
+constexpr std::array<std::pair<Misstatement, const char*>, 7> kMisstatements{
+    {{Misstatement::kShard, "shard"},
+     {Misstatement::kZeros, "zeros"},
+     {Misstatement::kStale, "stale"},
+     {Misstatement::kReduce, "reduce"},
+     {Misstatement::kStage, "stage"},
+     {Misstatement::kEquivocate, "equivocate"},
+     {Misstatement::kWithhold, "withhold"}}};
+
+constexpr std::uint32_t kExponentBits = 0x7f800000;  // of an f32
+constexpr std::uint32_t kExponentLow = 0x00800000;
+
+// Inverts the bit of an integer below its highest one, or a higher bit, so that it survives rounding.
+std::uint64_t other_integer(std::uint64_t bits, std::uint32_t width, std::uint32_t lowest) {
+    const std::uint32_t unused = 64 - 8 * width;
+    const auto value = static_cast<std::int64_t>(bits << unused) >> unused;
+    const std::uint64_t magnitude = static_cast<std::uint64_t>(value < 0 ? ~value : value);
+    const auto used = static_cast<std::uint32_t>(std::bit_width(magnitude));
+    return bits ^ (std::uint64_t{1} << std::max(used < 2 ? 0 : used - 2, lowest));
+}
+
+// What a piece says does not tell floats from integers. A small integer would be a denormal f32 or none.
+std::uint64_t other_word(std::uint32_t bits) {
+    const auto value = static_cast<std::int32_t>(bits);
+    const std::uint32_t exponent = bits & kExponentBits;
+    if (exponent == 0 || exponent == kExponentBits) {
+        constexpr std::int32_t kLeast = -(1 << 23);
+        return value >= kLeast ? other_integer(bits, 4, 0) : bits;
+    }
+    const bool stays_finite = ((bits ^ kExponentLow) & kExponentBits) != kExponentBits;
+    return bits ^ (stays_finite ? kExponentLow : kExponentLow >> 1U);
+}
+
+// Another value in the place of this one.
+void alter_value(std::uint8_t* at, std::uint32_t width) {
+    std::uint64_t bits = 0;
+    for (std::uint32_t i = 0; i < width; ++i) {
+        bits |= std::uint64_t{at[i]} << (8 * i);
+    }
+    if (width == 4) {
+        bits = other_word(static_cast<std::uint32_t>(bits));
+    } else if (width <= 2) {
+        bits ^= 0x40;  // of a bf16 the highest bit of its fraction
+    } else {
+        bits = other_integer(bits, width, 4 * width);
+    }
+    for (std::uint32_t i = 0; i < width; ++i) {
+        at[i] = static_cast<std::uint8_t>(bits >> (8 * i));
+    }
+}
+
+template <class F>
+void for_values(const MessagePiece& piece, Bytes& message, F act) {
+    for (std::size_t row = 0; row < piece.rows; ++row) {
+        for (std::size_t col = 0; col < piece.cols; ++col) {
+            act(message.data() + piece.offset + row * piece.stride + col * piece.width);
+        }
+    }
+}
+
+void alter_piece(const MessagePiece& piece, Bytes& message) {
+    for_values(piece, message, [&](std::uint8_t* value) { alter_value(value, piece.width); });
+}
+
+bool is_output(const MessagePiece& piece) { return !piece.part && piece.source == Source::kNode; }
+
+auto place_of(const MessagePiece& piece) {
+    const plan::PartialRange part = piece.part.value_or(plan::PartialRange{});
+    return std::tuple(
+        piece.source, piece.index, part.first, part.count, piece.hop, piece.row, piece.col, piece.rows, piece.cols,
+        piece.width
+    );
+}
+
+class Misstating final : public engine::Collective {
+  public:
+    Misstating(std::unique_ptr<engine::Collective> inner, const Misstated& lie) : inner_(std::move(inner)), lie_(lie) {}
+
+    std::uint32_t rank() const override { return inner_->rank(); }
+    std::uint32_t size() const override { return inner_->size(); }
+    std::vector<Bytes> exchange(std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag)
+        override {
+        check_present();
+        count(to);
+        return inner_->exchange(std::move(to), expected, tag);
+    }
+    void settle() override {
+        check_present();
+        inner_->settle();
+    }
+    bool is_stated() const override { return inner_->is_stated(); }
+    std::vector<Bytes> exchange_stated(
+        std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag, const Contents& contents
+    ) override {
+        check_present();
+        if (step_ >= lie_.first_step && step_ <= lie_.last_step) {
+            alter(to, tag, contents);
+        } else if (lie_.kind == Misstatement::kStale && step_ + 1 == lie_.first_step) {
+            for (std::uint32_t other = 0; other < size(); ++other) {
+                sent_[{other, tag, messages_[{other, tag}]++}] = to[other];
+            }
+        }
+        count(to);
+        return inner_->exchange_stated(std::move(to), expected, tag, contents);
+    }
+    void begin_segment(const Hash256& before, std::uint64_t first_step) override {
+        check_present();
+        inner_->begin_segment(before, first_step);
+        reset(first_step);
+    }
+    void begin_step(std::uint64_t step) override {
+        has_left_ = has_left_ || (lie_.kind == Misstatement::kWithhold && step >= lie_.first_step);
+        check_present();
+        inner_->begin_step(step);
+        if (step != step_) {
+            reset(step);
+        }
+    }
+
+  private:
+    void check_present() const {
+        if (has_left_) {
+            throw std::runtime_error(
+                "this member withholds what it has of step " + std::to_string(lie_.first_step) + " of the task"
+            );
+        }
+    }
+
+    void reset(std::uint64_t step) {
+        step_ = step;
+        messages_.clear();
+        has_lied_ = false;
+    }
+
+    void alter(std::vector<Bytes>& to, std::uint32_t tag, const Contents& contents) {
+        switch (lie_.kind) {
+            case Misstatement::kShard:
+                return alter_all(to, contents, [](const MessagePiece& piece) { return !piece.part; });
+            case Misstatement::kReduce:
+                return alter_all(to, contents, [](const MessagePiece& piece) { return piece.part.has_value(); });
+            case Misstatement::kStage: {
+                const bool was_first = !has_lied_;
+                return alter_all(to, contents, [&](const MessagePiece& piece) {
+                    return was_first && is_output(piece) && piece.hop == 0;
+                });
+            }
+            case Misstatement::kZeros:
+                for (Bytes& message : to) {
+                    std::fill(message.begin(), message.end(), 0);
+                }
+                return;
+            case Misstatement::kStale:
+                for (std::uint32_t other = 0; other < size(); ++other) {
+                    const auto old = sent_.find({other, tag, messages_[{other, tag}]++});
+                    if (old != sent_.end() && old->second.size() == to[other].size()) {
+                        to[other] = old->second;
+                    }
+                }
+                return;
+            case Misstatement::kEquivocate:
+                return equivocate(to, contents);
+            case Misstatement::kWithhold:
+                return;
+        }
+    }
+
+    template <class F>
+    void alter_all(std::vector<Bytes>& to, const Contents& contents, F is_meant) {
+        for (std::uint32_t other = 0; other < size(); ++other) {
+            if (contents.to[other] == nullptr) {
+                continue;
+            }
+            for (const MessagePiece& piece : contents.to[other]->pieces) {
+                if (is_meant(piece)) {
+                    alter_piece(piece, to[other]);
+                    has_lied_ = true;
+                }
+            }
+        }
+    }
+
+    // Once in a step. Of an exchange, so that nobody has been told yet what others are.
+    void equivocate(std::vector<Bytes>& to, const Contents& contents) {
+        std::map<decltype(place_of(MessagePiece{})), std::uint32_t> told;  // to which rank first
+        for (std::uint32_t other = 0; other < size() && !has_lied_; ++other) {
+            const MessagePieces* const message = contents.to[other].get();
+            for (std::size_t i = 0; message != nullptr && i < message->pieces.size() && !has_lied_; ++i) {
+                const MessagePiece& piece = message->pieces[i];
+                const bool is_other = !told.emplace(place_of(piece), other).second;
+                if (is_other || size() == 2) {
+                    alter_piece(piece, to[other]);
+                    has_lied_ = true;
+                }
+            }
+        }
+    }
+
+    std::unique_ptr<engine::Collective> inner_;
+    Misstated lie_;
+    std::uint64_t step_ = 0;
+    bool has_lied_ = false;  // in this step
+    bool has_left_ = false;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> messages_;  // of this step, by receiver and tag
+    // In the step before the lie, by receiver, tag and number of the message.
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Bytes> sent_;
+};
+
+}  // namespace
+
+const char* to_string(Misstatement kind) noexcept {
+    for (const auto& [value, name] : kMisstatements) {
+        if (value == kind) {
+            return name;
+        }
+    }
+    return "";
+}
+
+std::optional<Misstatement> decode_misstatement(const std::string& name) {
+    for (const auto& [value, known] : kMisstatements) {
+        if (name == known) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
+std::unique_ptr<engine::Collective> make_misstating(std::unique_ptr<engine::Collective> inner, const Misstated& lie) {
+    return std::make_unique<Misstating>(std::move(inner), lie);
+}
+
+}  // namespace assay::adversary
