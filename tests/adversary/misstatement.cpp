@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -18,7 +19,6 @@ namespace assay::adversary {
 using canonical::Source;
 using engine::Contents;
 using plan::MessagePiece;
-using plan::MessagePieces;
 
 namespace {
 
@@ -117,6 +117,7 @@ class Misstating final : public engine::Collective {
         std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag, const Contents& contents
     ) override {
         check_present();
+        is_shared_ = is_shared_ || shares_piece(contents);
         if (step_ >= lie_.first_step && step_ <= lie_.last_step) {
             alter(to, tag, contents);
         } else if (lie_.kind == Misstatement::kStale && step_ + 1 == lie_.first_step) {
@@ -137,6 +138,7 @@ class Misstating final : public engine::Collective {
         check_present();
         inner_->begin_step(step);
         if (step != step_) {
+            has_watched_ = true;
             reset(step);
         }
     }
@@ -205,16 +207,29 @@ class Misstating final : public engine::Collective {
 
     // Once in a step. Of an exchange, so that nobody has been told yet what others are.
     void equivocate(std::vector<Bytes>& to, const Contents& contents) {
-        std::map<decltype(place_of(MessagePiece{})), std::uint32_t> told;  // to which rank first
-        for (std::uint32_t other = 0; other < size() && !has_lied_; ++other) {
-            const MessagePieces* const message = contents.to[other].get();
-            for (std::size_t i = 0; message != nullptr && i < message->pieces.size() && !has_lied_; ++i) {
-                const MessagePiece& piece = message->pieces[i];
-                const bool is_other = !told.emplace(place_of(piece), other).second;
-                if (is_other || size() == 2) {
-                    alter_piece(piece, to[other]);
-                    has_lied_ = true;
-                }
+        const bool does_one_do = size() == 2 || (has_watched_ && !is_shared_);
+        for_pieces(contents, [&](const MessagePiece& piece, std::uint32_t other, bool is_again) {
+            if (!has_lied_ && (is_again || does_one_do)) {
+                alter_piece(piece, to[other]);
+                has_lied_ = true;
+            }
+        });
+    }
+    static bool shares_piece(const Contents& contents) {
+        bool out = false;
+        for_pieces(contents, [&](const MessagePiece&, std::uint32_t, bool is_again) { out = out || is_again; });
+        return out;
+    }
+    // All pieces, by receiver; whether one before was told the same.
+    template <class F>
+    static void for_pieces(const Contents& contents, F act) {
+        std::set<decltype(place_of(MessagePiece{}))> told;
+        for (std::uint32_t other = 0; other < contents.to.size(); ++other) {
+            if (contents.to[other] == nullptr) {
+                continue;
+            }
+            for (const MessagePiece& piece : contents.to[other]->pieces) {
+                act(piece, other, !told.insert(place_of(piece)).second);
             }
         }
     }
@@ -224,6 +239,8 @@ class Misstating final : public engine::Collective {
     std::uint64_t step_ = 0;
     bool has_lied_ = false;  // in this step
     bool has_left_ = false;
+    bool has_watched_ = false;  // a step and more
+    bool is_shared_ = false;    // two ranks were told one piece in one exchange
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> messages_;  // of this step, by receiver and tag
     // In the step before the lie, by receiver, tag and number of the message.
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Bytes> sent_;

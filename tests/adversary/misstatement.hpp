@@ -11,16 +11,19 @@
 namespace assay::adversary {
 
 /// How a member of a group that computes each step together lies about what it hands to others. It signs what it sends:
-/// each of these messages is a statement (STM-1) that is wrong wherever the altered value is not the old one. But for
-/// kEquivocate, what is sent in place of a value depends on that value and on what the piece is, not on the receiver.
+/// each of these messages is a statement (STM-1) that is wrong wherever the altered value is not the old one. Of
+/// kShard, kZeros, kReduce and kStage what is sent in place of a value depends on that value and on what the piece is,
+/// not on the receiver. A stale value may be another one than the lead takes after the step.
 enum class Misstatement : std::uint8_t {
-    kShard,       ///< every value that it states whole, of a node's output or of the state, is another one of that size
-    kZeros,       ///< zeros in the place of all values and parts
-    kStale,       ///< what it sent in the same place in the step before; nothing is altered if there is no such step
-    kReduce,      ///< every part of a reduction is another one of that size
-    kStage,       ///< the outputs of nodes in the first message of the step that has any: activations, between stages
-    kEquivocate,  ///< one piece that two ranks are told is another one for the second of them; of two ranks, the other
-    kWithhold,    ///< leaves, by an exception, when the step begins
+    kShard,   ///< every value that it states whole, of a node's output or of the state, is another one of that size
+    kZeros,   ///< zeros in the place of all values and parts
+    kStale,   ///< what it sent in the same place in the step before; nothing is altered if there is no such step
+    kReduce,  ///< every part of a reduction is another one of that size
+    kStage,   ///< the outputs of nodes in the first message of the step that has any: activations, between stages
+    /// One piece that two ranks are told in one exchange is another one for the second of them. Who has told no two
+    /// ranks the same in the session's steps so far, or has one other rank, alters one for that one: a lie like others.
+    kEquivocate,
+    kWithhold,  ///< leaves, by an exception, when the step begins
 };
 /// Returns the name that decode_misstatement() reads.
 const char* to_string(Misstatement kind) noexcept;

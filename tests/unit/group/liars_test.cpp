@@ -95,7 +95,7 @@ TEST_CASE("STM-5: a member that lies in whatever way is the first whose statemen
         const auto kind = adversary::decode_misstatement(name);
         REQUIRE(kind.has_value());
         CHECK(adversary::to_string(*kind) == std::string(name));
-        for (const std::uint32_t liar : {0U, 2U}) {
+        for (const std::uint32_t liar : {0U, 2U, 3U}) {
             CAPTURE(liar);
             Doubles doubles;
             doubles.misstated[liar] = {.kind = *kind, .first_step = 1, .last_step = 1};
