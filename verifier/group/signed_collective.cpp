@@ -144,6 +144,17 @@ SignedCollective::Hashed SignedCollective::hashed(const plan::MessagePieces& mes
 
 void SignedCollective::sign(const plan::MessagePieces& message, Bytes& bytes) {
     const Stopwatch watch(cost_->time);
+    const bool is_handed_on =
+        step_ == first_step_ &&
+        std::any_of(message.pieces.begin(), message.pieces.end(), [](const plan::MessagePiece& piece) {
+            return piece.source == canonical::Source::kState && piece.hop > 0;
+        });
+    if (is_handed_on && rank() != 0 && !signers_.hands_on_state) {
+        throw std::runtime_error(
+            "this rank should hand on the state with which step " + std::to_string(step_) +
+            " begins, which it cannot answer for"
+        );
+    }
     const Hashed own = hashed(message, bytes);
     ++cost_->messages;
     cost_->pieces += own.values.size();

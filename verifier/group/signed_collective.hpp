@@ -21,6 +21,9 @@ struct Signers {
     std::string chain_id;
     Hash256 task;
     std::vector<AccountId> accounts;  ///< of each rank
+    /// Whether this rank hands on the state that a segment begins with, as rank 0 has given it. It would answer for
+    /// that alone: there is no step yet whose dispute it could answer by showing who gave it (STM-5).
+    bool hands_on_state = false;
 };
 
 /// Whether a segment of the task begins with this step and the state with this root: what a member knows from the
@@ -64,6 +67,7 @@ class SignedCollective final : public engine::Collective {
 
     bool is_stated() const override { return true; }
     /// Throws engine::RankError, naming the rank, if it sends a message without its signature.
+    /// Throws std::runtime_error rather than hand on what it must not.
     std::vector<Bytes> exchange_stated(
         std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag,
         const engine::Contents& contents

@@ -152,4 +152,21 @@ std::optional<std::uint32_t> unstatable_node(const Plan& plan, const canonical::
     return std::nullopt;
 }
 
+bool hands_on_state(const Plan& plan, const canonical::Graph& graph) {
+    for (std::uint32_t node = 0; node + 1 < graph.size(); ++node) {
+        for (const Item& item : items_of(plan, graph, node)) {
+            const std::vector<std::vector<Transfer>> sent = input_transfers(plan, graph, item);
+            for (std::size_t i = 0; i < sent.size(); ++i) {
+                const bool is_handed_on = std::any_of(sent[i].begin(), sent[i].end(), [](const Transfer& transfer) {
+                    return transfer.from != 0;
+                });
+                if (graph[node].inputs[i].source == canonical::Source::kState && is_handed_on) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
 }  // namespace assay::plan

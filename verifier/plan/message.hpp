@@ -83,4 +83,7 @@ std::vector<PartSlice> slices_of_part(const canonical::Node& node, const IndexSe
 /// plan has none.
 std::optional<std::uint32_t> unstatable_node(const Plan& plan, const canonical::Graph& graph);
 
+/// Whether a rank other than 0 sends others blocks of the state before a step.
+bool hands_on_state(const Plan& plan, const canonical::Graph& graph);
+
 }  // namespace assay::plan

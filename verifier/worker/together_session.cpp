@@ -25,7 +25,11 @@ TogetherLinks connect_together(
                 .timeout = kRankTimeout,
                 .stop = &stop}
     );
-    group::Signers signers{.chain_id = rank.chain_id, .task = retag<Hash256>(rank.task), .accounts = rank.accounts};
+    group::Signers signers{
+        .chain_id = rank.chain_id,
+        .task = retag<Hash256>(rank.task),
+        .accounts = rank.accounts,
+        .hands_on_state = false};
     auto stated = std::make_unique<group::SignedCollective>(
         std::move(links), std::move(signers), key, context.statements->of(rank.task), std::move(check)
     );
@@ -34,7 +38,11 @@ TogetherLinks connect_together(
 }
 
 bool can_state(const program::Program& program, const plan::Layout& layout) {
-    return layout.turns == 1 && !plan::unstatable_node(plan::make_plan(program, layout), program.step);
+    if (layout.turns > 1) {
+        return false;
+    }
+    const plan::Plan plan = plan::make_plan(program, layout);
+    return !plan::unstatable_node(plan, program.step) && !plan::hands_on_state(plan, program.step);
 }
 
 std::optional<plan::Layout> layout_together(

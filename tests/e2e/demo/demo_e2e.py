@@ -9,6 +9,7 @@
                                    and skipped where that cannot be
     demo_e2e.py BIN cell PLAN      a solver of four machines that divide each step by PLAN
     demo_e2e.py BIN group FRAUD [PARALLEL]  four accounts that train local replicas as a group, one of which may cheat
+    demo_e2e.py BIN together PLAN FRAUD  four accounts that compute each step together, one of which may lie to the others
     demo_e2e.py BIN task           a user's own task directory
     demo_e2e.py BIN frozen         a fraud in a task with a frozen parameter, which checkpoints leave out
     demo_e2e.py BIN boundary       a fraud in a task whose activations cross a boundary, and two stages that train it
@@ -288,6 +289,29 @@ def check_group(binaries, folder, fraud, parallel="diloco"):
     check("who was paid" in story, "the story was not told")
 
 
+def check_together(binaries, folder, plan, fraud):
+    workers = 4
+    cheats = ["--fraud", fraud] if fraud != "none" else []
+    report, story = run_demo(binaries, folder / "home", "--workers", str(workers), "--parallel", plan, "--accounts", *cheats)
+    check_shape(report)
+    check(report["parallel"] == plan and report["workers"] == workers, "the report is of another group")
+    check(len(report["root"]) == 64 and report["root"] == report["one_process_root"], "the group's root is not one process's")
+    check(report["state"] == "settled", "the task must be settled, for all or for what is left of it")
+    check(report["honest_lost"] == 0, "an honest member lost stake")
+    is_wrong = bool(cheats) and not fraud.startswith("withhold")
+    culprit = int(fraud.partition("@")[2]) if is_wrong else None
+    check(report["convicted"] == ([culprit] if is_wrong else []), f"convicted were {report['convicted']}")
+    segments, all_segments = report["segments"], report["of_segments"]
+    check(segments == (5 if is_wrong else all_segments), f"{segments} segments count of {all_segments}")
+    for rank, member in enumerate(report["members"]):  # GRP-12, less the tax
+        earned = 0 if rank == culprit else 20_000_000_000 * segments // (workers * all_segments) * 96 // 100
+        check(member["rewarded"] == earned, f"rank {rank} was paid {member['rewarded']}, not {earned}")
+    check(report["bytes"]["signatures"] > 0 and report["bytes"]["sent"] > 0, "nobody signed what it sent")
+    accused = [accusation["accused"] for accusation in report["accusations"]]
+    check((accused[-1:] == [culprit]) if is_wrong else not accused, f"members accused {accused}")
+    check("who was paid" in story, "the story was not told")
+
+
 def check_boundary(binaries, folder):
     own = folder / "own"
     shutil.copytree(pathlib.Path(__file__).resolve().parents[3] / "examples" / "mlp", own)
@@ -403,6 +427,8 @@ def main():
         elif mode == "group":
             fraud, *parallel = sys.argv[3:]
             check_group(binaries, folder, fraud if fraud != "none" else None, *parallel)
+        elif mode == "together":
+            check_together(binaries, folder, *sys.argv[3:])
         elif mode == "task":
             check_own_task(binaries, folder)
         elif mode == "frozen":

@@ -220,7 +220,7 @@ crypto::SecretKey key_of(std::uint32_t rank) {
 }
 
 Signers signers_of(std::uint32_t ranks) {
-    Signers out{.chain_id = "assay-test", .task = task_hash(), .accounts = {}};
+    Signers out{.chain_id = "assay-test", .task = task_hash(), .accounts = {}, .hands_on_state = true};
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         out.accounts.push_back(key_of(rank).account());
     }
@@ -252,6 +252,9 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
             ),
             doubles.lie, out.costs[rank], lies[rank]
         ));
+        if (const auto lie = doubles.misstated.find(rank); lie != doubles.misstated.end()) {
+            collectives[rank] = adversary::make_misstating(std::move(collectives[rank]), lie->second);
+        }
     }
     const auto guarded = [&](std::uint32_t rank, const auto& work) {
         try {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <tests/unit/artifacts/files.hpp>
+#include <tests/adversary/misstatement.hpp>
 #include <tests/unit/dispute/game.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <verifier/group/first_wrong.hpp>
@@ -46,7 +48,8 @@ struct Lie {
 
 /// How the collectives of a run differ from honest ones.
 struct Doubles {
-    std::optional<Lie> lie{};  ///< about what the rank signs
+    std::optional<Lie> lie{};                                   ///< about what the rank signs
+    std::map<std::uint32_t, adversary::Misstated> misstated{};  ///< by rank
     /// Puts something between a rank's signatures and its links.
     std::function<std::unique_ptr<engine::Collective>(std::unique_ptr<engine::Collective>)> under{};
     std::function<crypto::SecretKey(std::uint32_t rank)> key{};  ///< that signs in place of the rank's own

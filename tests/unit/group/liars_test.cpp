@@ -85,6 +85,38 @@ TEST_CASE(
     check_liar(small_cnn(), "dp", 2, {.rank = 0, .step = 0, .kind = Lie::Kind::kPart, .skipped = 1});
 }
 
+TEST_CASE("STM-5: a member that lies in whatever way is the first whose statements are wrong") {
+    using adversary::Misstatement;
+    const Model model = small_mlp();
+    ScalarReplay honest(model.world, false, kSeed);
+    const dispute::Claim segment = dispute::testing::make_claim(model.world, honest, false, 0, kSteps, kSeed);
+    for (const char* const name : {"shard", "zeros", "stale", "reduce", "stage", "equivocate", "withhold"}) {
+        CAPTURE(std::string(name));
+        const auto kind = adversary::decode_misstatement(name);
+        REQUIRE(kind.has_value());
+        CHECK(adversary::to_string(*kind) == std::string(name));
+        for (const std::uint32_t liar : {0U, 2U, 3U}) {
+            CAPTURE(liar);
+            Doubles doubles;
+            doubles.misstated[liar] = {.kind = *kind, .first_step = 1, .last_step = 1};
+            const GroupRun run = run_group(model, *plan::decode_layout("dp2tp2", 4), kSteps, doubles);
+            const auto wrong = group::find_first_wrong(all_told(run), segment, honest);
+            if (*kind == Misstatement::kWithhold) {
+                CHECK_FALSE(wrong.has_value());
+                CHECK(run.failures[liar] == "this member withholds what it has of step 1 of the task");
+                continue;
+            }
+            REQUIRE(wrong.has_value());
+            CHECK(wrong->author == liar);
+            CHECK(wrong->stated.statement.step == 1);
+            CHECK(run.root.has_value());
+            // What one rank alone was told may come to nothing.
+            CHECK((run.root != segment.after || *kind == Misstatement::kEquivocate));
+        }
+    }
+    CHECK_FALSE(adversary::decode_misstatement("shards").has_value());
+}
+
 TEST_CASE("STM-4: a rank that signs a wrong state is found and convicted") {
     const Model model = small_mlp();
     check_liar(model, "dp", 2, {.rank = 0, .step = 0, .kind = Lie::Kind::kState, .skipped = 3});

@@ -111,6 +111,27 @@ TEST_CASE("a member refuses orders by which it would sign wrong values") {
           }) == "rank 0 of the cell sent a program that is not the task's");
 }
 
+TEST_CASE("STM-3: nobody signs the state with which a segment begins as it was given it") {
+    for (const char* name : {"zero3", "zero1"}) {
+        CAPTURE(std::string(name));
+        Doubles doubles;
+        doubles.signers = signers_of(2);
+        doubles.signers->hands_on_state = false;
+        const GroupRun run = run_group(small_mlp(), *plan::decode_layout(name, 2), 2, doubles);
+        const bool is_handed_on =
+            std::string(name) == "zero3";  // each has a part of the parameters, of which all need all
+        CHECK(run.root.has_value() == !is_handed_on);
+        for (const auto& ledger : run.ledgers) {
+            for (const auto& told : ledger->told(0)) {
+                for (const plan::MessagePiece& piece : told->message->pieces) {
+                    const bool is_first = told->statement.step == 0 && piece.source == canonical::Source::kState;
+                    CHECK_FALSE((is_first && piece.hop > 0));
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("a layout whose parts are no whole partials is refused before anything is computed") {
     const GroupRun run = run_group(small_mlp(), *plan::decode_layout("dp:1,2", 2), 2);
     for (const std::string& failure : run.failures) {
