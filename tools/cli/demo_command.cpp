@@ -24,6 +24,13 @@ struct DemoArguments {
     std::uint64_t steps = 0;
 };
 
+constexpr const char* kFraudHelp =
+    "One task with this fraud; without it, an honest task and a tile fraud. With --workers, what the account "
+    "of "
+    "a rank does: zeros@RANK, stale@RANK, withhold@RANK; where each step is computed together also shard@RANK, "
+    "reduce@RANK, stage@RANK and equivocate@RANK; of replicas lane@RANK, and of the last rank outer@RANK and "
+    "fold@RANK";
+
 demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
     demo::DemoOptions options = arguments.options;
     if (const auto member = demo::decode_group_fraud(arguments.fraud)) {
@@ -60,18 +67,9 @@ void add_demo_command(CLI::App& app, Session& session) {
     auto a = std::make_shared<DemoArguments>();
     a->text = a->options.text.string();
     CLI::App* command = app.add_subcommand("demo", "A whole network on this machine, from submission to settlement");
-    command
-        ->add_option(
-            "--fraud", a->fraud,
-            "One task with this fraud; without it, an honest task and a tile fraud. With --workers, what the account "
-            "of "
-            "a rank does: zeros@RANK, stale@RANK, withhold@RANK; where each step is computed together also shard@RANK, "
-            "reduce@RANK, stage@RANK and equivocate@RANK; of replicas lane@RANK, and of the last rank outer@RANK and "
-            "fold@RANK"
-        )
-        ->check([](const std::string& text) {
-            return demo::decode_group_fraud(text) ? std::string() : CLI::IsMember(demo::fraud_names())(text);
-        });
+    command->add_option("--fraud", a->fraud, kFraudHelp)->check([](const std::string& text) {
+        return demo::decode_group_fraud(text) ? std::string() : CLI::IsMember(demo::fraud_names())(text);
+    });
     command->add_option("--report", a->report, "Write the report as JSON");
     command->add_option("--seed", a->options.seed, "Keys, initial parameters and batch order follow from it")
         ->capture_default_str();
