@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <client/http/http.hpp>
 #include <verifier/cell/hosts.hpp>
 #include <verifier/cell/meeting.hpp>
 
@@ -59,22 +60,26 @@ TEST_CASE("a lead lets in its members alone, and only with the secret") {
     Hosts hosts = read(
         "lead = \"127.0.0.1:0\"\nsecret = \"sixteen letters!\"\n[[members]]\nname = \"left\"\naddress = \"127.0.0.1\"\n"
     );
-    Meeting meeting(hosts);
-    hosts.lead_port = meeting.port();
-    CHECK(ask_for_seat(hosts, "left", 0).session == 0);
+    Meeting meeting({"left"}, by_secret(hosts.secret).second);
+    const assay::http::HttpServer server({}, [&](const assay::http::HttpRequest& request) {
+        return meeting.answer(request.target, request);
+    });
+    hosts.lead_port = server.port();
+    const MeetingPlace place = place_of(hosts);
+    CHECK(ask_for_seat(place, "left", 0).session == 0);
     CHECK(meeting.waiting() == std::vector<std::string>{"left"});
-    CHECK_THROWS_WITH(ask_for_seat(hosts, "right", 0), doctest::Contains("is no member of this cell"));
+    CHECK_THROWS_WITH(ask_for_seat(place, "right", 0), doctest::Contains("is no member of this cell"));
     Hosts stranger = hosts;
     stranger.secret = "another secret!!";
-    CHECK_THROWS_WITH(ask_for_seat(stranger, "left", 0), doctest::Contains("the secret is another"));
-    CHECK_THROWS(words_of(stranger, 1, std::chrono::milliseconds(100))->set("key", {}));
+    CHECK_THROWS_WITH(ask_for_seat(place_of(stranger), "left", 0), doctest::Contains("the secret is another"));
+    CHECK_THROWS(words_of(place_of(stranger), 1, std::chrono::milliseconds(100))->set("key", {}));
 
     const std::uint64_t session = meeting.open({"left"}, std::chrono::milliseconds(1'000));
-    CHECK(ask_for_seat(hosts, "left", 0).session == session);
-    CHECK(ask_for_seat(hosts, "left", 0).rank == 1);
-    CHECK(ask_for_seat(hosts, "left", session).session == 0);  // it has been there
-    const auto words = words_of(hosts, session, std::chrono::milliseconds(1'000));
+    CHECK(ask_for_seat(place, "left", 0).session == session);
+    CHECK(ask_for_seat(place, "left", 0).rank == 1);
+    CHECK(ask_for_seat(place, "left", session).session == 0);  // it has been there
+    const auto words = words_of(place, session, std::chrono::milliseconds(1'000));
     words->set("a", assay::Bytes{1, 2});
     CHECK(meeting.words(std::chrono::milliseconds(1'000))->get("a") == assay::Bytes{1, 2});
-    CHECK_THROWS(words_of(hosts, session + 1, std::chrono::milliseconds(100))->set("a", {}));
+    CHECK_THROWS(words_of(place, session + 1, std::chrono::milliseconds(100))->set("a", {}));
 }
