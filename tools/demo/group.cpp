@@ -8,6 +8,7 @@
 
 #include <contracts/state/history.hpp>
 #include <core/crypto/address.hpp>
+#include <tools/demo/workload.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/partial_file.hpp>
 #include <verifier/plan/turns.hpp>

@@ -19,7 +19,7 @@ namespace {
 
 constexpr milliseconds kPatience{60'000};  // for members that do not come
 constexpr milliseconds kLook{50};
-constexpr std::uint32_t kLossesMax = 2;   // of a member, after which it is left out
+constexpr std::uint32_t kLossesMax = 2;   // of a member that left or did not come, after which it is left out
 constexpr std::uint32_t kBreaksMax = 10;  // of sessions within one segment, after which it is trained alone
 
 }  // namespace
@@ -70,7 +70,7 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
             return std::nullopt;
         }
     } catch (const engine::RankError& error) {
-        note_lost(*team, error.rank());
+        note_lost(*team, to_hex(team->rank.accounts.at(error.rank()).view()));
         note_break(*team, segment, error.what());
         return Progress::kWaits;
     } catch (const std::runtime_error& error) {
@@ -105,13 +105,19 @@ bool TogetherLead::open(const contracts::Task& task, const TaskArtifacts& artifa
     std::vector<std::string> names = team.meeting->waiting();
     const auto is_out = [&](const std::string& name) { return team.losses[name] >= kLossesMax; };
     std::erase_if(names, is_out);
-    std::size_t all = 0;  // that may come
+    std::vector<std::string> missing;
     for (const contracts::Partner& partner : task.group->partners) {
-        all += is_out(to_hex(partner.account.view())) ? 0U : 1U;
+        std::string name = to_hex(partner.account.view());
+        if (!is_out(name) && std::find(names.begin(), names.end(), name) == names.end()) {
+            missing.push_back(std::move(name));
+        }
     }
-    if (names.size() < all && is_patient) {
+    if (!missing.empty() && is_patient) {
         std::this_thread::sleep_for(kLook);
         return false;
+    }
+    for (const std::string& name : missing) {
+        note_lost(team, name);
     }
     const auto layout = layout_together(artifacts.program, context_.options.together, names.size() + 1);
     if (!layout) {
@@ -200,8 +206,7 @@ std::vector<canonical::Tensor> TogetherLead::state(const contracts::TaskId& task
     return out;
 }
 
-void TogetherLead::note_lost(Team& team, std::uint32_t rank) {
-    const std::string name = to_hex(team.rank.accounts.at(rank).view());
+void TogetherLead::note_lost(Team& team, const std::string& name) {
     if (++team.losses[name] == kLossesMax) {
         context_.reporter.trouble(
             "task " + to_hex(team.rank.task.view()) + ": member " + name +

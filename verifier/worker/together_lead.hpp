@@ -47,7 +47,7 @@ class TogetherLead {
     );
     bool run(const TaskArtifacts& artifacts, Team& team, std::chrono::milliseconds budget);
     void note_break(Team& team, std::uint32_t segment, const std::string& why);
-    void note_lost(Team& team, std::uint32_t rank);
+    void note_lost(Team& team, const std::string& name);
     void close(Team& team);
 
     WorkerContext& context_;

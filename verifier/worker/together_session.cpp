@@ -49,7 +49,7 @@ std::optional<plan::Layout> layout_together(
     const program::Program& program, const std::string& name, std::size_t machines
 ) {
     for (auto ranks = static_cast<std::uint32_t>(machines); ranks > 1; --ranks) {
-        const auto layout = plan::decode_layout(name, ranks);
+        auto layout = plan::decode_layout(name, ranks);
         if (layout && can_state(program, *layout)) {
             return layout;
         }

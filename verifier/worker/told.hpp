@@ -14,7 +14,7 @@ namespace assay::worker {
 /// What other members of groups told this worker (STM-3), by task, in its home. Thread-safe.
 class ToldByTask {
   public:
-    explicit ToldByTask(std::filesystem::path home) : directory_(std::move(home) / "told") {}
+    explicit ToldByTask(const std::filesystem::path& home) : directory_(home / "told") {}
 
     std::shared_ptr<group::Ledger> of(const contracts::TaskId& task);
     /// Removes what was told in a task, once nobody can be accused in it any more.
