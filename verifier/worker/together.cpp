@@ -17,7 +17,7 @@ void Together::attend(const contracts::Task& task) {
     const bool is_lead = task.solver == context_.chain.self();
     if (task.state != contracts::TaskState::kTraining) {
         lead_.end(task.id);
-        member_.end(task.id);
+        member_.finish(task.id);
     } else if (const auto artifacts = is_lead ? nullptr : context_.artifacts(task)) {
         member_.serve(task, artifacts);
     }

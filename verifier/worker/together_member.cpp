@@ -39,6 +39,8 @@ class TogetherMember::Serving {
     Serving& operator=(const Serving&) = delete;
     ~Serving() { stop_ = true; }
 
+    void finish() { is_last_ = true; }
+
   private:
     bool is_over() const { return stop_ || context_.stop; }
     void pause(milliseconds time) const {
@@ -50,7 +52,7 @@ class TogetherMember::Serving {
     // Asks each lead that this worker knows, since a task does not say where its lead is.
     void work() {
         std::uint64_t served = 0;
-        while (!is_over()) {
+        while (!is_over() && !is_last_) {
             for (const std::string& lead : context_.options.lead_urls) {
                 ask(lead, served);
             }
@@ -143,10 +145,17 @@ class TogetherMember::Serving {
     std::string chain_id_;
     client::RpcClient rpc_;
     std::atomic<bool> stop_{false};
+    std::atomic<bool> is_last_{false};
     std::jthread thread_;  // the last one to be made, and the first one to end
 };
 
 void TogetherMember::Destroy::operator()(Serving* serving) const { delete serving; }
+
+void TogetherMember::finish(const contracts::TaskId& task) {
+    if (const auto serving = serving_.find(task); serving != serving_.end()) {
+        serving->second->finish();
+    }
+}
 
 void TogetherMember::serve(const contracts::Task& task, std::shared_ptr<const TaskArtifacts> artifacts) {
     if (!serves(task.id)) {

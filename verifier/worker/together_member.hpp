@@ -20,6 +20,8 @@ class TogetherMember {
     /// Takes part in the task's sessions until end(), however often they break off. Does nothing if it does already.
     void serve(const contracts::Task& task, std::shared_ptr<const TaskArtifacts> artifacts);
     bool serves(const contracts::TaskId& task) const { return serving_.contains(task); }
+    /// Takes part in no further session of the task. The one that goes on ends when its lead ends it.
+    void finish(const contracts::TaskId& task);
     /// Leaves the task's session, if there is one. Waits for the step that is computed.
     void end(const contracts::TaskId& task) { serving_.erase(task); }
 
