@@ -57,7 +57,7 @@ void check_options(const DemoOptions& options) {
     }
     if (options.culprit && (!options.accounts || *options.culprit >= options.workers)) {
         throw std::runtime_error(
-            "--fraud KIND@RANK is for a group: give --accounts, and a rank from 0 to --workers less 1"
+            "--fraud KIND@RANK is for a group: give --workers 2 or more, and a rank from 0 to --workers less 1"
         );
     }
     if (options.culprit && is_of_outer_step(options.culprit_kind) && *options.culprit + 1 != options.workers) {

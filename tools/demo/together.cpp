@@ -80,7 +80,9 @@ std::vector<std::string> TogetherCast::judge(const json& report, bool is_wrong) 
         }
     };
     expect(report.at("steps_together") > 0, "the members did not compute together");
-    expect(report.at("accusations").empty() == !is_wrong, "members accused somebody exactly where nobody lied");
+    const bool is_anybody_accused = !report.at("accusations").empty();
+    expect(is_anybody_accused || !is_wrong, "a member lied, and nobody accused it");
+    expect(!is_anybody_accused || is_wrong, "a member was accused, and nobody had lied");
     const auto& memory = report.at("memory");
     expect(
         is_disturbed_ || memory.at("worker").get<double>() <= 1.05 * memory.at("formula").get<double>(),

@@ -149,7 +149,10 @@ class TogetherMember::Serving {
     std::jthread thread_;  // the last one to be made, and the first one to end
 };
 
-void TogetherMember::Destroy::operator()(Serving* serving) const { delete serving; }
+TogetherMember::TogetherMember(WorkerContext& context) : context_(context) {}
+TogetherMember::~TogetherMember() = default;
+
+void TogetherMember::end(const contracts::TaskId& task) { serving_.erase(task); }
 
 void TogetherMember::finish(const contracts::TaskId& task) {
     if (const auto serving = serving_.find(task); serving != serving_.end()) {
@@ -159,7 +162,7 @@ void TogetherMember::finish(const contracts::TaskId& task) {
 
 void TogetherMember::serve(const contracts::Task& task, std::shared_ptr<const TaskArtifacts> artifacts) {
     if (!serves(task.id)) {
-        serving_.emplace(task.id, std::unique_ptr<Serving, Destroy>(new Serving(context_, task, std::move(artifacts))));
+        serving_.emplace(task.id, std::make_unique<Serving>(context_, task, std::move(artifacts)));
     }
 }
 

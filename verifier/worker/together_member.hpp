@@ -15,7 +15,10 @@ namespace assay::worker {
 /// in a thread for each task, while the worker's own thread answers for the account on the chain.
 class TogetherMember {
   public:
-    explicit TogetherMember(WorkerContext& context) : context_(context) {}
+    explicit TogetherMember(WorkerContext& context);
+    ~TogetherMember();
+    TogetherMember(const TogetherMember&) = delete;
+    TogetherMember& operator=(const TogetherMember&) = delete;
 
     /// Takes part in the task's sessions until end(), however often they break off. Does nothing if it does already.
     void serve(const contracts::Task& task, std::shared_ptr<const TaskArtifacts> artifacts);
@@ -23,15 +26,13 @@ class TogetherMember {
     /// Takes part in no further session of the task. The one that goes on ends when its lead ends it.
     void finish(const contracts::TaskId& task);
     /// Leaves the task's session, if there is one. Waits for the step that is computed.
-    void end(const contracts::TaskId& task) { serving_.erase(task); }
+    void end(const contracts::TaskId& task);
 
   private:
     class Serving;
-    struct Destroy {
-        void operator()(Serving* serving) const;
-    };
+
     WorkerContext& context_;
-    std::map<contracts::TaskId, std::unique_ptr<Serving, Destroy>> serving_;
+    std::map<contracts::TaskId, std::unique_ptr<Serving>> serving_;
 };
 
 }  // namespace assay::worker
