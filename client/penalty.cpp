@@ -231,6 +231,10 @@ std::string meaning(const Penalty& penalty) {
             return "As a member of a group that computes each step together it stated something wrong to another "
                    "one, or two different things, or accused another one to answer for that and was wrong (STM-7, "
                    "STM-10).";
+        case Reason::kDemand:
+            return "As a member of a group that computes each step together it said that another one had not sent "
+                   "what it had to send, or another one said that of it. Nobody can see which is true, so both pay "
+                   "the same (GRP-14).";
         case Reason::kWithheldSecret:
             return "As a contributor to the beacon it kept the secret that it owed to the round that this task's draw "
                    "waited for; it lost its seat too (BCN-8).";

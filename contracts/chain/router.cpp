@@ -13,6 +13,7 @@
 #include <contracts/stake/terms.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/stake/staking.hpp>
+#include <contracts/tasks/reseating.hpp>
 #include <contracts/tasks/seats.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <contracts/validators/validators.hpp>

@@ -30,6 +30,10 @@ Amount member_bond(const Params& params, Amount value) noexcept {
     return Amount{bond ? *bond : kMaxU64};
 }
 
+Amount demand_cost(const Params& params, Amount value) noexcept {
+    return Amount{div_ceil<std::uint64_t>(member_bond(params, value).grains, 256)};
+}
+
 Amount verifier_bond(const Params& params, Amount value) noexcept {
     return bond_for(params.verifier_bond, params.verifier_bond_bps, value);
 }

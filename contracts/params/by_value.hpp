@@ -14,6 +14,9 @@ namespace assay::contracts {
 Amount solver_bond(const Params& params, Amount value) noexcept;
 /// GRP-5: the bond of each member of a group, five quarters of a solver's, rounded down.
 Amount member_bond(const Params& params, Amount value) noexcept;
+/// GRP-14: what a demand takes from the member that makes it, and from the one of whom it is made: a part of 256 of
+/// member_bond(), rounded up.
+Amount demand_cost(const Params& params, Amount value) noexcept;
 Amount verifier_bond(const Params& params, Amount value) noexcept;
 Amount challenger_bond(const Params& params, Amount value) noexcept;
 /// VER-1: the reserve that an assignment locks in addition to the verifier's bond, for disputes that an honest verdict

@@ -47,8 +47,9 @@ enum class Reason : std::uint8_t {
     /// Slashed from the solver: a verifier gave no verdict although the data was available to others.
     kUnserved = 25,
     kFalseStatement = 26,  ///< slashed from a member of a group: it stated something wrong, or two things
+    kDemand = 27,          ///< slashed from two members of a group: one says that the other has not sent what it had to
 };
-constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kFalseStatement; }
+constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kDemand; }
 const char* to_string(Reason reason) noexcept;
 
 /// Result of profiling (PRF-6, PRF-7).
@@ -264,6 +265,17 @@ struct MemberConvicted {  // by what it stated; the task goes on (STM-8, STM-11)
     Reason reason = Reason::kLostDispute;
     static constexpr auto fields() { return Fields<&MemberConvicted::member, &MemberConvicted::reason>{}; }
 };
+struct Reseated {            // the seats of a group were given anew (GRP-13)
+    std::uint32_t from = 0;  ///< the first segment for which they count
+    std::vector<AccountId> seats;
+    static constexpr auto fields() { return Fields<&Reseated::from, &Reseated::seats>{}; }
+};
+struct Demanded {  // a member has not sent what it had to, another one says (GRP-14)
+    AccountId accuser;
+    AccountId member;
+    bool is_out = false;  ///< it has no seat any more
+    static constexpr auto fields() { return Fields<&Demanded::accuser, &Demanded::member, &Demanded::is_out>{}; }
+};
 }  // namespace history
 
 using HistoryEvent = std::variant<
@@ -273,7 +285,8 @@ using HistoryEvent = std::variant<
     history::Slashed, history::StateChanged, history::Diverged, history::LotteryDrawn, history::WatcherDrawn,
     history::VerdictDisclosed, history::VerdictChallenged, history::Tainted, history::ProfilerDrawn,
     history::ProfileCommitted, history::ProfilePublished, history::ProfileChallenged, history::ProfilingEnded,
-    history::Scored, history::RoundClosed, history::Attested, history::Cut, history::Accused, history::MemberConvicted>;
+    history::Scored, history::RoundClosed, history::Attested, history::Cut, history::Accused, history::MemberConvicted,
+    history::Reseated, history::Demanded>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one event in a task's history. `tx` and `actor` are zero if a deadline or a draw caused it.

@@ -2,7 +2,9 @@
 #include <contracts/state/members.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <utility>
 
 namespace assay::contracts {
 namespace {
@@ -21,27 +23,38 @@ Amount earned_alone(const Task& task) {
     return reward_of(task.spec, task.checkpoints == 1 ? 0 : *task.diverged_at + 1, task.spec.steps);
 }
 
-bool was_convicted(const Group& group, std::uint8_t number) {
-    return std::find(group.convicted.begin(), group.convicted.end(), number) != group.convicted.end();
+/// The segments after the initialisation that count are those before this one.
+std::uint32_t counted_end(const Task& task) { return std::min(segment_count(task) + 1, task.checkpoints); }
+
+/// GRP-8: what each member of a group earns by the segments that it posted and that count.
+std::vector<Amount> earned_by_posting(const Task& task) {
+    const Group& group = *task.group;
+    std::vector<std::uint64_t> steps(group.partners.size() + 1);
+    for (std::uint32_t segment = 1; segment < counted_end(task); ++segment) {
+        steps.at(group.posters.at(segment)) += step_count(task, segment);
+    }
+    std::vector<Amount> earned;
+    earned.reserve(steps.size());
+    for (const std::uint64_t count : steps) {
+        earned.push_back(reward_of(task.spec, count, task.spec.steps));
+    }
+    return earned;
 }
 
-/// GRP-8: the steps of the segments that each member of a group posted and that count. GRP-12: of a group that trains
-/// together the steps of all that count, times the member's seats.
-std::vector<std::uint64_t> work_of(const Task& task) {
-    const Group& group = *task.group;
-    std::vector<std::uint64_t> work(group.partners.size() + 1);
-    const std::uint32_t posted = std::min(segment_count(task) + 1, task.checkpoints);
-    for (std::uint32_t segment = 1; segment < posted; ++segment) {
+/// GRP-12: what each member of a group that computes together earns, by the seats that it has for the segments that
+/// count.
+std::vector<Amount> earned_by_seats(const Task& task) {
+    std::vector<Amount> earned(task.group->partners.size() + 1);
+    for (std::uint32_t segment = 1; segment < counted_end(task); ++segment) {
+        const std::vector<std::uint8_t>& seats = seats_for(task, segment);
         const std::uint64_t steps = step_count(task, segment);
-        if (!group.is_together) {
-            work.at(group.posters.at(segment)) += steps;
-            continue;
-        }
-        for (const std::uint8_t member : group.seats) {
-            work.at(member) += steps;
+        for (std::size_t number = 0; number < earned.size(); ++number) {
+            const auto count = static_cast<std::uint64_t>(std::count(seats.begin(), seats.end(), number));
+            const Amount more = reward_of(task.spec, steps * count, task.spec.steps * seats.size());
+            earned[number].grains += more.grains;  // all together are a part of the reward
         }
     }
-    return work;
+    return earned;
 }
 
 }  // namespace
@@ -114,6 +127,56 @@ void note_conviction(Task& task, const AccountId& member) {
     }
 }
 
+bool was_convicted(const Group& group, std::uint8_t number) noexcept {
+    return std::find(group.convicted.begin(), group.convicted.end(), number) != group.convicted.end();
+}
+
+const std::vector<std::uint8_t>& seats_for(const Task& task, std::uint32_t segment) noexcept {
+    const Group& group = task.group.value();
+    for (const Seating& seating : group.earlier) {
+        if (segment < seating.until) {
+            return seating.seats;
+        }
+    }
+    return group.seats;
+}
+
+std::uint32_t segment_in_training(const Task& task) noexcept { return std::max(task.checkpoints, 1U); }
+
+void give_seats(Group& group, std::uint32_t from, std::vector<std::uint8_t> seats) {
+    if (group.earlier.empty() || group.earlier.back().until != from) {
+        group.earlier.push_back({from, group.seats});
+    }
+    group.seats = std::move(seats);
+}
+
+void vacate_seats(Task& task, std::uint8_t number) {
+    Group& group = task.group.value();
+    const std::uint32_t from = segment_in_training(task);
+    const auto after = std::find_if(group.earlier.begin(), group.earlier.end(), [&](const Seating& seating) {
+        return from < seating.until;
+    });
+    // The list that counts now is split in two, unless it begins with this segment.
+    const bool begins_here = after != group.earlier.begin() && std::prev(after)->until == from;
+    auto first = after - group.earlier.begin();
+    if (!begins_here) {
+        group.earlier.insert(after, Seating{from, seats_for(task, from)});
+        ++first;
+    }
+    for (auto seating = group.earlier.begin() + first; seating != group.earlier.end(); ++seating) {
+        std::replace(seating->seats.begin(), seating->seats.end(), number, kVacant);
+    }
+    std::replace(group.seats.begin(), group.seats.end(), number, kVacant);
+}
+
+std::size_t times_demanded(const Group& group, std::uint8_t number) noexcept {
+    return static_cast<std::size_t>(std::count(group.demanded.begin(), group.demanded.end(), number));
+}
+
+bool is_out(const Group& group, std::uint8_t number) noexcept {
+    return number != 0 && times_demanded(group, number) >= kDemandsToLeave;
+}
+
 std::uint64_t turn_blocks(const Task& task) noexcept {
     // GRP-4
     const std::uint64_t seats = task.group && !task.group->is_together ? task.group->seats.size() : 1;
@@ -150,15 +213,13 @@ std::vector<Share> reward_shares(const Task& task) {
     if (!task.group) {
         return {{task.solver.value(), earned_alone(task)}};
     }
-    const Group& group = *task.group;
-    const std::vector<std::uint64_t> work = work_of(task);
-    const std::uint64_t parts = task.spec.steps * (group.is_together ? group.seats.size() : 1);
+    const std::vector<Amount> earned = task.group->is_together ? earned_by_seats(task) : earned_by_posting(task);
     std::vector<Share> shares;
-    shares.reserve(work.size());
-    for (std::size_t i = 0; i < work.size(); ++i) {
+    shares.reserve(earned.size());
+    for (std::size_t i = 0; i < earned.size(); ++i) {
         const auto number = static_cast<std::uint8_t>(i);
-        if (work[i] != 0 && !was_convicted(group, number)) {
-            shares.push_back({member_account(task, number), reward_of(task.spec, work[i], parts)});
+        if (earned[i].grains != 0 && !was_convicted(*task.group, number)) {
+            shares.push_back({member_account(task, number), earned[i]});
         }
     }
     return shares;

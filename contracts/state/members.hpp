@@ -33,6 +33,20 @@ void note_culprit(Task& task, const AccountId& member);
 /// GRP-7, STM-10: notes that the member was convicted: it earns nothing. The task must have a group.
 void note_conviction(Task& task, const AccountId& member);
 
+/// GRP-13: who holds each seat for this segment, by the members' numbers. The task must have a group.
+const std::vector<std::uint8_t>& seats_for(const Task& task, std::uint32_t segment) noexcept;
+/// GRP-13, GRP-14: the segment that a group that computes together trains now; beyond segment_count() if it has trained
+/// all.
+std::uint32_t segment_in_training(const Task& task) noexcept;
+/// GRP-13: gives the seats anew, from this segment on, which is not before the last time's.
+void give_seats(Group& group, std::uint32_t from, std::vector<std::uint8_t> seats);
+/// GRP-14: nobody has this member's seats any more, from the segment in training on.
+void vacate_seats(Task& task, std::uint8_t number);
+/// GRP-14: how often something was demanded of the member, and whether that has ended its seats.
+std::size_t times_demanded(const Group& group, std::uint8_t number) noexcept;
+bool is_out(const Group& group, std::uint8_t number) noexcept;
+bool was_convicted(const Group& group, std::uint8_t number) noexcept;
+
 /// GRP-4: number of blocks that a member has for its turn before others may take it over.
 std::uint64_t turn_blocks(const Task& task) noexcept;
 /// GRP-4: the member posts the next checkpoint, and takes its seat over if another holds it. Call before the checkpoint

@@ -30,7 +30,7 @@ constexpr std::array<const char*, 14> kTaskStates{"open",      "drawn",      "tr
 constexpr std::array<const char*, 9> kVerdicts{"due",    "committed", "accepted",     "rejected", "missed",
                                                "broken", "refuted",   "contradicted", "dropped"};
 
-constexpr std::array<const char*, 26> kReasons{
+constexpr std::array<const char*, 27> kReasons{
     "reward",
     "verification_fee",
     "refund",
@@ -56,7 +56,8 @@ constexpr std::array<const char*, 26> kReasons{
     "withheld_secret",
     "room",
     "unserved",
-    "false_statement"};
+    "false_statement",
+    "demand"};
 
 constexpr std::array<const char*, 6> kDisputeStates{"active", "refuted", "upheld", "moot", "awaiting", "forced"};
 
@@ -95,7 +96,9 @@ constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "attested",
     "cut",
     "accused",
-    "member_convicted"};
+    "member_convicted",
+    "reseated",
+    "demanded"};
 
 constexpr std::array<const char*, 2> kModes{"exact", "tolerance"};
 constexpr std::array<const char*, 3> kVerdictParts{"probe", "end", "measurement"};

@@ -21,10 +21,11 @@ struct SeatsClaim {
     AccountId lead;
     std::vector<AccountId> seats;
     bool is_together = false;
+    std::uint32_t from = 0;
     static constexpr auto fields() {
         return Fields<
-            &SeatsClaim::chain_id, &SeatsClaim::task, &SeatsClaim::lead, &SeatsClaim::seats,
-            &SeatsClaim::is_together>{};
+            &SeatsClaim::chain_id, &SeatsClaim::task, &SeatsClaim::lead, &SeatsClaim::seats, &SeatsClaim::is_together,
+            &SeatsClaim::from>{};
     }
 };
 
@@ -43,11 +44,26 @@ Height turn_began_at(const StateView& view, const Task& task) {
 
 }  // namespace
 
-Hash256 seats_claim(
-    const std::string& chain_id, const TaskId& task, const std::vector<AccountId>& seats, bool is_together
-) {
+Hash256 seats_claim(const std::string& chain_id, const SeatsTerms& terms) {
     static const crypto::TaggedHash kTag("assay/seats");  // GRP-2
-    return kTag(codec::encode(SeatsClaim{chain_id, task, seats.front(), seats, is_together}));
+    return kTag(codec::encode(SeatsClaim{
+        chain_id, terms.task, terms.seats.front(), terms.seats, terms.is_together, terms.from}));
+}
+
+Result<void, TxError> check_signatures(
+    const std::string& chain_id, const SeatsTerms& terms, const std::vector<Signature>& signatures
+) noexcept {
+    const std::vector<AccountId> partners = partners_of(terms.seats);
+    if (partners.size() != signatures.size()) {
+        return Unexpected{TxError::kSeatsNotSigned};
+    }
+    const Hash256 claim = seats_claim(chain_id, terms);
+    for (std::size_t i = 0; i < partners.size(); ++i) {
+        if (!crypto::verify_signature(partners[i], claim.view(), signatures[i])) {
+            return Unexpected{TxError::kSeatsNotSigned};
+        }
+    }
+    return {};
 }
 
 std::vector<AccountId> partners_of(const std::vector<AccountId>& seats) {
@@ -75,16 +91,8 @@ Result<void, TxError> check_bound(
     if (action.seats.front() != lead || partners.empty() || is_crowd) {
         return Unexpected{TxError::kSeatsInvalid};
     }
-    if (partners.size() != action.signatures.size()) {
-        return Unexpected{TxError::kSeatsNotSigned};
-    }
-    const Hash256 claim = seats_claim(chain_id, action.task, action.seats, action.is_together);
-    for (std::size_t i = 0; i < partners.size(); ++i) {
-        if (!crypto::verify_signature(partners[i], claim.view(), action.signatures[i])) {
-            return Unexpected{TxError::kSeatsNotSigned};
-        }
-    }
-    return {};
+    const SeatsTerms terms{.task = action.task, .seats = action.seats, .is_together = action.is_together};
+    return check_signatures(chain_id, terms, action.signatures);
 }
 
 Result<void, TxError> check_owed(
@@ -97,6 +105,15 @@ Result<void, TxError> check_owed(
     return {};
 }
 
+Result<void, TxError> check_partner(
+    const StateView& view, const Params& params, const Task& task, const AccountId& partner
+) noexcept {
+    if (!is_listed(view, task, partner)) {
+        return Unexpected{TxError::kSeatsInvalid};
+    }
+    return check_free_stake(view, Role::kSolver, partner, member_bond(params, task_value(task.spec)));
+}
+
 Result<void, TxError> check_seats(
     const StateView& view, const Params& params, const Task& task, const std::vector<AccountId>& seats
 ) noexcept {
@@ -106,12 +123,8 @@ Result<void, TxError> check_seats(
     if (seats.size() > task.spec.members) {
         return Unexpected{TxError::kSeatsInvalid};
     }
-    const Amount bond = member_bond(params, task_value(task.spec));
     for (const AccountId& partner : partners_of(seats)) {
-        if (!is_listed(view, task, partner)) {
-            return Unexpected{TxError::kSeatsInvalid};
-        }
-        TRY(check_free_stake(view, Role::kSolver, partner, bond));
+        TRY(check_partner(view, params, task, partner));
     }
     return {};
 }

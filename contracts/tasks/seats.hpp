@@ -12,11 +12,19 @@
 /// How a group forms, and in which order its members post (GRP-2, GRP-4).
 namespace assay::contracts {
 
-/// GRP-2: "assay/seats" over chain id, task, lead, the list of seats, and whether members compute each step together:
-/// what each member but the lead signs.
-Hash256 seats_claim(
-    const std::string& chain_id, const TaskId& task, const std::vector<AccountId>& seats, bool is_together
-);
+/// What each member but the lead signs.
+struct SeatsTerms {
+    TaskId task;
+    std::vector<AccountId> seats;  ///< the first is the lead's
+    bool is_together = false;      ///< GRP-11: the members compute each step together
+    std::uint32_t from = 0;        ///< GRP-13: the first segment for which the list counts; 0 in an acceptance
+};
+/// GRP-2: "assay/seats" over chain id, task, lead, and the terms.
+Hash256 seats_claim(const std::string& chain_id, const SeatsTerms& terms);
+/// GRP-2: fails with kSeatsNotSigned unless these are the signatures of all partners on the list, in their order.
+Result<void, TxError> check_signatures(
+    const std::string& chain_id, const SeatsTerms& terms, const std::vector<Signature>& signatures
+) noexcept;
 
 /// GRP-2: the accounts of the list other than the first one, in the order of their first seats.
 std::vector<AccountId> partners_of(const std::vector<AccountId>& seats);
@@ -31,6 +39,11 @@ Result<void, TxError> check_owed(
     const StateView& view, const Params& params, const AccountId& sender, const AcceptTask& action, Height height
 ) noexcept;
 
+/// GRP-2, GRP-5: fails with kSeatsInvalid if a draw could not fall on the account for such a task, and with
+/// kInsufficientStake if it cannot cover a member's bond.
+Result<void, TxError> check_partner(
+    const StateView& view, const Params& params, const Task& task, const AccountId& partner
+) noexcept;
 /// GRP-2, GRP-5: fails with kSeatsInvalid if the group has more seats than the task admits or an account that is not
 /// listed or not of the task's class, and with kInsufficientStake if one cannot cover its bond.
 Result<void, TxError> check_seats(

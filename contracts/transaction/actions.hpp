@@ -14,6 +14,7 @@
 #include <contracts/ledger/actions/ledger_actions.hpp>
 #include <contracts/profiling/actions/profile_actions.hpp>
 #include <contracts/stake/actions/stake_actions.hpp>
+#include <contracts/tasks/actions/seat_actions.hpp>
 #include <contracts/tasks/actions/task_actions.hpp>
 #include <contracts/validators/actions/validator_actions.hpp>
 #include <contracts/verification/actions/verdict_actions.hpp>
@@ -36,7 +37,7 @@ using Action = std::variant<
     Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, AttestAvailability, DeclareDivergence,
     DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail, RegisterTerms, CommitProfile, PublishProfile,
-    ChallengeProfile, JoinBeacon, Contribute, LeaveBeacon, DeclineTask, Accuse, ReportEquivocation>;
+    ChallengeProfile, JoinBeacon, Contribute, LeaveBeacon, DeclineTask, Accuse, ReportEquivocation, Reseat, Demand>;
 
 /// Name of the action in RPC and CLI, such as "transfer" or "submit_task".
 const char* action_name(const Action& action) noexcept;

@@ -46,14 +46,6 @@ Json render_pinpoint(const dispute::Pinpoint& at) {
         {"tensor", or_null(at.tensor)}};
 }
 
-Json render_accounts(const std::vector<AccountId>& accounts) {
-    Json out = Json::array();
-    for (const AccountId& account : accounts) {
-        out.push_back(render(account));
-    }
-    return out;
-}
-
 Json render_assignments(const std::vector<contracts::Assignment>& assignments) {
     Json out = Json::array();
     for (const contracts::Assignment& item : assignments) {
@@ -68,7 +60,7 @@ Json render_assignments(const std::vector<contracts::Assignment>& assignments) {
              {"forced", or_null(item.forced)},
              {"measurement", render(item.measurement)},
              {"diverged_after", or_null(item.diverged_after)},
-             {"watchers", render_accounts(item.watchers)}}
+             {"watchers", render(item.watchers)}}
         );
     }
     return out;
@@ -117,17 +109,23 @@ Json render_group(const contracts::Task& task) {
     const auto accounts = [&](const std::vector<std::uint8_t>& numbers) {
         Json out = Json::array();
         for (const std::uint8_t number : numbers) {
-            out.push_back(render(contracts::member_account(task, number)));
+            const bool is_vacant = number == contracts::kVacant;
+            out.push_back(is_vacant ? Json() : render(contracts::member_account(task, number)));
         }
         return out;
     };
+    Json earlier = Json::array();
+    for (const contracts::Seating& seating : group.earlier) {
+        earlier.push_back({{"until", seating.until}, {"seats", accounts(seating.seats)}});
+    }
     Json partners = Json::array();
     for (const contracts::Partner& partner : group.partners) {
         partners.push_back({{"account", render(partner.account)}, {"bond", render(partner.bond)}});
     }
-    return {{"partners", std::move(partners)},        {"is_together", group.is_together},
-            {"seats", accounts(group.seats)},         {"posters", accounts(group.posters)},
-            {"convicted", accounts(group.convicted)}, {"culprits", accounts(group.culprits)},
+    return {{"partners", std::move(partners)},      {"is_together", group.is_together},
+            {"seats", accounts(group.seats)},       {"earlier", std::move(earlier)},
+            {"posters", accounts(group.posters)},   {"convicted", accounts(group.convicted)},
+            {"culprits", accounts(group.culprits)}, {"demanded", accounts(group.demanded)},
             {"counted", or_null(group.counted)}};
 }
 
@@ -161,6 +159,14 @@ Json render_task_head(const contracts::Task& task) {
 }  // namespace
 
 Json render(const AccountId& account) { return crypto::to_address(account); }
+
+Json render(const std::vector<AccountId>& accounts) {
+    Json out = Json::array();
+    for (const AccountId& account : accounts) {
+        out.push_back(render(account));
+    }
+    return out;
+}
 Json render(Amount amount) { return std::to_string(amount.grains); }
 
 Json render(const contracts::Terms& terms) {

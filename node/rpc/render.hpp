@@ -19,6 +19,7 @@ Json render(const FixedBytes<Tag, kSize>& value) {
     return to_hex(value.view());
 }
 Json render(const AccountId& account);
+Json render(const std::vector<AccountId>& accounts);
 Json render(Amount amount);
 
 /// Distances in billionths of the length of the update.

@@ -41,11 +41,10 @@ Json fields_of(const A& action) {
 }
 Json fields_of(const SubmitTask& a) { return rpc::render(a.spec); }
 Json fields_of(const AcceptTask& a) {
-    Json seats = Json::array();
-    for (const AccountId& seat : a.seats) {
-        seats.push_back(rpc::render(seat));
-    }
-    return {{"task", rpc::render(a.task)}, {"seats", std::move(seats)}, {"is_together", a.is_together}};
+    return {{"task", rpc::render(a.task)}, {"seats", rpc::render(a.seats)}, {"is_together", a.is_together}};
+}
+Json fields_of(const Reseat& a) {
+    return {{"task", rpc::render(a.task)}, {"from", a.from}, {"seats", rpc::render(a.seats)}};
 }
 Json fields_of(const CompleteTask& a) {
     return {{"task", rpc::render(a.task)}, {"score", a.evaluation ? rpc::render_score(a.evaluation->score) : Json()}};

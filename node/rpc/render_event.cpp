@@ -11,12 +11,10 @@ using namespace contracts::history;
 
 Json fields_of(const Submitted& e) { return {{"escrow", rpc::render(e.escrow)}, {"room", rpc::render(e.room)}}; }
 Json fields_of(const SolverDrawn& e) { return {{"solver", rpc::render(e.solver)}}; }
-Json fields_of(const Accepted& e) {
-    Json seats = Json::array();
-    for (const AccountId& seat : e.seats) {
-        seats.push_back(rpc::render(seat));
-    }
-    return {{"bond", rpc::render(e.bond)}, {"seats", std::move(seats)}};
+Json fields_of(const Accepted& e) { return {{"bond", rpc::render(e.bond)}, {"seats", rpc::render(e.seats)}}; }
+Json fields_of(const Reseated& e) { return {{"from", e.from}, {"seats", rpc::render(e.seats)}}; }
+Json fields_of(const Demanded& e) {
+    return {{"accuser", rpc::render(e.accuser)}, {"member", rpc::render(e.member)}, {"is_out", e.is_out}};
 }
 Json fields_of(const Cut& e) { return {{"first", e.first}, {"member", rpc::render(e.member)}}; }
 Json fields_of(const Accused& e) {
@@ -59,11 +57,7 @@ Json fields_of(const DisputeEnded& e) {
         {"reason", contracts::to_string(e.reason)}};
 }
 Json fields_of(const CommitteeDrawn& e) {
-    Json seats = Json::array();
-    for (const AccountId& account : e.seats) {
-        seats.push_back(rpc::render(account));
-    }
-    return {{"sitting", e.sitting}, {"segments", e.segments}, {"seats", std::move(seats)}};
+    return {{"sitting", e.sitting}, {"segments", e.segments}, {"seats", rpc::render(e.seats)}};
 }
 Json fields_of(const CommitteeEnded& e) { return {{"is_available", e.is_available}}; }
 Json fields_of(const Attested&) { return Json::object(); }

@@ -22,7 +22,8 @@ GAS = dict(transfer=(107, 1), register_terms=(107, 1), contribute=(139, 1), leav
            cancel_task=(444, 1), reveal_move=(514, 2), select_move=(514, 2), open_dispute=(556, 1), challenge_verdict=(556, 1),
            challenge_profile=(556, 1), publish_verdict=(556, 2), disclose_verdict=(624, 1), prove_move=(1103, 2),
            attest_availability=(768, 2), submit_task=(793, 1), complete_task=(925, 1), declare_divergence=(937, 2),
-           register_validator=(2365, 1), accuse=(1135, 3), report_equivocation=(484, 3))
+           register_validator=(2365, 1), accuse=(1135, 3), report_equivocation=(484, 3),
+           reseat=(384, 1), demand=(384, 1))
 
 
 def gas_of(action, size):

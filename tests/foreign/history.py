@@ -45,6 +45,8 @@ Event = Variant({
     30: ("cut", Struct(first=U32, member=r.ACCOUNT)),
     31: ("accused", Struct(**_DISPUTE, segment=U32, accuser=r.ACCOUNT, member=r.ACCOUNT, answers=Optional(r.HASH))),
     32: ("member_convicted", Struct(member=r.ACCOUNT, reason=r.Reason)),
+    33: ("reseated", Struct(**{"from": U32}, seats=List(r.ACCOUNT))),
+    34: ("demanded", Struct(accuser=r.ACCOUNT, member=r.ACCOUNT, is_out=Bool())),
 })
 Record = Struct(task=r.HASH, index=U32, height=r.HEIGHT, tx=r.HASH, actor=r.ACCOUNT, event=Event)
 

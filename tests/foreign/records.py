@@ -24,7 +24,7 @@ Reason = Enum(reward=1, verification_fee=2, refund=3, won_dispute=4, lost_disput
               unavailable=8, missed_deadline=9, missed_verdict=10, wrong_verdict=11, attestation=12, moot=13, tax=14,
               jackpot=15, forced_error=16, broken_commitment=17, undisclosed=18, contradiction=19, beyond_tolerance=20,
               beyond_budget=21, profiling_fee=22, withheld_secret=23, room=24, unserved=25,
-              false_statement=26)
+              false_statement=26, demand=27)
 Level = Enum(steps=1, nodes=2, tiles=3, partials=4, proof=5)
 DType = Enum(f32=1, i32=2, i64=3, bf16=4, i8=5)
 Source = Enum(node=1, state=2)
@@ -137,6 +137,8 @@ Action = Variant({
                           answers=Optional(HASH))),
     29: ("report_equivocation", Struct(task=HASH, member=ACCOUNT, one=StatedPiece, one_signature=SIGNATURE,
                                        other=StatedPiece, other_signature=SIGNATURE)),
+    30: ("reseat", Struct(task=HASH, **{"from": U32}, seats=List(ACCOUNT), signatures=List(SIGNATURE))),
+    31: ("demand", Struct(task=HASH, member=ACCOUNT)),
 })
 TxBody = Struct(chain_id=String(), sender=ACCOUNT, nonce=U64, fee=AMOUNT, action=Action)
 Tx = Struct(body=TxBody, signature=SIGNATURE)

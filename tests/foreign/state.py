@@ -19,7 +19,9 @@ Tolerance = Struct(phase=r.ProfilingPhase, profiles=List(Profile), reference_see
 CommitteeMember = Struct(account=r.ACCOUNT, seats=U32, has_attested=Bool())
 Committee = Struct(segments=List(U32), members=List(CommitteeMember), state=r.CommitteeState, sitting=U32, seed=r.HASH)
 Partner = Struct(account=r.ACCOUNT, bond=r.AMOUNT)
-Group = Struct(partners=List(Partner), is_together=Bool(), seats=Bytes(), posters=Bytes(), convicted=Bytes(), counted=Optional(U32))
+Seating = Struct(until=U32, seats=Bytes())
+Group = Struct(partners=List(Partner), is_together=Bool(), seats=Bytes(), earlier=List(Seating), posters=Bytes(),
+               convicted=Bytes(), culprits=Bytes(), demanded=Bytes(), counted=Optional(U32))
 Task = Struct(id=r.HASH, submitter=r.ACCOUNT, spec=r.TaskSpec, state=r.TaskState, submitted_at=r.HEIGHT, deadline=r.HEIGHT,
               solver=Optional(r.ACCOUNT), escrow=r.AMOUNT, solver_bond=r.AMOUNT, checkpoints=U32, diverged_at=Optional(U64),
               assignments=List(Assignment), open_disputes=U32, history_count=U32, history_root=r.HASH, lottery=r.HASH,

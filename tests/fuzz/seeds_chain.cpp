@@ -179,6 +179,8 @@ std::vector<Action> all_actions() {
             .one_signature = {},
             .other = make_stated(),
             .other_signature = {}},
+        Reseat{.task = {}, .from = 2, .seats = {key().account(), key().account()}, .signatures = {Signature{}}},
+        Demand{.task = {}, .member = key().account()},
     };
 }
 

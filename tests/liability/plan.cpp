@@ -58,7 +58,9 @@ void Member::send_once(const Stage& stage, const contracts::Action& action) {
 }
 
 Signature Member::sign_seats(const contracts::AcceptTask& acceptance) const {
-    const Hash256 claim = contracts::seats_claim(chain_id_, acceptance.task, acceptance.seats, acceptance.is_together);
+    const Hash256 claim = contracts::seats_claim(
+        chain_id_, {.task = acceptance.task, .seats = acceptance.seats, .is_together = acceptance.is_together}
+    );
     return key_.sign(claim.view());
 }
 

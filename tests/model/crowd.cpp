@@ -304,6 +304,7 @@ void Crowd::look_for_work(const Actor& actor, const Mirror& chain, Actions& out)
         add_profiling(actor, id, task, world, out);
         add_accusations(actor, id, task, out);
         add_tellings(actor, id, task, out);
+        add_reseats(actor, id, task, world, out);
         add_attestations(actor, id, task, out);
     }
     add_moves(actor, chain, out);

@@ -118,6 +118,10 @@ class Crowd {
     void add_tellings(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
     void add_report(const Actor& actor, const Actor& author, const TaskId& id, const Task& task, Actions& out);
     const Actor& actor_of(const AccountId& account) const;
+    const Actor& any_member(const Task& task);
+
+    // reseats.cpp
+    void add_reseats(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out);
 
     // moves.cpp
     Player make_accusing_player(

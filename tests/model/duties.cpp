@@ -155,7 +155,8 @@ contracts::AcceptTask Crowd::make_acceptance(
         out.seats.push_back(chance(20) ? actor.id : able[below(able.size())]->id);
     }
     out.is_together = chance(talks_ ? 95 : 50);
-    const Hash256 claim = contracts::seats_claim(kChainId, id, out.seats, out.is_together != chance(3));
+    const Hash256 claim =
+        contracts::seats_claim(kChainId, {.task = id, .seats = out.seats, .is_together = out.is_together != chance(3)});
     for (const AccountId& partner : contracts::partners_of(out.seats)) {
         const auto signer =
             std::find_if(actors_.begin(), actors_.end(), [&](const Actor& each) { return each.id == partner; });

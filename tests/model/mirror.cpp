@@ -93,7 +93,23 @@ Team team_of(const contracts::Task& record) {
         std::transform(numbers.begin(), numbers.end(), all.begin(), account);
         return all;
     };
-    out.seats = accounts(group.seats);
+    if (!group.is_together) {
+        out.seats = accounts(group.seats);
+    }
+    const std::uint64_t segments = (record.spec.steps - 1) / record.spec.checkpoint_interval + 1;
+    for (std::uint64_t segment = 1; group.is_together && segment <= segments; ++segment) {
+        const auto before = std::find_if(group.earlier.begin(), group.earlier.end(), [&](const auto& each) {
+            return segment < each.until;
+        });
+        auto& row = out.rows.emplace_back();
+        for (const std::uint8_t number : before == group.earlier.end() ? group.seats : before->seats) {
+            row.push_back(number == 0xFF ? std::nullopt : std::optional(account(number)));
+        }
+    }
+    out.latest = group.earlier.empty() ? 0 : group.earlier.back().until;
+    for (const std::uint8_t number : group.demanded) {
+        ++out.demands[account(number)];
+    }
     out.posted_by = accounts(group.posters);
     const std::vector<AccountId> convicted = accounts(group.convicted);
     out.convicted = {convicted.begin(), convicted.end()};

@@ -12,6 +12,7 @@
 
 #include <contracts/chain/chain.hpp>
 #include <contracts/beacon/draw.hpp>
+#include <contracts/tasks/seats.hpp>
 #include <tests/model/lane.hpp>
 #include <tests/model/records.hpp>
 
@@ -69,9 +70,10 @@ enum class Flaw : std::uint8_t {
     kRunsAnsweredClocks,  ///< a dispute that was answered by an accusation is lost by its clock
     kPaysCulprits,        ///< who stated something wrong is paid with the others
     kBlamesVerifiers,     ///< verifiers answer for a segment of which nothing was shown but a wrong statement
+    kKeepsOut,            ///< who is out keeps its seats
     kConvictsResponder,   ///< who posted a segment is convicted in the place of who misled it
 };
-inline constexpr int kFlaws = 34;
+inline constexpr int kFlaws = 35;
 
 class Model {
   public:
@@ -150,6 +152,8 @@ class Model {
     Why why(const contracts::DeclineTask& a) const;
     Why why(const contracts::Accuse& a) const;
     Why why(const contracts::ReportEquivocation& a) const;
+    Why why(const contracts::Reseat& a) const;
+    Why why(const contracts::Demand& a) const;
     Why why_not_party(const DisputeId& id, bool responder, bool challenger) const;
     bool needs_stake(Why& why, Role role, std::uint64_t amount) const;
     /// DTY-6: whether the task keeps a place for such a dispute, by whoever has opened it; and whether another has it.
@@ -192,6 +196,8 @@ class Model {
     void act(const contracts::DeclineTask& a);
     void act(const contracts::Accuse& a);
     void act(const contracts::ReportEquivocation& a);
+    void act(const contracts::Reseat& a);
+    void act(const contracts::Demand& a);
     void decline(const TaskId& id, const AccountId& solver);
     void complete(const TaskId& id);
     void advance_verdicts(const TaskId& id, bool was_commit_phase);
@@ -252,6 +258,9 @@ class Model {
 
     // statements.cpp: what members that compute together have told each other.
     Why why_not_fellows(const TaskId& id, const AccountId& member) const;
+    Why why_not_in_training(const TaskId& id) const;
+    void add_why_partner(Why& why, const Task& task, const AccountId& account) const;
+    std::uint64_t demand_of(const Task& task) const;
     Why why_not_answer(const contracts::Accuse& a, std::uint32_t segment) const;
     /// STM-9
     bool stands_still(const DisputeId& id) const;
@@ -395,6 +404,10 @@ struct Asked {
 Asked asked_of(const TaskId& id, const Task& task, std::size_t place);
 /// GRP-3: whether the account is the task's solver or in its group.
 bool is_in_team(const Task& task, const AccountId& account);
+/// Everybody on the list but the first, each once.
+std::vector<AccountId> others_on(const std::vector<AccountId>& seats);
+/// GRP-2: whether everybody on the list but the first has signed the terms.
+bool are_signed(const contracts::SeatsTerms& terms, const std::vector<Signature>& signatures);
 /// GRP-3: who posts the next checkpoint, or completes the task.
 AccountId whose_turn(const Task& task);
 /// GRP-5: who answers for the segment.

@@ -52,7 +52,7 @@ std::vector<std::string> what_to_reach() {
          {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
           Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kBrokenCommitment,
           Reason::kUndisclosed, Reason::kContradiction, Reason::kBeyondTolerance, Reason::kBeyondBudget,
-          Reason::kUnserved, Reason::kRoom, Reason::kFalseStatement}) {
+          Reason::kUnserved, Reason::kRoom, Reason::kFalseStatement, Reason::kDemand}) {
         names.push_back(std::string("slash ") + to_string(reason));
     }
     for (const Reason reason :
@@ -126,6 +126,13 @@ std::vector<std::string> what_to_reach() {
           "blame was not passed on",
           "clock stood still",
           "event member_convicted",
+          "event reseated",
+          "event demanded",
+          "member joined",
+          "member left out",
+          "demand",
+          "seats given at once",
+          "seats given from the next segment on",
           "refusal not_together",
           "refusal not_stated",
           "refusal no_evidence",
@@ -162,7 +169,9 @@ std::vector<std::string> what_to_reach() {
           "leave_beacon",
           "decline_task",
           "accuse",
-          "report_equivocation"}) {
+          "report_equivocation",
+          "reseat",
+          "demand"}) {
         names.push_back(std::string("action ") + action);
     }
     for (const char* action :

@@ -291,7 +291,7 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         shop_.opening(shop_.start(Way::kTruth), static_cast<std::uint32_t>(below(2)), random_());
     const contracts::TaskSpec spec = spoil(make_spec(world), id);
 
-    switch (below(28)) {
+    switch (below(30)) {
         case 0:
             return contracts::Transfer{other, amount};
         case 1:
@@ -353,6 +353,10 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
             return contracts::Accuse{id, other, {}, {}, chance(50) ? std::optional(dispute) : std::nullopt};
         case 27:
             return contracts::ReportEquivocation{id, other, {}, {}, {}, {}};
+        case 28:
+            return contracts::Reseat{id, segment, {actor.id}, {}};
+        case 29:
+            return contracts::Demand{id, other};
         default:
             return contracts::ChallengeProfile{id,   chance(30) ? actor.id : other,        role,
                                                part, static_cast<std::uint32_t>(below(4)), roots};

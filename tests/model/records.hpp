@@ -107,8 +107,12 @@ struct Committee {
 struct Team {
     std::map<AccountId, std::uint64_t> bonds;  ///< of the others
     bool together = false;                     ///< GRP-11
-    std::vector<AccountId> seats;
-    std::vector<AccountId> posted_by;  ///< each checkpoint
+    std::vector<AccountId> seats;              ///< of those who take turns
+    /// GRP-13: of those who compute together, who has each seat for each segment from the first one on.
+    std::vector<std::vector<std::optional<AccountId>>> rows;
+    std::uint32_t latest = 0;                    ///< GRP-13: the segment from which the last of them counts
+    std::map<AccountId, std::uint64_t> demands;  ///< GRP-14
+    std::vector<AccountId> posted_by;            ///< each checkpoint
     std::set<AccountId> convicted;
     std::vector<AccountId> culprits;    ///< STM-10, in the order of their convictions
     std::optional<std::uint32_t> last;  ///< segment that counts, where not all do

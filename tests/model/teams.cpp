@@ -77,9 +77,6 @@ void Model::note_post(const TaskId& id, const Hash256& root) {
 
 // --- agreeing ------------------------------------------------------------------------------------------------
 
-namespace {
-
-/// Everybody on the list but the first, each once.
 std::vector<AccountId> others_on(const std::vector<AccountId>& seats) {
     std::vector<AccountId> out;
     for (const AccountId& seat : seats) {
@@ -89,8 +86,6 @@ std::vector<AccountId> others_on(const std::vector<AccountId>& seats) {
     }
     return out;
 }
-
-}  // namespace
 
 /// GRP-2: what is wrong with an acceptance, whatever the state.
 void Model::add_why_seats(Why& why, const contracts::AcceptTask& a) const {
@@ -107,14 +102,19 @@ void Model::add_why_seats(Why& why, const contracts::AcceptTask& a) const {
     if (a.seats.front() != who_ || others.empty() || (a.is_together && others.size() > 15)) {
         why.insert(TxError::kSeatsInvalid);
     }
-    bool is_signed = others.size() == a.signatures.size();
-    const Hash256 claim = contracts::seats_claim(Crowd::kChainId, a.task, a.seats, a.is_together);
-    for (std::size_t i = 0; is_signed && i < others.size(); ++i) {
-        is_signed = crypto::verify_signature(others[i], claim.view(), a.signatures[i]);
-    }
-    if (!is_signed) {
+    if (!are_signed({.task = a.task, .seats = a.seats, .is_together = a.is_together}, a.signatures)) {
         why.insert(TxError::kSeatsNotSigned);
     }
+}
+
+bool are_signed(const contracts::SeatsTerms& terms, const std::vector<Signature>& signatures) {
+    const std::vector<AccountId> others = others_on(terms.seats);
+    bool is_signed = others.size() == signatures.size();
+    const Hash256 claim = contracts::seats_claim(Crowd::kChainId, terms);
+    for (std::size_t i = 0; is_signed && i < others.size(); ++i) {
+        is_signed = crypto::verify_signature(others[i], claim.view(), signatures[i]);
+    }
+    return is_signed;
 }
 
 Model::Why Model::why(const contracts::AcceptTask& a) const {
@@ -137,18 +137,23 @@ Model::Why Model::why(const contracts::AcceptTask& a) const {
         out.insert(TxError::kSeatsInvalid);
     }
     for (const AccountId& other : a.seats.empty() ? a.seats : others_on(a.seats)) {
-        const auto stake = world_.stakes.find({Role::kSolver, other});
-        const auto machine = world_.machines.find({Role::kSolver, other});
-        const std::uint32_t has = machine == world_.machines.end() ? 0 : machine->second.terms.hardware_class;
-        if ((stake != world_.stakes.end() && stake->second.unlisted) ||
-            (task->spec.hardware_class != 0 && has != task->spec.hardware_class)) {
-            out.insert(TxError::kSeatsInvalid);
-        }
-        if (stake == world_.stakes.end() || stake->second.free < bond) {
-            out.insert(TxError::kInsufficientStake);
-        }
+        add_why_partner(out, *task, other);
     }
     return out;
+}
+
+/// GRP-2, GRP-5: why an account may not become a member.
+void Model::add_why_partner(Why& why, const Task& task, const AccountId& account) const {
+    const auto stake = world_.stakes.find({Role::kSolver, account});
+    const auto machine = world_.machines.find({Role::kSolver, account});
+    const std::uint32_t has = machine == world_.machines.end() ? 0 : machine->second.terms.hardware_class;
+    if ((stake != world_.stakes.end() && stake->second.unlisted) ||
+        (task.spec.hardware_class != 0 && has != task.spec.hardware_class)) {
+        why.insert(TxError::kSeatsInvalid);
+    }
+    if (stake == world_.stakes.end() || stake->second.free < bond_of(Role::kSolver, task) * 5 / 4) {
+        why.insert(TxError::kInsufficientStake);
+    }
 }
 
 void Model::act(const contracts::AcceptTask& a) {
@@ -158,8 +163,14 @@ void Model::act(const contracts::AcceptTask& a) {
     task.solver_bond = bond;
     if (!a.seats.empty()) {
         task.team = Team{};
-        task.team->seats = a.seats;
         task.team->together = a.is_together;
+        if (a.is_together) {
+            task.team->rows.assign(
+                (task.spec.steps - 1) / task.spec.checkpoint_interval + 1, {a.seats.begin(), a.seats.end()}
+            );
+        } else {
+            task.team->seats = a.seats;
+        }
         for (const AccountId& other : others_on(a.seats)) {
             lock(Role::kSolver, other, bond);  // GRP-5
             task.team->bonds[other] = bond;
@@ -183,21 +194,28 @@ std::map<AccountId, std::uint64_t> Model::earnings(const Task& task) const {
         const std::uint64_t executed = last_of(task) == 0 ? 0 : task.diverged_at.value_or(0) + 1;
         return {{*task.solver, is_whole ? reward : part_of(reward, executed, task.spec.steps)}};
     }
-    std::uint64_t all = task.spec.steps;
+    std::map<AccountId, std::uint64_t> out;
     for (std::uint32_t segment = 1; segment <= last_of(task); ++segment) {
         if (!task.team->together) {
             steps[task.team->posted_by.at(segment)] += steps_in(task, segment);
             continue;
         }
-        for (const AccountId& seat : task.team->seats) {
-            steps[seat] += steps_in(task, segment);
+        const auto& row = task.team->rows.at(segment - 1);
+        std::map<AccountId, std::uint64_t> seats;
+        for (const auto& seat : row) {
+            seats[seat.value_or(AccountId{})] += 1;
+        }
+        seats.erase(AccountId{});  // GRP-14: nobody's
+        for (const auto& [account, count] : seats) {
+            out[account] += part_of(reward, steps_in(task, segment) * count, task.spec.steps * row.size());
         }
     }
-    all *= task.team->together ? task.team->seats.size() : 1;
-    std::map<AccountId, std::uint64_t> out;
     for (const auto& [account, count] : steps) {
-        if (!task.team->convicted.contains(account) || flaw_ == Flaw::kPaysConvicted) {
-            out[account] = part_of(reward, count, all);
+        out[account] = part_of(reward, count, task.spec.steps);
+    }
+    for (const AccountId& account : task.team->convicted) {
+        if (flaw_ != Flaw::kPaysConvicted) {
+            out.erase(account);
         }
     }
     return out;

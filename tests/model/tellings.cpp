@@ -112,6 +112,13 @@ void invent_trace(dispute::OutputEvidence& evidence, const Piece& piece, std::ui
 
 }  // namespace
 
+const Crowd::Actor& Crowd::any_member(const Task& task) {
+    const std::uint64_t number = below(task.team->bonds.size() + 1);
+    return actor_of(
+        number == 0 ? *task.solver : std::next(task.team->bonds.begin(), static_cast<std::ptrdiff_t>(number - 1))->first
+    );
+}
+
 const Crowd::Actor& Crowd::actor_of(const AccountId& account) const {
     return *std::find_if(actors_.begin(), actors_.end(), [&](const Actor& each) { return each.id == account; });
 }
@@ -146,7 +153,7 @@ std::optional<contracts::Accuse> Crowd::make_accusation(
         segment > task.checkpoints.size() || !shop_.knows(task.checkpoints[segment - 1])) {
         return std::nullopt;
     }
-    const Actor& author = actor_of(task.team->seats[below(task.team->seats.size())]);
+    const Actor& author = any_member(task);
     const dispute::Claim claim = claim_told(task, segment);
     const Hash256 name{id.data};
     const bool is_told_wrong = fixed(name, author.id, kTells, 100) < 45;
@@ -160,6 +167,9 @@ std::optional<contracts::Accuse> Crowd::make_accusation(
         return std::nullopt;
     }
     const State& before = shop_.state(claim.before);
+    if (before.size() != claim.program.state_tensors) {
+        return std::nullopt;  // somebody posted a state of another program
+    }
     ToyReplay theirs(shop_.run(told), claim, before);
     ToyReplay ours(shop_.run(claimed), claim, before);
     std::vector<Place> places = differences(claim, theirs, ours);
@@ -274,7 +284,7 @@ void Crowd::add_tellings(const Actor& actor, const TaskId& id, const Task& task,
             out.push_back(*action);
         }
     }
-    const Actor& author = actor_of(task.team->seats[below(task.team->seats.size())]);
+    const Actor& author = any_member(task);
     if (fixed(Hash256{id.data}, author.id, kSaysTwo, 3) == 0 && chance(25)) {
         add_report(actor, author, id, task, out);
     }

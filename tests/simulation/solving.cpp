@@ -73,7 +73,8 @@ contracts::AcceptTask Worker::acceptance(const View& view, const Task& task) con
         return partner->id_;
     });
     out.seats.resize(task.spec.members, out.seats.back());  // what is left has the last one too
-    const Hash256 claim = contracts::seats_claim(chain_id_, task.id, out.seats, out.is_together);
+    const Hash256 claim =
+        contracts::seats_claim(chain_id_, {.task = task.id, .seats = out.seats, .is_together = out.is_together});
     for (const Worker* partner : partners) {
         out.signatures.push_back(partner->key_.sign(claim.view()));
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/params/by_value.hpp>
+#include <contracts/state/members.hpp>
 #include <contracts/state/slots.hpp>
+#include <contracts/tasks/seats.hpp>
 #include <core/canonical/node.hpp>
 #include <core/dispute/commitment.hpp>
 #include <core/dispute/statement.hpp>
@@ -207,6 +209,42 @@ std::optional<Action> report_equivocation(Stage& stage, const Player& player) {
     return ReportEquivocation{task.id, accused.id, one.stated, one.signature, other.stated, other.signature};
 }
 
+/// The worst: everybody but the lead and one more is new, and the seats were given anew as often as they can be.
+std::optional<Action> reseat(Stage& stage, const Player& player) {
+    const Player partner = make_player(kAccused + player.number);
+    Task task = together_task(stage, player, partner, TaskState::kTraining);
+    Group& group = *task.group;
+    group.partners.resize(1);
+    group.seats.assign(kMaxMembersTogether, 1);
+    for (std::uint32_t i = 0; i + 1 < kMaxSeatings; ++i) {
+        group.earlier.push_back({i, group.seats});
+    }
+    const std::uint32_t now = segment_in_training(task);
+    put(stage, task);
+    Reseat out{.task = task.id, .from = now, .seats = {player.id, partner.id}, .signatures = {}};
+    std::vector<Player> partners{partner};
+    for (std::uint64_t i = 2; i < kMaxMembersTogether; ++i) {
+        const Player other = make_player(kAccused * i + player.number);
+        add_player(stage, other);
+        partners.push_back(other);
+        out.seats.push_back(other.id);
+    }
+    const Hash256 claim =
+        seats_claim(kChainId, {.task = task.id, .seats = out.seats, .is_together = true, .from = now});
+    for (const Player& each : partners) {
+        out.signatures.push_back(each.key.sign(claim.view()));
+    }
+    return out;
+}
+
+std::optional<Action> demand(Stage& stage, const Player& player) {
+    const Player accused = make_player(kAccused + player.number);
+    Task task = together_task(stage, player, accused, TaskState::kTraining);
+    task.group->demanded = {1};
+    put(stage, task);
+    return Demand{task.id, accused.id};
+}
+
 }  // namespace
 
 std::vector<Scene> statement_scenes() {
@@ -215,6 +253,8 @@ std::vector<Scene> statement_scenes() {
         {"accuse of a part", accuse_of_part},
         {"accuse of a state", accuse_of_state},
         {"report_equivocation", report_equivocation},
+        {"reseat", reseat},
+        {"demand", demand},
     };
 }
 

@@ -207,6 +207,18 @@ class Teller {
     Line operator()(const history::MemberConvicted& e) const {
         return {Stage::kChallenge, name(e.member) + " is convicted of a false statement; the task goes on"};
     }
+    Line operator()(const history::Reseated& e) const {
+        return {
+            Stage::kTraining, "the group has its seats anew from segment " + std::to_string(e.from) +
+                                  " on: " + std::to_string(std::set<AccountId>(e.seats.begin(), e.seats.end()).size()) +
+                                  " members, " + std::to_string(e.seats.size()) + " seats"};
+    }
+    Line operator()(const history::Demanded& e) const {
+        return {
+            Stage::kTraining, name(e.accuser) + " says that " + name(e.member) +
+                                  " has not sent what it had to: both pay" +
+                                  (e.is_out ? ", and " + name(e.member) + " has no seat any more" : "")};
+    }
     Line operator()(const history::RoundClosed& e) const {
         const bool solved = std::any_of(earlier_.begin(), earlier_.end(), [](const HistoryRecord& record) {
             return std::holds_alternative<history::Accepted>(record.event);

@@ -36,6 +36,11 @@ double burned_of_member(const Setting& s) {
     return to_asy(half - s.winners_share(half));
 }
 
+/// GRP-14
+double demand_of_member(const Setting& s) {
+    return to_asy(static_cast<Grains>(kMembersBond * static_cast<double>(s.solver_bond))) / 256.0;
+}
+
 }  // namespace
 
 double Liability::ratio() const {
@@ -106,7 +111,8 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
          "half of the first liar's bond, less the share of an accomplice that disputes it; a replay and an accusation "
          "of each member that it has misled, of the largest group",
          burned_of_member(s), (contracts::kMaxMembersTogether - 1.0) * (to_asy(s.verify_cost) + fee)},
-        {"false_statement (equivocation)", "nobody else can cause it", 0.0, 0.0}};
+        {"false_statement (equivocation)", "nobody else can cause it", 0.0, 0.0},
+        {"demand", "a 256th of a member's bond, of each of the two", demand_of_member(s), demand_of_member(s)}};
 }
 
 std::vector<Voluntary> voluntary_of(const Setting& s) {

@@ -76,8 +76,9 @@ void add_records(Digests& d) {
     const std::vector<AccountId> seats{sender, d.make<AccountId>(), sender};
     d.add(
         "seats of a group", "assay/seats",
-        {bytes_of(std::string("assay-1")), bytes_of(task), bytes_of(sender), bytes_of(seats), bytes_of(true)},
-        seats_claim("assay-1", task, seats, true)
+        {bytes_of(std::string("assay-1")), bytes_of(task), bytes_of(sender), bytes_of(seats), bytes_of(true),
+         bytes_of(std::uint32_t{7})},
+        seats_claim("assay-1", {.task = task, .seats = seats, .is_together = true, .from = 7})
     );
     const std::vector<std::uint32_t> lacking{0, 3};
     d.add(

@@ -79,7 +79,9 @@ std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& 
     if (is_together && !can_divide(task)) {
         return alone;
     }
-    const Hash256 claim = contracts::seats_claim(context_.chain.chain_id(), task.id, seats, is_together);
+    const Hash256 claim = contracts::seats_claim(
+        context_.chain.chain_id(), {.task = task.id, .seats = seats, .is_together = is_together}
+    );
     context_.seats->offer(task.id, seats, is_together, claim);
     if (auto signatures = context_.seats->signatures(task.id)) {
         return contracts::AcceptTask{
@@ -178,8 +180,9 @@ std::optional<OfferedSeats> Seating::ask(const contracts::Task& task, const std:
 }
 
 bool Seating::sign(const contracts::Task& task, const std::string& lead_url, const OfferedSeats& offered) {
-    const Hash256 claim =
-        contracts::seats_claim(context_.chain.chain_id(), task.id, offered.seats, offered.is_together);
+    const Hash256 claim = contracts::seats_claim(
+        context_.chain.chain_id(), {.task = task.id, .seats = offered.seats, .is_together = offered.is_together}
+    );
     const std::string url = lead_url + kSeats + to_hex(task.id.view()) + "/" + to_hex(context_.chain.self().view());
     try {
         const http::HttpResponse answer =

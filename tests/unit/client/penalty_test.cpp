@@ -177,7 +177,7 @@ TEST_CASE("every reason for a loss of stake has words of its own and a command")
          {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
           Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kUnserved,
           Reason::kBrokenCommitment, Reason::kUndisclosed, Reason::kContradiction, Reason::kBeyondTolerance,
-          Reason::kBeyondBudget, Reason::kRoom, Reason::kFalseStatement}) {
+          Reason::kBeyondBudget, Reason::kRoom, Reason::kFalseStatement, Reason::kDemand}) {
         Book book;
         book.add(9, history::Slashed{kSolver, Amount{10}, Amount{10}, reason});
         const Penalty penalty = book.penalties().at(0);

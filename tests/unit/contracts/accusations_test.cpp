@@ -32,7 +32,9 @@ TEST_CASE("GRP-11, GRP-12: the lead posts what members compute together, and eac
     team.finish(honest());
     team.chain.end_windows(team.id);
     REQUIRE(team.chain.task(team.id).state == TaskState::kSettled);
-    const std::uint64_t third = team.chain.task(team.id).spec.reward.grains / 3;
+    // Each segment's part is rounded down: of 4, 4 and 2 steps of 10.
+    const std::uint64_t reward = team.chain.task(team.id).spec.reward.grains;
+    const std::uint64_t third = 2 * (reward * 4 / 30) + reward * 2 / 30;
     const std::uint64_t taxed = third - third * team.chain.params.tax_bps / 10'000;
     CHECK(team.chain.balance(team.members[0]) - before == taxed);
     CHECK(team.chain.balance(team.chain.solver) > lead_before - 20 * kFee);
@@ -113,7 +115,7 @@ TEST_CASE("STM-8: who stated something wrong is convicted while the training goe
     CHECK(team.chain.slashed(team.id, Reason::kFalseStatement).back() == team.bond - team.half());
     CHECK(team.locked(accused) == 0);
     const std::uint64_t reward = team.chain.task(team.id).spec.reward.grains;
-    CHECK(team.chain.paid(team.id, Reason::kRefund).front() == reward - 2 * (reward / 3));
+    CHECK(team.chain.paid(team.id, Reason::kRefund).front() == reward - 2 * (2 * (reward * 4 / 30) + reward * 2 / 30));
 }
 
 TEST_CASE("STM-8, STM-10: a false accusation costs the accuser a challenger's bond, to the accused's benefit") {

@@ -22,7 +22,7 @@ AcceptTask make_acceptance(const TaskId& id, const std::vector<const Actor*>& se
     for (const Actor* actor : seats) {
         action.seats.push_back(actor->id);
     }
-    const Hash256 claim = seats_claim(kChainId, id, action.seats, is_together);
+    const Hash256 claim = seats_claim(kChainId, {.task = id, .seats = action.seats, .is_together = is_together});
     for (const AccountId& partner : partners_of(action.seats)) {
         for (const Actor* actor : seats) {
             if (actor->id == partner) {

@@ -94,7 +94,7 @@ TEST_CASE("GRP-2: an acceptance with seats needs everybody's signature over the 
     another_task.task = id;
     CHECK(refused(another_task) == TxError::kSeatsNotSigned);
     AcceptTask another_chain = make_acceptance(id, {&lead, &one});
-    another_chain.signatures = {one.key.sign(seats_claim("test-2", id, another_chain.seats, false).view())};
+    another_chain.signatures = {one.key.sign(seats_claim("test-2", {.task = id, .seats = another_chain.seats}).view())};
     CHECK(refused(another_chain) == TxError::kSeatsNotSigned);
 
     CHECK(refused(make_acceptance(id, {&one, &lead})) == TxError::kSeatsInvalid);

@@ -334,6 +334,8 @@ TEST_CASE("each event of a history has its name and its members beside the recor
           {"member", address(5)},
           {"answers", nullptr}}},
         {MemberConvicted{who, Reason::kFalseStatement}, {{"member", address(4)}, {"reason", "false_statement"}}},
+        {Reseated{3, {who, key(5).account()}}, {{"from", 3}, {"seats", {address(4), address(5)}}}},
+        {Demanded{who, key(5).account(), true}, {{"accuser", address(4)}, {"member", address(5)}, {"is_out", true}}},
         {CheckpointPosted{3, id<Hash256>(1)}, {{"checkpoint", 3}, {"state_root", to_hex(id<Hash256>(1).view())}}},
         {Completed{}, Json::object()},
         {VerifierDrawn{2, who}, {{"segment", 2}, {"verifier", address(4)}}},
@@ -448,7 +450,9 @@ TEST_CASE("each action shows its members") {
         LeaveBeacon{},
         DeclineTask{},
         Accuse{},
-        ReportEquivocation{}};
+        ReportEquivocation{},
+        Reseat{},
+        Demand{}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         REQUIRE(actions[i].index() == i);

@@ -27,7 +27,7 @@ struct Offer {
     crypto::SecretKey first = key_of(2);
     crypto::SecretKey second = key_of(3);
     std::vector<AccountId> seats{lead.account(), first.account(), second.account(), first.account()};
-    Hash256 claim = contracts::seats_claim("test", task, seats, true);
+    Hash256 claim = contracts::seats_claim("test", {.task = task, .seats = seats, .is_together = true});
 
     Offer() { desk.offer(task, seats, true, claim); }
     std::string path() const { return "/seats/" + to_hex(task.view()); }
