@@ -55,6 +55,7 @@ demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
     if (arguments.steps != 0) {
         options.steps = arguments.steps;
     }
+    options.accounts = options.accounts || options.joining || options.leaving;
     options.tolerance = arguments.mode == "tolerance";
     options.text = arguments.text;
     options.json = json;
@@ -101,6 +102,12 @@ void add_demo_command(CLI::App& app, Session& session) {
         "--accounts", a->options.accounts,
         "Each of the workers is an account of its own, and they train as a group: they compute each step together, or "
         "with diloco, sparseloco and streaming train replicas in turn"
+    );
+    command->add_option(
+        "--join", a->options.joining, "With --accounts: the rank of an account that comes once the others train"
+    );
+    command->add_option(
+        "--leave", a->options.leaving, "With --accounts: the rank of an account that stops before they are done"
     );
     command->add_flag("--keep-running", a->options.keep_running, "Leave the network up after the end, until Ctrl-C");
     auto* model = command

@@ -79,6 +79,7 @@ class Demo {
     std::vector<std::string> with_options(std::vector<std::string> arguments) const;
     void hire_all();
     void hire_group();
+    void hire_member(std::uint32_t rank);
     contracts::TaskSpec pack(Fraud fraud, contracts::Mode mode);
     void submit(Fraud fraud, const std::string& solver);
     void await_state(Act& act, TaskState wanted);
@@ -235,6 +236,13 @@ void Demo::hear_workers() {
             group_->hear(heard);
         }
     }
+    if (const auto comer = group_ ? group_->take_comer() : std::nullopt) {
+        hire_member(*comer);
+    }
+    if (const auto goer = group_ ? group_->take_goer() : std::nullopt) {
+        network_.stop_worker(GroupCast::name_of(*goer));
+        narrator_.plain("  " + GroupCast::name_of(*goer) + " stops");
+    }
 }
 
 void Demo::attack() {
@@ -378,17 +386,22 @@ void Demo::hire_all() {
 
 /// The lead is alone among the stakers when it is drawn; then its partners come, and sign.
 void Demo::hire_group() {
-    const Amount stake{demo_params(fraud_, tolerance_).solver_bond.grains / 4 * 5 + kGrainsPerAsy};  // GRP-5
-    const std::uint64_t interval = interval_of(workload_, options_);
     for (std::uint32_t rank = 0; rank < group_->members(); ++rank) {
-        const std::vector<std::string> arguments = group_->arguments_of(network_, rank, interval);
-        hire(GroupCast::name_of(rank), Role::kSolver, stake, with_options(arguments));
+        if (!group_->comes_late(rank)) {
+            hire_member(rank);
+        }
         if (rank == 0) {
             submit(Fraud::kNone, GroupCast::name_of(0));
             acts_.back().culprit = group_->culprit();
             await_state(acts_.back(), TaskState::kDrawn);
         }
     }
+}
+
+void Demo::hire_member(std::uint32_t rank) {
+    const Amount stake{demo_params(fraud_, tolerance_).solver_bond.grains / 4 * 5 + kGrainsPerAsy};  // GRP-5
+    const std::vector<std::string> arguments = group_->arguments_of(network_, rank, interval_of(workload_, options_));
+    hire(GroupCast::name_of(rank), Role::kSolver, stake, with_options(arguments));
 }
 
 int Demo::run() {

@@ -92,6 +92,9 @@ struct DemoOptions {
     bool accounts = false;                  ///< each worker is an account of its own, and they train as a group
     std::optional<std::uint32_t> culprit;   ///< of a group: the rank of the member that cheats
     GroupFraud culprit_kind = GroupFraud::kLane;
+    /// Of a group that computes each step together: the ranks that come once it trains, and that go before it is done.
+    std::optional<std::uint32_t> joining;
+    std::optional<std::uint32_t> leaving;
     bool keep_running = false;
     bool json = false;                          ///< print the report on stdout instead of telling the story
     std::string model = "char";                 ///< name of the workload (workload.hpp)

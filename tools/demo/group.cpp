@@ -23,6 +23,7 @@ namespace {
 struct Part {
     std::uint64_t rewarded = 0;
     std::uint64_t slashed = 0;
+    std::uint64_t demanded = 0;  ///< by demands, its own or of it (GRP-14)
 };
 
 constexpr std::array kKinds{
@@ -135,7 +136,9 @@ Part part_of(const AccountId& account, const std::vector<contracts::HistoryRecor
             const bool is_reward = paid->to == account && paid->reason == contracts::Reason::kReward;
             out.rewarded += is_reward ? paid->amount.grains : 0;
         } else if (const auto* slashed = std::get_if<contracts::history::Slashed>(&record.event)) {
-            out.slashed += slashed->from == account ? slashed->amount.grains : 0;
+            const bool is_demand = slashed->reason == contracts::Reason::kDemand;
+            const std::uint64_t lost = slashed->from == account ? slashed->amount.grains : 0;
+            (is_demand ? out.demanded : out.slashed) += lost;
         }
     }
     return out;
@@ -219,17 +222,20 @@ json GroupCast::report(Network& network, const Story& story, const Crew::Roots& 
     out["convicted"] = json::array();
     out["members"] = json::array();
     std::uint64_t honest_lost = 0;
+    std::uint64_t honest_demanded = 0;
     for (std::uint32_t rank = 0; rank < members_; ++rank) {
         const Part part = part_of(network.key(name_of(rank)).account(), story.records());
         if (part.slashed > 0) {
             out["convicted"].push_back(rank);
             honest_lost += rank == culprit_ ? 0 : part.slashed;
         }
-        out["members"].push_back({{"rewarded", part.rewarded}, {"slashed", part.slashed}});
+        honest_demanded += rank == culprit_ ? 0 : part.demanded;
+        out["members"].push_back({{"rewarded", part.rewarded}, {"slashed", part.slashed}, {"demanded", part.demanded}});
     }
-    out["honest_lost"] = honest_lost;
+    out["honest_lost"] = honest_lost + honest_demanded;
+    out["honest_demanded"] = honest_demanded;
     if (together_) {
-        out.update(together_->report(network, program));
+        out.update(together_->report(network, program, story));
         return out;
     }
     std::uint64_t bytes = 0;
@@ -261,7 +267,12 @@ std::vector<std::string> GroupCast::judge(const json& report) const {
         report.at("root") == report.at("one_process_root") && report.at("root") != "",
         "the group's root is not one process's"
     );
-    expect(report.at("honest_lost") == 0, "an honest member lost stake");
+    // The lead pays for its own demands, as much as who is out for them.
+    const bool withholds = culprit_ && kind_ == GroupFraud::kWithhold && together_ && *culprit_ != 0;
+    const auto& culprits_part = report.at("members").at(culprit_.value_or(0));
+    const json demanded = withholds ? culprits_part.at("demanded") : json(0);
+    expect(report.at("honest_lost") == demanded, "an honest member lost stake");
+    expect(!withholds || demanded > 0, "who withheld paid nothing");
     expect(report.at("state") == "settled", "the task was not settled for what is right of it");
     // What is withheld the others compute themselves, and serve.
     const bool is_wrong = culprit_ && kind_ != GroupFraud::kWithhold;

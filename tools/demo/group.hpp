@@ -37,6 +37,11 @@ class GroupCast {
     /// `interval` is the number of steps of a segment.
     std::vector<std::string> arguments_of(const Network& network, std::uint32_t rank, std::uint64_t interval);
 
+    /// Whether the member comes once the others train; and who has to come, or go, after what was heard.
+    bool comes_late(std::uint32_t rank) const { return together_ && together_->comes_late(rank); }
+    std::optional<std::uint32_t> take_comer() { return together_ ? together_->take_comer() : std::nullopt; }
+    std::optional<std::uint32_t> take_goer() { return together_ ? together_->take_goer() : std::nullopt; }
+
     /// Notes what members fetch from each other, and what they hold.
     void hear(const WorkerEvent& heard);
     /// Who lost what, by the task's history, the roots, and what members fetched and held.

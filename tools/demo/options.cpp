@@ -66,6 +66,16 @@ void check_options(const DemoOptions& options) {
             std::to_string(options.workers - 1) + " or fold@" + std::to_string(options.workers - 1)
         );
     }
+    for (const auto& mover : {options.joining, options.leaving}) {
+        const bool can_move = mover && is_together(options) && options.workers > 2 && *mover > 0 &&
+                              *mover < options.workers && options.joining != options.leaving && !options.culprit;
+        if (mover && !can_move) {
+            throw std::runtime_error(
+                "--join RANK and --leave RANK are for 3 workers or more that compute each step together and do not "
+                "cheat: give two different ranks from 1, since rank 0 leads"
+            );
+        }
+    }
     if (options.workers > 1 && !plan::decode_layout(layout_of(options.parallel), options.workers)) {
         throw std::runtime_error(
             "--parallel " + options.parallel + " cannot be made for " + std::to_string(options.workers) +

@@ -2,6 +2,7 @@
 #include <tools/demo/together.hpp>
 
 #include <algorithm>
+#include <variant>
 
 #include <tools/demo/crew.hpp>
 #include <tools/demo/group.hpp>
@@ -11,16 +12,43 @@ namespace assay::demo {
 
 using nlohmann::json;
 
+namespace {
+
+/// Whether the last list of seats has this rank.
+bool is_seated_last(const json& report, std::uint32_t rank) {
+    const json& seats = report.at("reseats").back().at("seats");
+    return std::find(seats.begin(), seats.end(), rank) != seats.end();
+}
+
+}  // namespace
+
 TogetherCast::TogetherCast(const DemoOptions& options)
     : members_(options.workers),
       segments_(workload_of(options).segments),
       parallel_(options.parallel),
-      is_disturbed_(options.culprit && options.culprit_kind == GroupFraud::kWithhold) {}
+      interval_(interval_of(workload_of(options), options)),
+      joining_(options.joining),
+      leaving_(options.leaving),
+      is_disturbed_(joining_ || leaving_ || (options.culprit && options.culprit_kind == GroupFraud::kWithhold)) {}
+
+std::optional<std::uint32_t> TogetherCast::take_comer() {
+    const bool comes = joining_ && !has_come_ && step_ > interval_ / 2;
+    has_come_ = has_come_ || comes;
+    return comes ? joining_ : std::nullopt;
+}
+
+std::optional<std::uint32_t> TogetherCast::take_goer() {
+    // In the middle of a segment, so that it begins again without it.
+    const std::uint64_t middle = segments_ / 2 * interval_ + interval_ / 2;
+    const bool goes = leaving_ && !has_gone_ && step_ >= middle;
+    has_gone_ = has_gone_ || goes;
+    return goes ? leaving_ : std::nullopt;
+}
 
 std::vector<std::string> TogetherCast::arguments_of(std::uint32_t rank) const {
     std::vector<std::string> out{"--link-address", "127.0.0.1"};
     if (rank == 0) {
-        out.insert(out.end(), {"--together", parallel_});
+        out.insert(out.end(), {"--together", parallel_, "--demand"});
     }
     return out;
 }
@@ -31,6 +59,10 @@ void TogetherCast::hear(const WorkerEvent& heard) {
         accused_.push_back({heard.worker, heard.event});
         return;
     }
+    if (kind == "train") {
+        step_ = std::max(step_, heard.event.value("step", std::uint64_t{0}));
+        return;
+    }
     Served& served = served_[heard.worker];
     const auto number = [&](const char* name) { return heard.event.value(name, std::uint64_t{0}); };
     if (kind == "together_over" && number("steps") > served.steps) {
@@ -38,7 +70,7 @@ void TogetherCast::hear(const WorkerEvent& heard) {
     }
 }
 
-json TogetherCast::report(const Network& network, const program::Program& program) const {
+json TogetherCast::report(const Network& network, const program::Program& program, const Story& story) const {
     std::uint64_t sent = 0;
     std::uint64_t signatures = 0;
     std::uint64_t state = 0;
@@ -69,6 +101,30 @@ json TogetherCast::report(const Network& network, const program::Program& progra
         }
         out["accusations"].push_back(std::move(entry));
     }
+    const auto rank_of = [&](const AccountId& account) {
+        std::uint32_t rank = 0;
+        while (rank < members_ && network.key(GroupCast::name_of(rank)).account() != account) {
+            ++rank;
+        }
+        return rank;
+    };
+    out["reseats"] = json::array();
+    out["demands"] = json::array();
+    for (const contracts::HistoryRecord& record : story.records()) {
+        if (const auto* reseated = std::get_if<contracts::history::Reseated>(&record.event)) {
+            json seats = json::array();
+            for (const AccountId& seat : reseated->seats) {
+                seats.push_back(rank_of(seat));
+            }
+            out["reseats"].push_back({{"from", reseated->from}, {"seats", std::move(seats)}});
+        } else if (const auto* demanded = std::get_if<contracts::history::Demanded>(&record.event)) {
+            out["demands"].push_back(
+                {{"accuser", rank_of(demanded->accuser)},
+                 {"member", rank_of(demanded->member)},
+                 {"is_out", demanded->is_out}}
+            );
+        }
+    }
     return out;
 }
 
@@ -83,6 +139,13 @@ std::vector<std::string> TogetherCast::judge(const json& report, bool is_wrong) 
     const bool is_anybody_accused = !report.at("accusations").empty();
     expect(is_anybody_accused || !is_wrong, "a member lied, and nobody accused it");
     expect(!is_anybody_accused || is_wrong, "a member was accused, and nobody had lied");
+    expect(
+        report.at("reseats").empty() == !is_disturbed_,
+        "the seats were not given anew exactly where members came or went"
+    );
+    const bool is_reseated = !report.at("reseats").empty();
+    expect(!joining_ || (is_reseated && is_seated_last(report, *joining_)), "who came late has no seat");
+    expect(!leaving_ || (is_reseated && !is_seated_last(report, *leaving_)), "who left has a seat still");
     const auto& memory = report.at("memory");
     expect(
         is_disturbed_ || memory.at("worker").get<double>() <= 1.05 * memory.at("formula").get<double>(),
@@ -105,6 +168,18 @@ std::string describe_together(const json& report) {
         out += "\n  rank " + number("accuser") + " showed that rank " + number("accused") + " told it a wrong " +
                (each.at("part").get<bool>() ? "part of a sum of " : "value of ") + what + number("index") + " at row " +
                number("row") + ", column " + number("col") + ", in step " + number("step");
+    }
+    for (const json& each : report.at("demands")) {
+        const auto rank = [&](const char* name) { return std::to_string(each.at(name).get<std::uint32_t>()); };
+        out += "\n  rank " + rank("accuser") + " demanded of rank " + rank("member") + ": both paid" +
+               (each.at("is_out").get<bool>() ? ", and it has no seat any more" : "");
+    }
+    for (const json& each : report.at("reseats")) {
+        out +=
+            "\n  from segment " + std::to_string(each.at("from").get<std::uint32_t>()) + " on the seats are of ranks";
+        for (const json& seat : each.at("seats")) {
+            out += " " + std::to_string(seat.get<std::uint32_t>());
+        }
     }
     const auto number = [&](const char* what, const char* name) {
         return std::to_string(report.at(what).at(name).get<std::uint64_t>());

@@ -24,10 +24,14 @@ class TogetherCast {
     std::uint32_t segments() const { return segments_; }
     /// The worker's arguments of a member.
     std::vector<std::string> arguments_of(std::uint32_t rank) const;
+    /// Whether the member comes once the others train; and whether it has to come, or go, after what was heard.
+    bool comes_late(std::uint32_t rank) const { return rank == joining_; }
+    std::optional<std::uint32_t> take_comer();
+    std::optional<std::uint32_t> take_goer();
     /// Notes what members sent each other, and whom they accused.
     void hear(const WorkerEvent& heard);
     /// What members sent and held beside what the plan says, and who accused whom of what.
-    nlohmann::json report(const Network& network, const program::Program& program) const;
+    nlohmann::json report(const Network& network, const program::Program& program, const Story& story) const;
     /// What is not as it should be, in words. `is_wrong`: a member has told others something wrong.
     std::vector<std::string> judge(const nlohmann::json& report, bool is_wrong) const;
 
@@ -42,7 +46,13 @@ class TogetherCast {
     std::uint32_t members_;
     std::uint32_t segments_;
     std::string parallel_;
-    bool is_disturbed_;                       ///< whether a member leaves, so that sessions have fewer
+    std::uint64_t interval_;
+    std::optional<std::uint32_t> joining_;
+    std::optional<std::uint32_t> leaving_;
+    bool has_come_ = false;
+    bool has_gone_ = false;
+    std::uint64_t step_ = 0;                  ///< that the lead was at last
+    bool is_disturbed_;                       ///< whether members come or go, so that sessions have fewer
     std::map<std::string, Served> served_{};  ///< by the member's name
     struct Accused {
         std::string accuser;  ///< its worker

@@ -2,6 +2,7 @@
 #include <verifier/cell/meeting.hpp>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -78,6 +79,7 @@ struct Meeting::Table {
     mutable std::mutex mutex;
     mutable std::condition_variable changed;
     std::map<std::string, Clock::time_point> asked;  // by a member, and when
+    std::set<std::string> left;
     std::uint64_t session = 0;
     std::vector<std::string> names;  // of ranks 1, 2, ... of the session
     std::uint64_t timeout_ms = 0;
@@ -123,6 +125,7 @@ http::HttpResponse Meeting::seat_of(const std::string& name, const Json& request
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
         return refuse(404, "\"" + name + "\" is no member of this cell");
     }
+    table_->left.erase(name);
     const auto at = std::find(table_->names.begin(), table_->names.end(), name);
     const auto served = request.find("served");  // the session that the member was in last
     const bool has_served = served != request.end() && served->is_number_unsigned() && *served == table_->session;
@@ -139,6 +142,17 @@ http::HttpResponse Meeting::seat_of(const std::string& name, const Json& request
     );
 }
 
+// The table must be locked.
+http::HttpResponse Meeting::let_go(const std::string& name) {
+    if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
+        return refuse(404, "\"" + name + "\" is no member of this cell");
+    }
+    table_->left.insert(name);
+    table_->asked.erase(name);
+    table_->changed.notify_all();
+    return json_answer(Json::object());
+}
+
 http::HttpResponse Meeting::answer(const std::string& target, const http::HttpRequest& request) {
     const auto opened = open_(target, request.body);
     if (!opened) {
@@ -153,10 +167,12 @@ http::HttpResponse Meeting::answer(const std::string& target, const http::HttpRe
         return refuse(400, "POST a JSON object");
     }
     const std::scoped_lock lock(table_->mutex);
-    if (target == "/seat") {
+    if (target == "/seat" || target == "/leave") {
         const std::string name = text("name");
-        return opened->name.value_or(name) == name ? seat_of(name, json)
-                                                   : refuse(403, "that is the seat of another member");
+        if (opened->name.value_or(name) != name) {
+            return refuse(403, "that is the seat of another member");
+        }
+        return target == "/seat" ? seat_of(name, json) : let_go(name);
     }
     const auto session = json.find("session");
     if (session == json.end() || !session->is_number_unsigned() || session->get<std::uint64_t>() != table_->session) {
@@ -185,6 +201,11 @@ std::vector<std::string> Meeting::waiting() const {
         }
     }
     return out;
+}
+
+std::vector<std::string> Meeting::left() const {
+    const std::scoped_lock lock(table_->mutex);
+    return {table_->left.begin(), table_->left.end()};
 }
 
 std::vector<std::string> Meeting::wait_for_all(milliseconds limit) const {
@@ -239,6 +260,8 @@ Seat ask_for_seat(const MeetingPlace& place, const std::string& name, std::uint6
     }
     return out;
 }
+
+void leave_meeting(const MeetingPlace& place, const std::string& name) { post(place, "/leave", {{"name", name}}); }
 
 std::shared_ptr<engine::SharedWords> words_of(
     const MeetingPlace& place, std::uint64_t session, std::chrono::milliseconds timeout

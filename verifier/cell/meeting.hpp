@@ -35,11 +35,13 @@ class Meeting {
     /// `names` are those of the members. `open` tells what a request says and who may have said it.
     Meeting(std::vector<std::string> names, OpenSeal open);
 
-    /// Answers a member's request for `target`: /seat, /get or /set.
+    /// Answers a member's request for `target`: /seat, /leave, /get or /set.
     http::HttpResponse answer(const std::string& target, const http::HttpRequest& request);
 
     /// The members that have asked for work within the last seconds, in their order.
     std::vector<std::string> waiting() const;
+    /// The members that have said that they leave, and have not asked for work since.
+    std::vector<std::string> left() const;
     /// Waits until all members wait, or for so long.
     std::vector<std::string> wait_for_all(std::chrono::milliseconds limit) const;
     /// Begins a session with the members `names`, which become ranks 1, 2, ... Returns its number.
@@ -51,6 +53,7 @@ class Meeting {
     struct Table;
     class Words;
     http::HttpResponse seat_of(const std::string& name, const nlohmann::json& request);
+    http::HttpResponse let_go(const std::string& name);
 
     std::vector<std::string> names_;
     OpenSeal open_;
@@ -59,7 +62,7 @@ class Meeting {
 
 /// A member's way to a meeting.
 struct MeetingPlace {
-    std::string url;  ///< before /seat, /get and /set
+    std::string url;  ///< before /seat, /leave, /get and /set
     Seal seal;
     http::HttpLimits limits{};
 };
@@ -69,6 +72,8 @@ MeetingPlace place_of(const Hosts& hosts);
 /// Asks the lead for work as member `name`, which was in session `served` last. Throws http::NetError if it cannot be
 /// reached, std::runtime_error if it does not know the member or the secret.
 Seat ask_for_seat(const MeetingPlace& place, const std::string& name, std::uint64_t served);
+/// Tells the lead that member `name` takes part in no further session, until it asks again. Throws as ask_for_seat().
+void leave_meeting(const MeetingPlace& place, const std::string& name);
 /// The table of `session`, for a member.
 std::shared_ptr<engine::SharedWords> words_of(
     const MeetingPlace& place, std::uint64_t session, std::chrono::milliseconds timeout

@@ -108,9 +108,15 @@ void add_group(CLI::App& command, Arguments& args) {
     auto* together = command.add_option(
         "--together", args.worker.together,
         "Lead a group that computes each step together, divided as by --plan of a cell; each member answers for what "
-        "it "
-        "tells the others"
+        "it tells the others"
     );
+    command
+        .add_flag(
+            "--demand", args.worker.demands,
+            "As such a lead, say on the chain when a member is lost: it and this account pay the same, and the second "
+            "time it has no seat any more"
+        )
+        ->needs(together);
     auto* address = command.add_option(
         "--link-address", args.worker.link_address,
         "Where the other members of a group that computes each step together reach this machine, as in 10.0.0.2"

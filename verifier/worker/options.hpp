@@ -44,6 +44,7 @@ struct WorkerOptions {
     /// GRP-11: the layout in which a lead and its partners compute each step together; empty: their segments take
     /// turns.
     std::string together{};
+    bool demands = false;  ///< GRP-14: whether such a lead demands of a member that was lost; it costs both the same
     std::string link_address{};  ///< where the other members of such a group reach this machine; empty: in none
     bool json_progress = false;
     bool reset_breaker = false;

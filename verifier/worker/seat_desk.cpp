@@ -7,35 +7,52 @@
 
 #include <nlohmann/json.hpp>
 
-#include <contracts/tasks/seats.hpp>
+#include <contracts/state/slots.hpp>
 #include <core/crypto/keys.hpp>
+#include <verifier/cell/seal.hpp>
 
 namespace assay::worker {
 namespace {
 
 using nlohmann::json;
+using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kPrefix = "/seats/";
+constexpr std::string_view kJoin = "/join";
+constexpr std::chrono::seconds kStays{60};  // how long who has asked to join counts as being there
 
 http::HttpResponse refuse(unsigned status, const std::string& why) {
     return {.status = status, .content_type = "text/plain", .body = why + "\n"};
 }
 
+http::HttpResponse taken() { return {.status = 200, .content_type = "application/json", .body = "{}\n"}; }
+
+bool is_in(const std::vector<AccountId>& accounts, const AccountId& account) {
+    return std::find(accounts.begin(), accounts.end(), account) != accounts.end();
+}
+
+json body_of(const contracts::SeatsTerms& terms) {
+    json seats = json::array();
+    for (const AccountId& seat : terms.seats) {
+        seats.push_back(to_hex(seat.view()));
+    }
+    return {{"lead", seats.front()}, {"seats", seats}, {"together", terms.is_together}, {"from", terms.from}};
+}
+
 }  // namespace
 
-void SeatDesk::offer(
-    const contracts::TaskId& task, const std::vector<AccountId>& seats, bool is_together, const Hash256& claim
-) {
+std::string seats_path(const contracts::TaskId& task) { return std::string(kPrefix) + to_hex(task.view()); }
+
+std::string join_request(const crypto::SecretKey& key, const contracts::TaskId& task) {
+    return cell::by_account(key, retag<Hash256>(task))(std::string(kJoin), "");
+}
+
+void SeatDesk::offer(const contracts::SeatsTerms& terms, const Hash256& claim) {
     const std::scoped_lock lock(mutex_);
-    offers_.try_emplace(
-        task,
-        Offer{
-            .seats = seats,
-            .partners = contracts::partners_of(seats),
-            .is_together = is_together,
-            .claim = claim,
-            .signatures = {}}
-    );
+    Offer& offer = offers_[terms.task];
+    if (offer.claim != claim) {
+        offer = {.terms = terms, .partners = contracts::partners_of(terms.seats), .claim = claim, .signatures = {}};
+    }
 }
 
 std::optional<std::vector<Signature>> SeatDesk::signatures(const contracts::TaskId& task) const {
@@ -56,16 +73,52 @@ std::optional<std::vector<Signature>> SeatDesk::signatures(const contracts::Task
     return out;
 }
 
-void SeatDesk::forget(const contracts::TaskId& task) {
+std::vector<AccountId> SeatDesk::signers(const contracts::TaskId& task) const {
+    const std::scoped_lock lock(mutex_);
+    const auto offer = offers_.find(task);
+    std::vector<AccountId> out;
+    if (offer != offers_.end()) {
+        std::copy_if(
+            offer->second.partners.begin(), offer->second.partners.end(), std::back_inserter(out),
+            [&](const AccountId& partner) { return offer->second.signatures.contains(partner); }
+        );
+    }
+    return out;
+}
+
+void SeatDesk::withdraw(const contracts::TaskId& task) {
     const std::scoped_lock lock(mutex_);
     offers_.erase(task);
 }
 
+void SeatDesk::expect(const contracts::TaskId& task, const std::vector<AccountId>& accounts) {
+    const std::scoped_lock lock(mutex_);
+    doors_[task].expected = accounts;
+}
+
+std::vector<AccountId> SeatDesk::joining(const contracts::TaskId& task) const {
+    const std::scoped_lock lock(mutex_);
+    const auto door = doors_.find(task);
+    std::vector<AccountId> out;
+    if (door != doors_.end()) {
+        const auto& [expected, asked] = door->second;
+        std::copy_if(expected.begin(), expected.end(), std::back_inserter(out), [&](const AccountId& account) {
+            const auto at = asked.find(account);
+            return at != asked.end() && Clock::now() - at->second < kStays;
+        });
+    }
+    return out;
+}
+
+void SeatDesk::forget(const contracts::TaskId& task) {
+    const std::scoped_lock lock(mutex_);
+    offers_.erase(task);
+    doors_.erase(task);
+}
+
 http::HttpResponse SeatDesk::take(Offer& offer, const std::string& account, const std::string& body) {
     const auto partner = fixed_from_hex<AccountId>(account);
-    const bool is_partner =
-        partner && std::find(offer.partners.begin(), offer.partners.end(), *partner) != offer.partners.end();
-    if (!is_partner) {
+    if (!partner || !is_in(offer.partners, *partner)) {
         return refuse(403, "no seat of this task is that account's");
     }
     const auto signature = fixed_from_hex<Signature>(body);
@@ -73,7 +126,20 @@ http::HttpResponse SeatDesk::take(Offer& offer, const std::string& account, cons
         return refuse(400, "not a signature of these seats by that account");
     }
     offer.signatures.insert_or_assign(*partner, *signature);
-    return {.status = 200, .content_type = "application/json", .body = "{}\n"};
+    return taken();
+}
+
+http::HttpResponse SeatDesk::knock(const contracts::TaskId& task, const std::string& account, const std::string& body) {
+    const auto door = doors_.find(task);
+    const auto newcomer = fixed_from_hex<AccountId>(account);
+    if (door == doors_.end() || !newcomer || !is_in(door->second.expected, *newcomer)) {
+        return refuse(403, "this lead does not expect that account in a group for that task");
+    }
+    if (!cell::of_accounts({*newcomer}, retag<Hash256>(task))(std::string(kJoin), body)) {
+        return refuse(400, "not a request to join by that account");
+    }
+    door->second.asked[*newcomer] = Clock::now();
+    return taken();
 }
 
 std::optional<http::HttpResponse> SeatDesk::answer(const http::HttpRequest& request) {
@@ -84,23 +150,23 @@ std::optional<http::HttpResponse> SeatDesk::answer(const http::HttpRequest& requ
     const std::string_view name = target.substr(kPrefix.size());
     const std::size_t slash = name.find('/');
     const auto task = fixed_from_hex<contracts::TaskId>(name.substr(0, slash));
+    const std::string account(slash == std::string_view::npos ? "" : name.substr(slash + 1));
     const std::scoped_lock lock(mutex_);
+    if (request.method == "POST" && task && account.ends_with(kJoin)) {
+        return knock(*task, account.substr(0, account.size() - kJoin.size()), request.body);
+    }
     const auto offer = task ? offers_.find(*task) : offers_.end();
     if (offer == offers_.end()) {
         return refuse(404, "no seats of such a task are offered");
     }
     if (request.method == "POST" && slash != std::string_view::npos) {
-        return take(offer->second, std::string(name.substr(slash + 1)), request.body);
+        return take(offer->second, account, request.body);
     }
     if (request.method != "GET" || slash != std::string_view::npos) {
-        return refuse(405, "GET /seats/<task>, or POST /seats/<task>/<account>");
+        return refuse(405, "GET /seats/<task>, or POST /seats/<task>/<account> or /seats/<task>/<account>/join");
     }
-    json seats = json::array();
-    for (const AccountId& seat : offer->second.seats) {
-        seats.push_back(to_hex(seat.view()));
-    }
-    const json body{{"lead", seats.front()}, {"seats", seats}, {"together", offer->second.is_together}};
-    return http::HttpResponse{.status = 200, .content_type = "application/json", .body = body.dump() + "\n"};
+    return http::HttpResponse{
+        .status = 200, .content_type = "application/json", .body = body_of(offer->second.terms).dump() + "\n"};
 }
 
 }  // namespace assay::worker

@@ -23,7 +23,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kSeats = "/seats/";
 constexpr std::chrono::milliseconds kTimeout{5'000};
 constexpr std::uint64_t kAnswerMax = 64U << 10U;
 
@@ -35,8 +34,8 @@ http::HttpLimits limits_of(const WorkerOptions& options) {
     return limits;
 }
 
-/// The offer in an answer; nothing if it is no list of accounts that a group can have.
-std::optional<OfferedSeats> decode_seats(const std::string& body) {
+/// The offer in an answer, without the task; nothing if it is no list of accounts that a group can have.
+std::optional<contracts::SeatsTerms> decode_seats(const std::string& body) {
     const json answer = json::parse(body, nullptr, false);
     if (!answer.is_object() || !answer.contains("seats") || !answer["seats"].is_array() ||
         answer["seats"].size() > contracts::kMaxSeats) {
@@ -53,7 +52,25 @@ std::optional<OfferedSeats> decode_seats(const std::string& body) {
     }
     const auto together = answer.find("together");
     const bool is_together = together != answer.end() && together->is_boolean() && together->get<bool>();
-    return OfferedSeats{.seats = std::move(seats), .is_together = is_together};
+    const auto from = answer.find("from");
+    const bool has_from = from != answer.end() && from->is_number_unsigned() && *from <= UINT32_MAX;
+    return contracts::SeatsTerms{
+        .task = {},
+        .seats = std::move(seats),
+        .is_together = is_together,
+        .from = has_from ? from->get<std::uint32_t>() : 0};
+}
+
+/// Whether an account has as many of the seats as others have on average.
+bool has_its_share(const std::vector<AccountId>& seats, const AccountId& account) {
+    const auto own = static_cast<std::size_t>(std::count(seats.begin(), seats.end(), account));
+    return own > 0 && own * (contracts::partners_of(seats).size() + 1) >= seats.size();
+}
+
+/// GRP-13: whether seats may be offered to somebody else than the lead while the task is trained.
+bool can_reseat(const contracts::Task& task) {
+    return task.state == contracts::TaskState::kTraining && task.group && task.group->is_together &&
+           contracts::segment_in_training(task) < contracts::segment_count(task);
 }
 
 }  // namespace
@@ -73,25 +90,33 @@ std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& 
         );
         return alone;
     }
-    std::vector<AccountId> seats{context_.chain.self()};
-    seats.insert(seats.end(), partners.begin(), partners.end());
-    const bool is_together = !context_.options.together.empty();
-    if (is_together && !can_divide(task)) {
+    contracts::SeatsTerms terms{
+        .task = task.id, .seats = {context_.chain.self()}, .is_together = !context_.options.together.empty()};
+    if (terms.is_together && !can_divide(task)) {
         return alone;
     }
-    const Hash256 claim = contracts::seats_claim(
-        context_.chain.chain_id(), {.task = task.id, .seats = seats, .is_together = is_together}
-    );
-    context_.seats->offer(task.id, seats, is_together, claim);
-    if (auto signatures = context_.seats->signatures(task.id)) {
-        return contracts::AcceptTask{
-            .task = task.id, .seats = seats, .signatures = *std::move(signatures), .is_together = is_together};
-    }
     const std::uint64_t span = contracts::accept_span(context_.chain.params(), task.spec);
-    if (context_.chain.height() + span / 2 < task.deadline.value) {
+    const std::uint64_t left = task.deadline.value - std::min(task.deadline.value, context_.chain.height());
+    // Those who are not there in time may join later, if each step is computed together.
+    std::vector<AccountId>& there = there_[task.id];
+    if (there.empty() && 4 * left < 3 * span) {
+        there = context_.seats->signers(task.id);
+    }
+    const std::vector<AccountId>& invited = there.empty() ? partners : there;
+    terms.seats.insert(terms.seats.end(), invited.begin(), invited.end());
+    context_.seats->offer(terms, contracts::seats_claim(context_.chain.chain_id(), terms));
+    if (auto signatures = context_.seats->signatures(task.id)) {
+        context_.seats->withdraw(task.id);
+        return contracts::AcceptTask{
+            .task = task.id,
+            .seats = terms.seats,
+            .signatures = *std::move(signatures),
+            .is_together = terms.is_together};
+    }
+    if (2 * left > span) {
         return std::nullopt;
     }
-    context_.reporter.trouble("task " + to_hex(task.id.view()) + ": not all partners have signed; training alone");
+    context_.reporter.trouble("task " + to_hex(task.id.view()) + ": no partner has signed in time; training alone");
     return alone;
 }
 
@@ -119,10 +144,8 @@ bool Seating::sign_one(const OfferDesk& offers) {
         return false;
     }
     for (const contracts::Task& task : roles::by_deadline(context_.chain.tasks())) {
-        const bool is_open = task.state == contracts::TaskState::kDrawn && task.spec.members > 1 &&
-                             !contracts::is_member(task, context_.chain.self());
         // Once a block: a lead that has not offered yet is asked again.
-        const bool asks = is_open && may_sign(task, offers) &&
+        const bool asks = is_open(task, offers) &&
                           std::exchange(asked_at_[task.id], context_.chain.height()) != context_.chain.height();
         const auto signs = [&](const std::string& lead_url) { return sign_seat(task, lead_url); };
         if (asks && std::any_of(leads.begin(), leads.end(), signs)) {
@@ -132,58 +155,93 @@ bool Seating::sign_one(const OfferDesk& offers) {
     return false;
 }
 
-bool Seating::may_sign(const contracts::Task& task, const OfferDesk& offers) {
+bool Seating::is_open(const contracts::Task& task, const OfferDesk& offers) {
+    const auto number = contracts::find_member(task, context_.chain.self());
+    if (task.state == contracts::TaskState::kDrawn) {
+        return !number && task.spec.members > 1 && may_join(task, offers);
+    }
+    if (!can_reseat(task) || number == 0 || context_.options.link_address.empty()) {
+        return false;
+    }
+    return number ? !contracts::is_out(*task.group, *number) && !contracts::was_convicted(*task.group, *number)
+                  : may_join(task, offers);
+}
+
+bool Seating::may_join(const contracts::Task& task, const OfferDesk& offers) {
     const std::uint32_t accepted = context_.journal.accepted_tasks();
     const bool has_enough = context_.options.tasks_max != 0 && accepted >= context_.options.tasks_max;
-    return !signed_.contains(task.id) && !has_enough && !context_.journal.breaker() &&
+    return (!has_enough || signed_.contains(task.id)) && !context_.journal.breaker() &&
            !context_.unusable.contains(task.id) && !offers.has_declined(task.id) &&
            context_.chain.free_stake(contracts::Role::kSolver) >= member_bond_of(task);
 }
 
 bool Seating::sign_seat(const contracts::Task& task, const std::string& lead_url) {
-    const auto seats = ask(task, lead_url);
-    if (seats && seats->is_together && context_.options.link_address.empty()) {
+    const auto offered = ask(task, lead_url);
+    const bool is_member = contracts::is_member(task, context_.chain.self());
+    if (!offered) {
+        if (task.state == contracts::TaskState::kTraining) {
+            ask_to_join(task, lead_url);
+        }
+        return false;
+    }
+    const Hash256 claim = contracts::seats_claim(context_.chain.chain_id(), *offered);
+    if (const auto last = signed_.find(task.id); last != signed_.end() && last->second == claim) {
+        return false;
+    }
+    if (offered->is_together && context_.options.link_address.empty()) {
         context_.reporter.trouble(
             "the lead at " + lead_url + " offers a seat of a group that computes each step together; give " +
             "--link-address, where its other members reach this machine, to take it"
         );
         return false;
     }
-    const auto artifacts = seats ? context_.artifacts(task, artifacts::Urgency::kOffer) : nullptr;
-    if (!artifacts || !sign(task, lead_url, *seats)) {
+    const auto artifacts = context_.artifacts(task, artifacts::Urgency::kOffer);
+    if (!artifacts || !sign(*offered, lead_url, claim)) {
         return false;
     }
-    context_.journal.note_accepted(task.id);
+    if (!is_member && !signed_.contains(task.id)) {
+        context_.journal.note_accepted(task.id);
+    }
+    signed_[task.id] = claim;
     context_.reporter.event(
         {{"event", "seat"},
          {"task", to_hex(task.id.view())},
          {"title", task.spec.title},
-         {"seats", seats->seats.size()},
-         {"together", seats->is_together}}
+         {"seats", offered->seats.size()},
+         {"together", offered->is_together},
+         {"from", offered->from}}
     );
     return true;
 }
 
-std::optional<OfferedSeats> Seating::ask(const contracts::Task& task, const std::string& lead_url) {
-    const std::string url = lead_url + kSeats + to_hex(task.id.view());
+std::optional<contracts::SeatsTerms> Seating::ask(const contracts::Task& task, const std::string& lead_url) {
     try {
-        const http::HttpResponse answer = http::http_get(url, limits_of(context_.options));
-        const auto offered = answer.status == 200 ? decode_seats(answer.body) : std::nullopt;
-        const std::vector<AccountId> seats = offered ? offered->seats : std::vector<AccountId>();
+        const http::HttpResponse answer = http::http_get(lead_url + seats_path(task.id), limits_of(context_.options));
+        auto offered = answer.status == 200 ? decode_seats(answer.body) : std::nullopt;
+        if (!offered) {
+            return std::nullopt;
+        }
+        offered->task = task.id;
+        const std::vector<AccountId>& seats = offered->seats;
+        const AccountId& self = context_.chain.self();
+        const bool is_training = task.state == contracts::TaskState::kTraining;
+        const std::uint32_t soonest = is_training ? contracts::segment_in_training(task) : 0;
+        const bool is_timely = is_training ? offered->is_together && offered->from >= soonest : offered->from == 0;
         const bool is_given = seats.size() >= 2 && task.solver == seats.front() && seats.size() <= task.spec.members &&
-                              std::find(seats.begin(), seats.end(), context_.chain.self()) != seats.end();
-        return is_given ? offered : std::nullopt;
+                              std::find(seats.begin(), seats.end(), self) != seats.end();
+        const bool is_fair = !is_training || has_its_share(seats, self);
+        if (is_given && is_timely && !is_fair) {
+            context_.reporter.trouble("the lead at " + lead_url + " offers fewer seats than others have; not signing");
+        }
+        return is_given && is_timely && is_fair ? offered : std::nullopt;
     } catch (const http::NetError& error) {
         context_.reporter.trouble("the lead at " + lead_url + " cannot be reached: " + error.what());
         return std::nullopt;
     }
 }
 
-bool Seating::sign(const contracts::Task& task, const std::string& lead_url, const OfferedSeats& offered) {
-    const Hash256 claim = contracts::seats_claim(
-        context_.chain.chain_id(), {.task = task.id, .seats = offered.seats, .is_together = offered.is_together}
-    );
-    const std::string url = lead_url + kSeats + to_hex(task.id.view()) + "/" + to_hex(context_.chain.self().view());
+bool Seating::sign(const contracts::SeatsTerms& terms, const std::string& lead_url, const Hash256& claim) {
+    const std::string url = lead_url + seats_path(terms.task) + "/" + to_hex(context_.chain.self().view());
     try {
         const http::HttpResponse answer =
             http::http_post(url, to_hex(context_.chain.sign(claim).view()), limits_of(context_.options));
@@ -195,13 +253,28 @@ bool Seating::sign(const contracts::Task& task, const std::string& lead_url, con
         context_.reporter.trouble("the lead at " + lead_url + " cannot be reached: " + error.what());
         return false;
     }
-    signed_.insert(task.id);
     return true;
+}
+
+void Seating::ask_to_join(const contracts::Task& task, const std::string& lead_url) {
+    const auto number = contracts::find_member(task, context_.chain.self());
+    const std::vector<std::uint8_t>& seats = task.group->seats;
+    if (number && std::find(seats.begin(), seats.end(), *number) != seats.end()) {
+        return;
+    }
+    const std::string url = lead_url + seats_path(task.id) + "/" + to_hex(context_.chain.self().view()) + "/join";
+    try {
+        // Somebody else's lead refuses, as does one that does not expect us.
+        http::http_post(url, join_request(context_.chain.key(), task.id), limits_of(context_.options));
+    } catch (const http::NetError& error) {
+        context_.reporter.trouble("the lead at " + lead_url + " cannot be reached: " + error.what());
+    }
 }
 
 void Seating::forget(const contracts::TaskId& task) {
     signed_.erase(task);
     asked_at_.erase(task);
+    there_.erase(task);
     context_.seats->forget(task);
 }
 

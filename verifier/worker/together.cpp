@@ -18,6 +18,8 @@ void Together::attend(const contracts::Task& task) {
     if (task.state != contracts::TaskState::kTraining) {
         lead_.end(task.id);
         member_.finish(task.id);
+    } else if (is_lead && !context_.options.together.empty()) {
+        seats_.tend(task, lead_.gone(task.id));
     } else if (const auto artifacts = is_lead ? nullptr : context_.artifacts(task)) {
         member_.serve(task, artifacts);
     }

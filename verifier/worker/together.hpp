@@ -8,6 +8,7 @@
 #include <verifier/worker/checkpoint_shelf.hpp>
 #include <verifier/worker/together_lead.hpp>
 #include <verifier/worker/together_member.hpp>
+#include <verifier/worker/together_seats.hpp>
 
 namespace assay::worker {
 
@@ -15,9 +16,10 @@ namespace assay::worker {
 class Together {
   public:
     Together(WorkerContext& context, CheckpointShelf& shelf)
-        : context_(context), shelf_(shelf), lead_(context), member_(context) {}
+        : context_(context), shelf_(shelf), lead_(context), seats_(context), member_(context) {}
 
-    /// Takes part in the task's sessions while its training goes on, and leaves them afterwards.
+    /// Takes part in the task's sessions while its training goes on, and leaves them afterwards. As the lead, gives the
+    /// seats to who comes and stays.
     void attend(const contracts::Task& task);
     /// As the lead, trains a slice of a segment together with the members; nullopt if this machine has to train the
     /// segment alone.
@@ -34,6 +36,7 @@ class Together {
     WorkerContext& context_;
     CheckpointShelf& shelf_;
     TogetherLead lead_;
+    TogetherSeats seats_;
     TogetherMember member_;
 };
 

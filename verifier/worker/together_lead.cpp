@@ -8,7 +8,10 @@
 #include <utility>
 
 #include <contracts/state/group.hpp>
+#include <contracts/tasks/actions/seat_actions.hpp>
+#include <core/crypto/address.hpp>
 #include <verifier/worker/link_desk.hpp>
+#include <verifier/worker/together_seats.hpp>
 
 namespace assay::worker {
 
@@ -27,11 +30,13 @@ constexpr std::uint32_t kBreaksMax = 10;  // of sessions within one segment, aft
 struct TogetherLead::Team {
     std::shared_ptr<cell::Meeting> meeting;
     std::optional<Clock::time_point> asked_at;  ///< since when members are waited for
-    std::map<std::string, std::uint32_t> losses;
+    std::map<AccountId, std::uint32_t> losses;
+    std::optional<AccountId> broke;      ///< who was gone when the last session broke off
     std::uint32_t breaks = 0;            ///< since a segment was finished
     std::optional<std::uint32_t> alone;  ///< the segment that is not trained together
 
-    TogetherRank rank;  ///< of the session
+    TogetherRank rank;             ///< of the session
+    std::vector<AccountId> seats;  ///< who had one when it began
     std::unique_ptr<engine::CellSession> session;
     std::shared_ptr<const group::StatementCost> cost;
     std::uint32_t segment = 0;  ///< that the session executes; 0: none yet
@@ -43,21 +48,15 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
     const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
     const Load& load, milliseconds budget
 ) {
-    std::shared_ptr<Team>& team = teams_[task.id];
-    if (team == nullptr) {
-        team = std::make_shared<Team>();
-        team->rank.task = task.id;
-        std::vector<AccountId> partners;
-        for (const contracts::Partner& partner : task.group->partners) {
-            partners.push_back(partner.account);
-        }
-        team->meeting = context_.links->meeting(task.id, partners);
-    }
+    const std::shared_ptr<Team> team = team_of(task);
     if (team->alone == segment) {
         return std::nullopt;
     }
+    if (team->session && team->segment != segment && team->seats != seated(task, segment)) {
+        close(*team);  // others have seats for this segment
+    }
     try {
-        if (!team->session && !open(task, *artifacts, *team)) {
+        if (!team->session && !open(task, *artifacts, *team, segment)) {
             return team->alone == segment ? std::nullopt : std::optional(Progress::kWaits);
         }
         if (team->segment != segment && !begin(task, *artifacts, *team, segment, load)) {
@@ -70,7 +69,7 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
             return std::nullopt;
         }
     } catch (const engine::RankError& error) {
-        note_lost(*team, to_hex(team->rank.accounts.at(error.rank()).view()));
+        team->broke = team->rank.accounts.at(error.rank());
         note_break(*team, segment, error.what());
         return Progress::kWaits;
     } catch (const std::runtime_error& error) {
@@ -82,6 +81,40 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
     }
     team->breaks = 0;
     return Progress::kFinished;
+}
+
+std::shared_ptr<TogetherLead::Team> TogetherLead::team_of(const contracts::Task& task) {
+    std::shared_ptr<Team>& team = teams_[task.id];
+    if (team == nullptr) {
+        team = std::make_shared<Team>();
+        team->rank.task = task.id;
+        // Those that may join have a place to meet as well.
+        std::vector<AccountId> all = context_.options.partners;
+        for (const contracts::Partner& partner : task.group->partners) {
+            if (std::find(all.begin(), all.end(), partner.account) == all.end()) {
+                all.push_back(partner.account);
+            }
+        }
+        team->meeting = context_.links->meeting(task.id, all);
+    }
+    return team;
+}
+
+std::set<AccountId> TogetherLead::gone(const contracts::TaskId& task) const {
+    std::set<AccountId> out;
+    const auto found = teams_.find(task);
+    if (found == teams_.end()) {
+        return out;
+    }
+    for (const std::string& name : found->second->meeting->left()) {
+        out.insert(*fixed_from_hex<AccountId>(name));
+    }
+    for (const auto& [member, losses] : found->second->losses) {
+        if (losses >= kLossesMax) {
+            out.insert(member);
+        }
+    }
+    return out;
 }
 
 void TogetherLead::note_break(Team& team, std::uint32_t segment, const std::string& why) {
@@ -97,42 +130,62 @@ void TogetherLead::note_break(Team& team, std::uint32_t segment, const std::stri
     }
 }
 
-// Begins a session with the members that are there. Returns false if it has to wait, or nobody comes.
-bool TogetherLead::open(const contracts::Task& task, const TaskArtifacts& artifacts, Team& team) {
+std::optional<std::vector<AccountId>> TogetherLead::gather(
+    const contracts::Task& task, Team& team, std::uint32_t segment
+) {
     const auto now = Clock::now();
     const bool is_patient = now - team.asked_at.value_or(now) < kPatience;
     team.asked_at = team.asked_at.value_or(now);
-    std::vector<std::string> names = team.meeting->waiting();
-    const auto is_out = [&](const std::string& name) { return team.losses[name] >= kLossesMax; };
-    std::erase_if(names, is_out);
-    std::vector<std::string> missing;
-    for (const contracts::Partner& partner : task.group->partners) {
-        std::string name = to_hex(partner.account.view());
-        if (!is_out(name) && std::find(names.begin(), names.end(), name) == names.end()) {
-            missing.push_back(std::move(name));
+    const std::vector<std::string> waiting = team.meeting->waiting();
+    const std::set<AccountId> left = gone(task.id);
+    std::vector<AccountId> there;
+    std::vector<AccountId> missing;
+    for (const AccountId& member : seated(task, segment)) {
+        const bool waits = std::find(waiting.begin(), waiting.end(), to_hex(member.view())) != waiting.end();
+        if (!left.contains(member)) {
+            (waits ? there : missing).push_back(member);
         }
     }
     if (!missing.empty() && is_patient) {
         std::this_thread::sleep_for(kLook);
+        return std::nullopt;
+    }
+    // Who has said that it leaves is not lost, though the session broke off when it did.
+    if (team.broke && !left.contains(*team.broke)) {
+        note_lost(task, team, *team.broke);
+    }
+    team.broke.reset();
+    for (const AccountId& member : missing) {
+        note_lost(task, team, member);
+    }
+    std::erase_if(there, [&](const AccountId& member) { return team.losses[member] >= kLossesMax; });
+    return there;
+}
+
+// Begins a session with the members that are there. Returns false if it has to wait, or nobody comes.
+bool TogetherLead::open(
+    const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment
+) {
+    const auto there = gather(task, team, segment);
+    if (!there) {
         return false;
     }
-    for (const std::string& name : missing) {
-        note_lost(team, name);
-    }
-    const auto layout = layout_together(artifacts.program, context_.options.together, names.size() + 1);
+    const auto layout = layout_together(artifacts.program, context_.options.together, there->size() + 1);
     if (!layout) {
         context_.reporter.trouble(
             "task " + to_hex(task.id.view()) + ": too few members are there to train segment " +
-            std::to_string(task.checkpoints) + " together; training it alone"
+            std::to_string(segment) + " together; training it alone"
         );
-        team.alone = task.checkpoints;
+        team.alone = segment;
         team.asked_at.reset();
         return false;
     }
-    names.resize(layout->ranks() - 1);
+    team.seats = seated(task, segment);
     team.rank = {.task = task.id, .chain_id = context_.chain.chain_id(), .accounts = {context_.chain.self()}};
-    for (const std::string& name : names) {
-        team.rank.accounts.push_back(*fixed_from_hex<AccountId>(name));
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i + 1 < layout->ranks(); ++i) {
+        team.rank.accounts.push_back((*there)[i]);
+        names.push_back(to_hex((*there)[i].view()));
     }
     team.meeting->open(names, kRankTimeout);
     const auto is_ours = [](const Hash256&, std::uint64_t) { return true; };
@@ -206,11 +259,19 @@ std::vector<canonical::Tensor> TogetherLead::state(const contracts::TaskId& task
     return out;
 }
 
-void TogetherLead::note_lost(Team& team, const std::string& name) {
-    if (++team.losses[name] == kLossesMax) {
+void TogetherLead::note_lost(const contracts::Task& task, Team& team, const AccountId& member) {
+    const std::uint32_t losses = ++team.losses[member];
+    if (losses == kLossesMax) {
         context_.reporter.trouble(
-            "task " + to_hex(team.rank.task.view()) + ": member " + name +
+            "task " + to_hex(task.id.view()) + ": member " + crypto::to_address(member) +
             " was lost twice, and is left out from now on"
+        );
+    }
+    // GRP-14: it costs both the same, and ends the pay of who is lost again.
+    if (context_.options.demands && losses <= kLossesMax &&
+        context_.chain.send(contracts::Demand{.task = task.id, .member = member})) {
+        context_.reporter.event(
+            {{"event", "demand"}, {"task", to_hex(task.id.view())}, {"member", to_hex(member.view())}}
         );
     }
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@
 namespace assay::worker {
 
 /// The lead of groups whose members compute each step together (GRP-11): it is rank 0 of each session. A member that is
-/// lost ends the session, and the segment begins again with those that are there; who is lost twice is left out.
+/// lost ends the session, and the segment begins again with those that are there; who is lost twice is left out. Who
+/// has a seat for a segment takes part in it (GRP-13).
 class TogetherLead {
   public:
     enum class Progress : std::uint8_t {
@@ -35,19 +37,24 @@ class TogetherLead {
     );
     /// After kFinished.
     std::vector<canonical::Tensor> state(const contracts::TaskId& task);
+    /// The members that take part in no further session: those that said so, and those that were lost twice.
+    std::set<AccountId> gone(const contracts::TaskId& task) const;
     /// Ends the task's session.
     void end(const contracts::TaskId& task);
     void forget(const contracts::TaskId& task);
 
   private:
     struct Team;
-    bool open(const contracts::Task& task, const TaskArtifacts& artifacts, Team& team);
+    std::shared_ptr<Team> team_of(const contracts::Task& task);
+    /// The members that are there for a session of this segment, in their order; nothing while others may still come.
+    std::optional<std::vector<AccountId>> gather(const contracts::Task& task, Team& team, std::uint32_t segment);
+    bool open(const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment);
     bool begin(
         const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment, const Load& load
     );
     bool run(const TaskArtifacts& artifacts, Team& team, std::chrono::milliseconds budget);
     void note_break(Team& team, std::uint32_t segment, const std::string& why);
-    void note_lost(Team& team, const std::string& name);
+    void note_lost(const contracts::Task& task, Team& team, const AccountId& member);
     void close(Team& team);
 
     WorkerContext& context_;

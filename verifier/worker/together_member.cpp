@@ -2,6 +2,7 @@
 #include <verifier/worker/together_member.hpp>
 
 #include <algorithm>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -30,6 +31,7 @@ class TogetherMember::Serving {
   public:
     Serving(WorkerContext& context, const contracts::Task& task, std::shared_ptr<const TaskArtifacts> artifacts)
         : context_(context),
+          id_(task.id),
           task_(task),
           artifacts_(std::move(artifacts)),
           chain_id_(context.chain.chain_id()),
@@ -40,6 +42,10 @@ class TogetherMember::Serving {
     ~Serving() { stop_ = true; }
 
     void finish() { is_last_ = true; }
+    void update(const contracts::Task& task) {
+        const std::scoped_lock lock(mutex_);
+        task_ = task;
+    }
 
   private:
     bool is_over() const { return stop_ || context_.stop; }
@@ -58,14 +64,33 @@ class TogetherMember::Serving {
             }
             pause(kAskAgain);
         }
+        // Who stops for good is not waited for. A worker that begins again asks for a place, and has one.
+        for (const std::string& lead : context_.options.lead_urls) {
+            if (context_.stop && !is_last_) {
+                leave(lead);
+            }
+        }
+    }
+
+    cell::MeetingPlace place_of(const std::string& lead) const {
+        cell::MeetingPlace place{
+            .url = lead + links_path(id_),
+            .seal = cell::by_account(context_.chain.key(), retag<Hash256>(id_)),
+            .limits = {}};
+        place.limits.public_only = !context_.options.allow_private_addresses;
+        return place;
+    }
+
+    void leave(const std::string& lead) const {
+        try {
+            cell::leave_meeting(place_of(lead), to_hex(context_.chain.self().view()));
+        } catch (const std::runtime_error&) {
+            // It was no lead of this task, or is not there: nobody waits.
+        }
     }
 
     void ask(const std::string& lead, std::uint64_t& served) {
-        cell::MeetingPlace place{
-            .url = lead + links_path(task_.id),
-            .seal = cell::by_account(context_.chain.key(), retag<Hash256>(task_.id)),
-            .limits = {}};
-        place.limits.public_only = !context_.options.allow_private_addresses;
+        const cell::MeetingPlace place = place_of(lead);
         try {
             const cell::Seat seat = cell::ask_for_seat(place, to_hex(context_.chain.self().view()), served);
             if (seat.session != 0) {
@@ -77,15 +102,14 @@ class TogetherMember::Serving {
             pause(kRetry);
         } catch (const std::runtime_error& error) {
             if (!is_over()) {
-                context_.reporter.trouble("task " + to_hex(task_.id.view()) + ": no session: " + error.what());
+                context_.reporter.trouble("task " + to_hex(id_.view()) + ": no session: " + error.what());
             }
             pause(kRetry);
         }
     }
 
     void take_part(const cell::MeetingPlace& place, const cell::Seat& seat) {
-        const TogetherRank rank{
-            .task = task_.id, .chain_id = chain_id_, .accounts = accounts_of(seat), .rank = seat.rank};
+        const TogetherRank rank{.task = id_, .chain_id = chain_id_, .accounts = accounts_of(seat), .rank = seat.rank};
         const auto check = [this](const Hash256& before, std::uint64_t first_step) {
             return is_posted(before, first_step);
         };
@@ -104,6 +128,7 @@ class TogetherMember::Serving {
 
     // Throws std::runtime_error if a rank is no member, or not this one's is ours.
     std::vector<AccountId> accounts_of(const cell::Seat& seat) const {
+        const std::scoped_lock lock(mutex_);
         std::vector<AccountId> out{task_.solver.value()};
         for (const std::string& name : seat.names) {
             const auto account = fixed_from_hex<AccountId>(name);
@@ -131,7 +156,7 @@ class TogetherMember::Serving {
         const auto index = static_cast<std::uint32_t>(first_step / interval);
         const auto end = std::chrono::steady_clock::now() + kChainWait;
         while (!is_over() && std::chrono::steady_clock::now() < end) {
-            if (const auto checkpoint = rpc_.checkpoint(task_.id, index)) {
+            if (const auto checkpoint = rpc_.checkpoint(id_, index)) {
                 return checkpoint->state_root == before;
             }
             std::this_thread::sleep_for(kAskAgain);
@@ -140,7 +165,9 @@ class TogetherMember::Serving {
     }
 
     WorkerContext& context_;
-    contracts::Task task_;
+    contracts::TaskId id_;
+    mutable std::mutex mutex_;
+    contracts::Task task_;  ///< as it was last; its members change
     std::shared_ptr<const TaskArtifacts> artifacts_;
     std::string chain_id_;
     client::RpcClient rpc_;
@@ -161,7 +188,9 @@ void TogetherMember::finish(const contracts::TaskId& task) {
 }
 
 void TogetherMember::serve(const contracts::Task& task, std::shared_ptr<const TaskArtifacts> artifacts) {
-    if (!serves(task.id)) {
+    if (const auto serving = serving_.find(task.id); serving != serving_.end()) {
+        serving->second->update(task);
+    } else {
         serving_.emplace(task.id, std::make_unique<Serving>(context_, task, std::move(artifacts)));
     }
 }

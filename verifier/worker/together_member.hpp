@@ -20,7 +20,8 @@ class TogetherMember {
     TogetherMember(const TogetherMember&) = delete;
     TogetherMember& operator=(const TogetherMember&) = delete;
 
-    /// Takes part in the task's sessions until end(), however often they break off. Does nothing if it does already.
+    /// Takes part in the task's sessions until end(), however often they break off. Call it again when the task's
+    /// members change.
     void serve(const contracts::Task& task, std::shared_ptr<const TaskArtifacts> artifacts);
     bool serves(const contracts::TaskId& task) const { return serving_.contains(task); }
     /// Takes part in no further session of the task. The one that goes on ends when its lead ends it.

@@ -123,9 +123,11 @@ SolverView member_view(const AccountId& self, std::uint32_t posted, std::uint32_
     view.task.group = contracts::Group{
         .partners = {{kPartner, Amount{5}}},
         .seats = {0, 1},
+        .earlier = {},
         .posters = {},
         .convicted = {},
         .culprits = {},
+        .demanded = {},
         .counted = {}};
     for (std::uint32_t index = 0; index < posted; ++index) {
         view.task.group->posters.push_back(index == 2 ? 1 : 0);

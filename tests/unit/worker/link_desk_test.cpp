@@ -83,3 +83,17 @@ TEST_CASE("GRP-11: what is no member's request to a meeting is refused") {
     at.desk.forget(at.task);
     CHECK(status(path + "/get", sealed) == 404);
 }
+
+TEST_CASE("GRP-13: who says that it leaves is not waited for until it asks again") {
+    Desk at;
+    CHECK(at.ask(at.first, member_name(at.first)).status == 200);
+    CHECK(at.post("/leave", {{"name", member_name(at.second)}}, at.first).status == 403);  // another's name
+    CHECK(at.post("/leave", {{"name", "nobody"}}, member_key(9)).status == 403);
+    CHECK(at.meeting->left().empty());
+    CHECK(at.post("/leave", {{"name", member_name(at.first)}}, at.first).status == 200);
+    CHECK(at.meeting->left() == std::vector{member_name(at.first)});
+    CHECK(at.meeting->waiting().empty());
+    CHECK(at.ask(at.first, member_name(at.first)).status == 200);
+    CHECK(at.meeting->left().empty());
+    CHECK(at.meeting->waiting() == std::vector{member_name(at.first)});
+}

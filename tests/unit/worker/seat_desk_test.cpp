@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -27,9 +28,10 @@ struct Offer {
     crypto::SecretKey first = key_of(2);
     crypto::SecretKey second = key_of(3);
     std::vector<AccountId> seats{lead.account(), first.account(), second.account(), first.account()};
-    Hash256 claim = contracts::seats_claim("test", {.task = task, .seats = seats, .is_together = true});
+    contracts::SeatsTerms terms{.task = task, .seats = seats, .is_together = true};
+    Hash256 claim = contracts::seats_claim("test", terms);
 
-    Offer() { desk.offer(task, seats, true, claim); }
+    Offer() { desk.offer(terms, claim); }
     std::string path() const { return "/seats/" + to_hex(task.view()); }
     unsigned post(const AccountId& account, const std::string& body) {
         return desk.answer({.method = "POST", .target = path() + "/" + to_hex(account.view()), .body = body})->status;
@@ -86,4 +88,41 @@ TEST_CASE("GRP-2: what is no partner's signature of these seats is refused, and 
     CHECK(status("POST", offer.path()) == 405);
     CHECK(status("POST", offer.path() + "/") == 403);
     CHECK_FALSE(offer.desk.answer({.method = "GET", .target = "/artifact/00", .body = {}}).has_value());
+}
+
+TEST_CASE("GRP-13: another list takes the place of the first, and has to be signed again") {
+    Offer offer;
+    CHECK(offer.post(offer.first.account(), offer.signed_by(offer.first)) == 200);
+    offer.desk.offer(offer.terms, offer.claim);  // the same
+    CHECK(offer.desk.signers(offer.task) == std::vector{offer.first.account()});
+    offer.terms.from = 3;
+    const Hash256 before = std::exchange(offer.claim, contracts::seats_claim("test", offer.terms));
+    offer.desk.offer(offer.terms, offer.claim);
+    CHECK(offer.desk.signers(offer.task).empty());
+    CHECK(offer.post(offer.first.account(), to_hex(offer.first.sign(before.view()).view())) == 400);
+    CHECK(offer.post(offer.first.account(), offer.signed_by(offer.first)) == 200);
+    const auto answer = offer.desk.answer({.method = "GET", .target = offer.path(), .body = {}});
+    CHECK(nlohmann::json::parse(answer->body).at("from") == 3);
+    offer.desk.withdraw(offer.task);
+    CHECK(offer.desk.answer({.method = "GET", .target = offer.path(), .body = {}})->status == 404);
+}
+
+TEST_CASE("GRP-13: whom the lead expects may ask to join, and nobody in another's name") {
+    Offer offer;
+    const auto join = [&](const AccountId& account, const std::string& body) {
+        const std::string path = offer.path() + "/" + to_hex(account.view()) + "/join";
+        return offer.desk.answer({.method = "POST", .target = path, .body = body})->status;
+    };
+    const crypto::SecretKey late = key_of(8);
+    CHECK(join(late.account(), worker::join_request(late, offer.task)) == 403);
+    offer.desk.expect(offer.task, {late.account(), offer.first.account()});
+    CHECK(join(late.account(), worker::join_request(offer.first, offer.task)) == 400);
+    CHECK(join(late.account(), worker::join_request(late, contracts::TaskId{{9}})) == 400);
+    CHECK(join(late.account(), "") == 400);
+    CHECK(join(offer.second.account(), worker::join_request(offer.second, offer.task)) == 403);
+    CHECK(offer.desk.joining(offer.task).empty());
+    CHECK(join(late.account(), worker::join_request(late, offer.task)) == 200);
+    CHECK(offer.desk.joining(offer.task) == std::vector{late.account()});
+    offer.desk.forget(offer.task);
+    CHECK(offer.desk.joining(offer.task).empty());
 }
