@@ -44,7 +44,10 @@ std::uint64_t harm_of_history(Network& network, const Act& act, const std::set<s
     for (const HistoryRecord& record : act.story->records()) {
         completed = completed || std::holds_alternative<history::Completed>(record.event);
         if (const auto* slashed = std::get_if<history::Slashed>(&record.event)) {
-            harm += dishonest.contains(network.name_of(slashed->from)) ? 0 : slashed->amount.grains;
+            // Who demands has chosen to pay (GRP-14).
+            const bool is_chosen = slashed->reason == Reason::kDemand && slashed->from == record.actor;
+            const bool is_harm = !is_chosen && !dishonest.contains(network.name_of(slashed->from));
+            harm += is_harm ? slashed->amount.grains : 0;
         } else if (const auto* paid = std::get_if<history::Paid>(&record.event)) {
             rewarded += paid->reason == Reason::kReward ? paid->amount.grains : 0;
         }

@@ -35,7 +35,8 @@ constexpr std::array kKinds{
     std::pair<std::string_view, GroupFraud>{"fold", GroupFraud::kFold},
     std::pair<std::string_view, GroupFraud>{"shard", GroupFraud::kShard},
     std::pair<std::string_view, GroupFraud>{"reduce", GroupFraud::kReduce},
-    std::pair<std::string_view, GroupFraud>{"stage", GroupFraud::kStage}};
+    std::pair<std::string_view, GroupFraud>{"stage", GroupFraud::kStage},
+    std::pair<std::string_view, GroupFraud>{"equivocate", GroupFraud::kEquivocate}};
 
 std::string name_of_kind(GroupFraud kind) {
     const auto found =
