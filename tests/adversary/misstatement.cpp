@@ -133,6 +133,10 @@ class Misstating final : public engine::Collective {
         inner_->begin_segment(before, first_step);
         reset(first_step);
     }
+    void end_segment() override {
+        check_present();
+        inner_->end_segment();
+    }
     void begin_step(std::uint64_t step) override {
         has_left_ = has_left_ || (lie_.kind == Misstatement::kWithhold && step >= lie_.first_step);
         check_present();

@@ -25,10 +25,9 @@ struct DemoArguments {
 };
 
 constexpr const char* kFraudHelp =
-    "One task with this fraud; without it, an honest task and a tile fraud. With --workers, what the account "
-    "of "
+    "One task with this fraud; without it, an honest task and a tile fraud. With --workers, what the account of "
     "a rank does: zeros@RANK, stale@RANK, withhold@RANK; where each step is computed together also shard@RANK, "
-    "reduce@RANK and stage@RANK; of replicas lane@RANK, and of the last rank outer@RANK and "
+    "reduce@RANK, stage@RANK and equivocate@RANK; of replicas lane@RANK, and of the last rank outer@RANK and "
     "fold@RANK";
 
 demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {

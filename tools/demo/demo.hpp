@@ -65,9 +65,9 @@ enum class GroupFraud : std::uint8_t {
     kOuter = 5,     ///< it doubles the momentum of the outer step that its turn ends with
     kFold = 6,      ///< it leaves a member's change out of that outer step
     // Of members that compute each step together, as are zeros, stale values and withholding:
-    kShard = 7,   ///< it hands over wrong values of a node or of the state
-    kReduce = 8,  ///< it hands over a wrong part of a sum
-    kStage = 9,   ///< it hands a wrong activation to the next stage
+    kShard = 7,       ///< it hands over wrong values of a node or of the state
+    kReduce = 8,      ///< it hands over a wrong part of a sum
+    kStage = 9,       ///< it hands a wrong activation to the next stage
     kEquivocate = 10  ///< it tells one other member something else than the others
 };
 /// Whether members that compute each step together can cheat so, and those that train segments in turn.

@@ -276,8 +276,11 @@ std::vector<std::string> GroupCast::judge(const json& report) const {
     expect(!withholds || demanded > 0, "who withheld paid nothing");
     expect(report.at("state") == "settled", "the task was not settled for what is right of it");
     // What is withheld the others compute themselves, and serve.
-    const bool is_wrong = culprit_ && kind_ != GroupFraud::kWithhold;
-    const json convicted = is_wrong ? json::array({*culprit_}) : json::array();
+    // Who tells two members different things is convicted by its signatures, and nothing is wrong with the segment,
+    // which begins again.
+    const bool is_wrong = culprit_ && kind_ != GroupFraud::kWithhold && kind_ != GroupFraud::kEquivocate;
+    const bool is_convicted = is_wrong || (culprit_ && kind_ == GroupFraud::kEquivocate);
+    const json convicted = is_convicted ? json::array({*culprit_}) : json::array();
     expect(report.at("convicted") == convicted, "not the member that cheated, and nobody else, was convicted");
     expect(
         (report.at("segments") < report.at("of_segments")) == is_wrong,
@@ -291,7 +294,7 @@ std::vector<std::string> GroupCast::judge(const json& report) const {
     }
     std::uint32_t rank = 0;
     for (const json& member : report.at("members")) {
-        const bool is_culprit = is_wrong && rank == culprit_;
+        const bool is_culprit = is_convicted && rank == culprit_;
         const bool was_paid = member.at("rewarded") > 0;
         // A member whose first segment lies behind the cut has earned nothing.
         const bool must_be_paid = !is_culprit && (together_ || rank < report.at("segments"));

@@ -49,8 +49,8 @@ void check_options(const DemoOptions& options) {
         !(is_together(options) ? is_of_together(options.culprit_kind) : is_of_turns(options.culprit_kind))) {
         throw std::runtime_error(
             is_together(options)
-                ? "who computes each step together cheats by shard, zeros, stale, reduce, stage "
-                  "or withhold; lane, outer and fold are of diloco, sparseloco and streaming"
+                ? "who computes each step together cheats by shard, zeros, stale, reduce, stage, "
+                  "equivocate or withhold; lane, outer and fold are of diloco, sparseloco and streaming"
                 : "who trains replicas in turn cheats by lane, zeros, stale, withhold, outer or fold; shard, "
                   "reduce and stage are of dp, zero1, tp and the like"
         );

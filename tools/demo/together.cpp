@@ -29,7 +29,12 @@ TogetherCast::TogetherCast(const DemoOptions& options)
       interval_(interval_of(workload_of(options), options)),
       joining_(options.joining),
       leaving_(options.leaving),
-      is_disturbed_(joining_ || leaving_ || (options.culprit && options.culprit_kind == GroupFraud::kWithhold)) {}
+      equivocates_(options.culprit && options.culprit_kind == GroupFraud::kEquivocate),
+      is_disturbed_(
+          joining_ || leaving_ ||
+          (options.culprit &&
+           (options.culprit_kind == GroupFraud::kWithhold || options.culprit_kind == GroupFraud::kEquivocate))
+      ) {}
 
 std::optional<std::uint32_t> TogetherCast::take_comer() {
     const bool comes = joining_ && !has_come_ && step_ > interval_ / 2;
@@ -57,6 +62,10 @@ void TogetherCast::hear(const WorkerEvent& heard) {
     const std::string kind = heard.event.value("event", "");
     if (kind == "accuse" && heard.event.contains("member")) {
         accused_.push_back({heard.worker, heard.event});
+        return;
+    }
+    if (kind == "report_equivocation") {
+        equivocations_.push_back({heard.worker, heard.event});
         return;
     }
     if (kind == "train") {
@@ -108,6 +117,11 @@ json TogetherCast::report(const Network& network, const program::Program& progra
         }
         return rank;
     };
+    out["equivocations"] = json::array();
+    for (const Accused& each : equivocations_) {
+        const auto member = fixed_from_hex<AccountId>(each.event.at("member").get<std::string>()).value();
+        out["equivocations"].push_back({{"member", rank_of(member)}, {"step", each.event.at("step")}});
+    }
     out["reseats"] = json::array();
     out["demands"] = json::array();
     for (const contracts::HistoryRecord& record : story.records()) {
@@ -138,6 +152,9 @@ std::vector<std::string> TogetherCast::judge(const json& report, bool is_wrong) 
     expect(report.at("steps_together") > 0, "the members did not compute together");
     const bool is_anybody_accused = !report.at("accusations").empty();
     expect(is_anybody_accused || !is_wrong, "a member lied, and nobody accused it");
+    expect(
+        report.at("equivocations").empty() == !equivocates_, "not who told two members different things was reported"
+    );
     expect(!is_anybody_accused || is_wrong, "a member was accused, and nobody had lied");
     expect(
         report.at("reseats").empty() == !is_disturbed_,
@@ -168,6 +185,11 @@ std::string describe_together(const json& report) {
         out += "\n  rank " + number("accuser") + " showed that rank " + number("accused") + " told it a wrong " +
                (each.at("part").get<bool>() ? "part of a sum of " : "value of ") + what + number("index") + " at row " +
                number("row") + ", column " + number("col") + ", in step " + number("step");
+    }
+    for (const json& each : report.at("equivocations")) {
+        out += "\n  rank " + std::to_string(each.at("member").get<std::uint32_t>()) +
+               " told two others different things in step " + std::to_string(each.at("step").get<std::uint64_t>()) +
+               ", and both have its signature";
     }
     for (const json& each : report.at("demands")) {
         const auto rank = [&](const char* name) { return std::to_string(each.at(name).get<std::uint32_t>()); };

@@ -49,6 +49,7 @@ class TogetherCast {
     std::uint64_t interval_;
     std::optional<std::uint32_t> joining_;
     std::optional<std::uint32_t> leaving_;
+    bool equivocates_;  ///< whether a member tells two others different things
     bool has_come_ = false;
     bool has_gone_ = false;
     std::uint64_t step_ = 0;                  ///< that the lead was at last
@@ -59,6 +60,7 @@ class TogetherCast {
         nlohmann::json event;
     };
     std::vector<Accused> accused_{};
+    std::vector<Accused> equivocations_{};  ///< that were reported
 };
 
 /// What such a group did, in a few lines after those of every group.

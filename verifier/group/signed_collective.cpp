@@ -40,13 +40,14 @@ class Stopwatch {
 
 SignedCollective::SignedCollective(
     std::unique_ptr<engine::Collective> links, Signers signers, const crypto::SecretKey& key,
-    std::shared_ptr<Ledger> ledger, SegmentCheck check
+    std::shared_ptr<Ledger> ledger, SegmentCheck check, std::shared_ptr<Findings> findings
 )
     : links_(std::move(links)),
       signers_(std::move(signers)),
       key_(key),
       ledger_(std::move(ledger)),
-      check_(std::move(check)) {
+      check_(std::move(check)),
+      findings_(std::move(findings)) {
     ASSERT(signers_.accounts.size() == links_->size());
     ASSERT(signers_.accounts[links_->rank()] == key_.account());
     for (const AccountId& account : signers_.accounts) {
@@ -60,10 +61,28 @@ void SignedCollective::begin_segment(const Hash256& before, std::uint64_t first_
             "rank 0 begins a segment with step " + std::to_string(first_step) + " and a state that are not the task's"
         );
     }
+    if (!is_compared_) {
+        end_segment();  // whatever rank 0 says
+    }
     before_ = before;
     first_step_ = first_step;
     step_ = first_step;
     session_ = agree_on_session();
+    is_compared_ = false;
+}
+
+void SignedCollective::end_segment() {
+    const auto is_signed = [&](std::uint32_t author, const dispute::Statement& statement, const Signature& signature) {
+        const Hash256 digest = dispute::statement_digest(signers_.chain_id, statement);
+        return keys_[author] && keys_[author]->verifies(digest.view(), signature);
+    };
+    for (Equivocation& found : heard_.compare(*links_, *ledger_, first_step_, is_signed)) {
+        const AccountId member = signers_.accounts[found.author];
+        findings_->add({.member = member, .evidence = std::move(found)});
+    }
+    heard_.clear();
+    ++cost_->compared;
+    is_compared_ = true;
 }
 
 // STM-3: nobody can make a rank begin a session for a second time, in which it would have to state other values.
@@ -190,13 +209,14 @@ void SignedCollective::check(std::uint32_t from, const Contents::Message& messag
             author + " did not sign what it sends of step " + std::to_string(step_) + " of the task"
         );
     }
-    ledger_->add(
-        first_step_, {.author = from,
-                      .statement = theirs.statement,
-                      .signature = signature,
-                      .message = message,
-                      .values = std::move(theirs.values)}
-    );
+    const Told told{
+        .author = from,
+        .statement = theirs.statement,
+        .signature = signature,
+        .message = message,
+        .values = std::move(theirs.values)};
+    ledger_->add(first_step_, told);
+    heard_.add(told);
 }
 
 }  // namespace assay::group

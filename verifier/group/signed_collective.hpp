@@ -12,6 +12,7 @@
 #include <core/base/bytes.hpp>
 #include <core/crypto/keys.hpp>
 #include <verifier/engine/cell/collective.hpp>
+#include <verifier/group/comparison.hpp>
 #include <verifier/group/ledger.hpp>
 
 namespace assay::group {
@@ -36,6 +37,7 @@ struct StatementCost {
     std::uint64_t pieces = 0;           ///< in them
     std::uint64_t value_bytes = 0;      ///< that they carry
     std::uint64_t signature_bytes = 0;  ///< that were added
+    std::uint64_t compared = 0;         ///< segments in which it was compared what the ranks were told
     std::chrono::nanoseconds time{};    ///< for hashing, signing and verifying, what it received included
 };
 
@@ -56,7 +58,8 @@ class SignedCollective final : public engine::Collective {
     /// is told, not who may listen. `key` is that of this rank's account.
     SignedCollective(
         std::unique_ptr<engine::Collective> links, Signers signers, const crypto::SecretKey& key,
-        std::shared_ptr<Ledger> ledger, SegmentCheck check
+        std::shared_ptr<Ledger> ledger, SegmentCheck check,
+        std::shared_ptr<Findings> findings = std::make_shared<Findings>()
     );
 
     std::uint32_t rank() const override { return links_->rank(); }
@@ -73,11 +76,14 @@ class SignedCollective final : public engine::Collective {
         const engine::Contents& contents
     ) override;
     void begin_segment(const Hash256& before, std::uint64_t first_step) override;
+    /// Compares what the ranks were told in the segment, and notes who has told two of them different things.
+    void end_segment() override;
     void begin_step(std::uint64_t step) override;
 
     const StatementCost& cost() const { return *cost_; }
     /// The same, for who gives the collective away.
     std::shared_ptr<const StatementCost> shared_cost() const { return cost_; }
+    std::shared_ptr<Findings> findings() const { return findings_; }
 
   private:
     struct Hashed {
@@ -99,6 +105,9 @@ class SignedCollective final : public engine::Collective {
     Hash256 session_;
     std::uint64_t first_step_ = 0;
     std::uint64_t step_ = 0;
+    Heard heard_;  ///< in the segment
+    bool is_compared_ = true;
+    std::shared_ptr<Findings> findings_;
     std::shared_ptr<StatementCost> cost_ = std::make_shared<StatementCost>();
 };
 

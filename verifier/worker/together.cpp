@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/together.hpp>
 
+#include <contracts/state/members.hpp>
 #include <verifier/worker/told.hpp>
 
 namespace assay::worker {
@@ -15,6 +16,7 @@ void Together::attend(const contracts::Task& task) {
         return;
     }
     const bool is_lead = task.solver == context_.chain.self();
+    report_findings(task);
     if (task.state != contracts::TaskState::kTraining) {
         lead_.end(task.id);
         member_.finish(task.id);
@@ -22,6 +24,31 @@ void Together::attend(const contracts::Task& task) {
         seats_.tend(task, lead_.gone(task.id));
     } else if (const auto artifacts = is_lead ? nullptr : context_.artifacts(task)) {
         member_.serve(task, artifacts);
+    }
+}
+
+// STM-11: whoever finds it reports it, and the first one wins.
+void Together::report_findings(const contracts::Task& task) {
+    for (const group::Finding& finding : context_.statements->findings(task.id)->take()) {
+        const auto& [member, evidence] = finding;
+        if (contracts::is_culprit(task, member) || member == context_.chain.self()) {
+            continue;
+        }
+        const bool is_reported = context_.chain.send(contracts::ReportEquivocation{
+            .task = task.id,
+            .member = member,
+            .one = evidence.one,
+            .one_signature = evidence.one_signature,
+            .other = evidence.other,
+            .other_signature = evidence.other_signature});
+        if (is_reported) {
+            context_.reporter.event(
+                {{"event", "report_equivocation"},
+                 {"task", to_hex(task.id.view())},
+                 {"member", to_hex(member.view())},
+                 {"step", evidence.one.statement.step}}
+            );
+        }
     }
 }
 

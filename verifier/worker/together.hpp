@@ -33,6 +33,8 @@ class Together {
     void forget(const contracts::TaskId& task);
 
   private:
+    void report_findings(const contracts::Task& task);
+
     WorkerContext& context_;
     CheckpointShelf& shelf_;
     TogetherLead lead_;

@@ -11,6 +11,7 @@
 #include <contracts/tasks/actions/seat_actions.hpp>
 #include <core/crypto/address.hpp>
 #include <verifier/worker/link_desk.hpp>
+#include <verifier/worker/told.hpp>
 #include <verifier/worker/together_seats.hpp>
 
 namespace assay::worker {
@@ -68,6 +69,10 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
             team->alone = segment;
             return std::nullopt;
         }
+        if (team->step == artifacts->first_step(segment) + artifacts->step_count(segment) &&
+            !is_told_alike(*team, segment)) {
+            return Progress::kWaits;
+        }
     } catch (const engine::RankError& error) {
         team->broke = team->rank.accounts.at(error.rank());
         note_break(*team, segment, error.what());
@@ -115,6 +120,24 @@ std::set<AccountId> TogetherLead::gone(const contracts::TaskId& task) const {
         }
     }
     return out;
+}
+
+// Has the ranks compare what they were told. Returns false if one of them has told two others different things: the
+// segment begins again without it.
+bool TogetherLead::is_told_alike(Team& team, std::uint32_t segment) {
+    team.session->end_segment();
+    std::vector<AccountId> liars;
+    for (const AccountId& member : context_.statements->findings(team.rank.task)->members()) {
+        const auto& accounts = team.rank.accounts;
+        if (std::find(accounts.begin(), accounts.end(), member) != accounts.end()) {
+            team.losses[member] = kLossesMax;
+            liars.push_back(member);
+        }
+    }
+    if (!liars.empty()) {
+        note_break(team, segment, crypto::to_address(liars.front()) + " has told two members different things");
+    }
+    return liars.empty();
 }
 
 void TogetherLead::note_break(Team& team, std::uint32_t segment, const std::string& why) {

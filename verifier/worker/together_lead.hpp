@@ -53,6 +53,7 @@ class TogetherLead {
         const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment, const Load& load
     );
     bool run(const TaskArtifacts& artifacts, Team& team, std::chrono::milliseconds budget);
+    bool is_told_alike(Team& team, std::uint32_t segment);
     void note_break(Team& team, std::uint32_t segment, const std::string& why);
     void note_lost(const contracts::Task& task, Team& team, const AccountId& member);
     void close(Team& team);

@@ -13,7 +13,7 @@ namespace assay::worker {
 std::vector<AccountId> seated(const contracts::Task& task, std::uint32_t segment) {
     std::vector<AccountId> out;
     for (const std::uint8_t number : contracts::seats_for(task, segment)) {
-        if (number == contracts::kVacant || number == 0) {
+        if (number == contracts::kVacant || number == 0 || contracts::was_convicted(*task.group, number)) {
             continue;
         }
         const AccountId account = contracts::member_account(task, number);

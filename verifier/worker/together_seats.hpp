@@ -11,7 +11,8 @@
 /// Who has a seat in a group that computes each step together while it trains (GRP-13): the lead's part.
 namespace assay::worker {
 
-/// The accounts that have a seat for this segment, in the order of their first seats, without the lead.
+/// The accounts that have a seat for this segment and were not convicted, in the order of their first seats, without
+/// the lead.
 std::vector<AccountId> seated(const contracts::Task& task, std::uint32_t segment);
 
 /// The list that a lead offers next, for the segment after the one in training: without those who are `gone`, and with

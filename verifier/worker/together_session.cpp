@@ -31,7 +31,8 @@ TogetherLinks connect_together(
         .accounts = rank.accounts,
         .hands_on_state = false};
     auto stated = std::make_unique<group::SignedCollective>(
-        std::move(links), std::move(signers), key, context.statements->of(rank.task), std::move(check)
+        std::move(links), std::move(signers), key, context.statements->of(rank.task), std::move(check),
+        context.statements->findings(rank.task)
     );
     auto cost = stated->shared_cost();
     return {.collective = context.behaviour.links(context, rank.task, std::move(stated)), .cost = std::move(cost)};

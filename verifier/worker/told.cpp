@@ -23,9 +23,19 @@ std::shared_ptr<group::Ledger> ToldByTask::of(const contracts::TaskId& task) {
     return out;
 }
 
+std::shared_ptr<group::Findings> ToldByTask::findings(const contracts::TaskId& task) {
+    const std::scoped_lock lock(mutex_);
+    std::shared_ptr<group::Findings>& out = findings_[task];
+    if (out == nullptr) {
+        out = std::make_shared<group::Findings>();
+    }
+    return out;
+}
+
 void ToldByTask::forget(const contracts::TaskId& task) {
     const std::scoped_lock lock(mutex_);
     ledgers_.erase(task);
+    findings_.erase(task);
     std::error_code ignored;  // what cannot be removed takes room, and harms nobody
     std::filesystem::remove_all(directory_of(task), ignored);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include <core/crypto/keys.hpp>
@@ -62,4 +64,49 @@ TEST_CASE("STM-7, STM-3: whoever begins a session again with other values has no
     const auto again = all_told(honest, kNobody);
     both.insert(both.end(), again.begin(), again.end());
     CHECK_FALSE(group::find_equivocation(both).has_value());
+}
+
+TEST_CASE("STM-7: at the end of a segment the ranks find by themselves who told two of them different things") {
+    for (const std::uint32_t liar : {0U, 1U, 2U}) {
+        for (const char* layout : {"dp2tp2", "zero1", "dp"}) {
+            CAPTURE(liar);
+            CAPTURE(layout);
+            Doubles doubles;
+            doubles.misstated[liar] = {.kind = Misstatement::kEquivocate, .first_step = 1, .last_step = 1};
+            doubles.ends = true;
+            const GroupRun run = run_group(small_mlp(), *plan::decode_layout(layout, 4), 2, doubles);
+            const group::Signers signers = signers_of(4);
+            std::uint32_t found = 0;
+            for (std::uint32_t rank = 0; rank < 4; ++rank) {
+                CHECK(run.failures[rank].empty());
+                for (const group::Finding& finding : run.findings[rank]) {
+                    ++found;
+                    CHECK(finding.member == signers.accounts[liar]);
+                    CHECK(finding.evidence.author == liar);
+                    CHECK(dispute::check_equivocation(finding.evidence.one, finding.evidence.other).has_value());
+                }
+            }
+            CHECK(found > 0);
+        }
+    }
+}
+
+TEST_CASE("STM-7: nothing is found where nobody equivocates, and a segment that begins has the one before compared") {
+    Doubles doubles;
+    doubles.ends = true;
+    const GroupRun honest = run_group(small_mlp(), *plan::decode_layout("zero1", 4), 2, doubles);
+    CHECK(honest.costs[1].compared == 1);
+    doubles.misstated[1] = {.kind = Misstatement::kShard, .first_step = 1, .last_step = 1};
+    const GroupRun lied = run_group(small_mlp(), *plan::decode_layout("zero1", 4), 2, doubles);
+    for (const GroupRun* run : {&honest, &lied}) {
+        for (const auto& findings : run->findings) {
+            CHECK(findings.empty());
+        }
+    }
+    Doubles two;
+    two.more_steps = 1;  // of a second segment, whose beginning ends the first
+    two.misstated[2] = {.kind = Misstatement::kEquivocate, .first_step = 1, .last_step = 1};
+    const GroupRun run = run_group(small_mlp(), *plan::decode_layout("zero1", 4), 2, two);
+    CHECK(run.costs[0].compared == 1);
+    CHECK(std::any_of(run.findings.begin(), run.findings.end(), [](const auto& each) { return !each.empty(); }));
 }

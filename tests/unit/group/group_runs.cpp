@@ -66,6 +66,7 @@ class Double final : public Collective {
         inner_->begin_segment(before, first_step);
         step_ = first_step;
     }
+    void end_segment() override { inner_->end_segment(); }
     void begin_step(std::uint64_t step) override {
         inner_->begin_step(step);
         step_ = step;
@@ -144,6 +145,9 @@ void lead(
             session->set_tensor(i, out.middle[i]);
         }
         run_steps(model, *session, steps, doubles.more_steps, out);
+    }
+    if (doubles.ends) {
+        session->end_segment();
     }
 }
 
@@ -234,6 +238,7 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
     out.costs.resize(ranks);
     out.failures.resize(ranks);
     out.rank_errors.resize(ranks);
+    std::vector<std::shared_ptr<Findings>> findings;
     std::vector<std::uint32_t> lies(ranks);
     auto links = engine::connect_threads(ranks);
     std::vector<std::unique_ptr<Collective>> collectives;
@@ -246,12 +251,11 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
             return first_step == 0 ? root == before : first_step == steps;
         };
         auto under = doubles.under ? doubles.under(std::move(links[rank])) : std::move(links[rank]);
-        collectives.push_back(std::make_unique<Double>(
-            std::make_unique<SignedCollective>(
-                std::move(under), signers, key, out.ledgers[rank], doubles.check ? doubles.check : check
-            ),
-            doubles.lie, out.costs[rank], lies[rank]
-        ));
+        auto stated = std::make_unique<SignedCollective>(
+            std::move(under), signers, key, out.ledgers[rank], doubles.check ? doubles.check : check
+        );
+        findings.push_back(stated->findings());
+        collectives.push_back(std::make_unique<Double>(std::move(stated), doubles.lie, out.costs[rank], lies[rank]));
         if (const auto lie = doubles.misstated.find(rank); lie != doubles.misstated.end()) {
             collectives[rank] = adversary::make_misstating(std::move(collectives[rank]), lie->second);
         }
@@ -283,6 +287,9 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
     threads.clear();
     for (const std::uint32_t count : lies) {
         out.lies += count;
+    }
+    for (const auto& of_rank : findings) {
+        out.findings.push_back(of_rank->take());
     }
     return out;
 }

@@ -61,6 +61,7 @@ struct Doubles {
     bool begins_twice = false;      ///< rank 0 begins the segment again and gives no state for it
     std::uint64_t more_steps = 0;   ///< of a second segment, with the state as rank 0 has taken it from the first
     bool keeps_state = false;       ///< rank 0 does not give it
+    bool ends = false;              ///< rank 0 ends the last segment
 };
 
 crypto::SecretKey key_of(std::uint32_t rank);
@@ -73,6 +74,7 @@ struct GroupRun {
     std::vector<canonical::Tensor> middle;  ///< the state between two segments, as rank 0 has it
     std::vector<std::shared_ptr<Ledger>> ledgers;
     std::vector<StatementCost> costs;
+    std::vector<std::vector<Finding>> findings;                 ///< of each rank
     std::vector<std::string> failures;                          ///< of each rank
     std::vector<std::optional<engine::RankError>> rank_errors;  ///< of each rank
     double seconds = 0.0;                                       ///< of the steps

@@ -69,6 +69,9 @@ class Collective {
     /// Begins a segment, whose first step becomes the current one. `before` is the state root before it. Throws
     /// std::runtime_error if this rank does not take part in such a segment.
     virtual void begin_segment(const Hash256& /*before*/, std::uint64_t /*first_step*/) {}
+    /// Ends the segment: ranks that answer for what they send show each other what they were told. Call it on all
+    /// ranks.
+    virtual void end_segment() {}
     /// Makes a step of the segment the current one.
     virtual void begin_step(std::uint64_t /*step*/) {}
 

@@ -12,7 +12,15 @@
 /// Internal to the cell: what rank 0 says to the others.
 namespace assay::engine::cell {
 
-enum OrderKind : std::uint8_t { kEnd = 0, kStep = 1, kSetTensor = 2, kGetTensor = 3, kEndRound = 4, kBeginSegment = 5 };
+enum OrderKind : std::uint8_t {
+    kEnd = 0,
+    kStep = 1,
+    kSetTensor = 2,
+    kGetTensor = 3,
+    kEndRound = 4,
+    kBeginSegment = 5,
+    kEndSegment = 6
+};
 
 /// A kind, and the numbers that go with it.
 struct Order {

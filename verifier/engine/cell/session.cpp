@@ -254,6 +254,12 @@ class StepSession final : public CellSession {
             progress_.begin_segment(before, first_step);
         }
     }
+    void end_segment() override {
+        if (collective_->is_stated()) {
+            command(cell::kEndSegment, 0, 0);
+            collective_->end_segment();
+        }
+    }
     void set_tensor(std::size_t index, const Tensor& tensor) override {
         command(cell::kSetTensor, index, 0);
         executor_.set_state(index, scatter(progress_, index, &tensor));
@@ -399,6 +405,9 @@ Served serve_cell(
                 break;
             case cell::kBeginSegment:
                 progress.begin_segment(receive_root(*collective), order.first);
+                break;
+            case cell::kEndSegment:
+                collective->end_segment();
                 break;
             default:
                 return out;

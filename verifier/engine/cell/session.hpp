@@ -36,6 +36,9 @@ class CellSession {
     /// `before` is the state root before `first_step`, of the state that set_tensor() gives for it: all of it, for each
     /// segment, since a rank that was misled in the one before has another.
     virtual void begin_segment(const Hash256& /*before*/, std::uint64_t /*first_step*/) {}
+    /// Ends it once its last step is done and its state is taken, so that ranks show each other what they were told;
+    /// does nothing elsewhere.
+    virtual void end_segment() {}
     virtual void set_tensor(std::size_t index, const canonical::Tensor& tensor) = 0;
     virtual canonical::Tensor tensor(std::size_t index) = 0;
     virtual Result<void, canonical::StepError> run_step(const canonical::StepContext& context) = 0;
