@@ -154,6 +154,18 @@ std::vector<Penalty> withheld_in(const HistoryRecord& record) {
     return out;
 }
 
+std::string meaning_in_group(Reason reason) {
+    const std::string member = "As a member of a group that computes each step together it ";
+    if (reason == Reason::kDemand) {
+        return member +
+               "said that another one had not sent what it had to send, or another one said that of it. Nobody can "
+               "see which is true, so both pay the same (GRP-14).";
+    }
+    return member +
+           "stated something wrong to another one, or two different things, or accused another one to answer for that "
+           "and was wrong (STM-7, STM-10).";
+}
+
 }  // namespace
 
 std::vector<Penalty> find_penalties(std::span<const HistoryRecord> records) {
@@ -228,13 +240,8 @@ std::string meaning(const Penalty& penalty) {
             return "As the task's solver its drifts from the canonical replays add up over the run as those of honest "
                    "hardware do not (VER-21).";
         case Reason::kFalseStatement:
-            return "As a member of a group that computes each step together it stated something wrong to another "
-                   "one, or two different things, or accused another one to answer for that and was wrong (STM-7, "
-                   "STM-10).";
         case Reason::kDemand:
-            return "As a member of a group that computes each step together it said that another one had not sent "
-                   "what it had to send, or another one said that of it. Nobody can see which is true, so both pay "
-                   "the same (GRP-14).";
+            return meaning_in_group(penalty.reason);
         case Reason::kWithheldSecret:
             return "As a contributor to the beacon it kept the secret that it owed to the round that this task's draw "
                    "waited for; it lost its seat too (BCN-8).";

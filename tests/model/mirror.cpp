@@ -5,6 +5,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <core/codec/borsh.hpp>
+#include <tests/model/mirror_team.hpp>
 
 namespace assay::model {
 namespace {
@@ -76,46 +77,6 @@ Committee committee_of(const contracts::Committee& record) {
     for (const contracts::CommitteeMember& member : record.members) {
         out.members.push_back({member.account, member.seats, member.has_attested});
     }
-    return out;
-}
-
-Team team_of(const contracts::Task& record) {
-    const contracts::Group& group = record.group.value();
-    const auto account = [&](std::uint8_t number) {
-        return number == 0 ? record.solver.value() : group.partners.at(number - 1U).account;
-    };
-    Team out;
-    for (const contracts::Partner& partner : group.partners) {
-        out.bonds[partner.account] = partner.bond.grains;
-    }
-    const auto accounts = [&](const auto& numbers) {
-        std::vector<AccountId> all(numbers.size());
-        std::transform(numbers.begin(), numbers.end(), all.begin(), account);
-        return all;
-    };
-    if (!group.is_together) {
-        out.seats = accounts(group.seats);
-    }
-    const std::uint64_t segments = (record.spec.steps - 1) / record.spec.checkpoint_interval + 1;
-    for (std::uint64_t segment = 1; group.is_together && segment <= segments; ++segment) {
-        const auto before = std::find_if(group.earlier.begin(), group.earlier.end(), [&](const auto& each) {
-            return segment < each.until;
-        });
-        auto& row = out.rows.emplace_back();
-        for (const std::uint8_t number : before == group.earlier.end() ? group.seats : before->seats) {
-            row.push_back(number == 0xFF ? std::nullopt : std::optional(account(number)));
-        }
-    }
-    out.latest = group.earlier.empty() ? 0 : group.earlier.back().until;
-    for (const std::uint8_t number : group.demanded) {
-        ++out.demands[account(number)];
-    }
-    out.posted_by = accounts(group.posters);
-    const std::vector<AccountId> convicted = accounts(group.convicted);
-    out.convicted = {convicted.begin(), convicted.end()};
-    out.culprits = accounts(group.culprits);
-    out.last = group.counted;
-    out.together = group.is_together;
     return out;
 }
 

@@ -12,29 +12,9 @@
 #include <verifier/plan/layout.hpp>
 
 namespace assay::demo {
+namespace {
 
-void check_options(const DemoOptions& options) {
-    if (workload_of(options).needs_tokenizer && !options.tokenizer) {
-        throw std::runtime_error(
-            "the model " + options.model + " reads tokens: give --text FILE and --tokenizer tokenizer.json, or run " +
-            "tools/quickstart.sh demo --model " + options.model + ", which makes both"
-        );
-    }
-    if (options.task && !std::filesystem::exists(*options.task / "task.toml")) {
-        throw std::runtime_error(
-            options.task->string() + " has no task.toml; `assay task init` makes a task directory"
-        );
-    }
-    if (!std::filesystem::exists(options.text)) {
-        throw std::runtime_error(
-            "the text to train on, " + options.text.string() + ", does not exist; give --text FILE"
-        );
-    }
-    if (options.workers > 1 && (options.tolerance || options.fraud.value_or(Fraud::kNone) != Fraud::kNone)) {
-        throw std::runtime_error(
-            "--workers is for an honest task in exact mode: a cell is one solver, whatever its machines"
-        );
-    }
+void check_group(const DemoOptions& options) {
     if (options.accounts && (options.workers < 2 || options.parallel == kReplicasByDgc)) {
         throw std::runtime_error(
             "--accounts has several accounts train: give --workers 2 or more, and any --parallel but dgc"
@@ -76,6 +56,33 @@ void check_options(const DemoOptions& options) {
             );
         }
     }
+}
+
+}  // namespace
+
+void check_options(const DemoOptions& options) {
+    if (workload_of(options).needs_tokenizer && !options.tokenizer) {
+        throw std::runtime_error(
+            "the model " + options.model + " reads tokens: give --text FILE and --tokenizer tokenizer.json, or run " +
+            "tools/quickstart.sh demo --model " + options.model + ", which makes both"
+        );
+    }
+    if (options.task && !std::filesystem::exists(*options.task / "task.toml")) {
+        throw std::runtime_error(
+            options.task->string() + " has no task.toml; `assay task init` makes a task directory"
+        );
+    }
+    if (!std::filesystem::exists(options.text)) {
+        throw std::runtime_error(
+            "the text to train on, " + options.text.string() + ", does not exist; give --text FILE"
+        );
+    }
+    if (options.workers > 1 && (options.tolerance || options.fraud.value_or(Fraud::kNone) != Fraud::kNone)) {
+        throw std::runtime_error(
+            "--workers is for an honest task in exact mode: a cell is one solver, whatever its machines"
+        );
+    }
+    check_group(options);
     if (options.workers > 1 && !plan::decode_layout(layout_of(options.parallel), options.workers)) {
         throw std::runtime_error(
             "--parallel " + options.parallel + " cannot be made for " + std::to_string(options.workers) +

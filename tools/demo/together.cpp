@@ -30,6 +30,10 @@ TogetherCast::TogetherCast(const DemoOptions& options)
       joining_(options.joining),
       leaving_(options.leaving),
       equivocates_(options.culprit && options.culprit_kind == GroupFraud::kEquivocate),
+      changes_seats_(
+          joining_ || leaving_ ||
+          (options.culprit.value_or(0) > 0 && (equivocates_ || options.culprit_kind == GroupFraud::kWithhold))
+      ),
       is_disturbed_(
           joining_ || leaving_ ||
           (options.culprit &&
@@ -157,7 +161,7 @@ std::vector<std::string> TogetherCast::judge(const json& report, bool is_wrong) 
     );
     expect(!is_anybody_accused || is_wrong, "a member was accused, and nobody had lied");
     expect(
-        report.at("reseats").empty() == !is_disturbed_,
+        report.at("reseats").empty() == !changes_seats_,
         "the seats were not given anew exactly where members came or went"
     );
     const bool is_reseated = !report.at("reseats").empty();

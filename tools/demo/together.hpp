@@ -53,6 +53,7 @@ class TogetherCast {
     bool has_come_ = false;
     bool has_gone_ = false;
     std::uint64_t step_ = 0;                  ///< that the lead was at last
+    bool changes_seats_;                      ///< whether somebody but the lead comes or goes
     bool is_disturbed_;                       ///< whether members come or go, so that sessions have fewer
     std::map<std::string, Served> served_{};  ///< by the member's name
     struct Accused {

@@ -35,8 +35,9 @@ std::vector<AccountId> next_seats(
     bool has_changed = false;
     std::vector<AccountId> out;
     for (const std::uint8_t number : group.seats) {
-        const bool stays = number != contracts::kVacant && !contracts::was_convicted(group, number) &&
-                           (number == 0 || !gone.contains(contracts::member_account(task, number)));
+        const bool may_stay = number != contracts::kVacant && !contracts::was_convicted(group, number) &&
+                              !gone.contains(contracts::member_account(task, number));
+        const bool stays = number == 0 || may_stay;
         if (stays) {
             out.push_back(contracts::member_account(task, number));
         }

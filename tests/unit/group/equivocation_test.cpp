@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -68,9 +69,9 @@ TEST_CASE("STM-7, STM-3: whoever begins a session again with other values has no
 
 TEST_CASE("STM-7: at the end of a segment the ranks find by themselves who told two of them different things") {
     for (const std::uint32_t liar : {0U, 1U, 2U}) {
-        for (const char* layout : {"dp2tp2", "zero1", "dp"}) {
+        for (const char* layout : {"dp2tp2", "zero1+tp2"}) {
             CAPTURE(liar);
-            CAPTURE(layout);
+            CAPTURE(std::string(layout));
             Doubles doubles;
             doubles.misstated[liar] = {.kind = Misstatement::kEquivocate, .first_step = 1, .last_step = 1};
             doubles.ends = true;
@@ -94,10 +95,10 @@ TEST_CASE("STM-7: at the end of a segment the ranks find by themselves who told 
 TEST_CASE("STM-7: nothing is found where nobody equivocates, and a segment that begins has the one before compared") {
     Doubles doubles;
     doubles.ends = true;
-    const GroupRun honest = run_group(small_mlp(), *plan::decode_layout("zero1", 4), 2, doubles);
+    const GroupRun honest = run_group(small_mlp(), *plan::decode_layout("dp2tp2", 4), 2, doubles);
     CHECK(honest.costs[1].compared == 1);
     doubles.misstated[1] = {.kind = Misstatement::kShard, .first_step = 1, .last_step = 1};
-    const GroupRun lied = run_group(small_mlp(), *plan::decode_layout("zero1", 4), 2, doubles);
+    const GroupRun lied = run_group(small_mlp(), *plan::decode_layout("dp2tp2", 4), 2, doubles);
     for (const GroupRun* run : {&honest, &lied}) {
         for (const auto& findings : run->findings) {
             CHECK(findings.empty());
@@ -106,7 +107,7 @@ TEST_CASE("STM-7: nothing is found where nobody equivocates, and a segment that 
     Doubles two;
     two.more_steps = 1;  // of a second segment, whose beginning ends the first
     two.misstated[2] = {.kind = Misstatement::kEquivocate, .first_step = 1, .last_step = 1};
-    const GroupRun run = run_group(small_mlp(), *plan::decode_layout("zero1", 4), 2, two);
+    const GroupRun run = run_group(small_mlp(), *plan::decode_layout("dp2tp2", 4), 2, two);
     CHECK(run.costs[0].compared == 1);
     CHECK(std::any_of(run.findings.begin(), run.findings.end(), [](const auto& each) { return !each.empty(); }));
 }

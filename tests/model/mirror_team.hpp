@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <contracts/state/task.hpp>
+#include <tests/model/records.hpp>
+
+namespace assay::model {
+
+/// What the chain's record says of the accounts that train a task, which has a group.
+Team team_of(const contracts::Task& record);
+
+}  // namespace assay::model
