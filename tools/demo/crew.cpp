@@ -75,7 +75,9 @@ PlanFormulas formulas_of_turns(const program::Program& program, const std::strin
 
 }  // namespace
 
-PlanFormulas formulas_of(const program::Program& program, const std::string& parallel, std::uint32_t workers) {
+PlanFormulas formulas_of(
+    const program::Program& program, const std::string& parallel, std::uint32_t workers, bool is_stated
+) {
     const plan::Layout layout = *plan::decode_layout(layout_of(parallel), workers);
     if (layout.turns > 1) {
         return formulas_of_turns(program, parallel, workers);
@@ -83,7 +85,7 @@ PlanFormulas formulas_of(const program::Program& program, const std::string& par
     const plan::Plan plan = plan::make_plan(program, layout);
     PlanFormulas out;
     for (std::uint32_t rank = 0; rank < workers; ++rank) {
-        out.bytes += plan::traffic_of(plan, program.step, rank).bytes();
+        out.bytes += plan::traffic_of(plan, program.step, rank, is_stated).bytes();
         out.state = std::max(out.state, plan::state_bytes(plan, program, rank));
     }
     out.bytes /= workers;

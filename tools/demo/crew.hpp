@@ -25,7 +25,9 @@ struct PlanFormulas {
     std::uint64_t state = 0;
 };
 /// `parallel` is the name of a layout for so many workers, or a way to train replicas.
-PlanFormulas formulas_of(const program::Program& program, const std::string& parallel, std::uint32_t workers);
+PlanFormulas formulas_of(
+    const program::Program& program, const std::string& parallel, std::uint32_t workers, bool is_stated = false
+);
 
 /// The machines of a solver that is a cell: processes on loopback.
 class Crew {

@@ -2,6 +2,7 @@
 #include <tools/demo/together.hpp>
 
 #include <algorithm>
+#include <set>
 #include <variant>
 
 #include <tools/demo/crew.hpp>
@@ -94,7 +95,7 @@ json TogetherCast::report(const Network& network, const program::Program& progra
         state = std::max(state, served.state_bytes);
         steps = std::max(steps, served.steps);
     }
-    const PlanFormulas formulas = formulas_of(program, parallel_, members_);
+    const PlanFormulas formulas = formulas_of(program, parallel_, members_, true);
     json out;
     out["steps_together"] = steps;
     out["bytes"] = {{"sent", sent / members_}, {"formula", formulas.bytes}, {"signatures", signatures / members_}};
@@ -126,10 +127,14 @@ json TogetherCast::report(const Network& network, const program::Program& progra
         const auto member = fixed_from_hex<AccountId>(each.event.at("member").get<std::string>()).value();
         out["equivocations"].push_back({{"member", rank_of(member)}, {"step", each.event.at("step")}});
     }
+    std::set<AccountId> seated;
     out["reseats"] = json::array();
     out["demands"] = json::array();
     for (const contracts::HistoryRecord& record : story.records()) {
-        if (const auto* reseated = std::get_if<contracts::history::Reseated>(&record.event)) {
+        if (const auto* accepted = std::get_if<contracts::history::Accepted>(&record.event)) {
+            seated.insert(accepted->seats.begin(), accepted->seats.end());
+        } else if (const auto* reseated = std::get_if<contracts::history::Reseated>(&record.event)) {
+            seated.insert(reseated->seats.begin(), reseated->seats.end());
             json seats = json::array();
             for (const AccountId& seat : reseated->seats) {
                 seats.push_back(rank_of(seat));
@@ -143,6 +148,7 @@ json TogetherCast::report(const Network& network, const program::Program& progra
             );
         }
     }
+    out["seated"] = seated.size();
     return out;
 }
 
@@ -154,6 +160,12 @@ std::vector<std::string> TogetherCast::judge(const json& report, bool is_wrong) 
         }
     };
     expect(report.at("steps_together") > 0, "the members did not compute together");
+    expect(
+        report.at("seated") == members_,
+        "only " + std::to_string(report.at("seated").get<std::size_t>()) + " of " + std::to_string(members_) +
+            " accounts had seats: the others came too late, or the steps of this model cannot be divided by " +
+            parallel_ + " among more so that each can answer for its part"
+    );
     const bool is_anybody_accused = !report.at("accusations").empty();
     expect(is_anybody_accused || !is_wrong, "a member lied, and nobody accused it");
     expect(
@@ -177,7 +189,7 @@ std::vector<std::string> TogetherCast::judge(const json& report, bool is_wrong) 
     const auto formula = bytes.at("formula").get<double>();
     constexpr double kVotes = 256;  // bytes a step by which the ranks tell each other that all is finite
     const double most = 1.01 * formula + bytes.at("signatures").get<double>() + kVotes;
-    expect(is_disturbed_ || (sent > 0.0 && sent <= most), "the members sent more than the plan says");
+    expect(is_disturbed_ || (sent >= formula && sent <= most), "the members sent other amounts than the plan says");
     return out;
 }
 

@@ -98,6 +98,7 @@ struct Traffic {
     std::uint64_t values = 0;  ///< outputs and state
     std::uint64_t bytes() const { return sums + maxima + values; }
 };
-Traffic traffic_of(const Plan& plan, const canonical::Graph& graph, std::uint32_t rank);
+/// With `is_stated`, where ranks answer for what they send: each run of positions of a reduction is a sum of its own.
+Traffic traffic_of(const Plan& plan, const canonical::Graph& graph, std::uint32_t rank, bool is_stated = false);
 
 }  // namespace assay::plan

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include <core/base/assert.hpp>
+#include <verifier/plan/message.hpp>
 #include <verifier/plan/node_rules.hpp>
 #include <verifier/plan/plan.hpp>
 
@@ -116,7 +117,7 @@ std::uint64_t zero_state_bytes(const program::Program& program, const Layout& la
     return out;
 }
 
-Traffic traffic_of(const Plan& plan, const canonical::Graph& graph, std::uint32_t rank) {
+Traffic traffic_of(const Plan& plan, const canonical::Graph& graph, std::uint32_t rank, bool is_stated) {
     Traffic out;
     const auto add = [&](const std::vector<Transfer>& all, canonical::DType dtype) {
         for (const Transfer& transfer : all) {
@@ -135,12 +136,12 @@ Traffic traffic_of(const Plan& plan, const canonical::Graph& graph, std::uint32_
         if (!node.is_divided) {
             continue;
         }
-        const std::uint64_t chunks = chunks_of_part(graph[i], node.depth[rank]).size();
+        const std::uint64_t slices = slices_of_part(graph[i], node.depth[rank], is_stated).size();
         for (std::uint32_t to = 0; to < node.finished.size(); ++to) {
             if (to != rank && node.work[to] == node.work[rank]) {
                 const bool is_maximum = graph[i].op == Op::kRowExponent || graph[i].op == Op::kRowMax;
                 (is_maximum ? out.maxima : out.sums) +=
-                    chunks * node.finished[to].element_count() * accumulator_bytes(graph, i);
+                    slices * node.finished[to].element_count() * accumulator_bytes(graph, i);
             }
         }
     }

@@ -92,7 +92,8 @@ std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& 
     }
     contracts::SeatsTerms terms{
         .task = task.id, .seats = {context_.chain.self()}, .is_together = !context_.options.together.empty()};
-    if (terms.is_together && !can_divide(task)) {
+    const std::size_t members = terms.is_together ? members_to_divide(task, partners.size() + 1) : partners.size() + 1;
+    if (members < 2) {
         return alone;
     }
     const std::uint64_t span = contracts::accept_span(context_.chain.params(), task.spec);
@@ -103,7 +104,10 @@ std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& 
         there = context_.seats->signers(task.id);
     }
     const std::vector<AccountId>& invited = there.empty() ? partners : there;
-    terms.seats.insert(terms.seats.end(), invited.begin(), invited.end());
+    terms.seats.insert(
+        terms.seats.end(), invited.begin(),
+        invited.begin() + static_cast<std::ptrdiff_t>(std::min(members - 1, invited.size()))
+    );
     context_.seats->offer(terms, contracts::seats_claim(context_.chain.chain_id(), terms));
     if (auto signatures = context_.seats->signatures(task.id)) {
         context_.seats->withdraw(task.id);
@@ -120,18 +124,27 @@ std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& 
     return alone;
 }
 
-bool Seating::can_divide(const contracts::Task& task) {
+std::size_t Seating::members_to_divide(const contracts::Task& task, std::size_t members) {
     const auto artifacts = context_.artifacts(task, artifacts::Urgency::kOffer);
-    const auto layout =
-        artifacts ? layout_together(artifacts->program, context_.options.together, context_.options.partners.size() + 1)
-                  : std::nullopt;
-    if (artifacts && !layout) {
+    if (!artifacts) {
+        return 0;
+    }
+    const auto layout = layout_together(artifacts->program, context_.options.together, members);
+    if (!layout) {
         context_.reporter.trouble(
             "task " + to_hex(task.id.view()) + ": its steps cannot be divided by \"" + context_.options.together +
             "\" so that each member can answer for its part of every sum (of 32 values or a multiple); training alone"
         );
+        return 0;
     }
-    return layout.has_value();
+    if (layout->ranks() < members && there_.find(task.id) == there_.end()) {
+        context_.reporter.trouble(
+            "task " + to_hex(task.id.view()) + ": its steps can be divided by \"" + context_.options.together +
+            "\" among " + std::to_string(layout->ranks()) + " of " + std::to_string(members) +
+            " members so that each can answer for its part; the others get no seat"
+        );
+    }
+    return layout->ranks();
 }
 
 Amount Seating::member_bond_of(const contracts::Task& task) const {

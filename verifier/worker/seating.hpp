@@ -31,8 +31,9 @@ class Seating {
     void forget(const contracts::TaskId& task);
 
   private:
-    /// GRP-11: whether the task's steps can be divided as a lead is told to; says so if not.
-    bool can_divide(const contracts::Task& task);
+    /// GRP-11: among how many members, of so many, the task's steps can be divided as a lead is told to; 0 if among
+    /// none, or if the program is not there yet. Says so if it is not all.
+    std::size_t members_to_divide(const contracts::Task& task, std::size_t members);
     Amount member_bond_of(const contracts::Task& task) const;
     bool is_open(const contracts::Task& task, const OfferDesk& offers);
     bool may_join(const contracts::Task& task, const OfferDesk& offers);

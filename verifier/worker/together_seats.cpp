@@ -7,6 +7,7 @@
 #include <contracts/state/members.hpp>
 #include <contracts/tasks/actions/seat_actions.hpp>
 #include <verifier/worker/seat_desk.hpp>
+#include <verifier/worker/together_session.hpp>
 
 namespace assay::worker {
 
@@ -25,7 +26,8 @@ std::vector<AccountId> seated(const contracts::Task& task, std::uint32_t segment
 }
 
 std::vector<AccountId> next_seats(
-    const contracts::Task& task, const std::set<AccountId>& gone, const std::vector<AccountId>& joining
+    const contracts::Task& task, const std::set<AccountId>& gone, const std::vector<AccountId>& joining,
+    std::size_t seats_max
 ) {
     const contracts::Group& group = *task.group;
     const std::uint32_t from = contracts::segment_in_training(task) + 1;
@@ -44,12 +46,13 @@ std::vector<AccountId> next_seats(
         has_changed = has_changed || !stays;
     }
     std::size_t members = group.partners.size() + 1;
+    const std::size_t most = std::min<std::size_t>(seats_max, task.spec.members);
     for (const AccountId& account : joining) {
         const auto number = contracts::find_member(task, account);
         const bool has_seat = std::find(out.begin(), out.end(), account) != out.end();
         const bool may_sit = number ? !contracts::is_out(group, *number) && !contracts::was_convicted(group, *number)
                                     : members < contracts::kMaxMembersTogether;
-        if (!has_seat && may_sit && !gone.contains(account) && out.size() < task.spec.members) {
+        if (!has_seat && may_sit && !gone.contains(account) && out.size() < most) {
             out.push_back(account);
             members += number ? 0U : 1U;
             has_changed = true;
@@ -58,11 +61,20 @@ std::vector<AccountId> next_seats(
     return has_changed ? out : std::vector<AccountId>();
 }
 
+std::size_t TogetherSeats::seats_to_divide(const contracts::Task& task, std::size_t joining) {
+    const auto artifacts = joining == 0 ? nullptr : context_.artifacts(task);
+    const auto layout =
+        artifacts ? layout_together(artifacts->program, context_.options.together, task.group->seats.size() + joining)
+                  : std::nullopt;
+    return layout ? layout->ranks() : 0;
+}
+
 void TogetherSeats::tend(const contracts::Task& task, const std::set<AccountId>& gone) {
     context_.seats->expect(task.id, context_.options.partners);
+    const std::vector<AccountId> joining = context_.seats->joining(task.id);
     contracts::SeatsTerms terms{
         .task = task.id,
-        .seats = next_seats(task, gone, context_.seats->joining(task.id)),
+        .seats = next_seats(task, gone, joining, seats_to_divide(task, joining.size())),
         .is_together = true,
         .from = contracts::segment_in_training(task) + 1};
     if (terms.seats.empty()) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include <contracts/state/group.hpp>
 #include <contracts/state/task.hpp>
 #include <contracts/tasks/seats.hpp>
 #include <verifier/worker/worker_context.hpp>
@@ -16,9 +17,11 @@ namespace assay::worker {
 std::vector<AccountId> seated(const contracts::Task& task, std::uint32_t segment);
 
 /// The list that a lead offers next, for the segment after the one in training: without those who are `gone`, and with
-/// those who want to join, as far as the rules allow. Empty if nothing is to be changed.
+/// those who want to join, as far as the rules allow and there are not more than `seats_max` seats. Empty if nothing is
+/// to be changed.
 std::vector<AccountId> next_seats(
-    const contracts::Task& task, const std::set<AccountId>& gone, const std::vector<AccountId>& joining
+    const contracts::Task& task, const std::set<AccountId>& gone, const std::vector<AccountId>& joining,
+    std::size_t seats_max = contracts::kMaxSeats
 );
 
 /// Offers the seats anew where members are gone or others ask to join, and gives them once everybody has signed.
@@ -29,6 +32,9 @@ class TogetherSeats {
     void tend(const contracts::Task& task, const std::set<AccountId>& gone);
 
   private:
+    /// Among how many members the steps can be divided, if so many more come; 0 if nobody comes.
+    std::size_t seats_to_divide(const contracts::Task& task, std::size_t joining);
+
     WorkerContext& context_;
 };
 

@@ -149,6 +149,7 @@ void lead(
     if (doubles.ends) {
         session->end_segment();
     }
+    out.served[0] = session->served();
 }
 
 }  // namespace
@@ -237,6 +238,7 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
     GroupRun out;
     out.costs.resize(ranks);
     out.failures.resize(ranks);
+    out.served.resize(ranks);
     out.rank_errors.resize(ranks);
     std::vector<std::shared_ptr<Findings>> findings;
     std::vector<std::uint32_t> lies(ranks);
@@ -277,7 +279,7 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
                 const auto is_same = [&](const program::Program& program) {
                     return (codec::encode(program) == codec::encode(model.program)) != doubles.is_other_program;
                 };
-                engine::serve_cell(
+                out.served[rank] = engine::serve_cell(
                     std::move(collectives[rank]), engine::EngineOptions{}, engine::Terms{is_same, doubles.seed}
                 );
             });

@@ -12,6 +12,7 @@
 #include <tests/adversary/misstatement.hpp>
 #include <tests/unit/dispute/game.hpp>
 #include <verifier/compile/program/program.hpp>
+#include <verifier/engine/cell/session.hpp>
 #include <verifier/group/first_wrong.hpp>
 #include <verifier/group/signed_collective.hpp>
 #include <verifier/plan/layout.hpp>
@@ -74,6 +75,7 @@ struct GroupRun {
     std::vector<canonical::Tensor> middle;  ///< the state between two segments, as rank 0 has it
     std::vector<std::shared_ptr<Ledger>> ledgers;
     std::vector<StatementCost> costs;
+    std::vector<engine::Served> served;                         ///< by each rank
     std::vector<std::vector<Finding>> findings;                 ///< of each rank
     std::vector<std::string> failures;                          ///< of each rank
     std::vector<std::optional<engine::RankError>> rank_errors;  ///< of each rank

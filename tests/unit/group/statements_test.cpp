@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <string>
 
 #include <doctest/doctest.h>
 #include <tests/unit/group/group_runs.hpp>
 #include <verifier/plan/message.hpp>
+#include <verifier/plan/plan.hpp>
 
 using namespace assay;
 using namespace assay::group::testing;
@@ -175,4 +177,29 @@ TEST_CASE("STM-3: who was misled in one segment states what is so in the next on
         }
     }
     CHECK(misled > 6);
+}
+
+TEST_CASE("GRP-11: a step that several accounts divide sends what its plan says, and signatures") {
+    for (const Model& model : models()) {
+        for (const auto& [name, ranks] :
+             {std::pair{"dp", 2U}, {"zero1", 2U}, {"tp", 2U}, {"pp", 2U}, {"pp4", 4U}, {"dp2tp2", 4U}}) {
+            CAPTURE(model.name);
+            CAPTURE(std::string(name));
+            const plan::Layout layout = *plan::decode_layout(name, ranks);
+            const plan::Plan plan = plan::make_plan(model.program, layout);
+            if (plan::unstatable_node(plan, model.program.step)) {
+                continue;
+            }
+            constexpr std::uint64_t kSteps = 2;
+            const GroupRun run = run_group(model, layout, kSteps);
+            for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+                CAPTURE(rank);
+                REQUIRE(run.failures[rank].empty());
+                const std::uint64_t said = plan::traffic_of(plan, model.program.step, rank, true).bytes();
+                const std::uint64_t votes = ranks - 1 + sizeof(float);
+                CHECK(run.served[rank].sent_bytes >= kSteps * said);
+                CHECK(run.served[rank].sent_bytes <= kSteps * (said + votes) + run.costs[rank].signature_bytes);
+            }
+        }
+    }
 }
