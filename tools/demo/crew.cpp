@@ -129,6 +129,14 @@ std::vector<std::string> Crew::solver_arguments() const {
     return {"--cell", hosts_file_.string(), "--plan", layout_, "--log-format", "json"};
 }
 
+std::uint64_t Crew::steps() const {
+    std::uint64_t out = 0;
+    for (const auto& member : members_) {
+        out = std::max(out, read_log(member->log()).steps);
+    }
+    return out;
+}
+
 void Crew::stop() {
     for (const auto& member : members_) {
         member->stop();
@@ -185,12 +193,19 @@ std::string describe_crew(const json& report) {
     const auto number = [&](const char* group, const char* name) {
         return std::to_string(report.at(group).at(name).get<std::uint64_t>());
     };
+    std::string of_verifier;
+    if (report.contains("verifier_cells")) {
+        const json& cell = report.at("verifier_cells");
+        of_verifier = "\n  verifiers replayed up to " + std::to_string(cell.at("steps").get<std::uint64_t>()) +
+                      " steps on " + std::to_string(cell.at("workers").get<std::uint32_t>()) + " machines each by " +
+                      cell.at("parallel").get<std::string>();
+    }
     return "  " + std::to_string(report.at("workers").get<std::uint32_t>()) + " workers, " +
            report.at("parallel").get<std::string>() + ": root " + report.at("root").get<std::string>().substr(0, 16) +
            "..., one process's " + report.at("one_process_root").get<std::string>().substr(0, 16) +
            "...\n  each sent " + number("bytes", "sent") + " bytes a step (the plan says " +
            number("bytes", "formula") + "), and held at most " + number("memory", "worker") +
-           " bytes of the state (the formula says " + number("memory", "formula") + ")";
+           " bytes of the state (the formula says " + number("memory", "formula") + ")" + of_verifier;
 }
 
 std::vector<std::string> judge_crew(const json& report) {

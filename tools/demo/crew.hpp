@@ -41,6 +41,8 @@ class Crew {
 
     /// What the solver's command line has besides.
     std::vector<std::string> solver_arguments() const;
+    /// Steps of the longest session in which a machine but the first took part.
+    std::uint64_t steps() const;
     void stop();
 
     struct Roots {

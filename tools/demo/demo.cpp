@@ -43,6 +43,9 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kBlockIntervalMs = 100;
+// With a solver that is a cell, the machines of each verifier, which divide what it replays otherwise than the solver.
+constexpr std::uint32_t kReplayers = 2;
+constexpr const char* kReplayersPlan = "zero3";
 constexpr std::chrono::seconds kDemoStartPatience{60};
 constexpr Amount kTreasury{5 * kGrainsPerAsy};  // so much that it bounds no jackpot
 
@@ -107,9 +110,10 @@ class Demo {
     Network network_;
     std::vector<Act> acts_;
     Supply before_;
-    std::unique_ptr<Crew> crew_;          ///< nullptr where the solver is one machine
-    std::optional<GroupCast> group_;      ///< where several accounts train
-    std::unique_ptr<Outsider> outsider_;  ///< nullptr where nobody attacks but parties to the task
+    std::unique_ptr<Crew> crew_;                    ///< nullptr where the solver is one machine
+    std::vector<std::unique_ptr<Crew>> replayers_;  ///< of each verifier, where the solver is a cell
+    std::optional<GroupCast> group_;                ///< where several accounts train
+    std::unique_ptr<Outsider> outsider_;            ///< nullptr where nobody attacks but parties to the task
 };
 
 contracts::Params Demo::params() const {
@@ -283,7 +287,16 @@ json Demo::report_crew() {
     const Crew::Roots roots = replay_all();
     network_.stop_worker(act.solver);
     crew_->stop();
-    return crew_->report(network_.worker_log(act.solver), first_program(), roots);
+    json out = crew_->report(network_.worker_log(act.solver), first_program(), roots);
+    std::uint64_t steps = 0;
+    for (const auto& crew : replayers_) {
+        crew->stop();
+        steps = std::max(steps, crew->steps());
+    }
+    if (!replayers_.empty()) {
+        out["verifier_cells"] = {{"workers", kReplayers}, {"parallel", kReplayersPlan}, {"steps", steps}};
+    }
+    return out;
 }
 
 /// The program of the first task.
@@ -349,6 +362,14 @@ void Demo::hire_all() {
         std::vector<std::string> arguments = with_options(player.arguments);
         if (!player.informant.empty()) {
             arguments.insert(arguments.end(), {"--insider-of", network_.worker_home(player.informant).string()});
+        }
+        const bool divides = options_.workers > 1 && !group_ && !trains_replicas(options_.parallel);
+        if (divides && player.role == Role::kVerifier) {
+            replayers_.push_back(std::make_unique<Crew>(
+                own_directory(), home_ / (player.name + "-cell"), kReplayers, kReplayersPlan, options_.seed
+            ));
+            const auto more = replayers_.back()->solver_arguments();
+            arguments.insert(arguments.end(), more.begin(), more.end());
         }
         hire(player.name, player.role, player.stake, arguments);
     }

@@ -260,6 +260,11 @@ def check_cell(binaries, folder, plan):
     check(len(report["root"]) == 64 and report["root"] == report["one_process_root"], "the cell's root is not one process's")
     check(report["root"] == report["tasks"][0]["checkpoints"][-1]["state_root"], "the root is not the last checkpoint's")
     check(report["steps"] >= 200, "the machines did not train together")
+    if plan not in ("dgc", "diloco", "sparseloco", "streaming"):
+        cell = report["verifier_cells"]
+        check(cell["steps"] > 0, "the verifiers' machines replayed nothing")
+        verdicts = [event for event in report["tasks"][0]["history"] if event["event"] == "verdict_published"]
+        check(verdicts and all(verdict["accepts"] for verdict in verdicts), "a verifier rejected what is right")
     sent, formula = report["bytes"]["sent"], report["bytes"]["formula"]
     check(abs(sent - formula) <= 0.01 * formula, f"{sent} bytes were sent in a step, and the plan says {formula}")
     memory = report["memory"]
