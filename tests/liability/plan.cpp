@@ -57,11 +57,8 @@ void Member::send_once(const Stage& stage, const contracts::Action& action) {
     }
 }
 
-Signature Member::sign_seats(const contracts::AcceptTask& acceptance) const {
-    const Hash256 claim = contracts::seats_claim(
-        chain_id_, {.task = acceptance.task, .seats = acceptance.seats, .is_together = acceptance.is_together}
-    );
-    return key_.sign(claim.view());
+Signature Member::sign_seats(const contracts::SeatsTerms& terms) const {
+    return key_.sign(contracts::seats_claim(chain_id_, terms).view());
 }
 
 Signature Member::sign_statement(const dispute::Statement& statement) const {

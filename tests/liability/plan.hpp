@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <contracts/chain/chain.hpp>
+#include <contracts/tasks/seats.hpp>
 #include <core/crypto/keys.hpp>
 #include <core/dispute/statement.hpp>
 #include <tests/model/records.hpp>
@@ -59,7 +60,7 @@ class Member {
     /// As send(), but the same action again after ten blocks at the earliest.
     void send_once(const Stage& stage, const contracts::Action& action);
     /// GRP-2: its signature of the seats that an acceptance lists.
-    Signature sign_seats(const contracts::AcceptTask& acceptance) const;
+    Signature sign_seats(const contracts::SeatsTerms& terms) const;
     /// STM-2
     Signature sign_statement(const dispute::Statement& statement) const;
     /// Bonds so much, once.

@@ -47,7 +47,7 @@ class Scapegoat final : public Plan {
 
     void act(const Stage& stage) override {
         if (!how_) {
-            how_ = How{chance(70) ? 0 : static_cast<std::uint32_t>(1 + below(3)), chance(75)};
+            how_ = How{chance(70) ? 0 : static_cast<std::uint32_t>(1 + below(3)), chance(75), chance(50)};
         }
         member(0).bond(stage, Role::kSolver, 700 * kCoin);
         member(1).bond(stage, Role::kSolver, 150 * kCoin);
@@ -66,6 +66,7 @@ class Scapegoat final : public Plan {
     struct How {
         std::uint32_t wrong = 0;  ///< the segment that it forges; 0: none
         bool plays = false;       ///< whether the lead moves in its own accusation
+        bool shuffles = false;    ///< whether they change their seats while they train
     };
 
     Hash256 root_of(const Stage& stage, const Task& task, std::uint32_t index) const {
@@ -86,10 +87,11 @@ class Scapegoat final : public Plan {
             if (task.spec.members >= 2) {
                 out.seats = {member(0).id(), member(1).id()};
                 out.is_together = true;
-                out.signatures = {member(1).sign_seats(out)};
+                out.signatures = {member(1).sign_seats({.task = task.id, .seats = out.seats, .is_together = true})};
             }
             member(0).send_once(stage, out);
         } else if (task.state == TaskState::kTraining && task.checkpoints < wanted) {
+            shuffle(stage, task);
             const std::uint32_t index = task.checkpoints;
             stage.bulletin.artifacts.try_emplace({task.id, index}, 0);
             member(0).send_once(stage, contracts::PostCheckpoint{task.id, index, root_of(stage, task, index), {}});
@@ -100,6 +102,27 @@ class Scapegoat final : public Plan {
                 contracts::CompleteTask{
                     task.id, task.spec.evaluation ? std::optional(stage.shop.evaluation(last)) : std::nullopt}
             );
+        }
+    }
+
+    /// GRP-13, GRP-14: they demand of each other, and give their seats anew: it has to cost nobody else anything.
+    void shuffle(const Stage& stage, const Task& task) {
+        if (!task.group || !how_->shuffles || task.checkpoints == 0) {
+            return;
+        }
+        const std::uint64_t way = below(4);
+        if (way < 2) {
+            member(way).send_once(stage, contracts::Demand{task.id, member(1 - way).id()});
+        } else if (way == 2) {
+            contracts::Reseat next{
+                .task = task.id, .from = task.checkpoints + 1, .seats = {member(0).id()}, .signatures = {}};
+            if (chance(50)) {
+                next.seats.push_back(member(1).id());
+                next.signatures = {
+                    member(1).sign_seats({.task = task.id, .seats = next.seats, .is_together = true, .from = next.from}
+                    )};
+            }
+            member(0).send_once(stage, next);
         }
     }
 

@@ -244,7 +244,9 @@ class Syndicate final : public Withholder {
             return {task.id};
         }
         for (std::size_t i = 1; i < out.seats.size(); ++i) {
-            out.signatures.push_back(member(i).sign_seats(out));
+            out.signatures.push_back(
+                member(i).sign_seats({.task = out.task, .seats = out.seats, .is_together = out.is_together})
+            );
         }
         return out;
     }

@@ -27,6 +27,9 @@ std::uint16_t free_port() {
 
 namespace {
 
+constexpr std::uint32_t kReplayers = 2;
+constexpr const char* kReplayersPlan = "zero3";
+
 struct Work {
     std::uint64_t steps = 0;
     std::uint64_t sent_bytes = 0;
@@ -164,6 +167,20 @@ json Crew::report(const std::filesystem::path& solver_log, const program::Progra
     out["bytes"] = {{"sent", sent / workers_}, {"formula", formulas.bytes}};
     out["memory"] = {{"worker", state}, {"formula", formulas.state}};
     return out;
+}
+
+std::vector<std::string> ReplayCells::add(const std::string& verifier) {
+    crews_.push_back(std::make_unique<Crew>(bin_, home_ / (verifier + "-cell"), kReplayers, kReplayersPlan, seed_));
+    return crews_.back()->solver_arguments();
+}
+
+json ReplayCells::report() {
+    std::uint64_t steps = 0;
+    for (const auto& crew : crews_) {
+        crew->stop();
+        steps = std::max(steps, crew->steps());
+    }
+    return {{"workers", kReplayers}, {"parallel", kReplayersPlan}, {"steps", steps}};
 }
 
 Crew::Roots replay_alone(

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -59,6 +60,24 @@ class Crew {
     std::string parallel_;
     std::string layout_;
     std::vector<std::unique_ptr<system::Process>> members_;
+};
+
+/// Verifiers that are cells of two machines, which divide what they replay otherwise than the solver does.
+class ReplayCells {
+  public:
+    ReplayCells(std::filesystem::path bin, std::filesystem::path home, std::uint64_t seed)
+        : bin_(std::move(bin)), home_(std::move(home)), seed_(seed) {}
+
+    /// Starts the second machine of this verifier. Returns what the verifier's command line has besides.
+    std::vector<std::string> add(const std::string& verifier);
+    /// Stops them, and returns how they replayed, and the steps of the longest replay.
+    nlohmann::json report();
+
+  private:
+    std::filesystem::path bin_;
+    std::filesystem::path home_;
+    std::uint64_t seed_;
+    std::vector<std::unique_ptr<Crew>> crews_{};
 };
 
 /// Executes every segment of a task again in one process, as `assay verify segment` does, up to the first whose root is

@@ -43,9 +43,6 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kBlockIntervalMs = 100;
-// With a solver that is a cell, the machines of each verifier, which divide what it replays otherwise than the solver.
-constexpr std::uint32_t kReplayers = 2;
-constexpr const char* kReplayersPlan = "zero3";
 constexpr std::chrono::seconds kDemoStartPatience{60};
 constexpr Amount kTreasury{5 * kGrainsPerAsy};  // so much that it bounds no jackpot
 
@@ -94,7 +91,6 @@ class Demo {
     void keep_running();
     void check_patience() const;
     Crew::Roots replay_all();
-    json report_crew();
     program::Program first_program();
     json finish();
 
@@ -110,10 +106,10 @@ class Demo {
     Network network_;
     std::vector<Act> acts_;
     Supply before_;
-    std::unique_ptr<Crew> crew_;                    ///< nullptr where the solver is one machine
-    std::vector<std::unique_ptr<Crew>> replayers_;  ///< of each verifier, where the solver is a cell
-    std::optional<GroupCast> group_;                ///< where several accounts train
-    std::unique_ptr<Outsider> outsider_;            ///< nullptr where nobody attacks but parties to the task
+    std::unique_ptr<Crew> crew_;            ///< nullptr where the solver is one machine
+    std::optional<ReplayCells> replayers_;  ///< of the verifiers, where the solver is a cell that divides each step
+    std::optional<GroupCast> group_;        ///< where several accounts train
+    std::unique_ptr<Outsider> outsider_;    ///< nullptr where nobody attacks but parties to the task
 };
 
 contracts::Params Demo::params() const {
@@ -280,31 +276,11 @@ Crew::Roots Demo::replay_all() {
     return replay_alone(network_.worker_home("submitter"), network_.rpc_url(), id, contracts::segment_count(*task));
 }
 
-/// What the solver's machines did. Their sessions are over when the solver is, but artifacts are still served until
-/// then.
-json Demo::report_crew() {
-    const Act& act = acts_.front();
-    const Crew::Roots roots = replay_all();
-    network_.stop_worker(act.solver);
-    crew_->stop();
-    json out = crew_->report(network_.worker_log(act.solver), first_program(), roots);
-    std::uint64_t steps = 0;
-    for (const auto& crew : replayers_) {
-        crew->stop();
-        steps = std::max(steps, crew->steps());
-    }
-    if (!replayers_.empty()) {
-        out["verifier_cells"] = {{"workers", kReplayers}, {"parallel", kReplayersPlan}, {"steps", steps}};
-    }
-    return out;
-}
-
 /// The program of the first task.
 program::Program Demo::first_program() {
     const auto task = network_.rpc().task(acts_.front().story->task());
     const auto bytes = system::read_file(store_.path(task->spec.program_artifact.sha256));
-    return program::decode_program(ByteView(reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size()))
-        .value();
+    return program::decode_program(as_bytes(*bytes)).value();
 }
 
 json Demo::finish() {
@@ -316,7 +292,14 @@ json Demo::finish() {
         report[to_string(fraud_)] = outsider_->report();
     }
     if (crew_) {
-        report.update(report_crew());
+        // The sessions of the solver's machines are over when the solver is, but it serves artifacts until then.
+        const Crew::Roots roots = replay_all();
+        network_.stop_worker(acts_.front().solver);
+        crew_->stop();
+        report.update(crew_->report(network_.worker_log(acts_.front().solver), first_program(), roots));
+        if (replayers_) {
+            report["verifier_cells"] = replayers_->report();
+        }
     } else if (group_) {
         report.update(group_->report(network_, *acts_.front().story, replay_all(), first_program()));
         report["parallel"] = options_.parallel;
@@ -358,17 +341,16 @@ std::vector<std::string> Demo::with_options(std::vector<std::string> arguments) 
 
 /// Everybody, and the tasks: an honest one, a cheated one, or one beside the other.
 void Demo::hire_all() {
+    if (options_.workers > 1 && !group_ && !trains_replicas(options_.parallel)) {
+        replayers_.emplace(own_directory(), home_, options_.seed);
+    }
     for (const Player& player : judges_of(fraud_, tolerance_)) {
         std::vector<std::string> arguments = with_options(player.arguments);
         if (!player.informant.empty()) {
             arguments.insert(arguments.end(), {"--insider-of", network_.worker_home(player.informant).string()});
         }
-        const bool divides = options_.workers > 1 && !group_ && !trains_replicas(options_.parallel);
-        if (divides && player.role == Role::kVerifier) {
-            replayers_.push_back(std::make_unique<Crew>(
-                own_directory(), home_ / (player.name + "-cell"), kReplayers, kReplayersPlan, options_.seed
-            ));
-            const auto more = replayers_.back()->solver_arguments();
+        if (replayers_ && player.role == Role::kVerifier) {
+            const auto more = replayers_->add(player.name);
             arguments.insert(arguments.end(), more.begin(), more.end());
         }
         hire(player.name, player.role, player.stake, arguments);

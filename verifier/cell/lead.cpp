@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/cell/lead.hpp>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -27,6 +29,14 @@ using engine::CellSession;
 
 constexpr int kAttemptsMax = 10;  // to get a session, or a step, done
 
+constexpr std::string_view kBySpeed = ":auto";
+constexpr double kWorthIt = 0.9;  // of the time that the slowest rank computes now
+
+bool is_by_speed(const std::string& layout) { return std::string_view(layout).ends_with(kBySpeed); }
+std::string name_of_layout(const std::string& layout) {
+    return is_by_speed(layout) ? layout.substr(0, layout.size() - kBySpeed.size()) : layout;
+}
+
 std::vector<std::string> names_of(const Hosts& hosts) {
     std::vector<std::string> out;
     out.reserve(hosts.members.size());
@@ -45,6 +55,7 @@ http::HttpServerOptions server_of(const Hosts& hosts) {
 // What all machines of a lead share.
 struct Shared {
     LeadOptions options;
+    bool is_balanced;
     Meeting meeting;
     std::mutex mutex;
     bool is_busy = false;
@@ -53,10 +64,13 @@ struct Shared {
 
     explicit Shared(const LeadOptions& o)
         : options(o),
+          is_balanced(is_by_speed(o.layout)),
           meeting(names_of(o.hosts), by_secret(o.hosts.secret).second),
           server(server_of(o.hosts), [this](const http::HttpRequest& request) {
               return meeting.answer(request.target, request);
-          }) {}
+          }) {
+        options.layout = name_of_layout(o.layout);
+    }
 };
 
 class CellMachine final : public engine::StepMachine {
@@ -130,7 +144,10 @@ class CellMachine final : public engine::StepMachine {
         const LeadOptions& options = shared_->options;
         for (int attempt = 1;; ++attempt) {
             auto names = shared_->meeting.wait_for_all(shared_->has_begun ? options.wait : options.first_wait);
-            const plan::Layout layout = plan::largest_layout(options.layout, names.size() + 1);
+            plan::Layout layout = plan::largest_layout(options.layout, names.size() + 1);
+            if (rows_of_.size() == layout.data) {
+                layout.shares = rows_of_;
+            }
             names.resize(layout.ranks() - 1);
             try {
                 const std::uint64_t session = shared_->meeting.open(names, options.timeout);
@@ -145,6 +162,7 @@ class CellMachine final : public engine::StepMachine {
                 );
                 session_ = engine::open_session(program_, rows_, layout, std::move(collective), options.engine);
                 ranks_ = layout.ranks();
+                layout_ = layout;
                 shared_->has_begun = true;
                 log::info(
                     "the cell begins a session",
@@ -183,10 +201,51 @@ class CellMachine final : public engine::StepMachine {
             });
         });
         since_kept_.clear();
+        if (shared_->is_balanced) {
+            with_recovery([&] { balance(); });
+        }
         const std::size_t others = ranks_ - 1;
         const std::size_t all = others + shared_->meeting.waiting().size();
         if (plan::largest_layout(shared_->options.layout, all + 1).ranks() - 1 > others) {
             log::info("more machines have come to the cell");
+            session_.reset();
+        }
+    }
+
+    // Divides the rows of a batch by how fast the ranks have computed, if that is worth a session.
+    void balance() {
+        const std::vector<double> busy = session_->take_busy();
+        if (layout_.data < 2 || layout_.stages > 1 || busy.empty()) {
+            return;
+        }
+        std::vector<double> slowest(layout_.data);  // of the ranks that have these rows
+        for (std::uint32_t rank = 0; rank < layout_.ranks(); ++rank) {
+            double& of_rows = slowest[layout_.data_index(rank)];
+            of_rows = std::max(of_rows, busy[rank]);
+        }
+        const std::vector<plan::IndexSet> rows = plan::cut(program_.batch_size, layout_.data_shares());
+        std::vector<double> speeds;
+        double sum = 0;
+        for (std::uint32_t part = 0; part < layout_.data; ++part) {
+            speeds.push_back(std::max(1.0, static_cast<double>(rows[part].count())) / std::max(slowest[part], 1e-9));
+            sum += speeds.back();
+        }
+        const double now = *std::max_element(slowest.begin(), slowest.end());
+        std::vector<std::uint32_t> shares;
+        for (const double speed : speeds) {
+            shares.push_back(static_cast<std::uint32_t>(1e6 * speed / sum));
+        }
+        std::vector<std::uint32_t> next;
+        for (const plan::IndexSet& part : plan::cut(program_.batch_size, shares)) {
+            next.push_back(std::max(part.count(), 1U));  // a rank without rows could not show that it is fast
+        }
+        if (program_.batch_size / sum < kWorthIt * now && next != rows_of_) {
+            rows_of_ = std::move(next);
+            plan::Layout layout = layout_;
+            layout.shares = rows_of_;
+            log::info(
+                "the cell divides its batches by the speed of its machines", {{"layout", plan::to_string(layout)}}
+            );
             session_.reset();
         }
     }
@@ -196,6 +255,8 @@ class CellMachine final : public engine::StepMachine {
     std::shared_ptr<const canonical::RowSource> rows_;
     std::unique_ptr<CellSession> session_;
     std::size_t ranks_ = 1;                        // of the session
+    plan::Layout layout_{};                        // likewise
+    std::vector<std::uint32_t> rows_of_;           // of a batch, for each part of it; empty: the same
     std::optional<artifacts::SpilledState> kept_;  // what was set, or a later state
     std::vector<StepContext> since_kept_;          // steps that were run since
     float loss_ = 0.0F;
@@ -239,7 +300,9 @@ class Lead final : public engine::StepMachines {
 }  // namespace
 
 std::shared_ptr<engine::StepMachines> make_lead(const LeadOptions& options) {
-    if (!plan::decode_layout(options.layout, static_cast<std::uint32_t>(options.hosts.members.size() + 1))) {
+    if (!plan::decode_layout(
+            name_of_layout(options.layout), static_cast<std::uint32_t>(options.hosts.members.size() + 1)
+        )) {
         throw std::runtime_error(
             "the plan \"" + options.layout + "\" cannot be made for " +
             std::to_string(options.hosts.members.size() + 1) +

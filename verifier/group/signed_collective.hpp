@@ -51,6 +51,7 @@ struct StatementCost {
 ///   its own replay that it does not diverge before it may say so on the chain. A false "yes" leaves a state with
 ///   infinities, whose values are stated when rank 0 takes them.
 /// - The random numbers of which a session's number is made (STM-3): one's own is enough to have a new one.
+/// - How long a rank has computed.
 /// - Zeros in place of maxima of chunks of which a rank has nothing: compared with zero here.
 class SignedCollective final : public engine::Collective {
   public:

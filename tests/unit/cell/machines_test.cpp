@@ -3,6 +3,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +17,7 @@
 #include <tests/unit/engine/small_models.hpp>
 #include <verifier/cell/lead.hpp>
 #include <verifier/engine/engine.hpp>
+#include <verifier/plan/layout.hpp>
 
 using namespace assay;
 using namespace assay::test;
@@ -26,7 +28,7 @@ namespace {
 // A lead in this process and members in others.
 class Machines {
   public:
-    Machines(const std::string& layout, std::uint32_t members)
+    Machines(const std::string& layout, std::uint32_t members, std::shared_ptr<engine::Pace> pace = nullptr)
         : home_(std::filesystem::temp_directory_path() / ("cell-" + std::to_string(::getpid()))) {
         std::filesystem::create_directories(home_);
         const auto nothing = [](const http::HttpRequest&) { return http::HttpResponse{}; };
@@ -39,6 +41,7 @@ class Machines {
         file.close();
         options_.hosts = cell::read_hosts(home_ / "hosts.toml");
         options_.layout = layout;
+        options_.engine.pace = std::move(pace);
         options_.directory = home_;
         options_.wait = std::chrono::milliseconds(4'000);
         options_.first_wait = std::chrono::milliseconds(8'000);
@@ -65,6 +68,30 @@ class Machines {
         members_.at(name)->kill();
         members_.erase(name);
     }
+    // Of the last session that the member has logged, which has shares of the batch; looks for it for a while.
+    std::optional<plan::Layout> shared_layout(const std::string& name) const {
+        for (int attempt = 0; attempt < 100; ++attempt) {
+            const auto layout = last_layout(name);
+            if (layout && !layout->shares.empty()) {
+                return layout;
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+        return std::nullopt;
+    }
+    std::optional<plan::Layout> last_layout(const std::string& name) const {
+        std::ifstream log(home_ / (name + ".log"));
+        std::optional<plan::Layout> out;
+        for (std::string line; std::getline(log, line);) {
+            const std::string key = "layout=";
+            const std::size_t at = line.find(key);
+            if (line.find("the session is over") != std::string::npos && at != std::string::npos) {
+                const std::string text = line.substr(at + key.size());
+                out = plan::decode_layout(text.substr(0, text.find(' ')), 2);
+            }
+        }
+        return out;
+    }
     std::unique_ptr<engine::StepMachine> begin(const SmallModel& model) {
         return lead_->begin(model.program, model.rows);
     }
@@ -74,6 +101,16 @@ class Machines {
     cell::LeadOptions options_;
     std::shared_ptr<engine::StepMachines> lead_;
     std::map<std::string, std::unique_ptr<system::Process>> members_;
+};
+
+// A machine that is some times slower than it could be.
+class Slow final : public engine::Pace {
+  public:
+    void begin() override {}
+    void computed(const canonical::Node&, double part) override {
+        std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(0.5 * part));
+    }
+    void end() override {}
 };
 
 std::vector<Tensor> state_of(engine::StepMachine& machine, const SmallModel& model) {
@@ -115,6 +152,30 @@ TEST_CASE("NUM-1: a cell that loses ranks, and is joined by others, has one mach
         CHECK(machine->loss() == alone.scalar(model.program.loss_node));
         CHECK(state_of(*machine, model) == alone.state());
     }
+}
+
+TEST_CASE("NUM-1: a cell that divides its batches by measured speed has one machine's state, and gives a slow one less"
+) {
+    const SmallModel model = small_char_model(program::OptimizerKind::kAdamW);
+    engine::Engine alone(model.program.step, model.rows, {});
+    alone.keep(model.program.loss_node);
+    const std::vector<Tensor> initial = model.initial();
+    alone.set_state(initial);
+    Machines machines("dp:auto", 1, std::make_shared<Slow>());
+    machines.start("m0");
+    auto machine = machines.begin(model);
+    REQUIRE(machine != nullptr);
+    machine->set_state([&](std::size_t i) { return initial[i]; });
+    for (std::uint64_t step = 0; step < 8; ++step) {
+        REQUIRE(alone.run_step(model.context(step)));
+        REQUIRE(machine->run_step(model.context(step)));
+        CHECK(machine->loss() == alone.scalar(model.program.loss_node));
+    }
+    CHECK(state_of(*machine, model) == alone.state());
+    machine.reset();
+    const auto layout = machines.shared_layout("m0");
+    REQUIRE(layout.has_value());
+    CHECK(layout->shares[0] < layout->shares[1]);  // the lead is the slow one
 }
 
 TEST_CASE("a lead whose members never come works alone") {

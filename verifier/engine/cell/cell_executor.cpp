@@ -487,6 +487,7 @@ Result<void, StepError> CellExecutor::run_step(const StepContext& context) {
 }
 
 std::optional<float> CellExecutor::loss() const { return impl_->loss; }
+std::chrono::nanoseconds CellExecutor::take_busy() { return std::exchange(impl_->busy, {}); }
 std::uint64_t CellExecutor::peak_bytes() const { return impl_->peak; }
 
 }  // namespace assay::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -39,6 +40,8 @@ class CellExecutor {
     Result<void, canonical::StepError> run_step(const canonical::StepContext& context);
     /// The loss of the last step, on rank 0 and on the ranks that have it.
     std::optional<float> loss() const;
+    /// How long this rank has computed in steps since the last call, without what it waited for others.
+    std::chrono::nanoseconds take_busy();
     /// The most bytes that values of a step have taken at once, state included.
     std::uint64_t peak_bytes() const;
 

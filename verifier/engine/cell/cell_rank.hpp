@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -56,6 +57,8 @@ struct CellExecutor::Impl {
     std::vector<std::unique_ptr<cell::ViewTable>> tables;
     std::unique_ptr<Backend> backend;
     std::shared_ptr<Pace> pace;
+    std::chrono::nanoseconds busy{};  // computing, not waiting for others
+    std::chrono::steady_clock::time_point computes_since;
     Slot first_state;
     Slot first_temporary;
     std::optional<float> loss;
@@ -96,6 +99,7 @@ struct CellExecutor::Impl {
         return out;
     }
     void resume() {
+        computes_since = std::chrono::steady_clock::now();
         if (pace) {
             pace->begin();
         }
@@ -104,6 +108,7 @@ struct CellExecutor::Impl {
         if (pace) {
             pace->end();
         }
+        busy += std::chrono::steady_clock::now() - computes_since;
     }
     void store(Slot slot, const canonical::Tensor& tensor) {
         release(slot);

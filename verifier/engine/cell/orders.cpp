@@ -45,7 +45,7 @@ void post_order(Collective& collective, const Order& order) {
 Order receive_order(Collective& collective, std::size_t tensors) {
     const auto order = codec::decode<Order>(receive(collective, kOrderBytes));
     const bool is_about_tensor = order && (order->kind == kSetTensor || order->kind == kGetTensor);
-    if (!order || order->kind > kEndSegment || (is_about_tensor && order->first >= tensors)) {
+    if (!order || order->kind > kGetBusy || (is_about_tensor && order->first >= tensors)) {
         throw std::runtime_error("rank 0 of the cell gave an order that is none");
     }
     return *order;

@@ -19,7 +19,8 @@ enum OrderKind : std::uint8_t {
     kGetTensor = 3,
     kEndRound = 4,
     kBeginSegment = 5,
-    kEndSegment = 6
+    kEndSegment = 6,
+    kGetBusy = 7
 };
 
 /// A kind, and the numbers that go with it.

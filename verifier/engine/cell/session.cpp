@@ -2,6 +2,7 @@
 #include <verifier/engine/cell/session.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -278,6 +279,17 @@ class StepSession final : public CellSession {
     }
     bool has_state() const override { return true; }
     const Served& served() const override { return served_; }
+    std::vector<double> take_busy() override {
+        command(cell::kGetBusy, 0, 0);
+        std::vector<std::uint64_t> expected(collective_->size(), sizeof(std::uint64_t));
+        expected[0] = 0;
+        const auto all = exchange(*collective_, std::vector<Bytes>(collective_->size()), expected);
+        std::vector<double> out{std::chrono::duration<double>(executor_.take_busy()).count()};
+        for (std::uint32_t rank = 1; rank < collective_->size(); ++rank) {
+            out.push_back(static_cast<double>(codec::decode<std::uint64_t>(all[rank]).value()) / 1e9);
+        }
+        return out;
+    }
 
   private:
     void command(std::uint8_t kind, std::uint64_t first, std::uint64_t second) {
@@ -319,6 +331,12 @@ std::unique_ptr<CellSession> open_session(
 }
 
 namespace {
+
+void say_busy(Collective& collective, std::chrono::nanoseconds busy) {
+    std::vector<Bytes> to(collective.size());
+    to[0] = codec::encode(static_cast<std::uint64_t>(busy.count()));
+    exchange(collective, std::move(to), std::vector<std::uint64_t>(collective.size()));
+}
 
 std::runtime_error no_program() { return std::runtime_error("rank 0 of the cell sent what is no program"); }
 
@@ -408,6 +426,9 @@ Served serve_cell(
                 break;
             case cell::kEndSegment:
                 collective->end_segment();
+                break;
+            case cell::kGetBusy:
+                say_busy(*collective, executor.take_busy());
                 break;
             default:
                 return out;

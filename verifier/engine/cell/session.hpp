@@ -46,6 +46,9 @@ class CellSession {
     virtual float loss() const = 0;
     /// Whether tensor() has the state: if not, it has it after a later step.
     virtual bool has_state() const = 0;
+    /// The seconds that each rank has computed in steps since the last call, without what it waited for others; empty
+    /// if ranks take turns.
+    virtual std::vector<double> take_busy() { return {}; }
     /// What this rank has done so far.
     virtual const Served& served() const = 0;
 };
