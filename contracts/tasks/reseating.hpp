@@ -12,8 +12,8 @@
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const Reseat& action) noexcept;
-/// GRP-2: fails with kSeatsInvalid if the list is not of the sender and at least one other, or is too long for a group
-/// that computes together, and with kSeatsNotSigned if somebody on it has not signed it.
+/// GRP-13: fails with kSeatsInvalid if the first seat is not the sender's, and with kSeatsNotSigned if somebody else on
+/// the list has not signed it.
 Result<void, TxError> check_bound(const std::string& chain_id, const AccountId& sender, const Reseat& action) noexcept;
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const Reseat& action

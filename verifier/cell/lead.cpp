@@ -16,6 +16,7 @@
 #include <verifier/cell/meeting.hpp>
 #include <verifier/cell/ranks.hpp>
 #include <verifier/cell/session_log.hpp>
+#include <verifier/engine/cell/recomputing.hpp>
 #include <verifier/engine/cell/session.hpp>
 #include <verifier/plan/turns.hpp>
 
@@ -160,7 +161,8 @@ class CellMachine final : public engine::StepMachine {
                      .connect = options.wait,
                      .timeout = options.timeout}
                 );
-                session_ = engine::open_session(program_, rows_, layout, std::move(collective), options.engine);
+                session_ =
+                    engine::open_session(program_for(layout), rows_, layout, std::move(collective), options.engine);
                 ranks_ = layout.ranks();
                 layout_ = layout;
                 shared_->has_begun = true;
@@ -177,6 +179,22 @@ class CellMachine final : public engine::StepMachine {
                 log::warning("the machines of the cell did not get together", {{"why", error.what()}});
             }
         }
+    }
+
+    // With a limit, one that computes outputs a second time.
+    program::Program program_for(const plan::Layout& layout) const {
+        const std::uint64_t memory = shared_->options.engine.memory_bytes;
+        if (memory == 0 || layout.turns > 1) {
+            return program_;
+        }
+        program::Program out = engine::recomputing(program_, layout, memory);
+        if (out.step.size() != program_.step.size()) {
+            log::info(
+                "the cell computes nodes a second time to have room for a step",
+                {{"nodes", std::uint64_t{program_.step.size()}}, {"with_copies", std::uint64_t{out.step.size()}}}
+            );
+        }
+        return out;
     }
 
     void restore() {

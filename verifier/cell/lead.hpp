@@ -16,11 +16,11 @@ namespace assay::cell {
 struct LeadOptions {
     Hosts hosts;
     /// A layout's name (plan::decode_layout). With fewer machines than it needs, as many work as it can be made for.
-    /// With
-    /// ":auto" at its end, the rows of a batch are divided by how fast the machines turn out to be: with each kept
+    /// With ":auto" at its end, the rows of a batch are divided by how fast the machines turn out to be: with each kept
     /// state anew, if that makes steps a tenth shorter.
     std::string layout = "zero1";
-    engine::EngineOptions engine;                                              ///< of the lead's own rank
+    /// Of the lead's own rank. `memory_bytes` is what each rank may have of values: outputs are computed again for it.
+    engine::EngineOptions engine;
     std::filesystem::path directory = std::filesystem::temp_directory_path();  ///< for states of the session
     std::chrono::milliseconds first_wait{30'000};  ///< how long the first session waits for all members
     std::chrono::milliseconds wait{5'000};         ///< and every further one, after a machine was lost

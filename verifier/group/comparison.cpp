@@ -86,6 +86,20 @@ std::shared_ptr<const Told> told_of(Shown shown) {
         .values = std::move(shown.values)});
 }
 
+/// Which of the lines that `other` shows differ from what this rank was told.
+template <class Roots>
+std::vector<std::uint32_t> differing(std::uint32_t other, const std::vector<Line>& lines, const Roots& roots) {
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t i = 0; i < lines.size() && out.size() < kAskedMax; ++i) {
+        const Line& line = lines[i];
+        const auto heard = roots.find({line.author, line.step, line.pieces});
+        if (line.author != other && heard != roots.end() && heard->second != line.root) {
+            out.push_back(i);
+        }
+    }
+    return out;
+}
+
 /// Whether the values are those of the statement.
 bool is_whole(const Told& told) {
     if (told.values.empty() || told.values.size() != told.message->pieces.size()) {
@@ -139,25 +153,17 @@ std::vector<Equivocation> Heard::compare(
         own.push_back({std::get<0>(place), std::get<1>(place), std::get<2>(place), root});
     }
     const std::vector<Bytes> shown = exchange_any(links, std::vector<Bytes>(size, codec::encode(own)));
-    // Asks for what differs from what this rank was told.
     std::vector<Bytes> asks(size);
     for (std::uint32_t other = 0; other < size; ++other) {
-        std::vector<std::uint32_t> wanted;
-        const std::vector<Line> lines = list_of<Line>(shown[other]);
-        for (std::uint32_t i = 0; i < lines.size() && wanted.size() < kAskedMax; ++i) {
-            const Line& line = lines[i];
-            const auto heard = roots_.find({line.author, line.step, line.pieces});
-            if (line.author != other && heard != roots_.end() && heard->second != line.root) {
-                wanted.push_back(i);
-            }
-        }
-        asks[other] = codec::encode(wanted);
+        asks[other] = codec::encode(differing(other, list_of<Line>(shown[other]), roots_));
     }
     const std::vector<Bytes> asked = exchange_any(links, std::move(asks));
     // The ledger is read only where somebody was told two things.
     std::vector<std::shared_ptr<const Told>> all;
     const auto find = [&](std::uint32_t author, std::uint64_t step, const Hash256& pieces) {
-        all = all.empty() ? ledger.told(first_step) : std::move(all);
+        if (all.empty()) {
+            all = ledger.told(first_step);
+        }
         return std::find_if(all.begin(), all.end(), [&](const auto& told) {
             return told->author == author && told->statement.step == step && hash_of(*told->message) == pieces &&
                    roots_.at({author, step, pieces}) == told->statement.root;

@@ -91,6 +91,9 @@ std::uint32_t accumulator_bytes(const canonical::Graph& graph, std::uint32_t nod
 /// The chunks of a product of which a rank with `depth` has sums, ascending; of another reduction 0 alone, if any.
 std::vector<std::uint32_t> chunks_of_part(const canonical::Node& node, const IndexSet& depth);
 
+/// About the most bytes of values, state included, that a rank has at once in a step.
+std::uint64_t step_bytes(const Plan& plan, const program::Program& program, std::uint32_t rank);
+
 /// What one rank sends in a step.
 struct Traffic {
     std::uint64_t sums = 0;    ///< accumulators of divided reductions

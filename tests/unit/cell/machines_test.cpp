@@ -28,7 +28,7 @@ namespace {
 // A lead in this process and members in others.
 class Machines {
   public:
-    Machines(const std::string& layout, std::uint32_t members, std::shared_ptr<engine::Pace> pace = nullptr)
+    Machines(const std::string& layout, std::uint32_t members, engine::EngineOptions engine = {})
         : home_(std::filesystem::temp_directory_path() / ("cell-" + std::to_string(::getpid()))) {
         std::filesystem::create_directories(home_);
         const auto nothing = [](const http::HttpRequest&) { return http::HttpResponse{}; };
@@ -41,7 +41,7 @@ class Machines {
         file.close();
         options_.hosts = cell::read_hosts(home_ / "hosts.toml");
         options_.layout = layout;
-        options_.engine.pace = std::move(pace);
+        options_.engine = std::move(engine);
         options_.directory = home_;
         options_.wait = std::chrono::milliseconds(4'000);
         options_.first_wait = std::chrono::milliseconds(8'000);
@@ -161,7 +161,9 @@ TEST_CASE("NUM-1: a cell that divides its batches by measured speed has one mach
     alone.keep(model.program.loss_node);
     const std::vector<Tensor> initial = model.initial();
     alone.set_state(initial);
-    Machines machines("dp:auto", 1, std::make_shared<Slow>());
+    engine::EngineOptions slow;
+    slow.pace = std::make_shared<Slow>();
+    Machines machines("dp:auto", 1, slow);
     machines.start("m0");
     auto machine = machines.begin(model);
     REQUIRE(machine != nullptr);
@@ -176,6 +178,27 @@ TEST_CASE("NUM-1: a cell that divides its batches by measured speed has one mach
     const auto layout = machines.shared_layout("m0");
     REQUIRE(layout.has_value());
     CHECK(layout->shares[0] < layout->shares[1]);  // the lead is the slow one
+}
+
+TEST_CASE("NUM-1: a cell with a limit of memory computes outputs a second time, and has one machine's state") {
+    const SmallModel model = small_char_model(program::OptimizerKind::kAdamW);
+    engine::Engine alone(model.program.step, model.rows, {});
+    alone.keep(model.program.loss_node);
+    const std::vector<Tensor> initial = model.initial();
+    alone.set_state(initial);
+    engine::EngineOptions options;
+    options.memory_bytes = 1;
+    Machines machines("zero3", 1, options);
+    machines.start("m0");
+    const auto machine = machines.begin(model);
+    REQUIRE(machine != nullptr);
+    machine->set_state([&](std::size_t i) { return initial[i]; });
+    for (std::uint64_t step = 0; step < 2; ++step) {
+        REQUIRE(alone.run_step(model.context(step)));
+        REQUIRE(machine->run_step(model.context(step)));
+        CHECK(machine->loss() == alone.scalar(model.program.loss_node));
+    }
+    CHECK(state_of(*machine, model) == alone.state());
 }
 
 TEST_CASE("a lead whose members never come works alone") {

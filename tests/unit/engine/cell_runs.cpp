@@ -34,6 +34,7 @@ void run_rank(
     }
     out.loss = executor.loss();
     out.sent_bytes[rank] = collective.sent_bytes();
+    out.peak_bytes[rank] = executor.peak_bytes();
 }
 
 }  // namespace
@@ -50,6 +51,7 @@ CellRun run_cell(
     std::vector<std::thread> threads;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         runs[rank].sent_bytes.resize(ranks);
+        runs[rank].peak_bytes.resize(ranks);
         threads.emplace_back([&, rank] {
             try {
                 run_rank(model, plan, *collectives[rank], first_step, steps, blocks[rank], runs[rank]);
@@ -64,9 +66,11 @@ CellRun run_cell(
     }
     CellRun out;
     out.sent_bytes.resize(ranks);
+    out.peak_bytes.resize(ranks);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         out.fault += runs[rank].fault;
         out.sent_bytes[rank] = runs[rank].sent_bytes[rank];
+        out.peak_bytes[rank] = runs[rank].peak_bytes[rank];
         out.has_diverged = out.has_diverged || runs[rank].has_diverged;
         out.loss = runs[rank].loss ? runs[rank].loss : out.loss;
     }

@@ -12,10 +12,11 @@ namespace assay::test {
 
 /// What a cell did.
 struct CellRun {
-    std::vector<canonical::Tensor> state;   ///< put together from all ranks' blocks
-    std::optional<float> loss;              ///< of the last step
-    std::vector<std::uint64_t> sent_bytes;  ///< by each rank, in all steps
-    std::string fault;                      ///< where two ranks have different bits of one element; empty if nowhere
+    std::vector<canonical::Tensor> state;     ///< put together from all ranks' blocks
+    std::optional<float> loss;                ///< of the last step
+    std::vector<std::uint64_t> sent_bytes;    ///< by each rank, in all steps
+    std::vector<std::uint64_t> peak_bytes{};  ///< of the values that each rank had at once
+    std::string fault;                        ///< where two ranks have different bits of one element; empty if nowhere
     bool has_diverged = false;
 };
 

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 #include <tests/unit/engine/cell_runs.hpp>
+#include <verifier/engine/cell/recomputing.hpp>
 
 using namespace assay;
 using namespace assay::test;
@@ -144,5 +145,68 @@ TEST_CASE("a step sends what its plan says") {
             CHECK(run.sent_bytes[rank] >= 2 * said);
             CHECK(run.sent_bytes[rank] <= 2 * (said + votes));
         }
+    }
+}
+
+TEST_CASE("what a rank has at once in a step is what its plan says") {
+    for (const SmallModel& model : small_models(kXg21)) {
+        for (const auto& [name, ranks] : {std::pair{"dp", 2U}, {"zero3", 2U}, {"tp", 2U}, {"pp", 2U}}) {
+            CAPTURE(model.name);
+            CAPTURE(std::string(name));
+            const plan::Layout layout = *plan::decode_layout(name, ranks);
+            const plan::Plan plan = plan::make_plan(model.program, layout);
+            const CellRun run = run_cell(model, layout, model.initial(), 0, 1);
+            for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+                const std::uint64_t said = plan::step_bytes(plan, model.program, rank);
+                CHECK(said >= run.peak_bytes[rank]);
+                CHECK(said <= run.peak_bytes[rank] * 11 / 10);
+            }
+        }
+    }
+}
+
+TEST_CASE("NUM-1: a cell that computes outputs a second time has one machine's state, and needs less memory") {
+    std::uint32_t smaller = 0;
+    for (const SmallModel& model : small_models(kXg21)) {
+        const std::vector<Tensor> expected = run_alone(model, model.initial(), 2);
+        for (const auto& [name, ranks] : {std::pair{"dp", 2U}, {"zero3", 2U}, {"tp", 2U}, {"pp", 2U}}) {
+            CAPTURE(model.name);
+            CAPTURE(std::string(name));
+            const plan::Layout layout = *plan::decode_layout(name, ranks);
+            SmallModel again = model;
+            again.program = engine::recomputing(model.program, layout, 1);
+            const CellRun run = run_cell(again, layout, model.initial(), 0, 2);
+            CHECK(run.fault == std::string{});
+            CHECK(run.state == expected);
+            const plan::Plan plan = plan::make_plan(model.program, layout);
+            const std::uint64_t before = plan::step_bytes(plan, model.program, 0);
+            smaller += again.program.step.size() > model.program.step.size() ? 1U : 0U;
+            CHECK(*std::max_element(run.peak_bytes.begin(), run.peak_bytes.end()) <= before * 11 / 10);
+            // What fits stays as it is.
+            CHECK(engine::recomputing(model.program, layout, before * 2).step.size() == model.program.step.size());
+        }
+    }
+    CHECK(smaller > 10);
+}
+
+TEST_CASE("a cell with large batches needs far less memory if it computes outputs a second time") {
+    GptConfig config;
+    config.vocabulary = 64;
+    config.context = 64;
+    config.layers = 6;
+    config.heads = 2;
+    config.width = 64;
+    config.batch_size = 32;
+    config.dataset_rows = 64;
+    OptimizerConfig optimizer;
+    optimizer.kind = OptimizerKind::kSgd;
+    const Program program = build_gpt(config, optimizer);
+    for (const char* name : {"dp", "zero3", "tp"}) {
+        CAPTURE(std::string(name));
+        const plan::Layout layout = *plan::decode_layout(name, 2);
+        const Program again = engine::recomputing(program, layout, 1);
+        const auto bytes = [&](const Program& of) { return plan::step_bytes(plan::make_plan(of, layout), of, 0); };
+        MESSAGE(name << ": " << bytes(program) << " bytes, with copies " << bytes(again));
+        CHECK(3 * bytes(again) < 2 * bytes(program));
     }
 }

@@ -120,11 +120,23 @@ std::string committee_text(const json& committee) {
            std::to_string(attested) + " of " + std::to_string(seats) + " seats say that they have it";
 }
 
+/// GRP-14: a seat may be nobody's.
+std::string seats_text(const json& seats) {
+    std::string text;
+    for (const json& seat : seats) {
+        text += (text.empty() ? "" : ", ") + (seat.is_null() ? "nobody" : to_text(seat));
+    }
+    return text;
+}
+
 /// GRP-2: who trains the task together, and what of it counts.
 std::string group_text(const json& group) {
-    std::string text = to_text(group.at("seats").size()) + " seats: ";
-    for (std::size_t i = 0; i < group.at("seats").size(); ++i) {
-        text += (i == 0 ? "" : ", ") + to_text(group.at("seats").at(i));
+    std::string text = to_text(group.at("seats").size()) + " seats: " + seats_text(group.at("seats"));
+    for (const json& seating : group.at("earlier")) {
+        text += "; before segment " + to_text(seating.at("until")) + ": " + seats_text(seating.at("seats"));
+    }
+    for (const json& member : group.at("demanded")) {
+        text += "; it was demanded of " + to_text(member);
     }
     for (const json& partner : group.at("partners")) {
         text += "; bond of " + to_text(partner.at("account")) + " " + amount_text(partner.at("bond"));
