@@ -57,6 +57,9 @@ std::optional<std::uint32_t> TogetherCast::take_goer() {
 
 std::vector<std::string> TogetherCast::arguments_of(std::uint32_t rank) const {
     std::vector<std::string> out{"--link-address", "127.0.0.1"};
+    if (joining_) {
+        out.emplace_back("--admit");
+    }
     if (rank == 0) {
         out.insert(out.end(), {"--together", parallel_, "--demand"});
     }

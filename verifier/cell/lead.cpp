@@ -250,6 +250,7 @@ class CellMachine final : public engine::StepMachine {
         }
         const double now = *std::max_element(slowest.begin(), slowest.end());
         std::vector<std::uint32_t> shares;
+        shares.reserve(speeds.size());
         for (const double speed : speeds) {
             shares.push_back(static_cast<std::uint32_t>(1e6 * speed / sum));
         }

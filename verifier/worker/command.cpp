@@ -117,6 +117,10 @@ void add_group(CLI::App& command, Arguments& args) {
             "time it has no seat any more"
         )
         ->needs(together);
+    command.add_flag(
+        "--admit", args.worker.admits,
+        "As a member of such a group, let others join it: sign lists of seats in which this account has a smaller share"
+    );
     auto* address = command.add_option(
         "--link-address", args.worker.link_address,
         "Where the other members of a group that computes each step together reach this machine, as in 10.0.0.2"

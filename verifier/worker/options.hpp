@@ -45,6 +45,9 @@ struct WorkerOptions {
     /// turns.
     std::string together{};
     bool demands = false;  ///< GRP-14: whether such a lead demands of a member that was lost; it costs both the same
+    /// GRP-13: whether a member of such a group signs lists in which its share of the seats, and so of the pay, is less
+    /// than before, because others join.
+    bool admits = false;
     std::string link_address{};  ///< where the other members of such a group reach this machine; empty: in none
     bool json_progress = false;
     bool reset_breaker = false;

@@ -2,6 +2,7 @@
 #include <verifier/worker/seat_desk.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -98,14 +99,17 @@ void SeatDesk::expect(const contracts::TaskId& task, const std::vector<AccountId
 
 std::vector<AccountId> SeatDesk::joining(const contracts::TaskId& task) const {
     const std::scoped_lock lock(mutex_);
-    const auto door = doors_.find(task);
+    const auto found = doors_.find(task);
     std::vector<AccountId> out;
-    if (door != doors_.end()) {
-        const auto& [expected, asked] = door->second;
-        std::copy_if(expected.begin(), expected.end(), std::back_inserter(out), [&](const AccountId& account) {
-            const auto at = asked.find(account);
-            return at != asked.end() && Clock::now() - at->second < kStays;
-        });
+    if (found != doors_.end()) {
+        const Door& door = found->second;
+        std::copy_if(
+            door.expected.begin(), door.expected.end(), std::back_inserter(out),
+            [&](const AccountId& account) {
+                const auto at = door.asked.find(account);
+                return at != door.asked.end() && Clock::now() - at->second < kStays;
+            }
+        );
     }
     return out;
 }

@@ -67,6 +67,18 @@ bool has_its_share(const std::vector<AccountId>& seats, const AccountId& account
     return own > 0 && own * (contracts::partners_of(seats).size() + 1) >= seats.size();
 }
 
+/// Whether a member has as large a share of these seats as it has now; true for who is none.
+bool keeps_its_share(const contracts::Task& task, const std::vector<AccountId>& seats, const AccountId& account) {
+    const auto number = contracts::find_member(task, account);
+    if (!number || !task.group) {
+        return true;
+    }
+    const std::vector<std::uint8_t>& now = task.group->seats;
+    const auto had = static_cast<std::uint64_t>(std::count(now.begin(), now.end(), *number));
+    const auto has = static_cast<std::uint64_t>(std::count(seats.begin(), seats.end(), account));
+    return has * now.size() >= had * seats.size();
+}
+
 /// GRP-13: whether seats may be offered to somebody else than the lead while the task is trained.
 bool can_reseat(const contracts::Task& task) {
     return task.state == contracts::TaskState::kTraining && task.group && task.group->is_together &&
@@ -242,9 +254,14 @@ std::optional<contracts::SeatsTerms> Seating::ask(const contracts::Task& task, c
         const bool is_timely = is_training ? offered->is_together && offered->from >= soonest : offered->from == 0;
         const bool is_given = seats.size() >= 2 && task.solver == seats.front() && seats.size() <= task.spec.members &&
                               std::find(seats.begin(), seats.end(), self) != seats.end();
-        const bool is_fair = !is_training || has_its_share(seats, self);
-        if (is_given && is_timely && !is_fair) {
-            context_.reporter.trouble("the lead at " + lead_url + " offers fewer seats than others have; not signing");
+        const bool keeps_share = context_.options.admits || keeps_its_share(task, seats, self);
+        const bool is_fair = !is_training || (has_its_share(seats, self) && keeps_share);
+        if (is_given && is_timely && !is_fair && std::exchange(refused_[task.id], seats) != seats) {
+            context_.reporter.trouble(
+                "the lead at " + lead_url +
+                " offers a smaller share of the seats than this account has, or than others " +
+                "have; not signing. --admit lets others join"
+            );
         }
         return is_given && is_timely && is_fair ? offered : std::nullopt;
     } catch (const http::NetError& error) {
@@ -288,6 +305,7 @@ void Seating::forget(const contracts::TaskId& task) {
     signed_.erase(task);
     asked_at_.erase(task);
     there_.erase(task);
+    refused_.erase(task);
     context_.seats->forget(task);
 }
 

@@ -46,9 +46,10 @@ class Seating {
     void ask_to_join(const contracts::Task& task, const std::string& lead_url);
 
     WorkerContext& context_;
-    std::map<contracts::TaskId, Hash256> signed_;                ///< the claim that was signed last
-    std::map<contracts::TaskId, std::uint64_t> asked_at_;        ///< block height
-    std::map<contracts::TaskId, std::vector<AccountId>> there_;  ///< partners that had signed when time was short
+    std::map<contracts::TaskId, std::vector<AccountId>> refused_;  ///< seats that were not signed last
+    std::map<contracts::TaskId, Hash256> signed_;                  ///< the claim that was signed last
+    std::map<contracts::TaskId, std::uint64_t> asked_at_;          ///< block height
+    std::map<contracts::TaskId, std::vector<AccountId>> there_;    ///< partners that had signed when time was short
 };
 
 }  // namespace assay::worker

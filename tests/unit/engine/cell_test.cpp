@@ -150,9 +150,11 @@ TEST_CASE("a step sends what its plan says") {
 
 TEST_CASE("what a rank has at once in a step is what its plan says") {
     for (const SmallModel& model : small_models(kXg21)) {
-        for (const auto& [name, ranks] : {std::pair{"dp", 2U}, {"zero3", 2U}, {"tp", 2U}, {"pp", 2U}}) {
+        for (const auto& entry : {std::pair{"dp", 2U}, {"zero3", 2U}, {"tp", 2U}, {"pp", 2U}}) {
             CAPTURE(model.name);
-            CAPTURE(std::string(name));
+            const std::string name = entry.first;
+            const std::uint32_t ranks = entry.second;
+            CAPTURE(name);
             const plan::Layout layout = *plan::decode_layout(name, ranks);
             const plan::Plan plan = plan::make_plan(model.program, layout);
             const CellRun run = run_cell(model, layout, model.initial(), 0, 1);
@@ -169,9 +171,11 @@ TEST_CASE("NUM-1: a cell that computes outputs a second time has one machine's s
     std::uint32_t smaller = 0;
     for (const SmallModel& model : small_models(kXg21)) {
         const std::vector<Tensor> expected = run_alone(model, model.initial(), 2);
-        for (const auto& [name, ranks] : {std::pair{"dp", 2U}, {"zero3", 2U}, {"tp", 2U}, {"pp", 2U}}) {
+        for (const auto& entry : {std::pair{"dp", 2U}, {"zero3", 2U}, {"tp", 2U}, {"pp", 2U}}) {
             CAPTURE(model.name);
-            CAPTURE(std::string(name));
+            const std::string name = entry.first;
+            const std::uint32_t ranks = entry.second;
+            CAPTURE(name);
             const plan::Layout layout = *plan::decode_layout(name, ranks);
             SmallModel again = model;
             again.program = engine::recomputing(model.program, layout, 1);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 
+#include <random>
+
 #include <doctest/doctest.h>
 #include <tests/unit/group/group_runs.hpp>
 
@@ -205,4 +207,68 @@ TEST_CASE("a ledger survives its process, and what was being written then is not
         // What was cut is zeros now, of which the statement says nothing.
         CHECK(group::Ledger(directory, 1U << 30U).told(0).size() == told.size());
     }
+}
+
+TEST_CASE("STM-7: who shows garbage at the end of a segment convicts nobody, and hides nobody else's lie") {
+    constexpr std::uint32_t kCompared = 0x7ffffffe;
+    const plan::Layout layout = *plan::decode_layout("dp2tp2", 4);
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        std::mt19937_64 random(seed);
+        Doubles doubles;
+        doubles.ends = true;
+        doubles.misstated[2] = {.kind = adversary::Misstatement::kEquivocate, .first_step = 1, .last_step = 1};
+        doubles.under = [&](std::unique_ptr<Collective> links) -> std::unique_ptr<Collective> {
+            if (links->rank() != 3) {
+                return links;
+            }
+            return std::make_unique<Altered>(std::move(links), [&](Bytes& message, std::uint32_t, std::uint32_t tag) {
+                for (std::size_t i = tag == kCompared ? 0 : message.size(); i < message.size();
+                     i += 1 + random() % 64) {
+                    message[i] = static_cast<std::uint8_t>(random());
+                }
+            });
+        };
+        const GroupRun run = run_group(small_mlp(), layout, 2, doubles);
+        const group::Signers signers = signers_of(4);
+        for (std::uint32_t rank = 0; rank < 4; ++rank) {
+            CHECK(run.failures[rank].empty());
+            for (const group::Finding& finding : run.findings[rank]) {
+                CHECK(finding.member == signers.accounts[2]);
+                CHECK(dispute::check_equivocation(finding.evidence.one, finding.evidence.other).has_value());
+            }
+        }
+    }
+}
+
+TEST_CASE("STM-7: a rank that shows more than it can have been told ends the session") {
+    constexpr std::uint32_t kCompared = 0x7ffffffe;
+    class Boasting final : public Collective {
+      public:
+        explicit Boasting(std::unique_ptr<Collective> inner) : inner_(std::move(inner)) {}
+        std::uint32_t rank() const override { return inner_->rank(); }
+        std::uint32_t size() const override { return inner_->size(); }
+        std::vector<Bytes> exchange(
+            std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag
+        ) override {
+            for (Bytes& message : to) {
+                if (tag == kCompared && message.size() == sizeof(std::uint64_t)) {
+                    message.assign(sizeof(std::uint64_t), 0xff);
+                }
+            }
+            return inner_->exchange(std::move(to), expected, tag);
+        }
+        void settle() override { inner_->settle(); }
+
+      private:
+        std::unique_ptr<Collective> inner_;
+    };
+    Doubles doubles;
+    doubles.ends = true;
+    doubles.under = [](std::unique_ptr<Collective> links) -> std::unique_ptr<Collective> {
+        return links->rank() == 1 ? std::make_unique<Boasting>(std::move(links)) : std::move(links);
+    };
+    const GroupRun run = run_group(small_mlp(), *plan::decode_layout("dp2", 2), 1, doubles);
+    REQUIRE(run.rank_errors[0].has_value());
+    CHECK(run.rank_errors[0]->rank() == 1);
+    CHECK(run.rank_errors[0]->fault() == engine::RankFault::kOtherLength);
 }

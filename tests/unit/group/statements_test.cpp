@@ -181,10 +181,12 @@ TEST_CASE("STM-3: who was misled in one segment states what is so in the next on
 
 TEST_CASE("GRP-11: a step that several accounts divide sends what its plan says, and signatures") {
     for (const Model& model : models()) {
-        for (const auto& [name, ranks] :
+        for (const auto& entry :
              {std::pair{"dp", 2U}, {"zero1", 2U}, {"tp", 2U}, {"pp", 2U}, {"pp4", 4U}, {"dp2tp2", 4U}}) {
             CAPTURE(model.name);
-            CAPTURE(std::string(name));
+            const std::string name = entry.first;
+            const std::uint32_t ranks = entry.second;
+            CAPTURE(name);
             const plan::Layout layout = *plan::decode_layout(name, ranks);
             const plan::Plan plan = plan::make_plan(model.program, layout);
             if (plan::unstatable_node(plan, model.program.step)) {
