@@ -164,7 +164,8 @@ class Teller {
         if (e.reason == contracts::Reason::kRoom) {
             return {Stage::kDraw, name(e.from) + " pays for half of the draw: " + format_amount(e.amount)};
         }
-        return {Stage::kSettlement, describe_slash(e, name(e.from))};
+        const bool is_demand = e.reason == contracts::Reason::kDemand;
+        return {is_demand ? Stage::kTraining : Stage::kSettlement, describe_slash(e, name(e.from))};
     }
     Line operator()(const history::ProfilerDrawn& e) const {
         return {Stage::kProfiling, name(e.profiler) + " is drawn to measure the drift of its hardware"};

@@ -46,7 +46,8 @@ std::vector<AccountId> next_seats(
         has_changed = has_changed || !stays;
     }
     std::size_t members = group.partners.size() + 1;
-    const std::size_t most = std::min<std::size_t>(seats_max, task.spec.members);
+    const std::size_t limit = has_changed ? group.seats.size() : contracts::kMaxSeats;
+    const std::size_t most = std::min({seats_max, limit, std::size_t{task.spec.members}});
     for (const AccountId& account : joining) {
         const auto number = contracts::find_member(task, account);
         const bool has_seat = std::find(out.begin(), out.end(), account) != out.end();

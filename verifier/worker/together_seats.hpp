@@ -17,7 +17,8 @@ namespace assay::worker {
 std::vector<AccountId> seated(const contracts::Task& task, std::uint32_t segment);
 
 /// The list that a lead offers next, for the segment after the one in training: without those who are `gone`, and with
-/// those who want to join, as far as the rules allow and there are not more than `seats_max` seats. Empty if nothing is
+/// those who want to join, as far as the rules allow and there are not more than `seats_max` seats. Where somebody is
+/// gone the list gets no longer than it was, so that it needs nobody's consent to a smaller share. Empty if nothing is
 /// to be changed.
 std::vector<AccountId> next_seats(
     const contracts::Task& task, const std::set<AccountId>& gone, const std::vector<AccountId>& joining,

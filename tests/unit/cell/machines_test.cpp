@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -80,14 +81,18 @@ class Machines {
         return std::nullopt;
     }
     std::optional<plan::Layout> last_layout(const std::string& name) const {
+        const auto text = last_of(name, "layout");
+        return text ? plan::decode_layout(*text, 2) : std::nullopt;
+    }
+    // What it has logged under this key of its last session.
+    std::optional<std::string> last_of(const std::string& name, const std::string& key) const {
         std::ifstream log(home_ / (name + ".log"));
-        std::optional<plan::Layout> out;
+        std::optional<std::string> out;
         for (std::string line; std::getline(log, line);) {
-            const std::string key = "layout=";
-            const std::size_t at = line.find(key);
+            const std::size_t at = line.find(" " + key + "=");
             if (line.find("the session is over") != std::string::npos && at != std::string::npos) {
-                const std::string text = line.substr(at + key.size());
-                out = plan::decode_layout(text.substr(0, text.find(' ')), 2);
+                const std::string text = line.substr(at + key.size() + 2);
+                out = text.substr(0, text.find(' '));
             }
         }
         return out;
@@ -119,6 +124,21 @@ std::vector<Tensor> state_of(engine::StepMachine& machine, const SmallModel& mod
         out.push_back(machine.tensor(i));
     }
     return out;
+}
+
+// The same steps on the machine and on one engine, from the initial state on.
+void check_steps(engine::StepMachine& machine, const SmallModel& model, std::uint64_t steps) {
+    engine::Engine alone(model.program.step, model.rows, {});
+    alone.keep(model.program.loss_node);
+    const std::vector<Tensor> initial = model.initial();
+    alone.set_state(initial);
+    machine.set_state([&](std::size_t i) { return initial[i]; });
+    for (std::uint64_t step = 0; step < steps; ++step) {
+        REQUIRE(alone.run_step(model.context(step)));
+        REQUIRE(machine.run_step(model.context(step)));
+        CHECK(machine.loss() == alone.scalar(model.program.loss_node));
+    }
+    CHECK(state_of(machine, model) == alone.state());
 }
 
 }  // namespace
@@ -157,23 +177,13 @@ TEST_CASE("NUM-1: a cell that loses ranks, and is joined by others, has one mach
 TEST_CASE("NUM-1: a cell that divides its batches by measured speed has one machine's state, and gives a slow one less"
 ) {
     const SmallModel model = small_char_model(program::OptimizerKind::kAdamW);
-    engine::Engine alone(model.program.step, model.rows, {});
-    alone.keep(model.program.loss_node);
-    const std::vector<Tensor> initial = model.initial();
-    alone.set_state(initial);
     engine::EngineOptions slow;
     slow.pace = std::make_shared<Slow>();
     Machines machines("dp:auto", 1, slow);
     machines.start("m0");
     auto machine = machines.begin(model);
     REQUIRE(machine != nullptr);
-    machine->set_state([&](std::size_t i) { return initial[i]; });
-    for (std::uint64_t step = 0; step < 8; ++step) {
-        REQUIRE(alone.run_step(model.context(step)));
-        REQUIRE(machine->run_step(model.context(step)));
-        CHECK(machine->loss() == alone.scalar(model.program.loss_node));
-    }
-    CHECK(state_of(*machine, model) == alone.state());
+    check_steps(*machine, model, 8);
     machine.reset();
     const auto layout = machines.shared_layout("m0");
     REQUIRE(layout.has_value());
@@ -181,38 +191,34 @@ TEST_CASE("NUM-1: a cell that divides its batches by measured speed has one mach
 }
 
 TEST_CASE("NUM-1: a cell with a limit of memory computes outputs a second time, and has one machine's state") {
-    const SmallModel model = small_char_model(program::OptimizerKind::kAdamW);
-    engine::Engine alone(model.program.step, model.rows, {});
-    alone.keep(model.program.loss_node);
-    const std::vector<Tensor> initial = model.initial();
-    alone.set_state(initial);
-    engine::EngineOptions options;
-    options.memory_bytes = 1;
-    Machines machines("zero3", 1, options);
-    machines.start("m0");
-    const auto machine = machines.begin(model);
-    REQUIRE(machine != nullptr);
-    machine->set_state([&](std::size_t i) { return initial[i]; });
-    for (std::uint64_t step = 0; step < 2; ++step) {
-        REQUIRE(alone.run_step(model.context(step)));
-        REQUIRE(machine->run_step(model.context(step)));
-        CHECK(machine->loss() == alone.scalar(model.program.loss_node));
+    const std::vector<SmallModel> models = small_models(program::kXg21);
+    const auto model = std::find_if(models.begin(), models.end(), [](const SmallModel& each) {
+        return each.name == "mlp with bf16 moments";
+    });
+    REQUIRE(model != models.end());
+    std::vector<std::string> sent;
+    for (const std::uint64_t memory : {0U, 1U}) {
+        engine::EngineOptions options;
+        options.memory_bytes = memory;
+        Machines machines("zero3", 1, options);
+        machines.start("m0");
+        auto machine = machines.begin(*model);
+        REQUIRE(machine != nullptr);
+        check_steps(*machine, *model, 2);
+        machine.reset();
+        std::this_thread::sleep_for(std::chrono::seconds(1));  // until the member has logged it
+        sent.push_back(machines.last_of("m0", "sent_bytes").value_or("none"));
     }
-    CHECK(state_of(*machine, model) == alone.state());
+    CHECK(sent[0] != "none");
+    CHECK(sent[0] != sent[1]);  // what is computed again is sent again
 }
 
 TEST_CASE("a lead whose members never come works alone") {
     const SmallModel model = small_char_model(program::OptimizerKind::kAdamW);
-    engine::Engine alone(model.program.step, model.rows, {});
-    const std::vector<Tensor> initial = model.initial();
-    alone.set_state(initial);
     Machines machines("dp", 1);
     const auto machine = machines.begin(model);
     REQUIRE(machine != nullptr);
-    machine->set_state([&](std::size_t i) { return initial[i]; });
-    REQUIRE(alone.run_step(model.context(0)));
-    REQUIRE(machine->run_step(model.context(0)));
-    CHECK(state_of(*machine, model) == alone.state());
+    check_steps(*machine, model, 1);
 }
 
 TEST_CASE("a layout that is none is refused when the lead is made") {

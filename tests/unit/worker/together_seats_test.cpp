@@ -45,6 +45,8 @@ TEST_CASE("GRP-13: a list without who is gone, and with who wants to join") {
     CHECK(next_seats(task, {account(1)}, {}) == std::vector{account(0), account(2)});
     CHECK(next_seats(task, {}, {account(3)}) == std::vector{account(0), account(1), account(2), account(3)});
     CHECK(next_seats(task, {account(2)}, {account(3)}) == std::vector{account(0), account(1), account(3)});
+    // Who goes need not wait for consent to who joins.
+    CHECK(next_seats(task, {account(2)}, {account(3), account(4)}) == std::vector{account(0), account(1), account(3)});
     CHECK(next_seats(task, {account(0)}, {}).empty());     // the lead stays
     CHECK(next_seats(task, {}, {account(3)}, 3).empty());  // the steps are divided among three at most
     // The task admits four seats.

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <verifier/engine/fused/planning.hpp>
-#include <verifier/engine/fused/recompute.hpp>
 #include <verifier/plan/plan.hpp>
 
 namespace assay::engine {
@@ -19,18 +18,6 @@ std::uint64_t most_bytes(const program::Program& program, const plan::Layout& la
     std::uint64_t out = 0;
     for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
         out = std::max(out, plan::step_bytes(plan, program, rank));
-    }
-    return out;
-}
-
-/// From elementwise operations only to all products, each more than the last.
-std::set<std::uint64_t> work_limits(const canonical::Graph& graph) {
-    constexpr std::uint64_t kElementwise = 64;
-    std::set<std::uint64_t> out{kElementwise};
-    for (const canonical::Node& node : graph) {
-        if (node.op == canonical::Op::kContract) {
-            out.insert(fused::work_per_element(node) + kElementwise);
-        }
     }
     return out;
 }
@@ -47,7 +34,7 @@ program::Program recomputing(const program::Program& program, const plan::Layout
     const fused::PlanInput input{.graph = program.step, .state = *state, .kept = kept};
     const auto plain = fused::make_plan(input);
     program::Program best = program;
-    for (const std::uint64_t work : plain ? work_limits(program.step) : std::set<std::uint64_t>{}) {
+    for (const std::uint64_t work : plain ? fused::work_limits(program.step) : std::set<std::uint64_t>{}) {
         const auto plan = fused::make_recomputing_plan(input, *plain, work);
         if (!plan) {
             continue;

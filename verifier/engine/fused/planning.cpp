@@ -53,7 +53,8 @@ std::optional<Plan> plan_rewritten(const PlanInput& input, const Rewritten& rewr
     return plan;
 }
 
-/// Limits on what is computed again, each more than the last: one for each depth of products in the graph.
+}  // namespace
+
 std::set<std::uint64_t> work_limits(const canonical::Graph& graph) {
     std::set<std::uint64_t> out{kElementwiseWork};
     for (const Node& node : graph) {
@@ -63,8 +64,6 @@ std::set<std::uint64_t> work_limits(const canonical::Graph& graph) {
     }
     return out;
 }
-
-}  // namespace
 
 std::optional<std::vector<canonical::TensorType>> steady_state(const canonical::Graph& graph) {
     std::vector<canonical::TensorType> types;
