@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <core/base/bytes.hpp>
 
@@ -56,6 +58,7 @@ struct HttpResponse {
     std::string body;
     /// Sent instead of body, streamed. A request with a field Range gets that part of it (206, or 416).
     std::optional<std::filesystem::path> file = std::nullopt;
+    std::vector<std::pair<std::string, std::string>> fields{};  ///< further header fields, by name
 };
 
 /// Each connection uses a slot and each request some memory. When either runs out, the client address that uses the

@@ -385,6 +385,9 @@ void Session::send(HttpResponse response) {
         head_ += "Content-Type: " + response.content_type + "\r\n";
     }
     head_ += "X-Content-Type-Options: nosniff\r\n" + ranges;
+    for (const auto& [name, value] : response.fields) {
+        head_ += name + ": " + value + "\r\n";
+    }
     if (response.status == 503) {
         head_ += "Retry-After: 1\r\n";
     }

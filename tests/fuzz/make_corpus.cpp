@@ -23,7 +23,8 @@ void CorpusWriter::write(const std::string& target, const std::string& name, Byt
 
 /// make_corpus FOLDER
 int main(int argc, char** argv) {
-    if (argc != 2) {
+    // A word that begins with "-" asks for something else than a folder of that name.
+    if (argc != 2 || *argv[1] == '-') {
         std::cerr << "usage: make_corpus tests/fuzz/corpus\n";
         return 2;
     }
