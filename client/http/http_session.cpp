@@ -20,14 +20,12 @@
 #include <boost/beast/http/status.hpp>
 #include <boost/optional/optional.hpp>
 
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <client/http/http_range.hpp>
+#include <client/http/sent_file.hpp>
 
 namespace assay::http {
 
@@ -73,36 +71,6 @@ struct GrowingBody {
 };
 
 using Parser = beast_http::request_parser<GrowingBody>;
-
-/// Owns a file that is being sent.
-struct File {
-    File() = default;
-    ~File() { reset(); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-    void reset() {
-        if (fd >= 0) {
-            ::close(fd);
-        }
-        fd = -1;
-        offset = end = size = 0;
-    }
-    bool open(const std::filesystem::path& path) {
-        reset();
-        fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        struct stat status {};
-        if (fd < 0 || ::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-            reset();
-            return false;
-        }
-        size = end = status.st_size;
-        return true;
-    }
-    int fd = -1;
-    off_t offset = 0;  // of the next byte to send
-    off_t end = 0;     // behind the last one
-    off_t size = 0;    // of the whole file
-};
 
 class Session final : public HttpSession, public std::enable_shared_from_this<Session> {
   public:
@@ -150,7 +118,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     std::string head_;
     std::string body_;
     std::size_t text_sent_ = 0;  // of head and body together
-    File file_;
+    SentFile file_;
     std::uint64_t dropped_ = 0;
 };
 

@@ -146,4 +146,20 @@ Result<AccountId, AddressError> decode_address(std::string_view text) {
     return out;
 }
 
+std::optional<Bytes> decode_address_prefix(std::string_view text) {
+    if (text.size() <= kPrefix.size() || !text.starts_with(kPrefix) || text[kPrefix.size()] != '1') {
+        return std::nullopt;
+    }
+    text.remove_prefix(kPrefix.size() + 1);
+    Bytes groups;
+    for (const char c : text.substr(0, kAddressGroups)) {
+        const std::size_t group = kCharset.find(c);
+        if (group == std::string_view::npos) {
+            return std::nullopt;
+        }
+        groups.push_back(static_cast<std::uint8_t>(group));
+    }
+    return text.size() <= kAddressGroups + kChecksumLength ? std::optional(std::move(groups)) : std::nullopt;
+}
+
 }  // namespace assay::crypto

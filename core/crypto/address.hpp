@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,10 @@ enum class [[nodiscard]] AddressError : std::uint8_t{
 std::string to_address(const AccountId& account);
 /// The inverse of to_address(); fails with what is wrong with the text.
 Result<AccountId, AddressError> decode_address(std::string_view text);
+
+/// Returns the 5-bit groups that the beginning of an address stands for, without the checksum of a whole one; nullopt
+/// if no address begins like that.
+std::optional<Bytes> decode_address_prefix(std::string_view text);
 
 /// Generic bech32m, for tests against BIP-350's lists. `data` are 5-bit groups.
 struct Bech32m {

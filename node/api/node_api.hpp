@@ -14,6 +14,7 @@
 #include <consensus/solo/block.hpp>
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
+#include <node/api/listings.hpp>
 
 /// What the RPC server may ask of a running node. Implementations are thread-safe. All of one answer comes from the
 /// same committed height.
@@ -58,13 +59,6 @@ struct StoredTx {
     Height height;
     std::uint32_t index = 0;  ///< within the block
     contracts::Receipt receipt;
-};
-
-/// A page of a listing. `next` is the `from` of the next page; nullopt on the last page.
-template <class T>
-struct Page {
-    std::vector<T> items;
-    std::optional<std::uint64_t> next;
 };
 
 /// A transaction that made a move in a dispute. The opening counts as a move.
@@ -112,6 +106,20 @@ class NodeApi {
     virtual std::vector<DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const = 0;
     /// Returns how many microseconds this node took to judge the dispute's proof, or nullopt if it judged none.
     virtual std::optional<double> one_step_us(const contracts::DisputeId& dispute) const = 0;
+    /// Returns what happened in all tasks, oldest first; with `account` only what names it.
+    virtual Page<contracts::HistoryRecord> events(
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+    ) const = 0;
+    /// Returns what the account was paid, oldest first.
+    virtual Page<Payment> payments(const AccountId& account, std::uint64_t from, std::uint32_t limit) const = 0;
+    /// Returns the changes of validators, oldest first; with `account` only its own.
+    virtual Page<ValidatorChange> validator_changes(
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+    ) const = 0;
+    /// Returns the fees of `count` blocks up to `last`, the latest first; fewer if earlier ones are not available.
+    virtual std::vector<BlockFees> fees(Height last, std::uint32_t count) const = 0;
+    /// Returns at most `limit` things whose id begins with `prefix`, transactions last.
+    virtual std::vector<Named> search(const IdPrefix& prefix, std::uint32_t limit) const = 0;
 };
 
 }  // namespace assay::node

@@ -20,6 +20,7 @@
 #include <node/daemon/config.hpp>
 #include <node/state/state_store.hpp>
 #include <node/history/index.hpp>
+#include <node/history/names.hpp>
 #include <core/dispute/one_step_verifier.hpp>
 
 namespace assay::node {
@@ -177,6 +178,7 @@ Hash256 Application::init(const contracts::Genesis& genesis) {
     }
     storage::Batch batch;
     const Hash256 app_hash = write_state(batch, *snapshot, std::nullopt, Height{0}, *changes);
+    history::index_names(batch, *changes);
     const Meta meta{
         .format = kMetaFormat,
         .height = Height{0},

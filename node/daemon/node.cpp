@@ -9,6 +9,7 @@
 #include <contracts/state/slots.hpp>
 #include <node/daemon/comet_start.hpp>
 #include <node/daemon/solo_driver.hpp>
+#include <node/history/names.hpp>
 
 namespace assay::node {
 namespace {
@@ -31,11 +32,6 @@ std::uint64_t unix_ms() {
 
 /// A page of transactions ends when it has read so much, whatever its limit.
 constexpr std::size_t kPageBytes = 1U << 20U;
-
-template <class T>
-Page<T> to_page(history::Part<T> part) {
-    return {.items = std::move(part.items), .next = part.next};
-}
 
 /// WRK-3: what follows work is counted in blocks of a stated length.
 void warn_of_interval(const NodeOptions& options, const contracts::Params& params) {
@@ -213,11 +209,11 @@ std::uint64_t Node::next_nonce(const AccountId& account) const {
 Page<contracts::HistoryRecord> Node::task_history(
     const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
 ) const {
-    return to_page(history::Reader(application_.committed()->snapshot()).task_history(task, from, limit));
+    return history::Reader(application_.committed()->snapshot()).task_history(task, from, limit);
 }
 
 Page<contracts::TaskId> Node::tasks(std::uint64_t from, std::uint32_t limit) const {
-    return to_page(history::Reader(application_.committed()->snapshot()).tasks(from, limit));
+    return history::Reader(application_.committed()->snapshot()).tasks(from, limit);
 }
 
 Page<StoredTx> Node::account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit) const {
@@ -239,7 +235,7 @@ Page<StoredTx> Node::account_history(const AccountId& account, std::uint64_t fro
 Page<contracts::DisputeId> Node::disputes(
     const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
 ) const {
-    return to_page(history::Reader(application_.committed()->snapshot()).disputes(task, from, limit));
+    return history::Reader(application_.committed()->snapshot()).disputes(task, from, limit);
 }
 
 std::vector<DisputeMove> Node::dispute_moves(const contracts::DisputeId& dispute) const {
@@ -255,6 +251,41 @@ std::vector<DisputeMove> Node::dispute_moves(const contracts::DisputeId& dispute
 std::optional<double> Node::one_step_us(const contracts::DisputeId& dispute) const {
     const auto ns = history::Reader(application_.committed()->snapshot()).one_step_nanoseconds(dispute);
     return ns ? std::optional(static_cast<double>(*ns) / 1'000.0) : std::nullopt;
+}
+
+Page<contracts::HistoryRecord> Node::events(
+    const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+) const {
+    return history::Reader(application_.committed()->snapshot()).events(account, from, limit);
+}
+
+Page<Payment> Node::payments(const AccountId& account, std::uint64_t from, std::uint32_t limit) const {
+    return history::Reader(application_.committed()->snapshot()).payments(account, from, limit);
+}
+
+Page<ValidatorChange> Node::validator_changes(
+    const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+) const {
+    return history::Reader(application_.committed()->snapshot()).validator_changes(account, from, limit);
+}
+
+std::vector<BlockFees> Node::fees(Height last, std::uint32_t count) const {
+    const auto committed = application_.committed();
+    const history::Reader reader(committed->snapshot());
+    std::vector<BlockFees> out;
+    Height height = std::min(last, committed->height());
+    for (; out.size() < count && height.value != 0; --height.value) {
+        auto fees = reader.fees(height);
+        if (!fees) {
+            break;
+        }
+        out.push_back(*std::move(fees));
+    }
+    return out;
+}
+
+std::vector<Named> Node::search(const IdPrefix& prefix, std::uint32_t limit) const {
+    return history::find_names(application_.committed()->snapshot(), prefix, limit);
 }
 
 }  // namespace assay::node

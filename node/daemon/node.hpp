@@ -72,6 +72,15 @@ class Node final : public NodeApi {
     ) const override;
     std::vector<DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
     std::optional<double> one_step_us(const contracts::DisputeId& dispute) const override;
+    Page<contracts::HistoryRecord> events(
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+    ) const override;
+    Page<Payment> payments(const AccountId& account, std::uint64_t from, std::uint32_t limit) const override;
+    Page<ValidatorChange> validator_changes(
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+    ) const override;
+    std::vector<BlockFees> fees(Height last, std::uint32_t count) const override;
+    std::vector<Named> search(const IdPrefix& prefix, std::uint32_t limit) const override;
 
   private:
     std::unique_ptr<Driver> make_driver();

@@ -12,60 +12,14 @@
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
 #include <contracts/state/tx_error.hpp>
+#include <node/history/keys.hpp>
+#include <node/history/listings.hpp>
+#include <node/history/names.hpp>
 
 namespace assay::history {
 namespace {
 
 using storage::Column;
-
-// The first byte of a key; a listing's keys end in a position, big-endian.
-enum class Kind : std::uint8_t {
-    kTxCount = 1,  ///< by height: how many transactions and receipts it has
-    kTx = 2,
-    kTaskRecord = 3,
-    kTask = 4,
-    kAccountTx = 5,  ///< by account and height: which of the block's transactions are the account's
-    kDispute = 6,
-    kTaskDispute = 7,
-    kMove = 8,
-    kOneStep = 9,
-    kBlock = 10,
-    kTxRecord = 11,  ///< by height and index
-    kBlockTx = 12,   ///< likewise, of kept blocks
-};
-
-Bytes make_key(Kind kind, ByteView id = {}) {
-    Bytes key{static_cast<std::uint8_t>(kind)};
-    append(key, id);
-    return key;
-}
-
-Bytes with_number(Bytes key, std::uint64_t number) {
-    for (int shift = 56; shift >= 0; shift -= 8) {
-        key.push_back(static_cast<std::uint8_t>(number >> static_cast<unsigned>(shift)));
-    }
-    return key;
-}
-
-std::uint64_t number_of(const Bytes& key) {
-    ASSERT(key.size() >= 8);
-    std::uint64_t number = 0;
-    for (std::size_t i = key.size() - 8; i < key.size(); ++i) {
-        number = number << 8U | key[i];
-    }
-    return number;
-}
-
-Bytes height_key(Kind kind, Height height) { return with_number(make_key(kind), height.value); }
-
-/// Something of the transaction at `index` of a block.
-Bytes item_key(Kind kind, Height height, std::uint32_t index) {
-    Bytes key = height_key(kind, height);
-    for (int shift = 24; shift >= 0; shift -= 8) {
-        key.push_back(static_cast<std::uint8_t>(index >> static_cast<unsigned>(shift)));
-    }
-    return key;
-}
 
 /// A kept block without its transactions.
 struct KeptHeader {
@@ -77,16 +31,6 @@ struct KeptHeader {
         return Fields<&KeptHeader::hash, &KeptHeader::time_ms, &KeptHeader::proposer, &KeptHeader::txs>{};
     }
 };
-
-constexpr std::uint32_t kIndexBits = 24;
-
-/// The order of things within and across blocks. A block has fewer than 2^24 transactions or records.
-std::uint64_t position(Height height, std::uint64_t index) {
-    ASSERT(index < (1U << kIndexBits) && height.value < (std::uint64_t{1} << (64 - kIndexBits)));
-    return height.value << kIndexBits | index;
-}
-
-Bytes tx_key(const Hash256& tx) { return make_key(Kind::kTx, tx.view()); }
 
 Bytes account_key(const AccountId& account, Height height) {
     return with_number(make_key(Kind::kAccountTx, account.view()), height.value);
@@ -112,37 +56,6 @@ std::optional<contracts::DisputeId> moved_dispute(const contracts::Action& actio
         return prove->dispute;
     }
     return std::nullopt;
-}
-
-/// The dispute that an event is the beginning of.
-std::optional<contracts::DisputeId> opened_dispute(const contracts::HistoryEvent& event) {
-    if (const auto* segment = std::get_if<contracts::history::DisputeOpened>(&event)) {
-        return segment->dispute;
-    }
-    if (const auto* verdict = std::get_if<contracts::history::VerdictChallenged>(&event)) {
-        return verdict->dispute;
-    }
-    if (const auto* profile = std::get_if<contracts::history::ProfileChallenged>(&event)) {
-        return profile->dispute;
-    }
-    if (const auto* statement = std::get_if<contracts::history::Accused>(&event)) {
-        return statement->dispute;
-    }
-    return std::nullopt;
-}
-
-template <class T>
-T decode_stored(const Bytes& bytes) {
-    auto value = codec::decode<T>(bytes);
-    if (!value) {
-        throw storage::StorageError("database: a history entry does not decode");
-    }
-    return *std::move(value);
-}
-
-template <class T>
-void put(storage::Batch& batch, const Bytes& key, const T& value) {
-    batch.put(Column::kHistory, key, codec::encode(value));
 }
 
 /// Where each transaction is, by its hash: where it was charged, or where it was first when it never was.
@@ -251,6 +164,22 @@ void index_moves(
 
 }  // namespace
 
+std::optional<contracts::DisputeId> opened_dispute(const contracts::HistoryEvent& event) {
+    if (const auto* segment = std::get_if<contracts::history::DisputeOpened>(&event)) {
+        return segment->dispute;
+    }
+    if (const auto* verdict = std::get_if<contracts::history::VerdictChallenged>(&event)) {
+        return verdict->dispute;
+    }
+    if (const auto* profile = std::get_if<contracts::history::ProfileChallenged>(&event)) {
+        return profile->dispute;
+    }
+    if (const auto* statement = std::get_if<contracts::history::Accused>(&event)) {
+        return statement->dispute;
+    }
+    return std::nullopt;
+}
+
 std::uint64_t from_of(const TxPlace& place) { return position(place.height, place.index); }
 
 void keep_block(storage::Batch& batch, const consensus::FinalizeRequest& block) {
@@ -285,6 +214,7 @@ std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot
     }
     batch.erase(Column::kHistory, height_key(Kind::kTxCount, height));
     batch.erase(Column::kHistory, height_key(Kind::kBlock, height));
+    batch.erase(Column::kHistory, height_key(Kind::kFees, height));
     return 1 + receipts.size();
 }
 
@@ -298,23 +228,11 @@ void index_block(
     const auto opened = index_records(batch, block.height, outcome.history);
     index_senders(batch, block.height, outcome.receipts);
     index_moves(batch, block, outcome.receipts, opened);
+    index_listings(batch, before, block, outcome);
+    index_names(batch, block, outcome);
     for (const OneStepTime& time : times) {
         put(batch, make_key(Kind::kOneStep, time.dispute.view()), time.nanoseconds);
     }
-}
-
-template <class T>
-Part<T> Reader::list(const Bytes& prefix, std::uint64_t from, std::size_t limit) const {
-    ASSERT(limit < std::numeric_limits<std::size_t>::max());
-    Part<T> part;
-    for (const auto& entry : snapshot_.scan(Column::kHistory, prefix, with_number(prefix, from), limit + 1)) {
-        if (part.items.size() == limit) {
-            part.next = number_of(entry.key);
-            break;
-        }
-        part.items.push_back(decode_stored<T>(entry.value));
-    }
-    return part;
 }
 
 std::vector<storage::Entry> Reader::items(std::uint8_t kind, Height height, std::uint32_t count) const {
@@ -366,20 +284,20 @@ std::optional<TxPlace> Reader::find_tx(const Hash256& tx) const {
     return bytes ? std::optional(decode_stored<TxPlace>(*bytes)) : std::nullopt;
 }
 
-Part<contracts::HistoryRecord> Reader::task_history(
+node::Page<contracts::HistoryRecord> Reader::task_history(
     const contracts::TaskId& task, std::uint64_t from, std::size_t limit
 ) const {
-    return list<contracts::HistoryRecord>(make_key(Kind::kTaskRecord, task.view()), from, limit);
+    return read_page<contracts::HistoryRecord>(snapshot_, make_key(Kind::kTaskRecord, task.view()), from, limit);
 }
 
-Part<contracts::TaskId> Reader::tasks(std::uint64_t from, std::size_t limit) const {
-    return list<contracts::TaskId>(make_key(Kind::kTask), from, limit);
+node::Page<contracts::TaskId> Reader::tasks(std::uint64_t from, std::size_t limit) const {
+    return read_page<contracts::TaskId>(snapshot_, make_key(Kind::kTask), from, limit);
 }
 
-Part<TxPlace> Reader::account_txs(const AccountId& account, std::uint64_t from, std::size_t limit) const {
+node::Page<TxPlace> Reader::account_txs(const AccountId& account, std::uint64_t from, std::size_t limit) const {
     constexpr std::size_t kAtOnce = 8;  // entries, each with all of the account's transactions in a block
     const Bytes prefix = make_key(Kind::kAccountTx, account.view());
-    Part<TxPlace> part;
+    node::Page<TxPlace> part;
     for (Height first{from >> kIndexBits};;) {
         const auto entries = snapshot_.scan(Column::kTxs, prefix, account_key(account, first), kAtOnce);
         for (const auto& entry : entries) {
@@ -403,17 +321,17 @@ Part<TxPlace> Reader::account_txs(const AccountId& account, std::uint64_t from, 
     }
 }
 
-Part<contracts::DisputeId> Reader::disputes(
+node::Page<contracts::DisputeId> Reader::disputes(
     const std::optional<contracts::TaskId>& task, std::uint64_t from, std::size_t limit
 ) const {
-    return list<contracts::DisputeId>(
-        task ? make_key(Kind::kTaskDispute, task->view()) : make_key(Kind::kDispute), from, limit
+    return read_page<contracts::DisputeId>(
+        snapshot_, task ? make_key(Kind::kTaskDispute, task->view()) : make_key(Kind::kDispute), from, limit
     );
 }
 
 std::vector<Move> Reader::moves(const contracts::DisputeId& dispute) const {
     constexpr std::size_t kAll = 10'000;
-    return list<Move>(make_key(Kind::kMove, dispute.view()), 0, kAll).items;
+    return read_page<Move>(snapshot_, make_key(Kind::kMove, dispute.view()), 0, kAll).items;
 }
 
 std::optional<std::uint64_t> Reader::one_step_nanoseconds(const contracts::DisputeId& dispute) const {

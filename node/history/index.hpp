@@ -12,6 +12,7 @@
 #include <core/base/integers.hpp>
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
+#include <node/api/listings.hpp>
 #include <node/state/store.hpp>
 
 /// History indexes of tasks, accounts and disputes. They are for readers only; no rule reads them. They are written in
@@ -73,17 +74,10 @@ void keep_block(storage::Batch& batch, const consensus::FinalizeRequest& block);
 /// disputes is kept. Returns how many records were looked at.
 std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot, Height height);
 
-/// A page of a listing. `next` is the `from` of the next page; nullopt on the last page.
-template <class T>
-struct Part {
-    std::vector<T> items;
-    std::optional<std::uint64_t> next;
-};
-
 /// Returns the `from` with which a listing of an account's transactions begins at `place`.
 std::uint64_t from_of(const TxPlace& place);
 
-/// Reads the indexes of one snapshot of the database. `from` is 0 or the `next` of a Part.
+/// Reads the indexes of one snapshot of the database. `from` is 0 or the `next` of a page.
 class Reader {
   public:
     explicit Reader(const storage::Snapshot& snapshot) : snapshot_(snapshot) {}
@@ -94,20 +88,28 @@ class Reader {
     std::optional<Bytes> kept_tx(const TxPlace& place) const;
     std::optional<TxRecord> tx_record(const TxPlace& place) const;
     std::optional<TxPlace> find_tx(const Hash256& tx) const;
-    Part<contracts::HistoryRecord> task_history(const contracts::TaskId& task, std::uint64_t from, std::size_t limit)
-        const;
-    Part<contracts::TaskId> tasks(std::uint64_t from, std::size_t limit) const;
-    Part<TxPlace> account_txs(const AccountId& account, std::uint64_t from, std::size_t limit) const;
-    Part<contracts::DisputeId> disputes(
+    node::Page<contracts::HistoryRecord> task_history(
+        const contracts::TaskId& task, std::uint64_t from, std::size_t limit
+    ) const;
+    node::Page<contracts::TaskId> tasks(std::uint64_t from, std::size_t limit) const;
+    node::Page<TxPlace> account_txs(const AccountId& account, std::uint64_t from, std::size_t limit) const;
+    node::Page<contracts::DisputeId> disputes(
         const std::optional<contracts::TaskId>& task, std::uint64_t from, std::size_t limit
     ) const;
     std::vector<Move> moves(const contracts::DisputeId& dispute) const;
     std::optional<std::uint64_t> one_step_nanoseconds(const contracts::DisputeId& dispute) const;
 
+    node::Page<contracts::HistoryRecord> events(
+        const std::optional<AccountId>& account, std::uint64_t from, std::size_t limit
+    ) const;
+    node::Page<node::Payment> payments(const AccountId& account, std::uint64_t from, std::size_t limit) const;
+    node::Page<node::ValidatorChange> validator_changes(
+        const std::optional<AccountId>& account, std::uint64_t from, std::size_t limit
+    ) const;
+    std::optional<node::BlockFees> fees(Height height) const;
+
   private:
     std::vector<storage::Entry> items(std::uint8_t kind, Height height, std::uint32_t count) const;
-    template <class T>
-    Part<T> list(const Bytes& prefix, std::uint64_t from, std::size_t limit) const;
 
     const storage::Snapshot& snapshot_;
 };

@@ -2,56 +2,11 @@
 #include <node/rpc/jsonrpc.hpp>
 
 #include <core/base/assert.hpp>
+#include <node/rpc/describe/errors.hpp>
 
 namespace assay::rpc {
 
 namespace {
-
-const char* name_of(int code) {
-    switch (code) {
-        case kParseError:
-            return "parse_error";
-        case kInvalidRequest:
-            return "invalid_request";
-        case kMethodNotFound:
-            return "method_not_found";
-        case kInvalidParams:
-            return "invalid_params";
-        case kNotFound:
-            return "not_found";
-        case kUnavailable:
-            return "unavailable";
-        case kTxRejected:
-            return "tx_rejected";
-        case kLimitExceeded:
-            return "limit_exceeded";
-        default:
-            return "internal_error";
-    }
-}
-
-const char* hint_of(int code) {
-    switch (code) {
-        case kParseError:
-            return "the body must be one JSON value in UTF-8";
-        case kInvalidRequest:
-            return "a request is {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":...,\"params\":{...}}";
-        case kMethodNotFound:
-            return "rpc.discover lists the methods";
-        case kInvalidParams:
-            return "docs/rpc.md lists each method's parameters";
-        case kUnavailable:
-            return "try again later, or leave the height out";
-        case kTxRejected:
-            return "data.reason says what the rules have against it";
-        case kLimitExceeded:
-            return "send less, or send it later";
-        case kNotFound:
-            return "check the id; a transaction must be in a block or in the mempool";
-        default:
-            return "the node's log has more";
-    }
-}
 
 /// Whether brackets nest no deeper than kDepthMax: what is deeper would make the parser's value costly to destroy.
 bool is_shallow(std::string_view text) {
@@ -89,9 +44,9 @@ std::string to_text(const Json& json) { return json.dump(-1, ' ', false, Json::e
 Fault invalid_params(const std::string& message) { return Fault(kInvalidParams, message); }
 
 Json render_error(int code, const std::string& message, Json data) {
-    data["name"] = name_of(code);
+    data["name"] = describe::name_of(code);
     if (!data.contains("hint")) {
-        data["hint"] = hint_of(code);
+        data["hint"] = describe::hint_of(code);
     }
     return {{"code", code}, {"message", message}, {"data", std::move(data)}};
 }

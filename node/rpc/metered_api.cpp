@@ -140,4 +140,44 @@ std::optional<double> MeteredApi::one_step_us(const contracts::DisputeId& disput
     return api_.one_step_us(dispute);
 }
 
+node::Page<contracts::HistoryRecord> MeteredApi::events(
+    const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+) const {
+    work_.charge(kRead);
+    auto page = api_.events(account, from, limit);
+    work_.charge(2 * page.items.size());  // each is a place, and a record there
+    return page;
+}
+
+node::Page<node::Payment> MeteredApi::payments(const AccountId& account, std::uint64_t from, std::uint32_t limit)
+    const {
+    work_.charge(kRead);
+    auto page = api_.payments(account, from, limit);
+    work_.charge(page.items.size());
+    return page;
+}
+
+node::Page<node::ValidatorChange> MeteredApi::validator_changes(
+    const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+) const {
+    work_.charge(kRead);
+    auto page = api_.validator_changes(account, from, limit);
+    work_.charge(page.items.size());
+    return page;
+}
+
+std::vector<node::BlockFees> MeteredApi::fees(Height last, std::uint32_t count) const {
+    work_.charge(kRead);
+    auto fees = api_.fees(last, count);
+    work_.charge(fees.size());
+    return fees;
+}
+
+std::vector<node::Named> MeteredApi::search(const node::IdPrefix& prefix, std::uint32_t limit) const {
+    work_.charge(kRead);
+    auto names = api_.search(prefix, limit);
+    work_.charge(names.size());
+    return names;
+}
+
 }  // namespace assay::rpc

@@ -35,6 +35,16 @@ class MeteredApi final : public node::NodeApi {
     ) const override;
     std::vector<node::DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
     std::optional<double> one_step_us(const contracts::DisputeId& dispute) const override;
+    node::Page<contracts::HistoryRecord> events(
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+    ) const override;
+    node::Page<node::Payment> payments(const AccountId& account, std::uint64_t from, std::uint32_t limit)
+        const override;
+    node::Page<node::ValidatorChange> validator_changes(
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+    ) const override;
+    std::vector<node::BlockFees> fees(Height last, std::uint32_t count) const override;
+    std::vector<node::Named> search(const node::IdPrefix& prefix, std::uint32_t limit) const override;
 
   private:
     node::NodeApi& api_;

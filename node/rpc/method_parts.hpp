@@ -111,4 +111,12 @@ Json dispute_get(const node::NodeApi& api, const Json& params);
 Json dispute_list(const node::NodeApi& api, const Json& params);
 Json profile_get(const node::NodeApi& api, const Json& params);
 
+// methods_listings.cpp
+Json search(const node::NodeApi& api, const Json& params);
+Json fee_history(const node::NodeApi& api, const Json& params);
+Json supply_get(const node::NodeApi& api, const Json& params);
+Json account_payments(const node::NodeApi& api, const Json& params);
+Json validator_history(const node::NodeApi& api, const Json& params);
+Json event_list(const node::NodeApi& api, const Json& params);
+
 }  // namespace assay::rpc

@@ -18,7 +18,7 @@ using node::NodeApi;
 namespace keys = contracts::keys;
 
 Json account_get(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"account"});
+    const Arguments arguments(params);
     const AccountId id = arguments.account("account");
     const auto account = find<contracts::Account>(api, keys::account(id)).value_or(contracts::Account{});
     return {
@@ -29,7 +29,7 @@ Json account_get(const NodeApi& api, const Json& params) {
 }
 
 Json account_history(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"account", "limit", "cursor"});
+    const Arguments arguments(params);
     const AccountId id = arguments.account("account");
     const std::string scope = "account_history/" + to_hex(id.view());
     const auto page = api.account_history(id, arguments.from(scope), arguments.limit());
@@ -44,7 +44,7 @@ Json account_history(const NodeApi& api, const Json& params) {
 }
 
 Json validator_list(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {});
+    const Arguments arguments(params);
     Json validators = Json::array();
     auto accounts = find<std::vector<AccountId>>(api, keys::validators()).value_or(std::vector<AccountId>{});
     const auto banned = find<std::vector<AccountId>>(api, keys::banned()).value_or(std::vector<AccountId>{});
@@ -68,7 +68,7 @@ Json validator_list(const NodeApi& api, const Json& params) {
 }
 
 Json beacon_get(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {});
+    const Arguments arguments(params);
     const auto beacon = find<contracts::Beacon>(api, keys::beacon()).value_or(contracts::Beacon{});
     Json seats = Json::array();
     for (const contracts::Seat& seat : beacon.seats) {
@@ -102,7 +102,7 @@ Json beacon_get(const NodeApi& api, const Json& params) {
 }
 
 Json stake_get(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"account"});
+    const Arguments arguments(params);
     const AccountId id = arguments.account("account");
     Json roles = Json::object();
     for (const auto role :

@@ -110,14 +110,14 @@ Bytes key_argument(const Arguments& arguments) {
 }  // namespace
 
 Json node_status(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {});
+    const Arguments arguments(params);
     Json out = render_status(api.status(), ASSAY_VERSION);
     out["base_fee"] = render(find<Amount>(api, keys::base_fee()).value_or(api.params().gas_price_min));
     return out;
 }
 
 Json chain_params(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {});
+    const Arguments arguments(params);
     const contracts::Params values = api.params();
     Json out = render(values);
     out["raw"] = to_hex(codec::encode(values));
@@ -125,7 +125,7 @@ Json chain_params(const NodeApi& api, const Json& params) {
 }
 
 Json chain_wait(const Json& params, Work& work) {
-    const Arguments arguments(params, {"after", "timeout_ms"});
+    const Arguments arguments(params);
     const Height after{arguments.number("after", kAny)};
     const std::chrono::milliseconds timeout(arguments.number_or("timeout_ms", 10'000, 30'000));
     work.wait({.after = after, .until = std::chrono::steady_clock::now() + timeout});
@@ -133,7 +133,7 @@ Json chain_wait(const Json& params, Work& work) {
 }
 
 Json chain_light_block(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"height"});
+    const Arguments arguments(params);
     const Height height{arguments.number_or("height", api.status().height.value, kAny)};
     const auto block = api.light_block(height);
     if (!block) {
@@ -143,7 +143,7 @@ Json chain_light_block(const NodeApi& api, const Json& params) {
 }
 
 Json chain_block(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"height"});
+    const Arguments arguments(params);
     const Height height{arguments.number_or("height", api.status().height.value, kAny)};
     const auto block = api.block(height);
     if (!block) {
@@ -153,7 +153,7 @@ Json chain_block(const NodeApi& api, const Json& params) {
 }
 
 Json chain_proof(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"key", "task", "account", "dispute", "stake", "checkpoint", "height"});
+    const Arguments arguments(params);
     const Bytes key = key_argument(arguments);
     const auto height =
         arguments.has("height") ? std::optional(Height{arguments.number("height", kAny)}) : std::nullopt;
@@ -167,7 +167,7 @@ Json chain_proof(const NodeApi& api, const Json& params) {
 }
 
 Json tx_submit(NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"tx"});
+    const Arguments arguments(params);
     const auto hash = api.submit(arguments.bytes("tx", kTxBytesMax));
     if (hash) {
         return {{"hash", render(*hash)}};
@@ -196,7 +196,7 @@ Json tx_submit(NodeApi& api, const Json& params) {
 }
 
 Json tx_get(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"hash"});
+    const Arguments arguments(params);
     const auto hash = arguments.id<Hash256>("hash");
     // A block may take it between two questions: ask for the final answer last.
     const bool is_pending = api.in_mempool(hash);

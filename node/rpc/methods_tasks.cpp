@@ -52,7 +52,7 @@ Json ancestors_of(const NodeApi& api, const contracts::Task& task) {
 }  // namespace
 
 Json task_get(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"task"});
+    const Arguments arguments(params);
     const auto task = require<contracts::Task>(api, keys::task(arguments.id<contracts::TaskId>("task")), "task");
     Json out = render_task(task, details_of(api, task));
     out["first_height"] = first_history(api);
@@ -60,7 +60,7 @@ Json task_get(const NodeApi& api, const Json& params) {
 }
 
 Json task_list(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"state", "limit", "cursor"});
+    const Arguments arguments(params);
     const auto state = state_argument(arguments, contracts::TaskState::kRefused);
     const std::string scope = "task_list/" + std::string(state ? contracts::to_string(*state) : "");
     Json tasks = Json::array();
@@ -81,7 +81,7 @@ Json task_list(const NodeApi& api, const Json& params) {
 }
 
 Json task_history(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"task", "limit", "cursor"});
+    const Arguments arguments(params);
     const auto id = arguments.id<contracts::TaskId>("task");
     const auto task = require<contracts::Task>(api, keys::task(id), "task");
     const std::string scope = "task_history/" + to_hex(id.view());
@@ -108,7 +108,7 @@ Json task_history(const NodeApi& api, const Json& params) {
 }
 
 Json task_lineage(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"task"});
+    const Arguments arguments(params);
     const auto task = require<contracts::Task>(api, keys::task(arguments.id<contracts::TaskId>("task")), "task");
     Json descendants = Json::array();
     const auto lineage_of = [&](const contracts::TaskId& id) {
@@ -139,7 +139,7 @@ Json task_lineage(const NodeApi& api, const Json& params) {
 }
 
 Json checkpoint_get(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"task", "index"});
+    const Arguments arguments(params);
     const auto task = arguments.id<contracts::TaskId>("task");
     const auto index = static_cast<std::uint32_t>(arguments.number("index", contracts::kMaxSegments));
     return render_checkpoint(
@@ -148,7 +148,7 @@ Json checkpoint_get(const NodeApi& api, const Json& params) {
 }
 
 Json dispute_get(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"dispute"});
+    const Arguments arguments(params);
     const auto id = arguments.id<contracts::DisputeId>("dispute");
     const auto dispute = require<contracts::Dispute>(api, keys::dispute(id), "dispute");
     Json out = render_dispute(dispute, api.one_step_us(id), api.dispute_moves(id));
@@ -157,7 +157,7 @@ Json dispute_get(const NodeApi& api, const Json& params) {
 }
 
 Json dispute_list(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"task", "state", "limit", "cursor"});
+    const Arguments arguments(params);
     const auto state = state_argument(arguments, contracts::DisputeState::kForced);
     const auto task = arguments.has("task") ? std::optional(arguments.id<contracts::TaskId>("task")) : std::nullopt;
     const std::string scope = "dispute_list/" + (task ? to_hex(task->view()) : std::string()) + "/" +
@@ -182,7 +182,7 @@ Json dispute_list(const NodeApi& api, const Json& params) {
 }
 
 Json profile_get(const NodeApi& api, const Json& params) {
-    const Arguments arguments(params, {"task", "profiler"});
+    const Arguments arguments(params);
     const auto id = arguments.id<contracts::TaskId>("task");
     const AccountId profiler = arguments.account("profiler");
     const auto task = require<contracts::Task>(api, keys::task(id), "task");

@@ -8,6 +8,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/state/members.hpp>
 #include <core/dispute/commitment.hpp>
+#include <node/rpc/members.hpp>
 
 namespace assay::rpc {
 
@@ -209,98 +210,15 @@ Json render(const std::optional<dispute::Measurement>& measurement) {
         {"other", dispute::relative_drift(measurement->other)}};
 }
 
-namespace {
-
-/// Bonds, windows and draws of verification.
-Json render_verification_params(const contracts::Params& params) {
-    return {
-        {"protocol_version", params.protocol_version},
-        {"gas_price_min", render(params.gas_price_min)},
-        {"tx_size_max", params.tx_size_max},
-        {"block_size_max", params.block_size_max},
-        {"block_gas_max", params.block_gas_max},
-        {"solver_bond", render(params.solver_bond)},
-        {"verifier_bond", render(params.verifier_bond)},
-        {"challenger_bond", render(params.challenger_bond)},
-        {"unbonding_blocks", params.unbonding_blocks},
-        {"verifiers_per_segment", params.verifiers_per_segment},
-        {"segments_checked", params.segments_checked},
-        {"accept_blocks", params.accept_blocks},
-        {"commit_blocks", params.commit_blocks},
-        {"publish_blocks", params.publish_blocks},
-        {"challenge_blocks", params.challenge_blocks},
-        {"dispute_clock_blocks", params.dispute_clock_blocks},
-        {"dispute_extension_blocks", params.dispute_extension_blocks},
-        {"attest_blocks", params.attest_blocks},
-        {"slash_to_winner_bps", params.slash_to_winner_bps},
-        {"solver_bond_bps", params.solver_bond_bps},
-        {"verifier_bond_bps", params.verifier_bond_bps},
-        {"challenger_bond_bps", params.challenger_bond_bps},
-        {"value_per_check", render(params.value_per_check)},
-        {"value_per_verifier", render(params.value_per_verifier)},
-        {"segments_checked_max", params.segments_checked_max},
-        {"verifiers_per_segment_max", params.verifiers_per_segment_max},
-        {"forced_error_bps", params.forced_error_bps},
-        {"watchers_per_verdict", params.watchers_per_verdict},
-        {"tax_bps", params.tax_bps},
-        {"disclose_blocks", params.disclose_blocks}};
-}
-
-/// Validators, hardware, tolerance, the beacon and gas.
-Json render_other_params(const contracts::Params& params) {
-    Json classes = Json::array();
-    for (const contracts::HardwareClass& each : params.hardware_classes) {
-        classes.push_back({{"name", each.name}, {"least_score", each.least_score}});
+Json render(const std::vector<contracts::HardwareClass>& classes) {
+    Json out = Json::array();
+    for (const contracts::HardwareClass& each : classes) {
+        out.push_back({{"name", each.name}, {"least_score", each.least_score}});
     }
-    return {
-        {"validator_stake_min", render(params.validator_stake_min)},
-        {"validators_max", params.validators_max},
-        {"double_sign_slash_bps", params.double_sign_slash_bps},
-        {"downtime_blocks", params.downtime_blocks},
-        {"jail_blocks", params.jail_blocks},
-        {"hardware_classes", std::move(classes)},
-        {"profilers", params.profilers},
-        {"profilers_min", params.profilers_min},
-        {"profile_segments", params.profile_segments},
-        {"profiling_fee_bps", params.profiling_fee_bps},
-        {"threshold_quantile_ppm", params.threshold_quantile_ppm},
-        {"threshold_confidence_ppm", params.threshold_confidence_ppm},
-        {"threshold_margin_thousandths", params.threshold_margin_thousandths},
-        {"threshold_separation", params.threshold_separation},
-        {"growth_max_thousandths", params.growth_max_thousandths},
-        {"contributor_bond", render(params.contributor_bond)},
-        {"contributors_max", params.contributors_max},
-        {"contribute_blocks", params.contribute_blocks},
-        {"task_value_max", render(params.task_value_max)},
-        {"validator_unbonding_ms", params.validator_unbonding_ms},
-        {"trusting_period_ms", params.trusting_period_ms},
-        {"deadline_slash_bps", params.deadline_slash_bps},
-        {"decline_blocks", params.decline_blocks},
-        {"end_block_gas_max", params.end_block_gas_max},
-        {"draw_blocks", params.draw_blocks},
-        {"draws_max", params.draws_max},
-        {"draw_price", render(params.draw_price)},
-        {"room_price", render(params.room_price)},
-        {"redraw_blocks", params.redraw_blocks},
-        {"redraws_max", params.redraws_max},
-        {"committee_seats", params.committee_seats},
-        {"attest_fee", render(params.attest_fee)},
-        {"block_ms", params.block_ms},
-        {"replay_blocks_max", params.replay_blocks_max},
-        {"work_price", params.work_price},
-        {"memory_default", params.memory_default},
-        {"duty_gas_max", params.duty_gas_max},
-        {"duty_wait_blocks", params.duty_wait_blocks},
-        {"standstill_blocks", params.standstill_blocks}};
-}
-
-}  // namespace
-
-Json render(const contracts::Params& params) {
-    Json out = render_verification_params(params);
-    out.update(render_other_params(params));
     return out;
 }
+
+Json render(const contracts::Params& params) { return members_of(params, contracts::Params::fields()); }
 
 Json render(const contracts::Stake& stake) {
     Json unbonding = Json::array();
@@ -321,6 +239,7 @@ Json render(const contracts::Stake& stake) {
 
 Json render(const contracts::HistoryRecord& record) {
     Json out = render(record.event);
+    out["task"] = render(record.task);
     out["index"] = record.index;
     out["height"] = record.height.value;
     out["tx"] = id_or_null(record.tx);

@@ -27,6 +27,7 @@ Json render(const contracts::Distances& distances);
 /// The relative drifts of a measurement (TOL-6); null if there is none.
 Json render(const std::optional<dispute::Measurement>& measurement);
 Json render(const contracts::ProfileReport& report);
+Json render(const std::vector<contracts::HardwareClass>& classes);
 Json render(const contracts::Params& params);  ///< without `raw`
 Json render(const contracts::Stake& stake);
 Json render(const contracts::Terms& terms);

@@ -2,37 +2,17 @@
 #include <node/rpc/render.hpp>
 
 #include <string>
-#include <type_traits>
 #include <variant>
 
-#include <core/base/fields.hpp>
-#include <core/base/member_name.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/dispute/commitment.hpp>
+#include <node/rpc/members.hpp>
 
 namespace assay::rpc {
 
 namespace {
 
 using namespace contracts;
-
-template <class T>
-Json render_value(const T& value) {
-    if constexpr (std::is_integral_v<T> || std::is_same_v<T, std::string>) {
-        return value;
-    } else if constexpr (std::is_enum_v<T>) {
-        return to_string(value);
-    } else {
-        return rpc::render(value);
-    }
-}
-
-template <class A, auto... members>
-Json members_of(const A& action, Fields<members...> /*fields*/) {
-    Json out = Json::object();
-    (out.emplace(member_name<members>(), render_value(action.*members)), ...);
-    return out;
-}
 
 /// What is shown of an action: its fields under their names, unless there is a function below for it.
 template <class A>

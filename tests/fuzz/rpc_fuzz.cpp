@@ -66,6 +66,22 @@ class FakeNode final : public node::NodeApi {
     }
     std::vector<node::DisputeMove> dispute_moves(const DisputeId&) const override { return {node::DisputeMove{}}; }
     std::optional<double> one_step_us(const DisputeId&) const override { return 1.5; }
+    node::Page<contracts::HistoryRecord> events(const std::optional<AccountId>&, std::uint64_t from, std::uint32_t)
+        const override {
+        return {.items = {contracts::HistoryRecord{}}, .next = from};
+    }
+    node::Page<node::Payment> payments(const AccountId&, std::uint64_t from, std::uint32_t) const override {
+        return {.items = {node::Payment{}}, .next = from};
+    }
+    node::Page<node::ValidatorChange> validator_changes(
+        const std::optional<AccountId>&, std::uint64_t from, std::uint32_t
+    ) const override {
+        return {.items = {node::ValidatorChange{}}, .next = from};
+    }
+    std::vector<node::BlockFees> fees(Height last, std::uint32_t) const override { return {{.height = last, .base_fee = std::nullopt, .gas = 1}}; }
+    std::vector<node::Named> search(const node::IdPrefix& prefix, std::uint32_t) const override {
+        return {{.kind = node::NameKind::kTask, .id = prefix.bytes, .height = {}, .owner = {}}};
+    }
 
   private:
     template <class T>

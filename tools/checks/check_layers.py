@@ -39,7 +39,7 @@ ROOMS = {
     "client": (RULES + ["core/system", "client/http", "consensus/light", "consensus/solo"], ["json", "system"], False),
     "node/api": (RULES + ["core/system"] + CONSENSUS, ["json", "system"], False),
     "node/state": (CORE + ["core/system", "contracts", "consensus"], ["rocksdb", "system"], False),
-    "node/history": (CORE + ["contracts", "consensus", "node/state"], ["system"], False),
+    "node/history": (CORE + ["contracts", "consensus", "node/api", "node/state"], ["system"], False),
     "node/rpc": (RULES + CONSENSUS + CLIENT + ["node/api"], ["json", "system"], False),
     "node/daemon": (RULES + ["core/keys", "core/system", "core/system/log"] + CONSENSUS + CLIENT +
                     ["consensus/cometbft", "node/api", "node/state", "node/history", "node/rpc"],

@@ -9,6 +9,8 @@ std::vector<GeneratedFile> generate_files() {
     return {
         {"docs/protocol/schema.json", dump(schema_json(schema))},
         {"docs/protocol/schema.md", schema_tables(schema)},
+        {"docs/rpc/openrpc.json", dump(openrpc_json())},
+        {"docs/rpc/methods.md", rpc_page()},
         {"tests/vectors/conformance.json", dump(conformance_json(schema, kCaseCounts[2]))},
         {"tests/vectors/primitives.json", dump(primitives_json())},
         {"tests/vectors/encodings.json", dump(encodings_json())},

@@ -28,6 +28,10 @@ Json primitives_json();
 Json encodings_json();
 Json positions_json();
 
+/// docs/rpc/openrpc.json and methods.md.
+Json openrpc_json();
+std::string rpc_page();
+
 struct GeneratedFile {
     std::string path;  ///< from the root of the source tree
     std::string text;

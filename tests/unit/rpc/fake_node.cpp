@@ -255,6 +255,35 @@ std::vector<node::DisputeMove> FakeNode::dispute_moves(const contracts::DisputeI
 
 std::optional<double> FakeNode::one_step_us(const contracts::DisputeId&) const { return 12.5; }
 
+node::Page<contracts::HistoryRecord> FakeNode::events(
+    const std::optional<AccountId>&, std::uint64_t from, std::uint32_t limit
+) const {
+    return page_of(history, from, limit);
+}
+
+node::Page<node::Payment> FakeNode::payments(const AccountId&, std::uint64_t from, std::uint32_t limit) const {
+    return page_of(paid, from, limit);
+}
+
+node::Page<node::ValidatorChange> FakeNode::validator_changes(
+    const std::optional<AccountId>&, std::uint64_t from, std::uint32_t limit
+) const {
+    return page_of(changes, from, limit);
+}
+
+std::vector<node::BlockFees> FakeNode::fees(Height last, std::uint32_t count) const {
+    std::vector<node::BlockFees> out;
+    for (std::uint64_t height = last.value; height != 0 && out.size() < count; --height) {
+        out.push_back({.height = Height{height}, .base_fee = std::nullopt, .gas = 10 * height});
+    }
+    return out;
+}
+
+std::vector<node::Named> FakeNode::search(const node::IdPrefix& prefix, std::uint32_t limit) const {
+    searched = prefix;
+    return {names.begin(), names.begin() + std::min<std::ptrdiff_t>(limit, std::ssize(names))};
+}
+
 void FakeNode::put(const Bytes& slot, Bytes value) {
     const std::lock_guard lock(mutex_);
     state_[slot] = std::move(value);

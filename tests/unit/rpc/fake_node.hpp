@@ -54,6 +54,16 @@ class FakeNode final : public node::NodeApi {
     ) const override;
     std::vector<node::DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
     std::optional<double> one_step_us(const contracts::DisputeId& dispute) const override;
+    node::Page<contracts::HistoryRecord> events(
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+    ) const override;
+    node::Page<node::Payment> payments(const AccountId& account, std::uint64_t from, std::uint32_t limit)
+        const override;
+    node::Page<node::ValidatorChange> validator_changes(
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+    ) const override;
+    std::vector<node::BlockFees> fees(Height last, std::uint32_t count) const override;
+    std::vector<node::Named> search(const node::IdPrefix& prefix, std::uint32_t limit) const override;
 
     void put(const Bytes& slot, Bytes value);
     /// Executes a transaction of `sender` that did not come through this test's client.
@@ -76,6 +86,10 @@ class FakeNode final : public node::NodeApi {
     std::vector<contracts::TaskId> task_ids;
     std::vector<contracts::DisputeId> dispute_ids;
     std::vector<node::DisputeMove> moves;
+    std::vector<node::Payment> paid;
+    std::vector<node::ValidatorChange> changes;
+    std::vector<node::Named> names;
+    mutable node::IdPrefix searched{};  ///< the last prefix that was searched for
     std::uint64_t oldest_height = 0;
     std::uint64_t first_block = 1;
     std::uint64_t first_history = 1;

@@ -9,8 +9,9 @@
 #include <contracts/state/slots.hpp>
 #include <node/rpc/methods.hpp>
 #include <tests/unit/rpc/fake_node.hpp>
+#include <tests/unit/rpc/schema_check.hpp>
 
-/// All methods over a node whose answers the test decides.
+/// All methods over a node whose answers the test decides. Each result is held against its description.
 namespace assay::rpc::test {
 
 struct Server {
@@ -20,7 +21,12 @@ struct Server {
     Json call(const std::string& method, const Json& params = Json::object()) const {
         const Json request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
         Work work;
-        return Json::parse(dispatcher.handle(request.dump(), work));
+        const Json answer = Json::parse(dispatcher.handle(request.dump(), work));
+        if (answer.contains("result")) {
+            INFO(method);
+            CHECK(find_mismatch(method, answer.at("result")) == "");
+        }
+        return answer;
     }
     Json result(const std::string& method, const Json& params = Json::object()) const {
         const Json answer = call(method, params);

@@ -404,6 +404,7 @@ TEST_CASE("each event of a history has its name and its members beside the recor
         const auto& event = each;  // clang 14 captures no structured binding
         HistoryRecord record{id<TaskId>(1), 12, Height{34}, id<Hash256>(5), who, event};
         Json expected = members;
+        expected["task"] = to_hex(id<TaskId>(1).view());
         CAPTURE(event_name(event));
         expected["index"] = 12;
         expected["height"] = 34;

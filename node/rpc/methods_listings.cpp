@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/rpc/method_parts.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/address.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/state/state.hpp>
+#include <node/rpc/arguments.hpp>
+#include <node/rpc/cursor.hpp>
+#include <node/rpc/describe/types.hpp>
+#include <node/rpc/metered_api.hpp>
+#include <node/rpc/render.hpp>
+
+namespace assay::rpc {
+
+using node::NodeApi;
+namespace keys = contracts::keys;
+
+namespace {
+
+constexpr std::size_t kDigitsMin = 4;
+constexpr std::size_t kHashDigits = 64;
+
+bool is_number(std::string_view text) {
+    return !text.empty() && text.size() < 19 &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_event(const std::string& word) {
+    static const std::vector<std::string> kNames = describe::event_names();
+    return std::find(kNames.begin(), kNames.end(), word) != kNames.end();
+}
+
+Json render_named(const node::Named& named) {
+    static constexpr std::array<const char*, 6> kKinds{"account", "block", "tx", "task", "dispute", "validator"};
+    Json id = to_hex(named.id);
+    if (named.kind == node::NameKind::kAccount) {
+        AccountId account;
+        std::copy(named.id.begin(), named.id.end(), account.data.begin());
+        id = render(account);
+    }
+    return {
+        {"kind", kKinds.at(static_cast<std::size_t>(named.kind) - 1)},
+        {"id", std::move(id)},
+        {"height", named.height.value == 0 ? Json() : Json(named.height.value)},
+        {"account", named.owner.is_zero() ? Json() : render(named.owner)}};
+}
+
+/// What an id that is given as a whole names in the state, which may be older than the node's listings.
+std::vector<node::Named> find_in_state(const NodeApi& api, const node::IdPrefix& whole) {
+    Hash256 id;
+    std::copy(whole.bytes.begin(), whole.bytes.end(), id.data.begin());
+    const auto named = [&](node::NameKind kind) {
+        return node::Named{.kind = kind, .id = whole.bytes, .height = {}, .owner = {}};
+    };
+    std::vector<node::Named> out;
+    if (api.state(keys::account(AccountId{id.data}))) {
+        out.push_back(named(node::NameKind::kAccount));
+    }
+    if (api.state(keys::task(contracts::TaskId{id.data}))) {
+        out.push_back(named(node::NameKind::kTask));
+    }
+    if (api.state(keys::dispute(contracts::DisputeId{id.data}))) {
+        out.push_back(named(node::NameKind::kDispute));
+    }
+    return out;
+}
+
+/// The bits that the beginning of an id in hex, or of an address, stands for.
+node::IdPrefix prefix_of(const std::string& text) {
+    const auto fail = [] {
+        return Fault(
+            kInvalidParams,
+            "parameter \"prefix\" must be at least 4 hex digits of an id, the beginning of an address with at least 4 "
+            "characters after assay1, or the number of a block",
+            {{"parameter", "prefix"}}
+        );
+    };
+    node::IdPrefix out;
+    const auto add = [&out](std::uint32_t value, std::uint32_t bits) {
+        for (std::uint32_t bit = bits; bit-- > 0 && out.bits < 4 * kHashDigits; ++out.bits) {
+            if (out.bits % 8 == 0) {
+                out.bytes.push_back(0);
+            }
+            out.bytes.back() |= static_cast<std::uint8_t>(((value >> bit) & 1U) << (7 - out.bits % 8));
+        }
+    };
+    if (const auto groups = crypto::decode_address_prefix(text)) {
+        for (const std::uint8_t group : *groups) {
+            add(group, 5);
+        }
+        return groups->size() >= kDigitsMin ? out : throw fail();
+    }
+    if (text.size() < kDigitsMin || text.size() > kHashDigits) {
+        throw fail();
+    }
+    for (const char c : text) {
+        const bool is_digit = c >= '0' && c <= '9';
+        if (!is_digit && (c < 'a' || c > 'f')) {
+            throw fail();
+        }
+        add(static_cast<std::uint32_t>(is_digit ? c - '0' : c - 'a' + 10), 4);
+    }
+    return out;
+}
+
+}  // namespace
+
+Json search(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params);
+    const std::string text = arguments.text("prefix");
+    const auto limit = static_cast<std::uint32_t>(std::max<std::uint64_t>(arguments.number_or("limit", 20, 100), 1));
+    std::vector<node::Named> found;
+    if (is_number(text)) {
+        const Height height{std::stoull(text)};
+        const auto status = api.status();
+        const auto block = height <= status.height && height >= status.first_block ? api.block(height) : std::nullopt;
+        if (block) {
+            found.push_back(
+                {.kind = node::NameKind::kBlock,
+                 .id = Bytes(block->hash.data.begin(), block->hash.data.end()),
+                 .height = height,
+                 .owner = {}}
+            );
+        }
+    }
+    bool is_whole = true;
+    if (!is_number(text) || text.size() >= kDigitsMin) {
+        const node::IdPrefix prefix = prefix_of(text);
+        auto names = api.search(prefix, limit + 1);
+        if (names.empty() && prefix.bits >= 4 * kHashDigits) {
+            names = find_in_state(api, prefix);
+        }
+        found.insert(found.end(), names.begin(), names.end());
+    }
+    if (found.size() > limit) {
+        is_whole = false;
+        found.resize(limit);
+    }
+    Json results = Json::array();
+    for (const node::Named& each : found) {
+        results.push_back(render_named(each));
+    }
+    return {{"results", std::move(results)}, {"is_whole", is_whole}};
+}
+
+Json event_list(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params);
+    const std::string event = arguments.has("event") ? arguments.text("event") : std::string();
+    if (!event.empty() && !is_event(event)) {
+        throw Fault(kInvalidParams, "parameter \"event\" names no event", {{"parameter", "event"}});
+    }
+    const auto account =
+        arguments.has("account") ? std::optional(arguments.account("account")) : std::optional<AccountId>();
+    const std::string scope = "event_list/" + event + "/" + (account ? to_hex(account->view()) : std::string());
+    Json events = Json::array();
+    const auto next = scan(
+        arguments.from(scope), arguments.limit(),
+        [&](std::uint64_t from, std::uint32_t count) { return api.events(account, from, count); },
+        [&](const contracts::HistoryRecord& record) {
+            if (!event.empty() && event != contracts::event_name(record.event)) {
+                return false;
+            }
+            events.push_back(render(record));
+            return true;
+        }
+    );
+    return {
+        {"events", std::move(events)}, {"next_cursor", next_cursor(scope, next)}, {"first_height", first_history(api)}};
+}
+
+Json account_payments(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params);
+    const AccountId account = arguments.account("account");
+    const std::string scope = "account_payments/" + to_hex(account.view());
+    const auto page = api.payments(account, arguments.from(scope), arguments.limit());
+    Json payments = Json::array();
+    for (const node::Payment& payment : page.items) {
+        payments.push_back(
+            {{"height", payment.height.value},
+             {"tx", payment.tx.is_zero() ? Json() : render(payment.tx)},
+             {"task", payment.task ? render(*payment.task) : Json()},
+             {"reason", payment.reason ? Json(contracts::to_string(*payment.reason)) : Json()},
+             {"from", payment.from.is_zero() ? Json() : render(payment.from)},
+             {"amount", render(payment.amount)}}
+        );
+    }
+    return {
+        {"payments", std::move(payments)},
+        {"next_cursor", next_cursor(scope, page.next)},
+        {"first_height", first_history(api)}};
+}
+
+Json validator_history(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params);
+    const auto account =
+        arguments.has("account") ? std::optional(arguments.account("account")) : std::optional<AccountId>();
+    const std::string scope = "validator_history/" + (account ? to_hex(account->view()) : std::string());
+    const auto page = api.validator_changes(account, arguments.from(scope), arguments.limit());
+    Json changes = Json::array();
+    for (const node::ValidatorChange& change : page.items) {
+        changes.push_back(
+            {{"height", change.height.value},
+             {"account", render(change.account)},
+             {"power", change.power},
+             {"jailed_until", change.jailed_until.value == 0 ? Json() : Json(change.jailed_until.value)},
+             {"is_banned", change.is_banned},
+             {"slashed", render(change.slashed)}}
+        );
+    }
+    return {
+        {"changes", std::move(changes)},
+        {"next_cursor", next_cursor(scope, page.next)},
+        {"first_height", first_history(api)}};
+}
+
+Json fee_history(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params);
+    const Height last{arguments.number_or("height", api.status().height.value, kAny)};
+    const auto count = static_cast<std::uint32_t>(std::max<std::uint64_t>(arguments.number_or("count", 50, 100), 1));
+    const contracts::Params values = api.params();
+    Json blocks = Json::array();
+    for (const node::BlockFees& fees : api.fees(last, count)) {
+        blocks.push_back(
+            {{"height", fees.height.value},
+             {"base_fee", render(fees.base_fee.value_or(values.gas_price_min))},
+             {"gas", fees.gas}}
+        );
+    }
+    return {
+        {"blocks", std::move(blocks)},
+        {"next_base_fee", render(find<Amount>(api, keys::base_fee()).value_or(values.gas_price_min))},
+        {"gas_price_min", render(values.gas_price_min)},
+        {"gas_max", values.block_gas_max}};
+}
+
+Json supply_get(const NodeApi& api, const Json& params) {
+    const Arguments arguments(params);
+    const auto supply = require<contracts::Supply>(api, keys::supply(), "supply");
+    return {
+        {"genesis", render(supply.genesis)},
+        {"burned", render(supply.burned)},
+        {"supply", render(Amount{supply.genesis.grains - supply.burned.grains})},
+        {"treasury", render(supply.treasury)},
+        {"raw", to_hex(codec::encode(supply))}};
+}
+
+}  // namespace assay::rpc
