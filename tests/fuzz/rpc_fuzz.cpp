@@ -78,7 +78,9 @@ class FakeNode final : public node::NodeApi {
     ) const override {
         return {.items = {node::ValidatorChange{}}, .next = from};
     }
-    std::vector<node::BlockFees> fees(Height last, std::uint32_t) const override { return {{.height = last, .base_fee = std::nullopt, .gas = 1}}; }
+    std::vector<node::BlockFees> fees(Height last, std::uint32_t) const override {
+        return {{.height = last, .base_fee = std::nullopt, .gas = 1}};
+    }
     std::vector<node::Named> search(const node::IdPrefix& prefix, std::uint32_t) const override {
         return {{.kind = node::NameKind::kTask, .id = prefix.bytes, .height = {}, .owner = {}}};
     }

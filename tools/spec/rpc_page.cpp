@@ -21,14 +21,17 @@ std::string text_of(const Json& schema);
 
 /// "{a: x, b: y}" for an object that has no name of its own.
 std::string members_of(const Json& schema) {
+    if (!schema.contains("properties")) {
+        return "an object";
+    }
     std::string out;
-    for (const auto& [name, member] : schema.value("properties", Json::object()).items()) {
+    for (const auto& [name, member] : schema.at("properties").items()) {
         out += (out.empty() ? "`" : ", `") + name + "`: " + text_of(member);
         if (member.contains("description")) {
             out += " (" + member.at("description").get<std::string>() + ")";
         }
     }
-    return out.empty() ? "an object" : "an object of " + out;
+    return "an object of " + out;
 }
 
 std::string any_of(const Json& schemas) {
@@ -68,7 +71,10 @@ std::string text_of(const Json& schema) {
     if (type == "integer" && schema.contains("maximum")) {
         return "a number from " + schema.at("minimum").dump() + " to " + schema.at("maximum").dump();
     }
-    return type == "integer" ? "a whole number" : type == "boolean" ? "true or false" : type == "null" ? "null" : "a " + type;
+    return type == "integer"   ? "a whole number"
+           : type == "boolean" ? "true or false"
+           : type == "null"    ? "null"
+                               : "a " + type;
 }
 
 std::string table_of(const Json& schema) {
@@ -89,8 +95,8 @@ std::string section_of(const Json& method) {
     if (!method.at("params").empty()) {
         out += "| parameter | shape | what it is |\n|---|---|---|\n";
         for (const Json& param : method.at("params")) {
-            out += "| `" + param.at("name").get<std::string>() + "`" + (param.at("required") ? "" : ", optional") + " | " +
-                   text_of(param.at("schema")) + " | " + param.value("description", "") + " |\n";
+            out += "| `" + param.at("name").get<std::string>() + "`" + (param.at("required") ? "" : ", optional") +
+                   " | " + text_of(param.at("schema")) + " | " + param.value("description", "") + " |\n";
         }
         out += "\n";
     }
@@ -118,13 +124,14 @@ std::string shape_of(const std::string& name, const Json& schema) {
     if (schema.contains("pattern")) {
         return out + "A string of the form `" + schema.at("pattern").get<std::string>() + "`.\n\n";
     }
-    return out + (schema.contains("properties") ? std::string("It has no members.") : "It is " + text_of(schema) + ".") +
+    return out +
+           (schema.contains("properties") ? std::string("It has no members.") : "It is " + text_of(schema) + ".") +
            "\n\n";
 }
 
 }  // namespace
 
-Json openrpc_json() { return describe::openrpc_document("0"); }
+Json openrpc_json() { return describe::openrpc_document(ASSAY_VERSION); }
 
 std::string rpc_page() {
     const Json document = openrpc_json();
