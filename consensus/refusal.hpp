@@ -12,6 +12,7 @@ enum class [[nodiscard]] RefusalReason : std::uint8_t{
     kAlreadyKnown = 3,  ///< the same transaction is already in the mempool
     kStopping = 4,      ///< the node is shutting down
     kUnreachable = 5,   ///< the process of the consensus engine cannot be reached
+    kReadOnly = 6,      ///< the node only shows what it has
 };
 
 struct Refusal {

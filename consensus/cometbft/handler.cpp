@@ -262,6 +262,7 @@ void Handler::check_tx(const abci::Request& request, abci::Response& response) {
         case consensus::RefusalReason::kFull:
         case consensus::RefusalReason::kStopping:
         case consensus::RefusalReason::kUnreachable:  // which a mempool of this process never is
+        case consensus::RefusalReason::kReadOnly:
             refuse(kMempoolFull, "the mempool is full");
             return;
     }

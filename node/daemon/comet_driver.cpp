@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/daemon/comet_driver.hpp>
+#include <node/daemon/stored_blocks.hpp>
 
 #include <utility>
 
@@ -207,26 +208,7 @@ Driver::Waiting CometDriver::waiting() const {
     return {.txs = waiting.txs, .bytes = waiting.bytes};
 }
 
-StoredBlock CometDriver::block(Height height) const {
-    history::KeptBlock block = application_.kept_block(height);
-    StoredBlock out{
-        .height = height,
-        .hash = block.hash,
-        .parent = std::nullopt,
-        .time_ms = block.time_ms,
-        .proposer = block.proposer,
-        .parent_app_hash = application_.app_hash_at(Height{height.value - 1}),
-        .app_hash = application_.app_hash_at(height),
-        .txs = std::move(block.txs),
-        .receipts = {},
-        .signed_block = std::nullopt};
-    if (height.value == 1) {
-        out.parent = Hash256{};
-    } else if (height > application_.committed()->first_block()) {
-        out.parent = application_.kept_block(Height{height.value - 1}).hash;
-    }
-    return out;
-}
+StoredBlock CometDriver::block(Height height) const { return kept_block(application_, height); }
 
 std::optional<Bytes> CometDriver::tx(const history::TxPlace& place, const history::TxRecord&) const {
     return history::Reader(application_.committed()->snapshot()).kept_tx(place);

@@ -209,6 +209,16 @@ int run_init(const InitOptions& options) {
     return kExitOk;
 }
 
+/// The settings of a home. What is inspected need have none: a genesis file and the data are enough.
+static Config start_config(const StartOptions& options) {
+    if (!options.only_inspects || std::filesystem::exists(options.home.config())) {
+        return read_config(options.home.config(), process_environment());
+    }
+    Config config;
+    config.engine = read_genesis_engine(options.home.genesis()).value_or(config.engine);
+    return config;
+}
+
 int run_start(const StartOptions& options) {
     log::start(options.log);
     const StopSignals signals;
@@ -216,7 +226,7 @@ int run_start(const StartOptions& options) {
     if (!std::filesystem::exists(home.genesis())) {
         throw ConfigError(home.root.string() + " is not initialised: run assayd init --home " + home.root.string());
     }
-    Config config = read_config(home.config(), process_environment());
+    Config config = start_config(options);
     config.engine = options.engine.value_or(config.engine);
     config.cometbft_program = options.cometbft_program.value_or(config.cometbft_program);
     config.rpc_address = options.rpc_address.value_or(config.rpc_address);
@@ -230,7 +240,9 @@ int run_start(const StartOptions& options) {
         .home = home,
         .config = config,
         .genesis = read_genesis(home.genesis()),
-        .key = read_node_key(home.node_key()),
+        // Nothing is signed by a node that makes no blocks, so a copy of the data needs no key.
+        .key = options.only_inspects ? crypto::SecretKey::generate() : read_node_key(home.node_key()),
+        .only_inspects = options.only_inspects,
         .on_failure = [&failure](const std::string& what) { failure.set(what); },
         .on_note = [](const std::string& text) { log::info(text); },
         .on_disk_failure = end_with_disk,

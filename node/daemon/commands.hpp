@@ -55,6 +55,7 @@ struct StartOptions {
     std::optional<std::uint16_t> rpc_port;
     std::optional<std::uint32_t> block_interval_ms;
     std::optional<bool> create_empty_blocks;
+    bool only_inspects = false;  ///< serves what the home has, without making blocks
     log::Options log{};
 };
 int run_start(const StartOptions& options);

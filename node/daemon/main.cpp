@@ -62,6 +62,7 @@ class CommandLine {
         add_init();
         add_testnet();
         add_start();
+        add_inspect();
         add_others();
     }
 
@@ -138,12 +139,24 @@ class CommandLine {
         });
         add_home(command);
         add_engine(command);
-        command->add_option("--rpc-address", start_.rpc_address, "IP address on which the JSON-RPC listens");
-        command->add_option("--rpc-port", start_.rpc_port, "Port of the JSON-RPC; 0 takes any free one");
+        add_rpc(command);
         command->add_option("--block-interval-ms", start_.block_interval_ms, "Milliseconds between blocks")
             ->check(CLI::PositiveNumber);
         log::add_options(*command, start_.log);
         command->add_option("--create-empty-blocks", start_.create_empty_blocks, "true or false");
+    }
+
+    void add_inspect() {
+        CLI::App* const command =
+            add("inspect", "Serve the data of a node that is not running; makes no blocks and takes no transactions",
+                [this] {
+                    start_.home = {home_};
+                    start_.only_inspects = true;
+                    return run_start(start_);
+                });
+        add_home(command);
+        add_rpc(command);
+        log::add_options(*command, start_.log);
     }
 
     void add_others() {
@@ -166,6 +179,10 @@ class CommandLine {
     }
     void add_home(CLI::App* command) {
         command->add_option("--home", home_, "The node's home directory")->capture_default_str();
+    }
+    void add_rpc(CLI::App* command) {
+        command->add_option("--rpc-address", start_.rpc_address, "IP address on which the JSON-RPC listens");
+        command->add_option("--rpc-port", start_.rpc_port, "Port of the JSON-RPC; 0 takes any free one");
     }
     void add_output(CLI::App* command) {
         command->add_option("-o,--output", output_, "text or json")->check(CLI::IsMember({"text", "json"}));

@@ -9,6 +9,7 @@
 #include <contracts/state/slots.hpp>
 #include <node/daemon/comet_start.hpp>
 #include <node/daemon/solo_driver.hpp>
+#include <node/daemon/inspect_driver.hpp>
 #include <node/history/names.hpp>
 
 namespace assay::node {
@@ -84,6 +85,11 @@ std::unique_ptr<Driver> Node::make_driver() {
     application_.init(options_.genesis);
     warn_of_interval(options_, application_.committed()->params());
     check_pruning(options_.config, application_.committed()->params().unbonding_blocks);
+    if (options_.only_inspects) {
+        return std::make_unique<InspectDriver>(
+            application_, options_.config.engine, options_.home.block_log(), options_.genesis.chain_id
+        );
+    }
     const auto on_failure = [this](const std::string& what) { fail(what); };
     if (options_.config.engine == EngineKind::kCometBft) {
         return make_comet_driver(options_, application_, on_failure);

@@ -26,6 +26,8 @@ struct NodeOptions {
     Config config;
     contracts::Genesis genesis;
     crypto::SecretKey key;
+    /// Makes no blocks and takes no transactions.
+    bool only_inspects = false;
     /// Called once, on a thread of the engine, when the node cannot continue.
     std::function<void(const std::string&)> on_failure;
     /// Messages for the operator, one line each, about events other than blocks. Called on any thread. May be empty.

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <node/daemon/stored_blocks.hpp>
 #include <node/state/store.hpp>
 
 namespace assay::node {
@@ -42,26 +43,7 @@ Driver::Waiting SoloDriver::waiting() const {
     return {.txs = size.txs, .bytes = size.bytes};
 }
 
-StoredBlock SoloDriver::block(Height height) const {
-    auto record = log_.read(height);
-    if (!record) {
-        throw storage::StorageError("block log: block " + std::to_string(height.value) + " is not there");
-    }
-    const solo::BlockHeader& header = record->block.header;
-    StoredBlock out{
-        .height = header.height,
-        .hash = solo::block_hash(header),
-        .parent = header.parent,
-        .time_ms = header.time_ms,
-        .proposer = header.proposer,
-        .parent_app_hash = header.app_hash,
-        .app_hash = record->app_hash,
-        .txs = record->block.txs,
-        .receipts = {},
-        .signed_block = {}};
-    out.signed_block = std::move(record->block);
-    return out;
-}
+StoredBlock SoloDriver::block(Height height) const { return logged_block(log_, height); }
 
 std::optional<Bytes> SoloDriver::tx(const history::TxPlace& place, const history::TxRecord& record) const {
     return log_.read_part(place.height, record.before_end, record.size_bytes);

@@ -178,6 +178,8 @@ Json tx_submit(NodeApi& api, const Json& params) {
             break;
         case consensus::RefusalReason::kStopping:
             throw Fault(kUnavailable, "the node is stopping");
+        case consensus::RefusalReason::kReadOnly:
+            throw Fault(kUnavailable, "this node only shows what it has (assayd inspect): it takes no transactions");
         case consensus::RefusalReason::kUnreachable:
             throw Fault(kUnavailable, "the consensus engine cannot be reached; try again");
         case consensus::RefusalReason::kAlreadyKnown:
