@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <client/http/push.hpp>
 
 /// HTTP/1.1 for the node's RPC server, the workers' artifact servers, and their clients. Servers are
 /// Boost.Beast, the client is libcurl.
@@ -48,8 +49,11 @@ struct HttpRequest {
     std::string method;  ///< "GET", "POST", ...
     std::string target;  ///< "/artifact/ab12"
     std::string body;
-    std::string host{};          ///< the Host field as it was sent; empty if absent
-    std::string content_type{};  ///< the Content-Type field, likewise
+    std::string host{};           ///< the Host field as it was sent; empty if absent
+    std::string content_type{};   ///< the Content-Type field, likewise
+    std::string origin{};         ///< the Origin field: of the page that a browser asks for
+    std::string last_event_id{};  ///< the Last-Event-ID field of a reader of server-sent events
+    bool is_upgrade = false;      ///< it asks for a WebSocket
 };
 
 struct HttpResponse {
@@ -59,6 +63,9 @@ struct HttpResponse {
     /// Sent instead of body, streamed. A request with a field Range gets that part of it (206, or 416).
     std::optional<std::filesystem::path> file = std::nullopt;
     std::vector<std::pair<std::string, std::string>> fields{};  ///< further header fields, by name
+    /// Instead of all that: turns the connection into a WebSocket, if the request asks for one, or else into a stream
+    /// of server-sent events.
+    std::shared_ptr<PushHandler> push{};
 };
 
 /// Each connection uses a slot and each request some memory. When either runs out, the client address that uses the

@@ -122,6 +122,7 @@ struct HttpServer::Impl final : HttpSessionHost {
     void begin(HttpSession& session, std::uint64_t exchange, HttpRequest request) override;
     void abandon(HttpSession& session) override;
     void ended(HttpSession& session) override;
+    void adopt(const std::shared_ptr<HttpSession>& session) override;
 
     void bind();
     void run();
@@ -249,7 +250,7 @@ void HttpServer::Impl::admit(int fd, const tcp::endpoint& from) {
     }
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    const auto session = make_http_session(*context, from.protocol().family(), fd, address, *this);
+    const auto session = make_http_session(context, from.protocol().family(), fd, address, *this);
     places.add(session);
     session->start();
 }
@@ -290,6 +291,11 @@ void HttpServer::Impl::ended(HttpSession& session) {
         changed.notify_all();
     }
     dispatch_soon();
+}
+
+void HttpServer::Impl::adopt(const std::shared_ptr<HttpSession>& session) {
+    places.add(session);
+    session->start();
 }
 
 void HttpServer::Impl::sweep() {

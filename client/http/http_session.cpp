@@ -18,13 +18,15 @@
 #include <boost/beast/http/fields.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/status.hpp>
-#include <boost/optional/optional.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
 
 #include <netinet/in.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 
+#include <client/http/growing_body.hpp>
 #include <client/http/http_range.hpp>
+#include <client/http/push_session.hpp>
 #include <client/http/sent_file.hpp>
 
 namespace assay::http {
@@ -43,39 +45,19 @@ constexpr std::size_t kFilePiece = 256U << 10U;
 constexpr std::chrono::milliseconds kLinger{1'000};
 constexpr std::uint64_t kLingerBytes = 16U << 20U;
 
-/// A body that takes no memory for what a client merely announces.
-struct GrowingBody {
-    using value_type = std::string;
-
-    class reader {  // NOLINT(readability-identifier-naming): the name that Beast asks for
-      public:
-        template <bool kIsRequest, class Fields>
-        reader(beast_http::header<kIsRequest, Fields>&, value_type& body) : body_(body) {}
-        void init(const boost::optional<std::uint64_t>&, ErrorCode& error) { error = {}; }
-        template <class Buffers>
-        std::size_t put(const Buffers& buffers, ErrorCode& error) {
-            error = {};
-            std::size_t count = 0;
-            for (auto it = asio::buffer_sequence_begin(buffers); it != asio::buffer_sequence_end(buffers); ++it) {
-                const asio::const_buffer piece = *it;
-                body_.append(static_cast<const char*>(piece.data()), piece.size());
-                count += piece.size();
-            }
-            return count;
-        }
-        void finish(ErrorCode& error) { error = {}; }
-
-      private:
-        value_type& body_;
-    };
-};
-
 using Parser = beast_http::request_parser<GrowingBody>;
 
 class Session final : public HttpSession, public std::enable_shared_from_this<Session> {
   public:
-    Session(asio::io_context& context, int family, int fd, const ClientAddress& address, HttpSessionHost& host)
-        : HttpSession(address), host_(host), socket_(context, {family, IPPROTO_TCP}, fd) {
+    Session(
+        const std::shared_ptr<asio::io_context>& context, int family, int fd, const ClientAddress& address,
+        HttpSessionHost& host
+    )
+        : HttpSession(address),
+          host_(host),
+          context_(context),
+          family_(family),
+          socket_(*context, {family, IPPROTO_TCP}, fd) {
         socket_.native_non_blocking(true);
     }
 
@@ -95,6 +77,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     bool advance(ErrorCode& error);
     bool begin_body();
     void begin_exchange();
+    void give_socket(std::shared_ptr<PushHandler> handler);
     void refuse(const HttpResponse& response);
     std::string choose_range(HttpResponse& response);
     void send(HttpResponse response);
@@ -104,7 +87,10 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
     void sent();
 
     HttpSessionHost& host_;
+    std::shared_ptr<asio::io_context> context_;
+    int family_ = 0;
     Stream socket_;
+    std::optional<UpgradeRequest> upgrade_;  // of the request that is being answered
     std::array<char, kReadBytes> piece_{};
     std::string input_;  // received and not parsed
     std::optional<Parser> parser_;
@@ -281,7 +267,11 @@ void Session::begin_exchange() {
         .target = std::string(message.target()),
         .body = std::move(message.body()),
         .host = std::string(message[beast_http::field::host]),
-        .content_type = std::string(message[beast_http::field::content_type])};
+        .content_type = std::string(message[beast_http::field::content_type]),
+        .origin = std::string(message[beast_http::field::origin]),
+        .last_event_id = std::string(message["Last-Event-ID"]),
+        .is_upgrade = boost::beast::websocket::is_upgrade(message)};
+    upgrade_ = request.is_upgrade ? std::optional(UpgradeRequest(message.base())) : std::nullopt;
     head_only_ = request.method == "HEAD";
     // No answer has a validator that If-Range could name, so the field makes every condition false.
     const bool has_range = request.method == "GET" && message[beast_http::field::if_range].empty();
@@ -304,8 +294,36 @@ void Session::wait(std::uint64_t exchange) {
 void Session::answer(std::uint64_t exchange, HttpResponse response) {
     if (exchange == exchange_ && (state_ == State::kRunning || state_ == State::kWaiting)) {
         host_.give_memory(*this, bytes());  // the request's
-        send(std::move(response));
+        if (response.push) {
+            give_socket(std::move(response.push));
+        } else {
+            send(std::move(response));
+        }
     }
+}
+
+/// Ends this session; another one goes on with its connection.
+void Session::give_socket(std::shared_ptr<PushHandler> handler) {
+    const auto self = shared_from_this();
+    if (has_ended_ || host_.is_stopping()) {
+        handler->closed();
+        close();
+        return;
+    }
+    ErrorCode error;
+    const int fd = socket_.release(error);
+    if (error) {
+        handler->closed();
+        close();
+        return;
+    }
+    state_ = State::kClosed;
+    host_.ended(*this);
+    const GivenSocket given{.family = family_, .fd = fd, .address = address()};
+    host_.adopt(
+        upgrade_ ? make_web_socket(context_, given, host_, std::move(handler), *std::move(upgrade_))
+                 : make_event_stream(context_, given, host_, std::move(handler))
+    );
 }
 
 void Session::refuse(const HttpResponse& response) {
@@ -462,7 +480,8 @@ HttpResponse text_response(unsigned status, std::string text) {
 }
 
 std::shared_ptr<HttpSession> make_http_session(
-    asio::io_context& context, int family, int fd, const ClientAddress& address, HttpSessionHost& host
+    const std::shared_ptr<asio::io_context>& context, int family, int fd, const ClientAddress& address,
+    HttpSessionHost& host
 ) {
     return std::make_shared<Session>(context, family, fd, address, host);
 }

@@ -40,6 +40,8 @@ class HttpSessionHost {
     virtual void abandon(HttpSession& session) = 0;
     /// Called when the connection is closed. The host must then drop the session.
     virtual void ended(HttpSession& session) = 0;
+    /// Called when a session has given its socket to `session`, after ended(). The host must keep and start it.
+    virtual void adopt(const std::shared_ptr<HttpSession>& session) = 0;
 
   protected:
     ~HttpSessionHost() = default;
@@ -92,7 +94,8 @@ class HttpSession {
 /// Takes ownership of the connected, non-blocking socket `fd` of protocol family `family`. `host` and `context` must
 /// outlive the session.
 std::shared_ptr<HttpSession> make_http_session(
-    boost::asio::io_context& context, int family, int fd, const ClientAddress& address, HttpSessionHost& host
+    const std::shared_ptr<boost::asio::io_context>& context, int family, int fd, const ClientAddress& address,
+    HttpSessionHost& host
 );
 
 }  // namespace assay::http

@@ -110,6 +110,8 @@ class NodeApi {
     virtual Page<contracts::HistoryRecord> events(
         const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
     ) const = 0;
+    /// Returns everything that happened in tasks with one block, in order.
+    virtual std::vector<contracts::HistoryRecord> events_of(Height height) const = 0;
     /// Returns what the account was paid, oldest first.
     virtual Page<Payment> payments(const AccountId& account, std::uint64_t from, std::uint32_t limit) const = 0;
     /// Returns the changes of validators, oldest first; with `account` only its own.

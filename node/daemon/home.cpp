@@ -106,6 +106,10 @@ LastStop take_last_stop(const Home& home) {
     return LastStop::kClean;
 }
 
+LastStop read_last_stop(const Home& home) {
+    return std::filesystem::exists(home.clean_stop()) ? LastStop::kClean : LastStop::kUnclean;
+}
+
 void mark_clean_stop(const Home& home) {
     const int fd = ::open(home.clean_stop().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd >= 0) {

@@ -68,6 +68,8 @@ contracts::ConsensusKey consensus_key(const cometbft::Validator& validator);
 /// Returns how the last run ended and records that a new one has begun. Call once, with the lock held, before log and
 /// database are opened.
 LastStop take_last_stop(const Home& home);
+/// The same without taking it: for whoever only reads.
+LastStop read_last_stop(const Home& home);
 /// Records that this run ended cleanly.
 void mark_clean_stop(const Home& home);
 

@@ -64,7 +64,7 @@ consensus::MempoolLimits mempool_limits(const Config& config) {
 Node::Node(NodeOptions options)
     : options_(std::move(options)),
       lock_(prepare(options_.home)),
-      last_stop_(take_last_stop(options_.home)),
+      last_stop_(options_.only_inspects ? read_last_stop(options_.home) : take_last_stop(options_.home)),
       started_at_(std::chrono::steady_clock::now()),
       store_(options_.home.db(), {.in_memory = false, .fault = {}, .on_disk_failure = options_.on_disk_failure}),
       application_(
@@ -116,7 +116,7 @@ std::unique_ptr<Driver> Node::make_driver() {
 
 void Node::stop() {
     driver_->stop();
-    if (!stopped_.exchange(true) && !failed_) {
+    if (!stopped_.exchange(true) && !failed_ && !options_.only_inspects) {
         mark_clean_stop(options_.home);
     }
 }
@@ -263,6 +263,10 @@ Page<contracts::HistoryRecord> Node::events(
     const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
 ) const {
     return history::Reader(application_.committed()->snapshot()).events(account, from, limit);
+}
+
+std::vector<contracts::HistoryRecord> Node::events_of(Height height) const {
+    return history::Reader(application_.committed()->snapshot()).events_of(height);
 }
 
 Page<Payment> Node::payments(const AccountId& account, std::uint64_t from, std::uint32_t limit) const {

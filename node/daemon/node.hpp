@@ -77,6 +77,7 @@ class Node final : public NodeApi {
     Page<contracts::HistoryRecord> events(
         const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
     ) const override;
+    std::vector<contracts::HistoryRecord> events_of(Height height) const override;
     Page<Payment> payments(const AccountId& account, std::uint64_t from, std::uint32_t limit) const override;
     Page<ValidatorChange> validator_changes(
         const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit

@@ -102,6 +102,8 @@ class Reader {
     node::Page<contracts::HistoryRecord> events(
         const std::optional<AccountId>& account, std::uint64_t from, std::size_t limit
     ) const;
+    /// Returns all events of one block.
+    std::vector<contracts::HistoryRecord> events_of(Height height) const;
     node::Page<node::Payment> payments(const AccountId& account, std::uint64_t from, std::size_t limit) const;
     node::Page<node::ValidatorChange> validator_changes(
         const std::optional<AccountId>& account, std::uint64_t from, std::size_t limit

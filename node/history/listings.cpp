@@ -3,13 +3,13 @@
 
 #include <numeric>
 #include <optional>
-#include <set>
-#include <type_traits>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include <core/base/fields.hpp>
+#include <contracts/state/mentions.hpp>
 #include <contracts/state/slots.hpp>
 #include <node/history/index.hpp>
 #include <node/history/keys.hpp>
@@ -18,50 +18,12 @@
 namespace assay::history {
 namespace {
 
-using Accounts = std::set<AccountId>;
-
 /// Where the record of an event is.
 struct RecordPlace {
     contracts::TaskId task;
     std::uint32_t index = 0;
     static constexpr auto fields() { return Fields<&RecordPlace::task, &RecordPlace::index>{}; }
 };
-
-template <class T>
-struct IsVector : std::false_type {};
-template <class T>
-struct IsVector<std::vector<T>> : std::true_type {};
-
-template <class T>
-void collect(const T& value, Accounts& out);
-
-template <class T, auto... members>
-void collect_members(const T& value, Fields<members...> /*fields*/, Accounts& out) {
-    (collect(value.*members, out), ...);
-}
-
-/// All accounts that a value has in it, at any depth.
-template <class T>
-void collect(const T& value, Accounts& out) {
-    if constexpr (std::is_same_v<T, AccountId>) {
-        if (!value.is_zero()) {
-            out.insert(value);
-        }
-    } else if constexpr (IsVector<T>::value) {
-        for (const auto& each : value) {
-            collect(each, out);
-        }
-    } else if constexpr (requires { T::fields(); }) {
-        collect_members(value, T::fields(), out);
-    }
-}
-
-Accounts accounts_of(const contracts::HistoryRecord& record) {
-    Accounts out;
-    collect(record.actor, out);
-    std::visit([&out](const auto& event) { collect(event, out); }, record.event);
-    return out;
-}
 
 void put_payment(storage::Batch& batch, const AccountId& to, std::uint64_t here, const node::Payment& payment) {
     put(batch, with_number(make_key(Kind::kPayment, to.view()), here), payment);
@@ -73,7 +35,7 @@ void index_events(storage::Batch& batch, Height height, const std::vector<contra
         const std::uint64_t here = position(height, i);
         const RecordPlace place{.task = record.task, .index = record.index};
         put(batch, with_number(make_key(Kind::kEvent), here), place);
-        for (const AccountId& account : accounts_of(record)) {
+        for (const AccountId& account : contracts::accounts_of(record)) {
             put(batch, with_number(make_key(Kind::kAccountEvent, account.view()), here), place);
         }
         const auto* paid = std::get_if<contracts::history::Paid>(&record.event);
@@ -202,6 +164,22 @@ node::Page<contracts::HistoryRecord> Reader::events(
             throw storage::StorageError("database: a record of a task's history is missing");
         }
         out.items.push_back(decode_stored<contracts::HistoryRecord>(*record));
+    }
+    return out;
+}
+
+std::vector<contracts::HistoryRecord> Reader::events_of(Height height) const {
+    constexpr std::size_t kAtOnce = 256;
+    std::vector<contracts::HistoryRecord> out;
+    for (std::optional<std::uint64_t> from = position(height, 0); from;) {
+        auto page = events(std::nullopt, *from, kAtOnce);
+        for (contracts::HistoryRecord& record : page.items) {
+            if (record.height != height) {
+                return out;
+            }
+            out.push_back(std::move(record));
+        }
+        from = page.next;
     }
     return out;
 }

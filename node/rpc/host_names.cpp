@@ -74,6 +74,14 @@ bool is_host_allowed(std::string_view host, const std::vector<std::string>& name
     return is_ip(AF_INET, name) || name == "localhost" || std::find(names.begin(), names.end(), name) != names.end();
 }
 
+bool is_same_origin(std::string_view origin, std::string_view host) {
+    if (origin.empty()) {
+        return true;
+    }
+    const std::size_t scheme = origin.find("://");
+    return scheme != std::string_view::npos && !host.empty() && origin.substr(scheme + 3) == host;
+}
+
 bool is_json(std::string_view content_type) {
     return to_lower(trim(content_type.substr(0, content_type.find(';')))) == "application/json";
 }

@@ -149,6 +149,13 @@ node::Page<contracts::HistoryRecord> MeteredApi::events(
     return page;
 }
 
+std::vector<contracts::HistoryRecord> MeteredApi::events_of(Height height) const {
+    work_.charge(kRead);
+    auto events = api_.events_of(height);
+    work_.charge(2 * events.size());
+    return events;
+}
+
 node::Page<node::Payment> MeteredApi::payments(const AccountId& account, std::uint64_t from, std::uint32_t limit)
     const {
     work_.charge(kRead);

@@ -38,6 +38,7 @@ class MeteredApi final : public node::NodeApi {
     node::Page<contracts::HistoryRecord> events(
         const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
     ) const override;
+    std::vector<contracts::HistoryRecord> events_of(Height height) const override;
     node::Page<node::Payment> payments(const AccountId& account, std::uint64_t from, std::uint32_t limit)
         const override;
     node::Page<node::ValidatorChange> validator_changes(

@@ -11,6 +11,7 @@
 #include <node/rpc/host_names.hpp>
 #include <node/rpc/jsonrpc.hpp>
 #include <node/rpc/methods.hpp>
+#include <node/rpc/subscriptions.hpp>
 
 namespace assay::rpc {
 
@@ -47,6 +48,7 @@ struct RpcServer::Impl {
           hosts(options.hosts),
           dispatcher(make_dispatcher(api)),
           waits(api),
+          subscriptions(api),
           http(http_options(options), [this](const auto& request, const auto& exchange) {
               return request.method == "POST" && request.target == "/" && is_acceptable(request)
                          ? call(request, exchange)
@@ -92,6 +94,12 @@ struct RpcServer::Impl {
                 200, "assayd: JSON-RPC 2.0 over POST to this address. /livez and /readyz answer GET.\n"
             );
         }
+        if (request.target == "/ws") {
+            return web_socket(request);
+        }
+        if (request.target == "/events" || request.target.starts_with("/events?")) {
+            return event_stream(request);
+        }
         if (request.target == "/livez") {
             return text_response(200, "ok\n");
         }
@@ -99,6 +107,40 @@ struct RpcServer::Impl {
             return ready();
         }
         return text_response(404, "not found\n");
+    }
+
+    /// A browser lets any page open a WebSocket to any host; Origin says whose page it is.
+    http::HttpResponse web_socket(const http::HttpRequest& request) {
+        if (!request.is_upgrade) {
+            return text_response(
+                426, "/ws is a WebSocket (docs/rpc.md); /events?topic=blocks is for readers of HTTP\n"
+            );
+        }
+        if (!is_same_origin(request.origin, request.host)) {
+            return text_response(403, "another site's page may not open a WebSocket to this node\n");
+        }
+        http::HttpResponse response;
+        response.push = subscriptions.web_socket();
+        return response;
+    }
+
+    http::HttpResponse event_stream(const http::HttpRequest& request) {
+        http::HttpResponse response;
+        try {
+            const std::size_t question = request.target.find('?');
+            Json params = query_arguments(
+                question == std::string::npos ? std::string_view()
+                                              : std::string_view(request.target).substr(question + 1)
+            );
+            if (!request.last_event_id.empty()) {
+                params.update(query_arguments("after=" + request.last_event_id));
+            }
+            response.push = subscriptions.event_stream(params);
+        } catch (const Fault& fault) {
+            response.status = fault.code == kUnavailable ? 410 : 400;
+            response.body = error_response(fault.code, fault.what());
+        }
+        return response;
     }
 
     http::HttpResponse ready() {
@@ -118,6 +160,7 @@ struct RpcServer::Impl {
     std::atomic<bool> stopping{false};
     Dispatcher dispatcher;
     BlockWaits waits;
+    Subscriptions subscriptions;
     http::HttpServer http;
 };
 
@@ -130,6 +173,7 @@ std::uint16_t RpcServer::port() const { return impl_->http.port(); }
 void RpcServer::stop() {
     impl_->stopping = true;
     impl_->waits.stop();
+    impl_->subscriptions.stop();
     impl_->http.stop();
 }
 

@@ -110,6 +110,44 @@ TEST_CASE("a node's log is JSON if it is asked for, and in a file") {
     CHECK(run({"start", "--home", home, "--log-format", "xml"}, directory.path() / "logs").code == 2);
 }
 
+TEST_CASE("the data of a node is inspected without its key and settings, and stays as it is") {
+    const TemporaryDirectory directory;
+    const std::string home = (directory.path() / "home").string();
+    const std::string copy = (directory.path() / "copy").string();
+    const auto logs = directory.path() / "logs";
+    REQUIRE(run({"init", "--home", home}, logs).code == 0);
+    {
+        Daemon daemon({"start", "--home", home, "--rpc-port", "0", "--block-interval-ms", "5"}, logs);
+        const auto ready = daemon.await_ready(20s);
+        REQUIRE(ready.has_value());
+        client::RpcClient(ready->url, 10s).wait_for_block({3}, 10s);
+        daemon.signal(SIGTERM);
+        REQUIRE(daemon.await_exit(20s) == 0);
+    }
+    std::filesystem::create_directories(copy + "/data");
+    std::filesystem::copy_file(home + "/genesis.json", copy + "/genesis.json");
+    std::filesystem::copy_file(home + "/data/blocks.log", copy + "/data/blocks.log");
+    const auto size = std::filesystem::file_size(copy + "/data/blocks.log");
+    Daemon daemon({"inspect", "--home", copy, "--rpc-port", "0"}, logs);
+    const auto ready = daemon.await_ready(20s);
+    REQUIRE(ready.has_value());
+    CHECK(ready->height >= 3);
+    client::RpcClient client(ready->url, 10s);
+    CHECK(client.call("chain_block", {{"height", 3}}).at("height") == 3);
+    std::string refusal;
+    try {
+        client.call("tx_submit", {{"tx", "00"}});
+    } catch (const client::RpcError& error) {
+        refusal = error.what();
+    }
+    CHECK(refusal.find("takes no transactions") != std::string::npos);
+    CHECK(client.call("chain_wait", {{"after", ready->height}, {"timeout_ms", 50}}).at("height") == ready->height);
+    daemon.signal(SIGTERM);
+    CHECK(daemon.await_exit(20s) == 0);
+    CHECK(std::filesystem::file_size(copy + "/data/blocks.log") == size);
+    CHECK_FALSE(std::filesystem::exists(copy + "/data/clean_stop"));
+}
+
 TEST_CASE("a replay of a log that was altered ends with the exit code of a mismatch") {
     const TemporaryDirectory directory;
     const std::string home = (directory.path() / "home").string();

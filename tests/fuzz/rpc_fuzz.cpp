@@ -70,6 +70,7 @@ class FakeNode final : public node::NodeApi {
         const override {
         return {.items = {contracts::HistoryRecord{}}, .next = from};
     }
+    std::vector<contracts::HistoryRecord> events_of(Height) const override { return {}; }
     node::Page<node::Payment> payments(const AccountId&, std::uint64_t from, std::uint32_t) const override {
         return {.items = {node::Payment{}}, .next = from};
     }

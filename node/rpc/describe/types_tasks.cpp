@@ -18,7 +18,7 @@ Schema evaluation() {
         {"graph_root", hash()},
         {"nodes", integer()},
         {"holdout", hash(), "commitment to the hold-out set"},
-        {"data", hash()},
+        {"data", ref("Artifact")},
         {"work", integer(), "multiply-adds"},
         {"outputs", integer()},
     });

@@ -261,6 +261,16 @@ node::Page<contracts::HistoryRecord> FakeNode::events(
     return page_of(history, from, limit);
 }
 
+std::vector<contracts::HistoryRecord> FakeNode::events_of(Height height) const {
+    std::vector<contracts::HistoryRecord> out;
+    for (const contracts::HistoryRecord& record : history) {
+        if (record.height == height) {
+            out.push_back(record);
+        }
+    }
+    return out;
+}
+
 node::Page<node::Payment> FakeNode::payments(const AccountId&, std::uint64_t from, std::uint32_t limit) const {
     return page_of(paid, from, limit);
 }
