@@ -105,9 +105,7 @@ const char* fault_of(const solo::Block& block, const BlockArguments& given) {
 
 std::int64_t to_signed(std::uint64_t seconds) {
     // A quarter of the range, so that sums of two do not overflow.
-    return static_cast<std::int64_t>(
-        std::min<std::uint64_t>(seconds, std::numeric_limits<std::int64_t>::max() / 4)
-    );
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(seconds, std::numeric_limits<std::int64_t>::max() / 4));
 }
 
 Result<void, light::LightError> verify_light(

@@ -51,9 +51,9 @@ struct Extent {
     static constexpr auto fields() { return Fields<&Extent::task, &Extent::count, &Extent::root>{}; }
 };
 struct HistoryArguments {
-    std::optional<Bytes> task;      ///< the task's record; or else:
-    std::optional<Extent> extent;   ///< what its members say
-    std::vector<Bytes> records;     ///< Borsh of HistoryRecord, from the first on
+    std::optional<Bytes> task;     ///< the task's record; or else:
+    std::optional<Extent> extent;  ///< what its members say
+    std::vector<Bytes> records;    ///< Borsh of HistoryRecord, from the first on
     static constexpr auto fields() {
         return Fields<&HistoryArguments::task, &HistoryArguments::extent, &HistoryArguments::records>{};
     }

@@ -15,11 +15,11 @@ namespace assay::referee {
 /// Records and a transaction as the chain has them, in Borsh.
 struct JudgeArguments {
     Bytes dispute;
-    Bytes transaction;                   ///< with a prove_move
-    std::optional<Bytes> task;           ///< of the dispute
-    std::optional<Bytes> before;         ///< checkpoint of the segment before
-    std::optional<Bytes> after;          ///< checkpoint of the segment
-    std::optional<Bytes> claimed_tile;   ///< data of a tile; used if it has the claimed hash
+    Bytes transaction;                  ///< with a prove_move
+    std::optional<Bytes> task;          ///< of the dispute
+    std::optional<Bytes> before;        ///< checkpoint of the segment before
+    std::optional<Bytes> after;         ///< checkpoint of the segment
+    std::optional<Bytes> claimed_tile;  ///< data of a tile; used if it has the claimed hash
     static constexpr auto fields() {
         return Fields<
             &JudgeArguments::dispute, &JudgeArguments::transaction, &JudgeArguments::task, &JudgeArguments::before,

@@ -118,7 +118,8 @@ Shown show_output(const dispute::Execution& done, const Node& node, std::uint64_
         return {.hash = done.hash, .form = "impossible"};
     }
     if (done.output->tile) {
-        return {.hash = done.hash, .form = "tile", .data = done.output->tile->data, .layout = layout_of_tile(node, tile)};
+        return {
+            .hash = done.hash, .form = "tile", .data = done.output->tile->data, .layout = layout_of_tile(node, tile)};
     }
     return {
         .hash = done.hash,
@@ -139,9 +140,7 @@ void write_inputs(JsonWriter& out, const AtPartial& at, const dispute::Execution
         const canonical::Input& input = node.inputs[refs[i].input];
         out.begin_element().text("source", input.source == canonical::Source::kNode ? "node" : "state");
         out.number("index", input.index).number("tile", refs[i].tile);
-        write_data(
-            out, done.input.tiles[i].data, {.dtype = input.dtype, .shape = inside(input.shape, refs[i].tile)}
-        );
+        write_data(out, done.input.tiles[i].data, {.dtype = input.dtype, .shape = inside(input.shape, refs[i].tile)});
         out.end_object();
     }
     out.end_array();

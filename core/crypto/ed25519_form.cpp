@@ -11,8 +11,8 @@ constexpr std::size_t kPairBytes = 64;
 
 /// Little-endian: 2^252 + 27742317777372353535851937790883648493.
 constexpr std::array<std::uint8_t, kPointBytes> kOrder{0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7,
-                                                     0xa2, 0xde, 0xf9, 0xde, 0x14, 0,    0,    0,    0,    0,    0,
-                                                     0,    0,    0,    0,    0,    0,    0,    0,    0,    0x10};
+                                                       0xa2, 0xde, 0xf9, 0xde, 0x14, 0,    0,    0,    0,    0,    0,
+                                                       0,    0,    0,    0,    0,    0,    0,    0,    0,    0x10};
 
 constexpr std::array<std::uint8_t, kPointBytes> make_field() {
     std::array<std::uint8_t, kPointBytes> out{};

@@ -2,7 +2,9 @@
 #include <tests/cross/referee_cases.hpp>
 
 #include <fstream>
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include <nlohmann/json.hpp>
 
@@ -36,7 +38,11 @@ class DisputeCases {
   public:
     explicit DisputeCases(std::vector<Case>& out) : out_(out) {}
 
-    void add(const std::string& name, const dispute::Claim& claim, const Outcome& outcome, bool by_challenger) {
+    /// `claimed_tile` is what the responder computed, if the dispute ended at a tile and somebody still has it.
+    void add(
+        const std::string& name, const dispute::Claim& claim, const Outcome& outcome, bool by_challenger,
+        const std::optional<Bytes>& claimed_tile = std::nullopt
+    ) {
         contracts::Dispute record;
         record.id.data.fill(static_cast<std::uint8_t>(1 + out_.size()));
         record.task.data.fill(0x55);
@@ -58,6 +64,7 @@ class DisputeCases {
         JudgeArguments arguments;
         arguments.dispute = codec::encode(record);
         arguments.transaction = codec::encode(contracts::sign_tx(std::move(body), prover));
+        arguments.claimed_tile = claimed_tile;
         out_.push_back({name, Question::kJudge, codec::encode(arguments)});
     }
 
@@ -66,6 +73,15 @@ class DisputeCases {
     crypto::SecretKey responder_ = key_of(0x11);
     crypto::SecretKey challenger_ = key_of(0x22);
 };
+
+std::optional<Bytes> claimed_tile_of(const Outcome& outcome, ScalarReplay& responder) {
+    const auto* at = std::get_if<dispute::AtPartial>(&outcome.position.at);
+    if (at == nullptr) {
+        return std::nullopt;
+    }
+    const dispute::DisputedNode& node = at->tile.node;
+    return canonical::tile_of(responder.node_output(node.step.number, node.index), at->tile.index).data;
+}
 
 /// One step of which the responder or the challenger has computed `node` with the smallest lie.
 void add_flips(DisputeCases& out, const std::string& name, const World& world, std::uint32_t every) {
@@ -76,7 +92,8 @@ void add_flips(DisputeCases& out, const std::string& name, const World& world, s
         ScalarReplay liar(world, false, 7, {lie});
         const dispute::Claim wrong = dispute::testing::make_claim(world, liar, false, 0, 1, 7);
         const std::string place = name + " node " + std::to_string(node);
-        out.add(place + " refuted", wrong, dispute::testing::play(wrong, liar, honest, true), true);
+        const Outcome refuted = dispute::testing::play(wrong, liar, honest, true);
+        out.add(place + " refuted", wrong, refuted, true, claimed_tile_of(refuted, liar));
         const dispute::Claim right = dispute::testing::make_claim(world, honest, false, 0, 1, 7);
         out.add(place + " upheld", right, dispute::testing::play(right, honest, liar, false), false);
     }
@@ -176,7 +193,8 @@ void add_blocks(std::vector<Case>& out) {
 void add_light_blocks(std::vector<Case>& out, const std::string& root) {
     std::ifstream file(root + "/tests/vectors/cometbft/light_blocks.json");
     std::vector<light::LightBlock> blocks;
-    for (const auto& item : nlohmann::json::parse(file).at("blocks")) {
+    const auto document = nlohmann::json::parse(file);
+    for (const auto& item : document.at("blocks")) {
         blocks.push_back(client::decode_light_block(item.at("commit"), item.at("validators")));
     }
     for (std::size_t i = 0; i < blocks.size(); ++i) {

@@ -16,8 +16,8 @@ struct Case {
     Bytes arguments;
 };
 
-/// Disputes that were played to their proof, proofs of a state, a history, and blocks of both engines; `root` is that of
-/// the project, for the blocks of a real chain.
+/// Disputes that were played to their proof, proofs of a state, a history, and blocks of both engines; `root` is that
+/// of the project, for the blocks of a real chain.
 std::vector<Case> make_cases(const std::string& root);
 
 }  // namespace assay::referee::testing

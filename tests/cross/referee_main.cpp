@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -11,10 +14,10 @@
 #include <core/crypto/hash.hpp>
 #include <tests/cross/referee_cases.hpp>
 
-/// referee_native ROOT DAMAGES: prints what the referee answers on this machine, for tests/cross/referee_test.mjs. First
-/// each question, "case NAME QUESTION ARGUMENTS ANSWER"; then for each of them DAMAGES times the same with some bytes of
-/// its arguments replaced or its end cut off, "damage CASE CUT OFFSET:BYTE,... SHA256_OF_ANSWER". Fields are separated
-/// by tabs, and bytes are hex.
+/// referee_native ROOT DAMAGES: prints what the referee answers on this machine, for tests/cross/referee_test.mjs.
+/// First each question, "case NAME QUESTION ARGUMENTS ANSWER"; then for each of them DAMAGES times the same with some
+/// bytes of its arguments replaced or its end cut off, "damage CASE CUT OFFSET:BYTE,... SHA256_OF_ANSWER". Fields are
+/// separated by tabs, and bytes are hex.
 namespace {
 
 using namespace assay;
@@ -31,7 +34,7 @@ Damage make_damage(std::mt19937& random, const Bytes& arguments) {
     if (random() % 16 == 0) {
         out.cut = random() % arguments.size();
     }
-    for (std::uint32_t left = 1 + random() % 3; left > 0; --left) {
+    for (std::size_t left = 1 + random() % 3; left > 0; --left) {
         const std::size_t at = random() % arguments.size();
         const auto flipped = static_cast<std::uint8_t>(arguments[at] ^ (1U << random() % 8));
         out.bytes.emplace_back(at, random() % 4 == 0 ? static_cast<std::uint8_t>(random()) : flipped);
@@ -56,9 +59,9 @@ void print_damages(const std::vector<Case>& cases, std::size_t index, std::uint3
         for (const auto& [at, byte] : damage.bytes) {
             std::cout << at << ':' << static_cast<unsigned>(byte) << ',';
         }
-        const std::string answer =
-            referee::call(static_cast<std::uint32_t>(c.question), apply(damage, c.arguments));
-        std::cout << '\t' << to_hex(crypto::sha256(as_bytes(answer)).view()) << '\n';
+        const std::string answer = referee::call(static_cast<std::uint32_t>(c.question), apply(damage, c.arguments));
+        const bool is_whole = c.question == referee::Question::kLightBlock;
+        std::cout << '\t' << (is_whole ? answer : to_hex(crypto::sha256(as_bytes(answer)).view())) << '\n';
     }
 }
 
@@ -69,6 +72,8 @@ int main(int argc, char** argv) {
         std::cerr << "usage: referee_native ROOT DAMAGES\n";
         return 2;
     }
+    doctest::Context context;
+    context.setAsDefaultForAssertsOutOfTestCases();
     const auto cases = referee::testing::make_cases(argv[1]);
     for (const Case& c : cases) {
         const auto question = static_cast<std::uint32_t>(c.question);

@@ -61,9 +61,9 @@ function readCases() {
       const [name, question, bytes, answer] = fields;
       cases.push({ name, question: Number(question), bytes: fromHex(bytes), answer });
     } else {
-      const [index, cut, bytes, digest] = fields;
+      const [index, cut, bytes, expected] = fields;
       const replaced = bytes.split(",").slice(0, -1).map((pair) => pair.split(":").map(Number));
-      damages.push({ index: Number(index), cut: Number(cut), replaced, digest });
+      damages.push({ index: Number(index), cut: Number(cut), replaced, expected });
     }
   }
   return { cases, damages };
@@ -75,10 +75,20 @@ function checkModule(bytes, module) {
   console.log(`referee.wasm: ${bytes.length} bytes, no imports`);
 }
 
+/** Of a lie about one bit the module shows both tiles, which differ in one element: the flipped one. */
+function countDifferences({ claimed, recomputed }) {
+  if (claimed.form !== "tile" || !claimed.values || !recomputed) {
+    return null;
+  }
+  const [a, b] = [claimed.values.bytes, recomputed.values.bytes].map(fromHex);
+  return a.reduce((sum, byte, i) => sum + (byte === b[i] ? 0 : 1), 0);
+}
+
 /** Every question that nothing is wrong with. */
 function checkCases(bare, cases) {
   const verdicts = {};
   const times = [];
+  let shown = 0;
   for (const { name, question, bytes, answer } of cases) {
     const given = bare.call(question, bytes);
     if (question === LIGHT_BLOCK) {
@@ -87,13 +97,20 @@ function checkCases(bare, cases) {
     }
     assert.equal(given, answer, name);
     if (question === JUDGE) {
-      const { verdict, chain, checks } = JSON.parse(given);
+      const ruling = JSON.parse(given);
+      const { verdict, chain, checks } = ruling;
+      const differences = countDifferences(ruling);
+      if (differences !== null) {
+        assert.equal(differences, verdict === "refuted" ? 1 : 0, name);
+        shown += 1;
+      }
       assert.ok(name === "divergence" ? verdict === "refuted" : name.endsWith(verdict), `${name}: ${verdict}`);
       assert.ok(chain.agrees && checks.signed && checks.namesDispute, name);
       verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
       times.push(bare.us);
     }
   }
+  assert.ok(shown >= MIN_DISPUTES, `only ${shown} rulings show what was claimed`);
   assert.ok(times.length >= MIN_DISPUTES, `only ${times.length} disputes`);
   times.sort((a, b) => a - b);
   console.log(`${cases.length} questions answered as by the native code; rulings:`, verdicts);
@@ -101,66 +118,80 @@ function checkCases(bare, cases) {
   console.log(`a ruling with its signature and values: median ${median} us, slowest ${slowest} us`);
 }
 
-function checkDamages(bare, cases, damages) {
+/** A light block is judged by the module together with WebCrypto. */
+async function answerLightBlock(bare, damaged) {
+  const { answer, signatures } = withoutSignatures(bare.call(LIGHT_BLOCK, damaged));
+  for (const { key, message, signature } of answer.verified ? signatures : []) {
+    const imported = await crypto.subtle.importKey("raw", fromHex(key), { name: "Ed25519" }, false, ["verify"]);
+    answer.verified &&= await crypto.subtle.verify({ name: "Ed25519" }, imported, fromHex(signature), fromHex(message));
+  }
+  return answer;
+}
+
+/** Damaged arguments: the same answer, to the byte. */
+async function checkDamages(bare, cases, damages) {
   const outcomes = {};
   let proofs = 0;
-  for (const { index, cut, replaced, digest } of damages) {
+  for (const { index, cut, replaced, expected } of damages) {
     const { name, question, bytes } = cases[index];
-    if (question === LIGHT_BLOCK) {
-      continue;  // a wrong signature is found by WebCrypto alone: checkLightBlocks
-    }
     const damaged = bytes.slice();
     for (const [at, byte] of replaced) {
       damaged[at] = byte;
     }
-    const answer = bare.call(question, damaged.subarray(0, cut));
-    assert.equal(sha256(answer), digest, `${name}, ${JSON.stringify(replaced)}, cut at ${cut}: ${answer.slice(0, 200)}`);
-    const { ok, verdict, refusal, verified } = JSON.parse(answer);
+    const what = `${name}, ${JSON.stringify(replaced)}, cut at ${cut}`;
+    if (question === LIGHT_BLOCK) {
+      const { ok, verified } = await answerLightBlock(bare, damaged.subarray(0, cut));
+      const native = JSON.parse(expected);
+      assert.deepEqual({ ok, verified }, { ok: native.ok, verified: native.verified }, `${what}: ${expected}`);
+    } else {
+      assert.equal(sha256(bare.call(question, damaged.subarray(0, cut))), expected, what);
+    }
+    const { ok, verdict, refusal, verified } = JSON.parse(bare.call(question, damaged.subarray(0, cut)));
     const outcome = ok ? (verdict ?? (verified ? "verified" : "not verified")) : "does not decode";
-    outcomes[refusal ? refusal.rule : outcome] = (outcomes[refusal ? refusal.rule : outcome] ?? 0) + 1;
+    const counted = question === LIGHT_BLOCK ? "light block" : (refusal?.rule ?? outcome);
+    outcomes[counted] = (outcomes[counted] ?? 0) + 1;
     proofs += question === JUDGE ? 1 : 0;
   }
   assert.ok(proofs >= MIN_DAMAGED_PROOFS, `only ${proofs} damaged proofs`);
   console.log(`${proofs} damaged proofs and ${damages.length - proofs} other damages answered as by the native code:`, outcomes);
 }
 
-/** Light blocks: the module hands their signatures out, and one that is wrong must be noticed. */
-async function checkLightBlocks(referee) {
-  const text = readFileSync(join(root, "tests/vectors/referee/light_blocks.json"), "utf8");
-  const { chainId, blocks } = JSON.parse(text);
-  for (const block of blocks) {
+/** The arguments of a case about a light block, as referee.js takes them. */
+function lightArguments(bytes) {
+  const view = new DataView(bytes.buffer);
+  const blockSize = view.getUint32(0, true);
+  const textAt = 8 + blockSize;
+  const textSize = view.getUint32(4 + blockSize, true);
+  const text = bytes.subarray(textAt, textAt + textSize);
+  return { block: bytes.slice(4, 4 + blockSize), chainId: new TextDecoder().decode(text) };
+}
+
+/** The module hands out the signatures of light blocks, and one that is wrong must be noticed. */
+async function checkLightBlocks(referee, bare, cases) {
+  const given = cases.filter(({ name }) => name === "light block");
+  assert.equal(given.length, 5);
+  for (const { bytes, question } of given) {
+    const { block, chainId } = lightArguments(bytes);
     const answer = await referee.verifyLightBlock({ block, chainId });
-    if (!answer.ok) {
-      console.log("light blocks were not checked:", answer.error);
-      return;
-    }
-    assert.ok(answer.verified && answer.signatures >= 3, JSON.stringify(answer));
-    const bytes = fromHex(block);
-    const { signatures } = JSON.parse(new Bare(await moduleOf()).call(LIGHT_BLOCK, lightArguments(bytes, chainId)));
-    const at = Buffer.from(bytes).indexOf(Buffer.from(signatures[0].signature, "hex"));
+    assert.ok(answer.ok && answer.verified && answer.signatures >= 3, JSON.stringify(answer));
+    const { signatures } = withoutSignatures(bare.call(question, bytes));
+    const at = Buffer.from(block).indexOf(Buffer.from(signatures[0].signature, "hex"));
     assert.ok(at > 0);
-    bytes[at] ^= 1;
-    const wrong = await referee.verifyLightBlock({ block: bytes, chainId });
+    const damaged = block.slice();
+    damaged[at] ^= 1;
+    const wrong = await referee.verifyLightBlock({ block: damaged, chainId });
     assert.ok(wrong.ok && !wrong.verified && wrong.problem.includes("signature"), JSON.stringify(wrong));
     assert.equal((await referee.verifyLightBlock({ block, chainId: "another" })).verified, false);
   }
-  const [trusted, next] = blocks;
-  const now = 1_763_748_700;
-  const later = await referee.verifyLightBlock({ block: next, chainId, trusted, now });
-  assert.ok(later.ok && later.isTrusted, JSON.stringify(later));
-  console.log(`${blocks.length} light blocks of a chain of four validators verify, and not with a wrong signature`);
-}
-
-const moduleOf = async () => WebAssembly.compile(readFileSync(modulePath));
-
-function lightArguments(block, chainId) {
-  const text = Buffer.from(chainId);
-  const out = Buffer.alloc(4 + block.length + 4 + text.length + 1 + 8 + 1);
-  out.writeUInt32LE(block.length, 0);
-  out.set(block, 4);
-  out.writeUInt32LE(text.length, 4 + block.length);
-  out.set(text, 8 + block.length);
-  return out;
+  const [trusted, next] = given.map(({ bytes }) => lightArguments(bytes));
+  const early = await referee.verifyLightBlock({ ...next, trusted: trusted.block, now: 1 });
+  assert.ok(early.ok && early.isTrusted && !early.verified, JSON.stringify(early));
+  const forever = 10_000_000_000;
+  const later = await referee.verifyLightBlock({ ...next, trusted: trusted.block, trustingSeconds: forever });
+  assert.ok(later.ok && later.isTrusted && later.verified, JSON.stringify(later));
+  const back = await referee.verifyLightBlock({ ...trusted, trusted: next.block, trustingSeconds: forever });
+  assert.ok(back.ok && !back.verified, JSON.stringify(back));
+  console.log(`${given.length} light blocks of a chain of four validators verify, and not with a wrong signature`);
 }
 
 /** What a node answered about disputes that it ruled on. */
@@ -236,14 +267,14 @@ async function checkHostileInput(referee) {
 }
 
 const bytes = readFileSync(modulePath);
-const module = await moduleOf();
+const module = await WebAssembly.compile(bytes);
 checkModule(bytes, module);
 const referee = await loadReferee(module);
 const { cases, damages } = readCases();
 const bare = new Bare(module);
 checkCases(bare, cases);
-checkDamages(bare, cases, damages);
-await checkLightBlocks(referee);
+await checkDamages(bare, cases, damages);
+await checkLightBlocks(referee, bare, cases);
 const folder = join(root, "tests/vectors/referee");
 for (const name of readdirSync(folder).filter((file) => file.startsWith("demo-"))) {
   await checkRecorded(referee, JSON.parse(readFileSync(join(folder, name), "utf8")), name);

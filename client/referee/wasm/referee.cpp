@@ -13,8 +13,8 @@
 #include <core/canonical/executor.hpp>
 #include <core/crypto/ed25519.hpp>
 
-/// The module's interface: functions of numbers over its memory, which referee.js calls. The page writes a question into
-/// memory that it allocated; the answer stays valid until the next call.
+/// The module's interface: functions of numbers over its memory, which referee.js calls. The page writes a question
+/// into memory that it allocated; the answer stays valid until the next call.
 
 namespace assay {
 
@@ -51,9 +51,7 @@ bool note_signature(ByteView public_key, ByteView message, ByteView signature) {
         return false;
     }
     pending.push_back(
-        {{public_key.begin(), public_key.end()},
-         {message.begin(), message.end()},
-         {signature.begin(), signature.end()}}
+        {{public_key.begin(), public_key.end()}, {message.begin(), message.end()}, {signature.begin(), signature.end()}}
     );
     return true;
 }
