@@ -5,7 +5,7 @@
     check_referee.py ROOT MODULE NATIVE MISSING_PACKAGES
 
 Runs tests/cross/referee_test.mjs under Node. Exits with 77, and says why, when MISSING_PACKAGES, without which MODULE
-was not built, names any, or when Node is not installed or older than 20.
+was not built, names any, or when Node is not installed or older than 18.
 """
 import pathlib
 import re
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-OLDEST_NODE = 20
+OLDEST_NODE = 18
 
 
 def main():

@@ -4,13 +4,15 @@
 // (tests/cross/referee_main.cpp), and with what a real node answered about real disputes. check_referee.py starts it.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, webcrypto } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 
+globalThis.crypto ??= webcrypto;  // Node 18 has it, but not there
 const [root, modulePath, native] = process.argv.slice(2);
-const { loadReferee } = await import(pathToFileURL(join(root, "client/referee/referee.js")));
+// As a page would have it: Node 18 takes a file named .js for a module only where a package.json says so.
+const source = readFileSync(join(root, "client/referee/referee.js"), "utf8");
+const { loadReferee } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
 const MAX_MODULE_BYTES = 150_000;
 const DAMAGES_PER_CASE = 24;
 const MIN_DAMAGED_PROOFS = 500;
@@ -224,7 +226,8 @@ async function checkRecorded(referee, { disputes, histories }, name) {
     assert.ok(good.ok && good.verified && good.count === task.history_count && good.root === task.history_root, JSON.stringify(good));
     assert.equal((await referee.verifyHistory({ task: task.raw, records: records.slice(1) })).verified, false);
     assert.equal((await referee.verifyHistory({ task: task.raw, records: records.slice(0, -1) })).verified, false);
-    const altered = records.with(3, records[3].slice(0, -2) + (records[3].endsWith("00") ? "01" : "00"));
+    const altered = [...records];
+    altered[3] = records[3].slice(0, -2) + (records[3].endsWith("00") ? "01" : "00");
     assert.equal((await referee.verifyHistory({ task: task.raw, records: altered })).verified, false);
   }
 }

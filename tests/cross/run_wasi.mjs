@@ -8,4 +8,4 @@ import { WASI } from "node:wasi";
 const program = process.argv[2];
 const wasi = new WASI({ version: "preview1", args: [program], returnOnExit: true });
 const module = await WebAssembly.compile(await readFile(program));
-process.exitCode = wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));
+process.exitCode = wasi.start(await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi.wasiImport }));
