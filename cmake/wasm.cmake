@@ -26,7 +26,7 @@ endif()
 
 list(JOIN ASSAY_WASM_MISSING " " ASSAY_WASM_MISSING)
 
-# NUM-2's -ffp-contract=off as in module.cmake. Link-time optimisation for size takes a quarter off the module. libc++ 14 has
+# NUM-2's -ffp-contract=off as in module.cmake. Link-time optimisation for size takes a fifth off the module. libc++ 14 has
 # no order of vectors, so that one defaulted comparison is deleted, which nothing uses here.
 set(ASSAY_WASM_FLAGS --target=wasm32-wasi -std=c++20 -Oz -flto -ffp-contract=off -fno-exceptions -fno-rtti
   -fno-threadsafe-statics -fvisibility=hidden -Wall -Wextra -Werror -Wno-defaulted-function-deleted)

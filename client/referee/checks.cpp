@@ -37,8 +37,8 @@ const char* text_of(merkle::ProofError error) {
     return "unknown";
 }
 
-/// How a contracts::HistoryRecord begins. Its event is read by its hash alone: decoders of all events would be a
-/// sixth of the module, and bytes that hash to the chain's root are the chain's.
+/// How a contracts::HistoryRecord begins. Its event counts by its hash alone, since bytes that hash to the
+/// chain's root are the chain's, and decoders of all events would be a large part of the module.
 struct RecordStart {
     static constexpr std::size_t kBytes = 32 + 4 + 8 + 32 + 32;
     contracts::TaskId task;

@@ -46,7 +46,7 @@ consteval std::uint8_t number_of(const std::variant<Alternatives...>* /*list*/) 
 constexpr std::uint8_t kProveMove = number_of<ProveMove>(static_cast<const contracts::Action*>(nullptr));
 
 /// A transaction with a proof: contracts::Tx with one alternative of its action, since decoders of all actions would
-/// double the module.
+/// be a tenth of the module.
 struct ProofTx {
     std::string chain_id;
     AccountId sender;
