@@ -45,8 +45,8 @@ consteval std::uint8_t number_of(const std::variant<Alternatives...>* /*list*/) 
 }
 constexpr std::uint8_t kProveMove = number_of<ProveMove>(static_cast<const contracts::Action*>(nullptr));
 
-/// A transaction with a proof: contracts::Tx with one alternative of its action, since decoders of all actions would
-/// be a tenth of the module.
+/// A transaction with a proof: contracts::Tx with one alternative of its action, since decoders of all actions are
+/// large.
 struct ProofTx {
     std::string chain_id;
     AccountId sender;
