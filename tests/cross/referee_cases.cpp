@@ -2,6 +2,7 @@
 #include <tests/cross/referee_cases.hpp>
 
 #include <fstream>
+#include <map>
 #include <optional>
 #include <utility>
 #include <variant>

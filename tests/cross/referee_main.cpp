@@ -8,6 +8,7 @@
 #include <iostream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <core/base/bytes.hpp>
