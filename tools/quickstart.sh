@@ -18,9 +18,10 @@ packages=(
   libcurl4-openssl-dev ca-certificates libspdlog-dev libsqlite3-dev libpcre2-dev
   nlohmann-json3-dev libcli11-dev libtomlplusplus-dev doctest-dev
   libonnx-dev libprotobuf-dev protobuf-compiler
+  clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 libc++-14-dev-wasm32 libc++abi-14-dev-wasm32
 )
 test_packages=(
-  libonnx-testdata python3-torch python3-venv clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
+  libonnx-testdata python3-torch python3-venv nodejs libclang-rt-14-dev clang-format-14 clang-tidy-14
   g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user
 )
 

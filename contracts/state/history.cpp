@@ -9,9 +9,13 @@
 
 namespace assay::contracts {
 
-Hash256 extend_history(const Hash256& previous, const HistoryRecord& record) {
+Hash256 extend_history(const Hash256& previous, ByteView encoded_record) {
     static const crypto::TaggedHash kTag("assay/history");  // HIS-2
-    return kTag(previous.view(), codec::encode(record));
+    return kTag(previous.view(), encoded_record);
+}
+
+Hash256 extend_history(const Hash256& previous, const HistoryRecord& record) {
+    return extend_history(previous, codec::encode(record));
 }
 
 void record(Context& context, Task& task, HistoryEvent event) {

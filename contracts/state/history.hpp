@@ -306,5 +306,7 @@ struct HistoryRecord {
 /// HIS-2: returns the next history root: "assay/history" over the previous root and Borsh(record). The first previous
 /// root is zero.
 Hash256 extend_history(const Hash256& previous, const HistoryRecord& record);
+/// The same for a record that is encoded already.
+Hash256 extend_history(const Hash256& previous, ByteView encoded_record);
 
 }  // namespace assay::contracts

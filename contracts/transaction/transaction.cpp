@@ -25,10 +25,12 @@ std::uint64_t dearest_of(const Prices& prices, std::index_sequence<kIndex...> /*
 
 }  // namespace
 
-Hash256 signing_hash(const TxBody& body) {
+Hash256 signing_hash(ByteView encoded_body) {
     static const crypto::TaggedHash kTag("assay/tx");  // TX-3
-    return kTag(codec::encode(body));
+    return kTag(encoded_body);
 }
+
+Hash256 signing_hash(const TxBody& body) { return signing_hash(codec::encode(body)); }
 
 Hash256 tx_hash(ByteView tx_bytes) noexcept {
     return crypto::sha256(tx_bytes);  // TX-4

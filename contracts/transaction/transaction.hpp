@@ -35,6 +35,8 @@ struct Tx {
 
 /// TX-3: the hash that the sender signs: "assay/tx" over Borsh(body).
 Hash256 signing_hash(const TxBody& body);
+/// The same for a body that is encoded already.
+Hash256 signing_hash(ByteView encoded_body);
 /// TX-4: the transaction's id: SHA-256 of its bytes.
 Hash256 tx_hash(ByteView tx_bytes) noexcept;
 std::vector<Hash256> tx_hashes(const std::vector<Bytes>& txs);

@@ -5,10 +5,12 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace assay {
@@ -22,7 +24,19 @@ struct FixedBytes {
     static constexpr std::size_t kSizeBytes = kSize;
     std::array<std::uint8_t, kSize> data{};
 
-    constexpr auto operator<=>(const FixedBytes&) const = default;
+    constexpr bool operator==(const FixedBytes&) const = default;
+    /// Byte by byte. Written out, since the standard library of the build for browsers has no order of arrays.
+    constexpr std::strong_ordering operator<=>(const FixedBytes& other) const {
+        if (!std::is_constant_evaluated()) {
+            return std::memcmp(data.data(), other.data.data(), kSize) <=> 0;
+        }
+        for (std::size_t i = 0; i < kSize; ++i) {
+            if (data[i] != other.data[i]) {
+                return data[i] <=> other.data[i];
+            }
+        }
+        return std::strong_ordering::equal;
+    }
     constexpr ByteView view() const { return data; }
     constexpr bool is_zero() const { return *this == FixedBytes{}; }
 };

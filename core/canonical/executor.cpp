@@ -55,7 +55,8 @@ const Block* fetch(
     return &space.operands[slot];
 }
 
-std::ptrdiff_t end_of(const DatasetSpan& span) { return std::ptrdiff_t{span.first} + span.count; }
+std::ptrdiff_t begin_of(const DatasetSpan& span) { return static_cast<std::ptrdiff_t>(span.first); }
+std::ptrdiff_t end_of(const DatasetSpan& span) { return begin_of(span) + static_cast<std::ptrdiff_t>(span.count); }
 
 void run_tile(
     const Node& node, std::uint64_t tile, const StepContext& context, const RowSource& rows,
@@ -86,7 +87,7 @@ void run_tile(
             ASSERT(span.has_value());
             const Bytes row = rows.row(span->row);
             ASSERT(row.size() == std::size_t{node.shape.cols} * 4);
-            values.assign(row.begin() + 4 * std::ptrdiff_t{span->first}, row.begin() + 4 * end_of(*span));
+            values.assign(row.begin() + 4 * begin_of(*span), row.begin() + 4 * end_of(*span));
             work.dataset_values = values;
         }
         run_partial(work, space.state, space.out);

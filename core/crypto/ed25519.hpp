@@ -13,6 +13,10 @@ namespace assay::crypto {
 /// not have 32 or 64 bytes, respectively.
 bool verify_ed25519(ByteView public_key, ByteView message, ByteView signature) noexcept;
 
+/// The part of verify_ed25519() that needs no curve: whether key and signature have 32 and 64 bytes, and both numbers
+/// in them are below their bounds.
+bool is_canonical_ed25519(ByteView public_key, ByteView signature) noexcept;
+
 /// A key pair, created from the 32 bytes that RFC 8032 calls the private key.
 class Ed25519Key {
   public:

@@ -2,6 +2,7 @@
 #include <core/dispute/one_step_verifier.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <core/merkle/tree.hpp>
 #include <core/dispute/rules.hpp>
@@ -124,39 +125,41 @@ Result<void, ProofError> take_accumulator(const AtPartial& at, const PartialProo
     return {};
 }
 
-/// The hash of what the partial leaves, in the form in which it was claimed.
-Result<Hash256, canonical::PartialError> execute(
+/// What the partial leaves, in the form in which it was claimed.
+Result<canonical::PartialOutput, canonical::PartialError> execute(
     const DisputedTile& tile, std::uint32_t partial, const canonical::StepContext& context, const PartialInput& input
 ) {
     const Node& node = std::get<Node>(tile.node.node);
     if (tile.is_part) {
-        TRY_ASSIGN(
-            const canonical::Accumulator left, canonical::execute_part(node, tile.index, partial, context, input)
-        );
-        return accumulator_hash(left);
+        TRY_ASSIGN(canonical::Accumulator left, canonical::execute_part(node, tile.index, partial, context, input));
+        return canonical::PartialOutput{.accumulator = std::move(left), .tile = std::nullopt};
     }
-    TRY_ASSIGN(
-        const canonical::PartialOutput output, canonical::execute_partial(node, tile.index, partial, context, input)
-    );
-    return output.tile ? tile_leaf(*output.tile) : accumulator_hash(*output.accumulator);
+    return canonical::execute_partial(node, tile.index, partial, context, input);
 }
 
-Result<Ruling, ProofError> judge_at(const Claim& claim, const AtPartial& at, const PartialProof& proof) {
+Result<Execution, ProofError> execute_at(const Claim& claim, const AtPartial& at, const PartialProof& proof) {
     const DisputedTile& tile = at.tile;
     const canonical::StepContext context = context_of(claim, tile.node.step);
-    PartialInput input;
-    TRY(take_accumulator(at, proof, input));
-    TRY(take_tiles(claim, at, proof, input));
-    TRY(take_values(claim, at, context, proof, input));
-    const Result<Hash256, canonical::PartialError> output = execute(tile, at.partial, context, input);
+    Execution done;
+    TRY(take_accumulator(at, proof, done.input));
+    TRY(take_tiles(claim, at, proof, done.input));
+    TRY(take_values(claim, at, context, proof, done.input));
+    auto output = execute(tile, at.partial, context, done.input);
     if (!output) {
         // Everything read was claimed by the responder; what it claimed cannot be executed only when the accumulator
         // has an impossible form, which the responder alone revealed.
         return output.error() == canonical::PartialError::kBadAccumulator
-                   ? Result<Ruling, ProofError>(Ruling::kClaimRefuted)
-                   : Result<Ruling, ProofError>(Unexpected{ProofError::kBadTile});
+                   ? Result<Execution, ProofError>(std::move(done))
+                   : Result<Execution, ProofError>(Unexpected{ProofError::kBadTile});
     }
-    return *output == at.accumulator_after ? Ruling::kClaimHolds : Ruling::kClaimRefuted;
+    done.hash = output->tile ? tile_leaf(*output->tile) : accumulator_hash(*output->accumulator);
+    done.output = *std::move(output);
+    return done;
+}
+
+Result<Ruling, ProofError> judge_at(const Claim& claim, const AtPartial& at, const PartialProof& proof) {
+    TRY_ASSIGN(const Execution done, execute_at(claim, at, proof));
+    return done.output && done.hash == at.accumulator_after ? Ruling::kClaimHolds : Ruling::kClaimRefuted;
 }
 
 /// DSP-23: a tensor of the state after a step is the one that kCommit names for its place.
@@ -211,6 +214,16 @@ Result<Ruling, ProofError> judge(const Claim& claim, const Position& position, c
         return Unexpected{ProofError::kNotAtProof};
     }
     return std::visit([&](const auto& kind) { return judge_proof(claim, position, kind); }, proof);
+}
+
+Result<Execution, ProofError> execute_disputed(
+    const Claim& claim, const Position& position, const PartialProof& proof
+) noexcept {
+    const auto* at = std::get_if<AtPartial>(&position.at);
+    if (at == nullptr || !is_possible(claim, position)) {
+        return Unexpected{ProofError::kNotAtProof};
+    }
+    return execute_at(claim, *at, proof);
 }
 
 }  // namespace assay::dispute

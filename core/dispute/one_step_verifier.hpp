@@ -77,4 +77,16 @@ constexpr bool is_valid(Ruling r) { return r == Ruling::kClaimHolds || r == Ruli
 /// nothing (DSP-25). Total on any input; takes well under a millisecond.
 Result<Ruling, ProofError> judge(const Claim& claim, const Position& position, const Proof& proof) noexcept;
 
+/// What judge() executed of a disputed partial, for people who want to see the values.
+struct Execution {
+    canonical::PartialInput input;
+    std::optional<canonical::PartialOutput> output;  ///< nullopt if the revealed accumulator has an impossible form
+    Hash256 hash;                                    ///< of the output: the tile's leaf or the accumulator's hash
+};
+/// Executes the disputed partial as judge() does. Fails with the same errors, and with kNotAtProof if no partial is
+/// disputed.
+Result<Execution, ProofError> execute_disputed(
+    const Claim& claim, const Position& position, const PartialProof& proof
+) noexcept;
+
 }  // namespace assay::dispute

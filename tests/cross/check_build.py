@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails when a compiler, an optimisation level or a machine changes a bit of a canonical primitive (NUM-1).
 
-    check_build.py ROOT SCRATCH_FOLDER REFERENCE [--runner EMULATOR] -- COMPILER [FLAG...]
+    check_build.py ROOT SCRATCH_FOLDER REFERENCE [--needs PACKAGES] [--runner EMULATOR] -- COMPILER [FLAG...]
 
 Builds the pure code and tests/cross/golden_main.cpp with COMPILER, runs the result, under EMULATOR if there is one, and
 compares what it prints with what the program REFERENCE prints. Exits with 77, and says why, when the compiler or the
-emulator is not installed.
+emulator is not installed, or when PACKAGES, those that CMake has found to be missing, names any.
 """
 import concurrent.futures
 import pathlib
@@ -53,7 +53,11 @@ def main():
     split = sys.argv.index("--")
     root, folder, reference, *options = sys.argv[1:split]
     compiler, *flags = sys.argv[split + 1:]
-    runner = [options[1]] if options else []
+    options = dict(zip(options[::2], options[1::2]))
+    runner = [options["--runner"]] if "--runner" in options else []
+    if options.get("--needs"):
+        print(f"skipped: {options['--needs']} is not installed")
+        return SKIPPED
     for program in [compiler, *runner]:
         if shutil.which(program) is None:
             print(f"skipped: {program} is not installed")

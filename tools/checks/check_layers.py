@@ -37,6 +37,7 @@ ROOMS = {
     "consensus/cometbft": (CORE + ["core/system", "contracts", "consensus", "consensus/light"], ["boost", "json", "protobuf", "system"], False),
     "client/http": (["core/base"], ["boost", "curl", "system"], False),
     "client": (RULES + ["core/system", "client/http", "consensus/light", "consensus/solo"], ["json", "system"], False),
+    "client/referee": (RULES + ["consensus/light", "consensus/solo"], [], True),
     "node/api": (RULES + ["core/system"] + CONSENSUS, ["json", "system"], False),
     "node/state": (CORE + ["core/system", "contracts", "consensus"], ["rocksdb", "system"], False),
     "node/history": (CORE + ["contracts", "consensus", "node/api", "node/state"], ["system"], False),
@@ -88,8 +89,8 @@ THIRD_PARTIES = {
 PURE_STANDARD = set("""algorithm array bit cfloat charconv cmath compare concepts cstddef cstdint cstdio cstdlib cstring functional
 initializer_list iterator limits map memory numeric optional set span string string_view tuple type_traits utility variant
 vector""".split())
-# cstdio and cstdlib are for ASSERT alone.
-ONLY_IN = {"cstdio": ["core/base/assert.cpp"], "cstdlib": ["core/base/assert.cpp"],
+# cstdio and cstdlib are for ASSERT alone, and for the allocator of the build for browsers.
+ONLY_IN = {"cstdio": ["core/base/assert.cpp"], "cstdlib": ["core/base/assert.cpp", "client/referee/wasm/"],
            "cmath": ["core/canonical/", "verifier/compile/program/", "verifier/schedule/"],
            "charconv": ["core/base/amount.cpp"]}
 

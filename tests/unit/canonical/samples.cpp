@@ -471,8 +471,8 @@ Tensor execute_by_partials(const Sample& sample, const RowSource& rows, const st
             }
             if (const auto span = dataset_span_of(node, tile, partial, sample.context)) {
                 const Bytes row = rows.row(span->row);
-                const auto first = row.begin() + 4 * std::ptrdiff_t{span->first};
-                input.dataset_values = Bytes(first, first + 4 * std::ptrdiff_t{span->count});
+                const auto first = row.begin() + 4 * static_cast<std::ptrdiff_t>(span->first);
+                input.dataset_values = Bytes(first, first + 4 * static_cast<std::ptrdiff_t>(span->count));
             }
             const auto result = execute_partial(node, tile, partial, sample.context, input);
             ASSERT(result.has_value());

@@ -102,3 +102,20 @@ TEST_CASE("hex is read in both cases and written in lower case") {
 
 }  // namespace
 }  // namespace assay
+
+TEST_CASE("fixed bytes are ordered from the first byte on, by the compiler and by the machine alike") {
+    using Three = FixedBytes<struct OrderTag, 3>;
+    constexpr Three kLow{{1, 2, 255}};
+    constexpr Three kHigh{{1, 200, 0}};
+    static_assert(kLow < kHigh && kHigh > kLow && kLow != kHigh);
+    static_assert((kLow <=> kLow) == std::strong_ordering::equal);
+    const Three low = kLow;
+    Three high = kHigh;
+    CHECK(low < high);
+    CHECK(high > low);
+    CHECK((low <=> high) == std::strong_ordering::less);
+    high.data[1] = 2;
+    CHECK(high < low);
+    high.data[2] = 255;
+    CHECK((low <=> high) == std::strong_ordering::equal);
+}
