@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <exception>
+#include <limits>
 #include <list>
 #include <map>
 #include <mutex>
@@ -163,7 +165,13 @@ void Subscriptions::Hub::serve(Connection& connection) {
             connection.channel->send(std::move(answer));
         }
     }
-    std::erase_if(connection.subscriptions, [&](Subscription& each) { return !tell(connection, each); });
+    try {
+        std::erase_if(connection.subscriptions, [&](Subscription& each) { return !tell(connection, each); });
+    } catch (const std::exception&) {
+        // A block that cannot be read, or no memory: the client may come again and go on where it was.
+        connection.subscriptions.clear();
+        connection.channel->finish();
+    }
 }
 
 /// Tells of as much as the client's queue has room for. Returns false if the subscription is over.

@@ -57,6 +57,22 @@ Schema block() {
     });
 }
 
+/// What subscribers are told of a block.
+Schema block_head() {
+    return object({
+        {"height", height()},
+        {"hash", hash()},
+        {"parent", nullable(hash())},
+        {"time_ms", integer(), "in ms since 1970"},
+        {"proposer", account()},
+        {"parent_app_hash", hash()},
+        {"app_hash", hash(), "of the state after it"},
+        {"gas", integer()},
+        {"gas_max", integer()},
+        {"txs", integer(), "how many"},
+    });
+}
+
 /// What listings have of a transaction.
 Members tx_summary() {
     return {
@@ -168,6 +184,7 @@ void add_chain_types(Schema& components) {
     components["NodeStatus"] = node_status();
     components["Params"] = params();
     components["Block"] = block();
+    components["BlockHead"] = block_head();
     components["TxSummary"] = object(tx_summary());
     components["Tx"] = object(join(
         tx_summary(), {{"chain_id", text()},
