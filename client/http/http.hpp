@@ -50,6 +50,7 @@ struct HttpRequest {
     std::string body;
     std::string host{};          ///< the Host field as it was sent; empty if absent
     std::string content_type{};  ///< the Content-Type field, likewise
+    std::string if_none_match{};  ///< the If-None-Match field, likewise
 };
 
 struct HttpResponse {

@@ -313,7 +313,8 @@ void Session::begin_exchange() {
         .target = std::string(message.target()),
         .body = std::move(message.body()),
         .host = std::string(message[beast_http::field::host]),
-        .content_type = std::string(message[beast_http::field::content_type])};
+        .content_type = std::string(message[beast_http::field::content_type]),
+        .if_none_match = std::string(message[beast_http::field::if_none_match])};
     head_only_ = request.method == "HEAD";
     // No answer has a validator that If-Range could name, so the field makes every condition false.
     const bool has_range = request.method == "GET" && message[beast_http::field::if_range].empty();
@@ -391,7 +392,7 @@ void Session::send(HttpResponse response) {
     if (response.status == 503) {
         head_ += "Retry-After: 1\r\n";
     }
-    if (response.status != 204) {
+    if (response.status != 204 && response.status != 304) {
         head_ += "Content-Length: " + std::to_string(size) + "\r\n";
     }
     if (!keep_alive_ || version_ == 10) {
