@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON-RPC to the node that served this page (docs/rpc.md).
+
+/** What the node answered instead of a result, or `name` "offline" if it did not answer. */
+export class RpcError extends Error {
+  constructor(code, name, message) {
+    super(message);
+    this.code = code;
+    this.name = name;
+  }
+}
+
+let lastId = 0;
+let methods = null;
+
+/** The result of one call. Throws RpcError; an aborted call throws what fetch throws. */
+export async function call(method, params = {}, signal = undefined) {
+  let response;
+  try {
+    response = await fetch("/", {
+      method: "POST",
+      headers: {"Content-Type": "application/json"},
+      body: JSON.stringify({jsonrpc: "2.0", id: ++lastId, method, params}),
+      signal,
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new RpcError(0, "offline", "the node does not answer");
+  }
+  let answer;
+  try {
+    answer = await response.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new RpcError(response.status, "offline", `the node answered with status ${response.status}`);
+  }
+  if (answer.error) {
+    throw new RpcError(answer.error.code, answer.error.data?.name ?? "error", String(answer.error.message));
+  }
+  return answer.result;
+}
+
+/** call(), or null where the node has no such thing or does not know the method. */
+export async function maybe(method, params = {}, signal = undefined) {
+  try {
+    return await call(method, params, signal);
+  } catch (error) {
+    if (error instanceof RpcError && error.name !== "offline") return null;
+    throw error;
+  }
+}
+
+/** Whether the node offers a method: older nodes have fewer. */
+export async function offers(method) {
+  methods ??= call("rpc.discover").then((answer) => new Set(answer.methods)).catch((error) => {
+    methods = null;
+    throw error;
+  });
+  return (await methods).has(method);
+}
+
+/** maybe() of a method that this node offers; null of any other. */
+export async function optional(method, params = {}, signal = undefined) {
+  return (await offers(method)) ? maybe(method, params, signal) : null;
+}
+
+/** All items of a listing, `at_most` of them: pages of 100 under `member`. */
+export async function all(method, params, member, at_most, signal = undefined) {
+  const items = [];
+  let cursor = null;
+  do {
+    const page = await call(method, cursor ? {...params, limit: 100, cursor} : {...params, limit: 100}, signal);
+    items.push(...page[member]);
+    cursor = page.next_cursor;
+  } while (cursor && items.length < at_most);
+  return {items, complete: !cursor};
+}
