@@ -6,12 +6,19 @@ const kSvg = "http://www.w3.org/2000/svg";
 const kSvgNames = new Set(["svg", "g", "path", "line", "rect", "circle", "text", "title", "desc", "tspan", "polyline", "a"]);
 const kHandlers = ["onclick", "onchange", "onsubmit", "oninput"];
 
+// Characters that are not seen, or that change the order of others: they are shown by their number, wherever they come from.
+const kHidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+function visible(text) {
+  return String(text).replace(kHidden, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 function add(node, child) {
   if (child === null || child === undefined || child === false) return;
   if (Array.isArray(child)) {
     for (const each of child) add(node, each);
   } else {
-    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    node.append(child instanceof Node ? child : document.createTextNode(visible(child)));
   }
 }
 
@@ -20,7 +27,7 @@ function make(node, attributes, children) {
     if (value === null || value === undefined || value === false) continue;
     if (kHandlers.includes(name)) node[name] = value;
     else if (name.startsWith("on")) throw new Error(`no handler ${name}`);
-    else node.setAttribute(name, value === true ? "" : String(value));
+    else node.setAttribute(name, value === true ? "" : visible(value));
   }
   add(node, children);
   return node;

@@ -70,37 +70,45 @@ function status_line(status) {
     status.mempool.txs > 0 ? `, ${status.mempool.txs} waiting` : "");
 }
 
+/** The page of a route: {title, content}. Throws what a call that failed throws. */
+async function page_of(to, signal) {
+  const status = await call("node_status", {}, signal);
+  const module = await (Object.hasOwn(kPages, to.name) ? kPages[to.name] : kPages.search)();
+  morph(line, h("div", null, status_line(status)));
+  return module.render({...to, signal, status, redraw: () => update()});
+}
+
+function show(page, to, is_new) {
+  document.title = `${page.title} - Assay explorer`;
+  const fresh = h("div", null, h("div", {class: "page"}, page.content));
+  if (!is_new) {
+    morph(main, fresh);
+    return;
+  }
+  main.replaceChildren(...fresh.childNodes);
+  shown = to.key;
+  mark_nav(to.name);
+  announce.textContent = page.title;
+  scrollTo(0, 0);
+  main.dataset.ready = to.key || "#/";
+}
+
 async function draw(is_new) {
   const to = route();
   const control = new AbortController();
   running?.abort();
   running = control;
-  let page;
+  let page = null;
   try {
-    const status = await call("node_status", {}, control.signal);
-    const module = await (Object.hasOwn(kPages, to.name) ? kPages[to.name] : kPages.search)();
-    morph(line, h("div", null, status_line(status)));
-    page = await module.render({...to, signal: control.signal, status, redraw: () => update()});
+    page = await page_of(to, control.signal);
   } catch (error) {
-    if (control.signal.aborted) return;
     // What is shown stays where only the next block's news could not be had.
-    if (!is_new && error instanceof RpcError && error.name === "offline") return;
-    page = failure(error);
+    const is_lost = error instanceof RpcError && error.name === "offline";
+    if (!control.signal.aborted && (is_new || !is_lost)) page = failure(error);
   }
-  if (control.signal.aborted) return;
+  if (control.signal.aborted) return; // another route is on its way
   running = null;
-  document.title = `${page.title} - Assay explorer`;
-  const fresh = h("div", null, h("div", {class: "page"}, page.content));
-  if (is_new) {
-    main.replaceChildren(...fresh.childNodes);
-    shown = to.key;
-    mark_nav(to.name);
-    announce.textContent = page.title;
-    scrollTo(0, 0);
-    main.dataset.ready = to.key || "#/";
-  } else {
-    morph(main, fresh);
-  }
+  if (page) show(page, to, is_new);
 }
 
 async function navigate() {

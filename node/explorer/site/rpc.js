@@ -13,31 +13,39 @@ export class RpcError extends Error {
 let lastId = 0;
 let methods = null;
 
-/** The result of one call. Throws RpcError; an aborted call throws what fetch throws. */
-export async function call(method, params = {}, signal = undefined) {
+async function post(body, signal) {
   let response;
   try {
-    response = await fetch("/", {
-      method: "POST",
-      headers: {"Content-Type": "application/json"},
-      body: JSON.stringify({jsonrpc: "2.0", id: ++lastId, method, params}),
-      signal,
-    });
+    response = await fetch("/", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body), signal});
+    return await response.json();
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new RpcError(0, "offline", "the node does not answer");
+    throw new RpcError(response?.status ?? 0, "offline", response ? `the node answered with status ${response.status}` : "the node does not answer");
   }
-  let answer;
-  try {
-    answer = await response.json();
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-    throw new RpcError(response.status, "offline", `the node answered with status ${response.status}`);
-  }
+}
+
+/** The result of one call. Throws RpcError; an aborted call throws what fetch throws. */
+export async function call(method, params = {}, signal = undefined) {
+  const answer = await post({jsonrpc: "2.0", id: ++lastId, method, params}, signal);
   if (answer.error) {
     throw new RpcError(answer.error.code, answer.error.data?.name ?? "error", String(answer.error.message));
   }
   return answer.result;
+}
+
+const kBatch = 10; // calls of one request, which have one budget together
+
+/** The results of many calls [[method, params], ...], in order; null for each that failed. */
+export async function batch(calls, signal = undefined) {
+  const results = [];
+  for (let from = 0; from < calls.length; from += kBatch) {
+    const body = calls.slice(from, from + kBatch).map(([method, params], i) => ({jsonrpc: "2.0", id: i, method, params}));
+    const answers = await post(body, signal);
+    if (!Array.isArray(answers)) throw new RpcError(0, "offline", "the node did not answer a list of calls");
+    const by_id = new Map(answers.map((answer) => [answer.id, answer.result ?? null]));
+    body.forEach((each) => results.push(by_id.get(each.id) ?? null));
+  }
+  return results;
 }
 
 /** call(), or null where the node has no such thing or does not know the method. */

@@ -2,7 +2,7 @@
 // A dispute: what it is about, whose move it is, how it will end if nobody moves, the bisection, and the referee.
 import {facts, h, note, section, table} from "../dom.js";
 import {account, asy, block, blocks, bytes, count, state, task, tx, whole} from "../format.js";
-import {call, maybe, optional} from "../rpc.js";
+import {batch, call, maybe} from "../rpc.js";
 import {place_of, rounds_of, tree} from "../tree.js";
 import {event_sentence, kDisputeStates, reason} from "../words.js";
 import {referee_section} from "./dispute_referee.js";
@@ -20,14 +20,12 @@ const kMoves = {
 const kTexts = new Map(); // decoded moves never change
 
 async function bodies_of(moves, signal) {
-  return Promise.all(moves.map(async (move) => {
-    if (!kTexts.has(move.tx)) {
-      const found = await maybe("tx_get", {hash: move.tx}, signal);
-      if (!found) return null;
-      kTexts.set(move.tx, {body: found.body, sender: found.sender, raw: found.raw});
-    }
-    return kTexts.get(move.tx);
-  }));
+  const wanted = moves.filter((move) => !kTexts.has(move.tx));
+  const found = await batch(wanted.map((move) => ["tx_get", {hash: move.tx}]), signal);
+  wanted.forEach((move, i) => {
+    if (found[i]) kTexts.set(move.tx, {body: found[i].body, sender: found[i].sender, raw: found[i].raw});
+  });
+  return moves.map((move) => kTexts.get(move.tx) ?? null);
 }
 
 function stakes_words(d, params) {
@@ -81,7 +79,9 @@ function moves_section(d, bodies) {
 
 function end_section(d, records) {
   if (["active", "awaiting"].includes(d.state)) return null;
-  const own = records.filter((e) => e.height === d.ended_at && ((e.event === "dispute_ended" && e.dispute === d.id) || (d.slashed !== "0" && ["slashed", "paid"].includes(e.event))));
+  const own = records.filter((e) => e.height === d.ended_at && (e.event === "dispute_ended" ? e.dispute === d.id :
+    (d.slashed !== "0" && e.reason === d.reason) ||
+    (d.slashed !== "0" && ["won_dispute", "refund", "wrong_verdict"].includes(e.reason))));
   return section("How it ended", facts([
     ["Ended", state(d.state)], ["At", block(d.ended_at)], ["Why", reason(d.reason)],
     ["Slashed", asy(d.slashed)], ["Of it paid to winners", asy(d.paid)], ["Burned", asy(d.burned)],
@@ -128,7 +128,7 @@ export async function render(context) {
   const {args, status, signal} = context;
   const d = await call("dispute_get", {dispute: String(args[0] ?? "")}, signal);
   const [bodies, {levels, records}, params, t] = await Promise.all([bodies_of(d.moves, signal), levels_of(d, signal),
-    call("chain_params", {}, signal), optional("task_get", {task: d.task}, signal)]);
+    call("chain_params", {}, signal), maybe("task_get", {task: d.task}, signal)]);
   return {
     title: "Dispute",
     content: [

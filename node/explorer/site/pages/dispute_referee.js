@@ -72,7 +72,7 @@ function claimed_picker(run) {
 }
 
 async function parts_of(d, t, raw, status) {
-  const find = (index) => (index < 0 || index >= t.segments ? null : maybe("checkpoint_get", {task: t.id, index}));
+  const find = (index) => (index < 0 || index > t.segments ? null : maybe("checkpoint_get", {task: t.id, index}));
   const [before, after] = d.subject === "segment" ? await Promise.all([find(d.segment - 1), find(d.segment)]) : [null, null];
   return {dispute: d, task: t, transaction: {raw}, before, after, chain: status};
 }

@@ -2,7 +2,7 @@
 // The first page: the chain, its last blocks, its tasks by state, the disputes that are open.
 import {h, note, section, table} from "../dom.js";
 import {account, asy, block, blocks, count, dispute, hash, span, state, stranger, task} from "../format.js";
-import {all, call, maybe, optional} from "../rpc.js";
+import {all, batch, call, maybe, optional} from "../rpc.js";
 import {kTaskStates} from "../words.js";
 import {place_of} from "../tree.js";
 
@@ -13,9 +13,9 @@ function tile(name, value, more) {
   return h("div", {class: "tile"}, h("p", {class: "name"}, name), h("p", {class: "value"}, value), more ? h("p", {class: "quiet"}, more) : null);
 }
 
-export async function last_blocks(height, number, signal) {
-  const heights = Array.from({length: Math.min(number, height)}, (_, i) => height - i);
-  const found = await Promise.all(heights.map((each) => maybe("chain_block", {height: each}, signal)));
+export async function last_blocks(newest, number, signal) {
+  const heights = Array.from({length: Math.min(number, newest)}, (_, i) => newest - i);
+  const found = await batch(heights.map((height) => ["chain_block", {height}]), signal);
   return found.filter(Boolean);
 }
 

@@ -64,7 +64,7 @@ function draws_section(records) {
 }
 
 function name_of(t, segment) {
-  return segment >= t.segments ? "the evaluation" : segment === 0 ? "segment 0, the initialisation" : `segment ${segment}`;
+  return segment > t.segments ? "the evaluation" : segment === 0 ? "segment 0, the initialisation" : `segment ${segment}`;
 }
 
 function agreement(t, a) {
@@ -112,7 +112,7 @@ export async function render({args, status, signal}) {
   return {
     title: "Task",
     content: [
-      h("p", {class: "kicker"}, "Task"),
+      h("p", {class: "kicker"}, "Task, as its submitter calls it"),
       h("h1", null, stranger(t.title)),
       h("p", null, state(t.state), " ", words, t.deadline > status.height
         ? ` The deadline of this stage is block ${count(t.deadline)}, in ${blocks(t.deadline - status.height, status.block_interval_ms)}.` : null),

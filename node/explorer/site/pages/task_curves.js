@@ -7,9 +7,10 @@ import {maybe} from "../rpc.js";
 
 const kRelatives = 12;
 
+// Segment 0 is the initialisation, so a task of n segments has the numbers 0 to n, and its evaluation n + 1.
 /** Whether a verifier's replay of the evaluation gave the score that the solver claimed: verdicts on it are by equality (EVL-5). */
 function is_replayed(t) {
-  return t.assignments.some((a) => a.segment === t.segments && a.status === "accepted");
+  return t.assignments.some((a) => a.segment === t.segments + 1 && a.status === "accepted");
 }
 
 const kNoLosses = "The chain does not have the losses of a training. It has a state root for each checkpoint, and one score at the end, if the task " +

@@ -20,7 +20,7 @@ export async function render({query, signal}) {
         wanted && Object.hasOwn(kTaskStates, wanted) ? h("span", {class: "quiet"}, kTaskStates[wanted][1]) : null),
       section("In the order of submission", table("Tasks",
         [["Title"], ["State"], ["Reward", "number"], ["Checkpoints", "number"], ["Submitter"], ["Solver"], ["Submitted at"]],
-        tasks.map((t) => [task(t.id, stranger(t.title)), state(t.state), asy(t.reward), `${count(t.checkpoints)} of ${count(t.segments)}`,
+        tasks.map((t) => [task(t.id, stranger(t.title)), state(t.state), asy(t.reward), `${count(t.checkpoints)} of ${count(t.segments + 1)}`,
           account(t.submitter), account(t.solver), block(t.submitted_at)]),
         next_cursor ? "None among those that the node looked at; there are further ones." : "There is no such task."),
       h("p", {class: "pages"}, cursor ? h("a", {href: wanted ? `#/tasks?state=${wanted}` : "#/tasks"}, "First") : null, " ",
