@@ -28,7 +28,10 @@ async function intercept(page, change) {
       const body = request.postData();
       const response = await fetch(request.url(), {method: "POST", headers: {"Content-Type": "application/json"}, body});
       const answer = await response.json();
-      if (answer.result) answer.result = change(JSON.parse(body).method, answer.result);
+      const asked = [JSON.parse(body)].flat();
+      for (const each of [answer].flat()) {
+        if (each.result) each.result = change(asked.find((call) => call.id === each.id).method, each.result);
+      }
       await request.respond({status: response.status, contentType: "application/json", body: JSON.stringify(answer)});
     } catch {
       await request.abort().catch(() => {});

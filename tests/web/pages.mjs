@@ -11,16 +11,16 @@ function routes({task, convicted, disputed}) {
   return [
     ["home", "#/", ["Training that is checked", given.title, "settled", "convicted", "No dispute is open"]],
     ["blocks", "#/blocks", ["The newest"]],
-    ["block", "#/block/42", ["Header", "open_dispute", "executed"]],
-    ["transaction", `#/tx/${first}`, ["open_dispute", "Decoded body", "segment"]],
+    ["block", `#/block/${disputed.opened_at}`, ["Header", disputed.moves[0].action, "executed"]],
+    ["transaction", `#/tx/${first}`, [disputed.moves[0].action, "Decoded body", "segment"]],
     ["tasks", "#/tasks", [given.title, "7 of 7"]],
     ["tasks by state", "#/tasks?state=convicted", ["The solver was convicted"]],
-    ["settled task", `#/task/${task.id}`, [given.title, "Submission", "Settlement", "the same root", "Scores", "2 secrets", "The chain does not have the losses", "19.200 ASY"]],
+    ["settled task", `#/task/${task.id}`, [given.title, "Submission", "Settlement", "the same root", "Scores", "secrets", "The chain does not have the losses", "19.200 ASY"]],
     ["convicted task", `#/task/${convicted.id}`, ["convicted", "lost_dispute", "50.000 ASY"]],
-    ["disputes", "#/disputes", ["refuted", "moot"]],
-    ["dispute", `#/dispute/${given.dispute}`, ["segment 4", "partials of the tile", "lost_dispute", "25.000 ASY", "assay verify segment", "Judge it again here"]],
+    ["disputes", "#/disputes", ["refuted"]],
+    ["dispute", `#/dispute/${given.dispute}`, [`segment ${disputed.segment}`, "partials of the tile", "lost_dispute", "25.000 ASY", "assay verify segment", "Judge it again here"]],
     ["validators", "#/validators", ["The beacon", "the embedded engine"]],
-    ["account", `#/account/${disputed.challenger}`, ["Balance", "whistleblower", "open_dispute"]],
+    ["account", `#/account/${disputed.challenger}`, ["Balance", "Stakes by role", "select_move"]],
     ["economics", "#/economics", ["slash_to_winner_bps", "50 %", "What is at stake"]],
     ["liability", "#/liability", ["Ways to lose", "lost_dispute", "Ends of a task"]],
     ["node", "#/status", ["ready", "Genesis hash", "dispute_get"]],
@@ -112,7 +112,7 @@ async function search(browser, {task, disputed}) {
   await seen.page.close();
 }
 
-async function live(browser) {
+async function live(browser, {disputed}) {
   const seen = await open(browser);
   await visit(seen.page, given.open, `#/dispute/${given.dispute}`);
   const words = await text(seen.page);
@@ -127,7 +127,7 @@ async function live(browser) {
   assert.equal(after[1 - left], before[1 - left], "the other clock stands");
   assert.equal(await seen.page.evaluate(() => document.activeElement.href), focused, "the focus stays where it was");
   await visit(seen.page, given.open, "#/", {same: true});
-  assert.ok((await text(seen.page)).includes("segment 4"), "the open dispute is on the first page");
+  assert.ok((await text(seen.page)).includes(`segment ${disputed.segment}`), "the open dispute is on the first page");
   assert.deepEqual(seen.complaints, []);
   await seen.page.close();
   return `${before[left]} to ${after[left]} blocks`;
@@ -142,6 +142,6 @@ export function pages(browser, known) {
     ["search and pages are reached by keyboard", () => keyboard(browser)],
     ["the first page is light", () => weight(browser)],
     ["ids, accounts and heights are found", () => search(browser, known)],
-    ["an open dispute shows its clocks running", () => live(browser)],
+    ["an open dispute shows its clocks running", () => live(browser, known)],
   ];
 }

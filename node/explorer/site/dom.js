@@ -90,7 +90,7 @@ export function table(caption, columns, rows, empty = "There is nothing here.") 
   if (rows.length === 0) return h("p", {class: "quiet"}, empty);
   const head = columns.map(([heading, kind]) => h("th", {scope: "col", class: kind}, heading));
   const body = rows.map((cells) => h("tr", null, cells.map((cell, i) => h("td", {class: columns[i][1]}, cell))));
-  return h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
+  return h("div", {class: "scroll", tabindex: "0", role: "group", "aria-label": caption},
     h("table", null, h("caption", {class: "hidden"}, caption), h("thead", null, h("tr", null, head)), h("tbody", null, body)));
 }
 

@@ -95,7 +95,7 @@ export function tree(the_dispute, rounds) {
   parts.push(leaf(place.length > 1 ? text : "no step is in question yet", 8 + (rounds.length + 1) * kRow, span, tone));
   const words = rounds.map((r) => `round ${r.round + 1} at level ${r.level ?? "unknown"}: ${r.children ?? "some"} hashes revealed, ` +
     (r.selected === null ? "none selected yet" : `number ${r.selected} selected`)).join("; ");
-  return h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "The bisection, drawn"},
+  return h("div", {class: "scroll", tabindex: "0", role: "group", "aria-label": "The bisection, drawn"},
     s("svg", {class: "tree", viewBox: `0 0 ${kWidth} ${height}`, role: "img",
       "aria-label": `From segment to partial. ${words || "No round has been played"}. ${text}.`}, parts));
 }

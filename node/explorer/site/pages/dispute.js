@@ -9,6 +9,7 @@ import {referee_section} from "./dispute_referee.js";
 
 const kMoves = {
   open_dispute: ["challenger", "disputes the segment and locks a bond"],
+  publish_verdict: ["challenger", "publishes a rejecting verdict, which opens the dispute"],
   challenge_verdict: ["challenger", "challenges the verdict and locks a bond"],
   challenge_profile: ["challenger", "challenges the profile and locks a bond"],
   accuse: ["challenger", "accuses with evidence"],
