@@ -48,8 +48,8 @@ struct HttpRequest {
     std::string method;  ///< "GET", "POST", ...
     std::string target;  ///< "/artifact/ab12"
     std::string body;
-    std::string host{};          ///< the Host field as it was sent; empty if absent
-    std::string content_type{};  ///< the Content-Type field, likewise
+    std::string host{};           ///< the Host field as it was sent; empty if absent
+    std::string content_type{};   ///< the Content-Type field, likewise
     std::string if_none_match{};  ///< the If-None-Match field, likewise
 };
 

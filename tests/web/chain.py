@@ -10,8 +10,9 @@ import subprocess
 import threading
 import urllib.request
 
-TITLE = "<img src=x onerror=alert(1)> Checked in this browser"
-TASK = f"""title = "{TITLE}"
+HOSTILE = "<img src=x onerror=alert(1)> Checked in this browser"
+PLAIN = "characters of the GPL"
+TASK = """title = "TITLE"
 steps = 60
 checkpoint_interval = 10
 reward = "20 ASY"
@@ -39,11 +40,11 @@ LOG_MAGIC = 8  # bytes before the first record
 RECORD_HEAD = struct.Struct("<4sI8s")  # mark, length of the payload, check
 
 
-def make(binaries, folder, text):
+def make(binaries, folder, text, title):
     """Runs the demo, which trains the task twice, once with an altered tile. Returns the home of its node."""
     task = folder / "task"
     task.mkdir(parents=True)
-    (task / "task.toml").write_text(TASK, encoding="utf-8")
+    (task / "task.toml").write_text(TASK.replace("TITLE", title), encoding="utf-8")
     (task / "train.txt").write_text(text, encoding="utf-8")
     (task / "holdout.txt").write_text(text[:1200], encoding="utf-8")
     home = folder / "demo"

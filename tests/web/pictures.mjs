@@ -2,6 +2,7 @@
 // Screenshots for the documentation: the first page, a task, a dispute, in light and dark.
 import {join} from "node:path";
 import {given, launch, open, rpc, until, visit} from "./browser.mjs";
+import {claimed_tile} from "./trust.mjs";
 
 const kWidth = 1200;
 
@@ -16,7 +17,9 @@ try {
       await visit(page, base, route);
       if (await page.$("#judge")) {
         await page.click("#judge");
-        await until(page, () => document.querySelector(".checked, .unchecked, section .warning") !== null);
+        await page.waitForSelector("#claimed");
+        await (await page.$("#claimed")).uploadFile(await claimed_tile(page, given.scratch));
+        await until(page, () => document.querySelector("main").textContent.includes("Claimed less recomputed"));
       }
       await page.screenshot({path: join(given.pictures, `explorer-${name}-${scheme}.png`), clip: {x: 0, y: 0, width: kWidth, height}});
       await page.close();

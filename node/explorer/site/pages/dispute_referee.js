@@ -3,24 +3,10 @@
 import {h, note, section} from "../dom.js";
 import {heat_map, scale_of} from "../chart.js";
 import {call, maybe} from "../rpc.js";
+import {is_served, load} from "../referee_here.js";
 import {judge, show_judgement} from "../trust.js";
 
-let referee = null; // a promise once it is wanted
-const rulings = new Map(); // by dispute: what judge() found, or {error}
-
-/** Whether this node serves the referee: a build without clang for WebAssembly has none. */
-async function is_served() {
-  const response = await fetch("/files.json");
-  return response.ok && (await response.json()).files.includes("/referee.js");
-}
-
-async function load() {
-  referee ??= import("/referee.js").then((module) => module.loadReferee()).catch((error) => {
-    referee = null;
-    throw error;
-  });
-  return referee;
-}
+const rulings = new Map(); // by dispute: what judge() found, or {error}, and of which bytes
 
 /** The numbers of a tile inside its tensor's shape, as [values, rows, cols]. */
 function inside(values) {
@@ -87,16 +73,18 @@ export async function referee_section({status, redraw}, d, t, bodies) {
     return section(title, note("This node was built without the referee for browsers, so this page cannot judge. ",
       h("code", null, `assay dispute explain ${d.id}`), " shows the ruling."));
   }
+  // A ruling is of what was shown when it was made: an answer that the node changes later is not covered by it.
+  const bytes = JSON.stringify([d, t?.raw, raw]);
   const run = async (claimedTile) => {
     try {
       const parts = await parts_of(d, t, raw, status);
-      rulings.set(d.id, await judge(await load(), call, claimedTile ? {...parts, claimedTile} : parts));
+      rulings.set(d.id, {...await judge(await load(), call, claimedTile ? {...parts, claimedTile} : parts), bytes});
     } catch (error) {
-      rulings.set(d.id, {error: error.message});
+      rulings.set(d.id, {error: error.message, bytes});
     }
     redraw();
   };
-  const done = rulings.get(d.id);
+  const done = rulings.get(d.id)?.bytes === bytes ? rulings.get(d.id) : null;
   return section(title,
     h("p", null, "The chain's one-step verifier runs in this browser on the proof that was sent to the chain, ",
       "and says what every validator computed. Nothing is asked of anybody else."),

@@ -5,6 +5,7 @@ import {account, asy, block, blocks, count, dispute, hash, state, stranger, task
 import {RpcError, all, call, maybe} from "../rpc.js";
 import {strip} from "../strip.js";
 import {event_sentence, kTaskStates, stages_of} from "../words.js";
+import {check_section} from "./task_check.js";
 import {distances_section, scores_section} from "./task_curves.js";
 
 const kRecords = 1500;
@@ -105,7 +106,8 @@ function history_section(records, why) {
   why ? note(stranger(why)) : null);
 }
 
-export async function render({args, status, signal}) {
+export async function render(context) {
+  const {args, status, signal} = context;
   const id = String(args[0] ?? "");
   const [t, past, lineage] = await Promise.all([call("task_get", {task: id}, signal), history(id, signal), maybe("task_lineage", {task: id}, signal)]);
   const [, words] = Object.hasOwn(kTaskStates, t.state) ? kTaskStates[t.state] : [0, ""];
@@ -126,6 +128,7 @@ export async function render({args, status, signal}) {
       checkpoints_section(t),
       lineage_section(lineage, t),
       history_section(past.records, past.why),
+      await check_section(context, t, past),
       section("Check it yourself", h("ul", {class: "plain"},
         h("li", null, h("code", null, `assay audit task ${t.id}`), " rebuilds this history from nothing and compares its root with a signed block."),
         h("li", null, h("code", null, `assay query proof --task ${t.id}`), " proves this record."),
