@@ -10,7 +10,7 @@ const browser = await launch();
 try {
   const {tasks} = await rpc(given.ended, "task_list");
   const task = tasks.find((t) => t.state === "settled").id;
-  const shots = [["home", given.open, "#/", 800], ["task", given.ended, `#/task/${task}`, 1100], ["dispute", given.ended, `#/dispute/${given.dispute}`, 1900]];
+  const shots = [["home", given.open, "#/", 800], ["task", given.ended, `#/task/${task}`, 1100], ["dispute", given.ended, `#/dispute/${given.dispute}`, 2080]];
   for (const scheme of ["light", "dark"]) {
     for (const [name, base, route, height] of shots) {
       const {page} = await open(browser, {width: kWidth, height, scheme});

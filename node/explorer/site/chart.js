@@ -74,7 +74,7 @@ export function heat_map(title, values, rows, cols, scale, kept) {
   context.putImageData(image, 0, 0);
   const words = `${rows} by ${cols} values from ${Number(least.toPrecision(4))} to ${Number(most.toPrecision(4))}`;
   canvas.setAttribute("aria-label", `${title}: ${words}`);
-  return h("figure", {class: "heat", "data-keep": kept}, canvas, h("figcaption", null, h("strong", null, title), h("br"), words));
+  return h("figure", {class: "heat", "data-keep": `${kept} ${scale}`}, canvas, h("figcaption", null, h("strong", null, title), h("br"), words));
 }
 
 /** The largest magnitude among numbers that are finite; 1 where all are zero. */

@@ -11,7 +11,6 @@ export class RpcError extends Error {
 }
 
 let lastId = 0;
-let methods = null;
 
 async function post(body, signal) {
   let response;
@@ -58,18 +57,14 @@ export async function maybe(method, params = {}, signal = undefined) {
   }
 }
 
-/** Whether the node offers a method: older nodes have fewer. */
-export async function offers(method) {
-  methods ??= call("rpc.discover").then((answer) => new Set(answer.methods)).catch((error) => {
-    methods = null;
-    throw error;
-  });
-  return (await methods).has(method);
-}
-
-/** maybe() of a method that this node offers; null of any other. */
+/** maybe(), but undefined where the node does not know the method: older nodes have fewer. */
 export async function optional(method, params = {}, signal = undefined) {
-  return (await offers(method)) ? maybe(method, params, signal) : null;
+  try {
+    return await call(method, params, signal);
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.name === "offline") throw error;
+    return error.name === "method_not_found" ? undefined : null;
+  }
 }
 
 /** All items of a listing, `at_most` of them: pages of 100 under `member`. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {facts, h, note, section, table} from "../dom.js";
-import {asy, block, count, state, task, tx, whole} from "../format.js";
-import {call, offers, optional} from "../rpc.js";
+import {account, asy, block, count, state, task, tx, whole} from "../format.js";
+import {call, optional} from "../rpc.js";
 import {reason} from "../words.js";
 
 function stakes(roles) {
@@ -14,31 +14,34 @@ function stakes(roles) {
     "It has no stake in any role.");
 }
 
-function payments_section(answer, is_offered) {
-  if (!is_offered) {
+function payments_section(answer) {
+  if (answer === undefined) {
     return section("Payments", note("This node has no list of payments by account. The history of each task has its own: ", h("code", null, "assay task history ID")));
   }
-  return section("Payments", table("Payments", [["Block"], ["Task"], ["Amount", "number"], ["Why"]],
-    (answer?.payments ?? []).map((p) => [block(p.height), task(p.task), asy(p.amount), reason(p.reason)]), "Nothing was paid to it."));
+  return section("Payments", table("Payments", [["Block"], ["From"], ["Amount", "number"], ["Why"]],
+    (answer?.payments ?? []).map((p) => [block(p.height), p.task ? ["the task ", task(p.task)] : account(p.from), asy(p.amount), p.reason ? reason(p.reason) : "a transfer"]),
+    "Nothing was paid to it."),
+  answer?.next_cursor ? note("The first 100 are shown.") : null);
 }
 
-function penalties_section(answer, is_offered) {
-  if (!is_offered) {
+/** `answer` has the events of all tasks that slashed somebody and name this account. */
+function penalties_section(answer, id) {
+  if (answer === undefined) {
     return section("Penalties", note("This node has no list of penalties by account. ", h("code", null, "assay penalty explain TASK --account A"), " explains those of a task."));
   }
+  const own = (answer?.events ?? []).filter((e) => e.from === id);
   return section("Penalties", table("Penalties", [["Block"], ["Task"], ["Lost", "number"], ["Burned", "number"], ["Why"]],
-    (answer?.penalties ?? []).map((p) => [block(p.height), task(p.task), asy(p.amount), asy(p.burned), reason(p.reason)]), "It has lost no stake."));
+    own.map((e) => [block(e.height), task(e.task), asy(e.amount), asy(e.burned), reason(e.reason)]), "It has lost no stake."),
+  answer?.next_cursor ? note("There are further ones.") : null);
 }
 
 export async function render({args, query, signal}) {
   const id = String(args[0] ?? "");
   const cursor = query.get("cursor");
-  const [a, stake, history, has_payments, has_penalties] = await Promise.all([
+  const [a, stake, history, payments, penalties] = await Promise.all([
     call("account_get", {account: id}, signal), call("stake_get", {account: id}, signal),
     call("account_history", cursor ? {account: id, limit: 25, cursor} : {account: id, limit: 25}, signal),
-    offers("account_payments"), offers("penalty_list")]);
-  const [payments, penalties] = await Promise.all([
-    optional("account_payments", {account: id, limit: 50}, signal), optional("penalty_list", {account: id, limit: 50}, signal)]);
+    optional("account_payments", {account: id, limit: 100}, signal), optional("event_list", {account: id, event: "slashed", limit: 100}, signal)]);
   return {
     title: "Account",
     content: [
@@ -47,8 +50,8 @@ export async function render({args, query, signal}) {
         ["Transactions", count(a.nonce)], ["Next nonce", count(a.next_nonce)]]),
       note("Check it yourself: ", h("code", null, "assay query proof --account ", String(a.account)))),
       section("Stakes by role", stakes(stake.roles)),
-      payments_section(payments, has_payments),
-      penalties_section(penalties, has_penalties),
+      payments_section(payments),
+      penalties_section(penalties, a.account),
       section("What it sent", table("Transactions that it sent", [["Block"], ["Transaction"], ["Action"], ["Result"], ["Fee", "number"]],
         history.txs.map((t) => [block(t.height), tx(t.hash), t.action ?? "-", t.code === 0 ? state("executed") : [state("failed"), " ", t.error], asy(t.fee)]),
         "It has sent nothing."),

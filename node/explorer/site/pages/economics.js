@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parameters of this chain mean for whoever puts a stake into it.
-import {h, note, section, table} from "../dom.js";
+import {facts, h, note, section, table} from "../dom.js";
 import {anything, asy, blocks, bytes, count, span, stranger} from "../format.js";
 import {call, optional} from "../rpc.js";
 import {kGroups} from "./params_words.js";
@@ -49,7 +49,8 @@ export async function render({status, signal}) {
       h("h1", null, "What honesty stands on"),
       h("p", {class: "lead"}, "Every role locks a bond that is worth more than what cheating would gain, and whoever shows that somebody was wrong gets a part of that bond. ",
         "These are the parameters of this chain. They never change after its genesis."),
-      supply ? section("Supply", note("In all ", h("strong", null, asy(supply.supply)), ".")) : null,
+      supply ? section("Supply", facts([["In all", h("strong", null, asy(supply.supply))], ["At genesis", asy(supply.genesis)], ["Burned so far", asy(supply.burned)],
+        ["Of it in the treasury", asy(supply.treasury)]])) : null,
       section("What is at stake", example(params), note("A bond is the greater of its least amount and its part of the task's value, which is reward and verification fee together (PAR-2).")),
       ...kGroups.map(([name, list]) => section(name, table(name, [["Parameter"], ["Here", "number"], ["What it is"], ["Rules"]],
         list.filter(([each]) => params[each] !== undefined).map(([each, kind, words, rules]) => [h("code", null, each), shown(kind, params[each], status), words, rules])))),

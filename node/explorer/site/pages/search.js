@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {h, note, section, table} from "../dom.js";
 import {shorten, state, stranger, task} from "../format.js";
-import {all, maybe, offers} from "../rpc.js";
+import {all, maybe, optional} from "../rpc.js";
 
 const kTasks = 2000;
 
@@ -30,13 +30,20 @@ async function by_title(text, signal) {
   return {found: items.filter((t) => t.title.toLowerCase().includes(wanted) || t.id.startsWith(wanted)), complete};
 }
 
+const kKinds = ["account", "block", "tx", "task", "dispute"];
+
+/** What a node that can search finds by the beginning of an id. */
+async function by_prefix(text, signal) {
+  const listed = await optional("search", {prefix: text, limit: 50}, signal);
+  return (listed?.results ?? []).map((each) => (each.kind === "validator" ? result("account", each.account, "validator") : each))
+    .filter((each) => kKinds.includes(each.kind));
+}
+
 export async function render({name, args, signal}) {
   const text = (name === "search" ? args[0] ?? "" : [name, ...args].join("/")).trim().slice(0, 200);
-  const [exact, titles, listed] = await Promise.all([by_id(text, signal), by_title(text, signal),
-    (async () => ((await offers("search")) && text.length > 0 ? maybe("search", {prefix: text}, signal) : null))()]);
+  const [exact, titles, listed] = await Promise.all([by_id(text, signal), by_title(text, signal), text ? by_prefix(text, signal) : []]);
   const seen = new Set(exact.map((each) => each.kind + each.id));
-  const further = (listed?.results ?? []).filter((each) => !seen.has(each.kind + each.id) &&
-    ["account", "block", "tx", "task", "dispute"].includes(each.kind));
+  const further = listed.filter((each) => !seen.has(each.kind + each.id));
   const ids = [...exact, ...further].slice(0, 50);
   return {
     title: "Search",
@@ -45,7 +52,7 @@ export async function render({name, args, signal}) {
       h("p", null, "For ", stranger(text), "."),
       section("Ids, accounts and heights", table("Found by id", [["Kind"], ["Id"], ["What"]],
         ids.map((each) => [each.kind, h("a", {href: `#/${each.kind}/${encodeURIComponent(each.id)}`, class: "id", title: String(each.id)}, shorten(String(each.id))),
-          stranger(each.label)]),
+          stranger(each.label ?? each.kind)]),
         "No id, account or height is this.")),
       section("Tasks with this in their title", table("Found by title", [["Task"], ["State"]],
         titles.found.slice(0, 50).map((t) => [task(t.id, stranger(t.title)), state(t.state)]), "No task is called so."),

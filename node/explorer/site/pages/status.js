@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // For whoever operates this node.
 import {facts, h, note, section} from "../dom.js";
-import {account, asy, block, bytes, count, span, stranger, time, whole} from "../format.js";
+import {chart} from "../chart.js";
+import {account, block, bytes, count, span, stranger, time, whole} from "../format.js";
 import {call, optional} from "../rpc.js";
 
 async function readiness(signal) {
@@ -11,6 +12,15 @@ async function readiness(signal) {
 
 function since(height, what) {
   return height <= 1 ? `all ${what}` : [`${what} from block `, block(height), " on"];
+}
+
+/** What a unit of gas cost in the latest blocks, as a curve; null of a node that has no such list. */
+function fees_section(fees) {
+  if (!fees?.blocks?.length) return null;
+  const points = fees.blocks.map((each) => [each.height, Number(each.base_fee)]).reverse();
+  return section("Fees", chart({caption: "What a unit of gas cost in the latest blocks, in grains.", x_name: "block", y_name: "grains",
+    series: [{name: "base fee", kind: "line", points}]}),
+  facts([["In the next block", `${count(fees.next_base_fee)} grains`], ["At least", `${count(fees.gas_price_min)} grains`]]));
 }
 
 export async function render({status, signal}) {
@@ -41,7 +51,7 @@ export async function render({status, signal}) {
         ["Blocks", since(status.first_block, "blocks")],
         ["States, for proofs", since(Math.max(1, status.first_state), "states")],
         ["Histories of tasks and disputes", since(status.first_history, "of them")]])),
-      fees?.blocks?.length ? section("Fees", note(`The base fee moved between ${asy(fees.blocks[0].base_fee)} and now.`)) : null,
-      section("Methods", note("This node answers: ", discovered.methods.join(", "), "."))],
+      fees_section(fees),
+      section("Methods", note("This node answers: ", discovered.methods.map((each) => (typeof each === "string" ? each : each.name)).join(", "), "."))],
   };
 }
