@@ -32,7 +32,10 @@ export function chart({caption, x_name, y_name, series, limit = null}) {
   }
   for (const {name, kind, points: own} of series) {
     const places = own.filter(([, y]) => Number.isFinite(y)).map(at);
-    if (kind === "line") parts.push(s("polyline", {class: "curve", points: places.map((p) => p.join(",")).join(" ")}));
+    if (kind === "line") {
+      parts.push(s("polyline", {class: "curve", points: places.map((p) => p.join(",")).join(" ")}));
+      continue;
+    }
     for (const [x, y] of places) {
       if (kind === "bars") parts.push(s("rect", {class: "bar", x: x - 9, y, width: 18, height: Math.max(1, kHeight - 34 - y)}));
       else parts.push(s("circle", {class: kind, cx: x, cy: y, r: kind === "rings" ? 9 : 4}, s("title", null, name)));

@@ -18,7 +18,7 @@ function payments_section(answer) {
   if (answer === undefined) {
     return section("Payments", note("This node has no list of payments by account. The history of each task has its own: ", h("code", null, "assay task history ID")));
   }
-  return section("Payments", table("Payments", [["Block"], ["From"], ["Amount", "number"], ["Why"]],
+  return section("Payments", table("Payments", [["Block"], ["From"], ["Amount", "number"], ["Why", "wide"]],
     (answer?.payments ?? []).map((p) => [block(p.height), p.task ? ["the task ", task(p.task)] : account(p.from), asy(p.amount), p.reason ? reason(p.reason) : "a transfer"]),
     "Nothing was paid to it."),
   answer?.next_cursor ? note("The first 100 are shown.") : null);
@@ -30,7 +30,7 @@ function penalties_section(answer, id) {
     return section("Penalties", note("This node has no list of penalties by account. ", h("code", null, "assay penalty explain TASK --account A"), " explains those of a task."));
   }
   const own = (answer?.events ?? []).filter((e) => e.from === id);
-  return section("Penalties", table("Penalties", [["Block"], ["Task"], ["Lost", "number"], ["Burned", "number"], ["Why"]],
+  return section("Penalties", table("Penalties", [["Block"], ["Task"], ["Lost", "number"], ["Burned", "number"], ["Why", "wide"]],
     own.map((e) => [block(e.height), task(e.task), asy(e.amount), asy(e.burned), reason(e.reason)]), "It has lost no stake."),
   answer?.next_cursor ? note("There are further ones.") : null);
 }
@@ -53,7 +53,7 @@ export async function render({args, query, signal}) {
       payments_section(payments),
       penalties_section(penalties, a.account),
       section("What it sent", table("Transactions that it sent", [["Block"], ["Transaction"], ["Action"], ["Result"], ["Fee", "number"]],
-        history.txs.map((t) => [block(t.height), tx(t.hash), t.action ?? "-", t.code === 0 ? state("executed") : [state("failed"), " ", t.error], asy(t.fee)]),
+        history.txs.map((t) => [block(t.height), tx(t.hash), t.action ?? "-", t.code === 0 ? state("executed") : [state("failed"), " ", t.error], t.fee === "0" ? "none" : asy(t.fee)]),
         "It has sent nothing."),
       history.next_cursor ? h("p", {class: "pages"}, h("a", {href: `#/account/${encodeURIComponent(id)}?cursor=${encodeURIComponent(history.next_cursor)}`}, "Further")) : null,
       history.first_height > 1 ? note(`This node has transactions from block ${count(history.first_height)} on.`) : null)],

@@ -67,7 +67,7 @@ function clocks_section(d, params, status) {
 }
 
 function moves_section(d, bodies) {
-  return section("Moves of both parties", table("Moves", [["Block"], ["Party"], ["Move"], ["Size", "number"], ["Transaction"]],
+  return section("Moves of both parties", table("Moves", [["Block"], ["Party"], ["Move", "wide"], ["Size", "number"], ["Transaction"]],
     d.moves.map((move, i) => {
       const [party, words] = Object.hasOwn(kMoves, move.action) ? kMoves[move.action] : ["-", move.action];
       const body = bodies[i]?.body;

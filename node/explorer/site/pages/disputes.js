@@ -19,7 +19,7 @@ export async function render({query, signal}) {
       h("p", {class: "filter"}, h("label", {for: "state"}, "State "), choose, " ",
         wanted && Object.hasOwn(kDisputeStates, wanted) ? h("span", {class: "quiet"}, kDisputeStates[wanted]) : null),
       section("In the order of opening", table("Disputes",
-        [["Dispute"], ["State"], ["Task"], ["Place"], ["About"], ["Rounds", "number"], ["Challenger"], ["Opened at"]],
+        [["Dispute"], ["State"], ["Task"], ["Place", "wide"], ["About"], ["Rounds", "number"], ["Challenger"], ["Opened at"]],
         disputes.map((d) => [dispute(d.id), state(d.state), task(d.task), place_of(d).join(" › "), d.subject, count(d.rounds), account(d.challenger), block(d.opened_at)]),
         next_cursor ? "None among those that the node looked at; there are further ones." : "Nobody disagreed."),
       h("p", {class: "pages"}, next_cursor ? h("a", {href: `#/disputes?${wanted ? `state=${wanted}&` : ""}cursor=${encodeURIComponent(next_cursor)}`}, "Further") : null))],

@@ -52,7 +52,7 @@ export async function render({status, signal}) {
       supply ? section("Supply", facts([["In all", h("strong", null, asy(supply.supply))], ["At genesis", asy(supply.genesis)], ["Burned so far", asy(supply.burned)],
         ["Of it in the treasury", asy(supply.treasury)]])) : null,
       section("What is at stake", example(params), note("A bond is the greater of its least amount and its part of the task's value, which is reward and verification fee together (PAR-2).")),
-      ...kGroups.map(([name, list]) => section(name, table(name, [["Parameter"], ["Here", "number"], ["What it is"], ["Rules"]],
+      ...kGroups.map(([name, list]) => section(name, table(name, [["Parameter"], ["Here", "number"], ["What it is", "wide"], ["Rules"]],
         list.filter(([each]) => params[each] !== undefined).map(([each, kind, words, rules]) => [h("code", null, each), shown(kind, params[each], status), words, rules])))),
       others.length ? section("Others", table("Other parameters", [["Parameter"], ["Here"]], others.map((name) => [h("code", null, name), anything(params[name])]))) : null,
       note("Every way to lose a stake is on the ", h("a", {href: "#/liability"}, "liability page"), ". ", h("code", null, "assay economics"),

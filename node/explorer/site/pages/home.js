@@ -57,7 +57,7 @@ export async function render({status, signal}) {
         tile("Beacon", beacon ? `round ${count(beacon.rounds)}` : "-", beacon ? `${count(beacon.seats.length)} contributors` : null),
         supply ? tile("Supply", asy(supply.supply), null) : tile("Mempool", count(status.mempool.txs), "transactions wait")),
       section("Disputes that are open", table("Open disputes",
-        [["Dispute"], ["State"], ["Place"], ["To move"], ["Deadline"]],
+        [["Dispute"], ["State"], ["Place", "wide"], ["To move"], ["Deadline"]],
         open.map((d) => [dispute(d.id), state(d.state), place_of(d).join(" › "), d.to_move ?? "-",
           d.deadline > status.height ? blocks(d.deadline - status.height, status.block_interval_ms) : "now"]),
         "No dispute is open.")),

@@ -5,6 +5,8 @@ import {chart} from "../chart.js";
 import {account, block, bytes, count, span, stranger, time, whole} from "../format.js";
 import {call, optional} from "../rpc.js";
 
+let methods = null; // their names: a description of them all may be large, and does not change
+
 async function readiness(signal) {
   const response = await fetch("/readyz", {signal});
   return {is_ready: response.ok, answer: await response.json()};
@@ -24,7 +26,8 @@ function fees_section(fees) {
 }
 
 export async function render({status, signal}) {
-  const [ready, discovered, fees] = await Promise.all([readiness(signal), call("rpc.discover", {}, signal), optional("fee_history", {}, signal)]);
+  methods ??= (await call("rpc.discover", {}, signal)).methods.map((each) => (typeof each === "string" ? each : each.name));
+  const [ready, fees] = await Promise.all([readiness(signal), optional("fee_history", {}, signal)]);
   const age = Date.now() - status.time_ms;
   return {
     title: "Node",
@@ -52,6 +55,6 @@ export async function render({status, signal}) {
         ["States, for proofs", since(Math.max(1, status.first_state), "states")],
         ["Histories of tasks and disputes", since(status.first_history, "of them")]])),
       fees_section(fees),
-      section("Methods", note("This node answers: ", discovered.methods.map((each) => (typeof each === "string" ? each : each.name)).join(", "), "."))],
+      section("Methods", note("This node answers: ", methods.join(", "), "."))],
   };
 }

@@ -101,7 +101,7 @@ function lineage_section(lineage, t) {
 }
 
 function history_section(records, why) {
-  return section("History", table("Events", [["Block"], ["Event"], ["What happened"], ["Transaction"]],
+  return section("History", table("Events", [["Block"], ["Event"], ["What happened", "wide"], ["Transaction"]],
     records.map((e) => [block(e.height), h("code", null, String(e.event)), event_sentence(e), e.tx ? tx(e.tx) : "by a deadline"]), "Nothing of it is on this node."),
   why ? note(stranger(why)) : null);
 }
