@@ -23,6 +23,7 @@ packages=(
 test_packages=(
   libonnx-testdata python3-torch python3-venv nodejs libclang-rt-14-dev clang-format-14 clang-tidy-14
   g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user
+  chromium # 123 MB to download with what it needs; the explorer's test skips itself without it
 )
 
 usage() {

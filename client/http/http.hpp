@@ -54,6 +54,7 @@ struct HttpRequest {
     std::string origin{};         ///< the Origin field: of the page that a browser asks for
     std::string last_event_id{};  ///< the Last-Event-ID field of a reader of server-sent events
     bool is_upgrade = false;      ///< it asks for a WebSocket
+    std::string if_none_match{};  ///< the If-None-Match field, likewise
 };
 
 struct HttpResponse {

@@ -270,7 +270,8 @@ void Session::begin_exchange() {
         .content_type = std::string(message[beast_http::field::content_type]),
         .origin = std::string(message[beast_http::field::origin]),
         .last_event_id = std::string(message["Last-Event-ID"]),
-        .is_upgrade = boost::beast::websocket::is_upgrade(message)};
+        .is_upgrade = boost::beast::websocket::is_upgrade(message),
+        .if_none_match = std::string(message[beast_http::field::if_none_match])};
     upgrade_ = request.is_upgrade ? std::optional(UpgradeRequest(message.base())) : std::nullopt;
     head_only_ = request.method == "HEAD";
     // No answer has a validator that If-Range could name, so the field makes every condition false.
@@ -377,7 +378,7 @@ void Session::send(HttpResponse response) {
     if (response.status == 503) {
         head_ += "Retry-After: 1\r\n";
     }
-    if (response.status != 204) {
+    if (response.status != 204 && response.status != 304) {
         head_ += "Content-Length: " + std::to_string(size) + "\r\n";
     }
     if (!keep_alive_ || version_ == 10) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <client/http/http.hpp>
+#include <node/explorer/explorer.hpp>
 #include <node/rpc/block_waits.hpp>
 #include <node/rpc/host_names.hpp>
 #include <node/rpc/jsonrpc.hpp>
@@ -89,10 +90,8 @@ struct RpcServer::Impl {
         if (request.method != "GET" && request.method != "HEAD") {
             return text_response(request.target == "/" ? 405 : 404, "POST JSON-RPC to /\n");
         }
-        if (request.target == "/") {
-            return text_response(
-                200, "assayd: JSON-RPC 2.0 over POST to this address. /livez and /readyz answer GET.\n"
-            );
+        if (auto file = explorer::answer(request)) {
+            return std::move(*file);
         }
         if (request.target == "/ws") {
             return web_socket(request);

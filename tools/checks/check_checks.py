@@ -291,8 +291,33 @@ def version_cases():
             expect(f"protocol version: {name}", fits, result.stdout + result.stderr)
 
 
+def explorer_cases():
+    page = "# Liability\n\nWho pays.\n\n## Ways\n\n| reason | who |\n|---|---|\n| `a` | [b](c.md) |\n"
+    site = "node/explorer/site"
+    cases = [
+        ("what agrees is accepted", [], 0),
+        ("a document that has changed is refused", [("docs/protocol/liability.md", page + "\nMore.\n")], 1),
+        ("parsed markup is refused", [(f"{site}/a.js", "element.innerHTML = text;\n")], 1),
+        ("evaluated text is refused", [(f"{site}/a.js", "eval (text);\n")], 1),
+        ("an inline style is refused", [(f"{site}/a.html", '<p style="color: red">x</p>\n')], 1),
+        ("an inline handler is refused", [(f"{site}/a.html", '<p onclick="run()">x</p>\n')], 1),
+        ("another origin is refused", [(f"{site}/a.css", "@import url(https://elsewhere.example/a.css);\n")], 1),
+    ]
+    for name, changes, verdict in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            write(root, "docs/protocol/liability.md", page)
+            write(root, f"{site}/a.js", 'element.textContent = "text";\n')
+            run("check_explorer.py", root, "--write")
+            for path, text in changes:
+                write(root, path, text)
+            result = run("check_explorer.py", root)
+            expect(f"explorer: {name}", result.returncode == verdict, result.stdout + result.stderr)
+
+
 layer_cases()
 rule_cases()
+explorer_cases()
 diagram_cases()
 decision_cases()
 symbol_cases()

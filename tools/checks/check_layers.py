@@ -41,7 +41,8 @@ ROOMS = {
     "node/api": (RULES + ["core/system"] + CONSENSUS, ["json", "system"], False),
     "node/state": (CORE + ["core/system", "contracts", "consensus"], ["rocksdb", "system"], False),
     "node/history": (CORE + ["contracts", "consensus", "node/api", "node/state"], ["system"], False),
-    "node/rpc": (RULES + CONSENSUS + CLIENT + ["node/api"], ["json", "system"], False),
+    "node/explorer": (["core/base", "client/http"], [], False),
+    "node/rpc": (RULES + CONSENSUS + CLIENT + ["node/api", "node/explorer"], ["json", "system"], False),
     "node/daemon": (RULES + ["core/keys", "core/system", "core/system/log"] + CONSENSUS + CLIENT +
                     ["consensus/cometbft", "node/api", "node/state", "node/history", "node/rpc"],
                     ["boost", "json", "cli11", "toml", "system"], False),

@@ -36,9 +36,9 @@ constexpr auto kSoon = std::chrono::milliseconds(400);
 
 }  // namespace
 
-TEST_CASE("the server answers JSON-RPC, plain text and health") {
+TEST_CASE("the server answers JSON-RPC, a page and health") {
     Running running;
-    CHECK(http::http_get(running.url).content_type == "text/plain");
+    CHECK(http::http_get(running.url).content_type == "text/html; charset=utf-8");
     CHECK(http::http_get(running.url + "livez").status == 200);
     CHECK(json::parse(http::http_get(running.url + "readyz").body).at("ready") == true);
     CHECK(http::http_get(running.url + "nothing").status == 404);

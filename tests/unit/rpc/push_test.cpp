@@ -138,7 +138,9 @@ TEST_CASE("a topic needs the id that belongs to it") {
 
 TEST_CASE("a query's words are the parameters of subscribe") {
     CHECK(rpc::query_arguments("") == Json::object());
-    CHECK(rpc::query_arguments("topic=task&task=ab12&after=7") == Json{{"topic", "task"}, {"task", "ab12"}, {"after", 7}});
+    CHECK(
+        rpc::query_arguments("topic=task&task=ab12&after=7") == Json{{"topic", "task"}, {"task", "ab12"}, {"after", 7}}
+    );
     CHECK(rpc::query_arguments("topic") == Json{{"topic", ""}});
     CHECK_THROWS_AS(rpc::query_arguments("after=-1"), rpc::Fault);
     CHECK_THROWS_AS(rpc::query_arguments("after="), rpc::Fault);

@@ -121,6 +121,27 @@ TEST_CASE("a body that a web page may send without asking is refused") {
     CHECK(asked.find("Access-Control-Allow") == std::string::npos);
 }
 
+TEST_CASE("a browser gets the explorer, and again only what it does not have") {
+    Running running;
+    const std::string page = running.post("", "Host: localhost\r\n", "GET");
+    CHECK(page.find("HTTP/1.1 200") == 0);
+    CHECK(page.find("Content-Type: text/html") != std::string::npos);
+    CHECK(page.find("Content-Security-Policy: default-src 'none'; script-src 'self'") != std::string::npos);
+    CHECK(page.find("<!doctype html>") != std::string::npos);
+    const auto tag = page.find("ETag: \"");
+    REQUIRE(tag != std::string::npos);
+    const std::string etag = page.substr(tag + 6, 66);
+    const std::string known = running.post("", "Host: localhost\r\nIf-None-Match: " + etag + "\r\n", "GET");
+    CHECK(known.find("HTTP/1.1 304") == 0);
+    CHECK(known.find("<!doctype") == std::string::npos);
+    CHECK(known.find("Content-Length") == std::string::npos);
+    const std::string head = running.post("", "Host: localhost\r\n", "HEAD");
+    CHECK(head.find("HTTP/1.1 200") == 0);
+    CHECK(head.find("<!doctype") == std::string::npos);
+    // A name that leads here from a web page gets nothing of it.
+    CHECK(running.post("", "Host: evil.example\r\n", "GET").find("HTTP/1.1 403") == 0);
+}
+
 TEST_CASE("requests that wait keep no thread from others") {
     Running running;
     running.node.makes_blocks = false;

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import {facts, h, note, section, table} from "../dom.js";
+import {account, asy, block, count, state, task, tx, whole} from "../format.js";
+import {call, optional} from "../rpc.js";
+import {reason} from "../words.js";
+
+function stakes(roles) {
+  const rows = Object.entries(roles).filter(([, r]) => r.free !== "0" || r.locked !== "0" || r.unbonding.length || r.score);
+  return table("Stakes by role", [["Role"], ["Free", "number"], ["Locked", "number"], ["Unbonding"], ["Machine"], ["Standing"]],
+    rows.map(([name, r]) => [name, asy(r.free), asy(r.locked),
+      r.unbonding.length ? r.unbonding.map((u) => h("div", null, `${asy(u.amount)} at block ${count(u.release_at)}`)) : "-",
+      r.terms?.hardware_class ? `${r.terms.hardware_class}, score ${count(r.score)}` : "any",
+      r.is_unlisted ? "not drawn until it bonds or registers again" : r.declined_until ? `declined, until block ${count(r.declined_until)}` : "drawn by its free stake"]),
+    "It has no stake in any role.");
+}
+
+function payments_section(answer) {
+  if (answer === undefined) {
+    return section("Payments", note("This node has no list of payments by account. The history of each task has its own: ", h("code", null, "assay task history ID")));
+  }
+  return section("Payments", table("Payments", [["Block"], ["From"], ["Amount", "number"], ["Why", "wide"]],
+    (answer?.payments ?? []).map((p) => [block(p.height), p.task ? ["the task ", task(p.task)] : account(p.from), asy(p.amount), p.reason ? reason(p.reason) : "a transfer"]),
+    "Nothing was paid to it."),
+  answer?.next_cursor ? note("The first 100 are shown.") : null);
+}
+
+/** `answer` has the events of all tasks that slashed somebody and name this account. */
+function penalties_section(answer, id) {
+  if (answer === undefined) {
+    return section("Penalties", note("This node has no list of penalties by account. ", h("code", null, "assay penalty explain TASK --account A"), " explains those of a task."));
+  }
+  const own = (answer?.events ?? []).filter((e) => e.from === id);
+  return section("Penalties", table("Penalties", [["Block"], ["Task"], ["Lost", "number"], ["Burned", "number"], ["Why", "wide"]],
+    own.map((e) => [block(e.height), task(e.task), asy(e.amount), asy(e.burned), reason(e.reason)]), "It has lost no stake."),
+  answer?.next_cursor ? note("There are further ones.") : null);
+}
+
+export async function render({args, query, signal}) {
+  const id = String(args[0] ?? "");
+  const cursor = query.get("cursor");
+  const [a, stake, history, payments, penalties] = await Promise.all([
+    call("account_get", {account: id}, signal), call("stake_get", {account: id}, signal),
+    call("account_history", cursor ? {account: id, limit: 25, cursor} : {account: id, limit: 25}, signal),
+    optional("account_payments", {account: id, limit: 100}, signal), optional("event_list", {account: id, event: "slashed", limit: 100}, signal)]);
+  return {
+    title: "Account",
+    content: [
+      h("h1", null, "Account"),
+      section("Balance", facts([["Address", whole(a.account)], ["Balance", h("strong", null, asy(a.balance))],
+        ["Transactions", count(a.nonce)], ["Next nonce", count(a.next_nonce)]]),
+      note("Check it yourself: ", h("code", null, "assay query proof --account ", String(a.account)))),
+      section("Stakes by role", stakes(stake.roles)),
+      payments_section(payments),
+      penalties_section(penalties, a.account),
+      section("What it sent", table("Transactions that it sent", [["Block"], ["Transaction"], ["Action"], ["Result"], ["Fee", "number"]],
+        history.txs.map((t) => [block(t.height), tx(t.hash), t.action ?? "-", t.code === 0 ? state("executed") : [state("failed"), " ", t.error], t.fee === "0" ? "none" : asy(t.fee)]),
+        "It has sent nothing."),
+      history.next_cursor ? h("p", {class: "pages"}, h("a", {href: `#/account/${encodeURIComponent(id)}?cursor=${encodeURIComponent(history.next_cursor)}`}, "Further")) : null,
+      history.first_height > 1 ? note(`This node has transactions from block ${count(history.first_height)} on.`) : null)],
+  };
+}
+
