@@ -21,6 +21,9 @@ struct Page {
     std::optional<std::uint64_t> next;
 };
 
+/// Which end of a listing comes first. A page's `next` belongs to the order that gave it.
+enum class Order : std::uint8_t { kOldest = 1, kNewest = 2 };
+
 /// Money that an account received: from an escrow, a bond or the treasury, or by another account's transfer.
 struct Payment {
     Height height;

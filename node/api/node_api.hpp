@@ -97,23 +97,25 @@ class NodeApi {
     virtual Page<contracts::HistoryRecord> task_history(
         const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
     ) const = 0;
-    virtual Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit) const = 0;  ///< oldest first
+    virtual Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit, Order order)
+        const = 0;  ///< oldest first
     virtual Page<StoredTx> account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit)
         const = 0;  ///< transactions it sent, oldest first
     virtual Page<contracts::DisputeId> disputes(
-        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
+        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit, Order order
     ) const = 0;
     virtual std::vector<DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const = 0;
     /// Returns how many microseconds this node took to judge the dispute's proof, or nullopt if it judged none.
     virtual std::optional<double> one_step_us(const contracts::DisputeId& dispute) const = 0;
     /// Returns what happened in all tasks, oldest first; with `account` only what names it.
     virtual Page<contracts::HistoryRecord> events(
-        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit, Order order
     ) const = 0;
     /// Returns everything that happened in tasks with one block, in order.
     virtual std::vector<contracts::HistoryRecord> events_of(Height height) const = 0;
     /// Returns what the account was paid, oldest first.
-    virtual Page<Payment> payments(const AccountId& account, std::uint64_t from, std::uint32_t limit) const = 0;
+    virtual Page<Payment> payments(const AccountId& account, std::uint64_t from, std::uint32_t limit, Order order)
+        const = 0;
     /// Returns the changes of validators, oldest first; with `account` only its own.
     virtual Page<ValidatorChange> validator_changes(
         const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit

@@ -218,8 +218,8 @@ Page<contracts::HistoryRecord> Node::task_history(
     return history::Reader(application_.committed()->snapshot()).task_history(task, from, limit);
 }
 
-Page<contracts::TaskId> Node::tasks(std::uint64_t from, std::uint32_t limit) const {
-    return history::Reader(application_.committed()->snapshot()).tasks(from, limit);
+Page<contracts::TaskId> Node::tasks(std::uint64_t from, std::uint32_t limit, Order order) const {
+    return history::Reader(application_.committed()->snapshot()).tasks(from, limit, order);
 }
 
 Page<StoredTx> Node::account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit) const {
@@ -239,9 +239,9 @@ Page<StoredTx> Node::account_history(const AccountId& account, std::uint64_t fro
 }
 
 Page<contracts::DisputeId> Node::disputes(
-    const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
+    const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit, Order order
 ) const {
-    return history::Reader(application_.committed()->snapshot()).disputes(task, from, limit);
+    return history::Reader(application_.committed()->snapshot()).disputes(task, from, limit, order);
 }
 
 std::vector<DisputeMove> Node::dispute_moves(const contracts::DisputeId& dispute) const {
@@ -260,17 +260,17 @@ std::optional<double> Node::one_step_us(const contracts::DisputeId& dispute) con
 }
 
 Page<contracts::HistoryRecord> Node::events(
-    const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+    const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit, Order order
 ) const {
-    return history::Reader(application_.committed()->snapshot()).events(account, from, limit);
+    return history::Reader(application_.committed()->snapshot()).events(account, from, limit, order);
 }
 
 std::vector<contracts::HistoryRecord> Node::events_of(Height height) const {
     return history::Reader(application_.committed()->snapshot()).events_of(height);
 }
 
-Page<Payment> Node::payments(const AccountId& account, std::uint64_t from, std::uint32_t limit) const {
-    return history::Reader(application_.committed()->snapshot()).payments(account, from, limit);
+Page<Payment> Node::payments(const AccountId& account, std::uint64_t from, std::uint32_t limit, Order order) const {
+    return history::Reader(application_.committed()->snapshot()).payments(account, from, limit, order);
 }
 
 Page<ValidatorChange> Node::validator_changes(

@@ -67,18 +67,19 @@ class Node final : public NodeApi {
     std::uint64_t next_nonce(const AccountId& account) const override;
     Page<contracts::HistoryRecord> task_history(const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit)
         const override;
-    Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit) const override;
+    Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit, Order order) const override;
     Page<StoredTx> account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit) const override;
     Page<contracts::DisputeId> disputes(
-        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
+        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit, Order order
     ) const override;
     std::vector<DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
     std::optional<double> one_step_us(const contracts::DisputeId& dispute) const override;
     Page<contracts::HistoryRecord> events(
-        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit, Order order
     ) const override;
     std::vector<contracts::HistoryRecord> events_of(Height height) const override;
-    Page<Payment> payments(const AccountId& account, std::uint64_t from, std::uint32_t limit) const override;
+    Page<Payment> payments(const AccountId& account, std::uint64_t from, std::uint32_t limit, Order order)
+        const override;
     Page<ValidatorChange> validator_changes(
         const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
     ) const override;

@@ -290,8 +290,8 @@ node::Page<contracts::HistoryRecord> Reader::task_history(
     return read_page<contracts::HistoryRecord>(snapshot_, make_key(Kind::kTaskRecord, task.view()), from, limit);
 }
 
-node::Page<contracts::TaskId> Reader::tasks(std::uint64_t from, std::size_t limit) const {
-    return read_page<contracts::TaskId>(snapshot_, make_key(Kind::kTask), from, limit);
+node::Page<contracts::TaskId> Reader::tasks(std::uint64_t from, std::size_t limit, node::Order order) const {
+    return read_page<contracts::TaskId>(snapshot_, make_key(Kind::kTask), from, limit, order);
 }
 
 node::Page<TxPlace> Reader::account_txs(const AccountId& account, std::uint64_t from, std::size_t limit) const {
@@ -322,10 +322,10 @@ node::Page<TxPlace> Reader::account_txs(const AccountId& account, std::uint64_t 
 }
 
 node::Page<contracts::DisputeId> Reader::disputes(
-    const std::optional<contracts::TaskId>& task, std::uint64_t from, std::size_t limit
+    const std::optional<contracts::TaskId>& task, std::uint64_t from, std::size_t limit, node::Order order
 ) const {
     return read_page<contracts::DisputeId>(
-        snapshot_, task ? make_key(Kind::kTaskDispute, task->view()) : make_key(Kind::kDispute), from, limit
+        snapshot_, task ? make_key(Kind::kTaskDispute, task->view()) : make_key(Kind::kDispute), from, limit, order
     );
 }
 

@@ -91,20 +91,25 @@ class Reader {
     node::Page<contracts::HistoryRecord> task_history(
         const contracts::TaskId& task, std::uint64_t from, std::size_t limit
     ) const;
-    node::Page<contracts::TaskId> tasks(std::uint64_t from, std::size_t limit) const;
+    node::Page<contracts::TaskId> tasks(std::uint64_t from, std::size_t limit, node::Order order = node::Order::kOldest)
+        const;
     node::Page<TxPlace> account_txs(const AccountId& account, std::uint64_t from, std::size_t limit) const;
     node::Page<contracts::DisputeId> disputes(
-        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::size_t limit
+        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::size_t limit,
+        node::Order order = node::Order::kOldest
     ) const;
     std::vector<Move> moves(const contracts::DisputeId& dispute) const;
     std::optional<std::uint64_t> one_step_nanoseconds(const contracts::DisputeId& dispute) const;
 
     node::Page<contracts::HistoryRecord> events(
-        const std::optional<AccountId>& account, std::uint64_t from, std::size_t limit
+        const std::optional<AccountId>& account, std::uint64_t from, std::size_t limit,
+        node::Order order = node::Order::kOldest
     ) const;
     /// Returns all events of one block.
     std::vector<contracts::HistoryRecord> events_of(Height height) const;
-    node::Page<node::Payment> payments(const AccountId& account, std::uint64_t from, std::size_t limit) const;
+    node::Page<node::Payment> payments(
+        const AccountId& account, std::uint64_t from, std::size_t limit, node::Order order = node::Order::kOldest
+    ) const;
     node::Page<node::ValidatorChange> validator_changes(
         const std::optional<AccountId>& account, std::uint64_t from, std::size_t limit
     ) const;

@@ -96,12 +96,22 @@ void put(storage::Batch& batch, const Bytes& key, const T& value) {
     batch.put(storage::Column::kHistory, key, codec::encode(value));
 }
 
-/// A page of the listing whose keys are `prefix` and a position: at most `limit` items, from the position `from` on.
+/// A page of the listing whose keys are `prefix` and a position: at most `limit` items, from the position `from` on; 0
+/// is the beginning in either order.
 template <class T>
-node::Page<T> read_page(const storage::Snapshot& snapshot, const Bytes& prefix, std::uint64_t from, std::size_t limit) {
+node::Page<T> read_page(
+    const storage::Snapshot& snapshot, const Bytes& prefix, std::uint64_t from, std::size_t limit,
+    node::Order order = node::Order::kOldest
+) {
+    constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
     ASSERT(limit < std::numeric_limits<std::size_t>::max());
+    constexpr auto kColumn = storage::Column::kHistory;
+    const auto entries =
+        order == node::Order::kOldest
+            ? snapshot.scan(kColumn, prefix, with_number(prefix, from), limit + 1)
+            : snapshot.scan_back(kColumn, prefix, with_number(prefix, from == 0 ? kLast : from), limit + 1);
     node::Page<T> page;
-    for (const auto& entry : snapshot.scan(storage::Column::kHistory, prefix, with_number(prefix, from), limit + 1)) {
+    for (const auto& entry : entries) {
         if (page.items.size() == limit) {
             page.next = number_of(entry.key);
             break;

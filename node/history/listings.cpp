@@ -150,10 +150,10 @@ void index_listings(
 }
 
 node::Page<contracts::HistoryRecord> Reader::events(
-    const std::optional<AccountId>& account, std::uint64_t from, std::size_t limit
+    const std::optional<AccountId>& account, std::uint64_t from, std::size_t limit, node::Order order
 ) const {
     const Bytes prefix = account ? make_key(Kind::kAccountEvent, account->view()) : make_key(Kind::kEvent);
-    const auto places = read_page<RecordPlace>(snapshot_, prefix, from, limit);
+    const auto places = read_page<RecordPlace>(snapshot_, prefix, from, limit, order);
     node::Page<contracts::HistoryRecord> out{.items = {}, .next = places.next};
     out.items.reserve(places.items.size());
     for (const RecordPlace& place : places.items) {
@@ -184,8 +184,10 @@ std::vector<contracts::HistoryRecord> Reader::events_of(Height height) const {
     return out;
 }
 
-node::Page<node::Payment> Reader::payments(const AccountId& account, std::uint64_t from, std::size_t limit) const {
-    return read_page<node::Payment>(snapshot_, make_key(Kind::kPayment, account.view()), from, limit);
+node::Page<node::Payment> Reader::payments(
+    const AccountId& account, std::uint64_t from, std::size_t limit, node::Order order
+) const {
+    return read_page<node::Payment>(snapshot_, make_key(Kind::kPayment, account.view()), from, limit, order);
 }
 
 node::Page<node::ValidatorChange> Reader::validator_changes(

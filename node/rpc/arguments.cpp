@@ -102,6 +102,14 @@ std::uint32_t Arguments::limit() const {
     return static_cast<std::uint32_t>(limit);
 }
 
+node::Order Arguments::order() const {
+    const std::string word = has("order") ? text("order") : "oldest";
+    if (word != "oldest" && word != "newest") {
+        fail("order", "must be oldest or newest");
+    }
+    return word == "newest" ? node::Order::kNewest : node::Order::kOldest;
+}
+
 std::uint64_t Arguments::from(std::string_view scope) const {
     if (!has("cursor") || params_.at("cursor").is_null()) {
         return 0;

@@ -10,6 +10,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 #include <contracts/transaction/transaction.hpp>
+#include <node/api/listings.hpp>
 #include <node/rpc/jsonrpc.hpp>
 
 namespace assay::rpc {
@@ -41,6 +42,8 @@ class Arguments {
 
     /// Returns `limit`: 1..100, default 50.
     std::uint32_t limit() const;
+    /// Returns `order`: "oldest" or "newest" comes first; default oldest.
+    node::Order order() const;
     /// Returns the position in `cursor`, or 0 if it is absent or null. Throws a Fault if the cursor is not one of the
     /// listing `scope`.
     std::uint64_t from(std::string_view scope) const;

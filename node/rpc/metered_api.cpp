@@ -99,9 +99,9 @@ node::Page<contracts::HistoryRecord> MeteredApi::task_history(
     return page;
 }
 
-node::Page<contracts::TaskId> MeteredApi::tasks(std::uint64_t from, std::uint32_t limit) const {
+node::Page<contracts::TaskId> MeteredApi::tasks(std::uint64_t from, std::uint32_t limit, node::Order order) const {
     work_.charge(kRead);
-    auto page = api_.tasks(from, limit);
+    auto page = api_.tasks(from, limit, order);
     work_.charge(page.items.size());
     return page;
 }
@@ -120,10 +120,10 @@ node::Page<node::StoredTx> MeteredApi::account_history(
 }
 
 node::Page<contracts::DisputeId> MeteredApi::disputes(
-    const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
+    const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit, node::Order order
 ) const {
     work_.charge(kRead);
-    auto page = api_.disputes(task, from, limit);
+    auto page = api_.disputes(task, from, limit, order);
     work_.charge(page.items.size());
     return page;
 }
@@ -141,10 +141,10 @@ std::optional<double> MeteredApi::one_step_us(const contracts::DisputeId& disput
 }
 
 node::Page<contracts::HistoryRecord> MeteredApi::events(
-    const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+    const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit, node::Order order
 ) const {
     work_.charge(kRead);
-    auto page = api_.events(account, from, limit);
+    auto page = api_.events(account, from, limit, order);
     work_.charge(2 * page.items.size());  // each is a place, and a record there
     return page;
 }
@@ -156,10 +156,11 @@ std::vector<contracts::HistoryRecord> MeteredApi::events_of(Height height) const
     return events;
 }
 
-node::Page<node::Payment> MeteredApi::payments(const AccountId& account, std::uint64_t from, std::uint32_t limit)
-    const {
+node::Page<node::Payment> MeteredApi::payments(
+    const AccountId& account, std::uint64_t from, std::uint32_t limit, node::Order order
+) const {
     work_.charge(kRead);
-    auto page = api_.payments(account, from, limit);
+    auto page = api_.payments(account, from, limit, order);
     work_.charge(page.items.size());
     return page;
 }

@@ -45,6 +45,11 @@ T require(const node::NodeApi& api, const Bytes& key, const char* what) {
     return *std::move(value);
 }
 
+/// What a listing's cursors belong to, by the order in which it is given.
+inline std::string in_order(const std::string& scope, node::Order order) {
+    return order == node::Order::kNewest ? scope + "/newest" : scope;
+}
+
 Json next_cursor(std::string_view scope, const std::optional<std::uint64_t>& next);
 
 /// From where on listings of tasks and disputes, and what happened in them, begin: a node that began with a snapshot

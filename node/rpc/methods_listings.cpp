@@ -156,11 +156,13 @@ Json event_list(const NodeApi& api, const Json& params) {
     }
     const auto account =
         arguments.has("account") ? std::optional(arguments.account("account")) : std::optional<AccountId>();
-    const std::string scope = "event_list/" + event + "/" + (account ? to_hex(account->view()) : std::string());
+    const node::Order order = arguments.order();
+    const std::string scope =
+        in_order("event_list/" + event + "/" + (account ? to_hex(account->view()) : std::string()), order);
     Json events = Json::array();
     const auto next = scan(
         arguments.from(scope), arguments.limit(),
-        [&](std::uint64_t from, std::uint32_t count) { return api.events(account, from, count); },
+        [&](std::uint64_t from, std::uint32_t count) { return api.events(account, from, count, order); },
         [&](const contracts::HistoryRecord& record) {
             if (!event.empty() && event != contracts::event_name(record.event)) {
                 return false;
@@ -176,8 +178,9 @@ Json event_list(const NodeApi& api, const Json& params) {
 Json account_payments(const NodeApi& api, const Json& params) {
     const Arguments arguments(params);
     const AccountId account = arguments.account("account");
-    const std::string scope = "account_payments/" + to_hex(account.view());
-    const auto page = api.payments(account, arguments.from(scope), arguments.limit());
+    const node::Order order = arguments.order();
+    const std::string scope = in_order("account_payments/" + to_hex(account.view()), order);
+    const auto page = api.payments(account, arguments.from(scope), arguments.limit(), order);
     Json payments = Json::array();
     for (const node::Payment& payment : page.items) {
         payments.push_back(

@@ -31,7 +31,7 @@ TaskDetails details_of(const NodeApi& api, const contracts::Task& task) {
     }
     std::optional<std::uint64_t> from = 0;
     while (from) {
-        const auto page = api.disputes(task.id, *from, kPageMax);
+        const auto page = api.disputes(task.id, *from, kPageMax, node::Order::kOldest);
         details.disputes.insert(details.disputes.end(), page.items.begin(), page.items.end());
         from = page.next;
     }
@@ -62,11 +62,12 @@ Json task_get(const NodeApi& api, const Json& params) {
 Json task_list(const NodeApi& api, const Json& params) {
     const Arguments arguments(params);
     const auto state = state_argument(arguments, contracts::TaskState::kRefused);
-    const std::string scope = "task_list/" + std::string(state ? contracts::to_string(*state) : "");
+    const node::Order order = arguments.order();
+    const std::string scope = in_order("task_list/" + std::string(state ? contracts::to_string(*state) : ""), order);
     Json tasks = Json::array();
     const auto next = scan(
         arguments.from(scope), arguments.limit(),
-        [&](std::uint64_t from, std::uint32_t count) { return api.tasks(from, count); },
+        [&](std::uint64_t from, std::uint32_t count) { return api.tasks(from, count, order); },
         [&](const contracts::TaskId& id) {
             const auto task = find<contracts::Task>(api, keys::task(id));
             if (!task || (state && task->state != *state)) {
@@ -160,12 +161,16 @@ Json dispute_list(const NodeApi& api, const Json& params) {
     const Arguments arguments(params);
     const auto state = state_argument(arguments, contracts::DisputeState::kForced);
     const auto task = arguments.has("task") ? std::optional(arguments.id<contracts::TaskId>("task")) : std::nullopt;
-    const std::string scope = "dispute_list/" + (task ? to_hex(task->view()) : std::string()) + "/" +
-                              std::string(state ? contracts::to_string(*state) : "");
+    const node::Order order = arguments.order();
+    const std::string scope = in_order(
+        "dispute_list/" + (task ? to_hex(task->view()) : std::string()) + "/" +
+            std::string(state ? contracts::to_string(*state) : ""),
+        order
+    );
     Json disputes = Json::array();
     const auto next = scan(
         arguments.from(scope), arguments.limit(),
-        [&](std::uint64_t from, std::uint32_t count) { return api.disputes(task, from, count); },
+        [&](std::uint64_t from, std::uint32_t count) { return api.disputes(task, from, count, order); },
         [&](const contracts::DisputeId& id) {
             const auto dispute = find<contracts::Dispute>(api, keys::dispute(id));
             if (!dispute || (state && dispute->state() != *state)) {

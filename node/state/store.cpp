@@ -214,6 +214,19 @@ std::vector<Entry> Snapshot::scan(Column column, ByteView prefix, ByteView from,
     return out;
 }
 
+std::vector<Entry> Snapshot::scan_back(Column column, ByteView prefix, ByteView from, std::size_t limit) const {
+    const std::unique_ptr<rocksdb::Iterator> it(
+        impl_->store->db->NewIterator(impl_->read_options(), impl_->store->handle(column))
+    );
+    std::vector<Entry> out;
+    for (it->SeekForPrev(to_slice(from)); out.size() < limit && it->Valid() && it->key().starts_with(to_slice(prefix));
+         it->Prev()) {
+        out.push_back({.key = to_bytes(it->key()), .value = to_bytes(it->value())});
+    }
+    check(it->status(), "scan");
+    return out;
+}
+
 Store::Store(const std::filesystem::path& directory, StoreOptions options) : impl_(std::make_shared<Impl>()) {
     rocksdb::DBOptions db_options;
     db_options.create_if_missing = true;

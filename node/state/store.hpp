@@ -85,6 +85,8 @@ class Snapshot {
     /// Returns at most `limit` entries whose keys start with `prefix`, in ascending order, beginning at `from` (a full
     /// key). Throws StorageError.
     std::vector<Entry> scan(Column column, ByteView prefix, ByteView from, std::size_t limit) const;
+    /// The same in descending order, beginning at `from` or the last key before it.
+    std::vector<Entry> scan_back(Column column, ByteView prefix, ByteView from, std::size_t limit) const;
 
   private:
     friend class Store;

@@ -57,21 +57,26 @@ class FakeNode final : public node::NodeApi {
     node::Page<contracts::HistoryRecord> task_history(const TaskId&, std::uint64_t from, std::uint32_t) const override {
         return {.items = {contracts::HistoryRecord{}}, .next = from};
     }
-    node::Page<TaskId> tasks(std::uint64_t, std::uint32_t) const override { return {.items = {TaskId{}}, .next = {}}; }
+    node::Page<TaskId> tasks(std::uint64_t, std::uint32_t, node::Order) const override {
+        return {.items = {TaskId{}}, .next = {}};
+    }
     node::Page<node::StoredTx> account_history(const AccountId&, std::uint64_t from, std::uint32_t) const override {
         return {.items = {stored()}, .next = from};
     }
-    node::Page<DisputeId> disputes(const std::optional<TaskId>&, std::uint64_t, std::uint32_t) const override {
+    node::Page<DisputeId> disputes(const std::optional<TaskId>&, std::uint64_t, std::uint32_t, node::Order)
+        const override {
         return {.items = {DisputeId{}}, .next = {}};
     }
     std::vector<node::DisputeMove> dispute_moves(const DisputeId&) const override { return {node::DisputeMove{}}; }
     std::optional<double> one_step_us(const DisputeId&) const override { return 1.5; }
-    node::Page<contracts::HistoryRecord> events(const std::optional<AccountId>&, std::uint64_t from, std::uint32_t)
-        const override {
+    node::Page<contracts::HistoryRecord> events(
+        const std::optional<AccountId>&, std::uint64_t from, std::uint32_t, node::Order
+    ) const override {
         return {.items = {contracts::HistoryRecord{}}, .next = from};
     }
     std::vector<contracts::HistoryRecord> events_of(Height) const override { return {}; }
-    node::Page<node::Payment> payments(const AccountId&, std::uint64_t from, std::uint32_t) const override {
+    node::Page<node::Payment> payments(const AccountId&, std::uint64_t from, std::uint32_t, node::Order)
+        const override {
         return {.items = {node::Payment{}}, .next = from};
     }
     node::Page<node::ValidatorChange> validator_changes(

@@ -1,43 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells when the chain has a new block. This is the only place that knows how: chain_wait, a long poll.
+// Tells when the chain has a new block. This is the only place that knows how: a stream of server-sent events, which the
+// browser opens again by itself where it breaks.
 import {call} from "./rpc.js";
 
-const kPause = 2000; // ms after a call that failed
 const kLeast = 700;  // ms between two reports: a chain may have ten blocks in a second
+const kRetry = 2000; // ms before a stream that was refused is asked for again
 
 /**
- * Calls `report({height, is_live})` with each new block, at most every kLeast ms, and once when the node stops answering.
- * Nothing is asked while the page is hidden. Returns a function that ends it.
+ * Calls `report({height, is_live})` at first, with each new block, at most every kLeast ms, and when the node stops
+ * answering. Nothing is asked while the page is hidden. Returns a function that ends it.
  */
 export function follow(report) {
-  const control = new AbortController();
-  run(report, control.signal);
-  return () => control.abort();
-}
-
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-function visible() {
-  if (!document.hidden) return Promise.resolve();
-  return new Promise((resolve) => document.addEventListener("visibilitychange", resolve, {once: true}));
-}
-
-async function run(report, signal) {
+  let source = null;
+  let timer = null;
   let height = 0;
-  while (!signal.aborted) {
-    await visible();
-    try {
-      const answer = await call("chain_wait", {after: height, timeout_ms: 25000}, signal);
-      if (answer.height < height) height = 0; // another chain answers at this address now
-      if (answer.height !== height || height === 0) {
-        height = answer.height;
-        report({height, is_live: true});
-      }
-      await sleep(kLeast);
-    } catch (error) {
-      if (signal.aborted) return;
-      report({height, is_live: false});
-      await sleep(kPause);
-    }
+  let reported_at = 0;
+
+  function tell() {
+    timer = null;
+    reported_at = performance.now();
+    report({height, is_live: true});
   }
+  function note(at) {
+    height = at; // smaller than before where another chain answers at this address now
+    timer ??= setTimeout(tell, Math.max(0, reported_at + kLeast - performance.now()));
+  }
+  function close() {
+    source?.close();
+    source = null;
+    clearTimeout(timer);
+    timer = null;
+  }
+  async function open() {
+    const opened = new EventSource("/events?topic=blocks");
+    source = opened;
+    opened.addEventListener("block", (event) => note(JSON.parse(event.data).data.height));
+    opened.addEventListener("error", () => {
+      if (source !== opened) return;
+      report({height, is_live: false});
+      if (opened.readyState === EventSource.CLOSED) {
+        close();
+        timer = setTimeout(() => { timer = null; open(); }, kRetry);
+      }
+    });
+    // The stream begins with the next block: what there is already is asked for.
+    opened.addEventListener("open", async () => {
+      try {
+        note((await call("node_status")).height);
+      } catch {
+        if (source === opened) report({height, is_live: false});
+      }
+    });
+  }
+  function look() {
+    if (document.hidden) close();
+    else if (source === null) open();
+  }
+
+  document.addEventListener("visibilitychange", look);
+  look();
+  return () => {
+    document.removeEventListener("visibilitychange", look);
+    close();
+  };
 }

@@ -163,6 +163,7 @@ std::vector<Method> account_methods() {
         {"account_payments",
          "What an account received.",
          {{"account", account_argument(), "", true},
+          {"order", one_of({"oldest", "newest"}), "which comes first; the oldest if it is not given", false},
           {"limit", page_limit(), "", false},
           {"cursor", ref("Cursor"), "", false}},
          object(
@@ -171,7 +172,7 @@ std::vector<Method> account_methods() {
               {"first_height", height(), "from where on they are listed; 1: all of them"}}
          ),
          {},
-         "From escrows, bonds and the treasury, and by transfers, oldest first."},
+         "From escrows, bonds and the treasury, and by transfers."},
         {"stake_get",
          "The stakes of an account, by role.",
          {{"account", account_argument(), "", true}},
@@ -217,8 +218,9 @@ std::vector<Method> task_methods() {
     return {
         {"task_get", "A task.", {{"task", hash(), "", true}}, ref("Task"), {kNotFound}, ""},
         {"task_list",
-         "Tasks, oldest first.",
+         "Tasks.",
          {{"state", ref("TaskState"), "only those in it", false},
+          {"order", one_of({"oldest", "newest"}), "which comes first; the oldest if it is not given", false},
           {"limit", page_limit(), "", false},
           {"cursor", ref("Cursor"), "", false}},
          object(
@@ -266,6 +268,7 @@ std::vector<Method> task_methods() {
          "What happened in all tasks.",
          {{"event", ref("EventName"), "only events of this kind", false},
           {"account", account_argument(), "only events that name it", false},
+          {"order", one_of({"oldest", "newest"}), "which comes first; the oldest if it is not given", false},
           {"limit", page_limit(), "", false},
           {"cursor", ref("Cursor"), "", false}},
          object(
@@ -274,7 +277,7 @@ std::vector<Method> task_methods() {
               {"first_height", height(), "from where on they are listed; 1: all of them"}}
          ),
          {},
-         "Oldest first. `{\"event\": \"slashed\", \"account\": ...}` lists an account's penalties."},
+         "`{\"event\": \"slashed\", \"account\": ...}` lists an account's penalties."},
     };
 }
 
@@ -282,9 +285,10 @@ std::vector<Method> dispute_methods() {
     return {
         {"dispute_get", "A dispute with its moves.", {{"dispute", hash(), "", true}}, ref("Dispute"), {kNotFound}, ""},
         {"dispute_list",
-         "Disputes, oldest first.",
+         "Disputes.",
          {{"task", hash(), "only those about it", false},
           {"state", dispute_state(), "only those in it", false},
+          {"order", one_of({"oldest", "newest"}), "which comes first; the oldest if it is not given", false},
           {"limit", page_limit(), "", false},
           {"cursor", ref("Cursor"), "", false}},
          object(

@@ -82,6 +82,15 @@ TEST_CASE("events are listed in order, and by every account that they name") {
     }
     CHECK(of_alice == std::vector<std::string>{"submitted", "accepted", "round_closed"});
     CHECK(reader.events(bob, 0, 10).items.size() == 3);
+    std::vector<std::string> backwards;
+    for (std::optional<std::uint64_t> from = 0; from;) {
+        const auto page = reader.events(alice, *from, 2, node::Order::kNewest);
+        for (const HistoryRecord& each : page.items) {
+            backwards.emplace_back(event_name(each.event));
+        }
+        from = page.next;
+    }
+    CHECK(backwards == std::vector<std::string>(of_alice.rbegin(), of_alice.rend()));
     CHECK(reader.events(key(3).account(), 0, 10).items.empty());
 }
 

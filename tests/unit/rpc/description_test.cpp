@@ -160,6 +160,14 @@ TEST_CASE("events are listed by kind, and an unknown kind is refused") {
     CHECK(found.at("events").size() == 1);
     CHECK(found.at("events")[0].at("reason") == "tax");
     CHECK(server.code("event_list", {{"event", "payed"}}) == rpc::kInvalidParams);
+    server.node.history[2].index = 9;
+    const Json newest = server.result("event_list", {{"order", "newest"}, {"limit", 1}});
+    CHECK(newest.at("events")[0].at("index") == 9);
+    // A cursor belongs to the order that gave it.
+    const Json cursor = newest.at("next_cursor");
+    CHECK(server.result("event_list", {{"order", "newest"}, {"cursor", cursor}}).at("events").size() == 2);
+    CHECK(server.code("event_list", {{"cursor", cursor}}) == rpc::kInvalidParams);
+    CHECK(server.code("event_list", {{"order", "sideways"}}) == rpc::kInvalidParams);
 }
 
 TEST_CASE("a search takes the beginning of an id, of an address, or a block's number") {

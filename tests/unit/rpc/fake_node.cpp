@@ -25,6 +25,15 @@ node::Page<T> page_of(const std::vector<T>& all, std::uint64_t from, std::uint32
     return page;
 }
 
+/// `from` counts from the end that comes first.
+template <class T>
+node::Page<T> page_of(std::vector<T> all, std::uint64_t from, std::uint32_t limit, node::Order order) {
+    if (order == node::Order::kNewest) {
+        std::reverse(all.begin(), all.end());
+    }
+    return page_of(all, from, limit);
+}
+
 std::uint8_t code_of(contracts::TxError error) { return static_cast<std::uint8_t>(error); }
 
 }  // namespace
@@ -229,8 +238,8 @@ node::Page<contracts::HistoryRecord> FakeNode::task_history(
     return page_of(history, from, limit);
 }
 
-node::Page<contracts::TaskId> FakeNode::tasks(std::uint64_t from, std::uint32_t limit) const {
-    return page_of(task_ids, from, limit);
+node::Page<contracts::TaskId> FakeNode::tasks(std::uint64_t from, std::uint32_t limit, node::Order order) const {
+    return page_of(task_ids, from, limit, order);
 }
 
 node::Page<node::StoredTx> FakeNode::account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit)
@@ -246,9 +255,9 @@ node::Page<node::StoredTx> FakeNode::account_history(const AccountId& account, s
 }
 
 node::Page<contracts::DisputeId> FakeNode::disputes(
-    const std::optional<contracts::TaskId>&, std::uint64_t from, std::uint32_t limit
+    const std::optional<contracts::TaskId>&, std::uint64_t from, std::uint32_t limit, node::Order order
 ) const {
-    return page_of(dispute_ids, from, limit);
+    return page_of(dispute_ids, from, limit, order);
 }
 
 std::vector<node::DisputeMove> FakeNode::dispute_moves(const contracts::DisputeId&) const { return moves; }
@@ -256,9 +265,9 @@ std::vector<node::DisputeMove> FakeNode::dispute_moves(const contracts::DisputeI
 std::optional<double> FakeNode::one_step_us(const contracts::DisputeId&) const { return 12.5; }
 
 node::Page<contracts::HistoryRecord> FakeNode::events(
-    const std::optional<AccountId>&, std::uint64_t from, std::uint32_t limit
+    const std::optional<AccountId>&, std::uint64_t from, std::uint32_t limit, node::Order order
 ) const {
-    return page_of(history, from, limit);
+    return page_of(history, from, limit, order);
 }
 
 std::vector<contracts::HistoryRecord> FakeNode::events_of(Height height) const {
@@ -271,8 +280,10 @@ std::vector<contracts::HistoryRecord> FakeNode::events_of(Height height) const {
     return out;
 }
 
-node::Page<node::Payment> FakeNode::payments(const AccountId&, std::uint64_t from, std::uint32_t limit) const {
-    return page_of(paid, from, limit);
+node::Page<node::Payment> FakeNode::payments(
+    const AccountId&, std::uint64_t from, std::uint32_t limit, node::Order order
+) const {
+    return page_of(paid, from, limit, order);
 }
 
 node::Page<node::ValidatorChange> FakeNode::validator_changes(

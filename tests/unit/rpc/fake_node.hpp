@@ -46,20 +46,21 @@ class FakeNode final : public node::NodeApi {
     node::Page<contracts::HistoryRecord> task_history(
         const contracts::TaskId& task, std::uint64_t from, std::uint32_t limit
     ) const override;
-    node::Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit) const override;
+    node::Page<contracts::TaskId> tasks(std::uint64_t from, std::uint32_t limit, node::Order order) const override;
     node::Page<node::StoredTx> account_history(const AccountId& account, std::uint64_t from, std::uint32_t limit)
         const override;
     node::Page<contracts::DisputeId> disputes(
-        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit
+        const std::optional<contracts::TaskId>& task, std::uint64_t from, std::uint32_t limit, node::Order order
     ) const override;
     std::vector<node::DisputeMove> dispute_moves(const contracts::DisputeId& dispute) const override;
     std::optional<double> one_step_us(const contracts::DisputeId& dispute) const override;
     node::Page<contracts::HistoryRecord> events(
-        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit, node::Order order
     ) const override;
     std::vector<contracts::HistoryRecord> events_of(Height height) const override;
-    node::Page<node::Payment> payments(const AccountId& account, std::uint64_t from, std::uint32_t limit)
-        const override;
+    node::Page<node::Payment> payments(
+        const AccountId& account, std::uint64_t from, std::uint32_t limit, node::Order order
+    ) const override;
     node::Page<node::ValidatorChange> validator_changes(
         const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
     ) const override;

@@ -21,7 +21,7 @@ function payments_section(answer) {
   return section("Payments", table("Payments", [["Block"], ["From"], ["Amount", "number"], ["Why", "wide"]],
     (answer?.payments ?? []).map((p) => [block(p.height), p.task ? ["the task ", task(p.task)] : account(p.from), asy(p.amount), p.reason ? reason(p.reason) : "a transfer"]),
     "Nothing was paid to it."),
-  answer?.next_cursor ? note("The first 100 are shown.") : null);
+  answer?.next_cursor ? note("The latest 100 are shown.") : null);
 }
 
 /** `answer` has the events of all tasks that slashed somebody and name this account. */
@@ -41,7 +41,7 @@ export async function render({args, query, signal}) {
   const [a, stake, history, payments, penalties] = await Promise.all([
     call("account_get", {account: id}, signal), call("stake_get", {account: id}, signal),
     call("account_history", cursor ? {account: id, limit: 25, cursor} : {account: id, limit: 25}, signal),
-    optional("account_payments", {account: id, limit: 100}, signal), optional("event_list", {account: id, event: "slashed", limit: 100}, signal)]);
+    optional("account_payments", {account: id, limit: 100, order: "newest"}, signal), optional("event_list", {account: id, event: "slashed", limit: 100, order: "newest"}, signal)]);
   return {
     title: "Account",
     content: [

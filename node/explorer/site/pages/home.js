@@ -36,14 +36,14 @@ function by_state(tasks) {
 export async function render({status, signal}) {
   const [list, tasks, active, awaiting, beacon, supply] = await Promise.all([
     last_blocks(status.height, kBlocks, signal),
-    all("task_list", {}, "tasks", kTasks, signal),
+    all("task_list", {order: "newest"}, "tasks", kTasks, signal),
     call("dispute_list", {state: "active", limit: 20}, signal),
     call("dispute_list", {state: "awaiting", limit: 20}, signal),
     maybe("beacon_get", {}, signal),
     optional("supply_get", {}, signal),
   ]);
   const open = [...active.disputes, ...awaiting.disputes];
-  const newest = tasks.items.slice(-6).reverse();
+  const newest = tasks.items.slice(0, 6);
   return {
     title: "Home",
     content: [
@@ -63,6 +63,7 @@ export async function render({status, signal}) {
         "No dispute is open.")),
       h("div", {class: "pair"},
         section("Tasks by state", tasks.items.length ? by_state(tasks.items) : note("No task was submitted yet."),
+          tasks.complete ? null : note(`Of the newest ${count(tasks.items.length)}.`),
           table("The newest tasks", [["Task"], ["State"], ["Reward", "number"]],
             newest.map((t) => [task(t.id, stranger(t.title)), state(t.state), asy(t.reward)]), " ")),
         section("Latest blocks", block_table(list), h("p", null, h("a", {href: "#/blocks"}, "All blocks"))))],

@@ -25,7 +25,7 @@ async function by_id(text, signal) {
 
 async function by_title(text, signal) {
   if (text.length < 2) return {found: [], complete: true};
-  const {items, complete} = await all("task_list", {}, "tasks", kTasks, signal);
+  const {items, complete} = await all("task_list", {order: "newest"}, "tasks", kTasks, signal);
   const wanted = text.toLowerCase();
   return {found: items.filter((t) => t.title.toLowerCase().includes(wanted) || t.id.startsWith(wanted)), complete};
 }

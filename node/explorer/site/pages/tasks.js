@@ -7,7 +7,7 @@ import {kTaskStates} from "../words.js";
 export async function render({query, signal}) {
   const wanted = query.get("state");
   const cursor = query.get("cursor");
-  const params = {limit: 50, ...(wanted ? {state: wanted} : {}), ...(cursor ? {cursor} : {})};
+  const params = {limit: 50, order: "newest", ...(wanted ? {state: wanted} : {}), ...(cursor ? {cursor} : {})};
   const {tasks, next_cursor, first_height} = await call("task_list", params, signal);
   const choose = h("select", {id: "state", onchange: (event) => {
     location.hash = event.target.value ? `#/tasks?state=${event.target.value}` : "#/tasks";
@@ -18,7 +18,7 @@ export async function render({query, signal}) {
       h("h1", null, "Tasks"),
       h("p", {class: "filter"}, h("label", {for: "state"}, "State "), choose, " ",
         wanted && Object.hasOwn(kTaskStates, wanted) ? h("span", {class: "quiet"}, kTaskStates[wanted][1]) : null),
-      section("In the order of submission", table("Tasks",
+      section("The latest first", table("Tasks",
         [["Title"], ["State"], ["Reward", "number"], ["Checkpoints", "number"], ["Submitter"], ["Solver"], ["Submitted at"]],
         tasks.map((t) => [task(t.id, stranger(t.title)), state(t.state), asy(t.reward), `${count(t.checkpoints)} of ${count(t.segments + 1)}`,
           account(t.submitter), account(t.solver), block(t.submitted_at)]),
