@@ -67,6 +67,24 @@ int run_history(const Session& session, const AccountArguments& a) {
     return kExitOk;
 }
 
+int run_payments(const Session& session, const AccountArguments& a) {
+    client::RpcClient rpc = session.rpc();
+    json params = account_params(session, a);
+    params["order"] = "newest";
+    const json answer = list(rpc, "account_payments", params, "payments", a.limit);
+    Table table({"HEIGHT>", "AMOUNT>", "WHY", "FROM"});
+    for (const json& payment : answer.at("payments")) {
+        const json& task = payment.at("task");
+        table.add(
+            {to_text(payment.at("height")), amount_text(payment.at("amount")),
+             payment.at("reason").is_null() ? "transfer" : to_text(payment.at("reason")),
+             task.is_null() ? to_text(payment.at("from")) : "task " + to_text(task)}
+        );
+    }
+    session.print(answer, (table.empty() ? "no payments\n" : table.text()) + begins_note(answer));
+    return kExitOk;
+}
+
 /// TRM-1: what a verifier consents to beyond what the chain asks of everybody; empty where that is nothing.
 std::string consent_text(const json& terms) {
     const auto said = [&](const char* name, const std::string& before, const std::string& after) {
@@ -167,9 +185,16 @@ void add_account_commands(CLI::App& app, Session& session) {
     CLI::App* history =
         add_command(group, session, "history", "Transactions, in the order of their blocks", a, run_history);
     history->add_option("account", a->account, kAccountHelp);
-    history->add_option("--limit", a->limit, "List at most this many")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+    CLI::App* payments = add_command(
+        group, session, "payments", "What the account received, by tasks and by transfers, the latest first", a,
+        run_payments
+    );
+    payments->add_option("account", a->account, kAccountHelp);
+    for (CLI::App* listing : {history, payments}) {
+        listing->add_option("--limit", a->limit, "List at most this many")
+            ->check(CLI::PositiveNumber)
+            ->capture_default_str();
+    }
 }
 
 void add_stake_commands(CLI::App& app, Session& session) {

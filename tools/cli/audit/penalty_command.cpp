@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/cli/common/commands.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
+#include <tools/cli/common/add_command.hpp>
 #include <tools/cli/common/arguments.hpp>
+#include <tools/cli/common/table.hpp>
 #include <client/audit.hpp>
 #include <client/penalty.hpp>
 
@@ -18,6 +21,7 @@ using nlohmann::json;
 struct PenaltyArguments {
     std::string task;
     std::string account;
+    std::uint64_t limit = 50;
     std::shared_ptr<Trusting> trusting;
 };
 
@@ -45,6 +49,27 @@ int run_explain(const Session& session, const PenaltyArguments& a) {
     return kExitOk;
 }
 
+/// The node's word, unlike explain: it leads to the tasks whose histories can be audited.
+int run_list(const Session& session, const PenaltyArguments& a) {
+    client::RpcClient rpc = session.rpc();
+    json params{{"event", "slashed"}, {"order", "newest"}};
+    if (!a.account.empty()) {
+        params["account"] = to_hex(decode_account(session, a.account).view());
+    }
+    json answer = list(rpc, "event_list", params, "events", a.limit);
+    Table table({"HEIGHT>", "LOST>", "BURNED>", "WHY", "ACCOUNT", "TASK"});
+    for (const json& event : answer.at("events")) {
+        table.add(
+            {to_text(event.at("height")), amount_text(event.at("amount")), amount_text(event.at("burned")),
+             to_text(event.at("reason")), to_text(event.at("from")), to_text(event.at("task"))}
+        );
+    }
+    const std::string text = table.empty() ? "nobody lost stake\n"
+                                           : table.text() + "why: assay penalty explain TASK, which verifies it\n";
+    session.print(answer, text + begins_note(answer));
+    return kExitOk;
+}
+
 }  // namespace
 
 void add_penalty_command(CLI::App& app, Session& session) {
@@ -57,6 +82,11 @@ void add_penalty_command(CLI::App& app, Session& session) {
     command->add_option("--account", a->account, "Only this account's");
     a->trusting = add_trust_options(*command);
     command->callback([&session, a] { session.command = [&session, a] { return run_explain(session, *a); }; });
+    CLI::App* listing = add_command(group, session, "list", "Losses of stake in all tasks, the latest first", a, run_list);
+    listing->add_option("account", a->account, "Only this account's: an address, or the name of a key");
+    listing->add_option("--limit", a->limit, "List at most this many")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
 }
 
 }  // namespace assay::cli

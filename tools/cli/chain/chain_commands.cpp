@@ -32,12 +32,37 @@ std::string members_text(const json& object) {
     Facts facts;
     for (const auto& [name, value] : object.items()) {
         const bool is_money = name == "fee" || name == "gas_price_min" || name.ends_with("_bond") || name == "reward" ||
-                              name == "verification_fee" || name == "amount" || name == "task_value_max";
+                              name == "verification_fee" || name == "amount" || name == "task_value_max" ||
+                              name == "genesis" || name == "supply" || name == "burned" || name == "treasury";
         if (name != "raw") {
             facts.add(name, is_money ? amount_text(value) : to_text(value));
         }
     }
     return facts.text();
+}
+
+int run_search(const Session& session, const ChainArguments& a) {
+    const json answer = session.rpc().call("search", {{"prefix", a.id}});
+    Table table({"WHAT", "ID", "BLOCK>"});
+    for (const json& found : answer.at("results")) {
+        table.add({to_text(found.at("kind")), to_text(found.at("id")), to_text(found.at("height"))});
+    }
+    const std::string rest = answer.at("is_whole") == true ? "" : "there is more: give more digits\n";
+    session.print(answer, (table.empty() ? "nothing begins like that\n" : table.text()) + rest);
+    return kExitOk;
+}
+
+int run_fees(const Session& session) {
+    const json answer = session.rpc().call("fee_history", {{"count", 20}});
+    Table table({"BLOCK>", "GRAINS PER GAS>", "GAS>"});
+    for (const json& block : answer.at("blocks")) {
+        table.add({to_text(block.at("height")), to_text(block.at("base_fee")), to_text(block.at("gas"))});
+    }
+    session.print(
+        answer, table.text() + "next block: " + to_text(answer.at("next_base_fee")) + " grains, at most " +
+                    to_text(answer.at("gas_max")) + " gas\n"
+    );
+    return kExitOk;
 }
 
 std::string tx_text(const json& tx) {
@@ -188,6 +213,12 @@ void add_query_commands(CLI::App& app, Session& session) {
     add(group, session, "status", "Show the state of the node and of its chain",
         [&s] { return run_call(s, "node_status"); });
     add(group, session, "params", "The chain's parameters", [&s] { return run_call(s, "chain_params"); });
+    add(group, session, "supply", "How much money there is, and how much was burned",
+        [&s] { return run_call(s, "supply_get"); });
+    add(group, session, "fees", "What gas cost in the latest blocks", [&s] { return run_fees(s); });
+    add(group, session, "search", "What an id, or the beginning of one, names", [&s, a] { return run_search(s, *a); })
+        ->add_option("prefix", a->id, "At least 4 digits of an id, the beginning of an address, or a block's number")
+        ->required();
     add_proof_command(group, session);
 }
 
