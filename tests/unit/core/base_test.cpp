@@ -100,9 +100,6 @@ TEST_CASE("hex is read in both cases and written in lower case") {
     CHECK(Hash256{}.is_zero());
 }
 
-}  // namespace
-}  // namespace assay
-
 TEST_CASE("fixed bytes are ordered from the first byte on, by the compiler and by the machine alike") {
     using Three = FixedBytes<struct OrderTag, 3>;
     constexpr Three kLow{{1, 2, 255}};
@@ -119,3 +116,6 @@ TEST_CASE("fixed bytes are ordered from the first byte on, by the compiler and b
     high.data[2] = 255;
     CHECK((low <=> high) == std::strong_ordering::equal);
 }
+
+}  // namespace
+}  // namespace assay

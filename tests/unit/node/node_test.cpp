@@ -83,7 +83,7 @@ TEST_CASE("a node executes what is submitted and answers from the committed stat
     CHECK(sent.items[0].bytes == tx);
     REQUIRE(sent.next.has_value());
     CHECK(node.account_history(alice, *sent.next, 9).items.size() == 1);
-    CHECK(node.tasks(0, 10).items.empty());
+    CHECK(node.tasks(0, 10, Order::kOldest).items.empty());
     CHECK_FALSE(node.one_step_us({}).has_value());
     node.stop();
     CHECK(node.submit(transfer(key(1), 2, bob, 1)).error().reason == consensus::RefusalReason::kStopping);

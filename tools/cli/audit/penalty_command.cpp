@@ -64,8 +64,8 @@ int run_list(const Session& session, const PenaltyArguments& a) {
              to_text(event.at("reason")), to_text(event.at("from")), to_text(event.at("task"))}
         );
     }
-    const std::string text = table.empty() ? "nobody lost stake\n"
-                                           : table.text() + "why: assay penalty explain TASK, which verifies it\n";
+    const std::string text =
+        table.empty() ? "nobody lost stake\n" : table.text() + "why: assay penalty explain TASK, which verifies it\n";
     session.print(answer, text + begins_note(answer));
     return kExitOk;
 }
@@ -82,7 +82,8 @@ void add_penalty_command(CLI::App& app, Session& session) {
     command->add_option("--account", a->account, "Only this account's");
     a->trusting = add_trust_options(*command);
     command->callback([&session, a] { session.command = [&session, a] { return run_explain(session, *a); }; });
-    CLI::App* listing = add_command(group, session, "list", "Losses of stake in all tasks, the latest first", a, run_list);
+    CLI::App* listing =
+        add_command(group, session, "list", "Losses of stake in all tasks, the latest first", a, run_list);
     listing->add_option("account", a->account, "Only this account's: an address, or the name of a key");
     listing->add_option("--limit", a->limit, "List at most this many")
         ->check(CLI::PositiveNumber)
