@@ -122,6 +122,7 @@ void FakeNode::make_block() {
         stored.receipt.action = contracts::action_name(decoded->body.action);
         stored.receipt.sender = decoded->body.sender;
         stored.receipt.gas = 77;
+        stored.receipt.is_charged = true;
         executed_.push_back(stored);
         if (is_answer) {
             owed_at = 0;
