@@ -30,7 +30,7 @@ http::HttpServerOptions options_of(const std::string& address, std::uint16_t por
     return out;
 }
 
-http::HttpResponse answer(const http::HttpRequest& request, const MetricsServer::Scrape& scrape) {
+http::HttpResponse answer_scrape(const http::HttpRequest& request, const MetricsServer::Scrape& scrape) {
     const std::string path = request.target.substr(0, request.target.find('?'));
     if (path != "/metrics") {
         return text_response(path == "/" ? 200 : 404, "metrics for Prometheus are at /metrics\n");
@@ -49,7 +49,7 @@ http::HttpResponse answer(const http::HttpRequest& request, const MetricsServer:
 MetricsServer::MetricsServer(const std::string& address, std::uint16_t port, Scrape scrape)
     : address_(address),
       http_(options_of(address, port), http::HttpServer::Handler([scrape = std::move(scrape)](const auto& request) {
-                return answer(request, scrape);
+                return answer_scrape(request, scrape);
             })) {}
 
 std::string MetricsServer::url() const {
