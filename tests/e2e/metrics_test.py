@@ -141,21 +141,17 @@ def check_dashboards(root, known):
 
 def check_counts(node, scrape):
     """The counters of a recorded chain against what JSON-RPC lists."""
-    expected, cursor = {}, None
-    while True:
-        page = node.call("event_list", limit=100, **({"cursor": cursor} if cursor else {}))["result"]
-        for record in page["events"]:
-            kind = record["event"]["type"] if isinstance(record["event"], dict) else record["event"]
-            expected[kind] = expected.get(kind, 0) + 1
-        cursor = page.get("next_cursor")
-        if not cursor:
-            break
     complaints = []
     for event, metric in (("paid", "assay_payments_total"), ("slashed", "assay_slashes_total"), ("submitted", "assay_tasks_submitted_total"),
                           ("dispute_moved", "assay_dispute_moves_total"), ("dispute_ended", "assay_disputes_ended_total")):
         counted = sum(float(line.rsplit(" ", 1)[1]) for line in scrape.splitlines() if re.match(metric + r"[{ ]", line))
-        if counted != expected.get(event, 0) or counted == 0:
-            complaints.append(f"{metric} is {counted}, and the node lists {expected.get(event, 0)} events {event}")
+        listed, cursor = 0, {}
+        while cursor is not None:
+            page = node.call("event_list", event=event, limit=100, **cursor)["result"]
+            listed += len(page["events"])
+            cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else None
+        if counted != listed or counted == 0:
+            complaints.append(f"{metric} is {counted}, and the node lists {listed} events {event}")
     return complaints
 
 
