@@ -98,9 +98,9 @@ TEST_CASE("metrics: hostile label values cannot end their line or break the text
 
     const std::string replaced = "\xEF\xBF\xBD";
     CHECK(to_label("\xFFz") == replaced + "z");
-    CHECK(to_label("a\xC3") == "a" + replaced);                                      // cut off
-    CHECK(to_label("\xC0\x80") == replaced + replaced);                              // overlong
-    CHECK(to_label("\xED\xA0\x80") == replaced + replaced + replaced);               // a surrogate
+    CHECK(to_label("a\xC3") == "a" + replaced);                                        // cut off
+    CHECK(to_label("\xC0\x80") == replaced + replaced);                                // overlong
+    CHECK(to_label("\xED\xA0\x80") == replaced + replaced + replaced);                 // a surrogate
     CHECK(to_label("\xF4\x90\x80\x80") == replaced + replaced + replaced + replaced);  // beyond U+10FFFF
     CHECK(to_label("caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80") == "caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80");
     CHECK(to_label(std::string(1'000, 'a')).size() == kLabelBytesMax);

@@ -132,8 +132,9 @@ TEST_CASE("metrics: counters of a recorded chain are those of its history") {
                     expected["assay_slashes_total" + label] += 1;
                     expected["assay_slashed_grains_total" + label] += static_cast<double>(slashed->amount.grains);
                 } else if (const auto* changed = std::get_if<contracts::history::StateChanged>(&record.event)) {
-                    expected[std::string("assay_task_state_changes_total{state=\"") +
-                             contracts::to_string(changed->state) + "\"}"] += 1;
+                    expected
+                        [std::string("assay_task_state_changes_total{state=\"") + contracts::to_string(changed->state) +
+                         "\"}"] += 1;
                 }
             }
         }
@@ -170,9 +171,7 @@ TEST_CASE("metrics: a watched account that has to move sees its clock, the other
             const auto clocks = scrape.count(left + responder + "\"}") + scrape.count(left + challenger + "\"}");
             if (dispute.state() == contracts::DisputeState::kActive) {
                 CHECK(clocks == 1);
-                CHECK(
-                    scrape.at("assay_account_disputes_open{account=\"" + responder + "\",side=\"responder\"}") >= 1
-                );
+                CHECK(scrape.at("assay_account_disputes_open{account=\"" + responder + "\",side=\"responder\"}") >= 1);
                 const auto& mine = scrape.count(left + responder + "\"}") == 1 ? responder : challenger;
                 CHECK(
                     scrape.at(left + mine + "\"}") ==
@@ -212,8 +211,15 @@ TEST_CASE("metrics: what is open when a node starts again is shown before its ne
     const auto genesis = read_genesis(folder / "genesis.json");
     const auto scrape_of = [&] {
         metrics::NodeMetrics metrics("1");
-        Node node({.home = {directory.path()}, .config = {}, .genesis = genesis, .key = key(9), .only_inspects = true,
-                   .on_failure = {}, .observer = &metrics});
+        Node node(
+            {.home = {directory.path()},
+             .config = {},
+             .genesis = genesis,
+             .key = key(9),
+             .only_inspects = true,
+             .on_failure = {},
+             .observer = &metrics}
+        );
         metrics.seed(node, node.validators());
         return samples_of(metrics.scrape(node.status(), node.readings(), {}, 0));
     };
@@ -240,12 +246,17 @@ TEST_CASE("metrics: a node is scraped over HTTP while it makes blocks") {
     metrics::NodeMetrics metrics("1");
     Config config;
     config.block_interval_ms = 2;
-    Node node({.home = {directory.path()}, .config = config, .genesis = make_genesis(), .key = key(9),
-               .on_failure = {}, .observer = &metrics, .watched = {key(1).account(), key(9).account()}});
+    Node node(
+        {.home = {directory.path()},
+         .config = config,
+         .genesis = make_genesis(),
+         .key = key(9),
+         .on_failure = {},
+         .observer = &metrics,
+         .watched = {key(1).account(), key(9).account()}}
+    );
     metrics.seed(node, node.validators());
-    client::MetricsServer server("127.0.0.1", 0, [&] {
-        return metrics.scrape(node.status(), node.readings(), {}, 0);
-    });
+    client::MetricsServer server("127.0.0.1", 0, [&] { return metrics.scrape(node.status(), node.readings(), {}, 0); });
     node.start();
     std::atomic<bool> is_over = false;
     std::thread sender([&] {
