@@ -170,7 +170,7 @@ def scrapes(assayd, root):
             node.call("node_status")
             node.call("no_such_method")
             second, until = node.scrape(), time.monotonic() + SECONDS_MAX
-            while "assay_blocks_executed_total " not in second and time.monotonic() < until:
+            while "\nassay_blocks_executed_total " not in second and time.monotonic() < until:
                 time.sleep(0.05)
                 second = node.scrape()
             third = node.scrape()
