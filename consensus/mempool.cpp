@@ -44,6 +44,22 @@ std::uint64_t Mempool::Queue::least_price() const {
 }
 
 Result<Admitted, Refusal> Mempool::add(Bytes tx) {
+    auto out = try_add(std::move(tx));
+    const std::lock_guard lock(mutex_);
+    if (out) {
+        ++tally_.admitted;
+    } else {
+        ++tally_.refused[{out.error().reason, out.error().code}];
+    }
+    return out;
+}
+
+Mempool::Tally Mempool::tally() const {
+    const std::lock_guard lock(mutex_);
+    return tally_;
+}
+
+Result<Admitted, Refusal> Mempool::try_add(Bytes tx) {
     const Hash256 hash = contracts::tx_hash(tx);
     std::uint64_t generation = 0;
     {

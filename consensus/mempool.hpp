@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -43,6 +45,13 @@ class Mempool {
 
     /// Checks a transaction and adds it. Returns its hash and gas, or why it was refused.
     Result<Admitted, Refusal> add(Bytes tx);
+
+    /// What add() has answered since the start.
+    struct Tally {
+        std::uint64_t admitted = 0;
+        std::map<std::pair<RefusalReason, std::uint8_t>, std::uint64_t> refused;  ///< by reason and code
+    };
+    Tally tally() const;
     /// Returns the candidates for a proposal: up to `bytes_max` of answers to duties, the oldest first; then up to
     /// `bytes_max` of other transactions, the highest fee per gas first, each sender's in nonce order. The state
     /// machine decides how many answers fit into a block (DTY-4), so answers that do not fit take no room from other
@@ -87,6 +96,7 @@ class Mempool {
         Hash256 hash;
     };
 
+    Result<Admitted, Refusal> try_add(Bytes tx);
     Result<void, Refusal> admit_answer(const contracts::Duty& duty, Waiting waiting);
     Result<void, Refusal> admit(const CheckResult& check, Waiting waiting);
     Result<void, Refusal> replace(const CheckResult& check, Queue& queue, Waiting waiting);
@@ -106,6 +116,7 @@ class Mempool {
     std::uint64_t arrivals_ = 0;
     std::uint64_t turnover_ = 0;  ///< since the last update
     std::uint64_t bytes_ = 0;
+    Tally tally_;
     Queues senders_;
     Hashes hashes_;
     AnswerPool answers_;

@@ -114,6 +114,8 @@ class HttpServer {
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
     std::uint16_t port() const noexcept;
+    /// Returns the number of open connections.
+    std::size_t connections() const noexcept;
     /// Stops accepting, closes connections that are idle or wait for a late answer, and lets running handlers finish. A
     /// client that does not take its answer within a second is disconnected. Idempotent.
     void stop();

@@ -142,6 +142,7 @@ struct HttpServer::Impl final : HttpSessionHost {
     LateHandler handler;
     std::uint16_t port = 0;
     std::atomic<bool> stopping{false};
+    std::atomic<std::size_t> open{0};  ///< places.count(), for other threads
 
     // Of the I/O thread.
     std::shared_ptr<asio::io_context> context = std::make_shared<asio::io_context>(1);
@@ -252,6 +253,7 @@ void HttpServer::Impl::admit(int fd, const tcp::endpoint& from) {
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     const auto session = make_http_session(context, from.protocol().family(), fd, address, *this);
     places.add(session);
+    open = places.count();
     session->start();
 }
 
@@ -285,6 +287,7 @@ void HttpServer::Impl::ended(HttpSession& session) {
     abandon(session);
     exchanges.erase(&session);
     places.remove(session);
+    open = places.count();
     if (stopping && places.count() == 0) {
         const std::lock_guard lock(mutex);
         all_ended = true;
@@ -295,6 +298,7 @@ void HttpServer::Impl::ended(HttpSession& session) {
 
 void HttpServer::Impl::adopt(const std::shared_ptr<HttpSession>& session) {
     places.add(session);
+    open = places.count();
     session->start();
 }
 
@@ -430,6 +434,8 @@ HttpServer::HttpServer(HttpServerOptions options, Handler handler)
 HttpServer::~HttpServer() { stop(); }
 
 std::uint16_t HttpServer::port() const noexcept { return impl_->port; }
+
+std::size_t HttpServer::connections() const noexcept { return impl_->open; }
 
 void HttpServer::stop() {
     Impl& impl = *impl_;

@@ -308,6 +308,7 @@ Result<void, consensus::ProposalError> Application::process(const consensus::Fin
 consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest& block) {
     const auto state = committed();
     ASSERT(block.height.value == state->height().value + 1);
+    const auto started_at = std::chrono::steady_clock::now();
     if (before_restore_) {
         throw std::runtime_error("a snapshot is being restored: no block can be executed");
     }
@@ -333,6 +334,9 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     }
     prune(meta, state->snapshot());
     write_meta(batch_, meta);
+    if (observer_ != nullptr) {
+        observer_->on_executed(block, outcome, std::chrono::steady_clock::now() - started_at);
+    }
 
     consensus::FinalizeResult result{
         .app_hash = meta.app_hash,
@@ -362,10 +366,14 @@ Height Application::retain_height() const {
 
 void Application::commit() {
     ASSERT(pending_.has_value());
+    const auto started_at = std::chrono::steady_clock::now();
     store_.write(batch_, pending_->meta.height.value % kSyncBlocks == 0);
     cache_->advance(pending_->meta.height, pending_->changes);
     publish(pending_->meta);
     pending_.reset();
+    if (observer_ != nullptr) {
+        observer_->on_committed(*committed(), std::chrono::steady_clock::now() - started_at);
+    }
 }
 
 std::vector<contracts::ValidatorUpdate> Application::validators() const {

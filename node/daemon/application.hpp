@@ -18,6 +18,7 @@
 #include <consensus/state_machine.hpp>
 #include <contracts/chain/chain.hpp>
 #include <contracts/state/state.hpp>
+#include <node/api/observer.hpp>
 #include <node/daemon/signatures.hpp>
 #include <node/state/state_cache.hpp>
 #include <node/state/state_store.hpp>
@@ -71,6 +72,9 @@ class Application final : public consensus::StateMachine {
     /// (CMT-14); 0: all.
     Application(storage::Store& store, Clock clock, bool keeps_blocks = false, std::uint64_t keep = 0);
 
+    /// Has `observer` told of every block from now on; it must outlive the application. nullptr: nobody is.
+    void observe(Observer* observer) { observer_ = observer; }
+
     consensus::Info info() const override;
     Hash256 init(const contracts::Genesis& genesis) override;
     consensus::CheckResult check(ByteView tx, const Hash256& hash, consensus::CheckKind kind) const override;
@@ -116,6 +120,7 @@ class Application final : public consensus::StateMachine {
     const std::uint64_t keep_;
     const std::shared_ptr<StateCache> cache_;
     merkle::NodeCache nodes_;  ///< of the tree after the last finalized block
+    Observer* observer_ = nullptr;
     SignatureVerifier verifier_;
     mutable DecodedTxs decoded_;  ///< transactions that are not in a block yet
     mutable std::mutex mutex_;

@@ -208,6 +208,16 @@ Driver::Waiting CometDriver::waiting() const {
     return {.txs = waiting.txs, .bytes = waiting.bytes};
 }
 
+consensus::Mempool::Tally CometDriver::tally() const { return handler_.mempool().tally(); }
+
+std::optional<bool> CometDriver::is_catching_up() const {
+    try {
+        return rpc_.call("status").at("sync_info").at("catching_up").get<bool>();
+    } catch (const std::exception&) {
+        return std::nullopt;  // it does not answer, or not as it should
+    }
+}
+
 StoredBlock CometDriver::block(Height height) const { return kept_block(application_, height); }
 
 std::optional<Bytes> CometDriver::tx(const history::TxPlace& place, const history::TxRecord&) const {

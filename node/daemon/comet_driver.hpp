@@ -53,6 +53,8 @@ class CometDriver final : public Driver {
     Result<Hash256, consensus::Refusal> submit(Bytes tx) override;
     Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
     Waiting waiting() const override;
+    consensus::Mempool::Tally tally() const override;
+    std::optional<bool> is_catching_up() const override;
     bool is_waiting(const Hash256& tx) const override { return handler_.mempool().contains(tx); }
     std::optional<std::uint64_t> next_nonce(const AccountId& sender) const override {
         return handler_.mempool().next_nonce(sender);

@@ -53,6 +53,8 @@ struct StartOptions {
     std::optional<std::string> cometbft_program;
     std::optional<std::string> rpc_address;
     std::optional<std::uint16_t> rpc_port;
+    std::optional<std::string> metrics_address;
+    std::optional<std::uint16_t> metrics_port;
     std::optional<std::uint32_t> block_interval_ms;
     std::optional<bool> create_empty_blocks;
     bool only_inspects = false;  ///< serves what the home has, without making blocks

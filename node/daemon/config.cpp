@@ -100,6 +100,13 @@ const std::vector<Setting>& settings() {
         {"mempool", "txs_max", "Limits of what may wait for a block.", &Config::mempool_txs_max, 1},
         {"mempool", "bytes_max", "", &Config::mempool_bytes_max, 1},
         {"mempool", "sender_txs_max", "Of one sender.", &Config::mempool_sender_txs_max, 1},
+        {"metrics", "address",
+         "Where Prometheus gets /metrics, such as \"127.0.0.1\"; empty: nowhere. Nothing authenticates callers.",
+         &Config::metrics_address},
+        {"metrics", "port", "0 takes any free port; the URL is in data/metrics_address.", &Config::metrics_port},
+        {"metrics", "accounts",
+         "Addresses whose balance and disputes are shown besides those of the node key, separated by commas.",
+         &Config::metrics_accounts},
         {"log", "status_interval_s", "Seconds between status lines in the log; 0 for none.",
          &Config::status_interval_s},
     };

@@ -48,6 +48,9 @@ struct Config {
     std::uint64_t mempool_txs_max = 10'000;
     std::uint64_t mempool_bytes_max = 64U << 20U;
     std::uint64_t mempool_sender_txs_max = 1'000;
+    std::string metrics_address;           ///< empty: no metrics
+    std::uint16_t metrics_port = 26'660;   ///< 0: any free one
+    std::string metrics_accounts;          ///< addresses besides the node key's, separated by commas
     std::uint32_t status_interval_s = 10;  ///< interval of status lines in the log; 0: none
 };
 

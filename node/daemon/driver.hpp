@@ -10,6 +10,7 @@
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 #include <core/base/result.hpp>
+#include <consensus/mempool.hpp>
 #include <node/api/node_api.hpp>
 #include <node/history/index.hpp>
 
@@ -47,6 +48,10 @@ class Driver {
         std::uint64_t bytes = 0;
     };
     virtual Waiting waiting() const = 0;
+    /// Returns what the mempool has admitted and refused since the start.
+    virtual consensus::Mempool::Tally tally() const = 0;
+    /// Returns whether the engine fetches blocks that others have decided already; nullopt if it cannot be asked.
+    virtual std::optional<bool> is_catching_up() const = 0;
     virtual bool is_waiting(const Hash256& tx) const = 0;
     /// Returns the nonce after the sender's last pending transaction, or nullopt if it has none.
     virtual std::optional<std::uint64_t> next_nonce(const AccountId& sender) const = 0;

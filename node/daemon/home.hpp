@@ -37,6 +37,7 @@ struct Home {
     std::filesystem::path cometbft_log() const { return data() / "cometbft.log"; }
     std::filesystem::path abci_socket() const { return data() / "abci.sock"; }
     std::filesystem::path rpc_address() const { return data() / "rpc_address"; }
+    std::filesystem::path metrics_address() const { return data() / "metrics_address"; }
 };
 
 /// Returns $ASSAY_HOME if it is set, else ~/.assay.

@@ -31,6 +31,8 @@ class InspectDriver final : public Driver {
     Result<Hash256, consensus::Refusal> submit(Bytes tx) override;
     Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
     Waiting waiting() const override { return {}; }
+    consensus::Mempool::Tally tally() const override { return {}; }
+    std::optional<bool> is_catching_up() const override { return false; }
     bool is_waiting(const Hash256& /*tx*/) const override { return false; }
     std::optional<std::uint64_t> next_nonce(const AccountId& /*sender*/) const override { return std::nullopt; }
     StoredBlock block(Height height) const override;

@@ -183,6 +183,10 @@ class CommandLine {
     void add_rpc(CLI::App* command) {
         command->add_option("--rpc-address", start_.rpc_address, "IP address on which the JSON-RPC listens");
         command->add_option("--rpc-port", start_.rpc_port, "Port of the JSON-RPC; 0 takes any free one");
+        command->add_option(
+            "--metrics-address", start_.metrics_address, "IP address on which Prometheus gets /metrics; default: none"
+        );
+        command->add_option("--metrics-port", start_.metrics_port, "Port of the metrics; 0 takes any free one");
     }
     void add_output(CLI::App* command) {
         command->add_option("-o,--output", output_, "text or json")->check(CLI::IsMember({"text", "json"}));

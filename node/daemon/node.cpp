@@ -45,6 +45,18 @@ void warn_of_interval(const NodeOptions& options, const contracts::Params& param
     }
 }
 
+/// The address of the consensus key in the engine's home; nullopt if the home has no engine.
+std::optional<contracts::ConsensusAddress> find_consensus_address(const NodeOptions& options) {
+    if (options.only_inspects || options.config.engine != EngineKind::kCometBft) {
+        return std::nullopt;
+    }
+    try {
+        return contracts::address_of(consensus_key(cometbft::read_validator(options.home.cometbft())));
+    } catch (const cometbft::EngineError&) {
+        return std::nullopt;  // an engine that is attached may keep its key elsewhere
+    }
+}
+
 /// Makes the data directory before anything in it is opened.
 const Home& prepare(const Home& home) {
     std::filesystem::create_directories(home.data());
@@ -66,6 +78,7 @@ Node::Node(NodeOptions options)
       lock_(prepare(options_.home)),
       last_stop_(options_.only_inspects ? read_last_stop(options_.home) : take_last_stop(options_.home)),
       started_at_(std::chrono::steady_clock::now()),
+      consensus_address_(find_consensus_address(options_)),
       store_(options_.home.db(), {.in_memory = false, .fault = {}, .on_disk_failure = options_.on_disk_failure}),
       application_(
           store_, thread_cpu_ns, options_.config.engine == EngineKind::kCometBft, options_.config.pruning_keep_blocks
@@ -82,6 +95,7 @@ void Node::fail(const std::string& what) {
 }
 
 std::unique_ptr<Driver> Node::make_driver() {
+    application_.observe(options_.observer);
     application_.init(options_.genesis);
     warn_of_interval(options_, application_.committed()->params());
     check_pruning(options_.config, application_.committed()->params().unbonding_blocks);

@@ -16,6 +16,7 @@
 #include <node/daemon/driver.hpp>
 #include <node/daemon/home.hpp>
 #include <node/api/node_api.hpp>
+#include <node/api/observer.hpp>
 #include <node/history/index.hpp>
 #include <node/state/store.hpp>
 
@@ -35,6 +36,10 @@ struct NodeOptions {
     /// Called when a write to the database fails, for example on a full disk. Called on any thread; may end the
     /// process, which loses no block.
     std::function<void(const std::string&)> on_disk_failure{};
+    /// Is told of every block, those replayed by the constructor too. Must outlive the node. nullptr: nobody is.
+    Observer* observer = nullptr;
+    /// Accounts in readings(), besides the node key's.
+    std::vector<AccountId> watched{};
 };
 
 /// A whole node except its RPC server: home, database, block log, rules and engine.
@@ -53,6 +58,11 @@ class Node final : public NodeApi {
 
     /// Returns what an operator should know about the start, one line each.
     std::vector<std::string> start_notes() const { return driver_->start_notes(); }
+
+    /// Returns figures for the operator. Asks the engine and the file system, which may take milliseconds.
+    NodeReadings readings() const;
+    /// Returns the validators of the last committed state.
+    std::vector<contracts::ValidatorUpdate> validators() const { return application_.validators(); }
 
     NodeStatus status() const override;
     contracts::Params params() const override;
@@ -89,12 +99,14 @@ class Node final : public NodeApi {
   private:
     std::unique_ptr<Driver> make_driver();
     void fail(const std::string& what);
+    std::optional<OwnValidator> own_validator(const contracts::StateView& view) const;
     StoredTx stored_tx(const storage::Snapshot& snapshot, const history::TxPlace& place) const;
 
     const NodeOptions options_;
     const HomeLock lock_;
     const LastStop last_stop_;
     const std::chrono::steady_clock::time_point started_at_;
+    const std::optional<contracts::ConsensusAddress> consensus_address_;  ///< of the engine that this node runs
     storage::Store store_;
     Application application_;
     std::atomic<bool> failed_ = false;

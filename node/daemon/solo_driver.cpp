@@ -43,6 +43,8 @@ Driver::Waiting SoloDriver::waiting() const {
     return {.txs = size.txs, .bytes = size.bytes};
 }
 
+consensus::Mempool::Tally SoloDriver::tally() const { return engine_.mempool().tally(); }
+
 StoredBlock SoloDriver::block(Height height) const { return logged_block(log_, height); }
 
 std::optional<Bytes> SoloDriver::tx(const history::TxPlace& place, const history::TxRecord& record) const {

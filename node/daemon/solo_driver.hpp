@@ -26,6 +26,8 @@ class SoloDriver final : public Driver {
     Result<Hash256, consensus::Refusal> submit(Bytes tx) override;
     Height wait_for_block(Height after, std::chrono::milliseconds timeout) override;
     Waiting waiting() const override;
+    consensus::Mempool::Tally tally() const override;
+    std::optional<bool> is_catching_up() const override { return false; }
     bool is_waiting(const Hash256& tx) const override { return engine_.mempool().contains(tx); }
     std::optional<std::uint64_t> next_nonce(const AccountId& sender) const override {
         return engine_.mempool().next_nonce(sender);

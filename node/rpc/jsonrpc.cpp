@@ -110,14 +110,25 @@ Json Dispatcher::call(const Json& request, Work& work) const {
         return error_answer(answer_id, kInvalidRequest, "params must be an object or an array");
     }
     Json answer;
+    int code = 0;
+    const auto started_at = std::chrono::steady_clock::now();
     try {
         answer = {{"jsonrpc", "2.0"}, {"id", answer_id}, {"result", run(method->get<std::string>(), request, work)}};
     } catch (const Fault& fault) {
+        code = fault.code;
         answer = error_answer(answer_id, fault.code, fault.what(), fault.data);
     } catch (const std::exception&) {
+        code = kInternalError;
         answer = error_answer(answer_id, kInternalError, "the node could not answer");
     }
+    report(method->get<std::string>(), code, std::chrono::steady_clock::now() - started_at);
     return is_notification ? Json() : answer;
+}
+
+void Dispatcher::report(const std::string& method, int code, std::chrono::nanoseconds time) const {
+    if (observer_) {
+        observer_({.method = methods_.contains(method) ? method : std::string_view(), .code = code, .time = time});
+    }
 }
 
 std::string Dispatcher::handle(std::string_view body, Work& work) const {

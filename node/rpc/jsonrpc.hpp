@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -49,6 +51,15 @@ std::string error_response(int code, const std::string& message);
 /// Returns a whole response with the result of the call `id`.
 std::string result_response(const Json& id, Json result);
 
+/// A call that was answered.
+struct CallReport {
+    std::string_view method;  ///< empty if there is no such method
+    int code = 0;             ///< 0: it has a result; otherwise the error's
+    std::chrono::nanoseconds time{};
+};
+/// Is told of each call, on the thread that ran it. Must not throw.
+using CallObserver = std::function<void(const CallReport&)>;
+
 /// A table of methods by name. Answers single calls, batches and notifications as the specification requires.
 class Dispatcher {
   public:
@@ -56,6 +67,8 @@ class Dispatcher {
 
     /// Adds a method. `name` must not be in the table yet.
     void add(const std::string& name, Method method);
+    /// `observer` may be empty. Not to be called while calls are made.
+    void observe(CallObserver observer) { observer_ = std::move(observer); }
     std::vector<std::string> names() const;
     /// Returns the text of the response. It is empty if nothing is to be answered, or if the call waits;
     /// `work.waiting()` then says for what. A Fault becomes its error object, any other exception internal_error.
@@ -65,7 +78,10 @@ class Dispatcher {
     Json call(const Json& request, Work& work) const;
     Json run(const std::string& method, const Json& request, Work& work) const;
 
+    void report(const std::string& method, int code, std::chrono::nanoseconds time) const;
+
     std::map<std::string, Method> methods_;
+    CallObserver observer_;
 };
 
 }  // namespace assay::rpc

@@ -9,6 +9,7 @@
 #include <client/http/http.hpp>
 #include <node/explorer/explorer.hpp>
 #include <node/rpc/block_waits.hpp>
+#include <node/rpc/describe/errors.hpp>
 #include <node/rpc/host_names.hpp>
 #include <node/rpc/jsonrpc.hpp>
 #include <node/rpc/methods.hpp>
@@ -41,13 +42,23 @@ http::HttpServerOptions http_options(const RpcOptions& options) {
     return out;
 }
 
+Dispatcher make_observed(node::NodeApi& api, const RpcOptions& options) {
+    Dispatcher out = make_dispatcher(api);
+    if (options.on_call) {
+        out.observe([on_call = options.on_call](const CallReport& report) {
+            on_call(report.method, report.code == 0 ? "ok" : describe::name_of(report.code), report.time);
+        });
+    }
+    return out;
+}
+
 }  // namespace
 
 struct RpcServer::Impl {
     Impl(const RpcOptions& options, node::NodeApi& node_api)
         : api(node_api),
           hosts(options.hosts),
-          dispatcher(make_dispatcher(api)),
+          dispatcher(make_observed(api, options)),
           waits(api),
           subscriptions(api),
           http(http_options(options), [this](const auto& request, const auto& exchange) {
@@ -168,6 +179,10 @@ RpcServer::RpcServer(const RpcOptions& options, node::NodeApi& api) : impl_(std:
 RpcServer::~RpcServer() { stop(); }
 
 std::uint16_t RpcServer::port() const { return impl_->http.port(); }
+
+std::size_t RpcServer::connections() const { return impl_->http.connections(); }
+
+std::size_t RpcServer::subscribers() const { return impl_->subscriptions.count(); }
 
 void RpcServer::stop() {
     impl_->stopping = true;

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <node/api/node_api.hpp>
@@ -21,6 +24,9 @@ struct RpcOptions {
     std::chrono::seconds idle_timeout{60};
     /// Host names by which clients may address the node, besides IP addresses and localhost.
     std::vector<std::string> hosts;
+    /// Is told of each call: its method, empty if there is none of that name; "ok" or the error's name; and its time.
+    /// Called on threads of the server. May be empty.
+    std::function<void(std::string_view method, std::string_view outcome, std::chrono::nanoseconds time)> on_call{};
 };
 
 class RpcServer {
@@ -31,6 +37,8 @@ class RpcServer {
     RpcServer(const RpcServer&) = delete;
     RpcServer& operator=(const RpcServer&) = delete;
     std::uint16_t port() const;
+    std::size_t connections() const;  ///< open ones; those of subscribers are among them
+    std::size_t subscribers() const;  ///< connections that get events
     /// Stops accepting connections and waits for calls in progress. Idempotent.
     void stop();
 

@@ -47,6 +47,18 @@ TEST_CASE("the default file names every setting and changes none") {
     CHECK(all.block_interval_ms == Config{}.block_interval_ms);
 }
 
+TEST_CASE("metrics are off until they have an address") {
+    Config config;
+    CHECK(config.metrics_address.empty());
+    CHECK(config.metrics_port == 26'660);
+    apply_toml(config, "[metrics]\naddress = \"127.0.0.1\"\nport = 0\naccounts = \"a,b\"\n", "config.toml");
+    apply_environment(config, from({{"ASSAY_METRICS_PORT", "9"}}));
+    CHECK(config.metrics_address == "127.0.0.1");
+    CHECK(config.metrics_port == 9);
+    CHECK(config.metrics_accounts == "a,b");
+    CHECK(error_of("[metrics]\nport = 65536\n") != "");
+}
+
 TEST_CASE("the environment wins over the file") {
     Config config;
     apply_toml(config, "[rpc]\nport = 1\naddress = \"::1\"\n[engine]\ncreate_empty_blocks = false\n", "config.toml");

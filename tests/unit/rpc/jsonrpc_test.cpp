@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <node/rpc/jsonrpc.hpp>
@@ -52,6 +53,27 @@ TEST_CASE("an id comes back with its type") {
             calls.handle(std::string(R"({"jsonrpc":"2.0","method":"echo","params":{"a":1},"id":)") + id + "}");
         CHECK(got == Json{{"jsonrpc", "2.0"}, {"id", Json::parse(id)}, {"result", {{"a", 1}}}});
     }
+}
+
+TEST_CASE("an observer is told of each call of a batch, and of no name that is not a method's") {
+    Calls calls;
+    std::vector<std::pair<std::string, int>> seen;
+    calls.dispatcher.observe([&seen](const CallReport& report) {
+        CHECK(report.time.count() >= 0);
+        seen.emplace_back(report.method, report.code);
+    });
+    static_cast<void>(
+        calls.text_of(R"([{"jsonrpc":"2.0","method":"echo","id":1},{"jsonrpc":"2.0","method":"missing"},)"
+                      R"({"jsonrpc":"2.0","method":"broken","id":2},{"jsonrpc":"2.0","method":"x\"}\n","id":3},)"
+                      R"({"jsonrpc":"2.0","method":"echo","params":[1],"id":4},7])")
+    );
+    const std::vector<std::pair<std::string, int>> expected{
+        {"echo", 0},
+        {"missing", kNotFound},
+        {"broken", kInternalError},
+        {"", kMethodNotFound},
+        {"echo", kInvalidParams}};
+    CHECK(seen == expected);
 }
 
 TEST_CASE("what is no request is answered with its code") {

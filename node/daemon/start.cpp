@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/daemon/commands.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <sstream>
+
+#include <signal.h>
+
+#include <client/metrics_server.hpp>
+#include <core/crypto/address.hpp>
+#include <core/system/log/log.hpp>
+#include <node/api/genesis_file.hpp>
+#include <node/daemon/config.hpp>
+#include <node/daemon/node.hpp>
+#include <node/metrics/node_metrics.hpp>
+#include <node/rpc/host_names.hpp>
+#include <node/rpc/server.hpp>
+
+namespace assay::node {
+namespace {
+
+/// SIGINT and SIGTERM as something to wait for. Threads started later do not get them.
+class StopSignals {
+  public:
+    StopSignals() {
+        sigemptyset(&set_);
+        sigaddset(&set_, SIGINT);
+        sigaddset(&set_, SIGTERM);
+        pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+        std::signal(SIGPIPE, SIG_IGN);
+    }
+    /// Whether one came within `timeout`.
+    bool wait(std::chrono::milliseconds timeout) const {
+        const timespec time{.tv_sec = timeout.count() / 1'000, .tv_nsec = timeout.count() % 1'000 * 1'000'000};
+        return sigtimedwait(&set_, nullptr, &time) > 0;
+    }
+    /// From here on a signal ends the process at once: the second Ctrl-C.
+    void let_kill() const { pthread_sigmask(SIG_UNBLOCK, &set_, nullptr); }
+
+  private:
+    sigset_t set_{};
+};
+
+/// A failure of the engine, told from its thread to the main one.
+class Failure {
+  public:
+    void set(const std::string& what) {
+        const std::lock_guard lock(mutex_);
+        what_ = what;
+    }
+    std::optional<std::string> get() const {
+        const std::lock_guard lock(mutex_);
+        return what_;
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::optional<std::string> what_;
+};
+
+const char* to_text(LastStop stop) {
+    switch (stop) {
+        case LastStop::kFirstStart:
+            return "first start";
+        case LastStop::kClean:
+            return "clean";
+        case LastStop::kUnclean:
+            return "unclean";
+    }
+    return "unknown";
+}
+
+void report_start(const Node& node) {
+    const NodeStatus status = node.status();
+    log::info(std::string("last stop: ") + to_text(status.last_stop));
+    for (const std::string& note : node.start_notes()) {
+        log::info(note);
+    }
+}
+
+void report_status(const Node& node) {
+    const NodeStatus status = node.status();
+    log::info(
+        "status", {{"height", status.height.value},
+                   {"app_hash", to_hex(status.app_hash.view())},
+                   {"mempool_txs", std::uint64_t{status.mempool_txs}}}
+    );
+}
+
+/// Ends the process: what is in the block log is on the disk, and the next start replays what the database lacks.
+void end_with_disk(const std::string& what) {
+    log::error("the database cannot be written: " + what);
+    log::error("stopped; no block is lost. Make room on the disk and start again");
+    std::_Exit(kExitFailure);
+}
+
+/// The engine that the settings name must be the one that the genesis is for: with another the home would fork its
+/// chain.
+void check_engine(const Home& home, EngineKind configured) {
+    const auto meant = read_genesis_engine(home.genesis());
+    if (meant && *meant != configured) {
+        throw ConfigError(
+            home.genesis().string() + " is for the engine \"" + to_string(*meant) + "\", and " +
+            home.config().string() + " or --engine says \"" + to_string(configured) +
+            "\": restore the settings of this home"
+        );
+    }
+}
+
+/// The settings of a home. What is inspected need have none: a genesis file and the data are enough.
+Config start_config(const StartOptions& options) {
+    if (!options.only_inspects || std::filesystem::exists(options.home.config())) {
+        return read_config(options.home.config(), process_environment());
+    }
+    Config config;
+    config.engine = read_genesis_engine(options.home.genesis()).value_or(config.engine);
+    return config;
+}
+
+/// The settings as the flags override them.
+Config read_settings(const StartOptions& options) {
+    Config config = start_config(options);
+    config.engine = options.engine.value_or(config.engine);
+    config.cometbft_program = options.cometbft_program.value_or(config.cometbft_program);
+    config.rpc_address = options.rpc_address.value_or(config.rpc_address);
+    config.rpc_port = options.rpc_port.value_or(config.rpc_port);
+    config.metrics_address = options.metrics_address.value_or(config.metrics_address);
+    config.metrics_port = options.metrics_port.value_or(config.metrics_port);
+    config.block_interval_ms = options.block_interval_ms.value_or(config.block_interval_ms);
+    config.create_empty_blocks = options.create_empty_blocks.value_or(config.create_empty_blocks);
+    return config;
+}
+
+/// The addresses in metrics.accounts. Throws ConfigError.
+std::vector<AccountId> watched_accounts(const Config& config) {
+    std::vector<AccountId> out;
+    std::istringstream list(config.metrics_accounts);
+    for (std::string text; std::getline(list, text, ',');) {
+        const auto account = crypto::decode_address(text);
+        if (!account) {
+            throw ConfigError("metrics.accounts: \"" + text + "\" is not an address");
+        }
+        out.push_back(*account);
+    }
+    return out;
+}
+
+rpc::RpcOptions rpc_options(const Config& config) {
+    rpc::RpcOptions out;
+    out.address = config.rpc_address;
+    out.port = config.rpc_port;
+    out.connections_max = config.rpc_connections_max;
+    out.connections_per_address = config.rpc_connections_per_address;
+    out.hosts = rpc::decode_host_names(config.rpc_hosts);
+    return out;
+}
+
+std::uint64_t unix_ms_now() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count()
+    );
+}
+
+/// Serves the metrics of a node. Everything given must outlive the server.
+std::unique_ptr<client::MetricsServer> serve_metrics(
+    const Config& config, metrics::NodeMetrics& metrics, const Node& node, const rpc::RpcServer& server
+) {
+    metrics.seed(node, node.validators());
+    auto out = std::make_unique<client::MetricsServer>(
+        config.metrics_address, config.metrics_port,
+        [&metrics, &node, &server, connections_max = config.rpc_connections_max] {
+            return metrics.scrape(
+                node.status(), node.readings(),
+                {.connections = server.connections(),
+                 .connections_max = connections_max,
+                 .subscribers = server.subscribers()},
+                unix_ms_now()
+            );
+        }
+    );
+    log::info("metrics are at " + out->url());
+    return out;
+}
+
+/// Waits for a signal or for the node's failure, and logs the status now and then.
+void run_until_stopped(const Config& config, const Node& node, const StopSignals& signals, const Failure& failure) {
+    auto report_at = std::chrono::steady_clock::now();
+    Height reported{};
+    while (!failure.get() && !signals.wait(std::chrono::milliseconds(50))) {
+        const auto now = std::chrono::steady_clock::now();
+        if (config.status_interval_s > 0 && now >= report_at && node.status().height > reported) {
+            reported = node.status().height;
+            report_status(node);
+            report_at = now + std::chrono::seconds(config.status_interval_s);
+        }
+    }
+}
+
+}  // namespace
+
+int run_start(const StartOptions& options) {
+    log::start(options.log);
+    const StopSignals signals;
+    const Home& home = options.home;
+    if (!std::filesystem::exists(home.genesis())) {
+        throw ConfigError(home.root.string() + " is not initialised: run assayd init --home " + home.root.string());
+    }
+    const Config config = read_settings(options);
+    check_engine(home, config.engine);
+
+    Failure failure;
+    const bool has_metrics = !config.metrics_address.empty();
+    metrics::NodeMetrics metrics(ASSAY_VERSION);
+    Node node({
+        .home = home,
+        .config = config,
+        .genesis = read_genesis(home.genesis()),
+        // Nothing is signed by a node that makes no blocks, so a copy of the data needs no key.
+        .key = options.only_inspects ? crypto::SecretKey::generate() : read_node_key(home.node_key()),
+        .only_inspects = options.only_inspects,
+        .on_failure = [&failure](const std::string& what) { failure.set(what); },
+        .on_note = [](const std::string& text) { log::info(text); },
+        .on_disk_failure = end_with_disk,
+        .observer = has_metrics ? &metrics : nullptr,
+        .watched = watched_accounts(config),
+    });
+    report_start(node);
+    rpc::RpcOptions server_options = rpc_options(config);
+    if (has_metrics) {
+        server_options.on_call = [&metrics](auto... report) { metrics.on_call(report...); };
+    }
+    rpc::RpcServer server(server_options, node);
+    std::unique_ptr<client::MetricsServer> metrics_server;
+    if (has_metrics) {
+        metrics_server = serve_metrics(config, metrics, node, server);
+        write_text(home.metrics_address(), metrics_server->url() + "\n");
+    }
+    node.start();
+    const std::string url = "http://" + config.rpc_address + ":" + std::to_string(server.port());
+    write_text(home.rpc_address(), url + "\n");
+    const NodeStatus first = node.status();
+    std::cout << "assayd ready: chain " << first.chain_id << ", height " << first.height.value << ", rpc " << url
+              << std::endl;
+
+    run_until_stopped(config, node, signals, failure);
+    signals.let_kill();
+    std::error_code ignored;
+    std::filesystem::remove(home.rpc_address(), ignored);
+    std::filesystem::remove(home.metrics_address(), ignored);
+    metrics_server.reset();
+    node.stop();
+    server.stop();
+    if (const auto what = failure.get()) {
+        log::error("stopped at height " + std::to_string(node.status().height.value) + ": " + *what);
+        return kExitFailure;
+    }
+    log::info("stopped at height " + std::to_string(node.status().height.value));
+    return kExitOk;
+}
+
+}  // namespace assay::node
