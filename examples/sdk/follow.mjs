@@ -5,7 +5,7 @@ import { AssayClient, formatAsy } from "@assay/sdk";
 const client = new AssayClient(process.argv[2]);
 console.log("chain", (await client.node_status()).chain_id, "with", formatAsy((await client.supply_get()).supply));
 for await (const task of client.iterate("task_list")) {
-  console.log("task", task.task, task.state);
+  console.log("task", task.id, task.state);
 }
 let count = 0;
 for await (const { seq, data } of client.subscribe("blocks")) {

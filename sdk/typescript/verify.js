@@ -12,9 +12,9 @@ function must(answer, what) {
   return answer;
 }
 
-/** The slot with an account in hex, as the referee takes it. */
-async function inHex(referee, slot) {
-  return slot.account?.startsWith?.("assay1") ? { account: must(await referee.accountOf(slot.account), "the address").account } : slot;
+/** An account in hex, as the referee takes it. */
+async function inHex(referee, account) {
+  return account.startsWith("assay1") ? must(await referee.accountOf(account), "the address").account : account;
 }
 
 /** A slot of the state as { key, value, height, block }: proven against the app hash of a block that `proposer` signed. */
@@ -22,7 +22,8 @@ export async function verifySlot(client, referee, slot, { proposer, chainId, hei
   if (!proposer || !chainId) {
     throw new TypeError("verifySlot needs the proposer and the chain id, from a source other than the node");
   }
-  const { key } = must(await referee.stateKey(await inHex(referee, slot)), "the slot");
+  const { key } = must(await referee.stateKey(
+    slot.account ? { account: await inHex(referee, slot.account) } : slot), "the slot");
   const answer = await client.chain_proof({ ...slot, height });
   if (answer.key !== key || (height !== undefined && answer.height !== height)) {
     throw new NotVerified("the node proved another slot, or another height, than was asked for");
@@ -32,7 +33,7 @@ export async function verifySlot(client, referee, slot, { proposer, chainId, hei
   await client.chain_wait({ after: answer.height, timeout_ms: timeout });
   const { raw } = await client.chain_block({ height: answer.height + 1 });
   const block = must(await referee.verifyBlock(
-    { block: raw, chainId, proposer, height: answer.height + 1, appHash: answer.app_hash }), "the block");
+    { block: raw, chainId, proposer: await inHex(referee, proposer), height: answer.height + 1, appHash: answer.app_hash }), "the block");
   return { key, value: answer.value, height: answer.height, block: block.hash };
 }
 
