@@ -60,7 +60,7 @@ def typescript(options, folder):
     (folder / "package.json").write_text('{"type": "module", "private": true}\n', encoding="utf-8")
     if run(["npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", *folder.glob("*.tgz")], cwd=folder) != 0:
         return 1
-    for file in (HERE / "typescript_test.mjs", HERE / "types_test.ts", EXAMPLES / "follow.mjs"):
+    for file in (HERE / "typescript_test.mjs", HERE / "restart_test.mjs", HERE / "types_test.ts", EXAMPLES / "follow.mjs"):
         shutil.copy(file, folder)
     (folder / "referee").mkdir()
     (folder / "referee/package.json").write_text('{"type": "module"}\n', encoding="utf-8")
@@ -73,12 +73,37 @@ def typescript(options, folder):
         failed |= run(["node", "--experimental-websocket", "typescript_test.mjs", url, "websocket"], cwd=folder, timeout=300)
     finally:
         chains.stop(process)
+    failed |= across_restart(options, folder)
     failed |= example(options, folder, ["node", folder / "follow.mjs"])
+    # Nobody's machine has these by chance, so the types are checked only where the registry is.
     if run(["npm", "install", "--silent", "--no-audit", "--no-fund", "typescript@5", "@types/node@20"], cwd=folder) != 0:
         print("types were not checked: npm cannot get typescript")
         return failed
     return failed | run([folder / "node_modules/.bin/tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib",
                          "es2023,dom,dom.iterable", "--skipLibCheck", "false", "--types", "node", "types_test.ts"], cwd=folder)
+
+
+def across_restart(options, folder):
+    """restart_test.mjs, and a restart of the node when it asks for one."""
+    with tempfile.TemporaryDirectory(prefix="assay-sdk-") as home:
+        chain = chains.LiveChain(options.bin, home)
+        reader = None
+        try:
+            chain.start()
+            reader = subprocess.Popen(["node", "--experimental-websocket", "restart_test.mjs", chain.url], cwd=folder, text=True,
+                                      stdout=subprocess.PIPE, env=chains.environment())
+            if reader.stdout.readline() != "restart\n":
+                print("restart_test.mjs ended before the restart")
+                return 1
+            chain.restart()
+            told, _ = reader.communicate(timeout=60)
+            print(told.strip())
+            return reader.returncode
+        finally:
+            if reader is not None and reader.poll() is None:
+                reader.kill()
+                reader.wait()
+            chain.stop()
 
 
 def example(options, folder, command):
