@@ -31,7 +31,8 @@ def stop(process):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-    process.stdout.close()
+    if not process.stdout.closed:
+        process.stdout.close()
 
 
 def recorded(binaries, folder):

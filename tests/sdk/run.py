@@ -46,7 +46,7 @@ def python(options, folder):
     if run([*pip, "install", "-q", "mypy"]) != 0:
         print("types were not checked: pip cannot get mypy")
         return failed
-    return failed | run([interpreter, "-m", "mypy", "--strict", "-p", "assay"], cwd=folder) | run(
+    return failed | run([interpreter, "-m", "mypy", "--strict", "--config-file", source / "pyproject.toml", "-p", "assay"], cwd=folder) | run(
         [interpreter, "-m", "mypy", "--strict", EXAMPLES / "follow.py"], cwd=folder)
 
 

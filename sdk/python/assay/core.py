@@ -55,6 +55,51 @@ def _error(exit_code: int, answer: Any, stderr: str) -> CoreError:
                                             data if isinstance(data, dict) else {})
 
 
+class Server:
+    """A child process that serves a store until it is closed, and the `url` that it serves at."""
+
+    def __init__(self, command: List[str]) -> None:
+        try:
+            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                                             text=True)
+        except OSError as error:
+            raise CoreError(1, "not_started", f"{command[0]} cannot be started: {error}", {}) from error
+        said = ""
+        # The program says where it serves in one JSON object, and then goes on.
+        for line in self._process.stdout or ():
+            said += line
+            if line.startswith("}"):
+                break
+        try:
+            self.url = str(json.loads(said)["url"])
+        except (ValueError, KeyError):
+            self.close()
+            raise _error(self._process.returncode or 1, _decoded(said), said) from None
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
 class Core:
     """The program `assay`, with one home and one node. Its answers are those of `-o json`, as dicts.
 
@@ -93,10 +138,7 @@ class Core:
             raise Uncertain(7, "timeout", f"the command took longer than {limit:g} s; what it sent may still be executed", {}) from None
         except OSError as error:
             raise CoreError(1, "not_started", f"{self.path} cannot be started: {error}", {}) from error
-        try:
-            answer = json.loads(done.stdout)
-        except ValueError:
-            answer = None
+        answer = _decoded(done.stdout)
         if done.returncode != 0 or answer is None:
             raise _error(done.returncode or 1, answer, done.stderr)
         return answer
@@ -144,6 +186,10 @@ class Core:
     def task_submit(self, directory: Path, *, store: Path, location: str, force: bool = False) -> Result:
         """Builds the artifacts into `store`, which must be served at `location`, and submits; `task` of the answer is the id."""
         return self._sign("task", "submit", directory, store=store, location=location, force=force)
+
+    def task_serve(self, store: Path, *, listen: str = "127.0.0.1:0") -> Server:
+        """Serves a store to solvers and verifiers until the answer is closed."""
+        return Server([self.path, "-o", "json", "task", "serve", "--store", os.fspath(store), "--listen", listen])
 
     def task_status(self, task: str) -> Result:
         return dict(self.run("task", "status", task))
