@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+export { AssayClient } from "./client.js";
+export * from "./errors.js";
+export { Subscription } from "./subscription.js";
+export { GRAINS_PER_ASY, formatAsy, toGrains } from "./units.js";
+export { verifyDispute, verifyTaskHistory, verifySlot } from "./verify.js";
