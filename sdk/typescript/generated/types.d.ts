@@ -173,6 +173,22 @@ export interface BlockTxsItem {
   gas: number;
 }
 
+export interface BlockHead {
+  height: Height;
+  hash: Hash;
+  parent: Hash | null;
+  /** in ms since 1970 */
+  time_ms: number;
+  proposer: Account;
+  parent_app_hash: Hash;
+  /** of the state after it */
+  app_hash: Hash;
+  gas: number;
+  gas_max: number;
+  /** how many */
+  txs: number;
+}
+
 export interface TxSummary {
   hash: Hash;
   status: "pending" | "executed" | "failed";
@@ -1805,8 +1821,8 @@ export interface Methods {
   "account_get": { params: { account: Account | Hash; }; result: AccountGetAnswer; };
   /** The transactions that an account sent. Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions. */
   "account_history": { params: { account: Account | Hash; limit?: number; cursor?: Cursor; }; result: AccountHistoryAnswer; item: TxSummary; };
-  /** What an account received. From escrows, bonds and the treasury, and by transfers, oldest first. */
-  "account_payments": { params: { account: Account | Hash; limit?: number; cursor?: Cursor; }; result: AccountPaymentsAnswer; item: Payment; };
+  /** What an account received. From escrows, bonds and the treasury, and by transfers. */
+  "account_payments": { params: { account: Account | Hash; order?: "oldest" | "newest"; limit?: number; cursor?: Cursor; }; result: AccountPaymentsAnswer; item: Payment; };
   /** The stakes of an account, by role. */
   "stake_get": { params: { account: Account | Hash; }; result: StakeGetAnswer; };
   /** Every account that is or was a validator. */
@@ -1817,8 +1833,8 @@ export interface Methods {
   "beacon_get": { params: {  }; result: Beacon; };
   /** A task. */
   "task_get": { params: { task: Hash; }; result: Task; };
-  /** Tasks, oldest first. */
-  "task_list": { params: { state?: TaskState; limit?: number; cursor?: Cursor; }; result: TaskListAnswer; item: TaskSummary; };
+  /** Tasks. */
+  "task_list": { params: { state?: TaskState; order?: "oldest" | "newest"; limit?: number; cursor?: Cursor; }; result: TaskListAnswer; item: TaskSummary; };
   /** What happened in a task. From the first event on, so that the history root can be computed again (HIS-2). */
   "task_history": { params: { task: Hash; limit?: number; cursor?: Cursor; }; result: TaskHistoryAnswer; item: Event; };
   /** Ancestors and descendants of a task. */
@@ -1827,12 +1843,12 @@ export interface Methods {
   "checkpoint_get": { params: { task: Hash; index: number; }; result: Checkpoint; };
   /** What a profiler published of a task in tolerance mode. */
   "profile_get": { params: { task: Hash; profiler: Account | Hash; }; result: Profile; };
-  /** What happened in all tasks. Oldest first. `{"event": "slashed", "account": ...}` lists an account's penalties. */
-  "event_list": { params: { event?: EventName; account?: Account | Hash; limit?: number; cursor?: Cursor; }; result: EventListAnswer; item: Event; };
+  /** What happened in all tasks. `{"event": "slashed", "account": ...}` lists an account's penalties. */
+  "event_list": { params: { event?: EventName; account?: Account | Hash; order?: "oldest" | "newest"; limit?: number; cursor?: Cursor; }; result: EventListAnswer; item: Event; };
   /** A dispute with its moves. */
   "dispute_get": { params: { dispute: Hash; }; result: Dispute; };
-  /** Disputes, oldest first. */
-  "dispute_list": { params: { task?: Hash; state?: "active" | "refuted" | "upheld" | "moot" | "awaiting" | "forced"; limit?: number; cursor?: Cursor; }; result: DisputeListAnswer; item: DisputeSummary; };
+  /** Disputes. */
+  "dispute_list": { params: { task?: Hash; state?: "active" | "refuted" | "upheld" | "moot" | "awaiting" | "forced"; order?: "oldest" | "newest"; limit?: number; cursor?: Cursor; }; result: DisputeListAnswer; item: DisputeSummary; };
   /** This description. */
   "rpc.discover": { params: {  }; result: Record<string, unknown>; };
 }
@@ -1865,7 +1881,7 @@ export interface Calls {
   account_get(params: Methods["account_get"]["params"], options?: CallOptions): Promise<Methods["account_get"]["result"]>;
   /** The transactions that an account sent. Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions. */
   account_history(params: Methods["account_history"]["params"], options?: CallOptions): Promise<Methods["account_history"]["result"]>;
-  /** What an account received. From escrows, bonds and the treasury, and by transfers, oldest first. */
+  /** What an account received. From escrows, bonds and the treasury, and by transfers. */
   account_payments(params: Methods["account_payments"]["params"], options?: CallOptions): Promise<Methods["account_payments"]["result"]>;
   /** The stakes of an account, by role. */
   stake_get(params: Methods["stake_get"]["params"], options?: CallOptions): Promise<Methods["stake_get"]["result"]>;
@@ -1877,7 +1893,7 @@ export interface Calls {
   beacon_get(params?: Methods["beacon_get"]["params"], options?: CallOptions): Promise<Methods["beacon_get"]["result"]>;
   /** A task. */
   task_get(params: Methods["task_get"]["params"], options?: CallOptions): Promise<Methods["task_get"]["result"]>;
-  /** Tasks, oldest first. */
+  /** Tasks. */
   task_list(params?: Methods["task_list"]["params"], options?: CallOptions): Promise<Methods["task_list"]["result"]>;
   /** What happened in a task. From the first event on, so that the history root can be computed again (HIS-2). */
   task_history(params: Methods["task_history"]["params"], options?: CallOptions): Promise<Methods["task_history"]["result"]>;
@@ -1887,11 +1903,11 @@ export interface Calls {
   checkpoint_get(params: Methods["checkpoint_get"]["params"], options?: CallOptions): Promise<Methods["checkpoint_get"]["result"]>;
   /** What a profiler published of a task in tolerance mode. */
   profile_get(params: Methods["profile_get"]["params"], options?: CallOptions): Promise<Methods["profile_get"]["result"]>;
-  /** What happened in all tasks. Oldest first. `{"event": "slashed", "account": ...}` lists an account's penalties. */
+  /** What happened in all tasks. `{"event": "slashed", "account": ...}` lists an account's penalties. */
   event_list(params?: Methods["event_list"]["params"], options?: CallOptions): Promise<Methods["event_list"]["result"]>;
   /** A dispute with its moves. */
   dispute_get(params: Methods["dispute_get"]["params"], options?: CallOptions): Promise<Methods["dispute_get"]["result"]>;
-  /** Disputes, oldest first. */
+  /** Disputes. */
   dispute_list(params?: Methods["dispute_list"]["params"], options?: CallOptions): Promise<Methods["dispute_list"]["result"]>;
   /** This description. */
   rpc_discover(params?: Methods["rpc.discover"]["params"], options?: CallOptions): Promise<Methods["rpc.discover"]["result"]>;

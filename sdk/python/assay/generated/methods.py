@@ -122,9 +122,11 @@ class Methods:
         """
         return cast("types.AccountHistoryAnswer", self.call("account_history", {"account": account, "limit": limit, "cursor": cursor}))
 
-    def account_payments(self, account: Union[types.Account, types.Hash], *, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.AccountPaymentsAnswer:
-        """What an account received. From escrows, bonds and the treasury, and by transfers, oldest first."""
-        return cast("types.AccountPaymentsAnswer", self.call("account_payments", {"account": account, "limit": limit, "cursor": cursor}))
+    def account_payments(self, account: Union[types.Account, types.Hash], *, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.AccountPaymentsAnswer:
+        """What an account received. From escrows, bonds and the treasury, and by transfers. order: which comes
+        first; the oldest if it is not given.
+        """
+        return cast("types.AccountPaymentsAnswer", self.call("account_payments", {"account": account, "order": order, "limit": limit, "cursor": cursor}))
 
     def stake_get(self, account: Union[types.Account, types.Hash]) -> types.StakeGetAnswer:
         """The stakes of an account, by role."""
@@ -148,9 +150,9 @@ class Methods:
         """A task."""
         return cast("types.Task", self.call("task_get", {"task": task}))
 
-    def task_list(self, *, state: Optional[types.TaskState] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.TaskListAnswer:
-        """Tasks, oldest first. state: only those in it."""
-        return cast("types.TaskListAnswer", self.call("task_list", {"state": state, "limit": limit, "cursor": cursor}))
+    def task_list(self, *, state: Optional[types.TaskState] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.TaskListAnswer:
+        """Tasks. state: only those in it. order: which comes first; the oldest if it is not given."""
+        return cast("types.TaskListAnswer", self.call("task_list", {"state": state, "order": order, "limit": limit, "cursor": cursor}))
 
     def task_history(self, task: types.Hash, *, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.TaskHistoryAnswer:
         """What happened in a task. From the first event on, so that the history root can be computed again
@@ -170,19 +172,22 @@ class Methods:
         """What a profiler published of a task in tolerance mode."""
         return cast("types.Profile", self.call("profile_get", {"task": task, "profiler": profiler}))
 
-    def event_list(self, *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.EventListAnswer:
-        """What happened in all tasks. Oldest first. `{"event": "slashed", "account": ...}` lists an account's
-        penalties. event: only events of this kind. account: only events that name it.
+    def event_list(self, *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.EventListAnswer:
+        """What happened in all tasks. `{"event": "slashed", "account": ...}` lists an account's penalties.
+        event: only events of this kind. account: only events that name it. order: which comes first; the
+        oldest if it is not given.
         """
-        return cast("types.EventListAnswer", self.call("event_list", {"event": event, "account": account, "limit": limit, "cursor": cursor}))
+        return cast("types.EventListAnswer", self.call("event_list", {"event": event, "account": account, "order": order, "limit": limit, "cursor": cursor}))
 
     def dispute_get(self, dispute: types.Hash) -> types.Dispute:
         """A dispute with its moves."""
         return cast("types.Dispute", self.call("dispute_get", {"dispute": dispute}))
 
-    def dispute_list(self, *, task: Optional[types.Hash] = None, state: Optional[Literal["active", "refuted", "upheld", "moot", "awaiting", "forced"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.DisputeListAnswer:
-        """Disputes, oldest first. task: only those about it. state: only those in it."""
-        return cast("types.DisputeListAnswer", self.call("dispute_list", {"task": task, "state": state, "limit": limit, "cursor": cursor}))
+    def dispute_list(self, *, task: Optional[types.Hash] = None, state: Optional[Literal["active", "refuted", "upheld", "moot", "awaiting", "forced"]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.DisputeListAnswer:
+        """Disputes. task: only those about it. state: only those in it. order: which comes first; the oldest if
+        it is not given.
+        """
+        return cast("types.DisputeListAnswer", self.call("dispute_list", {"task": task, "state": state, "order": order, "limit": limit, "cursor": cursor}))
 
     def rpc_discover(self) -> Dict[str, Any]:
         """This description."""
@@ -192,22 +197,22 @@ class Methods:
     def iterate(self, method: Literal["account_history"], *, account: Union[types.Account, types.Hash], limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.TxSummary]: ...
 
     @overload
-    def iterate(self, method: Literal["account_payments"], *, account: Union[types.Account, types.Hash], limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.Payment]: ...
+    def iterate(self, method: Literal["account_payments"], *, account: Union[types.Account, types.Hash], order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.Payment]: ...
 
     @overload
     def iterate(self, method: Literal["validator_history"], *, account: Optional[Union[types.Account, types.Hash]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.ValidatorChange]: ...
 
     @overload
-    def iterate(self, method: Literal["task_list"], *, state: Optional[types.TaskState] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.TaskSummary]: ...
+    def iterate(self, method: Literal["task_list"], *, state: Optional[types.TaskState] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.TaskSummary]: ...
 
     @overload
     def iterate(self, method: Literal["task_history"], *, task: types.Hash, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.Event]: ...
 
     @overload
-    def iterate(self, method: Literal["event_list"], *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.Event]: ...
+    def iterate(self, method: Literal["event_list"], *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.Event]: ...
 
     @overload
-    def iterate(self, method: Literal["dispute_list"], *, task: Optional[types.Hash] = None, state: Optional[Literal["active", "refuted", "upheld", "moot", "awaiting", "forced"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.DisputeSummary]: ...
+    def iterate(self, method: Literal["dispute_list"], *, task: Optional[types.Hash] = None, state: Optional[Literal["active", "refuted", "upheld", "moot", "awaiting", "forced"]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.DisputeSummary]: ...
 
     @overload
     def iterate(self, method: str, **params: Any) -> Iterator[Any]: ...
@@ -291,9 +296,11 @@ class AsyncMethods:
         """
         return cast("types.AccountHistoryAnswer", await self.call("account_history", {"account": account, "limit": limit, "cursor": cursor}))
 
-    async def account_payments(self, account: Union[types.Account, types.Hash], *, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.AccountPaymentsAnswer:
-        """What an account received. From escrows, bonds and the treasury, and by transfers, oldest first."""
-        return cast("types.AccountPaymentsAnswer", await self.call("account_payments", {"account": account, "limit": limit, "cursor": cursor}))
+    async def account_payments(self, account: Union[types.Account, types.Hash], *, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.AccountPaymentsAnswer:
+        """What an account received. From escrows, bonds and the treasury, and by transfers. order: which comes
+        first; the oldest if it is not given.
+        """
+        return cast("types.AccountPaymentsAnswer", await self.call("account_payments", {"account": account, "order": order, "limit": limit, "cursor": cursor}))
 
     async def stake_get(self, account: Union[types.Account, types.Hash]) -> types.StakeGetAnswer:
         """The stakes of an account, by role."""
@@ -317,9 +324,9 @@ class AsyncMethods:
         """A task."""
         return cast("types.Task", await self.call("task_get", {"task": task}))
 
-    async def task_list(self, *, state: Optional[types.TaskState] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.TaskListAnswer:
-        """Tasks, oldest first. state: only those in it."""
-        return cast("types.TaskListAnswer", await self.call("task_list", {"state": state, "limit": limit, "cursor": cursor}))
+    async def task_list(self, *, state: Optional[types.TaskState] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.TaskListAnswer:
+        """Tasks. state: only those in it. order: which comes first; the oldest if it is not given."""
+        return cast("types.TaskListAnswer", await self.call("task_list", {"state": state, "order": order, "limit": limit, "cursor": cursor}))
 
     async def task_history(self, task: types.Hash, *, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.TaskHistoryAnswer:
         """What happened in a task. From the first event on, so that the history root can be computed again
@@ -339,19 +346,22 @@ class AsyncMethods:
         """What a profiler published of a task in tolerance mode."""
         return cast("types.Profile", await self.call("profile_get", {"task": task, "profiler": profiler}))
 
-    async def event_list(self, *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.EventListAnswer:
-        """What happened in all tasks. Oldest first. `{"event": "slashed", "account": ...}` lists an account's
-        penalties. event: only events of this kind. account: only events that name it.
+    async def event_list(self, *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.EventListAnswer:
+        """What happened in all tasks. `{"event": "slashed", "account": ...}` lists an account's penalties.
+        event: only events of this kind. account: only events that name it. order: which comes first; the
+        oldest if it is not given.
         """
-        return cast("types.EventListAnswer", await self.call("event_list", {"event": event, "account": account, "limit": limit, "cursor": cursor}))
+        return cast("types.EventListAnswer", await self.call("event_list", {"event": event, "account": account, "order": order, "limit": limit, "cursor": cursor}))
 
     async def dispute_get(self, dispute: types.Hash) -> types.Dispute:
         """A dispute with its moves."""
         return cast("types.Dispute", await self.call("dispute_get", {"dispute": dispute}))
 
-    async def dispute_list(self, *, task: Optional[types.Hash] = None, state: Optional[Literal["active", "refuted", "upheld", "moot", "awaiting", "forced"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.DisputeListAnswer:
-        """Disputes, oldest first. task: only those about it. state: only those in it."""
-        return cast("types.DisputeListAnswer", await self.call("dispute_list", {"task": task, "state": state, "limit": limit, "cursor": cursor}))
+    async def dispute_list(self, *, task: Optional[types.Hash] = None, state: Optional[Literal["active", "refuted", "upheld", "moot", "awaiting", "forced"]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.DisputeListAnswer:
+        """Disputes. task: only those about it. state: only those in it. order: which comes first; the oldest if
+        it is not given.
+        """
+        return cast("types.DisputeListAnswer", await self.call("dispute_list", {"task": task, "state": state, "order": order, "limit": limit, "cursor": cursor}))
 
     async def rpc_discover(self) -> Dict[str, Any]:
         """This description."""
@@ -361,22 +371,22 @@ class AsyncMethods:
     def iterate(self, method: Literal["account_history"], *, account: Union[types.Account, types.Hash], limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.TxSummary]: ...
 
     @overload
-    def iterate(self, method: Literal["account_payments"], *, account: Union[types.Account, types.Hash], limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.Payment]: ...
+    def iterate(self, method: Literal["account_payments"], *, account: Union[types.Account, types.Hash], order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.Payment]: ...
 
     @overload
     def iterate(self, method: Literal["validator_history"], *, account: Optional[Union[types.Account, types.Hash]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.ValidatorChange]: ...
 
     @overload
-    def iterate(self, method: Literal["task_list"], *, state: Optional[types.TaskState] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.TaskSummary]: ...
+    def iterate(self, method: Literal["task_list"], *, state: Optional[types.TaskState] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.TaskSummary]: ...
 
     @overload
     def iterate(self, method: Literal["task_history"], *, task: types.Hash, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.Event]: ...
 
     @overload
-    def iterate(self, method: Literal["event_list"], *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.Event]: ...
+    def iterate(self, method: Literal["event_list"], *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.Event]: ...
 
     @overload
-    def iterate(self, method: Literal["dispute_list"], *, task: Optional[types.Hash] = None, state: Optional[Literal["active", "refuted", "upheld", "moot", "awaiting", "forced"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.DisputeSummary]: ...
+    def iterate(self, method: Literal["dispute_list"], *, task: Optional[types.Hash] = None, state: Optional[Literal["active", "refuted", "upheld", "moot", "awaiting", "forced"]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.DisputeSummary]: ...
 
     @overload
     def iterate(self, method: str, **params: Any) -> AsyncIterator[Any]: ...

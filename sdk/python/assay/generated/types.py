@@ -171,6 +171,22 @@ class Block(TypedDict):
     raw: Optional[Hex]
 
 
+class BlockHead(TypedDict):
+    height: Height
+    hash: Hash
+    parent: Optional[Hash]
+    # in ms since 1970
+    time_ms: int
+    proposer: Account
+    parent_app_hash: Hash
+    # of the state after it
+    app_hash: Hash
+    gas: int
+    gas_max: int
+    # how many
+    txs: int
+
+
 class TxSummary(TypedDict):
     hash: Hash
     status: Literal["pending", "executed", "failed"]
@@ -1756,6 +1772,7 @@ __all__ = [
     "BeaconSeatsItem",
     "Block",
     "BlockFees",
+    "BlockHead",
     "BlockTxsItem",
     "BodyAcceptTask",
     "BodyAccuse",
