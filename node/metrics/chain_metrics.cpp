@@ -265,7 +265,7 @@ void ChainMetrics::seed(const node::NodeApi& api, const std::vector<contracts::V
     powers_.clear();
     note_validators(validators);
     for (std::optional<std::uint64_t> from = 0; from;) {
-        const auto page = api.tasks(*from, kPage, Order::kOldest);
+        const auto page = api.tasks(*from, kPage, node::Order::kOldest);
         for (const contracts::TaskId& id : page.items) {
             if (const auto task = contracts::find_task(view, id)) {
                 note_task(id, task->state);
@@ -274,7 +274,7 @@ void ChainMetrics::seed(const node::NodeApi& api, const std::vector<contracts::V
         from = page.next;
     }
     for (std::optional<std::uint64_t> from = 0; from;) {
-        const auto page = api.disputes(std::nullopt, *from, kPage, Order::kOldest);
+        const auto page = api.disputes(std::nullopt, *from, kPage, node::Order::kOldest);
         for (const contracts::DisputeId& id : page.items) {
             note_dispute(id, contracts::find_dispute(view, id));
         }
