@@ -175,7 +175,6 @@ async def play(node, options):
     subscribers = [Subscriber(number, node.port) for number in range(options.subscribers)]
     follows = [asyncio.create_task(each.follow(options.blocks)) for each in subscribers]
     read_delays, failures, done = [], [], []
-    reading = asyncio.create_task(read(node.port, options.reads, read_delays, failures, lambda: bool(done))) if options.reads else None
     began = time.monotonic()
     half = options.blocks // 2
 
@@ -183,6 +182,9 @@ async def play(node, options):
         return min((each.heights[-1] if each.heights else 0) for each in subscribers) >= height
 
     limit = 120 + 3 * options.blocks * options.interval_ms / 1000
+    while options.reads and not reached(1) and time.monotonic() - began < limit:
+        await asyncio.sleep(0.1)  # there is nothing to read before the first block
+    reading = asyncio.create_task(read(node.port, options.reads, read_delays, failures, lambda: bool(done))) if options.reads else None
     while not reached(half) and time.monotonic() - began < limit:
         await asyncio.sleep(0.1)
     connected = sum(each.is_connected for each in subscribers)
