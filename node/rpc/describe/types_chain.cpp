@@ -6,6 +6,11 @@
 
 namespace assay::rpc::describe {
 
+template <>
+Schema value_of<std::vector<contracts::HardwareClass>>() {
+    return array(object({{"name", text()}, {"least_score", integer()}}));
+}
+
 namespace {
 
 Schema node_status() {
@@ -156,10 +161,7 @@ Schema beacon() {
 }
 
 Schema params() {
-    Members members;
-    for (Member& member : members_of(contracts::Params::fields())) {
-        members.push_back(std::move(member));
-    }
+    Members members = members_of(contracts::Params::fields());
     members.push_back({"raw", hex(), ""});
     return object(members);
 }
@@ -174,11 +176,6 @@ Schema search_result() {
 }
 
 }  // namespace
-
-template <>
-Schema value_of<std::vector<contracts::HardwareClass>>() {
-    return array(object({{"name", text()}, {"least_score", integer()}}));
-}
 
 void add_chain_types(Schema& components) {
     components["NodeStatus"] = node_status();
