@@ -11,7 +11,9 @@ target_compile_options(assay_options INTERFACE
   # g++ 12 reports these falsely for inlined std::vector code at -O2.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>
   # NUM-2: never contract a*b+c into a fused multiply-add.
-  -ffp-contract=off)
+  -ffp-contract=off
+  # Programs must not depend on where they were built (ADR 84). The last map that fits is the one that counts.
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=./build)
 if(CMAKE_UNITY_BUILD)
   # g++ takes every file that a unity source includes for a header.
   target_compile_options(assay_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
@@ -45,13 +47,14 @@ function(assay_module name)
   endif()
 endfunction()
 
-# assay_executable(NAME SOURCES ... DEPENDS ... [INSTALL]): an executable in build/<preset>/bin.
+# assay_executable(NAME SOURCES ... DEPENDS ... [INSTALL COMPONENT]): an executable in build/<preset>/bin, which the package
+# assay-COMPONENT installs (packaging/).
 function(assay_executable name)
-  cmake_parse_arguments(ARG "INSTALL" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "INSTALL" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} assay_options)
   if(ARG_INSTALL)
-    install(TARGETS ${name} RUNTIME)
+    install(TARGETS ${name} RUNTIME COMPONENT ${ARG_INSTALL})
   endif()
 endfunction()
 

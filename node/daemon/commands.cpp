@@ -19,6 +19,7 @@
 #include <consensus/solo/engine.hpp>
 #include <core/crypto/address.hpp>
 #include <core/system/log/log.hpp>
+#include <core/system/service_manager.hpp>
 #include <node/daemon/application.hpp>
 #include <node/daemon/config.hpp>
 #include <node/api/genesis_file.hpp>
@@ -221,6 +222,7 @@ static Config start_config(const StartOptions& options) {
 
 int run_start(const StartOptions& options) {
     log::start(options.log);
+    auto service = system::ServiceManager::of_this_process();
     const StopSignals signals;
     const Home& home = options.home;
     if (!std::filesystem::exists(home.genesis())) {
@@ -261,17 +263,22 @@ int run_start(const StartOptions& options) {
     const NodeStatus first = node.status();
     std::cout << "assayd ready: chain " << first.chain_id << ", height " << first.height.value << ", rpc " << url
               << std::endl;
+    service.ready("chain " + first.chain_id + ", rpc " + url);
 
     auto report_at = std::chrono::steady_clock::now();
     Height reported{};
     while (!failure.get() && !signals.wait(std::chrono::milliseconds(50))) {
         const auto now = std::chrono::steady_clock::now();
-        if (config.status_interval_s > 0 && now >= report_at && node.status().height > reported) {
-            reported = node.status().height;
+        const Height height = node.status().height;
+        if (config.status_interval_s > 0 && now >= report_at && height > reported) {
+            reported = height;
             report_status(node);
             report_at = now + std::chrono::seconds(config.status_interval_s);
         }
+        // Only when the status was given: where it waits for a lock for ever, the watchdog ends this process.
+        service.alive(now);
     }
+    service.stopping();
     signals.let_kill();
     std::error_code ignored;
     std::filesystem::remove(home.rpc_address(), ignored);

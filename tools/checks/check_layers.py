@@ -29,6 +29,7 @@ ROOMS = {
     "core/system": (["core/base"], ["system"], False),
     "core/canonical": (["core/base", "core/codec"], [], True),
     "core/system/log": ([], ["spdlog", "json"], False),
+    "core/command": ([], ["cli11"], False),
     "core/dispute": (CORE + ["core/canonical"], [], True),
     "contracts": (CORE + ["core/canonical", "core/dispute"], [], True),
     "consensus": (CORE + ["contracts"], ["boost", "system"], False),
@@ -42,7 +43,7 @@ ROOMS = {
     "node/state": (CORE + ["core/system", "contracts", "consensus"], ["rocksdb", "system"], False),
     "node/history": (CORE + ["contracts", "consensus", "node/api", "node/state"], ["system"], False),
     "node/rpc": (RULES + CONSENSUS + CLIENT + ["node/api"], ["json", "system"], False),
-    "node/daemon": (RULES + ["core/keys", "core/system", "core/system/log"] + CONSENSUS + CLIENT +
+    "node/daemon": (RULES + ["core/command", "core/keys", "core/system", "core/system/log"] + CONSENSUS + CLIENT +
                     ["consensus/cometbft", "node/api", "node/state", "node/history", "node/rpc"],
                     ["boost", "json", "cli11", "toml", "system"], False),
     "verifier/compile/program": (CORE + ["core/canonical"], [], True),
@@ -58,7 +59,7 @@ ROOMS = {
                       "verifier/engine", "verifier/artifacts"], ["json", "toml", "boost", "openssl"], False),
     "verifier/group": (CORE + ["core/canonical", "core/dispute", "verifier/compile/program", "verifier/plan", "verifier/engine"],
                        [], False),
-    "verifier/worker": (RULES + ["core/keys", "core/system", "core/system/log"] + CLIENT +
+    "verifier/worker": (RULES + ["core/command", "core/keys", "core/system", "core/system/log"] + CLIENT +
                         ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/group",
                          "verifier/roles"],
                         ["json", "cli11", "sqlite", "system"], False),
