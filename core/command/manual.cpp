@@ -84,8 +84,8 @@ std::string manual_page(
     std::string page = "." + std::string("TH ") + upper(program.path) + " 1 \"\" \"Assay " + version + "\" \"Assay\"\n";
     // The part after the dash must be one line without the program's name, by which apropos finds the page.
     std::string purpose = description;
-    if (const std::string head = program.path + ": "; purpose.starts_with(head)) {
-        purpose.erase(0, head.size());
+    if (purpose.starts_with(program.path + ":") || purpose.starts_with(program.path + " ")) {
+        purpose.erase(0, purpose.find(' ') + 1);
     }
     page += ".SH NAME\n" + program.path + " \\- " + escape(purpose) + "\n";
     page +=
