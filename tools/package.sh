@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the Debian packages: three .deb, SHA256SUMS and assay.spdx.json.
 #
-#   tools/package.sh [--out DIR] [--revision N] [BUILD]
+#   tools/package.sh [--out DIR] [--revision N] [--components "node cli worker"] [BUILD]
 #
-# BUILD is a build folder that has the programs; without it, the preset `release` is built first. --out is build/packages
+# --components leaves packages out, and with them what has to be built. BUILD is a build folder that has the programs; without it, the preset `release` is built first. --out is build/packages
 # unless given, and is emptied of earlier packages. Dates in the packages are $SOURCE_DATE_EPOCH, or that of the last
 # entry of packaging/debian/changelog, so the same programs give the same bytes.
 set -euo pipefail
@@ -15,12 +15,16 @@ usage() {
   exit 2
 }
 
-out=$root/build/packages revision='' build=''
+out=$root/build/packages revision='' components='' build=''
 while [ $# -gt 0 ]; do
   case "$1" in
-  --out | --revision)
+  --out | --revision | --components)
     [ $# -gt 1 ] || usage
-    if [ "$1" = --out ]; then out=$2; else revision=$2; fi
+    case "$1" in
+    --out) out=$2 ;;
+    --revision) revision=$2 ;;
+    --components) components=${2// /;} ;;
+    esac
     shift
     ;;
   -*) usage ;;
@@ -62,6 +66,7 @@ trap 'rm -rf "$work"' EXIT
 umask 022
 # cpack stages below the folder that it is given, so several can run at once.
 cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work" ${revision:+-D "CPACK_DEBIAN_PACKAGE_RELEASE=$revision"} \
+  ${components:+-D "CPACK_COMPONENTS_ALL=$components"} \
   >"$work/cpack.log" 2>&1 || {
   cat "$work/cpack.log" >&2
   exit 1
