@@ -264,7 +264,6 @@ int run_start(const StartOptions& options) {
     std::cout << "assayd ready: chain " << first.chain_id << ", height " << first.height.value << ", rpc " << url
               << std::endl;
     service.ready("chain " + first.chain_id + ", rpc " + url);
-
     auto report_at = std::chrono::steady_clock::now();
     Height reported{};
     while (!failure.get() && !signals.wait(std::chrono::milliseconds(50))) {
