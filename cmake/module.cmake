@@ -12,6 +12,11 @@ target_compile_options(assay_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>
   # NUM-2: never contract a*b+c into a fused multiply-add.
   -ffp-contract=off)
+if(ASSAY_REPRODUCIBLE)
+  # The last map that fits is the one that counts.
+  target_compile_options(assay_options INTERFACE
+    -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=./build)
+endif()
 if(CMAKE_UNITY_BUILD)
   # g++ takes every file that a unity source includes for a header.
   target_compile_options(assay_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
@@ -45,13 +50,14 @@ function(assay_module name)
   endif()
 endfunction()
 
-# assay_executable(NAME SOURCES ... DEPENDS ... [INSTALL]): an executable in build/<preset>/bin.
+# assay_executable(NAME SOURCES ... DEPENDS ... [INSTALL COMPONENT]): an executable in build/<preset>/bin, which the package
+# assay-COMPONENT installs (packaging/).
 function(assay_executable name)
-  cmake_parse_arguments(ARG "INSTALL" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "INSTALL" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} assay_options)
   if(ARG_INSTALL)
-    install(TARGETS ${name} RUNTIME)
+    install(TARGETS ${name} RUNTIME COMPONENT ${ARG_INSTALL})
   endif()
 endfunction()
 

@@ -10,6 +10,7 @@
 
 #include <consensus/cometbft/supervisor.hpp>
 #include <consensus/solo/engine.hpp>
+#include <core/command/hidden_commands.hpp>
 #include <core/system/log/log.hpp>
 #include <core/system/log/log_options.hpp>
 #include <node/daemon/commands.hpp>
@@ -64,6 +65,7 @@ class CommandLine {
         add_start();
         add_inspect();
         add_others();
+        command::add_hidden_commands(app_, "assayd");
     }
 
     int run(int argc, char** argv) {

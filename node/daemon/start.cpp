@@ -14,6 +14,7 @@
 #include <client/metrics_server.hpp>
 #include <core/crypto/address.hpp>
 #include <core/system/log/log.hpp>
+#include <core/system/service_manager.hpp>
 #include <node/api/genesis_file.hpp>
 #include <node/daemon/config.hpp>
 #include <node/daemon/node.hpp>
@@ -188,17 +189,23 @@ std::unique_ptr<client::MetricsServer> serve_metrics(
     return out;
 }
 
-/// Waits for a signal or for the node's failure, and logs the status now and then.
-void run_until_stopped(const Config& config, const Node& node, const StopSignals& signals, const Failure& failure) {
+/// Waits for a signal or for the node's failure. Logs the status now and then and answers the watchdog.
+void run_until_stopped(
+    const Config& config, const Node& node, const StopSignals& signals, const Failure& failure,
+    system::ServiceManager& service
+) {
     auto report_at = std::chrono::steady_clock::now();
     Height reported{};
     while (!failure.get() && !signals.wait(std::chrono::milliseconds(50))) {
         const auto now = std::chrono::steady_clock::now();
-        if (config.status_interval_s > 0 && now >= report_at && node.status().height > reported) {
-            reported = node.status().height;
+        const Height height = node.status().height;
+        if (config.status_interval_s > 0 && now >= report_at && height > reported) {
+            reported = height;
             report_status(node);
             report_at = now + std::chrono::seconds(config.status_interval_s);
         }
+        // Only when the status was given: where it waits for a lock for ever, the watchdog ends this process.
+        service.alive(now);
     }
 }
 
@@ -206,6 +213,7 @@ void run_until_stopped(const Config& config, const Node& node, const StopSignals
 
 int run_start(const StartOptions& options) {
     log::start(options.log);
+    auto service = system::ServiceManager::of_this_process();
     const StopSignals signals;
     const Home& home = options.home;
     if (!std::filesystem::exists(home.genesis())) {
@@ -247,8 +255,10 @@ int run_start(const StartOptions& options) {
     const NodeStatus first = node.status();
     std::cout << "assayd ready: chain " << first.chain_id << ", height " << first.height.value << ", rpc " << url
               << std::endl;
+    service.ready("chain " + first.chain_id + ", rpc " + url);
 
-    run_until_stopped(config, node, signals, failure);
+    run_until_stopped(config, node, signals, failure, service);
+    service.stopping();
     signals.let_kill();
     std::error_code ignored;
     std::filesystem::remove(home.rpc_address(), ignored);

@@ -30,6 +30,7 @@ ROOMS = {
     "core/canonical": (["core/base", "core/codec"], [], True),
     "core/system/log": ([], ["spdlog", "json"], False),
     "core/system/metrics": (["core/base"], ["system"], False),
+    "core/command": ([], ["cli11"], False),
     "core/dispute": (CORE + ["core/canonical"], [], True),
     "contracts": (CORE + ["core/canonical", "core/dispute"], [], True),
     "consensus": (CORE + ["contracts"], ["boost", "system"], False),
@@ -45,7 +46,7 @@ ROOMS = {
     "node/explorer": (["core/base", "client/http"], [], False),
     "node/rpc": (RULES + CONSENSUS + CLIENT + ["node/api", "node/explorer"], ["json", "system"], False),
     "node/metrics": (RULES + ["core/system/metrics"] + CONSENSUS + ["node/api"], [], False),
-    "node/daemon": (RULES + ["core/keys", "core/system", "core/system/log"] + CONSENSUS + CLIENT +
+    "node/daemon": (RULES + ["core/command", "core/keys", "core/system", "core/system/log"] + CONSENSUS + CLIENT +
                     ["consensus/cometbft", "node/api", "node/state", "node/history", "node/metrics", "node/rpc"],
                     ["boost", "json", "cli11", "toml", "system"], False),
     "verifier/compile/program": (CORE + ["core/canonical"], [], True),
@@ -61,7 +62,7 @@ ROOMS = {
                       "verifier/engine", "verifier/artifacts"], ["json", "toml", "boost", "openssl"], False),
     "verifier/group": (CORE + ["core/canonical", "core/dispute", "verifier/compile/program", "verifier/plan", "verifier/engine"],
                        [], False),
-    "verifier/worker": (RULES + ["core/keys", "core/system", "core/system/log"] + CLIENT +
+    "verifier/worker": (RULES + ["core/command", "core/keys", "core/system", "core/system/log"] + CLIENT +
                         ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/group",
                          "verifier/roles"],
                         ["json", "cli11", "sqlite", "system"], False),

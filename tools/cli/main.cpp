@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <core/command/hidden_commands.hpp>
 #include <core/system/log/log_options.hpp>
 #include <tools/cli/common/commands.hpp>
 
@@ -62,6 +63,7 @@ int run(int argc, char** argv) {
     add_economics_command(app, session);
     add_plan_command(app, session);
     add_version_command(app, session);
+    command::add_hidden_commands(app, "assay");
     const bool json = wants_json(argc, argv);
     try {
         app.parse(argc, argv);

@@ -19,6 +19,7 @@
 
 #include <client/http/http.hpp>
 #include <client/rpc_client.hpp>
+#include <core/command/hidden_commands.hpp>
 #include <core/crypto/address.hpp>
 #include <core/keys/key_file.hpp>
 #include <core/keys/password.hpp>
@@ -429,6 +430,7 @@ int run_command(int argc, char** argv, const Flavour& flavour) {
     Arguments args;
     add_roles(app, args, flavour);
     add_tools(app, args);
+    command::add_hidden_commands(app, "assay-worker");
     CLI11_PARSE(app, argc, argv);
     try {
         if (args.is_measuring) {

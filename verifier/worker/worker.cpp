@@ -12,6 +12,7 @@
 #include <core/crypto/address.hpp>
 #include <core/system/file_lock.hpp>
 #include <core/system/memory.hpp>
+#include <core/system/service_manager.hpp>
 #include <contracts/state/members.hpp>
 #include <verifier/artifacts/fetcher.hpp>
 #include <verifier/artifacts/server.hpp>
@@ -344,6 +345,8 @@ int run_worker(
         std::string("assay-worker ready: role ") + to_string(options.mode) + ", account " +
         crypto::to_address(chain.self()) + ", artifacts " + server->url()
     );
+    const auto service = system::ServiceManager::of_this_process();
+    service.ready(std::string("role ") + to_string(options.mode) + ", artifacts " + server->url());
     if (journal.breaker()) {
         reporter.trouble("the circuit breaker is open (" + *journal.breaker() + "): no new work until --reset-breaker");
     }
@@ -352,6 +355,7 @@ int run_worker(
         contributor.emplace(options.node_url, options.home, options.pins, key, reporter, stop);
     }
     work(context, *role);
+    service.stopping();
     contributor.reset();
     server->stop();
     reporter.event({{"event", "stopping"}});
@@ -367,9 +371,12 @@ int run_server(const WorkerOptions& options, const std::atomic<bool>& stop) {
     const artifacts::Cache cache(options.home / "fetched");
     const auto server = listen(options, journal, store, cache, honest, nullptr);
     reporter.line("assay-worker ready: role serve, artifacts " + server->url());
+    const auto service = system::ServiceManager::of_this_process();
+    service.ready("role serve, artifacts " + server->url());
     while (!stop) {
         sleep_unless_stopped(kPoll, stop);
     }
+    service.stopping();
     server->stop();
     return 0;
 }
