@@ -452,6 +452,9 @@ void HttpServer::stop() {
     impl.pool.join();
     impl.context->stop();
     impl.thread.join();
+    // Operations that were aborted hold their sessions, and these hold the context: they end here.
+    impl.context->restart();
+    impl.context->poll();
 }
 
 }  // namespace assay::http

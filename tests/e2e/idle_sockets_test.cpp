@@ -75,5 +75,6 @@ TEST_CASE("a node under 2000 idle connections and 200 waits answers and makes bl
     const auto later = client.call("chain_wait", {{"after", height}, {"timeout_ms", 15'000}});
     CHECK(later.at("height").get<std::uint64_t>() > height);
     daemon.signal(SIGTERM);
-    CHECK(daemon.await_exit(60s) == 0);
+    INFO(daemon.err());
+    CHECK(daemon.await_exit(60s).value_or(-1) == 0);
 }
