@@ -256,7 +256,7 @@ std::vector<Bytes> Application::prepare(std::vector<Bytes> candidates, std::uint
     const auto state = committed();
     const auto entries =
         decode_block(candidates, contracts::tx_hashes(candidates), state->params(), verifier_, decoded_);
-    contracts::Proposal proposal(*state, state->chain_id(), state->params(), Height{state->height().value + 1});
+    contracts::BlockProposal proposal(*state, state->chain_id(), state->params(), Height{state->height().value + 1});
     std::vector<Bytes> chosen;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         const auto use = proposal.open(entries[i]);
@@ -289,7 +289,7 @@ Result<void, consensus::ProposalError> Application::process(const consensus::Fin
     }
     const auto hashes = block.tx_hashes.empty() ? contracts::tx_hashes(block.txs) : block.tx_hashes;
     const auto entries = decode_block(block.txs, hashes, state->params(), verifier_, decoded_);
-    contracts::Proposal proposal(*state, state->chain_id(), state->params(), block.height);
+    contracts::BlockProposal proposal(*state, state->chain_id(), state->params(), block.height);
     for (const contracts::BlockEntry& entry : entries) {
         if (!proposal.open(entry)) {
             return Unexpected{ProposalError::kUnpaid};

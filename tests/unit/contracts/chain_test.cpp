@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <contracts/params/gas.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/params/gas.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
