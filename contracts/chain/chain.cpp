@@ -219,7 +219,7 @@ BlockOutcome apply_block(
     // BLK-2
     BlockOutcome outcome;
     Overlay state = Overlay::over(view);
-    begin_planned(state, context.height);
+    outcome.protocol_version = begin_planned(state, context.height);
     const Params params = get_params(state);
     Run run{.state = state, .params = params, .chain_id = chain_id, .block = context, .outcome = outcome};
     outcome.receipts.resize(entries.size());

@@ -111,7 +111,7 @@ void take_effect(Context& context, const Proposal& proposal) {
                 add_plan(context.state, {.height = proposal.height, .protocol_version = proposal.protocol_version});
             }
             return;
-        case ProposalKind::kHalt: {
+        case ProposalKind::kHalt: {  // GOV-4
             const Plan halt{.height = context.height_after(1), .protocol_version = params.protocol_version};
             const auto plans = get_plans(context.state);
             if (std::none_of(plans.begin(), plans.end(), [&](const Plan& p) { return p.height == halt.height; })) {
@@ -265,19 +265,22 @@ bool end_proposal(Context& context, const ProposalId& id, Height height) {
     return true;
 }
 
-void begin_planned(Overlay& state, Height height) {
+std::optional<std::uint32_t> begin_planned(Overlay& state, Height height) {
     // GOV-8
     auto plans = get_plans(state);
     if (plans.empty() || plans.front().height > height) {
-        return;
+        return std::nullopt;
     }
-    Params params = get_params(state);
-    if (plans.front().protocol_version != params.protocol_version) {
-        params.protocol_version = plans.front().protocol_version;
-        set_params(state, params);
-    }
+    const std::uint32_t version = plans.front().protocol_version;
     plans.erase(plans.begin());
     set_plans(state, plans);
+    Params params = get_params(state);
+    if (version == params.protocol_version) {
+        return std::nullopt;
+    }
+    params.protocol_version = version;
+    set_params(state, params);
+    return version;
 }
 
 }  // namespace assay::contracts

@@ -52,7 +52,7 @@ Tally count_votes(const StateView& view, const Proposal& proposal);
 bool end_proposal(Context& context, const ProposalId& id, Height height);
 
 /// GOV-8: begins what is planned for block `height`: the parameters have the version of the program that executes it,
-/// and the state is migrated to it.
-void begin_planned(Overlay& state, Height height);
+/// and the state is migrated to it. Returns the new version if there is one.
+std::optional<std::uint32_t> begin_planned(Overlay& state, Height height);
 
 }  // namespace assay::contracts

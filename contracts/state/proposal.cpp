@@ -13,9 +13,9 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::array<const char*, kVotableParams> kNames{
-    "gas_price_min",       "block_gas_max",  "task_value_max",  "work_price",
-    "validator_stake_min", "validators_max", "downtime_blocks", "jail_blocks"};
+constexpr std::array<const char*, kVotableParams> kNames{"gas_price_min",   "block_gas_max",       "task_value_max",
+                                                         "work_price",      "validator_stake_min", "validators_max",
+                                                         "downtime_blocks", "jail_blocks"};
 
 struct ProposalSource {
     AccountId sender;

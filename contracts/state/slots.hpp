@@ -42,12 +42,12 @@ enum class SlotKind : std::uint8_t {
     /// BLK-3: per height and number: a deadline that expires with that block; per height alone: the number of such
     /// deadlines.
     kAgenda = 29,
-    kBacklog = 30,  ///< BLK-3: where to continue in the agenda after a block that could not process every due entry
-    kQueue = 31,    ///< BCN-4: per queue and number: a waiting task; per queue alone: the queue's bounds
+    kBacklog = 30,    ///< BLK-3: where to continue in the agenda after a block that could not process every due entry
+    kQueue = 31,      ///< BCN-4: per queue and number: a waiting task; per queue alone: the queue's bounds
     kProposal = 33,   ///< GOV-5: per id: an open proposal
     kProposals = 34,  ///< GOV-5: list of open proposals
     kPlans = 35,      ///< GOV-8: planned upgrades and halts, by height
-    kLane = 32,     ///< DTY-5: capacity reserved in the lane of duties; absent while nothing is reserved
+    kLane = 32,       ///< DTY-5: capacity reserved in the lane of duties; absent while nothing is reserved
 };
 
 /// BCN-4: what a task is waiting for, in the order in which a round processes its draws.

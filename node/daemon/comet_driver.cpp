@@ -35,6 +35,7 @@ CometDriver::CometDriver(Application& application, CometOptions options)
                         .on_commit = [this](const auto& block, const auto& result) { note_commit(block, result); },
                         .state_sync = &state_sync_,
                         .on_refusal = [this](const auto& proposal, auto error) { note_refusal(proposal, error); },
+                        .on_halt = [this](const std::string& why) { fail(why); },
                         .mempool = options_.mempool}
       ),
       server_(handler_, {.address = options_.listen, .on_failure = [this](const std::string& why) { fail(why); }}) {

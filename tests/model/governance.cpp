@@ -213,9 +213,7 @@ bool Model::end_motion(const contracts::ProposalId& id, std::uint64_t height) {
 void Model::apply(const Motion& motion) {
     auto& plans = world_.plans;
     const std::uint32_t now = params_.protocol_version;
-    const auto drop_upgrades = [&] {
-        std::erase_if(plans, [now](const auto& plan) { return plan.second != now; });
-    };
+    const auto drop_upgrades = [&] { std::erase_if(plans, [now](const auto& plan) { return plan.second != now; }); };
     switch (motion.kind) {
         case ProposalKind::kParams:
             params_ = changed(motion.changes).value_or(params_);

@@ -33,11 +33,6 @@ Stake stake_of(const contracts::Stake& record) {
     return stake;
 }
 
-Motion motion_of(const contracts::Proposal& record) {
-    return {record.proposer,         record.kind,       record.changes,         record.height.value,
-            record.protocol_version, record.ends.value, record.effective.value, {record.votes.begin(), record.votes.end()}};
-}
-
 Duty duty_of(const contracts::Assignment& record) {
     return {
         .segment = record.segment,
