@@ -152,7 +152,7 @@ std::vector<AccountId> watched_accounts(const Config& config) {
 }
 
 ProgramRules program_rules(const StartOptions& options) {
-    ProgramRules out;
+    ProgramRules out{.protocol_version = options.protocol_version, .resume_at = {}};
     if (options.resume_at) {
         out.resume_at = Height{*options.resume_at};
     }

@@ -168,7 +168,6 @@ Json render(const std::vector<AccountId>& accounts) {
     }
     return out;
 }
-Json render(Height height) { return height.value; }
 Json render(Amount amount) { return std::to_string(amount.grains); }
 Json render(Height height) { return height.value; }
 
