@@ -106,6 +106,9 @@ std::unique_ptr<Driver> Node::make_driver() {
         );
     }
     if (const auto why = application_.why_halted()) {
+        if (last_stop_ == LastStop::kClean) {
+            mark_clean_stop(options_.home);
+        }
         throw consensus::HaltError(*why);
     }
     const auto on_failure = [this](const std::string& what) { fail(what); };

@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
         std::cerr << "assayd_next HOME\n";
         return assay::node::kExitUsage;
     }
-    assay::node::StartOptions options{.home = {argv[1]}};
+    assay::node::StartOptions options;
+    options.home = {argv[1]};
     options.protocol_version = assay::contracts::kProtocolVersion + 1;
     try {
         return assay::node::run_start(options);
