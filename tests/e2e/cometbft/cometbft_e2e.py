@@ -458,7 +458,7 @@ def run_votes(binaries, folder):
     genesis = json.loads((template.nodes[0].home / "genesis.json").read_text())
     genesis["params"]["vote_delay_blocks"] = 5
     genesis.pop("validators")
-    genesis["balances"] = {}
+    genesis["balances"] = {template.accounts[0]: genesis["balances"][template.accounts[0]]}
     (folder / "genesis.json").write_text(json.dumps(genesis))
     net = Testnet(binaries, folder, interval_ms=100, genesis=folder / "genesis.json")
     rpc = net.nodes[0].rpc
@@ -466,6 +466,9 @@ def run_votes(binaries, folder):
         net.start()
         net.await_height(2, range(4))
         clients = [Client(net, net.nodes[0], f"validator{i}", key_of=node) for i, node in enumerate(net.nodes)]
+        sponsor = Client(net, net.nodes[0], "sponsor", key_of=template.nodes[0])
+        for account in net.accounts:
+            sponsor.run("account", "send", account, "10 ASY")
         version = rpc.call("node_status")["protocol_version"]
         pass_proposal(clients, "params", "jail_blocks=2000", "gas_price_min=60")
         await_true("the parameters change", lambda: rpc.call("chain_params")["jail_blocks"] == 2000)
