@@ -218,9 +218,9 @@ std::optional<Action> register_as_validator(Stage& /*stage*/, const Player& play
 
 /// The player is one of a thousand validators.
 void seat(Stage& stage, const Player& player) {
-    constexpr std::uint64_t kOthers = 1'000;
+    constexpr std::uint64_t kRegistered = 1'000;
     if (get_validators(stage.state).empty()) {
-        for (std::uint64_t i = 0; i < kOthers; ++i) {
+        for (std::uint64_t i = 0; i < kRegistered; ++i) {
             const AccountId other{hash_numbered("other validator", i).data};
             register_validator(stage.state, other, ConsensusKey{hash_numbered("other key", i).data});
         }
