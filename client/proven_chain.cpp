@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <client/proven_chain.hpp>
 
+#include <algorithm>
+
 #include <utility>
 
 #include <contracts/state/state.hpp>
@@ -10,6 +12,9 @@ namespace {
 
 using nlohmann::json;
 namespace keys = contracts::keys;
+
+/// Parameters are read again after so many blocks: a vote may have changed them (GOV-7).
+constexpr std::uint64_t kParamsBlocks = 20;
 
 }  // namespace
 
@@ -147,7 +152,8 @@ std::optional<T> ProvenChain::find(const Bytes& key, const char* what) {
 }
 
 contracts::Params ProvenChain::params() {
-    if (!params_) {
+    if (!params_ || state_height_.value >= params_height_.value + kParamsBlocks) {
+        params_height_ = state_height_;
         params_ = find<contracts::Params>(keys::params(), "the parameters");
         if (!params_) {
             throw Mismatch("the proven state has no parameters");
@@ -165,7 +171,8 @@ contracts::Beacon ProvenChain::beacon() {
 }
 
 Amount ProvenChain::base_fee() {
-    return find<Amount>(keys::base_fee(), "the base fee").value_or(params().gas_price_min);
+    const Amount least = params().gas_price_min;
+    return std::max(find<Amount>(keys::base_fee(), "the base fee").value_or(least), least);
 }
 
 SigningBase ProvenChain::base(const AccountId& sender) {

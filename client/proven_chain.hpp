@@ -56,7 +56,8 @@ class ProvenChain {
     Anchor anchor_;
     Height state_height_;
     Hash256 app_hash_;
-    std::optional<contracts::Params> params_;  ///< set at genesis, never changed
+    std::optional<contracts::Params> params_;
+    Height params_height_;  ///< of the state that `params_` are from
 };
 
 }  // namespace assay::client

@@ -19,8 +19,15 @@
 namespace assay::consensus {
 
 struct Info {
-    Height height;     ///< last committed; 0 before the first block
-    Hash256 app_hash;  ///< of the state at that height
+    Height height;                       ///< last committed; 0 before the first block
+    Hash256 app_hash;                    ///< of the state at that height
+    std::uint32_t protocol_version = 0;  ///< of the state; 0 before there is one
+};
+
+/// The next block is not this program's to execute (GOV-8). The message says what to do.
+class HaltError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
 };
 
 enum class CheckKind : std::uint8_t { kNew = 1, kRecheck = 2 };
@@ -45,6 +52,7 @@ enum class [[nodiscard]] ProposalError : std::uint8_t{
     kTooMuchGas = 3,  ///< GAS-7: its transactions exceed block_gas_max
     kUnpaid = 4,      ///< FEE-4: a transaction is invalid, out of nonce order or not paid for
     kLane = 5,        ///< DTY-4: its answers to duties exceed their share of gas or bytes
+    kHalted = 6,      ///< GOV-8: validators have voted that this program does not go on
 };
 constexpr const char* to_string(ProposalError error) noexcept {
     switch (error) {
@@ -58,6 +66,8 @@ constexpr const char* to_string(ProposalError error) noexcept {
             return "it holds a transaction that is not valid, not the sender's next one, or not paid for";
         case ProposalError::kLane:
             return "its answers to duties exceed duty_gas_max, or the same share of block_size_max";
+        case ProposalError::kHalted:
+            return "validators have voted to halt before it, or to go on with another program";
     }
     return "unknown";
 }
@@ -77,6 +87,7 @@ struct FinalizeResult {
     Hash256 app_hash;
     std::vector<contracts::Receipt> receipts;  ///< one per transaction
     std::vector<contracts::ValidatorUpdate> validator_updates{};
+    std::optional<std::uint32_t> protocol_version{};  ///< if this block changed it (GOV-8)
 };
 
 struct QueryRequest {
@@ -135,7 +146,10 @@ class StateMachine {
     /// Checks whether a proposal is acceptable; one that prepare() chose always is. Depends only on the block and the
     /// committed state.
     virtual Result<void, ProposalError> process(const FinalizeRequest& proposal) const = 0;
+    /// GOV-8: why this program must not execute the next block, in words for an operator; nullopt: it may.
+    virtual std::optional<std::string> why_halted() const { return std::nullopt; }
     /// Executes a decided block in memory. Bad transactions are not an error: their receipts have an error code.
+    /// Throws HaltError.
     virtual FinalizeResult finalize(const FinalizeRequest& block) = 0;
     /// Writes the finalized block; this is the only write. Blocks become durable in order. Throws when storage fails.
     virtual void commit() = 0;

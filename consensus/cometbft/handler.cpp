@@ -118,6 +118,11 @@ void describe(const contracts::Receipt& receipt, abci::ExecTxResult& out) {
     }
 }
 
+/// That of the state, and before there is one that of this program.
+std::uint64_t version_of(const consensus::Info& info) {
+    return info.protocol_version != 0 ? info.protocol_version : contracts::kProtocolVersion;
+}
+
 void describe(const contracts::ValidatorUpdate& update, abci::ValidatorUpdate& out) {
     out.mutable_pub_key()->set_ed25519(std::string(update.key.data.begin(), update.key.data.end()));
     out.set_power(static_cast<std::int64_t>(update.power));
@@ -142,7 +147,7 @@ abci::Response Handler::handle(const abci::Request& request) {
             abci::ResponseInfo& out = *response.mutable_info();
             out.set_data("assay");
             out.set_version(options_.software_version);
-            out.set_app_version(contracts::kProtocolVersion);  // CMT-15: in the header of every block
+            out.set_app_version(version_of(info));  // CMT-15: in the header of every block
             out.set_last_block_height(static_cast<std::int64_t>(info.height.value));
             out.set_last_block_app_hash(info.height.value == 0 ? std::string() : string_of(info.app_hash));
             return response;
@@ -227,7 +232,7 @@ void Handler::init_chain(const abci::Request& request, abci::Response& response)
         describe(validator, *out.add_validators());
     }
     // GAS-9
-    out.mutable_consensus_params()->mutable_version()->set_app(contracts::kProtocolVersion);
+    out.mutable_consensus_params()->mutable_version()->set_app(options_.genesis.params.protocol_version);
     abci::BlockParams& block = *out.mutable_consensus_params()->mutable_block();
     block.set_max_bytes(options_.genesis.params.block_size_max);
     block.set_max_gas(options_.genesis.params.block_gas_max);
@@ -357,6 +362,9 @@ void Handler::finalize_block(const abci::Request& request, abci::Response& respo
     for (const contracts::ValidatorUpdate& update : result.validator_updates) {
         describe(update, *out.add_validator_updates());
     }
+    if (result.protocol_version) {  // CMT-15: in the headers after this block
+        out.mutable_consensus_param_updates()->mutable_version()->set_app(*result.protocol_version);
+    }
     out.set_app_hash(string_of(result.app_hash));
     finalized_ = Finalized{.request = std::move(block), .result = std::move(result)};
 }
@@ -372,6 +380,9 @@ void Handler::commit(abci::Response& response) {
     }
     finalized_.reset();
     response.mutable_commit()->set_retain_height(static_cast<std::int64_t>(state_.retain_height().value));
+    if (const auto why = state_.why_halted(); why && options_.on_halt) {
+        options_.on_halt(*why);
+    }
 }
 
 // CMT-12

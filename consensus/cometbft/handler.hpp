@@ -43,6 +43,8 @@ struct HandlerOptions {
     consensus::StateSync* state_sync = nullptr;
     /// Called when a proposal is rejected, on the thread that handles the ProcessProposal request. May be empty.
     std::function<void(const consensus::FinalizeRequest&, consensus::ProposalError)> on_refusal{};
+    /// Called after a block before whose successor this program halts (GOV-8), with the reason. May be empty.
+    std::function<void(const std::string&)> on_halt{};
     consensus::MempoolLimits mempool{};
 };
 

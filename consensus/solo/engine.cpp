@@ -89,6 +89,9 @@ std::uint64_t replay(
         if (const std::string fault = find_fault(*record, chain_id, parent, info.app_hash); !fault.empty()) {
             throw HandshakeError(at_height(height) + " of the log " + fault);
         }
+        if (const auto why = state.why_halted()) {
+            throw consensus::HaltError(*why);
+        }
         const auto request = to_request(record->block);
         if (const auto fits = state.process(request); !fits) {  // BLK-17, FEE-4
             throw HandshakeError(at_height(height) + " of the log is not valid: " + consensus::to_string(fits.error()));
@@ -203,6 +206,9 @@ void SoloEngine::run() {
             if (changed_.wait_until(lock, due, [this] { return stopping_; })) {
                 return;
             }
+        }
+        if (const auto why = state_.why_halted()) {
+            throw consensus::HaltError(*why);
         }
         if (options_.create_empty_blocks || mempool_.size().txs > 0) {
             make_block();

@@ -9,7 +9,8 @@
 #include <contracts/chain/router.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/governance.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/validators/validators.hpp>
 
 namespace assay::contracts {
@@ -151,7 +152,7 @@ Result<Changes, GenesisError> make_genesis(const Genesis& genesis) {
     if (!is_chain_id(genesis.chain_id)) {
         return Unexpected{GenesisError::kChainId};
     }
-    if (!are_valid(genesis.params)) {
+    if (genesis.params.protocol_version != kProtocolVersion || !are_valid(genesis.params)) {  // PAR-13, PAR-1
         return Unexpected{GenesisError::kParams};
     }
     const Nothing nothing;
@@ -217,8 +218,9 @@ BlockOutcome apply_block(
 ) noexcept {
     // BLK-2
     BlockOutcome outcome;
-    const Params params = get_params(view);
     Overlay state = Overlay::over(view);
+    outcome.protocol_version = begin_planned(state, context.height);
+    const Params params = get_params(state);
     Run run{.state = state, .params = params, .chain_id = chain_id, .block = context, .outcome = outcome};
     outcome.receipts.resize(entries.size());
     for (std::size_t i = 0; i < entries.size(); ++i) {

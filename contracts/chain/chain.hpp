@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,7 @@ struct BlockOutcome {
     std::vector<DisputeId> disputes;                 ///< opened or changed in this block
     std::vector<ValidatorUpdate> validator_updates;  ///< for the engine
     std::uint64_t judged_proofs = 0;                 ///< number of proofs that were judged, for timing by the node
+    std::optional<std::uint32_t> protocol_version;   ///< GOV-8: if the block changed it
     std::uint64_t end_gas = 0;                       ///< GAS-10: gas of the deadlines and draws at the end of the block
 };
 

@@ -8,7 +8,7 @@
 #include <contracts/beacon/contributing.hpp>
 #include <contracts/chain/router.hpp>
 #include <contracts/state/slots.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/verification/verification.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 

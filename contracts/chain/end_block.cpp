@@ -6,6 +6,7 @@
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/params/gas.hpp>
 #include <contracts/chain/router.hpp>
+#include <contracts/governance/governance.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/profiling/profiling.hpp>
@@ -102,6 +103,8 @@ std::uint64_t end_deadline(Context& context, const Coming& coming) {
         case DueKind::kDraw:
             queue_for_draw(context, retag<TaskId>(due.id));
             return kGasPerEntry;
+        case DueKind::kProposal:
+            return gas_of(end_proposal(context, retag<ProposalId>(due.id), coming.height));
     }
     return 0;
 }

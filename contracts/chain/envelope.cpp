@@ -104,7 +104,7 @@ void Envelopes::take(const DecodedTx& tx) {
     burned_ = add(burned_, subtract(body.fee, floor));
 }
 
-Result<BlockUse, TxError> Proposal::open(const BlockEntry& entry) {
+Result<BlockUse, TxError> BlockProposal::open(const BlockEntry& entry) {
     // FEE-4
     opened_.reset();
     Receipt receipt;
@@ -116,7 +116,7 @@ Result<BlockUse, TxError> Proposal::open(const BlockEntry& entry) {
     return use;
 }
 
-void Proposal::take() {
+void BlockProposal::take() {
     ASSERT(opened_.has_value());
     envelopes_.take(*opened_->tx);
     use_ = opened_->use;

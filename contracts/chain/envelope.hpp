@@ -73,10 +73,10 @@ class Envelopes {
 };
 
 /// FEE-4: checks the transactions of a block proposal one by one.
-class Proposal {
+class BlockProposal {
   public:
     /// `height` is that of the proposed block.
-    Proposal(const StateView& before, const std::string& chain_id, const Params& params, Height height)
+    BlockProposal(const StateView& before, const std::string& chain_id, const Params& params, Height height)
         : envelopes_(before, chain_id, params, height) {}
 
     /// Returns the block's resource use including this transaction, or its first violation of TX-1 to TX-7 or DTY-2 at

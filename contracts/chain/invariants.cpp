@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <core/codec/borsh.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/state/slots.hpp>
 
 namespace assay::contracts {
@@ -117,6 +118,23 @@ void add_locked(Totals& totals, const Bytes& key, const Change<Stake>& change) {
     locked -= change.before ? wide(change.before->locked) : 0;
 }
 
+/// INV-2: only what can be voted on changes (GOV-2), and the chain can run with it. Who may change it and when is the
+/// matter of the GOV rules; a transaction never does.
+Result<void, InvariantError> check_params(const Change<Params>& change) {
+    if (!change.before || !change.after || !are_valid(*change.after)) {
+        return Unexpected{InvariantError::kFixed};
+    }
+    std::vector<ParamChange> votable;
+    for (std::uint8_t number = 1; number <= kVotableParams; ++number) {
+        const auto param = static_cast<VotableParam>(number);
+        votable.push_back({param, value_of(*change.after, param)});
+    }
+    if (with_changes(*change.before, votable) != change.after) {
+        return Unexpected{InvariantError::kFixed};
+    }
+    return {};
+}
+
 Result<void, InvariantError> check_supply(const Change<Supply>& change, std::span<const HistoryRecord> history) {
     if (!change.before || !change.after || change.before->genesis != change.after->genesis ||
         change.after->burned < change.before->burned) {
@@ -211,7 +229,7 @@ Result<void, InvariantError> check_slot(
 ) {
     switch (static_cast<SlotKind>(key.at(0))) {
         case SlotKind::kParams:
-            return Unexpected{InvariantError::kFixed};  // INV-2
+            return check_params(change_of<Params>(before, key, value));
         case SlotKind::kSupply: {
             const auto change = change_of<Supply>(before, key, value);
             add_money(totals, change);

@@ -8,6 +8,7 @@
 #include <contracts/availability/availability.hpp>
 #include <contracts/beacon/contributing.hpp>
 #include <contracts/chain/invariants.hpp>
+#include <contracts/governance/governance.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/stake/terms.hpp>

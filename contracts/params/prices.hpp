@@ -57,6 +57,8 @@ class Prices {
     std::uint64_t seat_reads() const { return kStakeRead * seats_; }
     /// VAL-1: registers a consensus key.
     static std::uint64_t registration() { return slots(6) + kEd25519 + kStakeRead * kMaxRegistered; }
+    /// GOV-1, GOV-6: a proposal with its list, and the powers of all validators.
+    static std::uint64_t ballot() { return slots(5) + kStakeRead * kMaxRegistered; }
     /// Hashes the transaction's bytes once more.
     std::uint64_t hashed() const { return hashed_; }
 

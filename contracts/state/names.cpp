@@ -191,6 +191,10 @@ constexpr std::array kErrors{
     ErrorName{TxError::kNotOwed, "not_owed"},
     ErrorName{TxError::kAnswered, "answered"},
     ErrorName{TxError::kDutiesFull, "duties_full"},
+    ErrorName{TxError::kNotInSet, "not_in_set"},
+    ErrorName{TxError::kChangeInvalid, "change_invalid"},
+    ErrorName{TxError::kProposalPassed, "proposal_passed"},
+    ErrorName{TxError::kProposalUnknown, "proposal_unknown"},
 };
 
 }  // namespace

@@ -132,6 +132,10 @@ struct Params {
     /// DTY-8: maximum total extension of a task's windows while there is no room for disputes.
     std::uint32_t standstill_blocks = 800;
 
+    // Governance.
+    std::uint32_t vote_blocks = 604'800;        ///< GOV-5: how long a proposal can be voted on
+    std::uint32_t vote_delay_blocks = 172'800;  ///< GOV-7: between passing and taking effect
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -154,7 +158,7 @@ struct Params {
             &Params::draw_price, &Params::room_price, &Params::redraw_blocks, &Params::redraws_max,
             &Params::committee_seats, &Params::attest_fee, &Params::block_ms, &Params::replay_blocks_max,
             &Params::work_price, &Params::memory_default, &Params::duty_gas_max, &Params::duty_wait_blocks,
-            &Params::standstill_blocks>{};
+            &Params::standstill_blocks, &Params::vote_blocks, &Params::vote_delay_blocks>{};
     }
 };
 

@@ -115,6 +115,9 @@ Bytes beacon() { return make_key(SlotKind::kBeacon); }
 Bytes drawing() { return make_key(SlotKind::kDrawing); }
 Bytes base_fee() { return make_key(SlotKind::kBaseFee); }
 Bytes lane() { return make_key(SlotKind::kLane); }
+Bytes proposal(const ProposalId& proposal) { return make_key(SlotKind::kProposal, proposal.view()); }
+Bytes proposals() { return make_key(SlotKind::kProposals); }
+Bytes plans() { return make_key(SlotKind::kPlans); }
 
 }  // namespace keys
 
@@ -125,7 +128,8 @@ Params get_params(const StateView& view) {
 }
 
 Amount get_base_fee(const StateView& view, const Params& params) {
-    return read_slot<Amount>(view, keys::base_fee()).value_or(params.gas_price_min);
+    // GOV-7: what is stored can be below a minimum that was raised since.
+    return std::max(read_slot<Amount>(view, keys::base_fee()).value_or(params.gas_price_min), params.gas_price_min);
 }
 Supply get_supply(const StateView& view) {
     auto supply = read_slot<Supply>(view, keys::supply());
@@ -206,6 +210,14 @@ Drawing get_drawing(const StateView& view) { return read_slot<Drawing>(view, key
 
 Lane get_lane(const StateView& view) { return read_slot<Lane>(view, keys::lane()).value_or(Lane{}); }
 
+std::optional<Proposal> find_proposal(const StateView& view, const ProposalId& id) {
+    return read_slot<Proposal>(view, keys::proposal(id));
+}
+std::vector<OpenProposal> get_proposals(const StateView& view) {
+    return read_list<OpenProposal>(view, keys::proposals());
+}
+std::vector<Plan> get_plans(const StateView& view) { return read_list<Plan>(view, keys::plans()); }
+
 void set_params(Overlay& state, const Params& params) { write_slot(state, keys::params(), params); }
 void set_supply(Overlay& state, const Supply& supply) { write_slot(state, keys::supply(), supply); }
 void set_base_fee(Overlay& state, const Params& params, Amount base_fee) {
@@ -285,6 +297,28 @@ void set_lane(Overlay& state, const Lane& lane) {
         write_slot(state, keys::lane(), lane);
     }
 }
+
+void set_proposal(Overlay& state, const ProposalId& id, const Proposal& proposal) {
+    write_slot(state, keys::proposal(id), proposal);
+    auto all = get_proposals(state);
+    const auto at = std::lower_bound(
+        all.begin(), all.end(), proposal.proposer,
+        [](const OpenProposal& open, const AccountId& account) { return open.proposer < account; }
+    );
+    if (at != all.end() && at->proposer == proposal.proposer) {
+        ASSERT(at->id == id);
+        return;
+    }
+    all.insert(at, {proposal.proposer, id});
+    write_list(state, keys::proposals(), all);
+}
+void erase_proposal(Overlay& state, const ProposalId& id, const AccountId& proposer) {
+    state.erase(keys::proposal(id));
+    auto all = get_proposals(state);
+    std::erase_if(all, [&](const OpenProposal& open) { return open.proposer == proposer; });
+    write_list(state, keys::proposals(), all);
+}
+void set_plans(Overlay& state, const std::vector<Plan>& plans) { write_list(state, keys::plans(), plans); }
 
 void push_waiting(Overlay& state, Queue queue, const Waiting& waiting) {
     QueueEnds ends = get_queue(state, queue);

@@ -9,6 +9,7 @@
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
 #include <contracts/state/overlay.hpp>
+#include <contracts/state/proposal.hpp>
 #include <contracts/state/state.hpp>
 #include <contracts/state/validator.hpp>
 
@@ -41,9 +42,12 @@ enum class SlotKind : std::uint8_t {
     /// BLK-3: per height and number: a deadline that expires with that block; per height alone: the number of such
     /// deadlines.
     kAgenda = 29,
-    kBacklog = 30,  ///< BLK-3: where to continue in the agenda after a block that could not process every due entry
-    kQueue = 31,    ///< BCN-4: per queue and number: a waiting task; per queue alone: the queue's bounds
-    kLane = 32,     ///< DTY-5: capacity reserved in the lane of duties; absent while nothing is reserved
+    kBacklog = 30,    ///< BLK-3: where to continue in the agenda after a block that could not process every due entry
+    kQueue = 31,      ///< BCN-4: per queue and number: a waiting task; per queue alone: the queue's bounds
+    kProposal = 33,   ///< GOV-5: per id: an open proposal
+    kProposals = 34,  ///< GOV-5: list of open proposals
+    kPlans = 35,      ///< GOV-8: planned upgrades and halts, by height
+    kLane = 32,       ///< DTY-5: capacity reserved in the lane of duties; absent while nothing is reserved
 };
 
 /// BCN-4: what a task is waiting for, in the order in which a round processes its draws.
@@ -63,15 +67,18 @@ Bytes lineage(const TaskId& task);
 Bytes taints();
 Bytes drawing();
 Bytes lane();
+Bytes proposal(const ProposalId& proposal);
+Bytes proposals();
+Bytes plans();
 }  // namespace keys
 
 /// What kind of object has a deadline. kDraw (TASK-18): a pause ends after which the task is queued for another draw.
-enum class DueKind : std::uint8_t { kTask = 1, kDispute = 2, kUnbonding = 3, kDraw = 4 };
-constexpr bool is_valid(DueKind k) { return k >= DueKind::kTask && k <= DueKind::kDraw; }
+enum class DueKind : std::uint8_t { kTask = 1, kDispute = 2, kUnbonding = 3, kDraw = 4, kProposal = 5 };
+constexpr bool is_valid(DueKind k) { return k >= DueKind::kTask && k <= DueKind::kProposal; }
 
 struct Due {
     DueKind kind = DueKind::kTask;
-    Hash256 id;                 ///< the task or dispute; for unbonding, the account
+    Hash256 id;                 ///< the task, dispute or proposal; for unbonding, the account
     Role role = Role::kSolver;  ///< for unbonding only
     bool operator==(const Due&) const = default;
     static constexpr auto fields() { return Fields<&Due::kind, &Due::id, &Due::role>{}; }
@@ -144,7 +151,7 @@ struct Taint {
 
 Params get_params(const StateView& view);
 Supply get_supply(const StateView& view);
-/// FEE-2: the price of a unit of gas in the block after this state.
+/// FEE-2: the price of a unit of gas in the block after this state, at least gas_price_min.
 Amount get_base_fee(const StateView& view, const Params& params);
 /// Returns zeros for an account that does not exist.
 Account get_account(const StateView& view, const AccountId& account);
@@ -171,6 +178,9 @@ Beacon get_beacon(const StateView& view);
 /// The candidates and tasks of the open round.
 Drawing get_drawing(const StateView& view);
 Lane get_lane(const StateView& view);
+std::optional<Proposal> find_proposal(const StateView& view, const ProposalId& id);
+std::vector<OpenProposal> get_proposals(const StateView& view);
+std::vector<Plan> get_plans(const StateView& view);
 
 void set_params(Overlay& state, const Params& params);
 void set_supply(Overlay& state, const Supply& supply);
@@ -200,6 +210,10 @@ void set_beacon(Overlay& state, const Beacon& beacon);
 void set_drawing(Overlay& state, const Drawing& drawing);
 void erase_drawing(Overlay& state);
 void set_lane(Overlay& state, const Lane& lane);
+/// Stores the proposal, and lists it if it is new. The proposer must have no other one.
+void set_proposal(Overlay& state, const ProposalId& id, const Proposal& proposal);
+void erase_proposal(Overlay& state, const ProposalId& id, const AccountId& proposer);
+void set_plans(Overlay& state, const std::vector<Plan>& plans);
 
 /// BCN-4: appends to the end of the queue.
 void push_waiting(Overlay& state, Queue queue, const Waiting& waiting);

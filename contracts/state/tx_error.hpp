@@ -97,6 +97,11 @@ enum class [[nodiscard]] TxError : std::uint8_t{
     kNotOwed = 140,     ///< DTY-2: the sender has no duty that is due at that height
     kAnswered = 141,    ///< DTY-2: an earlier transaction in the block answered this duty
     kDutiesFull = 142,  ///< DTY-5: the lane of duties has no room for another dispute; retry after others have ended
+    // Governance.
+    kNotInSet = 150,         ///< GOV-1, GOV-6: the sender is not a validator of the set
+    kChangeInvalid = 151,    ///< GOV-2, GOV-3: the chain cannot run with this change, or it changes nothing
+    kProposalPassed = 152,   ///< GOV-5: the sender's proposal has passed, and cannot be replaced until it takes effect
+    kProposalUnknown = 153,  ///< GOV-6: no such open proposal
 };
 const char* to_string(TxError error) noexcept;
 

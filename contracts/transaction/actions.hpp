@@ -11,6 +11,7 @@
 #include <contracts/arbitration/actions/dispute_actions.hpp>
 #include <contracts/availability/actions/availability_actions.hpp>
 #include <contracts/beacon/actions/beacon_actions.hpp>
+#include <contracts/governance/actions/governance_actions.hpp>
 #include <contracts/ledger/actions/ledger_actions.hpp>
 #include <contracts/profiling/actions/profile_actions.hpp>
 #include <contracts/stake/actions/stake_actions.hpp>
@@ -37,7 +38,8 @@ using Action = std::variant<
     Transfer, Bond, Unbond, SubmitTask, AcceptTask, PostCheckpoint, CompleteTask, CancelTask, CommitVerdict,
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, AttestAvailability, DeclareDivergence,
     DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail, RegisterTerms, CommitProfile, PublishProfile,
-    ChallengeProfile, JoinBeacon, Contribute, LeaveBeacon, DeclineTask, Accuse, ReportEquivocation, Reseat, Demand>;
+    ChallengeProfile, JoinBeacon, Contribute, LeaveBeacon, DeclineTask, Accuse, ReportEquivocation, Reseat, Demand,
+    ProposeParams, ProposeUpgrade, ProposeHalt, Vote>;
 
 /// Name of the action in RPC and CLI, such as "transfer" or "submit_task".
 const char* action_name(const Action& action) noexcept;

@@ -95,6 +95,8 @@ constexpr NumberParam kNumbers[] = {
     {"duty_gas_max", &Params::duty_gas_max},
     {"duty_wait_blocks", &Params::duty_wait_blocks},
     {"standstill_blocks", &Params::standstill_blocks},
+    {"vote_blocks", &Params::vote_blocks},
+    {"vote_delay_blocks", &Params::vote_delay_blocks},
 };
 
 struct WideParam {

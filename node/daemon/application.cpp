@@ -120,11 +120,14 @@ std::optional<Bytes> CommittedState::get(const Bytes& key) const {
     return value;
 }
 
-Application::Application(storage::Store& store, Clock clock, bool keeps_blocks, std::uint64_t keep)
+Application::Application(
+    storage::Store& store, Clock clock, bool keeps_blocks, std::uint64_t keep, const ProgramRules& program
+)
     : store_(store),
       clock_(std::move(clock)),
       keeps_blocks_(keeps_blocks),
       keep_(keep),
+      program_(program),
       cache_(std::make_shared<StateCache>(kCacheBytes)),
       nodes_(kCachedNodes) {
     const auto snapshot = store_.snapshot();
@@ -153,7 +156,10 @@ std::shared_ptr<const CommittedState> Application::committed() const {
 
 consensus::Info Application::info() const {
     const std::lock_guard lock(mutex_);
-    return committed_ ? consensus::Info{.height = committed_->height(), .app_hash = committed_->app_hash()}
+    return committed_ ? consensus::Info{
+                            .height = committed_->height(),
+                            .app_hash = committed_->app_hash(),
+                            .protocol_version = committed_->params().protocol_version}
                       : consensus::Info{};
 }
 
@@ -252,11 +258,18 @@ consensus::CheckResult Application::check(ByteView tx, const Hash256& hash, cons
     return out;
 }
 
+std::optional<std::string> Application::why_halted() const {
+    return node::why_halted(program_, *committed(), info().height);
+}
+
 std::vector<Bytes> Application::prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const {
+    if (why_halted()) {
+        return {};
+    }
     const auto state = committed();
     const auto entries =
         decode_block(candidates, contracts::tx_hashes(candidates), state->params(), verifier_, decoded_);
-    contracts::Proposal proposal(*state, state->chain_id(), state->params(), Height{state->height().value + 1});
+    contracts::BlockProposal proposal(*state, state->chain_id(), state->params(), Height{state->height().value + 1});
     std::vector<Bytes> chosen;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         const auto use = proposal.open(entries[i]);
@@ -280,6 +293,9 @@ Result<void, consensus::ProposalError> Application::process(const consensus::Fin
     if (block.height.value != state->height().value + 1) {
         return Unexpected{ProposalError::kHeight};
     }
+    if (why_halted()) {
+        return Unexpected{ProposalError::kHalted};
+    }
     std::uint64_t size_bytes = 0;
     for (const Bytes& tx : block.txs) {
         size_bytes += tx.size();
@@ -289,7 +305,7 @@ Result<void, consensus::ProposalError> Application::process(const consensus::Fin
     }
     const auto hashes = block.tx_hashes.empty() ? contracts::tx_hashes(block.txs) : block.tx_hashes;
     const auto entries = decode_block(block.txs, hashes, state->params(), verifier_, decoded_);
-    contracts::Proposal proposal(*state, state->chain_id(), state->params(), block.height);
+    contracts::BlockProposal proposal(*state, state->chain_id(), state->params(), block.height);
     for (const contracts::BlockEntry& entry : entries) {
         if (!proposal.open(entry)) {
             return Unexpected{ProposalError::kUnpaid};
@@ -311,6 +327,9 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     const auto started_at = std::chrono::steady_clock::now();
     if (before_restore_) {
         throw std::runtime_error("a snapshot is being restored: no block can be executed");
+    }
+    if (const auto why = why_halted()) {
+        throw consensus::HaltError(*why);
     }
     const contracts::BlockContext context{
         .height = block.height,
@@ -341,7 +360,8 @@ consensus::FinalizeResult Application::finalize(const consensus::FinalizeRequest
     consensus::FinalizeResult result{
         .app_hash = meta.app_hash,
         .receipts = std::move(outcome.receipts),
-        .validator_updates = std::move(outcome.validator_updates)};
+        .validator_updates = std::move(outcome.validator_updates),
+        .protocol_version = outcome.protocol_version};
     pending_ = Pending{.meta = std::move(meta), .changes = std::move(outcome.changes)};
     return result;
 }

@@ -19,6 +19,7 @@
 #include <contracts/chain/chain.hpp>
 #include <contracts/state/state.hpp>
 #include <node/api/observer.hpp>
+#include <node/daemon/program_rules.hpp>
 #include <node/daemon/signatures.hpp>
 #include <node/state/state_cache.hpp>
 #include <node/state/state_store.hpp>
@@ -70,7 +71,10 @@ class Application final : public consensus::StateMachine {
     /// StorageError. `keeps_blocks`: store each block with its state, for an engine whose log this node cannot read.
     /// `keep`: number of blocks before the last one whose states (with keeps_blocks, also the blocks) are kept
     /// (CMT-14); 0: all.
-    Application(storage::Store& store, Clock clock, bool keeps_blocks = false, std::uint64_t keep = 0);
+    Application(
+        storage::Store& store, Clock clock, bool keeps_blocks = false, std::uint64_t keep = 0,
+        const ProgramRules& program = {}
+    );
 
     /// Has `observer` told of every block from now on; it must outlive the application. nullptr: nobody is.
     void observe(Observer* observer) { observer_ = observer; }
@@ -79,6 +83,7 @@ class Application final : public consensus::StateMachine {
     Hash256 init(const contracts::Genesis& genesis) override;
     consensus::CheckResult check(ByteView tx, const Hash256& hash, consensus::CheckKind kind) const override;
     std::vector<Bytes> prepare(std::vector<Bytes> candidates, std::uint64_t max_bytes) const override;
+    std::optional<std::string> why_halted() const override;
     Result<void, consensus::ProposalError> process(const consensus::FinalizeRequest& block) const override;
     consensus::FinalizeResult finalize(const consensus::FinalizeRequest& block) override;
     void commit() override;
@@ -118,6 +123,7 @@ class Application final : public consensus::StateMachine {
     const Clock clock_;
     const bool keeps_blocks_;
     const std::uint64_t keep_;
+    const ProgramRules program_;
     const std::shared_ptr<StateCache> cache_;
     merkle::NodeCache nodes_;  ///< of the tree after the last finalized block
     Observer* observer_ = nullptr;

@@ -12,6 +12,8 @@ namespace assay::node {
 namespace {
 
 constexpr std::chrono::milliseconds kWatchInterval{100};
+/// GOV-8: how long a node that halts still gives its last blocks to those that are behind.
+constexpr std::chrono::seconds kHaltGrace{10};
 /// The engine replays on its way up what the state is behind it.
 constexpr std::chrono::minutes kStartPatience{10};
 
@@ -35,6 +37,7 @@ CometDriver::CometDriver(Application& application, CometOptions options)
                         .on_commit = [this](const auto& block, const auto& result) { note_commit(block, result); },
                         .state_sync = &state_sync_,
                         .on_refusal = [this](const auto& proposal, auto error) { note_refusal(proposal, error); },
+                        .on_halt = [this](const std::string& why) { note_halt(why); },
                         .mempool = options_.mempool}
       ),
       server_(handler_, {.address = options_.listen, .on_failure = [this](const std::string& why) { fail(why); }}) {
@@ -86,6 +89,12 @@ void CometDriver::watch() {
         lock.unlock();
         const auto status = supervisor_->exit_status();
         lock.lock();
+        if (halted_ && !stopping_ && std::chrono::steady_clock::now() >= halted_->until) {
+            const std::string why = halted_->why;
+            lock.unlock();
+            fail(why);
+            return;
+        }
         if (status && !stopping_) {
             lock.unlock();
             fail(
@@ -94,6 +103,18 @@ void CometDriver::watch() {
             );
             return;
         }
+    }
+}
+
+/// Proposals are refused from now on, so nothing else happens meanwhile.
+void CometDriver::note_halt(const std::string& why) {
+    if (!options_.engine) {
+        fail(why);  // nobody here watches an engine that is attached
+        return;
+    }
+    const std::lock_guard lock(mutex_);
+    if (!halted_) {
+        halted_ = Halted{.why = why, .until = std::chrono::steady_clock::now() + kHaltGrace};
     }
 }
 

@@ -70,6 +70,7 @@ class CometDriver final : public Driver {
     void note_commit(const consensus::FinalizeRequest& block, const consensus::FinalizeResult& result);
     void note_refusal(const consensus::FinalizeRequest& proposal, consensus::ProposalError error) const;
     void note_restored();
+    void note_halt(const std::string& why);
     void fail(const std::string& why);
     void await_engine();
     void watch();
@@ -82,6 +83,11 @@ class CometDriver final : public Driver {
     Tip tip_;
     bool stopping_ = false;
     bool failed_ = false;
+    struct Halted {
+        std::string why;
+        std::chrono::steady_clock::time_point until;
+    };
+    std::optional<Halted> halted_;
     StateSync state_sync_;
     cometbft::Handler handler_;
     cometbft::Server server_;

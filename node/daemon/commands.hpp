@@ -20,6 +20,7 @@ enum ExitCode : int {
     kExitUsage = 2,
     kExitConfig = 3,
     kExitMismatch = 10,
+    kExitHalted = 11,  ///< GOV-8: validators have voted that this program does not go on
 };
 
 struct InitOptions {
@@ -57,7 +58,9 @@ struct StartOptions {
     std::optional<std::uint16_t> metrics_port;
     std::optional<std::uint32_t> block_interval_ms;
     std::optional<bool> create_empty_blocks;
-    bool only_inspects = false;  ///< serves what the home has, without making blocks
+    std::uint32_t protocol_version = contracts::kProtocolVersion;  ///< that this program implements (GOV-8)
+    std::optional<std::uint64_t> resume_at;  ///< GOV-8: height of the block with which a halted chain goes on
+    bool only_inspects = false;              ///< serves what the home has, without making blocks
     log::Options log{};
 };
 int run_start(const StartOptions& options);

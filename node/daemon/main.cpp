@@ -45,6 +45,8 @@ int guard(const std::function<int()>& command, bool json) {
         return report(kExitConfig, "home", error.what(), json);
     } catch (const cometbft::EngineError& error) {
         return report(kExitConfig, "engine", error.what(), json);
+    } catch (const consensus::HaltError& error) {
+        return report(kExitHalted, "halted", error.what(), json);
     } catch (const solo::AppHashMismatch& error) {
         return report(kExitMismatch, "mismatch", error.what(), json);
     } catch (const solo::HandshakeError& error) {
@@ -146,6 +148,9 @@ class CommandLine {
             ->check(CLI::PositiveNumber);
         log::add_options(*command, start_.log);
         command->add_option("--create-empty-blocks", start_.create_empty_blocks, "true or false");
+        command->add_option(
+            "--resume-at", start_.resume_at, "Go on with this block, before which the validators had voted to halt"
+        );
     }
 
     void add_inspect() {

@@ -81,14 +81,15 @@ Node::Node(NodeOptions options)
       consensus_address_(find_consensus_address(options_)),
       store_(options_.home.db(), {.in_memory = false, .fault = {}, .on_disk_failure = options_.on_disk_failure}),
       application_(
-          store_, thread_cpu_ns, options_.config.engine == EngineKind::kCometBft, options_.config.pruning_keep_blocks
+          store_, thread_cpu_ns, options_.config.engine == EngineKind::kCometBft, options_.config.pruning_keep_blocks,
+          options_.program
       ),
       driver_(make_driver()) {}
 
 Node::~Node() { driver_->stop(); }
 
 void Node::fail(const std::string& what) {
-    failed_ = true;
+    failed_ = !application_.why_halted();
     if (options_.on_failure) {
         options_.on_failure(what);
     }
@@ -103,6 +104,12 @@ std::unique_ptr<Driver> Node::make_driver() {
         return std::make_unique<InspectDriver>(
             application_, options_.config.engine, options_.home.block_log(), options_.genesis.chain_id
         );
+    }
+    if (const auto why = application_.why_halted()) {
+        if (last_stop_ == LastStop::kClean) {
+            mark_clean_stop(options_.home);
+        }
+        throw consensus::HaltError(*why);
     }
     const auto on_failure = [this](const std::string& what) { fail(what); };
     if (options_.config.engine == EngineKind::kCometBft) {

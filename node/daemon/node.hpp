@@ -40,6 +40,7 @@ struct NodeOptions {
     Observer* observer = nullptr;
     /// Accounts in readings(), besides the node key's.
     std::vector<AccountId> watched{};
+    ProgramRules program{};
 };
 
 /// A whole node except its RPC server: home, database, block log, rules and engine.
@@ -47,7 +48,7 @@ class Node final : public NodeApi {
   public:
     /// Locks the home, opens everything and, with the embedded engine, replays the block log into the database. Throws
     /// HomeError, ConfigError, storage::StorageError, solo::BlockLogError, solo::HandshakeError, cometbft::EngineError,
-    /// and std::runtime_error for a bad genesis or address.
+    /// consensus::HaltError, and std::runtime_error for a bad genesis or address.
     explicit Node(NodeOptions options);
     ~Node() override;
 
@@ -58,6 +59,8 @@ class Node final : public NodeApi {
 
     /// Returns what an operator should know about the start, one line each.
     std::vector<std::string> start_notes() const { return driver_->start_notes(); }
+    /// GOV-8: why this program does not go on with the next block, in words for an operator; nullopt: it does.
+    std::optional<std::string> why_halted() const { return application_.why_halted(); }
 
     /// Returns figures for the operator. Asks the engine and the file system, which may take milliseconds.
     NodeReadings readings() const;

@@ -151,6 +151,14 @@ std::vector<AccountId> watched_accounts(const Config& config) {
     return out;
 }
 
+ProgramRules program_rules(const StartOptions& options) {
+    ProgramRules out{.protocol_version = options.protocol_version, .resume_at = {}};
+    if (options.resume_at) {
+        out.resume_at = Height{*options.resume_at};
+    }
+    return out;
+}
+
 rpc::RpcOptions rpc_options(const Config& config) {
     rpc::RpcOptions out;
     out.address = config.rpc_address;
@@ -237,6 +245,7 @@ int run_start(const StartOptions& options) {
         .on_disk_failure = end_with_disk,
         .observer = has_metrics ? &metrics : nullptr,
         .watched = watched_accounts(config),
+        .program = program_rules(options),
     });
     report_start(node);
     rpc::RpcOptions server_options = rpc_options(config);
@@ -266,6 +275,10 @@ int run_start(const StartOptions& options) {
     metrics_server.reset();
     node.stop();
     server.stop();
+    if (const auto why = node.why_halted()) {
+        log::warning("halted after block " + std::to_string(node.status().height.value) + ": " + *why);
+        return kExitHalted;
+    }
     if (const auto what = failure.get()) {
         log::error("stopped at height " + std::to_string(node.status().height.value) + ": " + *what);
         return kExitFailure;

@@ -116,6 +116,11 @@ Json dispute_get(const node::NodeApi& api, const Json& params);
 Json dispute_list(const node::NodeApi& api, const Json& params);
 Json profile_get(const node::NodeApi& api, const Json& params);
 
+// methods_governance.cpp
+Json proposal_list(const node::NodeApi& api, const Json& params);
+/// What is planned next (GOV-8); null if nothing is.
+Json next_plan(const node::NodeApi& api);
+
 // methods_listings.cpp
 Json search(const node::NodeApi& api, const Json& params);
 Json fee_history(const node::NodeApi& api, const Json& params);

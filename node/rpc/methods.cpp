@@ -86,6 +86,7 @@ Dispatcher make_dispatcher(NodeApi& api) {
     table.add("stake_get", stake_get);
     table.add("validator_list", validator_list);
     table.add("validator_history", validator_history);
+    table.add("proposal_list", proposal_list);
     table.add("beacon_get", beacon_get);
     table.add("task_get", task_get);
     table.add("task_list", task_list);

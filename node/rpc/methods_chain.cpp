@@ -112,7 +112,10 @@ Bytes key_argument(const Arguments& arguments) {
 Json node_status(const NodeApi& api, const Json& params) {
     const Arguments arguments(params);
     Json out = render_status(api.status(), ASSAY_VERSION);
-    out["base_fee"] = render(find<Amount>(api, keys::base_fee()).value_or(api.params().gas_price_min));
+    const Amount least = api.params().gas_price_min;
+    out["protocol_version"] = api.params().protocol_version;
+    out["base_fee"] = render(std::max(find<Amount>(api, keys::base_fee()).value_or(least), least));
+    out["plan"] = next_plan(api);
     return out;
 }
 

@@ -169,6 +169,7 @@ Json render(const std::vector<AccountId>& accounts) {
     return out;
 }
 Json render(Amount amount) { return std::to_string(amount.grains); }
+Json render(Height height) { return height.value; }
 
 Json render(const contracts::Terms& terms) {
     return {
@@ -219,6 +220,14 @@ Json render(const std::vector<contracts::HardwareClass>& classes) {
 }
 
 Json render(const contracts::Params& params) { return members_of(params, contracts::Params::fields()); }
+
+Json render(const std::vector<contracts::ParamChange>& changes) {
+    Json out = Json::array();
+    for (const contracts::ParamChange& change : changes) {
+        out.push_back({{"param", contracts::to_string(change.param)}, {"value", change.value}});
+    }
+    return out;
+}
 
 Json render(const contracts::Stake& stake) {
     Json unbonding = Json::array();

@@ -21,6 +21,7 @@ Json render(const FixedBytes<Tag, kSize>& value) {
 Json render(const AccountId& account);
 Json render(const std::vector<AccountId>& accounts);
 Json render(Amount amount);
+Json render(Height height);
 
 /// Distances in billionths of the length of the update.
 Json render(const contracts::Distances& distances);
@@ -29,6 +30,7 @@ Json render(const std::optional<dispute::Measurement>& measurement);
 Json render(const contracts::ProfileReport& report);
 Json render(const std::vector<contracts::HardwareClass>& classes);
 Json render(const contracts::Params& params);  ///< without `raw`
+Json render(const std::vector<contracts::ParamChange>& changes);
 Json render(const contracts::Stake& stake);
 Json render(const contracts::Terms& terms);
 Json render(const contracts::ArtifactRef& artifact);

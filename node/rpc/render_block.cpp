@@ -32,7 +32,6 @@ Json render_status(const node::NodeStatus& s, const std::string& version) {
         {"genesis_hash", render(s.genesis_hash)},
         {"engine", s.engine},
         {"version", version},
-        {"protocol_version", contracts::kProtocolVersion},
         {"height", s.height.value},
         {"app_hash", render(s.app_hash)},
         {"time_ms", s.time_ms},

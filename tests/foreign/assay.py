@@ -23,7 +23,8 @@ GAS = dict(transfer=(107, 1), register_terms=(107, 1), contribute=(139, 1), leav
            challenge_profile=(556, 1), publish_verdict=(556, 2), disclose_verdict=(624, 1), prove_move=(1103, 2),
            attest_availability=(768, 2), submit_task=(793, 1), complete_task=(925, 1), declare_divergence=(937, 2),
            register_validator=(2365, 1), accuse=(1135, 3), report_equivocation=(484, 3),
-           reseat=(384, 1), demand=(384, 1))
+           reseat=(384, 1), demand=(384, 1),
+           propose_params=(2203, 1), propose_upgrade=(2203, 1), propose_halt=(2203, 1), vote=(2203, 1))
 
 
 def gas_of(action, size):

@@ -89,6 +89,12 @@ def cases(session, job, over):
         (poor, act("reseat", task=someone, **{"from": 1}, seats=[poor.account], signatures=[]), "task_unknown"),
         (poor, act("demand", task=someone, member=s.solver.account), "task_unknown"),
         (poor, act("demand", task=over, member=s.solver.account), "task_state"),
+        (poor, act("propose_params", changes=[dict(param="jail_blocks", value=1)]), "not_in_set"),
+        (s.watcher, act("propose_params", changes=[dict(param="jail_blocks", value=1)]), "proposal_passed"),
+        (s.watcher, act("propose_upgrade", height=9_000_000, protocol_version=9), "proposal_passed"),
+        (s.watcher, act("propose_halt"), "proposal_passed"),
+        (poor, act("vote", proposal=Z, in_favour=True), "not_in_set"),
+        (s.watcher, act("vote", proposal=Z, in_favour=True), "proposal_unknown"),
     ], [
         (poor, act("accuse", **accusation, signature=other_signature), "not_stated"),
         (poor, act("report_equivocation", **report_of, other=other, other_signature=one_signature), "not_stated"),
@@ -107,6 +113,8 @@ def cases(session, job, over):
         (poor, act("accept_task", task=over, seats=[poor.account, s.solver.account], signatures=[bytes(64)], is_together=True),
          "seats_not_signed"),
         (poor, act("register_validator", key=bytes([7] * 32), proof=bytes(64)), "key_not_proven"),
+        (poor, act("propose_params", changes=[]), "field_out_of_range"),
+        (poor, act("propose_upgrade", height=0, protocol_version=0), "field_out_of_range"),
     ]
 
 

@@ -96,11 +96,25 @@ def money(session):
     session.ok(session.watcher, act("register_validator", key=key, proof=proof))
     validator = client.record(state.Validator, state.validator_key(session.watcher.account))
     check(validator["key"] == key and validator["power"] == 1200, f"validator: {validator}")
+    votes(session)
     session.ok(session.verifier, act("join_beacon", commitment=session.new_commitment()))
     beacon = client.record(state.Beacon, state.BEACON_KEY)
     check([seat["account"] for seat in beacon["seats"]] == [session.verifier.account], "the seat is taken")
     say("money and stake: transfer, bond, unbond, register_terms, register_validator, join_beacon are executed, with the gas "
         "of the table; their records are proven and decoded")
+
+
+def votes(session):
+    """Of the only validator. What it proposes passes at once, and takes effect long after this test."""
+    client, own = session.client, session.watcher
+    nonce = client.account(own.account)["nonce"]
+    session.ok(own, act("propose_params", changes=[dict(param="jail_blocks", value=1001)]))
+    first = state.proposal_id(own.account, nonce)
+    record = client.record(state.Proposal, state.proposal_key(first))
+    check(record["votes"] == [own.account] and record["effective"] > 172_800, f"proposal: {record}")
+    session.ok(own, act("vote", proposal=first, in_favour=False))
+    check(client.record(state.Proposal, state.proposal_key(first))["votes"] == [], "the vote is withdrawn")
+    session.ok(own, act("vote", proposal=first, in_favour=True))
 
 
 def fees(session):

@@ -25,6 +25,9 @@ Reason = Enum(reward=1, verification_fee=2, refund=3, won_dispute=4, lost_disput
               jackpot=15, forced_error=16, broken_commitment=17, undisclosed=18, contradiction=19, beyond_tolerance=20,
               beyond_budget=21, profiling_fee=22, withheld_secret=23, room=24, unserved=25,
               false_statement=26, demand=27)
+VotableParam = Enum(gas_price_min=1, block_gas_max=2, task_value_max=3, work_price=4, validator_stake_min=5, validators_max=6,
+                    downtime_blocks=7, jail_blocks=8)
+ProposalKind = Enum(params=1, upgrade=2, halt=3)
 Level = Enum(steps=1, nodes=2, tiles=3, partials=4, proof=5)
 DType = Enum(f32=1, i32=2, i64=3, bf16=4, i8=5)
 Source = Enum(node=1, state=2)
@@ -139,6 +142,10 @@ Action = Variant({
                                        other=StatedPiece, other_signature=SIGNATURE)),
     30: ("reseat", Struct(task=HASH, **{"from": U32}, seats=List(ACCOUNT), signatures=List(SIGNATURE))),
     31: ("demand", Struct(task=HASH, member=ACCOUNT)),
+    32: ("propose_params", Struct(changes=List(Struct(param=VotableParam, value=U64)))),
+    33: ("propose_upgrade", Struct(height=HEIGHT, protocol_version=U32)),
+    34: ("propose_halt", Struct()),
+    35: ("vote", Struct(proposal=HASH, in_favour=Bool())),
 })
 TxBody = Struct(chain_id=String(), sender=ACCOUNT, nonce=U64, fee=AMOUNT, action=Action)
 Tx = Struct(body=TxBody, signature=SIGNATURE)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of the state and their keys, from docs/protocol/records.md and docs/protocol/state.md."""
 import records as r
-from borsh import U32, U64, Bool, Bytes, List, Optional, String, Struct, Variant
+from bip340 import tagged_hash
+from borsh import U32, U64, Bool, Bytes, List, Optional, String, Struct, Variant, encode
 
 Account = Struct(balance=r.AMOUNT, nonce=U64)
 Supply = Struct(genesis=r.AMOUNT, burned=r.AMOUNT, treasury=r.AMOUNT)
@@ -73,6 +74,8 @@ Contribution = Struct(account=r.ACCOUNT, secret=r.HASH)
 Round = Struct(opened_at=r.HEIGHT, block_hash=r.HASH, contributions=List(Contribution))
 Beacon = Struct(rounds=U64, seed=r.HASH, withheld=List(r.ACCOUNT), seats=List(Seat), round=Optional(Round))
 Validator = Struct(key=r.KEY, power=U64, missed=U32, jailed_until=r.HEIGHT, is_banned=Bool(), slashed=r.AMOUNT)
+Proposal = Struct(proposer=r.ACCOUNT, kind=r.ProposalKind, changes=List(Struct(param=r.VotableParam, value=U64)), height=r.HEIGHT,
+                  protocol_version=U32, ends=r.HEIGHT, effective=r.HEIGHT, votes=List(r.ACCOUNT))
 HardwareClass = Struct(name=String(), least_score=U64)
 
 
@@ -92,7 +95,7 @@ def _params():
         (U32, "contributors_max contribute_blocks"), (U64, "task_value_max"), (U64, "validator_unbonding_ms trusting_period_ms"),
         (U32, "deadline_slash_bps decline_blocks end_block_gas_max draw_blocks draws_max"), (U64, "draw_price room_price"),
         (U32, "redraw_blocks redraws_max committee_seats"), (U64, "attest_fee"), (U32, "block_ms replay_blocks_max"),
-        (U64, "work_price memory_default"), (U32, "duty_gas_max duty_wait_blocks standstill_blocks")]
+        (U64, "work_price memory_default"), (U32, "duty_gas_max duty_wait_blocks standstill_blocks vote_blocks vote_delay_blocks")]
     return Struct(**{name: kind for kind, names in runs for name in names.split()})
 
 
@@ -126,6 +129,14 @@ def dispute_key(dispute):
 
 def validator_key(account):
     return key(0x0A, account)
+
+
+def proposal_id(proposer, nonce):
+    return tagged_hash("assay/proposal", proposer, encode(U64, nonce))
+
+
+def proposal_key(proposal):
+    return key(0x21, proposal)
 
 
 def terms_key(role, account):

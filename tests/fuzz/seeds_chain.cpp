@@ -181,6 +181,10 @@ std::vector<Action> all_actions() {
             .other_signature = {}},
         Reseat{.task = {}, .from = 2, .seats = {key().account(), key().account()}, .signatures = {Signature{}}},
         Demand{.task = {}, .member = key().account()},
+        ProposeParams{.changes = {{VotableParam::kJailBlocks, 9}}},
+        ProposeUpgrade{.height = Height{9'000'000}, .protocol_version = 4},
+        ProposeHalt{},
+        Vote{.proposal = {}, .in_favour = true},
     };
 }
 

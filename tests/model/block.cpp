@@ -100,7 +100,7 @@ std::uint64_t part_of(std::uint64_t amount, std::uint64_t numerator, std::uint64
 }
 
 Model::Model(const contracts::Params& params, const contracts::Genesis& genesis, Flaw flaw)
-    : params_(params), flaw_(flaw) {
+    : params_(params), next_params_(params), flaw_(flaw) {
     for (const auto& [account, balance] : genesis.balances) {
         world_.people[account].balance = balance.grains;
         world_.supply += balance.grains;
@@ -175,6 +175,8 @@ std::string Model::run_block(
     time_ms_ = block.time_ms;
     block_hash_ = block.block_hash;
     chain_ = &after;
+    begin_planned();
+    next_params_ = params_;
     money_.clear();
     gas_ = 0;
     bytes_ = 0;
@@ -194,6 +196,7 @@ std::string Model::run_block(
     if (fault_.empty()) {
         end_block(block);
         move_base_fee();
+        params_ = next_params_;
     }
     if (!fault_.empty()) {
         return fault_;

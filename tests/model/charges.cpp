@@ -96,7 +96,7 @@ void Model::speak_as(const Sent& sent) {
 
 std::uint64_t Model::gas_of(const Sent& sent) const { return contracts::gas_of_bytes(sent.bytes, params_); }
 
-std::uint64_t Model::base_fee() const { return world_.base_fee.value_or(params_.gas_price_min.grains); }
+std::uint64_t Model::base_fee() const { return std::max(world_.base_fee.value_or(0), params_.gas_price_min.grains); }
 
 void Model::move_base_fee() {
     // FEE-2

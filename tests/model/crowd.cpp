@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <contracts/params/gas.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/ed25519.hpp>
@@ -107,6 +107,8 @@ contracts::Params make_params(std::uint64_t seed) {
     params.replay_blocks_max = random() % 4 == 0 ? in(1, 4) : 1'000;
     params.work_price = random() % 3 == 0 ? 0 : std::uint64_t{in(1, 300)} * 1'000'000;
     params.memory_default = random() % 8 == 0 ? in(1'000, 8'000) : 1ULL << 30U;
+    params.vote_blocks = in(2, 30);
+    params.vote_delay_blocks = in(1, 12);
     // DTY-5: on some chains the lane of duties has room for hardly more than a task and a few disputes.
     const bool is_narrow = random() % 3 == 0;
     if (is_narrow) {
@@ -349,6 +351,40 @@ void Crowd::add_money(const Actor& actor, const World& world, Actions& out) {
     } else if (record->second.jailed_until != 0 && chance(20)) {
         out.push_back(contracts::Unjail{});
     }
+    add_motions(actor, world, out);
+}
+
+void Crowd::add_motions(const Actor& actor, const World& world, Actions& out) {
+    if (chance(4)) {
+        out.push_back(random_motion());
+    }
+    if (!world.motions.empty() && chance(25)) {
+        auto motion = world.motions.begin();
+        std::advance(motion, static_cast<std::ptrdiff_t>(below(world.motions.size())));
+        if (motion->second.votes.count(actor.id) == 0 || chance(15)) {
+            out.push_back(contracts::Vote{motion->first, chance(80)});
+        }
+    }
+}
+
+contracts::Action Crowd::random_motion() {
+    if (chance(15)) {
+        return contracts::ProposeHalt{};
+    }
+    if (chance(20)) {
+        const std::uint32_t version = params_.protocol_version + static_cast<std::uint32_t>(below(3));
+        return contracts::ProposeUpgrade{Height{chance(30) ? 0 : below(200)}, version};
+    }
+    // Around the present values, so that most of them are valid and a few are not.
+    std::vector<contracts::ParamChange> changes;
+    for (std::uint8_t number = 1; number <= contracts::kVotableParams; ++number) {
+        const auto param = static_cast<contracts::VotableParam>(number);
+        if (chance(25)) {
+            const std::uint64_t value = contracts::value_of(params_, param);
+            changes.push_back({param, chance(3) ? ~std::uint64_t{0} : value + below(3) - (value == 0 ? 0 : below(2))});
+        }
+    }
+    return contracts::ProposeParams{std::move(changes)};
 }
 
 contracts::RegisterValidator Crowd::registration(const AccountId& account) {

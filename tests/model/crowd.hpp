@@ -61,6 +61,8 @@ class Crowd {
     Sent damage(Sent sent);
     void look_for_work(const Actor& actor, const Mirror& chain, Actions& out);
     contracts::RegisterValidator registration(const AccountId& account);
+    void add_motions(const Actor& actor, const World& world, Actions& out);
+    contracts::Action random_motion();
     void add_money(const Actor& actor, const World& world, Actions& out);
     void add_contributions(const Actor& actor, const World& world, Actions& out);
     void add_submission(const Actor& actor, const World& world, Actions& out);

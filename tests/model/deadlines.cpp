@@ -6,7 +6,7 @@
 
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/params/gas.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <core/dispute/evaluation.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/tasks/tasks.hpp>
@@ -72,6 +72,9 @@ std::uint64_t Model::end_deadline(const Due& due, std::uint64_t height) {
     if (due.kind == DueKind::kDraw) {
         await_draw(TaskId{due.id.data});
         return contracts::kGasPerEntry;
+    }
+    if (due.kind == DueKind::kProposal) {
+        return end_motion(contracts::ProposalId{due.id.data}, height) ? ended : 0;
     }
     if (due.kind == DueKind::kTask) {
         if (at(TaskId{due.id.data}).deadline != height) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/validators/validators.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/codec/borsh.hpp>

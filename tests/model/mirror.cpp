@@ -264,6 +264,15 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
         case SlotKind::kBanned:
             world.banned = decode<std::vector<AccountId>>(value);
             break;
+        case SlotKind::kProposal:
+            world.motions[id_at<contracts::ProposalId>(key, 1)] = motion_of(decode<contracts::Proposal>(value));
+            break;
+        case SlotKind::kPlans:
+            world.plans.clear();
+            for (const contracts::Plan& plan : decode<std::vector<contracts::Plan>>(value)) {
+                world.plans[plan.height.value] = plan.protocol_version;
+            }
+            break;
         default:
             break;
     }
@@ -295,6 +304,12 @@ void erase_slot(Mirror& mirror, const Bytes& key) {
             if (is_queue_entry(key)) {
                 mirror.entries[queue_at(key)].erase(number_at(key));
             }
+            break;
+        case SlotKind::kProposal:
+            world.motions.erase(id_at<contracts::ProposalId>(key, 1));
+            break;
+        case SlotKind::kPlans:
+            world.plans.clear();
             break;
         case SlotKind::kValidators:
             world.listed.clear();
@@ -433,6 +448,9 @@ std::string find_difference(const World& model, const World& chain) {
     }
     if (model.listed != chain.listed || model.banned != chain.banned) {
         return "the list of validators, or of the banned";
+    }
+    if (model.motions != chain.motions || model.plans != chain.plans) {
+        return "the proposals, or what is planned";
     }
     for (const std::string& fault :
          {compare("task", model.tasks, chain.tasks), compare("dispute", model.disputes, chain.disputes),

@@ -45,4 +45,10 @@ Team team_of(const contracts::Task& record) {
     return out;
 }
 
+Motion motion_of(const contracts::Proposal& record) {
+    return {
+        record.proposer,         record.kind,       record.changes,         record.height.value,
+        record.protocol_version, record.ends.value, record.effective.value, {record.votes.begin(), record.votes.end()}};
+}
+
 }  // namespace assay::model

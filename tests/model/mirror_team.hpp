@@ -9,4 +9,6 @@ namespace assay::model {
 /// What the chain's record says of the accounts that train a task, which has a group.
 Team team_of(const contracts::Task& record);
 
+Motion motion_of(const contracts::Proposal& record);
+
 }  // namespace assay::model

@@ -72,8 +72,9 @@ enum class Flaw : std::uint8_t {
     kBlamesVerifiers,     ///< verifiers answer for a segment of which nothing was shown but a wrong statement
     kKeepsOut,            ///< who is out keeps its seats
     kConvictsResponder,   ///< who posted a segment is convicted in the place of who misled it
+    kHalfPasses,          ///< a proposal passes with more than half of the power
 };
-inline constexpr int kFlaws = 35;
+inline constexpr int kFlaws = 36;
 
 class Model {
   public:
@@ -154,6 +155,11 @@ class Model {
     Why why(const contracts::ReportEquivocation& a) const;
     Why why(const contracts::Reseat& a) const;
     Why why(const contracts::Demand& a) const;
+    Why why(const contracts::ProposeParams& a) const;
+    Why why(const contracts::ProposeUpgrade& a) const;
+    Why why(const contracts::ProposeHalt& a) const;
+    Why why(const contracts::Vote& a) const;
+    Why why_not_propose() const;
     Why why_not_party(const DisputeId& id, bool responder, bool challenger) const;
     bool needs_stake(Why& why, Role role, std::uint64_t amount) const;
     /// DTY-6: whether the task keeps a place for such a dispute, by whoever has opened it; and whether another has it.
@@ -198,6 +204,10 @@ class Model {
     void act(const contracts::ReportEquivocation& a);
     void act(const contracts::Reseat& a);
     void act(const contracts::Demand& a);
+    void act(const contracts::ProposeParams& a);
+    void act(const contracts::ProposeUpgrade& a);
+    void act(const contracts::ProposeHalt& a);
+    void act(const contracts::Vote& a);
     void decline(const TaskId& id, const AccountId& solver);
     void complete(const TaskId& id);
     void advance_verdicts(const TaskId& id, bool was_commit_phase);
@@ -329,6 +339,17 @@ class Model {
     std::optional<AccountId> pick_able(Pool pool, const contracts::DrawName& name, std::uint64_t needed) const;
     Hash256 random(const contracts::DrawName& name) const;
 
+    // governance.cpp: what validators vote on.
+    /// The parameters with these values; nullopt where the chain cannot run with them.
+    std::optional<contracts::Params> changed(const std::vector<contracts::ParamChange>& changes) const;
+    bool votes(const AccountId& account) const;
+    bool has_majority(const Motion& motion) const;
+    void propose(Motion motion);
+    void pass(const contracts::ProposalId& id, Motion& motion);
+    bool end_motion(const contracts::ProposalId& id, std::uint64_t height);
+    void apply(const Motion& motion);
+    void begin_planned();
+
     // work.cpp: what follows from stated work.
     std::uint64_t speed_of(std::uint32_t hardware_class) const;
     /// That the task's longest segment takes on the class.
@@ -362,6 +383,7 @@ class Model {
     void fail(const std::string& what);
 
     contracts::Params params_;
+    contracts::Params next_params_;  ///< of the next block (GOV-7)
     Flaw flaw_;
     World world_;
     std::map<DisputeId, Game> games_;

@@ -136,7 +136,20 @@ std::vector<std::string> what_to_reach() {
           "refusal not_together",
           "refusal not_stated",
           "refusal no_evidence",
-          "refusal not_answerable"}) {
+          "refusal not_answerable",
+          "refusal not_in_set",
+          "refusal change_invalid",
+          "refusal proposal_passed",
+          "refusal proposal_unknown",
+          "proposal replaced",
+          "proposal expired",
+          "proposal lost its majority",
+          "passed: params",
+          "passed: upgrade",
+          "passed: halt",
+          "parameters changed",
+          "halt",
+          "upgrade"}) {
         names.emplace_back(name);
     }
     for (const char* action :
@@ -171,7 +184,11 @@ std::vector<std::string> what_to_reach() {
           "accuse",
           "report_equivocation",
           "reseat",
-          "demand"}) {
+          "demand",
+          "propose_params",
+          "propose_upgrade",
+          "propose_halt",
+          "vote"}) {
         names.push_back(std::string("action ") + action);
     }
     for (const char* action :

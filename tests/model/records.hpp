@@ -228,6 +228,19 @@ struct Waiting {
     bool operator==(const Waiting&) const = default;
 };
 
+/// A proposal that validators vote on.
+struct Motion {
+    AccountId proposer;
+    contracts::ProposalKind kind = contracts::ProposalKind::kParams;
+    std::vector<contracts::ParamChange> changes;
+    std::uint64_t height = 0;
+    std::uint32_t version = 0;
+    std::uint64_t ends = 0;
+    std::uint64_t effective = 0;  ///< 0 until it has passed
+    std::set<AccountId> votes;
+    bool operator==(const Motion&) const = default;
+};
+
 struct World {
     std::uint64_t supply = 0;
     std::uint64_t burned = 0;
@@ -241,6 +254,8 @@ struct World {
     std::map<AccountId, Validator> validators;
     std::vector<AccountId> listed;  ///< of the validators, sorted
     std::vector<AccountId> banned;  ///< likewise
+    std::map<contracts::ProposalId, Motion> motions;
+    std::map<std::uint64_t, std::uint32_t> plans;  ///< protocol versions by height
     Beacon beacon;
     std::map<contracts::Queue, std::vector<Waiting>> queues;  ///< without those that are empty
     contracts::Lane lane;                                     ///< DTY-5: what tasks and disputes hold together

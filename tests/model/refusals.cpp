@@ -7,7 +7,7 @@
 #include <map>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/ed25519.hpp>

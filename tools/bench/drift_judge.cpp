@@ -3,7 +3,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <core/codec/borsh.hpp>
 #include <contracts/params/by_value.hpp>
 #include <tools/bench/drift_judged.hpp>

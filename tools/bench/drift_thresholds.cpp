@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <tools/bench/drift_judged.hpp>
 
 namespace assay::bench {

@@ -216,6 +216,37 @@ std::optional<Action> register_as_validator(Stage& /*stage*/, const Player& play
     return RegisterValidator{ConsensusKey{key.public_key()}, ConsensusSignature{key.sign(claim.view())}};
 }
 
+/// The player is one of a thousand validators.
+void seat(Stage& stage, const Player& player) {
+    constexpr std::uint64_t kRegistered = 1'000;
+    if (get_validators(stage.state).empty()) {
+        for (std::uint64_t i = 0; i < kRegistered; ++i) {
+            const AccountId other{hash_numbered("other validator", i).data};
+            register_validator(stage.state, other, ConsensusKey{hash_numbered("other key", i).data});
+        }
+    }
+    register_validator(stage.state, player.id, ConsensusKey{hash_numbered("consensus", player.number).data});
+    Validator validator = find_validator(stage.state, player.id).value();
+    validator.power = 1;
+    set_validator(stage.state, player.id, validator);
+}
+
+std::optional<Action> propose_params(Stage& stage, const Player& player) {
+    seat(stage, player);
+    return ProposeParams{.changes = {{VotableParam::kJailBlocks, std::uint64_t{stage.params.jail_blocks} + 1}}};
+}
+
+std::optional<Action> vote(Stage& stage, const Player& player) {
+    seat(stage, player);
+    const ProposalId id{hash_numbered("proposal", player.number).data};
+    Proposal proposal;
+    proposal.proposer = AccountId{hash_numbered("other validator", player.number).data};
+    proposal.kind = ProposalKind::kHalt;
+    proposal.ends = Height{stage.height.value + 1'000};
+    set_proposal(stage.state, id, proposal);
+    return Vote{.proposal = id, .in_favour = true};
+}
+
 std::optional<Action> commit_profile(Stage& stage, const Player& player) {
     Task task = profiled_task(stage, player, ProfilingPhase::kCommit, ProfileStatus::kDue);
     end_at(stage, task, Height{stage.height.value + 10});
@@ -274,6 +305,8 @@ std::vector<Scene> ordinary_scenes() {
         {"declare_divergence", declare_divergence},
         {"register_validator", register_as_validator},
         {"unjail", unjail},
+        {"propose_params", propose_params},
+        {"vote", vote},
         {"register_terms", always([](const Player&) {
              return RegisterTerms{.role = Role::kSolver, .terms = {.hardware_class = 1}, .score = 1'000'000};
          })},

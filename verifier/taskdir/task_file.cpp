@@ -7,7 +7,7 @@
 #include <limits>
 
 #include <core/system/file.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <verifier/taskdir/task_models.hpp>
 #include <verifier/taskdir/task_replicas.hpp>

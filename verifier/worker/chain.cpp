@@ -19,6 +19,7 @@ namespace {
 constexpr std::chrono::seconds kSendTimeout{15};
 constexpr std::uint32_t kFailuresBeforePause = 3;
 constexpr std::uint64_t kPauseBlocks = 25;
+constexpr std::uint64_t kParamsBlocks = 20;  ///< a vote may have changed the parameters since (GOV-7)
 
 client::RpcError bad_answer(const std::string& method) {
     return client::RpcError(
@@ -92,7 +93,8 @@ auto Chain::proven(Read read) {
 }
 
 const contracts::Params& Chain::params() {
-    if (!params_) {
+    if (!params_ || height_ >= params_at_ + kParamsBlocks) {
+        params_at_ = height_;
         params_ = proven([](client::ProvenChain& chain) { return chain.params(); });
     }
     return *params_;

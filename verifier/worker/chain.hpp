@@ -100,6 +100,7 @@ class Chain {
     std::map<std::pair<contracts::TaskId, std::uint32_t>, contracts::Checkpoint> checkpoints_;
     std::map<Hash256, Failures> failures_;
     std::optional<contracts::Params> params_;
+    std::uint64_t params_at_ = 0;  ///< height at which `params_` were read
 };
 
 }  // namespace assay::worker

@@ -41,6 +41,8 @@ Schema value_of() {
         return account();
     } else if constexpr (std::is_same_v<T, Amount>) {
         return amount();
+    } else if constexpr (std::is_same_v<T, Height>) {
+        return height();
     } else if constexpr (requires { T::kSizeBytes; }) {
         return T::kSizeBytes == 32 ? hash() : hex();
     } else {

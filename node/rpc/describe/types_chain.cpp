@@ -2,6 +2,7 @@
 #include <node/rpc/describe/types.hpp>
 
 #include <contracts/state/params.hpp>
+#include <contracts/state/proposal.hpp>
 #include <contracts/state/tx_error.hpp>
 
 namespace assay::rpc::describe {
@@ -9,6 +10,14 @@ namespace assay::rpc::describe {
 template <>
 Schema value_of<std::vector<contracts::HardwareClass>>() {
     return array(object({{"name", text()}, {"least_score", integer()}}));
+}
+
+template <>
+Schema value_of<std::vector<contracts::ParamChange>>() {
+    return array(object(
+        {{"param", words(contracts::VotableParam::kJailBlocks, &contracts::to_string)},
+         {"value", integer(), "amounts in grains"}}
+    ));
 }
 
 namespace {
@@ -19,7 +28,7 @@ Schema node_status() {
         {"genesis_hash", hash(), "the app hash of the state before block 1, which block 1 carries"},
         {"engine", one_of({"solo", "cometbft"})},
         {"version", text(), "of the software"},
-        {"protocol_version", integer()},
+        {"protocol_version", integer(), "of the chain"},
         {"height", height(), "of the last committed block"},
         {"app_hash", hash(), "of the state after it"},
         {"time_ms", integer(), "of the last block, in ms since 1970"},
@@ -34,6 +43,7 @@ Schema node_status() {
         {"last_stop", one_of({"first_start", "clean", "unclean"})},
         {"uptime_s", integer()},
         {"base_fee", amount(), "what a unit of gas costs in the next block (FEE-2)"},
+        {"plan", nullable(ref("Plan")), "what validators have voted for next (GOV-8); null: nothing"},
     });
 }
 
@@ -94,6 +104,31 @@ Members tx_summary() {
         {"size_bytes", nullable(integer())},
         {"gas", nullable(integer())},
     };
+}
+
+Schema plan() {
+    return object({
+        {"kind", one_of({"upgrade", "halt"})},
+        {"height", height(), "the first block after it"},
+        {"protocol_version", integer(), "of that block"},
+    });
+}
+
+Schema proposal() {
+    return object({
+        {"id", hash()},
+        {"proposer", account()},
+        {"kind", words(contracts::ProposalKind::kHalt, &contracts::to_string)},
+        {"changes", value_of<std::vector<contracts::ParamChange>>(), "empty unless it is of parameters"},
+        {"height", nullable(integer()), "of an upgrade: its first block, 0 to cancel the planned one; else null"},
+        {"protocol_version", nullable(integer()), "of an upgrade"},
+        {"votes", array(account()), "those in favour"},
+        {"power_in_favour", integer(), "that they have now"},
+        {"power_total", integer(), "of the set; more than two thirds pass"},
+        {"has_passed", flag()},
+        {"ends", height(), "it is dropped with this block unless it has passed"},
+        {"effective", nullable(height()), "takes effect with the end of this block, if it has passed"},
+    });
 }
 
 Schema validator() {
@@ -192,6 +227,8 @@ void add_chain_types(Schema& components) {
     components["Stake"] = object(stake());
     components["RoleStake"] = staked();
     components["Validator"] = validator();
+    components["Plan"] = plan();
+    components["Proposal"] = proposal();
     components["ValidatorChange"] = object({
         {"height", height(), "the block after which it was so"},
         {"account", account()},

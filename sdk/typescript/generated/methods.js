@@ -18,6 +18,7 @@ export const METHODS = Object.freeze([
   "account_payments",
   "stake_get",
   "validator_list",
+  "proposal_list",
   "validator_history",
   "beacon_get",
   "task_get",

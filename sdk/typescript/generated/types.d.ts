@@ -20,7 +20,7 @@ export type Reason = "reward" | "verification_fee" | "refund" | "won_dispute" | 
 export type Event = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed;
 export type EventName = "submitted" | "solver_drawn" | "accepted" | "reseated" | "demanded" | "cut" | "checkpoint_posted" | "completed" | "diverged" | "scored" | "state_changed" | "tainted" | "round_closed" | "lottery_drawn" | "verifier_drawn" | "watcher_drawn" | "verdict_committed" | "verdict_published" | "verdict_disclosed" | "committee_drawn" | "committee_ended" | "attested" | "profiler_drawn" | "profile_committed" | "profile_published" | "profiling_ended" | "dispute_opened" | "verdict_challenged" | "profile_challenged" | "accused" | "dispute_moved" | "dispute_ended" | "member_convicted" | "paid" | "slashed";
 /** The fields of a transaction's action; `action` says which it is. */
-export type ActionBody = BodyTransfer | BodyBond | BodyUnbond | BodySubmitTask | BodyAcceptTask | BodyPostCheckpoint | BodyCompleteTask | BodyCancelTask | BodyCommitVerdict | BodyPublishVerdict | BodyOpenDispute | BodyRevealMove | BodySelectMove | BodyProveMove | BodyAttestAvailability | BodyDeclareDivergence | BodyDiscloseVerdict | BodyChallengeVerdict | BodyRegisterValidator | BodyUnjail | BodyRegisterTerms | BodyCommitProfile | BodyPublishProfile | BodyChallengeProfile | BodyJoinBeacon | BodyContribute | BodyLeaveBeacon | BodyDeclineTask | BodyAccuse | BodyReportEquivocation | BodyReseat | BodyDemand;
+export type ActionBody = BodyTransfer | BodyBond | BodyUnbond | BodySubmitTask | BodyAcceptTask | BodyPostCheckpoint | BodyCompleteTask | BodyCancelTask | BodyCommitVerdict | BodyPublishVerdict | BodyOpenDispute | BodyRevealMove | BodySelectMove | BodyProveMove | BodyAttestAvailability | BodyDeclareDivergence | BodyDiscloseVerdict | BodyChallengeVerdict | BodyRegisterValidator | BodyUnjail | BodyRegisterTerms | BodyCommitProfile | BodyPublishProfile | BodyChallengeProfile | BodyJoinBeacon | BodyContribute | BodyLeaveBeacon | BodyDeclineTask | BodyAccuse | BodyReportEquivocation | BodyReseat | BodyDemand | BodyProposeParams | BodyProposeUpgrade | BodyProposeHalt | BodyVote;
 
 export interface NodeStatus {
   chain_id: string;
@@ -29,6 +29,7 @@ export interface NodeStatus {
   engine: "solo" | "cometbft";
   /** of the software */
   version: string;
+  /** of the chain */
   protocol_version: number;
   /** of the last committed block */
   height: Height;
@@ -51,6 +52,8 @@ export interface NodeStatus {
   uptime_s: number;
   /** what a unit of gas costs in the next block (FEE-2) */
   base_fee: Amount;
+  /** what validators have voted for next (GOV-8); null: nothing */
+  plan: Plan | null;
 }
 
 /** what waits for a block */
@@ -129,6 +132,8 @@ export interface Params {
   duty_gas_max: number;
   duty_wait_blocks: number;
   standstill_blocks: number;
+  vote_blocks: number;
+  vote_delay_blocks: number;
   raw: Hex;
 }
 
@@ -323,6 +328,43 @@ export interface Validator {
   is_banned: boolean;
   /** in all so far */
   slashed: Amount;
+}
+
+export interface Plan {
+  kind: "upgrade" | "halt";
+  /** the first block after it */
+  height: Height;
+  /** of that block */
+  protocol_version: number;
+}
+
+export interface Proposal {
+  id: Hash;
+  proposer: Account;
+  kind: "params" | "upgrade" | "halt";
+  /** empty unless it is of parameters */
+  changes: ProposalChangesItem[];
+  /** of an upgrade: its first block, 0 to cancel the planned one; else null */
+  height: number | null;
+  /** of an upgrade */
+  protocol_version: number | null;
+  /** those in favour */
+  votes: Account[];
+  /** that they have now */
+  power_in_favour: number;
+  /** of the set; more than two thirds pass */
+  power_total: number;
+  has_passed: boolean;
+  /** it is dropped with this block unless it has passed */
+  ends: Height;
+  /** takes effect with the end of this block, if it has passed */
+  effective: Height | null;
+}
+
+export interface ProposalChangesItem {
+  param: "gas_price_min" | "block_gas_max" | "task_value_max" | "work_price" | "validator_stake_min" | "validators_max" | "downtime_blocks" | "jail_blocks";
+  /** amounts in grains */
+  value: number;
 }
 
 export interface ValidatorChange {
@@ -1648,6 +1690,33 @@ export interface BodyDemand {
   member: Account;
 }
 
+/** What `propose_params` asks for. */
+export interface BodyProposeParams {
+  changes: BodyProposeParamsChangesItem[];
+}
+
+export interface BodyProposeParamsChangesItem {
+  param: "gas_price_min" | "block_gas_max" | "task_value_max" | "work_price" | "validator_stake_min" | "validators_max" | "downtime_blocks" | "jail_blocks";
+  /** amounts in grains */
+  value: number;
+}
+
+/** What `propose_upgrade` asks for. */
+export interface BodyProposeUpgrade {
+  height: Height;
+  protocol_version: number;
+}
+
+/** What `propose_halt` asks for. */
+export interface BodyProposeHalt {
+}
+
+/** What `vote` asks for. */
+export interface BodyVote {
+  proposal: Hash;
+  in_favour: boolean;
+}
+
 export interface ChainWaitAnswer {
   height: Height;
 }
@@ -1747,6 +1816,13 @@ export interface ValidatorListAnswer {
   validators: Validator[];
 }
 
+export interface ProposalListAnswer {
+  /** by proposer */
+  proposals: Proposal[];
+  /** by height */
+  plans: Plan[];
+}
+
 export interface ValidatorHistoryAnswer {
   changes: ValidatorChange[];
   next_cursor: Cursor;
@@ -1827,6 +1903,8 @@ export interface Methods {
   "stake_get": { params: { account: Account | Hash; }; result: StakeGetAnswer; };
   /** Every account that is or was a validator. */
   "validator_list": { params: {  }; result: ValidatorListAnswer; };
+  /** What validators vote on, and what they have planned. Proposals that have passed stay in the list until they take effect (GOV-7). */
+  "proposal_list": { params: {  }; result: ProposalListAnswer; };
   /** How validators changed: power, key, jail, ban and what they were slashed. */
   "validator_history": { params: { account?: Account | Hash; limit?: number; cursor?: Cursor; }; result: ValidatorHistoryAnswer; item: ValidatorChange; };
   /** The beacon: seats, secrets and the open round. */
@@ -1887,6 +1965,8 @@ export interface Calls {
   stake_get(params: Methods["stake_get"]["params"], options?: CallOptions): Promise<Methods["stake_get"]["result"]>;
   /** Every account that is or was a validator. */
   validator_list(params?: Methods["validator_list"]["params"], options?: CallOptions): Promise<Methods["validator_list"]["result"]>;
+  /** What validators vote on, and what they have planned. Proposals that have passed stay in the list until they take effect (GOV-7). */
+  proposal_list(params?: Methods["proposal_list"]["params"], options?: CallOptions): Promise<Methods["proposal_list"]["result"]>;
   /** How validators changed: power, key, jail, ban and what they were slashed. */
   validator_history(params?: Methods["validator_history"]["params"], options?: CallOptions): Promise<Methods["validator_history"]["result"]>;
   /** The beacon: seats, secrets and the open round. */

@@ -102,6 +102,7 @@ await call('chain_wait', { after: 0, timeout_ms: 1000 });
 await call('fee_history', { count: 3 });
 await list('validator_history', 'changes');
 await call('validator_list');
+await call('proposal_list');
 
 const accounts = new Set();
 const actions = new Set();

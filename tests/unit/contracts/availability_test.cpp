@@ -6,7 +6,7 @@
 #include <set>
 
 #include <contracts/availability/availability.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/verification/verification.hpp>
 #include <tests/unit/contracts/committees.hpp>
 

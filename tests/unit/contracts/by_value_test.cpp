@@ -5,7 +5,7 @@
 #include <limits>
 
 #include <contracts/params/by_value.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
 using namespace assay;

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <contracts/params/gas.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <core/codec/borsh.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
@@ -318,7 +318,7 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     for (int code = 0; code < 256; ++code) {
         ++names[to_string(static_cast<TxError>(code))];
     }
-    CHECK(names.size() == 79);
+    CHECK(names.size() == 83);
     CHECK(std::string(to_string(TaskState::kSettled)) == "settled");
     CHECK(std::string(to_string(Reason::kUndisclosed)) == "undisclosed");
     CHECK(std::string(to_string(Reason::kProfilingFee)) == "profiling_fee");

@@ -11,7 +11,7 @@
 #include <contracts/beacon/contributing.hpp>
 #include <contracts/beacon/rounds.hpp>
 #include <contracts/chain/invariants.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/beacon/draw.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>

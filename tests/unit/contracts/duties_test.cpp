@@ -13,7 +13,7 @@
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
 namespace assay::contracts::test {

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <contracts/arbitration/arbitration.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <tests/unit/contracts/distances.hpp>
 #include <tests/unit/contracts/evaluations.hpp>

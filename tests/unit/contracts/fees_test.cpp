@@ -147,7 +147,7 @@ TEST_CASE("FEE-4: a proposal holds only what is valid, the sender's next, and pa
     Chain chain;
     chain.run_block({chain.make_tx(chain.submitter, Transfer{chain.pauper.id, {3 * kCoin}}, 0, {kCoin})});
     const std::string id = kChainId;
-    Proposal proposal(chain.view, id, chain.params, Height{chain.height.value + 1});
+    BlockProposal proposal(chain.view, id, chain.params, Height{chain.height.value + 1});
     const auto add = [&](const Bytes& tx) {
         const auto opened = proposal.open(make_entry(tx, tx_hash(tx), chain.params));
         if (opened) {

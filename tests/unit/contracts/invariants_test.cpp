@@ -42,14 +42,23 @@ TEST_CASE("INV-1: money that appears or vanishes is seen") {
           }) == std::nullopt);
 }
 
-TEST_CASE("INV-2: parameters and genesis supply are fixed and what is burned stays burned") {
+TEST_CASE("INV-2: what no vote changes and genesis supply are fixed and what is burned stays burned") {
     Chain chain;
     const TaskId task = chain.challenge_task();
-    CHECK(verdict_on(chain, [&](Overlay& s) {
-              Params params = get_params(s);
-              params.gas_price_min = {1};
-              set_params(s, params);
-          }) == InvariantError::kFixed);
+    const auto after = [&](const std::function<void(Params&)>& change) {
+        return verdict_on(chain, [&](Overlay& s) {
+            Params params = get_params(s);
+            change(params);
+            set_params(s, params);
+        });
+    };
+    CHECK(after([](Params& p) { p.jail_blocks += 1; }) == std::nullopt);
+    CHECK(after([](Params& p) { p.jail_blocks = 0; }) == InvariantError::kFixed);
+    CHECK(after([](Params& p) { p.tax_bps += 1; }) == InvariantError::kFixed);
+    CHECK(after([](Params& p) { p.unbonding_blocks += 1; }) == InvariantError::kFixed);
+    CHECK(after([](Params& p) { p.vote_delay_blocks = 1; }) == InvariantError::kFixed);
+    CHECK(after([](Params& p) { p.protocol_version += 1; }) == InvariantError::kFixed);
+    CHECK(verdict_on(chain, [&](Overlay& s) { s.erase(keys::params()); }) == InvariantError::kFixed);
     CHECK(verdict_on(chain, [&](Overlay& s) {
               Supply supply = get_supply(s);
               supply.genesis = {1};

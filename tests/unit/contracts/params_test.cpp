@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/params/gas.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
@@ -33,7 +33,12 @@ TEST_CASE("PAR-1: the default parameters, and those of quick tests, are such tha
 }
 
 TEST_CASE("PAR-13: parameters of another version of the protocol make no chain") {
-    check_refused({[](Params& p) { --p.protocol_version; }, [](Params& p) { ++p.protocol_version; }});
+    for (const std::uint32_t version : {kProtocolVersion - 1, kProtocolVersion + 1}) {
+        Genesis genesis{.chain_id = "test-1", .params = {}, .balances = {}};
+        CHECK(make_genesis(genesis).has_value());
+        genesis.params.protocol_version = version;
+        CHECK(make_genesis(genesis).error() == GenesisError::kParams);
+    }
 }
 
 TEST_CASE("PAR-1.1: every span is 1 to 2 to the power of 30 blocks") {
@@ -41,7 +46,8 @@ TEST_CASE("PAR-1.1: every span is 1 to 2 to the power of 30 blocks") {
          {&Params::unbonding_blocks, &Params::accept_blocks, &Params::commit_blocks, &Params::publish_blocks,
           &Params::challenge_blocks, &Params::dispute_clock_blocks, &Params::dispute_extension_blocks,
           &Params::attest_blocks, &Params::disclose_blocks, &Params::downtime_blocks, &Params::jail_blocks,
-          &Params::contribute_blocks, &Params::decline_blocks, &Params::draw_blocks, &Params::redraw_blocks}) {
+          &Params::contribute_blocks, &Params::decline_blocks, &Params::draw_blocks, &Params::redraw_blocks,
+          &Params::vote_blocks, &Params::vote_delay_blocks}) {
         check_refused({[span](Params& p) { p.*span = 0; }, [span](Params& p) { p.*span = kMaxSpanBlocks + 1; }});
     }
 }

@@ -6,7 +6,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/chain/invariants.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/params/by_value.hpp>
 #include <tests/unit/contracts/distances.hpp>

@@ -3,7 +3,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/params/gas.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 #include <contracts/verification/verification.hpp>
 #include <tests/unit/contracts/committees.hpp>

@@ -9,7 +9,7 @@
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/availability/availability.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/verification/verification.hpp>
 #include <tests/unit/contracts/committees.hpp>

@@ -5,7 +5,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/state/slots.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/params/work.hpp>
 #include <tests/unit/contracts/committees.hpp>
 #include <tests/unit/contracts/fixture.hpp>

@@ -9,7 +9,7 @@
 #include <contracts/params/by_value.hpp>
 #include <contracts/params/gas.hpp>
 #include <contracts/state/params.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <contracts/transaction/transaction.hpp>
 #include <tools/economics/committee.hpp>
 #include <tools/economics/constraints.hpp>

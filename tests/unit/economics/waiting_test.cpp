@@ -10,7 +10,7 @@
 #include <string>
 
 #include <contracts/state/params.hpp>
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <tools/economics/solve.hpp>
 #include <tools/economics/unnamed.hpp>
 

@@ -219,6 +219,7 @@ void add_query_commands(CLI::App& app, Session& session) {
     add(group, session, "search", "What an id, or the beginning of one, names", [&s, a] { return run_search(s, *a); })
         ->add_option("prefix", a->id, "At least 4 digits of an id, the beginning of an address, or a block's number")
         ->required();
+    add_proposals_command(group, session);
     add_proof_command(group, session);
 }
 

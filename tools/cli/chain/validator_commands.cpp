@@ -100,6 +100,7 @@ void add_validator_commands(CLI::App& app, Session& session) {
             return send_and_print(session, *signing_back, contracts::Unjail{});
         };
     });
+    add_governance_commands(group, session);
 }
 
 }  // namespace assay::cli

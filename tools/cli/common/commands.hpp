@@ -25,6 +25,8 @@ void add_verify_command(CLI::App& app, Session& session);
 void add_penalty_command(CLI::App& app, Session& session);
 void add_audit_command(CLI::App& app, Session& session);
 void add_validator_commands(CLI::App& app, Session& session);
+void add_governance_commands(CLI::App& validator, Session& session);  ///< subcommands of `validator`
+void add_proposals_command(CLI::App& group, Session& session);        ///< a subcommand of `query`
 void add_beacon_commands(CLI::App& app, Session& session);
 void add_testnet_command(CLI::App& app, Session& session);
 void add_demo_command(CLI::App& app, Session& session);

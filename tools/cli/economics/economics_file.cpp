@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 #include <verifier/taskdir/task_file.hpp>
 #include <verifier/taskdir/toml_section.hpp>
 

@@ -31,6 +31,7 @@ METHODS = frozenset({
     "account_payments",
     "stake_get",
     "validator_list",
+    "proposal_list",
     "validator_history",
     "beacon_get",
     "task_get",
@@ -135,6 +136,12 @@ class Methods:
     def validator_list(self) -> types.ValidatorListAnswer:
         """Every account that is or was a validator."""
         return cast("types.ValidatorListAnswer", self.call("validator_list", {}))
+
+    def proposal_list(self) -> types.ProposalListAnswer:
+        """What validators vote on, and what they have planned. Proposals that have passed stay in the list until
+        they take effect (GOV-7).
+        """
+        return cast("types.ProposalListAnswer", self.call("proposal_list", {}))
 
     def validator_history(self, *, account: Optional[Union[types.Account, types.Hash]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.ValidatorHistoryAnswer:
         """How validators changed: power, key, jail, ban and what they were slashed. account: only its own
@@ -309,6 +316,12 @@ class AsyncMethods:
     async def validator_list(self) -> types.ValidatorListAnswer:
         """Every account that is or was a validator."""
         return cast("types.ValidatorListAnswer", await self.call("validator_list", {}))
+
+    async def proposal_list(self) -> types.ProposalListAnswer:
+        """What validators vote on, and what they have planned. Proposals that have passed stay in the list until
+        they take effect (GOV-7).
+        """
+        return cast("types.ProposalListAnswer", await self.call("proposal_list", {}))
 
     async def validator_history(self, *, account: Optional[Union[types.Account, types.Hash]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.ValidatorHistoryAnswer:
         """How validators changed: power, key, jail, ban and what they were slashed. account: only its own

@@ -20,6 +20,14 @@ EventName = Literal["submitted", "solver_drawn", "accepted", "reseated", "demand
 Cursor = Optional[str]
 
 
+class Plan(TypedDict):
+    kind: Literal["upgrade", "halt"]
+    # the first block after it
+    height: Height
+    # of that block
+    protocol_version: int
+
+
 class NodeStatusMempool(TypedDict):
     """what waits for a block"""
     txs: int
@@ -33,6 +41,7 @@ class NodeStatus(TypedDict):
     engine: Literal["solo", "cometbft"]
     # of the software
     version: str
+    # of the chain
     protocol_version: int
     # of the last committed block
     height: Height
@@ -55,6 +64,8 @@ class NodeStatus(TypedDict):
     uptime_s: int
     # what a unit of gas costs in the next block (FEE-2)
     base_fee: Amount
+    # what validators have voted for next (GOV-8); null: nothing
+    plan: Optional[Plan]
 
 
 class ParamsHardwareClassesItem(TypedDict):
@@ -132,6 +143,8 @@ class Params(TypedDict):
     duty_gas_max: int
     duty_wait_blocks: int
     standstill_blocks: int
+    vote_blocks: int
+    vote_delay_blocks: int
     raw: Hex
 
 
@@ -207,6 +220,12 @@ class TxSummary(TypedDict):
     error: Optional[str]
     size_bytes: Optional[int]
     gas: Optional[int]
+
+
+class BodyVote(TypedDict):
+    """What `vote` asks for."""
+    proposal: Hash
+    in_favour: bool
 
 
 class BodyUnjail(TypedDict):
@@ -388,6 +407,27 @@ class BodyProveMove(TypedDict):
     divergence: bool
 
 
+class BodyProposeUpgrade(TypedDict):
+    """What `propose_upgrade` asks for."""
+    height: Height
+    protocol_version: int
+
+
+class BodyProposeParamsChangesItem(TypedDict):
+    param: Literal["gas_price_min", "block_gas_max", "task_value_max", "work_price", "validator_stake_min", "validators_max", "downtime_blocks", "jail_blocks"]
+    # amounts in grains
+    value: int
+
+
+class BodyProposeParams(TypedDict):
+    """What `propose_params` asks for."""
+    changes: List[BodyProposeParamsChangesItem]
+
+
+class BodyProposeHalt(TypedDict):
+    """What `propose_halt` asks for."""
+
+
 class BodyPostCheckpoint(TypedDict):
     """What `post_checkpoint` asks for."""
     task: Hash
@@ -544,7 +584,7 @@ class BodyAcceptTask(TypedDict):
 
 
 # The fields of a transaction's action; `action` says which it is.
-ActionBody = Union[BodyTransfer, BodyBond, BodyUnbond, BodySubmitTask, BodyAcceptTask, BodyPostCheckpoint, BodyCompleteTask, BodyCancelTask, BodyCommitVerdict, BodyPublishVerdict, BodyOpenDispute, BodyRevealMove, BodySelectMove, BodyProveMove, BodyAttestAvailability, BodyDeclareDivergence, BodyDiscloseVerdict, BodyChallengeVerdict, BodyRegisterValidator, BodyUnjail, BodyRegisterTerms, BodyCommitProfile, BodyPublishProfile, BodyChallengeProfile, BodyJoinBeacon, BodyContribute, BodyLeaveBeacon, BodyDeclineTask, BodyAccuse, BodyReportEquivocation, BodyReseat, BodyDemand]
+ActionBody = Union[BodyTransfer, BodyBond, BodyUnbond, BodySubmitTask, BodyAcceptTask, BodyPostCheckpoint, BodyCompleteTask, BodyCancelTask, BodyCommitVerdict, BodyPublishVerdict, BodyOpenDispute, BodyRevealMove, BodySelectMove, BodyProveMove, BodyAttestAvailability, BodyDeclareDivergence, BodyDiscloseVerdict, BodyChallengeVerdict, BodyRegisterValidator, BodyUnjail, BodyRegisterTerms, BodyCommitProfile, BodyPublishProfile, BodyChallengeProfile, BodyJoinBeacon, BodyContribute, BodyLeaveBeacon, BodyDeclineTask, BodyAccuse, BodyReportEquivocation, BodyReseat, BodyDemand, BodyProposeParams, BodyProposeUpgrade, BodyProposeHalt, BodyVote]
 
 
 class Tx(TypedDict):
@@ -659,6 +699,35 @@ class Validator(TypedDict):
     is_banned: bool
     # in all so far
     slashed: Amount
+
+
+class ProposalChangesItem(TypedDict):
+    param: Literal["gas_price_min", "block_gas_max", "task_value_max", "work_price", "validator_stake_min", "validators_max", "downtime_blocks", "jail_blocks"]
+    # amounts in grains
+    value: int
+
+
+class Proposal(TypedDict):
+    id: Hash
+    proposer: Account
+    kind: Literal["params", "upgrade", "halt"]
+    # empty unless it is of parameters
+    changes: List[ProposalChangesItem]
+    # of an upgrade: its first block, 0 to cancel the planned one; else null
+    height: Optional[int]
+    # of an upgrade
+    protocol_version: Optional[int]
+    # those in favour
+    votes: List[Account]
+    # that they have now
+    power_in_favour: int
+    # of the set; more than two thirds pass
+    power_total: int
+    has_passed: bool
+    # it is dropped with this block unless it has passed
+    ends: Height
+    # takes effect with the end of this block, if it has passed
+    effective: Optional[Height]
 
 
 class ValidatorChange(TypedDict):
@@ -1708,6 +1777,13 @@ class ValidatorListAnswer(TypedDict):
     validators: List[Validator]
 
 
+class ProposalListAnswer(TypedDict):
+    # by proposer
+    proposals: List[Proposal]
+    # by height
+    plans: List[Plan]
+
+
 class ValidatorHistoryAnswer(TypedDict):
     changes: List[ValidatorChange]
     next_cursor: Cursor
@@ -1795,6 +1871,10 @@ __all__ = [
     "BodyLeaveBeacon",
     "BodyOpenDispute",
     "BodyPostCheckpoint",
+    "BodyProposeHalt",
+    "BodyProposeParams",
+    "BodyProposeParamsChangesItem",
+    "BodyProposeUpgrade",
     "BodyProveMove",
     "BodyPublishProfile",
     "BodyPublishProfileSegmentsItem",
@@ -1812,6 +1892,7 @@ __all__ = [
     "BodyTransfer",
     "BodyUnbond",
     "BodyUnjail",
+    "BodyVote",
     "ChainLightBlockAnswer",
     "ChainProofAnswer",
     "ChainProofCheckpoint",
@@ -1882,8 +1963,12 @@ __all__ = [
     "ParamsHardwareClassesItem",
     "Payment",
     "PendingTx",
+    "Plan",
     "Profile",
     "ProfileSegmentsItem",
+    "Proposal",
+    "ProposalChangesItem",
+    "ProposalListAnswer",
     "Reason",
     "Relative",
     "RoleStake",

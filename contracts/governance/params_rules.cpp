@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <contracts/chain/params_rules.hpp>
+#include <contracts/governance/params_rules.hpp>
 
 #include <algorithm>
 #include <array>
@@ -101,12 +101,25 @@ bool is_lane_valid(const Params& params) {
 }  // namespace
 
 bool are_valid(const Params& params) noexcept {
-    // PAR-1, PAR-13
-    const std::array spans{params.unbonding_blocks,         params.accept_blocks,    params.commit_blocks,
-                           params.publish_blocks,           params.challenge_blocks, params.dispute_clock_blocks,
-                           params.dispute_extension_blocks, params.attest_blocks,    params.disclose_blocks,
-                           params.downtime_blocks,          params.jail_blocks,      params.contribute_blocks,
-                           params.decline_blocks,           params.draw_blocks,      params.redraw_blocks};
+    // PAR-1
+    const std::array spans{
+        params.unbonding_blocks,
+        params.accept_blocks,
+        params.commit_blocks,
+        params.publish_blocks,
+        params.challenge_blocks,
+        params.dispute_clock_blocks,
+        params.dispute_extension_blocks,
+        params.attest_blocks,
+        params.disclose_blocks,
+        params.downtime_blocks,
+        params.jail_blocks,
+        params.contribute_blocks,
+        params.decline_blocks,
+        params.draw_blocks,
+        params.redraw_blocks,
+        params.vote_blocks,
+        params.vote_delay_blocks};
     const bool spans_ok =
         std::all_of(spans.begin(), spans.end(), [](std::uint32_t n) { return n >= 1 && n <= kMaxSpanBlocks; });
     const bool sizes_ok = params.tx_size_max >= kMinTxSize && params.tx_size_max <= kMaxTxSize &&
@@ -125,10 +138,9 @@ bool are_valid(const Params& params) noexcept {
                                params.double_sign_slash_bps <= kBasisPoints && is_trust_bonded(params);
     const bool beacon_ok = params.contributor_bond.grains >= 1 && params.contributors_max <= kMaxContributors &&
                            params.task_value_max.grains >= 1 && awaits_draws(params) && are_jackpots_valid(params);
-    return params.protocol_version == kProtocolVersion && validators_ok && beacon_ok && spans_ok && sizes_ok &&
-           fees_ok && gas_ok && bonds_ok && shares_ok && are_classes_valid(params.hardware_classes) &&
-           params.watchers_per_verdict <= kMaxWatchers && is_profiling_valid(params) && is_waiting_valid(params) &&
-           is_work_valid(params) && is_lane_valid(params);
+    return validators_ok && beacon_ok && spans_ok && sizes_ok && fees_ok && gas_ok && bonds_ok && shares_ok &&
+           are_classes_valid(params.hardware_classes) && params.watchers_per_verdict <= kMaxWatchers &&
+           is_profiling_valid(params) && is_waiting_valid(params) && is_work_valid(params) && is_lane_valid(params);
 }
 
 }  // namespace assay::contracts
