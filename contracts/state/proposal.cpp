@@ -17,10 +17,10 @@ constexpr std::array<const char*, kVotableParams> kNames{"gas_price_min",   "blo
                                                          "work_price",      "validator_stake_min", "validators_max",
                                                          "downtime_blocks", "jail_blocks"};
 
-struct ProposalSource {
+struct ProposalName {
     AccountId sender;
     std::uint64_t nonce = 0;
-    static constexpr auto fields() { return Fields<&ProposalSource::sender, &ProposalSource::nonce>{}; }
+    static constexpr auto fields() { return Fields<&ProposalName::sender, &ProposalName::nonce>{}; }
 };
 
 /// Calls `use` with the parameter's amount, u64 or u32.
@@ -51,7 +51,7 @@ auto with_param(P& params, VotableParam param, const Use& use) {
 
 ProposalId proposal_id(const AccountId& sender, std::uint64_t nonce) noexcept {
     static const crypto::TaggedHash kTag("assay/proposal");  // GOV-1
-    return ProposalId{kTag(codec::encode(ProposalSource{sender, nonce})).data};
+    return ProposalId{kTag(codec::encode(ProposalName{sender, nonce})).data};
 }
 
 const char* to_string(VotableParam param) noexcept { return kNames.at(static_cast<std::size_t>(param) - 1); }

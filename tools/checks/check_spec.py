@@ -18,7 +18,7 @@ ROOMS = ["core/canonical", "core/dispute", "core/merkle", "contracts", "consensu
 PRIVATE = {
     "InnerRef": "how a node stores its tree", "Leaf": "how a node stores its tree", "LogRecord": "the block log's",
     "TaskName": "parts of a tag", "VerdictName": "parts of a tag", "ProfileName": "parts of a tag",
-    "DisputeName": "parts of a tag", "ProfileDisputeName": "parts of a tag", "AccusationName": "parts of a tag", "SeedName": "parts of a tag",
+    "DisputeName": "parts of a tag", "ProposalName": "parts of a tag", "ProfileDisputeName": "parts of a tag", "AccusationName": "parts of a tag", "SeedName": "parts of a tag",
     "KeyClaim": "parts of a tag", "SeatsClaim": "parts of a tag", "Ticket": "parts of a tag",
 }
 # Tags that are a program's own business.
@@ -34,7 +34,7 @@ ROW = re.compile(r"^\| (\d+) \| `(\w+)` \| (.*) \|$")
 NUMBERS = re.compile(r"^\| `(\w+)` \| [^|]* \| (\d+ `.*) \|$")
 WORDS = {"amount": "Amount", "height": "Height", "hash": "Hash256", "hashes": "Hash256", "account": "AccountId",
          "accounts": "AccountId", "task id": "TaskId", "task ids": "TaskId", "dispute id": "DisputeId",
-         "dispute ids": "DisputeId", "bytes": "vec<u8>"}
+         "dispute ids": "DisputeId", "proposal id": "ProposalId", "bytes": "vec<u8>"}
 SIZED = {"AccountId": 32, "ConsensusKey": 32, "ConsensusSignature": 64, "Signature": 64, "Hash256": 32}
 
 

@@ -54,6 +54,10 @@ void add_records(Digests& d) {
     const auto sender = d.make<AccountId>();
     const auto task = task_id(sender, 7);
     d.add("task id", "assay/task", {bytes_of(sender), bytes_of(std::uint64_t{7})}, Hash256{task.data});
+    d.add(
+        "proposal id", "assay/proposal", {bytes_of(sender), bytes_of(std::uint64_t{7})},
+        Hash256{proposal_id(sender, 7).data}
+    );
     const auto opening = d.make<VerdictOpening>();
     const Bytes segment = bytes_of(std::uint32_t{3});
     d.add(

@@ -54,6 +54,9 @@ std::vector<Slot> list_slots(Walker& walker) {
     add(SlotKind::kQueue, {queue}, is.template operator()<QueueEnds>());
     add(SlotKind::kQueue, {queue, {"number", "u64"}}, is.template operator()<Waiting>());
     add(SlotKind::kLane, {}, is.template operator()<Lane>());
+    add(SlotKind::kProposal, {{"proposal", walker.type<ProposalId>()}}, is.template operator()<Proposal>());
+    add(SlotKind::kProposals, {}, is.template operator()<std::vector<OpenProposal>>());
+    add(SlotKind::kPlans, {}, is.template operator()<std::vector<Plan>>());
     return out;
 }
 

@@ -30,6 +30,7 @@ std::vector<Tag> list_tags() {
          {task, {"profiler", "AccountId"}, {"report", "ProfileReport"}, {"salt", "Hash256"}},
          "commitment to a profile"},
         {"assay/program", {{"program", "ProgramCommitment"}}, "id of a program"},
+        {"assay/proposal", {{"sender", "AccountId"}, {"nonce", "u64"}}, "id of a proposal"},
         {"assay/round",
          {{"previous", "Hash256"},
           {"number", "u64"},
