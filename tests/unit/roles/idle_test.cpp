@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <set>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include <contracts/params/by_value.hpp>
