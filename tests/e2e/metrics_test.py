@@ -283,7 +283,8 @@ def check_worker(assayd, root, worker, write):
                     complaints.append(f"a worker without stake has no sample {sample.strip()}")
             if "`assay stake bond verifier" not in first:
                 complaints.append("the log of a worker without stake names no command that adds it: " + first)
-            if again.count("idle: ") != 1:
+            said = [line.split(" assay-worker: ", 1)[-1] for line in again.splitlines()]
+            if any(line == before and line.startswith("idle: ") for before, line in zip(said, said[1:])):
                 complaints.append("a worker says more than once why it is idle: " + again)
             for sample, there in (('assay_worker_idle{reason="no_node"} 1\n', True), ("assay_worker_balance_grains 0\n", False)):
                 if (sample in last) != there:

@@ -93,7 +93,11 @@ void EarningsWatch::look() {
         return;
     }
     looked_at_ = now;
-    read(kPagesAtOnce);
+    try {
+        read(kPagesAtOnce);
+    } catch (const client::RpcError& error) {  // such as a node that has no such method: no reason to do no work
+        context_.reporter.trouble(std::string("what the account earned cannot be read: ") + error.what());
+    }
     if (now - summed_at_ >= kSumEvery) {
         summed_at_ = now;
         if (reader_->earnings() != summed_) {
@@ -114,7 +118,15 @@ void EarningsWatch::report_end(const contracts::Task& task) {
     if (!has_worked_on(task)) {
         return;
     }
-    const TaskTally tally = tally_of(context_.chain.history(task.id), context_.chain.self());
+    TaskTally tally;
+    try {
+        tally = tally_of(context_.chain.history(task.id), context_.chain.self());
+    } catch (const client::RpcError& error) {
+        context_.reporter.trouble(
+            "task " + to_hex(task.id.view()) + " is over, and its payments cannot be read: " + error.what()
+        );
+        return;
+    }
     const std::string id = to_hex(task.id.view());
     const std::string state = contracts::to_string(task.state);
     context_.reporter.notice(

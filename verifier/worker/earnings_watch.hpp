@@ -30,10 +30,11 @@ std::string in_words(const std::map<std::string, Amount>& by_reason);
 class EarningsWatch {
   public:
     explicit EarningsWatch(WorkerContext& context);
-    /// Looks for new payments now and then, those in blocks after the first look. Throws http::NetError or
-    /// client::RpcError.
+    /// Looks for new payments now and then, those in blocks after the first look. Reports a node that answers with an
+    /// error; throws http::NetError.
     void look();
     /// Reports how the task ended for this account, if it worked on it. Call before the journal forgets the task.
+    /// Throws http::NetError.
     void report_end(const contracts::Task& task);
     /// Reports the last payments and the sum. Fails silently: the worker is about to end.
     void finish();

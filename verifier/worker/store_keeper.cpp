@@ -59,12 +59,20 @@ void StoreKeeper::retire(const contracts::Task& task) {
 }
 
 bool StoreKeeper::may_free(const contracts::TaskId& task, bool is_result) {
-    const auto record = context_.chain.rpc().task(task);
-    if (!record || !contracts::is_terminal(record->state) || record->open_disputes != 0) {
+    try {
+        const auto record = context_.chain.rpc().task(task);
+        if (!record || !contracts::is_terminal(record->state) || record->open_disputes != 0) {
+            return false;
+        }
+        // LIN-2: who trains from a result fetches it from here until its own first checkpoint is posted.
+        return !is_result || !context_.chain.has_open_descendants(task);
+    } catch (const client::RpcError& error) {
+        context_.reporter.trouble(
+            "files of task " + to_hex(task.view()) + " stay, because the node answered " + error.name + ": " +
+            error.what()
+        );
         return false;
     }
-    // LIN-2: who trains from a result fetches it from here until its own first checkpoint is posted.
-    return !is_result || !context_.chain.has_open_descendants(task);
 }
 
 void StoreKeeper::tidy() {

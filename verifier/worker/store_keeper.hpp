@@ -32,7 +32,7 @@ class StoreKeeper {
     /// The task has ended: forgets what only its duties needed. Throws JournalError.
     void retire(const contracts::Task& task);
     /// Looks now and then whether files may be deleted, asks the chain about their tasks, and reports what was freed.
-    /// Throws JournalError, http::NetError or client::RpcError.
+    /// Throws JournalError or http::NetError.
     void tidy();
 
   private:

@@ -308,6 +308,13 @@ void work(WorkerContext& context, Role& role, EarningsWatch& earnings) {
     }
 }
 
+void note_not_ready(WorkerContext& context, roles::Idle reason, const std::string& why) {
+    context.reporter.trouble("not ready: " + why);
+    if (context.metrics != nullptr) {
+        context.metrics->set_idle(reason);
+    }
+}
+
 /// Until the node can be reached; whether the worker is ready, and not stopped.
 bool await_node(WorkerContext& context) {
     milliseconds backoff = kBackoffFirst;
@@ -316,11 +323,11 @@ bool await_node(WorkerContext& context) {
             check_node(context);
             return true;
         } catch (const http::NetError& error) {
-            context.reporter.trouble(std::string("not ready, the node cannot be reached: ") + error.what());
+            note_not_ready(context, roles::Idle::kNoNode, note_failure(context, error));
         } catch (const client::RpcError& error) {
-            context.reporter.trouble("not ready, the node answered " + error.name + ": " + error.what());
+            note_not_ready(context, roles::Idle::kNoNode, note_failure(context, error));
         } catch (const NodeBehind& error) {
-            context.reporter.trouble(std::string("not ready: ") + error.what());
+            note_not_ready(context, roles::Idle::kCatchingUp, error.what());
         }
         sleep_unless_stopped(backoff, context.stop);
         backoff = std::min(backoff * 2, kBackoffMax);

@@ -151,8 +151,8 @@ void check_aftermath(CrashNetwork& network, const contracts::Task& task) {
     auto& rpc = network.network().rpc();
     const auto settled = network.await_event("solver", "settled", task.id);
     std::uint64_t reward = 0;
-    for (const auto& payment :
-         rpc.call("account_payments", {{"account", to_hex(task.solver.value().view())}}).at("payments")) {
+    const auto answer = rpc.call("account_payments", {{"account", to_hex(task.solver.value().view())}});
+    for (const auto& payment : answer.at("payments")) {
         reward += payment.at("reason") == "reward" ? demo::grains(payment.at("amount")) : 0;
     }
     CHECK(reward != 0);

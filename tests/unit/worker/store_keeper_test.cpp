@@ -115,6 +115,20 @@ TEST_CASE("LIN-2: a file that another task needs stays when its first task is ov
     CHECK(shelf.files() == 0);
 }
 
+TEST_CASE("a file goes before its row, so that what could not be noted is done again") {
+    const Shelf shelf;
+    Journal journal(shelf.file);
+    const Hash256 artifact = shelf.add(journal, kOver, 1);
+    journal.retire(kOver, {.free_at = kNow, .result_free_at = kNow, .result_from = 0});
+    Journal(shelf.file).note_accepted(kRunning);  // another process: this one cannot write any more
+    CHECK_THROWS_AS(free_file(journal, shelf.store, {kOver, artifact}), JournalError);
+    CHECK(!shelf.store.has(artifact));
+    Journal again(shelf.file);
+    REQUIRE(again.retained().size() == 1);
+    CHECK(free_file(again, shelf.store, {kOver, artifact}) == 0);
+    CHECK(again.retained().empty());
+}
+
 /// Retires the task and frees its files, and says so after each step.
 [[noreturn]] void free_all(const Shelf& shelf, int said) {
     try {
