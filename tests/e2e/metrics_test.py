@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The metrics of a node, and what is written about them.
+"""The metrics of a node and of a worker, and what is written about them.
 
     metrics_test.py names ASSAYD ROOT [--write]   a node's scrape, the page of metrics, rules, dashboards and the runbook agree
     metrics_test.py rules ASSAYD ROOT             promtool accepts the scrape and the rules, and the rules' own tests pass
+    metrics_test.py worker ASSAYD ROOT ASSAY_WORKER [--write]   the same of a worker's scrape and page; it says why it is idle
 
 `names` serves a recorded chain (assayd inspect) and a chain of its own (assayd start) and scrapes both; --write writes the
 table of docs/operations/metrics.md. `rules` exits 77 where promtool is not installed (Debian: the package prometheus).
+`worker` starts a verifier that has no stake, and takes its node away. What `names` and `rules` check of a worker's metrics
+is that the page has them, since the worker is not built everywhere.
 """
 import json
 import os
@@ -21,6 +24,7 @@ import urllib.request
 
 NAME = re.compile(r"\b(?:assay|process)_[a-z0-9_]+\b")
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
+WORKER_BEGIN, WORKER_END = "<!-- worker table: begin -->\n", "<!-- worker table: end -->\n"
 SECONDS_MAX = 60
 
 
@@ -82,6 +86,13 @@ def table(known):
     return "".join(rows)
 
 
+def declared(text):
+    """The metrics of a worker as its table on the page has them: name -> [type, help, labels]."""
+    part = text[text.index(WORKER_BEGIN):text.index(WORKER_END)]
+    rows = re.findall(r"^\| `([a-z0-9_]+)` \| (\w+) \| ([^|]*) \| (.*) \|$", part, re.MULTILINE)
+    return {name: [kind, words, set(re.findall(r"`([a-z_]+)`", labels))] for name, kind, labels, words in rows}
+
+
 def names_in(text, known):
     """The metrics that a query or a rule names, without the suffixes of histograms."""
     out = set()
@@ -121,7 +132,7 @@ def check_alerts(root, known):
         url = re.search(r'runbook_url: "([^"#]+)#([^"]+)"', body)
         if not url or not (root / url.group(1)).exists() or url.group(2) not in anchors(root / url.group(1)):
             complaints.append(f"alert {alert}: its runbook_url leads nowhere")
-        complaints += [f"alert {alert} names {name}, which the node does not have" for name in names_in(body, known) - set(known)]
+        complaints += [f"alert {alert} names {name}, which nothing has" for name in names_in(body, known) - set(known)]
         if f"alertname: {alert}\n" not in tested:
             complaints.append(f"alert {alert} has no test")
     return complaints if len(parts) > 10 else ["alerts.yml has hardly any alerts"]
@@ -135,8 +146,8 @@ def check_dashboards(root, known):
         used = set().union(*(names_in(query, known) for query in queries))
         if not used:
             complaints.append(f"{file.name} has no queries")
-        complaints += [f"{file.name} names {name}, which the node does not have" for name in sorted(used - set(known))]
-    return complaints if len(files) >= 3 else complaints + ["there are fewer than three dashboards"]
+        complaints += [f"{file.name} names {name}, which nothing has" for name in sorted(used - set(known))]
+    return complaints if len(files) >= 4 else complaints + ["there are fewer than four dashboards"]
 
 
 def check_counts(node, scrape):
@@ -201,10 +212,105 @@ def check_names(assayd, root, write):
         page.write_text(wanted, encoding="utf-8")
     elif wanted != text:
         complaints.append(f"{page.relative_to(root)} is stale: metrics_test.py names ... --write")
-    complaints += check_alerts(root, known) + check_dashboards(root, known)
+    everything = {**declared(text), **known}
+    complaints += check_alerts(root, everything) + check_dashboards(root, everything)
     for complaint in complaints:
         print(complaint)
     print(f"metrics: {len(known)} families, {len(complaints)} complaints")
+    return 1 if complaints else 0
+
+
+class Worker:
+    """A verifier without stake as a child, with its metrics on any free port of loopback."""
+
+    def __init__(self, worker, node_url, home):
+        home.mkdir()
+        key = home / "key"
+        key.write_text("11" * 32 + "\n")
+        key.chmod(0o600)
+        self.home, self.log = home, home / "log.txt"
+        with open(home / "out.txt", "w", encoding="utf-8") as out, open(home / "err.txt", "w", encoding="utf-8") as err:
+            self.process = subprocess.Popen(
+                [worker, "verify", "--home", str(home), "--key-hex-file", str(key), "--node", node_url, "--log-file", str(self.log),
+                 "--metrics-address", "127.0.0.1", "--metrics-port", "0"], stdout=out, stderr=err)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate(timeout=60)
+
+    def await_text(self, of, wanted):
+        """Calls `of` until what it returns has `wanted`; the last that it returned."""
+        until, text = time.monotonic() + SECONDS_MAX, ""
+        while wanted not in text and time.monotonic() < until:
+            if self.process.poll() is not None:
+                raise RuntimeError("assay-worker has ended: " + (self.home / "err.txt").read_text() + self.said())
+            time.sleep(0.1)
+            text = of()
+        return text
+
+    def said(self):
+        return self.log.read_text(encoding="utf-8") if self.log.exists() else ""
+
+    def scrape(self):
+        address = self.home / "metrics_address"
+        if not address.exists():
+            return ""
+        with urllib.request.urlopen(address.read_text().strip(), timeout=20) as answer:
+            return answer.read().decode("utf-8")
+
+
+def check_worker(assayd, root, worker, write):
+    complaints = []
+    with tempfile.TemporaryDirectory(prefix="assay-metrics-") as folder:
+        folder = pathlib.Path(folder)
+        subprocess.run([assayd, "init", "--home", str(folder / "node")], check=True, capture_output=True, timeout=60)
+        with Node(assayd, "start", folder / "node") as node:
+            verifier = Worker(worker, node.rpc, folder / "worker")
+            with verifier:
+                idle = 'assay_worker_idle{reason="no_stake"} 1\n'
+                scrape = verifier.await_text(verifier.scrape, idle)
+                first = verifier.await_text(verifier.said, "idle: ")
+                time.sleep(5)  # it looks every three seconds, and says nothing twice
+                again = verifier.said()
+                node.process.terminate()
+                node.process.wait(timeout=30)
+                last = verifier.await_text(verifier.scrape, 'assay_worker_node_errors_total{kind="unreachable"}')
+            for sample in (idle, "assay_worker_balance_grains 0\n", 'assay_worker_stake_grains{role="verifier",part="free"} 0\n'):
+                if sample not in scrape:
+                    complaints.append(f"a worker without stake has no sample {sample.strip()}")
+            if "`assay stake bond verifier" not in first:
+                complaints.append("the log of a worker without stake names no command that adds it: " + first)
+            said = [line.split(" assay-worker: ", 1)[-1] for line in again.splitlines()]
+            if any(line == before and line.startswith("idle: ") for before, line in zip(said, said[1:])):
+                complaints.append("a worker says more than once why it is idle: " + again)
+            for sample, there in (('assay_worker_idle{reason="no_node"} 1\n', True), ("assay_worker_balance_grains 0\n", False)):
+                if (sample in last) != there:
+                    complaints.append(f"without a node, the sample {sample.strip()} is {'missing' if there else 'there'}")
+            if (folder / "worker/metrics_address").exists():
+                complaints.append("metrics_address is left after the worker has ended")
+    page = root / "docs/operations/metrics.md"
+    text = page.read_text(encoding="utf-8")
+    known, other = families(scrape), families(last)
+    for name in known:
+        known[name][2] |= other[name][2]
+        known[name][2] |= declared(text).get(name, [0, 0, set()])[2] if not known[name][2] else set()
+    own = {name: row for name, row in known.items() if name.startswith("assay_")}
+    wanted = text[:text.index(WORKER_BEGIN)] + WORKER_BEGIN + table(own) + text[text.index(WORKER_END):]
+    if write:
+        page.write_text(wanted, encoding="utf-8")
+    elif wanted != text:
+        complaints.append(f"{page.relative_to(root)} is stale: metrics_test.py worker ... --write")
+    promtool = find_promtool()
+    if promtool:
+        run = subprocess.run([promtool, "check", "metrics"], input=scrape, capture_output=True, text=True, timeout=120)
+        if run.returncode != 0 or run.stderr.strip():
+            complaints.append("promtool: " + run.stdout + run.stderr)
+    for complaint in complaints:
+        print(complaint)
+    print(f"metrics: {len(own)} families of a worker, {len(complaints)} complaints")
     return 1 if complaints else 0
 
 
@@ -233,10 +339,12 @@ def check_rules(assayd, root):
 
 
 def main():
-    if len(sys.argv) < 4 or sys.argv[1] not in ("names", "rules"):
+    if len(sys.argv) < 4 or sys.argv[1] not in ("names", "rules", "worker"):
         print(__doc__)
         return 2
     assayd, root = sys.argv[2], pathlib.Path(sys.argv[3]).resolve()
+    if sys.argv[1] == "worker":
+        return check_worker(assayd, root, sys.argv[4], "--write" in sys.argv)
     return check_names(assayd, root, "--write" in sys.argv) if sys.argv[1] == "names" else check_rules(assayd, root)
 
 

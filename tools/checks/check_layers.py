@@ -62,7 +62,7 @@ ROOMS = {
                       "verifier/engine", "verifier/artifacts"], ["json", "toml", "boost", "openssl"], False),
     "verifier/group": (CORE + ["core/canonical", "core/dispute", "verifier/compile/program", "verifier/plan", "verifier/engine"],
                        [], False),
-    "verifier/worker": (RULES + ["core/command", "core/keys", "core/system", "core/system/log"] + CLIENT +
+    "verifier/worker": (RULES + ["core/command", "core/keys", "core/system", "core/system/log", "core/system/metrics"] + CLIENT +
                         ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/group",
                          "verifier/roles"],
                         ["json", "cli11", "sqlite", "system"], False),

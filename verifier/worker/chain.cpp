@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/chain.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <utility>
@@ -123,7 +124,9 @@ void Chain::refresh() {
         }
         if (contracts::is_terminal(task->state)) {
             over_.insert(id);
-            tasks_.erase(id);
+            if (tasks_.erase(id) != 0) {
+                were_open_.insert(id);
+            }
             ended_.push_back(*std::move(task));
         } else {
             // What was published before a cut asks for nothing any more (GRP-7).
@@ -132,6 +135,44 @@ void Chain::refresh() {
             });
             tasks_.insert_or_assign(id, *std::move(task));
         }
+    }
+}
+
+void Chain::drop_ended(const contracts::TaskId& task) {
+    std::erase_if(ended_, [&](const contracts::Task& each) { return each.id == task; });
+    std::erase_if(checkpoints_, [&](const auto& item) { return item.first.first == task; });
+    were_open_.erase(task);
+}
+
+bool Chain::has_open_descendants(const contracts::TaskId& task) {
+    try {
+        const auto lineage = rpc_.call("task_lineage", {{"task", to_hex(task.view())}});
+        const auto& descendants = lineage.at("descendants");
+        const auto is_open = [](const nlohmann::json& relative) {
+            using contracts::TaskState;
+            const auto state = relative.at("state").get<std::string>();
+            const auto ends = {
+                TaskState::kSettled, TaskState::kConvicted, TaskState::kCancelled, TaskState::kExpired,
+                TaskState::kRefused};
+            return std::none_of(ends.begin(), ends.end(), [&](TaskState end) {
+                return state == contracts::to_string(end);
+            });
+        };
+        return !lineage.at("complete").get<bool>() || std::any_of(descendants.begin(), descendants.end(), is_open);
+    } catch (const nlohmann::json::exception&) {
+        throw bad_answer("task_lineage");
+    }
+}
+
+Chain::Look Chain::look() {
+    try {
+        const auto status = rpc_.call("node_status");
+        return {
+            .height = status.at("height").get<std::uint64_t>(),
+            .time_ms = status.at("time_ms").get<std::uint64_t>(),
+            .block_interval_ms = status.at("block_interval_ms").get<std::uint64_t>()};
+    } catch (const nlohmann::json::exception&) {
+        throw bad_answer("node_status");
     }
 }
 
@@ -156,7 +197,10 @@ Chain::Listing Chain::listing(contracts::Role role) {
                  .memory = terms.at("memory").get<std::uint64_t>(),
                  .replay_blocks = terms.at("replay_blocks").get<std::uint32_t>()},
             .score = stake.at("score").get<std::uint64_t>(),
-            .is_unlisted = stake.at("is_unlisted").get<bool>()};
+            .is_unlisted = stake.at("is_unlisted").get<bool>(),
+            .free = Amount{grains_of(stake.at("free"))},
+            .declined_until =
+                stake.at("declined_until").is_null() ? 0 : stake.at("declined_until").get<std::uint64_t>()};
     } catch (const nlohmann::json::exception&) {
         throw bad_answer("stake_get");
     }

@@ -40,17 +40,30 @@ class Chain {
     void refresh();
     /// Tasks that had not ended at the last refresh, without the verdicts that a cut has dropped.
     const std::map<contracts::TaskId, contracts::Task>& tasks() const { return tasks_; }
-    /// Tasks that refresh() found to have ended since the last drop_ended().
+    /// Tasks that refresh() found to have ended and that drop_ended() has not dropped.
     const std::vector<contracts::Task>& ended() const { return ended_; }
-    void drop_ended() { ended_.clear(); }
+    /// Whether a task of ended() was open at an earlier refresh(); else it ended before this process looked.
+    bool was_open(const contracts::TaskId& task) const { return were_open_.contains(task); }
+    void drop_ended(const contracts::TaskId& task);
+    /// Whether a task that was built upon this one, directly or not, has not ended.
+    bool has_open_descendants(const contracts::TaskId& task);
 
     std::uint64_t height() const { return height_; }
+    /// The node's last block, and the time between two that it is configured with.
+    struct Look {
+        std::uint64_t height = 0;
+        std::uint64_t time_ms = 0;  ///< since 1970, of the block
+        std::uint64_t block_interval_ms = 0;
+    };
+    Look look();
     Amount free_stake(contracts::Role role);
-    /// What is registered for the role (HW-2, TRM-1), and whether the account is excluded from draws (TASK-6).
+    /// What is registered for the role (HW-2, TRM-1), and what hinders the account from being drawn.
     struct Listing {
         contracts::Terms terms;
         std::uint64_t score = 0;
-        bool is_unlisted = false;
+        bool is_unlisted = false;  ///< TASK-6
+        Amount free{};
+        std::uint64_t declined_until = 0;  ///< TASK-15: height; 0: it has declined nothing of late
     };
     Listing listing(contracts::Role role);
     /// Time of the block at `height`, in milliseconds since 1970.
@@ -97,6 +110,7 @@ class Chain {
     std::map<contracts::TaskId, contracts::Task> tasks_;
     std::set<contracts::TaskId> over_;
     std::vector<contracts::Task> ended_;
+    std::set<contracts::TaskId> were_open_;  ///< of ended_
     std::map<std::pair<contracts::TaskId, std::uint32_t>, contracts::Checkpoint> checkpoints_;
     std::map<Hash256, Failures> failures_;
     std::optional<contracts::Params> params_;

@@ -14,6 +14,7 @@
 #include <core/dispute/player.hpp>
 #include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/measuring.hpp>
+#include <verifier/worker/worker_metrics.hpp>
 
 namespace assay::worker {
 namespace {
@@ -256,6 +257,10 @@ bool Checker::run(
         return context_.interlude();
     };
     std::string reason;
+    const auto began = std::chrono::steady_clock::now();
+    if (context_.metrics != nullptr) {
+        context_.metrics->set_idle(std::nullopt);
+    }
     try {
         const auto claimed_step = segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
         const bool is_exact = contracts::is_exact(task, segment);
@@ -263,6 +268,9 @@ bool Checker::run(
         const auto end = execute(task, artifacts, segment, std::move(before), progress);
         if (!end) {
             return false;
+        }
+        if (context_.metrics != nullptr) {
+            context_.metrics->add_replayed(std::chrono::steady_clock::now() - began);
         }
         if (end->diverged_at && end->diverged_at != claimed_step) {
             reason = "step " + std::to_string(*end->diverged_at) + " diverged, which the solver does not say";

@@ -51,6 +51,8 @@ struct Arguments {
     std::string output = "text";
     log::Options log{.program = "assay-worker"};
     std::string params_node;  ///< whose table of classes a benchmark is held against
+    double keep_checkpoints_h = 24;
+    double keep_results_h = 720;
     double seconds = 3.0;
     bool is_benchmark = false;
     std::string cell_file;       ///< the machines of a cell
@@ -167,6 +169,33 @@ void add_sources(CLI::App& command, Arguments& args) {
         ));
 }
 
+/// What stays of tasks that are over, and what is shown to Prometheus.
+void add_keeping(CLI::App& command, Arguments& args) {
+    constexpr double kHoursMax = 1e6;
+    command
+        .add_option(
+            "--keep-checkpoints", args.keep_checkpoints_h,
+            "Hours for which the checkpoints of a task stay in the store after it is over"
+        )
+        ->check(CLI::Range(0.0, kHoursMax))
+        ->capture_default_str();
+    command
+        .add_option(
+            "--keep-results", args.keep_results_h,
+            "Hours for which the last checkpoint of a settled task stays, which its submitter fetches"
+        )
+        ->check(CLI::Range(0.0, kHoursMax))
+        ->capture_default_str();
+    command.add_flag("--keep-all", args.worker.keep.all, "Delete nothing of what this worker has made");
+    command.add_option(
+        "--metrics-address", args.worker.metrics_address,
+        "Show metrics to Prometheus at this address, without authentication; none by default"
+    );
+    command.add_option("--metrics-port", args.worker.metrics_port, "Their port; 0: any free one")
+        ->needs("--metrics-address")
+        ->capture_default_str();
+}
+
 void add_role(CLI::App& command, Arguments& args) {
     add_common(command, args);
     add_listen(command, args);
@@ -207,6 +236,7 @@ void add_role(CLI::App& command, Arguments& args) {
     command.add_option("--disk-reserve", args.worker.reserve_bytes, "Disk space kept free for disputes, e.g. 1GiB")
         ->transform(CLI::AsSizeValue(false))
         ->default_str("1GiB");
+    add_keeping(command, args);
     command.add_option("--seed", args.worker.seed, "Seed of a whistleblower's checking order")->capture_default_str();
     command.add_flag(
         "--reset-breaker", args.worker.reset_breaker,
@@ -317,6 +347,8 @@ int run(Arguments& args, const Flavour& flavour) {
     }
     set_listen(args);
     args.worker.json_progress = args.progress == "json";
+    args.worker.keep.checkpoints_s = static_cast<std::uint64_t>(args.keep_checkpoints_h * 3'600);
+    args.worker.keep.results_s = static_cast<std::uint64_t>(args.keep_results_h * 3'600);
     args.worker.engine.memory_bytes = memory_max(args.worker);
     struct sigaction action {};
     action.sa_handler = on_signal;

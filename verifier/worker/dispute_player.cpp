@@ -11,6 +11,7 @@
 #include <verifier/worker/measuring.hpp>
 #include <verifier/worker/profiler.hpp>
 #include <verifier/worker/runner.hpp>
+#include <verifier/worker/worker_metrics.hpp>
 
 namespace assay::worker {
 
@@ -63,6 +64,9 @@ std::vector<contracts::Dispute> DisputePlayer::open_disputes(const std::vector<c
 bool DisputePlayer::attend(const std::vector<contracts::Task>& tasks) {
     bool moved = false;
     const std::vector<contracts::Dispute> open = open_disputes(tasks);
+    if (context_.metrics != nullptr) {
+        context_.metrics->set_disputes(open, context_.chain.self(), context_.chain.height());
+    }
     const std::set<contracts::DisputeId> resting = answered(open);
     for (const contracts::Dispute& dispute : open) {
         if (resting.contains(dispute.id) ||

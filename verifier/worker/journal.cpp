@@ -6,74 +6,29 @@
 #include <string>
 
 #include <core/codec/borsh.hpp>
+#include <verifier/worker/journal_values.hpp>
 
 namespace assay::worker {
 namespace {
 
 namespace fs = std::filesystem;
-using Row = JournalFile::Row;
-using Value = JournalFile::Value;
+using journal::decode;
+using journal::fixed_of;
+using journal::get;
+using journal::is_null;
+using journal::number_of;
+using journal::optional_hash;
+using journal::place_of;
+using journal::Row;
+using journal::task_of;
+using journal::to_value;
+using journal::Value;
 
 constexpr std::int64_t kNoProbe = -1;
 
-template <class Fixed>
-Value to_value(const Fixed& fixed) {
-    const ByteView view = fixed.view();
-    return Bytes(view.begin(), view.end());
-}
-Value to_value(std::uint64_t number) { return static_cast<std::int64_t>(number); }
-template <class T>
-Value to_value(const std::optional<T>& value) {
-    return value ? to_value(*value) : Value();
-}
-
-bool is_null(const Value& value) { return std::holds_alternative<std::monostate>(value); }
-
-/// A column that is of another type than was written is damage.
-template <class T>
-const T& get(const Value& value) {
-    const T* const out = std::get_if<T>(&value);
-    if (out == nullptr) {
-        throw JournalError("a column has another type than this version writes");
-    }
-    return *out;
-}
-
-std::uint64_t number_of(const Value& value) { return static_cast<std::uint64_t>(get<std::int64_t>(value)); }
-
-template <class Fixed>
-Fixed fixed_of(const Value& value) {
-    const Bytes& bytes = get<Bytes>(value);
-    Fixed out;
-    if (bytes.size() != out.data.size()) {
-        throw JournalError(
-            "a hash has " + std::to_string(bytes.size()) + " bytes instead of " + std::to_string(out.data.size())
-        );
-    }
-    std::copy(bytes.begin(), bytes.end(), out.data.begin());
-    return out;
-}
-
-std::optional<Hash256> optional_hash(const Value& value) {
-    return is_null(value) ? std::nullopt : std::optional(fixed_of<Hash256>(value));
-}
-
-contracts::TaskId task_of(const Row& row) { return fixed_of<contracts::TaskId>(row.at(0)); }
-
-Journal::Place place_of(const Row& row) { return {task_of(row), static_cast<std::uint32_t>(number_of(row.at(1)))}; }
-
-template <class T>
-T decode(const Value& value) {
-    auto out = codec::decode<T>(get<Bytes>(value));
-    if (!out) {
-        throw JournalError("a record cannot be decoded");
-    }
-    return *std::move(out);
-}
-
 /// The tables with what is forgotten with a task, and those with what is not.
-constexpr std::array kOfTask{"checkpoints", "verdicts", "profiles", "replays", "disputed", "checked"};
-constexpr std::array kForever{"accepted", "slashes", "facts"};
+constexpr std::array kOfTask{"checkpoints", "verdicts", "profiles", "replays", "disputed", "checked", "made"};
+constexpr std::array kForever{"accepted", "slashes", "facts", "retained"};
 
 constexpr const char* kAddDisputed = "INSERT OR IGNORE INTO disputed VALUES (?)";
 constexpr const char* kAddAccepted = "INSERT OR IGNORE INTO accepted VALUES (?)";
@@ -155,6 +110,15 @@ void Journal::load_promises() {
     });
     file_->read("SELECT task FROM accepted", [this](const Row& row) { accepted_.insert(task_of(row)); });
     file_->read("SELECT task, place FROM slashes", [this](const Row& row) { slashes_.insert(place_of(row)); });
+    file_->read("SELECT task, artifact, size_bytes FROM made", [this](const Row& row) {
+        made_[task_of(row)][fixed_of<Hash256>(row.at(1))] = number_of(row.at(2));
+    });
+    file_->read("SELECT task, artifact, size_bytes, free_at, is_result FROM retained", [this](const Row& row) {
+        retained_[{task_of(row), fixed_of<Hash256>(row.at(1))}] = {
+            .size_bytes = number_of(row.at(2)),
+            .free_at = number_of(row.at(3)),
+            .is_result = number_of(row.at(4)) != 0};
+    });
 }
 
 void Journal::settle() {
@@ -207,6 +171,14 @@ void Journal::write_all() {
     }
     for (const Place& slash : slashes_) {
         write_place(kAddSlash, slash);
+    }
+    for (const auto& [task, files] : made_) {
+        for (const auto& [artifact, size_bytes] : files) {
+            write_made(task, artifact, size_bytes);
+        }
+    }
+    for (const auto& [file, retained] : retained_) {
+        write_retained(file, retained);
     }
     write_facts();
 }
@@ -390,21 +362,27 @@ void Journal::reset_breaker() {
     save([&] { write_facts(); });
 }
 
-void Journal::forget(const TaskId& task) {
+std::size_t Journal::erase(const TaskId& task) {
     const auto is_of_task = [&task](const auto& item) { return item.first.first == task; };
-    std::size_t erased = checkpoints_.erase(task) + disputed_.erase(task) + profiles_.erase(task);
+    std::size_t erased = checkpoints_.erase(task) + disputed_.erase(task) + profiles_.erase(task) + made_.erase(task);
     erased += std::erase_if(verdicts_, is_of_task) + std::erase_if(replays_, is_of_task);
     erased += std::erase_if(divergences_, is_of_task);
     const auto is_of_task_of_probe = [&task](const auto& item) { return item.first.first.first == task; };
     erased += std::erase_if(probes_, is_of_task_of_probe);
     erased += std::erase_if(checked_, is_of_task);
     std::erase_if(kept_replays_, is_of_task_of_probe);
-    if (erased != 0) {
-        save([&] {
-            for (const char* table : kOfTask) {
-                write_task((std::string("DELETE FROM ") + table + " WHERE task = ?").c_str(), task);
-            }
-        });
+    return erased;
+}
+
+void Journal::write_forgotten(const TaskId& task) {
+    for (const char* table : kOfTask) {
+        write_task((std::string("DELETE FROM ") + table + " WHERE task = ?").c_str(), task);
+    }
+}
+
+void Journal::forget(const TaskId& task) {
+    if (erase(task) != 0) {
+        save([&] { write_forgotten(task); });
     }
 }
 

@@ -95,6 +95,33 @@ class Journal {
     void reset_breaker();
     bool knows_slash(const Place& slash) const { return slashes_.contains(slash); }
 
+    /// Notes a file in the store that is no checkpoint of the task and was made for it. Throws JournalError.
+    void note_made(const TaskId& task, const Hash256& artifact, std::uint64_t size_bytes);
+
+    /// A file in the store whose task has ended, and which may be deleted from a time on.
+    struct Retained {
+        std::uint64_t size_bytes = 0;
+        std::uint64_t free_at = 0;  ///< Unix time in seconds
+        bool is_result = false;     ///< the last checkpoint, from which another task may start
+        bool operator==(const Retained&) const = default;
+    };
+    using File = std::pair<TaskId, Hash256>;
+    const std::map<File, Retained>& retained() const { return retained_; }
+    /// Whether another task than the file's, open or ended, has the same artifact.
+    bool is_shared(const File& file) const;
+    /// The file was deleted. Throws JournalError.
+    void drop_retained(const File& file);
+
+    /// Whether anything is kept of a task that retire() or forget() would remove.
+    bool knows(const TaskId& task) const;
+    /// forget(), and from now on retained() has the task's files in the store. `times` has the earliest times of their
+    /// deletion in Unix seconds, and the index from which on checkpoints are results.
+    struct Times {
+        std::uint64_t free_at = 0;
+        std::uint64_t result_free_at = 0;
+        std::size_t result_from = 0;
+    };
+    void retire(const TaskId& task, const Times& times);
     /// Removes everything about a task that has ended, except its slashes and that it was accepted. Throws
     /// JournalError.
     void forget(const TaskId& task);
@@ -116,6 +143,10 @@ class Journal {
     void write_task(const char* statement, const TaskId& task);
     void write_check(const Place& segment, const AccountId& verifier);
     void write_facts();
+    void write_made(const TaskId& task, const Hash256& artifact, std::uint64_t size_bytes);
+    void write_retained(const File& file, const Retained& retained);
+    std::size_t erase(const TaskId& task);
+    void write_forgotten(const TaskId& task);
     std::map<Probe, Roots> replays_to_keep() const;
 
     std::unique_ptr<JournalFile> file_;
@@ -131,6 +162,8 @@ class Journal {
     std::set<std::pair<Place, AccountId>> checked_;
     std::set<TaskId> accepted_;
     std::set<Place> slashes_;
+    std::map<TaskId, std::map<Hash256, std::uint64_t>> made_;  ///< sizes
+    std::map<File, Retained> retained_;
     std::uint64_t checks_ = 0;
     std::uint16_t listen_port_ = 0;
     std::optional<std::string> breaker_;

@@ -29,6 +29,14 @@ constexpr const char* kTables = R"(
     CREATE TABLE facts (name TEXT PRIMARY KEY, fact) WITHOUT ROWID;
 )";
 
+/// Tables that version 1 had not from the beginning. A program that does not know them leaves them as they are.
+constexpr const char* kLaterTables = R"(
+    CREATE TABLE IF NOT EXISTS made (task BLOB, artifact BLOB, size_bytes INTEGER NOT NULL,
+        PRIMARY KEY (task, artifact)) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS retained (task BLOB, artifact BLOB, size_bytes INTEGER NOT NULL,
+        free_at INTEGER NOT NULL, is_result INTEGER NOT NULL, PRIMARY KEY (task, artifact)) WITHOUT ROWID;
+)";
+
 }  // namespace
 
 /// One prepared statement.
@@ -153,6 +161,7 @@ void JournalFile::make_or_check() {
             throw JournalError(path_.string() + " is damaged");
         }
     });
+    execute(kLaterTables);
 }
 
 void JournalFile::read(const char* query, const std::function<void(const Row&)>& row) const {

@@ -178,7 +178,7 @@ std::uint64_t OfferDesk::queued_us() const {
 }
 
 bool OfferDesk::decline(const contracts::Task& task, roles::Offer why, const roles::OfferView& view) {
-    declined_.insert(task.id);
+    declined_[task.id] = why;
     context_.reporter.event(
         {{"event", "declined"},
          {"task", to_hex(task.id.view())},
@@ -243,7 +243,7 @@ bool OfferDesk::takes(
         throw;
     } catch (const std::exception& error) {
         context_.reporter.trouble("task " + to_hex(task.id.view()) + ": its first step cannot be run: " + error.what());
-        declined_.insert(task.id);
+        declined_[task.id] = std::nullopt;
         return false;
     }
     if (const roles::Offer offer = roles::decide_offer(view); offer != roles::Offer::kTake) {

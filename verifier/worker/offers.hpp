@@ -5,7 +5,6 @@
 #include <future>
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include <verifier/roles/offer.hpp>
@@ -51,6 +50,8 @@ class OfferDesk {
     );
     /// Whether the task has been declined.
     bool has_declined(const contracts::TaskId& task) const { return declined_.contains(task); }
+    /// The declined tasks with the reason; nullopt: the first step could not be run.
+    const std::map<contracts::TaskId, std::optional<roles::Offer>>& declined() const { return declined_; }
     /// TASK-6: registers the solver again after a task of it lapsed, with the terms that were registered before.
     /// Returns whether it did.
     bool list_again();
@@ -74,7 +75,7 @@ class OfferDesk {
 
     WorkerContext& context_;
     std::optional<Trying> trying_{};
-    std::set<contracts::TaskId> declined_{};
+    std::map<contracts::TaskId, std::optional<roles::Offer>> declined_{};
     std::map<contracts::TaskId, std::uint64_t> estimates_{};  ///< estimated duration of accepted tasks, in microseconds
 };
 

@@ -17,6 +17,13 @@ const char* to_string(Mode mode) noexcept;
 /// The role whose stake backs the mode; kSolver for kServe, which has none.
 contracts::Role role_of(Mode mode) noexcept;
 
+/// How long the files that a worker made stay after their task has ended.
+struct KeepOptions {
+    std::uint64_t checkpoints_s = 24 * 3'600;   ///< of checkpoints, in seconds
+    std::uint64_t results_s = 30 * 24 * 3'600;  ///< of the last checkpoint of a settled task
+    bool all = false;                           ///< nothing is deleted
+};
+
 struct WorkerOptions {
     Mode mode = Mode::kServe;
     std::string node_url = "http://127.0.0.1:26600";
@@ -49,6 +56,9 @@ struct WorkerOptions {
     /// than before, because others join.
     bool admits = false;
     std::string link_address{};  ///< where the other members of such a group reach this machine; empty: in none
+    KeepOptions keep{};
+    std::string metrics_address{};   ///< empty: no metrics
+    std::uint16_t metrics_port = 0;  ///< 0: any free one
     bool json_progress = false;
     bool reset_breaker = false;
 };

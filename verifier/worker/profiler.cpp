@@ -102,7 +102,8 @@ contracts::ProfileSegment Profiler::profile_segment(
     const States replayed = replay_from(context_, artifacts, segment, before);
     native = run_natively(*artifacts, segment, before, context_.options.engine);
     const artifacts::Leaves leaves = artifacts::leaves_of(native);
-    artifacts::store_state(artifacts->program, native, leaves, context_.store);
+    const auto stored = artifacts::store_state(artifacts->program, native, leaves, context_.store);
+    context_.journal.note_made(task.id, stored.hash, stored.size_bytes);
     const auto measuring = prepare_measuring(*artifacts, before, replayed, native, task.tolerance->profile_seed);
     contracts::ProfileSegment out;
     out.native_root = artifacts::root_of_leaves(program::types_of(artifacts->program.state), leaves);

@@ -10,6 +10,7 @@
 
 #include <core/canonical/executor.hpp>
 #include <verifier/compile/program/models.hpp>
+#include <verifier/worker/idle_watch.hpp>
 #include <verifier/worker/offers.hpp>
 
 namespace assay::worker {
@@ -76,26 +77,13 @@ void check_clock(WorkerContext& context) {
     }
     const auto skew = static_cast<std::int64_t>(now_ms() - context.chain.block_time(next));
     if (std::abs(skew) > kSkewMaxMs) {
+        // Blocks that the node executes now may have been made long ago.
+        if (look_at_node(context.chain) == roles::NodeState::kCatchesUp) {
+            throw NodeBehind("the node is catching up: its last block is old, and newer ones follow fast");
+        }
         throw NotReady(
             "this machine's clock is " + std::to_string(std::abs(skew) / 1'000) + " s " +
             (skew > 0 ? "ahead of" : "behind") + " the time of a block that was just made; set it"
-        );
-    }
-}
-
-void check_stake(WorkerContext& context) {
-    if (context.options.join_grains != 0) {
-        return;  // a bond of its own is to come
-    }
-    const contracts::Role role = role_of(context.options.mode);
-    const contracts::Params& params = context.chain.params();
-    const Amount least = role == contracts::Role::kSolver     ? params.solver_bond
-                         : role == contracts::Role::kVerifier ? params.verifier_bond
-                                                              : params.challenger_bond;
-    if (context.chain.free_stake(role) < least) {
-        context.reporter.trouble(
-            "the free stake as " + std::string(contracts::to_string(role)) + " is less than the bond of " +
-            std::to_string(least.grains) + " grains: nothing can be taken on until there is more"
         );
     }
 }
@@ -161,7 +149,6 @@ void check_device(const engine::EngineOptions& options) {
 void check_node(WorkerContext& context) {
     static_cast<void>(context.chain.chain_id());  // proven against what this home has pinned, or pinned now
     check_clock(context);
-    check_stake(context);
     report_terms(context);
 }
 

@@ -34,6 +34,13 @@ void Reporter::line(const std::string& text) {
 }
 
 void Reporter::event(const nlohmann::ordered_json& event) {
+    print(event);
+    if (observer_) {
+        observer_(event);
+    }
+}
+
+void Reporter::print(const nlohmann::ordered_json& event) {
     const std::string text =
         json_ ? event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) : to_human(event);
     line(text);
@@ -49,7 +56,17 @@ void Reporter::trouble(const std::string& text) {
     }
     log::warning(text);
     if (json_) {
-        event({{"event", "trouble"}, {"reason", text}});
+        print({{"event", "trouble"}, {"reason", text}});
+    }
+}
+
+void Reporter::notice(const std::string& text, const nlohmann::ordered_json& event) {
+    log::info(text);
+    if (json_) {
+        print(event);
+    }
+    if (observer_) {
+        observer_(event);
     }
 }
 

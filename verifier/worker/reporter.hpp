@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -23,9 +25,18 @@ class Reporter {
     /// Reports a problem in the log, and as an event if the format is JSON. An immediate repetition is not
     /// printed.
     void trouble(const std::string& text);
+    /// Says something in the log, and prints `event` if the format is JSON.
+    void notice(const std::string& text, const nlohmann::ordered_json& event);
+
+    /// Calls `observer` with every event, on the thread that reports it. To be set before there are others.
+    using Observer = std::function<void(const nlohmann::ordered_json& event)>;
+    void observe(Observer observer) { observer_ = std::move(observer); }
 
   private:
+    void print(const nlohmann::ordered_json& event);
+
     bool json_;
+    Observer observer_;
     std::mutex mutex_;
     std::string last_trouble_;
 };

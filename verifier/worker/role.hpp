@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 
 #include <contracts/state/task.hpp>
+#include <verifier/roles/offer.hpp>
 
 namespace assay::worker {
 
@@ -23,6 +26,8 @@ class Role {
     virtual bool labour() = 0;
     /// Drops what is kept for a task that has ended.
     virtual void forget(const contracts::TaskId& task) = 0;
+    /// Tasks that this role has looked at and does not take, with the reason; nullopt: a step of it could not be run.
+    virtual std::map<contracts::TaskId, std::optional<roles::Offer>> declined() const { return {}; }
 };
 
 std::unique_ptr<Role> make_solver(WorkerContext& context);

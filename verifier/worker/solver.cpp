@@ -26,6 +26,7 @@
 #include <verifier/worker/seating.hpp>
 #include <verifier/worker/together.hpp>
 #include <verifier/worker/trainer.hpp>
+#include <verifier/worker/training_report.hpp>
 #include <verifier/worker/verdict_watch.hpp>
 #include <verifier/worker/worker_context.hpp>
 
@@ -47,7 +48,8 @@ class Solver final : public Role {
           shelf_(context),
           group_(context, shelf_),
           seating_(context),
-          together_(context, shelf_) {}
+          together_(context, shelf_),
+          reports_(context) {}
 
     bool disputes() override { return disputes_.attend(ours()); }
 
@@ -85,8 +87,11 @@ class Solver final : public Role {
         together_.forget(task);
         seating_.forget(task);
         stopped_.erase(task);
+        reports_.forget(task);
         offers_.forget(task);
     }
+
+    std::map<contracts::TaskId, std::optional<roles::Offer>> declined() const override { return offers_.declined(); }
 
   private:
     static artifacts::Urgency urgency_of(const contracts::Task& task) {
@@ -330,32 +335,40 @@ class Solver final : public Role {
 
     /// Trains a slice; when a segment is finished, stores its checkpoint.
     bool train(const contracts::Task& task, std::uint32_t segment) {
-        return guarded(task, [&] {
-            if (segment < contracts::first_segment(task.spec)) {
-                return inherit(task);
-            }
-            if (group_.is_ahead(task.id, segment)) {
-                return group_.train_ahead(task, segment, kSlice) || finish_ahead(task, segment);
-            }
-            const auto together = together_.train(task, segment, kSlice);
-            if (together == TogetherLead::Progress::kFinished) {
-                const auto artifacts = context_.artifacts(task);
-                keep_end(task, *artifacts, segment, together_.state(task.id), std::nullopt);
-            }
-            if (together) {
-                return *together != TogetherLead::Progress::kWaits;
-            }
-            Trainer* trainer = trainer_of(task, segment);
-            if (trainer == nullptr) {
-                return false;
-            }
-            const bool finished = trainer->advance(kSlice);
-            report(task, *trainer);
-            if (finished) {
-                store(task, *trainer);
-            }
-            return true;
-        });
+        const auto began = std::chrono::steady_clock::now();
+        const bool has_trained = guarded(task, [&] { return train_slice(task, segment); });
+        if (has_trained) {
+            const bool is_finished = shelf_.count(task.id) > segment;
+            reports_.note_time(task.id, std::chrono::steady_clock::now() - began, is_finished);
+        }
+        return has_trained;
+    }
+
+    bool train_slice(const contracts::Task& task, std::uint32_t segment) {
+        if (segment < contracts::first_segment(task.spec)) {
+            return inherit(task);
+        }
+        if (group_.is_ahead(task.id, segment)) {
+            return group_.train_ahead(task, segment, kSlice) || finish_ahead(task, segment);
+        }
+        const auto together = together_.train(task, segment, kSlice);
+        if (together == TogetherLead::Progress::kFinished) {
+            const auto artifacts = context_.artifacts(task);
+            keep_end(task, *artifacts, segment, together_.state(task.id), std::nullopt);
+        }
+        if (together) {
+            return *together != TogetherLead::Progress::kWaits;
+        }
+        Trainer* trainer = trainer_of(task, segment);
+        if (trainer == nullptr) {
+            return false;
+        }
+        const bool finished = trainer->advance(kSlice);
+        reports_.progress(task, *trainer);
+        if (finished) {
+            store(task, *trainer);
+        }
+        return true;
     }
 
     /// Calls `work`; if the engine fails, the training is tried again.
@@ -427,25 +440,9 @@ class Solver final : public Role {
         return trainers_.emplace(task.id, std::move(trainer)).first->second.get();
     }
 
-    void report(const contracts::Task& task, const Trainer& trainer) {
-        if (trainer.segment() == 0) {
-            return;
-        }
-        const double rate = trainer.steps_per_s();
-        const auto left = static_cast<double>(task.spec.steps - trainer.steps_done());
-        context_.reporter.event(
-            {{"event", "train"},
-             {"task", to_hex(task.id.view())},
-             {"step", trainer.steps_done()},
-             {"steps", task.spec.steps},
-             {"loss", static_cast<double>(trainer.loss().value_or(0.0F))},
-             {"steps_per_s", rate},
-             {"eta_s", rate > 0 ? left / rate : 0.0}}
-        );
-    }
-
     void store(const contracts::Task& task, Trainer& trainer) {
         const auto artifacts = context_.artifacts(task);
+        reports_.note_loss(task, trainer);
         const bool goes_on =
             keep_end(task, *artifacts, trainer.segment(), trainer.state(), trainer.diverged_at()) && !task.group;
         if (goes_on && !trainer.diverged_at()) {
@@ -480,6 +477,7 @@ class Solver final : public Role {
     GroupTraining group_;
     Seating seating_;
     Together together_;
+    TrainingReport reports_;
     std::map<contracts::TaskId, std::unique_ptr<Trainer>> trainers_;
     std::set<contracts::TaskId> stopped_;  ///< tasks whose training cannot go on
 };

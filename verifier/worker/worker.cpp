@@ -17,11 +17,17 @@
 #include <verifier/artifacts/fetcher.hpp>
 #include <verifier/artifacts/server.hpp>
 #include <verifier/worker/contributor.hpp>
+#include <verifier/worker/earnings_watch.hpp>
+#include <verifier/worker/idle_watch.hpp>
+#include <verifier/worker/losses.hpp>
+#include <verifier/worker/metrics_service.hpp>
 #include <verifier/worker/readiness.hpp>
 #include <verifier/worker/link_desk.hpp>
 #include <verifier/worker/seat_desk.hpp>
+#include <verifier/worker/store_keeper.hpp>
 #include <verifier/worker/told.hpp>
 #include <verifier/worker/worker_context.hpp>
+#include <verifier/worker/worker_metrics.hpp>
 
 namespace assay::worker {
 namespace {
@@ -130,10 +136,13 @@ class HomeLock {
     std::optional<system::FileLock> lock_;
 };
 
-/// Waits for a block later than `after` or for something that was asked for, in pieces short enough to notice a signal.
+/// Waits for a block later than `after`, for something that was asked for, or until it is time to say why there is
+/// nothing to do; in pieces short enough to notice a signal.
 Height wait_for_news(const WorkerContext& context, Height after, std::uint64_t fetched) {
     Height height = after;
-    while (!context.stop && height <= after && context.fetcher.finished() == fetched) {
+    const auto until = std::chrono::steady_clock::now() + IdleWatch::kPatience;
+    while (!context.stop && height <= after && context.fetcher.finished() == fetched &&
+           std::chrono::steady_clock::now() < until) {
         height = context.chain.rpc().wait_for_block(after, kPoll);
     }
     return std::max(height, after);
@@ -146,6 +155,21 @@ void sleep_unless_stopped(milliseconds span, const std::atomic<bool>& stop) {
     }
 }
 
+/// Counts a call to the node that failed, and returns what to say of it.
+std::string note_failure(const WorkerContext& context, const http::NetError& error) {
+    if (context.metrics != nullptr) {
+        context.metrics->add_node_error("unreachable");
+    }
+    return std::string("the node cannot be reached, trying again: ") + error.what();
+}
+
+std::string note_failure(const WorkerContext& context, const client::RpcError& error) {
+    if (context.metrics != nullptr) {
+        context.metrics->add_node_error(error.name);
+    }
+    return "the node answered " + error.name + ": " + error.what();
+}
+
 /// Attends to what is urgent, also while something long is computed: disputes, and whatever only has to be sent.
 class Urgent {
   public:
@@ -155,6 +179,12 @@ class Urgent {
     bool attend() {
         const Attending attending(*this);
         context_.chain.refresh();
+        if (context_.metrics != nullptr) {
+            context_.metrics->set_tasks(
+                context_.chain.tasks(), context_.chain.self(), role_of(context_.options.mode), context_.chain.height()
+            );
+            context_.metrics->set_breaker(context_.journal.breaker().has_value());
+        }
         return role_.prompt();
     }
     /// The same between the steps of a computation, now and then; what fails is tried again.
@@ -166,9 +196,9 @@ class Urgent {
         try {
             attend();
         } catch (const http::NetError& error) {
-            context_.reporter.trouble(std::string("the node cannot be reached, trying again: ") + error.what());
+            context_.reporter.trouble(note_failure(context_, error));
         } catch (const client::RpcError& error) {
-            context_.reporter.trouble("the node answered " + error.name + ": " + error.what());
+            context_.reporter.trouble(note_failure(context_, error));
         } catch (const artifacts::StoreError& error) {
             context_.reporter.trouble(error.what());
         }
@@ -221,8 +251,22 @@ void outlast_full_disk(WorkerContext& context, Role& role, const std::string& wh
     }
 }
 
-void work(WorkerContext& context, Role& role) {
+/// Says how tasks ended, and drops what only their duties needed.
+void conclude(WorkerContext& context, Role& role, EarningsWatch& earnings, StoreKeeper& keeper) {
+    while (!context.chain.ended().empty()) {
+        const contracts::Task task = context.chain.ended().front();
+        earnings.report_end(task);
+        role.forget(task.id);
+        context.forget(task.id);
+        keeper.retire(task);
+        context.chain.drop_ended(task.id);
+    }
+}
+
+void work(WorkerContext& context, Role& role, EarningsWatch& earnings) {
     BreakerWatch breaker(context);
+    StoreKeeper keeper(context);
+    IdleWatch idle(context);
     Urgent urgent(context, role);
     context.attend_urgent = [&urgent] { urgent.interlude(); };
     Height seen;
@@ -234,16 +278,16 @@ void work(WorkerContext& context, Role& role) {
             bool busy = urgent.attend();
             busy = role.labour() || busy;
             breaker.look();
-            for (const contracts::Task& task : context.chain.ended()) {
-                role.forget(task.id);
-                context.forget(task.id);
-                context.journal.forget(task.id);
-            }
-            context.chain.drop_ended();
-            if (!busy) {
+            earnings.look();
+            conclude(context, role, earnings, keeper);
+            keeper.tidy();
+            if (busy) {
+                idle.note_busy();
+            } else {
                 if (was_busy) {
                     system::release_free_memory();  // of states: other workers of this machine may need it
                 }
+                idle.note_idle(role);
                 seen = wait_for_news(context, seen, fetched);
             }
             was_busy = busy;
@@ -253,14 +297,21 @@ void work(WorkerContext& context, Role& role) {
         } catch (const artifacts::StoreError& error) {
             outlast_full_disk(context, role, error.what());
         } catch (const http::NetError& error) {
-            context.reporter.trouble(std::string("the node cannot be reached, trying again: ") + error.what());
+            idle.note_no_node(note_failure(context, error));
             sleep_unless_stopped(backoff, context.stop);
             backoff = std::min(backoff * 2, kBackoffMax);
         } catch (const client::RpcError& error) {
-            context.reporter.trouble("the node answered " + error.name + ": " + error.what());
+            idle.note_no_node(note_failure(context, error));
             sleep_unless_stopped(backoff, context.stop);
             backoff = std::min(backoff * 2, kBackoffMax);
         }
+    }
+}
+
+void note_not_ready(WorkerContext& context, roles::Idle reason, const std::string& why) {
+    context.reporter.trouble("not ready: " + why);
+    if (context.metrics != nullptr) {
+        context.metrics->set_idle(reason);
     }
 }
 
@@ -272,9 +323,11 @@ bool await_node(WorkerContext& context) {
             check_node(context);
             return true;
         } catch (const http::NetError& error) {
-            context.reporter.trouble(std::string("not ready, the node cannot be reached: ") + error.what());
+            note_not_ready(context, roles::Idle::kNoNode, note_failure(context, error));
         } catch (const client::RpcError& error) {
-            context.reporter.trouble("not ready, the node answered " + error.name + ": " + error.what());
+            note_not_ready(context, roles::Idle::kNoNode, note_failure(context, error));
+        } catch (const NodeBehind& error) {
+            note_not_ready(context, roles::Idle::kCatchingUp, error.what());
         }
         sleep_unless_stopped(backoff, context.stop);
         backoff = std::min(backoff * 2, kBackoffMax);
@@ -291,6 +344,37 @@ std::unique_ptr<Role> make_role(Mode mode, WorkerContext& context) {
         default:
             return make_solver(context);
     }
+}
+
+/// Works in the role until the worker is told to stop. The node has been checked.
+void serve_and_work(WorkerContext& context, const crypto::SecretKey& key, artifacts::ArtifactServer& server) {
+    const WorkerOptions& options = context.options;
+    auto role = context.behaviour.role(context);
+    if (!role) {
+        role = make_role(options.mode, context);
+    }
+    EarningsWatch earnings(context);
+    context.reporter.line(
+        std::string("assay-worker ready: role ") + to_string(options.mode) + ", account " +
+        crypto::to_address(context.chain.self()) + ", artifacts " + server.url()
+    );
+    const auto service = system::ServiceManager::of_this_process();
+    service.ready(std::string("role ") + to_string(options.mode) + ", artifacts " + server.url());
+    if (context.journal.breaker()) {
+        context.reporter.trouble(
+            "the circuit breaker is open (" + *context.journal.breaker() + "): no new work until --reset-breaker"
+        );
+    }
+    std::optional<Contributor> contributor;
+    if (options.mode == Mode::kVerify && options.contributes) {
+        contributor.emplace(options.node_url, options.home, options.pins, key, context.reporter, context.stop);
+    }
+    work(context, *role, earnings);
+    service.stopping();
+    contributor.reset();
+    earnings.finish();
+    server.stop();
+    context.reporter.event({{"event", "stopping"}});
 }
 
 }  // namespace
@@ -317,10 +401,13 @@ int run_worker(
     SeatDesk seats;
     LinkDesk links;
     ToldByTask statements(options.home);
+    Losses losses(options.home / "losses", key);
     const auto server = listen(options, journal, store, cache, behaviour, [&](const http::HttpRequest& request) {
         auto answer = seats.answer(request);
+        answer = answer ? answer : losses.answer(request);
         return answer ? answer : links.answer(request);
     });
+    const Metered metered(options, key.account(), reporter, store, cache.store());
     WorkerContext context{
         .options = options,
         .reporter = reporter,
@@ -333,32 +420,12 @@ int run_worker(
         .artifacts_url = server->url(),
         .seats = &seats,
         .links = &links,
-        .statements = &statements};
-    if (!await_node(context)) {
-        return 0;
+        .statements = &statements,
+        .metrics = metered.metrics(),
+        .losses = &losses};
+    if (await_node(context)) {
+        serve_and_work(context, key, *server);
     }
-    auto role = behaviour.role(context);
-    if (!role) {
-        role = make_role(options.mode, context);
-    }
-    reporter.line(
-        std::string("assay-worker ready: role ") + to_string(options.mode) + ", account " +
-        crypto::to_address(chain.self()) + ", artifacts " + server->url()
-    );
-    const auto service = system::ServiceManager::of_this_process();
-    service.ready(std::string("role ") + to_string(options.mode) + ", artifacts " + server->url());
-    if (journal.breaker()) {
-        reporter.trouble("the circuit breaker is open (" + *journal.breaker() + "): no new work until --reset-breaker");
-    }
-    std::optional<Contributor> contributor;
-    if (options.mode == Mode::kVerify && options.contributes) {
-        contributor.emplace(options.node_url, options.home, options.pins, key, reporter, stop);
-    }
-    work(context, *role);
-    service.stopping();
-    contributor.reset();
-    server->stop();
-    reporter.event({{"event", "stopping"}});
     return 0;
 }
 

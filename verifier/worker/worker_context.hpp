@@ -24,8 +24,10 @@ namespace assay::worker {
 inline constexpr std::chrono::milliseconds kPoll{1'000};
 
 class LinkDesk;
+class Losses;
 class SeatDesk;
 class ToldByTask;
+class WorkerMetrics;
 
 /// What our canonical replay says about a segment that is judged by distance (VER-17), without its probe root.
 struct Judged {
@@ -49,6 +51,8 @@ struct WorkerContext {
     SeatDesk* seats = nullptr;         ///< what a lead offers; never null while a solver works
     LinkDesk* links = nullptr;         ///< where members meet that compute each step together; likewise
     ToldByTask* statements = nullptr;  ///< what they told this one; likewise
+    WorkerMetrics* metrics = nullptr;  ///< null unless somebody asked for metrics
+    Losses* losses = nullptr;          ///< never null while a solver works
 
     /// Starts fetching a task's artifacts in the background. Does nothing if they are loaded or known to be unusable.
     /// With `segment`, of the dataset only the rows of that segment are fetched (ART-19).

@@ -16,6 +16,8 @@
 #include <tests/unit/artifacts/files.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 #include <tools/demo/network.hpp>
+#include <client/http/http.hpp>
+#include <verifier/artifacts/claimed_losses.hpp>
 #include <verifier/artifacts/server.hpp>
 
 namespace assay::worker {
@@ -57,14 +59,32 @@ class CrashNetwork {
         params.disclose_blocks = 400;
         params.challenge_blocks = 10;
         network_.start_nodes(params, 50);
-        hire("verifier", Role::kVerifier, "verify");
-        hire("solver", Role::kSolver, "solve");
+        hire("verifier", Role::kVerifier, {"verify"});
+        hire("solver", Role::kSolver, {"solve", "--keep-checkpoints", "0"});
     }
 
-    void hire(const std::string& name, Role role, const std::string& mode) {
+    void hire(const std::string& name, Role role, const std::vector<std::string>& arguments) {
         const contracts::Bond bond{.role = role, .amount = Amount{50 * kAsy}};
         REQUIRE(network_.rpc().send(network_.key(name), bond).code == 0);
-        network_.start_worker(name, {mode});
+        network_.start_worker(name, arguments);
+    }
+
+    /// Waits for an event of the worker about the task, and returns it; null if it does not come in time.
+    nlohmann::json await_event(const std::string& worker, const std::string& event, const contracts::TaskId& task) {
+        const auto give_up_at = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+        while (std::chrono::steady_clock::now() < give_up_at) {
+            for (auto& heard : network_.take_events()) {
+                heard_.push_back(std::move(heard));
+            }
+            for (const auto& heard : heard_) {
+                if (heard.worker == worker && heard.event.value("event", "") == event &&
+                    heard.event.value("task", "") == to_hex(task.view())) {
+                    return heard.event;
+                }
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+        return nullptr;
     }
 
     void kill_and_restart(const std::string& name, const std::string& mode) {
@@ -117,7 +137,44 @@ class CrashNetwork {
     artifacts::ContentStore store_{home_.path() / "store"};
     artifacts::ArtifactServer server_{{}, store_};
     demo::Network network_;
+    std::vector<demo::WorkerEvent> heard_;
 };
+
+/// How much the solver says that the task paid as its reward, in the event.
+std::uint64_t reward_in(const nlohmann::json& settled) {
+    return settled.is_object() && settled.at("paid").contains("reward") ? demo::grains(settled.at("paid").at("reward"))
+                                                                        : 0;
+}
+
+/// The task was settled: what its workers say of it, serve of it and delete of it.
+void check_aftermath(CrashNetwork& network, const contracts::Task& task) {
+    auto& rpc = network.network().rpc();
+    const auto settled = network.await_event("solver", "settled", task.id);
+    std::uint64_t reward = 0;
+    const auto answer = rpc.call("account_payments", {{"account", to_hex(task.solver.value().view())}});
+    for (const auto& payment : answer.at("payments")) {
+        reward += payment.at("reason") == "reward" ? demo::grains(payment.at("amount")) : 0;
+    }
+    CHECK(reward != 0);
+    CHECK(reward_in(settled) == reward);
+    const auto paid = network.await_event("solver", "paid", task.id);
+    REQUIRE(paid.is_object());
+    CHECK(paid.at("role") == "solver");
+    CHECK(network.await_event("verifier", "settled", task.id).is_object());
+
+    const auto last = rpc.checkpoint(task.id, task.checkpoints - 1).value();
+    const auto losses =
+        artifacts::decode_losses(http::http_get(last.location + artifacts::losses_target(task.id)).body);
+    REQUIRE(losses.has_value());
+    CHECK(losses->account == task.solver);
+    CHECK(losses->losses.size() == task.checkpoints - 1);  // the initialisation has none
+
+    const auto freed = network.await_event("solver", "freed", task.id);
+    REQUIRE(freed.is_object());
+    CHECK(freed.at("files") == task.checkpoints - 1);
+    CHECK(freed.at("is_all") == false);  // the result stays for its submitter
+    CHECK(artifacts::ContentStore(network.network().worker_home("solver") / "store").entries().size() == 1);
+}
 
 TEST_CASE("workers killed again and again complete, are paid, and never contradict themselves") {
     CrashNetwork crash;
@@ -154,7 +211,7 @@ TEST_CASE("workers killed again and again complete, are paid, and never contradi
     }
 }
 
-TEST_CASE("AVL-9: a submitter that goes away once a solver trains cannot keep it from its pay") {
+TEST_CASE("AVL-9: a submitter that goes away once a solver trains cannot keep it from its pay, which it reports") {
     CrashNetwork network;
     const contracts::TaskId id = network.submit(1'000);
     auto& rpc = network.network().rpc();
@@ -177,6 +234,7 @@ TEST_CASE("AVL-9: a submitter that goes away once a solver trains cannot keep it
     CHECK(is_gone);
     CHECK(task.state == TaskState::kSettled);
     CHECK(task.redraws == 0);
+    check_aftermath(network, task);
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 #include <tools/cli/common/commands.hpp>
 
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
+#include <client/earnings.hpp>
 #include <core/base/amount.hpp>
 #include <tools/cli/common/add_command.hpp>
 #include <tools/cli/common/arguments.hpp>
@@ -29,8 +31,12 @@ struct AccountArguments {
     std::string benchmark;
     std::optional<std::uint64_t> score;
     std::uint64_t limit = 50;
+    std::uint64_t since = 0;
     std::shared_ptr<Signing> signing;
 };
+
+/// Pages of a listing between two signs of life.
+constexpr std::size_t kPagesAtOnce = 100;
 
 json account_params(const Session& session, const AccountArguments& a) {
     return {{"account", to_hex(account_or_own(session, a.account).view())}};
@@ -82,6 +88,44 @@ int run_payments(const Session& session, const AccountArguments& a) {
         );
     }
     session.print(answer, (table.empty() ? "no payments\n" : table.text()) + begins_note(answer));
+    return kExitOk;
+}
+
+json amounts_json(const std::map<std::string, Amount>& by_reason) {
+    json out = json::object();
+    for (const auto& [reason, amount] : by_reason) {
+        out[reason] = std::to_string(amount.grains);
+    }
+    return out;
+}
+
+int run_earnings(const Session& session, const AccountArguments& a) {
+    client::RpcClient rpc = session.rpc();
+    client::EarningsReader reader(account_or_own(session, a.account), Height{a.since});
+    const auto call = [&rpc](const std::string& method, const json& params) { return rpc.call(method, params); };
+    while (!reader.read(call, kPagesAtOnce)) {
+        session.progress("reading the account's history ...");
+    }
+    const client::Earnings& earnings = reader.earnings();
+    const auto total_text = [](Amount amount) { return amount_text(std::to_string(amount.grains)); };
+    Facts facts;
+    for (const auto& [reason, amount] : earnings.paid) {
+        facts.add("paid as " + reason, total_text(amount));
+    }
+    for (const auto& [reason, amount] : earnings.slashed) {
+        facts.add("slashed for " + reason, total_text(amount));
+    }
+    facts.add("paid", total_text(earnings.total_paid()));
+    facts.add("slashed", total_text(earnings.total_slashed()));
+    facts.add("fees", total_text(earnings.fees) + " of " + std::to_string(earnings.transactions) + " transactions");
+    session.print(
+        {{"since", a.since},
+         {"paid", amounts_json(earnings.paid)},
+         {"slashed", amounts_json(earnings.slashed)},
+         {"fees", std::to_string(earnings.fees.grains)},
+         {"transactions", earnings.transactions}},
+        facts.text()
+    );
     return kExitOk;
 }
 
@@ -190,6 +234,12 @@ void add_account_commands(CLI::App& app, Session& session) {
         run_payments
     );
     payments->add_option("account", a->account, kAccountHelp);
+    CLI::App* earnings = add_command(
+        group, session, "earnings", "What tasks paid the account, what was slashed, and its fees, added up", a,
+        run_earnings
+    );
+    earnings->add_option("account", a->account, kAccountHelp);
+    earnings->add_option("--since", a->since, "Only what is in blocks after this height")->capture_default_str();
     for (CLI::App* listing : {history, payments}) {
         listing->add_option("--limit", a->limit, "List at most this many")
             ->check(CLI::PositiveNumber)

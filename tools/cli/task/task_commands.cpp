@@ -18,6 +18,7 @@
 #include <tools/cli/common/table.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 #include <tools/cli/task/task_lint.hpp>
+#include <tools/cli/task/task_losses.hpp>
 #include <tools/cli/task/task_text.hpp>
 #include <verifier/artifacts/server.hpp>
 
@@ -158,6 +159,14 @@ int run_lineage(const Session& session, const TaskArguments& a) {
     return kExitOk;
 }
 
+int run_losses(const Session& session, const TaskArguments& a) {
+    client::RpcClient rpc = session.rpc();
+    const TaskId task = task_argument(a);
+    const auto losses = fetch_losses(rpc, task);
+    session.print(losses_json(task, losses), losses_text(losses));
+    return kExitOk;
+}
+
 int run_fetch(const Session& session, const TaskArguments& a) {
     client::RpcClient rpc = session.rpc();
     session.progress("fetching the checkpoint ...");
@@ -219,6 +228,12 @@ void add_reading(const Adder& add) {
         add("lineage", "List the tasks that a task was built upon, and those that were built upon it", related,
             run_lineage),
         *related
+    );
+    auto watched = std::make_shared<TaskArguments>();
+    add_task(
+        add("losses", "Show the losses that a task's solvers claim, also while they train; nobody verifies them",
+            watched, run_losses),
+        *watched
     );
     auto fetched = std::make_shared<TaskArguments>();
     CLI::App& fetch =

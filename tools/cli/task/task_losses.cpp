@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/cli/task/task_losses.hpp>
+
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+#include <client/http/http.hpp>
+#include <contracts/state/members.hpp>
+#include <core/crypto/address.hpp>
+#include <tools/cli/common/session.hpp>
+#include <tools/cli/common/table.hpp>
+
+namespace assay::cli {
+namespace {
+
+std::string loss_text(const artifacts::ClaimedLoss& claim) {
+    const float loss = std::bit_cast<float>(claim.loss);
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.6g", static_cast<double>(loss));
+    return text;
+}
+
+/// What the server at `location` says of the task, or why that is of no use.
+Result<artifacts::ClaimedLosses, std::string> ask(const std::string& location, const contracts::Task& task) {
+    http::HttpLimits limits;
+    limits.body_max = artifacts::kMaxLossesBytes;
+    try {
+        const http::HttpResponse answer = http::http_get(location + artifacts::losses_target(task.id), limits);
+        if (answer.status != 200) {
+            return Unexpected{location + " has no losses of the task (status " + std::to_string(answer.status) + ")"};
+        }
+        auto losses = artifacts::decode_losses(answer.body);
+        if (!losses || losses->task != task.id || !contracts::is_member(task, losses->account)) {
+            return Unexpected{location + " answered with losses that no solver of the task has signed"};
+        }
+        return *std::move(losses);
+    } catch (const http::NetError& error) {
+        return Unexpected{location + " cannot be reached: " + error.what()};
+    }
+}
+
+}  // namespace
+
+std::map<std::uint32_t, LossOf> fetch_losses(client::RpcClient& rpc, const contracts::TaskId& id) {
+    const auto task = rpc.task(id);
+    if (!task) {
+        throw Failure(kExitNotFound, "not_found", "the chain has no task " + to_hex(id.view()));
+    }
+    if (task->checkpoints == 0) {
+        throw Failure(
+            kExitNotFound, "no_checkpoint",
+            "no checkpoint of the task is posted yet, and the losses are served where its checkpoints are"
+        );
+    }
+    std::map<std::uint32_t, LossOf> out;
+    std::string why;
+    std::set<std::string> asked;
+    for (const std::uint32_t index : contracts::latest_checkpoints(*task)) {
+        const auto checkpoint = rpc.checkpoint(id, index);
+        if (!checkpoint || !asked.insert(checkpoint->location).second) {
+            continue;
+        }
+        const auto losses = ask(checkpoint->location, *task);
+        if (!losses) {
+            why += (why.empty() ? "" : "; ") + losses.error();
+            continue;
+        }
+        for (const artifacts::ClaimedLoss& claim : losses->losses) {
+            out[claim.segment] = {.account = losses->account, .claim = claim};
+        }
+    }
+    if (out.empty()) {
+        throw Failure(
+            kExitNotFound, "no_losses",
+            "nobody says what the losses are" + (why.empty() ? std::string(": no segment is trained yet") : ": " + why)
+        );
+    }
+    return out;
+}
+
+nlohmann::json losses_json(const contracts::TaskId& task, const std::map<std::uint32_t, LossOf>& losses) {
+    nlohmann::json out = {{"task", to_hex(task.view())}, {"verified", false}, {"losses", nlohmann::json::array()}};
+    for (const auto& [segment, loss] : losses) {
+        const float value = std::bit_cast<float>(loss.claim.loss);
+        out["losses"].push_back(
+            {{"segment", segment},
+             {"step", loss.claim.step},
+             {"loss", std::isfinite(value) ? nlohmann::json(value) : nlohmann::json()},
+             {"claimed_by", crypto::to_address(loss.account)}}
+        );
+    }
+    return out;
+}
+
+std::string losses_text(const std::map<std::uint32_t, LossOf>& losses) {
+    Table table({"SEGMENT>", "STEP>", "LOSS>", "CLAIMED BY"});
+    for (const auto& [segment, loss] : losses) {
+        table.add(
+            {std::to_string(segment), std::to_string(loss.claim.step), loss_text(loss.claim),
+             crypto::to_address(loss.account)}
+        );
+    }
+    return table.text() +
+           "These are the losses that the solvers claim and have signed; nobody has verified them. What verifiers "
+           "replay are the checkpoints.\n";
+}
+
+}  // namespace assay::cli
