@@ -37,10 +37,12 @@ class AuditCheck {
         if (!trust_.engine.empty() && trust_.engine != file_.engine) {
             throw Mismatch("engine is \"" + file_.engine + "\", and \"" + trust_.engine + "\" is expected");
         }
-        if (file_.blocks.empty() || file_.blocks.back().height.value != file_.height.value + 1) {
+        const std::uint64_t last = file_.height.value + 1;
+        if (file_.blocks.empty() || file_.blocks.back().height.value != last) {
             throw Mismatch(
-                "blocks does not end with block " + std::to_string(file_.height.value + 1) +
-                ", which signs the state of height " + std::to_string(file_.height.value)
+                (file_.blocks.empty() ? "blocks" : place("blocks", file_.blocks.size() - 1)) +
+                " is not block " + std::to_string(last) + ", which signs the state of height " +
+                std::to_string(file_.height.value)
             );
         }
         file_.engine == "solo" ? check_solo() : check_light();

@@ -114,6 +114,13 @@ std::string sign_transaction(TransactionArguments arguments) {
         .finish();
 }
 
+/// Of an address.
+std::string account_at(std::string address) {
+    const auto account = crypto::decode_address(address);
+    return account ? JsonWriter().boolean("ok", true).hex("account", *account).finish()
+                   : make_error("this is not an address of an account");
+}
+
 template <class Arguments>
 std::string ask(std::string (*function)(Arguments), ByteView bytes) {
     auto arguments = codec::decode<Arguments>(bytes);
@@ -130,6 +137,8 @@ std::string answer(std::uint32_t question, ByteView arguments) {
             return ask(sign_message, arguments);
         case Question::kSignTransaction:
             return ask(sign_transaction, arguments);
+        case Question::kAccountOf:
+            return ask(account_at, arguments);
     }
     return make_error("there is no such question");
 }

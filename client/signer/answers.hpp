@@ -17,7 +17,7 @@
 namespace assay::signer {
 
 /// The questions by number, as signer.js has them.
-enum class Question : std::uint32_t { kAccount = 1, kSignMessage = 2, kSignTransaction = 3 };
+enum class Question : std::uint32_t { kAccount = 1, kSignMessage = 2, kSignTransaction = 3, kAccountOf = 4 };
 
 struct AccountArguments {
     Secret secret{};

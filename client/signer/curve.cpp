@@ -156,11 +156,11 @@ Point add(const Point& p, const Point& q) {
     return {xy * difference - yz * bxz, difference * sum + bxz * xx3, yz * sum + xy * xx3};
 }
 
-Point choose(std::uint32_t mask, const Point& yes, const Point& no) {
+Point choose_point(std::uint32_t mask, const Point& yes, const Point& no) {
     return {
-        {signer::choose(mask, yes.x.value, no.x.value)},
-        {signer::choose(mask, yes.y.value, no.y.value)},
-        {signer::choose(mask, yes.z.value, no.z.value)}};
+        {choose(mask, yes.x.value, no.x.value)},
+        {choose(mask, yes.y.value, no.y.value)},
+        {choose(mask, yes.z.value, no.z.value)}};
 }
 
 }  // namespace
@@ -231,7 +231,7 @@ AffinePoint multiply_generator(const Number& scalar) {
     for (std::size_t i = 32 * kWords; i-- > 0;) {
         sum = add(sum, sum);
         const Point more = add(sum, generator);
-        sum = choose(mask_of(scalar[i / 32] >> (i % 32) & 1U), more, sum);
+        sum = choose_point(mask_of(scalar[i / 32] >> (i % 32) & 1U), more, sum);
     }
     const Element inverse = power(sum.z, kInverse);
     const AffinePoint out{(sum.x * inverse).value, mask_of((sum.y * inverse).value[0] & 1U)};

@@ -120,13 +120,13 @@ def tampered_files(auditor, known, files):
     dropped["slots"] = dropped["slots"][:second]
     early = without(chain, "blocks", -1)
     for value, named in (
-            (changed(chain, ["app_hash"], flip), "app_hash is"), (changed(chain, ["height"], lambda height: height - 1), "blocks does not end"),
+            (changed(chain, ["app_hash"], flip), "app_hash is"), (changed(chain, ["height"], lambda height: height - 1), "which signs the state of height"),
             (changed(chain, ["chain_id"], lambda text: text + "x"), "blocks[0]"), (changed(chain, ["blocks", 50, "raw"], lambda _: flip(raw)), "blocks[50]"),
             (without(chain, "blocks", 50), "blocks[50]"), (changed(chain, ["blocks", 50, "height"], lambda height: height + 1), "blocks[50]"),
             (changed(chain, ["slots", 3, "value"], flip), "slots[3]"), (changed(chain, ["slots", 3, "proof"], flip), "slots[3]"),
             (changed(chain, ["histories", 1, "records", 5], flip), "histories[1].records"), (without(chain, "histories", 1, "records", -1), "histories[1] has"),
             (without(chain, "histories", 0), "histories[0]"), (without(chain, "slots", second), f"slots[{second}]"),
-            (dropped, f"slots[{second}] is missing"), (early, "blocks does not end"), (without(chain, "slots"), '"slots"'),
+            (dropped, f"slots[{second}] is missing"), (early, "which signs the state of height"), (without(chain, "slots"), '"slots"'),
             (changed(account, ["subject", "id"], flip), "slots[0]"), (changed(account, ["slots", 0, "value"], flip), "slots[0]"),
             (changed(task, ["subject", "id"], flip), "slots[0]"), (changed(task, ["histories", 0, "records", 0], lambda _: "00"), "histories[0].records[0]"),
             (changed(task, ["engine"], lambda _: "cometbft"), "blocks[0]")):
