@@ -40,9 +40,8 @@ class AuditCheck {
         const std::uint64_t last = file_.height.value + 1;
         if (file_.blocks.empty() || file_.blocks.back().height.value != last) {
             throw Mismatch(
-                (file_.blocks.empty() ? "blocks" : place("blocks", file_.blocks.size() - 1)) +
-                " is not block " + std::to_string(last) + ", which signs the state of height " +
-                std::to_string(file_.height.value)
+                (file_.blocks.empty() ? "blocks" : place("blocks", file_.blocks.size() - 1)) + " is not block " +
+                std::to_string(last) + ", which signs the state of height " + std::to_string(file_.height.value)
             );
         }
         file_.engine == "solo" ? check_solo() : check_light();

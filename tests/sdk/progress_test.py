@@ -89,7 +89,7 @@ class Callbacks(unittest.TestCase):
         settled = assay.progress_of(self.records["settled"])
         self.assertEqual((settled.state, settled.is_over, settled.checkpoints), ("settled", True, 9))
         self.assertEqual((settled.accepted, settled.rejected), (4, 0))
-        self.assertIn("9 checkpoints of", str(settled))
+        self.assertIn("8 of 8 segments trained, 4 replays accepted", str(settled))
         self.assertEqual(settled.metrics()["assay_segments_accepted"], 4.0)
         self.assertTrue(assay.progress_of(self.records["convicted"]).is_over)
         midway = {**self.records["settled"], "state": "verifying"}

@@ -36,7 +36,7 @@ class Progress(NamedTuple):
                 "assay_segments_accepted": float(self.accepted), "assay_segments_rejected": float(self.rejected)}
 
     def __str__(self) -> str:
-        return (f"{self.stage}: {self.checkpoints} checkpoints of {self.segments} segments, "
+        return (f"{self.stage}: {max(0, self.checkpoints - 1)} of {self.segments} segments trained, "
                 f"{self.accepted} replays accepted, {self.rejected} rejected")
 
 

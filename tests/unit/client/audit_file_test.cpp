@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,6 +12,8 @@
 #include <client/audit_export.hpp>
 #include <client/audit_file.hpp>
 #include <client/audit_tables.hpp>
+#include <client/light_source.hpp>
+#include <consensus/light/light_block.hpp>
 #include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
@@ -193,6 +197,46 @@ TEST_CASE("the exported file of an account has its slots and the tasks that name
     }
     file["subject"]["id"] = to_hex(make_key(8).account().view());
     CHECK(problem_of(file, {}).find("slots[0] has the key") == 0);
+}
+
+TEST_CASE("LGT-2: the light blocks of a file are verified from the block that is trusted") {
+    std::ifstream vectors(std::string(ASSAY_SOURCE_DIR) + "/tests/vectors/cometbft/light_blocks.json");
+    AuditFile file;
+    file.subject = {.kind = AuditSubject::Kind::kTask, .task = {}, .account = {}};
+    file.engine = "cometbft";
+    std::vector<light::Header> headers;
+    const json document = json::parse(vectors);
+    for (const json& item : document.at("blocks")) {
+        const light::LightBlock block = decode_light_block(item.at("commit"), item.at("validators"));
+        headers.push_back(block.header);
+        file.blocks.push_back({.height = Height{block.header.height}, .raw = codec::encode(block)});
+    }
+    REQUIRE(headers.size() > 2);
+    file.chain_id = headers.back().chain_id;
+    file.height = Height{headers.back().height - 1};
+    std::copy(headers.back().app_hash.begin(), headers.back().app_hash.end(), file.app_hash.data.begin());
+    Trust trust;
+    trust.block = Trust::Block{headers.front().height, light::header_hash(headers.front())};
+    trust.trusting_s = std::int64_t{1} << 40;
+    // With the blocks everything is right, so that what is missing is the first slot.
+    const std::string complete = "slots[0] is missing";
+    CHECK(problem_of(to_json(file), trust).find(complete) == 0);
+    CHECK(problem_of(to_json(file), {}).find(complete) == 0);
+    Trust other = trust;
+    other.block->hash.data[0] ^= 1U;
+    CHECK(problem_of(to_json(file), other).find("not that of the trusted one") != std::string::npos);
+    other.block = Trust::Block{headers.back().height + 1, {}};
+    CHECK(problem_of(to_json(file), other).find("the file lacks block") == 0);
+    for (std::size_t i = 0; i < file.blocks.size(); ++i) {
+        AuditFile forged = file;
+        forged.blocks[i].raw[forged.blocks[i].raw.size() / 3] ^= 1U;
+        CHECK(problem_of(to_json(forged), trust).find("blocks[" + std::to_string(i) + "]") == 0);
+    }
+    AuditFile exchanged = file;
+    std::swap(exchanged.blocks[0], exchanged.blocks[1]);
+    CHECK(problem_of(to_json(exchanged), trust).find("blocks[1] is not in the order") == 0);
+    file.app_hash.data[0] ^= 1U;
+    CHECK(problem_of(to_json(file), trust).find("app_hash is") == 0);
 }
 
 TEST_CASE("tables quote text and keep spreadsheets from executing it") {

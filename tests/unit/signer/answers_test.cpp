@@ -97,7 +97,9 @@ TEST_CASE("the signer tells the account of a secret and signs messages") {
     const json told = ask(Question::kAccount, codec::encode(AccountArguments{kSecret}));
     CHECK(told.at("address") == crypto::to_address(key.account()));
     CHECK(told.at("account") == to_hex(key.account().view()));
-    CHECK(ask(Question::kAccountOf, codec::encode(crypto::to_address(key.account()))).at("account") == told.at("account"));
+    CHECK(
+        ask(Question::kAccountOf, codec::encode(crypto::to_address(key.account()))).at("account") == told.at("account")
+    );
     CHECK(ask(Question::kAccountOf, codec::encode(std::string("assay1x"))).at("ok") == false);
     const Bytes message{1, 2};
     const json said = ask(Question::kSignMessage, codec::encode(MessageArguments{kSecret, {}, message}));
