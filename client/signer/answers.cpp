@@ -115,7 +115,7 @@ std::string sign_transaction(TransactionArguments arguments) {
 }
 
 /// Of an address.
-std::string account_at(std::string address) {
+std::string account_at(const std::string& address) {
     const auto account = crypto::decode_address(address);
     return account ? JsonWriter().boolean("ok", true).hex("account", *account).finish()
                    : make_error("this is not an address of an account");
@@ -137,8 +137,10 @@ std::string answer(std::uint32_t question, ByteView arguments) {
             return ask(sign_message, arguments);
         case Question::kSignTransaction:
             return ask(sign_transaction, arguments);
-        case Question::kAccountOf:
-            return ask(account_at, arguments);
+        case Question::kAccountOf: {
+            const auto address = codec::decode<std::string>(arguments);
+            return address ? account_at(*address) : make_error("the arguments do not decode");
+        }
     }
     return make_error("there is no such question");
 }
