@@ -10,84 +10,14 @@
 #include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 #include <core/codec/borsh.hpp>
+#include <client/history_chain.hpp>
 #include <client/proof.hpp>
 
 namespace assay::client {
 namespace {
 
-using contracts::HistoryRecord;
 using contracts::TaskId;
 using nlohmann::json;
-
-constexpr int kPageRecords = 100;
-
-/// The history as the records make it, link by link from nothing.
-class HistoryChain {
-  public:
-    HistoryChain(const TaskId& task, Height limit) : task_(task), limit_(limit) {}
-
-    void add(const HistoryRecord& record) {
-        const std::string name = "history record " + std::to_string(count_);
-        if (record.task != task_) {
-            throw Mismatch(name + " is of another task");
-        }
-        if (record.index != count_) {
-            throw Mismatch(
-                name + " is missing: the node sent record " + std::to_string(record.index) + " in its place"
-            );
-        }
-        if (record.height < last_height_ || record.height > limit_) {
-            throw Mismatch(name + " is of height " + std::to_string(record.height.value) + ", which cannot be");
-        }
-        last_height_ = record.height;
-        roots_.push_back(contracts::extend_history(roots_.back(), record));
-        ++count_;
-        records_.push_back(record);
-    }
-    std::uint64_t count() const { return count_; }
-    std::vector<HistoryRecord>& records() { return records_; }
-    const Hash256& root() const { return roots_.back(); }
-    /// After the first `count` records.
-    const Hash256& root_after(std::uint64_t count) const { return roots_.at(count); }
-
-  private:
-    TaskId task_;
-    Height limit_;
-    Height last_height_;
-    std::uint64_t count_ = 0;
-    std::vector<Hash256> roots_{Hash256{}};
-    std::vector<HistoryRecord> records_;
-};
-
-HistoryRecord decode_record(const json& item, std::uint64_t index) {
-    auto record = codec::decode<HistoryRecord>(hex_member(item, "raw"));
-    if (!record) {
-        throw Mismatch("history record " + std::to_string(index) + " does not decode");
-    }
-    return *std::move(record);
-}
-
-/// Records beyond `count` are of blocks after the proof's and are left out.
-void fetch_history(RpcClient& rpc, const TaskId& task, std::uint64_t count, HistoryChain& chain) {
-    json params{{"task", to_hex(task.view())}, {"limit", kPageRecords}};
-    while (chain.count() < count) {
-        const json page = rpc.call("task_history", params);
-        const std::uint64_t before = chain.count();
-        for (const json& item : page.at("records")) {
-            if (chain.count() < count) {
-                chain.add(decode_record(item, chain.count()));
-            }
-        }
-        const json& next = page.at("next_cursor");
-        if (chain.count() < count && (next.is_null() || chain.count() == before)) {
-            throw Mismatch(
-                "history record " + std::to_string(chain.count()) + " is missing: the chain counts " +
-                std::to_string(count)
-            );
-        }
-        params["cursor"] = next;
-    }
-}
 
 /// What the chain says of the history after a block.
 struct Extent {

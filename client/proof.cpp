@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <consensus/light/verify.hpp>
+#include <consensus/light/light_block.hpp>
 #include <consensus/solo/block.hpp>
 #include <contracts/state/protocol.hpp>
 #include <contracts/transaction/transaction.hpp>
@@ -22,7 +22,6 @@ using nlohmann::json;
 
 constexpr std::chrono::seconds kBlockPatience{10};
 constexpr const char* kManySign = "cometbft";
-constexpr std::uint64_t kMaxBlocksBack = 10'000;  ///< LGT-7: each is asked for
 
 const json& member_of(const json& object, const char* name) {
     if (!object.is_object() || !object.contains(name)) {
@@ -57,92 +56,10 @@ bool is_signed_by_many(const json& status, const Trust& trust) {
     return status.contains("engine") && status.at("engine") == kManySign;
 }
 
-solo::Block read_proposers(RpcClient& rpc, Height height, const json& status, const Trust& trust) {
-    const AccountId signer = trust.proposer ? *trust.proposer : account_member(status, "proposer");
-    const std::string name = "block " + std::to_string(height.value);
-    auto block = codec::decode<solo::Block>(hex_member(rpc.call("chain_block", {{"height", height.value}}), "raw"));
-    if (!block) {
-        throw Mismatch(name + " does not decode");
-    }
-    if (block->header.height != height || block->header.chain_id != chain_id_of(status, trust)) {
-        throw Mismatch("the node sent another block in place of " + name);
-    }
-    if (!solo::is_authentic(*block)) {
-        throw Mismatch(name + " is not signed by the proposer that it names");
-    }
-    if (block->header.proposer != signer) {
-        throw Mismatch(
-            name + " is signed by " + crypto::to_address(block->header.proposer) + ", not by the chain's proposer " +
-            crypto::to_address(signer)
-        );
-    }
-    return *std::move(block);
-}
-
-SignedHeader signed_by_proposer(RpcClient& rpc, Height height, const json& status, const Trust& trust) {
-    const solo::BlockHeader header = read_proposers(rpc, height, status, trust).header;
-    return {
-        .app_hash = header.app_hash,
-        .time_s = static_cast<std::int64_t>(header.time_ms / 1'000U),
-        .hash = solo::block_hash(header),
-        .txs_hash = Bytes(header.txs_root.data.begin(), header.txs_root.data.end())};
-}
-
-light::LightBlock light_block(RpcClient& rpc, std::uint64_t height) {
-    auto block =
-        codec::decode<light::LightBlock>(hex_member(rpc.call("chain_light_block", {{"height", height}}), "raw"));
-    if (!block) {
-        throw Mismatch("light block " + std::to_string(height) + " does not decode");
-    }
-    return *std::move(block);
-}
-
-std::int64_t now_seconds() {
-    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
-
-SignedHeader signed_by_validators(RpcClient& rpc, Height height, const std::string& chain_id, const Trust& trust) {
-    light::Policy policy{.chain_id = chain_id, .now_seconds = now_seconds()};
-    policy.trusting_seconds = trust.trusting_s.value_or(policy.trusting_seconds);  // LGT-5
-    const std::uint64_t from = trust.block ? trust.block->height : height.value;
-    if (from > height.value + kMaxBlocksBack) {
-        throw Mismatch(
-            "the trusted block " + std::to_string(from) + " is " + std::to_string(from - height.value) +
-            " blocks later than block " + std::to_string(height.value) + ", and at most " +
-            std::to_string(kMaxBlocksBack) + " are followed back: trust an earlier one"
-        );
-    }
-    const light::Trusted trusted{light_block(rpc, from)};
-    const Hash256 hash = light::header_hash(trusted.block.header);
-    if (trusted.block.header.height != from || (trust.block && hash != trust.block->hash)) {
-        throw Mismatch(
-            "the node's block " + std::to_string(from) + " has the hash " + to_hex(hash.view()) +
-            ", not that of the trusted one"
-        );
-    }
-    if (const auto checked = light::check_block(trusted.block, chain_id); !checked) {
-        throw Mismatch("block " + std::to_string(from) + ": " + light::to_string(checked.error()));
-    }
-    const auto verified = light::verify_height(
-        trusted, height.value, [&rpc](std::uint64_t at) { return light_block(rpc, at); }, policy
-    );
-    if (!verified) {
-        throw Mismatch(
-            "block " + std::to_string(verified.error().height) + ": " + light::to_string(verified.error().error)
-        );
-    }
-    const Bytes& app_hash = verified->header.app_hash;
-    SignedHeader out{
-        .app_hash = {},
-        .time_s = verified->header.time.seconds,
-        .hash = light::header_hash(verified->header),
-        .txs_hash = verified->header.data_hash};
-    if (app_hash.size() != out.app_hash.data.size()) {
-        throw Mismatch("block " + std::to_string(height.value) + " carries no app hash");
-    }
-    std::copy(app_hash.begin(), app_hash.end(), out.app_hash.data.begin());
-    return out;
+BlockSource blocks_of(RpcClient& rpc, bool by_many) {
+    return [&rpc, by_many](std::uint64_t height) {
+        return hex_member(rpc.call(by_many ? "chain_light_block" : "chain_block", {{"height", height}}), "raw");
+    };
 }
 
 }  // namespace
@@ -206,7 +123,8 @@ ProvenSlot prove_slot(RpcClient& rpc, const Bytes& key, std::optional<Height> he
     if (!member_of(answer, "value").is_null()) {
         slot.value = hex_member(answer, "value");
     }
-    const auto proof = codec::decode<merkle::JmtProof>(hex_member(answer, "proof"));
+    slot.proof = hex_member(answer, "proof");
+    const auto proof = codec::decode<merkle::JmtProof>(slot.proof);
     if (!proof) {
         throw Mismatch("the proof of slot " + to_hex(key) + " does not decode");
     }
@@ -217,6 +135,14 @@ ProvenSlot prove_slot(RpcClient& rpc, const Bytes& key, std::optional<Height> he
         );
     }
     return slot;
+}
+
+Signers signers_of(const json& status, const Trust& trust) {
+    Signers out{.chain_id = chain_id_of(status, trust), .by_many = is_signed_by_many(status, trust), .proposer = {}};
+    if (!out.by_many) {
+        out.proposer = trust.proposer ? *trust.proposer : account_member(status, "proposer");
+    }
+    return out;
 }
 
 void check_protocol(const json& status) {
@@ -236,8 +162,7 @@ SignedHeader read_signed(RpcClient& rpc, Height height, const Trust& trust) {
     if (!by_many && trust.block) {
         throw Mismatch("a trusted block was given, but the node says that one proposer signs this chain's blocks");
     }
-    SignedHeader out = by_many ? signed_by_validators(rpc, height, chain_id_of(status, trust), trust)
-                               : signed_by_proposer(rpc, height, status, trust);
+    SignedHeader out = check_header(blocks_of(rpc, by_many), height, signers_of(status, trust), trust, now_seconds());
     const std::int64_t age = now_seconds() - out.time_s;
     if (trust.max_age_s && age > *trust.max_age_s) {
         throw Mismatch(
@@ -248,28 +173,34 @@ SignedHeader read_signed(RpcClient& rpc, Height height, const Trust& trust) {
     return out;
 }
 
-std::int64_t check_signed(RpcClient& rpc, const ProvenSlot& slot, const Trust& trust) {
+SignedHeader read_signing(RpcClient& rpc, const ProvenSlot& slot, const Trust& trust) {
     const Height next{slot.height.value + 1};
     await_block(rpc, next);
-    const SignedHeader found = read_signed(rpc, next, trust);
+    SignedHeader found = read_signed(rpc, next, trust);
     if (found.app_hash != slot.app_hash) {
         throw Mismatch(
             "block " + std::to_string(next.value) + " carries the app hash " + to_hex(found.app_hash.view()) +
             ", the proof is against " + to_hex(slot.app_hash.view())
         );
     }
-    return found.time_s;
+    return found;
+}
+
+std::int64_t check_signed(RpcClient& rpc, const ProvenSlot& slot, const Trust& trust) {
+    return read_signing(rpc, slot, trust).time_s;
 }
 
 bool holds_tx(RpcClient& rpc, Height height, const Hash256& tx, const Trust& trust) {
     const json status = rpc.call("node_status");
-    if (!is_signed_by_many(status, trust)) {
-        const solo::Block block = read_proposers(rpc, height, status, trust);
+    const Signers signers = signers_of(status, trust);
+    const BlockSource blocks = blocks_of(rpc, signers.by_many);
+    if (!signers.by_many) {
+        const solo::Block block = check_solo_block(blocks(height.value), height, signers);
         return std::any_of(block.txs.begin(), block.txs.end(), [&](const Bytes& bytes) {
             return contracts::tx_hash(bytes) == tx;
         });
     }
-    const SignedHeader header = signed_by_validators(rpc, height, chain_id_of(status, trust), trust);
+    const SignedHeader header = check_header(blocks, height, signers, trust, now_seconds());
     std::vector<Bytes> hashes;
     const Bytes wanted(tx.data.begin(), tx.data.end());
     const json block = rpc.call("chain_block", {{"height", height.value}});

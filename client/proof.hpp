@@ -12,55 +12,25 @@
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
 #include <client/rpc_client.hpp>
+#include <client/signed_header.hpp>
 
 /// Verifies what a node says about the state against the app hash in signed blocks.
 namespace assay::client {
-
-/// The node's answer does not verify. The message says which part.
-class Mismatch : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
-
-/// Whose signatures make a state trusted. If nothing is set, the node's word is taken for who signs blocks.
-struct Trust {
-    /// With the embedded engine: the account that must have signed a block.
-    std::optional<AccountId> proposer;
-    /// With CometBFT: a block that the user knows to be of the chain, by height and hash; it must not be too old
-    /// (trusting_s).
-    struct Block {
-        std::uint64_t height = 0;
-        Hash256 hash;
-        bool operator==(const Block&) const = default;
-    };
-    std::optional<Block> block;
-    /// Maximum age, in seconds, of the block that carries the state's app hash: a node can show an old state with all
-    /// its signatures. nullopt: no limit.
-    std::optional<std::int64_t> max_age_s{};
-    /// LGT-5, with CometBFT: the trusting period, which is the maximum age of `block`. nullopt: a week.
-    std::optional<std::int64_t> trusting_s{};
-    /// What the home has pinned; empty: the node's word is taken.
-    std::string chain_id{};
-    std::string engine{};  ///< "solo" or "cometbft"
-};
-
-/// The contents of a block header whose signatures have been verified.
-struct SignedHeader {
-    Hash256 app_hash;         ///< of the state after the previous block
-    std::int64_t time_s = 0;  ///< Unix time
-    Hash256 hash;             ///< of the header
-    Bytes txs_hash;           ///< commitment to the block's transactions
-};
 
 struct ProvenSlot {
     std::optional<Bytes> value;  ///< nullopt: proven to be empty
     Height height;
     Hash256 app_hash;
+    Bytes proof;  ///< Borsh(JmtProof), as it was verified
 };
 
 /// PAR-13: throws Mismatch if the node whose node_status this is speaks another version of the protocol: it would
 /// not understand what is signed here, nor this program its records. A node that names none is of version 1.
 void check_protocol(const nlohmann::json& status);
+
+/// Returns who signs the chain's blocks: what `trust` says, and the word of the node whose node_status this is for the
+/// rest.
+Signers signers_of(const nlohmann::json& status, const Trust& trust);
 
 /// Requests the slot of `key`, at `height` or at the latest height, and verifies its proof. Throws RpcError,
 /// http::NetError, Mismatch.
@@ -70,6 +40,9 @@ ProvenSlot prove_slot(RpcClient& rpc, const Bytes& key, std::optional<Height> he
 /// carries `slot`'s app hash, and checks its signatures by `trust`: the proposer's, or the validators' by CometBFT's
 /// light client rules (LGT). Returns the block's Unix time in seconds. Throws RpcError, http::NetError, Mismatch.
 std::int64_t check_signed(RpcClient& rpc, const ProvenSlot& slot, const Trust& trust);
+
+/// Likewise; returns the whole header.
+SignedHeader read_signing(RpcClient& rpc, const ProvenSlot& slot, const Trust& trust);
 
 /// Returns the verified header of block `height`, which the node must have. Throws RpcError, http::NetError, Mismatch.
 SignedHeader read_signed(RpcClient& rpc, Height height, const Trust& trust);

@@ -36,7 +36,7 @@ function(assay_wasm target output)
   set(objects "")
   foreach(source ${ARG_SOURCES})
     string(REPLACE "/" "_" name ${source})
-    set(object ${CMAKE_BINARY_DIR}/web/objects/${name}.o)
+    set(object ${CMAKE_BINARY_DIR}/web/objects/${target}/${name}.o)
     add_custom_command(OUTPUT ${object}
       COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${ASSAY_WASM_CXX} ${ASSAY_WASM_FLAGS} -I${CMAKE_SOURCE_DIR} -MD -MF ${object}.d
         -c ${CMAKE_SOURCE_DIR}/${source} -o ${object}
@@ -44,7 +44,7 @@ function(assay_wasm target output)
       COMMENT "Compiling ${source} for WebAssembly")
     list(APPEND objects ${object})
   endforeach()
-  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/web/objects)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/web/objects/${target})
   # A stack that overflows ends below address 0, where it traps, and not in data.
   add_custom_command(OUTPUT ${output}
     COMMAND ${ASSAY_WASM_CXX} --target=wasm32-wasi -mexec-model=reactor -flto -Oz -Wl,--strip-all -Wl,-z,stack-size=262144

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include <core/command/exit_codes.hpp>
+
 namespace assay::command {
 namespace {
 
@@ -99,6 +101,12 @@ std::string manual_page(
         // A command that only has others below it is described by them.
         if (commands[i].subcommands.empty()) {
             add_command(page, commands[i]);
+        }
+    }
+    page += ".SH EXIT STATUS\n";
+    for (const ExitMeaning& meaning : kExitMeanings) {
+        if (ends_with(program.path, meaning)) {
+            page += ".TP\n\\fB" + std::to_string(meaning.code) + "\\fR\n" + escape(std::string(meaning.meaning)) + "\n";
         }
     }
     page += ".SH SEE ALSO\n";

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include <core/command/exit_codes.hpp>
 #include <core/system/log/log.hpp>
 #include <node/daemon/config.hpp>
 #include <node/daemon/home.hpp>
@@ -14,14 +15,7 @@
 /// codes.
 namespace assay::node {
 
-enum ExitCode : int {
-    kExitOk = 0,
-    kExitFailure = 1,
-    kExitUsage = 2,
-    kExitConfig = 3,
-    kExitMismatch = 10,
-    kExitHalted = 11,  ///< GOV-8: validators have voted that this program does not go on
-};
+using enum command::ExitCode;
 
 struct InitOptions {
     Home home;

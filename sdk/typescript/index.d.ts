@@ -80,6 +80,39 @@ export const GRAINS_PER_ASY: bigint;
 export function toGrains(asy: string): bigint;
 export function formatAsy(grains: string | bigint): string;
 
+/** 32 bytes, or 64 hex digits. */
+export type Secret = Uint8Array | string;
+export type Role = "solver" | "verifier" | "whistleblower" | "validator";
+/** Amounts are in ASY, as toGrains takes them; accounts are addresses or hex; `encoded` is Borsh of any action. */
+export type Action =
+  | { transfer: { to: string; amount: string } }
+  | { bond: { role: Role; amount: string } }
+  | { unbond: { role: Role; amount: string } }
+  | { cancel_task: { task: string } }
+  | { encoded: Uint8Array | string };
+export interface SignedTransaction { raw: string; hash: string; sender: string; action: string; fee: string; gas: number }
+export class Signer {
+  private constructor();
+  account(secret: Secret): { account: string; address: string };
+  newKey(): { secret: Uint8Array; account: string; address: string };
+  sign(secret: Secret, message: Uint8Array | string, aux?: Uint8Array | string): string;
+  signTransaction(transaction: {
+    secret: Secret; chainId: string; nonce: number | bigint | string; params: string; baseFee: string | bigint; feeMax?: string; action: Action;
+    aux?: Uint8Array | string;
+  }): SignedTransaction;
+}
+export function loadSigner(source?: string | URL | BufferSource | WebAssembly.Module): Promise<Signer>;
+export function send(client: AssayClient, signer: Signer, what: { secret: Secret; chainId: string; action: Action; feeMax?: string; timeout?: number }):
+  Promise<{ hash: string; height: number; fee: string; raw: string }>;
+export function awaitTransaction(client: AssayClient, tx: { hash: string; raw: string }, options?: { timeout?: number }): Promise<{ hash: string; height: number }>;
+export class TxFailed extends AssayError {
+  readonly hash: string;
+  readonly height: number;
+  readonly code: number;
+  readonly reason: string;
+}
+export class TxUncertain extends AssayError { readonly tx: { hash: string; raw: string } }
+
 /** What loadReferee of referee.js gives. */
 export interface Referee {
   accountOf(address: string): Promise<any>;

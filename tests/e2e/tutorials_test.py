@@ -14,7 +14,7 @@ The info string of a fenced block says what becomes of it:
                         the block ends with `&`, as the reader types it
     sh background ends  the same, but a later block ends it
     sh needs PROGRAM    is left out, and said to be, where PROGRAM is not on the PATH; so are the blocks after it
-                        up to the next heading
+                        up to the next heading. PROGRAM is `pypi` where the package index must be reachable
     sh not-run REASON   is not run
     output              what the block before it printed: `...` stands for any text, alone in a line for any lines
 
@@ -31,9 +31,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 PATIENCE_S = 240  # for one block
-PORTS = {26600: 1, 27000: 40, 41000: 1, 41001: 1, 41002: 1}  # the first port that a page names: how many in a row it takes
+PORTS = {26600: 1, 26660: 1, 27000: 40, 41000: 1, 41001: 1, 41002: 1}  # the first port that a page names: how many in a row it takes
 FENCE = re.compile(r"^```(.*)$")
 
 
@@ -103,6 +104,15 @@ class Page:
         self.variables.write_text("")
         self.started = []
         self.printed = None  # what the last block printed; a file where it is in the background
+
+    def has(self, what):
+        if what != "pypi":
+            return shutil.which(what, path=self.environment["PATH"]) is not None
+        try:
+            with urllib.request.urlopen("https://pypi.org/simple/wheel/", timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
 
     def script(self, body):
         return f"set -eo pipefail\n. '{self.variables}'\n{body}\n"
@@ -180,8 +190,8 @@ class Page:
                     self.printed = None
                     if not what:
                         raise Wrong("not-run is followed by the reason")
-                elif verb == "needs" and shutil.which(what, path=self.environment["PATH"]) is None:
-                    print(f"line {line}: left out up to the next heading: {what} is not on the PATH")
+                elif verb == "needs" and not self.has(what):
+                    print(f"line {line}: left out up to the next heading: {what} is not there")
                     left_out = True
                 elif verb == "background":
                     self.start(body, may_end=what == "ends")

@@ -19,6 +19,7 @@ import assay
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import chains  # noqa: E402
+import notebooks  # noqa: E402
 
 BINARIES = pathlib.Path(sys.argv.pop(1))
 HOSTILE = ["\x00", "--home=/", "-h", "'; drop", "\u202e\ud7ff", "../..", "{\"a\":1}", "a" * 100_000, "\r\nHost: x", "&after=0#"]
@@ -127,6 +128,14 @@ class Recorded(unittest.TestCase):
         self.assertEqual(caught.exception.exit_code, 6)
         with self.assertRaises(assay.CoreError):
             assay.Core("/nowhere")
+
+
+    def test_the_auditors_notebook(self):
+        with tempfile.TemporaryDirectory(prefix="assay-notebook-") as work:
+            names = notebooks.execute("auditor.ipynb", ASSAY_NODE=self.url, ASSAY_WORK=work, ASSAY_BIN=BINARIES)
+        self.assertEqual((names["verified"]["tasks"], names["verified"]["signer_is_known"]), (2, True))
+        self.assertEqual([row["reason"] for row in names["penalties"]], ["lost_dispute"])
+        self.assertIn("histories[0].records", names["found"])
 
 
 class Live(unittest.TestCase):

@@ -42,6 +42,7 @@ def python(options, folder):
     if run([*pip, "install", "-q", "--no-index", *folder.glob("assay_sdk-*.whl")]) != 0:
         return 1
     failed = run([interpreter, HERE / "python_test.py", options.bin], cwd=folder)
+    failed |= run([interpreter, HERE / "progress_test.py", options.bin], cwd=folder)
     failed |= example(options, folder, [interpreter, EXAMPLES / "follow.py"])
     if run([*pip, "install", "-q", "mypy"]) != 0:
         print("types were not checked: pip cannot get mypy")
@@ -55,12 +56,17 @@ def typescript(options, folder):
         if shutil.which(program) is None:
             print(f"skipped: there is no {program}")
             return 77
-    if run(["npm", "pack", "--silent", "--pack-destination", folder, SDK / "typescript"], cwd=folder) != 0:
+    source = folder / "source"
+    shutil.copytree(SDK / "typescript", source)
+    can_sign = options.referee is not None and (options.referee / "signer.wasm").exists()
+    if can_sign:
+        shutil.copy(options.referee / "signer.wasm", source)
+    if run(["npm", "pack", "--silent", "--pack-destination", folder, source], cwd=folder) != 0:
         return 1
     (folder / "package.json").write_text('{"type": "module", "private": true}\n', encoding="utf-8")
     if run(["npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", *folder.glob("*.tgz")], cwd=folder) != 0:
         return 1
-    for file in (HERE / "typescript_test.mjs", HERE / "restart_test.mjs", HERE / "types_test.ts", EXAMPLES / "follow.mjs"):
+    for file in (HERE / "typescript_test.mjs", HERE / "restart_test.mjs", HERE / "signing_test.mjs", HERE / "types_test.ts", EXAMPLES / "follow.mjs"):
         shutil.copy(file, folder)
     (folder / "referee").mkdir()
     (folder / "referee/package.json").write_text('{"type": "module"}\n', encoding="utf-8")
@@ -73,6 +79,7 @@ def typescript(options, folder):
         failed |= run(["node", "--experimental-websocket", "typescript_test.mjs", url, "websocket"], cwd=folder, timeout=300)
     finally:
         chains.stop(process)
+    failed |= signing(options, folder) if can_sign else 0
     failed |= across_restart(options, folder)
     failed |= example(options, folder, ["node", folder / "follow.mjs"])
     # Nobody's machine has these by chance, so the types are checked only where the registry is.
@@ -81,6 +88,18 @@ def typescript(options, folder):
         return failed
     return failed | run([folder / "node_modules/.bin/tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib",
                          "es2023,dom,dom.iterable", "--skipLibCheck", "false", "--types", "node", "types_test.ts"], cwd=folder)
+
+
+def signing(options, folder):
+    """signing_test.mjs against a live node, with the key that has its funds."""
+    with tempfile.TemporaryDirectory(prefix="assay-sdk-") as home:
+        chain = chains.LiveChain(options.bin, home)
+        try:
+            chain.start()
+            return run(["node", "signing_test.mjs", chain.url, "assay-local", chain.home / "node_key", chains.ROOT / "tests/vectors/bip340.csv"],
+                       cwd=folder, timeout=120)
+        finally:
+            chain.stop()
 
 
 def across_restart(options, folder):

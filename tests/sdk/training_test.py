@@ -18,6 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent / "sdk/python")]
 import assay  # noqa: E402
 import chains  # noqa: E402
+import notebooks  # noqa: E402
 
 SHORT = dict(block_ms=50, challenge_blocks=40, accept_blocks=400, contribute_blocks=200, commit_blocks=400, publish_blocks=400)
 
@@ -35,31 +36,26 @@ def worker(binaries, folder, role, url):
     raise RuntimeError(f"the {role} does not start")
 
 
-def train(core, folder):
+def train(binaries, folder, url):
+    """The submitter's notebook, from the model to its trained parameters."""
     import torch
-    torch.manual_seed(1)
-    points = torch.randn(256, 8)
-    model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 3))
-    targets = points[:, :3].argmax(1)
-    before = {name: value.clone() for name, value in model.state_dict().items()}
-    loss = torch.nn.CrossEntropyLoss()
-    with assay.submit(model, loss, (points, targets), torch.optim.Adam(model.parameters(), lr=0.01), core=core,
-                      directory=folder / "work", reward="10 ASY", steps=200, batch_size=32) as training:
-        kinds = []
-        for message in training.events():
-            kinds.append(message["data"]["event"])
-            if kinds[-1] == "completed":
-                break
-        assert kinds[0] == "submitted" and "checkpoint_posted" in kinds, kinds
-        assert training.wait(timeout=240) == "settled"
-        trained = training.result()
-        assert training.result_bytes()[8:9] == b"{"
-    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items()), "submit must not change the model"
-    first = float(loss(model(points), targets))
-    model.load_state_dict(trained)
-    last = float(loss(model(points), targets))
-    assert last < 0.7 * first, (first, last)
-    print(f"{len(kinds)} events until completion; the loss fell from {first:.3f} to {last:.3f}")
+    names = notebooks.execute("submitter.ipynb", ASSAY_NODE=url, ASSAY_HOME=folder / "home", ASSAY_PASSWORD="for this test", ASSAY_SIGNER="bank",
+                              ASSAY_WORK=folder / "work", ASSAY_BIN=binaries)
+    kinds, training = names["kinds"], names["training"]
+    assert kinds[0] == "submitted" and "checkpoint_posted" in kinds, kinds
+    assert names["after"] < 0.7 * names["before"], (names["before"], names["after"])
+    # The file of safetensors has the tensors of the state_dict: a header, then the bytes of each.
+    data = names["file"].read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + size])
+    trained = names["trained"]
+    for name, value in trained.items():
+        found = next(info for key, info in header.items() if key == name or key.endswith(name))
+        begin, end = (8 + size + offset for offset in found["data_offsets"])
+        stored = torch.frombuffer(bytearray(data[begin:end]), dtype=torch.float32)
+        assert sorted(stored.tolist()) == sorted(value.flatten().tolist()), name
+    assert training.id in (folder / "work/audit.json").read_text()
+    print(f"{len(kinds)} events until completion; the loss fell from {names['before']:.3f} to {names['after']:.3f}")
 
 
 def main():
@@ -82,7 +78,7 @@ def main():
                 assay.Core(binaries, node=chain.url, home=folder / "home", password="for this test", signer=role).stake_bond(
                     role, assay.to_grains("2000"))
                 workers.append(worker(binaries, folder, role, chain.url))
-            train(core, folder)
+            train(binaries, folder, chain.url)
         finally:
             for each in workers:
                 chains.stop(each)

@@ -40,6 +40,7 @@ ROOMS = {
     "client/http": (["core/base"], ["boost", "curl", "system"], False),
     "client": (RULES + ["core/system", "core/system/metrics", "client/http", "consensus/light", "consensus/solo"], ["json", "system"], False),
     "client/referee": (RULES + ["consensus/light", "consensus/solo"], [], True),
+    "client/signer": (RULES + ["client/referee"], [], True),
     "node/api": (RULES + ["core/system"] + CONSENSUS, ["json", "system"], False),
     "node/state": (CORE + ["core/system", "contracts", "consensus"], ["rocksdb", "system"], False),
     "node/history": (CORE + ["contracts", "consensus", "node/api", "node/state"], ["system"], False),
@@ -94,7 +95,7 @@ PURE_STANDARD = set("""algorithm array bit cfloat charconv cmath compare concept
 initializer_list iterator limits map memory numeric optional set span string string_view tuple type_traits utility variant
 vector""".split())
 # cstdio and cstdlib are for ASSERT alone, and for the allocator of the build for browsers.
-ONLY_IN = {"cstdio": ["core/base/assert.cpp"], "cstdlib": ["core/base/assert.cpp", "client/referee/wasm/"],
+ONLY_IN = {"cstdio": ["core/base/assert.cpp"], "cstdlib": ["core/base/assert.cpp", "client/referee/wasm/", "client/signer/wasm/"],
            "cmath": ["core/canonical/", "verifier/compile/program/", "verifier/schedule/"],
            "charconv": ["core/base/amount.cpp"]}
 

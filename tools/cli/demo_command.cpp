@@ -61,6 +61,14 @@ demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
     return options;
 }
 
+void add_watching_options(CLI::App& command, const std::shared_ptr<DemoArguments>& a) {
+    command.add_flag_callback(
+        "--no-open", [a] { a->options.open = false; },
+        "Open no browser; without this the explorer is opened if there is a display and the story is read on a terminal"
+    );
+    command.add_flag("--keep-running", a->options.keep_running, "Leave the network up after the end, until Ctrl-C");
+}
+
 }  // namespace
 
 void add_demo_command(CLI::App& app, Session& session) {
@@ -108,7 +116,7 @@ void add_demo_command(CLI::App& app, Session& session) {
     command->add_option(
         "--leave", a->options.leaving, "With --accounts: the rank of an account that stops before they are done"
     );
-    command->add_flag("--keep-running", a->options.keep_running, "Leave the network up after the end, until Ctrl-C");
+    add_watching_options(*command, a);
     auto* model = command
                       ->add_option(
                           "--model", a->options.model,

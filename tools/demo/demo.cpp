@@ -19,6 +19,7 @@
 #include <tools/demo/baiter.hpp>
 #include <tools/demo/cast.hpp>
 #include <tools/demo/crew.hpp>
+#include <tools/demo/explorer_page.hpp>
 #include <tools/demo/group.hpp>
 #include <tools/demo/hearing.hpp>
 #include <tools/demo/hunt.hpp>
@@ -139,6 +140,7 @@ void Demo::start() {
     for (std::size_t i = 0; i < network_.node_count(); ++i) {
         narrator_.plain("  assayd runs at " + network_.node_url(i) + (options_.validators == 0 ? "" : ", a validator"));
     }
+    narrator_.plain(announce_explorer(options_, network_.node_url(0)));
     narrator_.plain("  homes and logs are in " + home_.string());
     artifact_server_ = std::make_unique<artifacts::ArtifactServer>(http::HttpServerOptions{}, store_);
     before_ = count_supply(network_, acts_, outsider_.get());
@@ -456,6 +458,7 @@ int Demo::run() {
             report.at("wall_s").get<double>()
         );
         narrator_.heading(text.data());
+        narrator_.plain(how_to_look_again(options_, home_));
     }
     if (options_.keep_running) {
         keep_running();

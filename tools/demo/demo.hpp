@@ -97,6 +97,7 @@ struct DemoOptions {
     std::optional<std::uint32_t> joining;
     std::optional<std::uint32_t> leaving;
     bool keep_running = false;
+    bool open = true;                           ///< open the explorer in a browser where there is a display
     bool json = false;                          ///< print the report on stdout instead of telling the story
     std::string model = "char";                 ///< name of the workload (workload.hpp)
     std::optional<std::filesystem::path> task;  ///< a task directory to train instead, as for `assay task submit`

@@ -28,6 +28,7 @@
 #include <verifier/cell/measure.hpp>
 #include <verifier/cell/member.hpp>
 #include <verifier/worker/benchmark.hpp>
+#include <verifier/worker/failure.hpp>
 #include <verifier/worker/offers.hpp>
 #include <verifier/worker/segment_check.hpp>
 #include <verifier/worker/worker.hpp>
@@ -263,14 +264,12 @@ void add_prices(CLI::App& command, Arguments& args) {
 void set_listen(Arguments& args) {
     const std::size_t colon = args.listen.rfind(':');
     if (colon == std::string::npos) {
-        throw std::runtime_error(
-            "--listen: \"" + args.listen + "\" has no port; give ADDRESS:PORT, as in 127.0.0.1:4000"
-        );
+        throw UsageError("--listen: \"" + args.listen + "\" has no port; give ADDRESS:PORT, as in 127.0.0.1:4000");
     }
     const std::string port = args.listen.substr(colon + 1);
     if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos ||
         std::stoul(port) > 65'535) {
-        throw std::runtime_error("--listen: \"" + port + "\" is not a port; give a number from 0 to 65535");
+        throw UsageError("--listen: \"" + port + "\" is not a port; give a number from 0 to 65535");
     }
     args.worker.listen_address = args.listen.substr(0, colon);
     args.worker.listen_port = static_cast<std::uint16_t>(std::stoul(port));
@@ -281,7 +280,7 @@ crypto::SecretKey read_key(const Arguments& args) {
         return crypto::read_hex_key(args.key_hex_file);
     }
     if (args.key_file.empty()) {
-        throw std::runtime_error(
+        throw UsageError(
             "no key is given: --key takes a key file that `assay keys new` made, --key-hex-file a secret in hex"
         );
     }
@@ -294,6 +293,14 @@ crypto::SecretKey read_key(const Arguments& args) {
     return crypto::read_sealed_key(args.key_file, password.view());
 }
 
+cell::Hosts hosts_of(const Arguments& args) {
+    try {
+        return cell::read_hosts(args.cell_file);
+    } catch (const std::runtime_error& error) {
+        throw FileError(error.what());
+    }
+}
+
 int print_benchmark(const Arguments& args) {
     contracts::Params params;
     if (!args.params_node.empty()) {
@@ -301,24 +308,24 @@ int print_benchmark(const Arguments& args) {
     }
     const auto benchmark = run_benchmark(args.worker.engine, args.seconds);
     std::cout << (args.output == "json" ? to_json(benchmark, params).dump(2) : to_text(benchmark, params)) << std::endl;
-    return EXIT_SUCCESS;
+    return command::kExitOk;
 }
 
 /// The links of a cell and the speed of this machine. A signal ends it at once.
 int run_measuring(const Arguments& args) {
-    cell::MeasureOptions options{.hosts = cell::read_hosts(args.cell_file)};
+    cell::MeasureOptions options{.hosts = hosts_of(args)};
     options.seconds = args.link_seconds;
     options.progress = [](const std::string& line) { std::cerr << line << std::endl; };
     const bool is_lead = args.member.empty();
     if (!is_lead && options.hosts.find(args.member) == nullptr) {
-        throw std::runtime_error(args.cell_file + " has no member \"" + args.member + "\"");
+        throw UsageError(args.cell_file + " has no member \"" + args.member + "\"");
     }
     options.progress("measuring this machine");
     const Benchmark benchmark = run_benchmark(args.worker.engine, args.seconds);
     options.self = {is_lead ? "lead" : args.member, benchmark.products * 1e6, memory_max(args.worker)};
     if (!is_lead) {
         cell::serve_measuring(options);
-        return EXIT_SUCCESS;
+        return command::kExitOk;
     }
     const std::string text = cell::members_text(cell::measure_links(options));
     std::ofstream out(args.members_file, std::ios::binary);
@@ -328,16 +335,14 @@ int run_measuring(const Arguments& args) {
         throw std::runtime_error("cannot write " + args.members_file);
     }
     options.progress("`assay plan` can read " + args.members_file);
-    return EXIT_SUCCESS;
+    return command::kExitOk;
 }
 
 /// A member has nothing that could be lost, so a signal ends it at once.
 int run_member(const Arguments& args) {
     const std::atomic<bool> never{false};
-    cell::run_member(
-        {.hosts = cell::read_hosts(args.cell_file), .name = args.member, .engine = args.worker.engine}, never
-    );
-    return EXIT_SUCCESS;
+    cell::run_member({.hosts = hosts_of(args), .name = args.member, .engine = args.worker.engine}, never);
+    return command::kExitOk;
 }
 
 int run(Arguments& args, const Flavour& flavour) {
@@ -362,7 +367,7 @@ int run(Arguments& args, const Flavour& flavour) {
     }
     const auto members = static_cast<std::uint32_t>(args.worker.partners.size() + 1);
     if (!args.worker.together.empty() && !plan::decode_layout(args.worker.together, members)) {
-        throw std::runtime_error(
+        throw UsageError(
             "--together " + args.worker.together + " cannot be made for " + std::to_string(members) +
             " members: this one and one for each --partner; dp, zero1, zero2, zero3, tp and pp can, and combinations "
             "such as dp2tp2 whose product that is"
@@ -371,10 +376,7 @@ int run(Arguments& args, const Flavour& flavour) {
     if (!args.cell_file.empty()) {
         std::filesystem::create_directories(args.worker.home);
         args.worker.engine.cell = cell::make_lead(
-            {.hosts = cell::read_hosts(args.cell_file),
-             .layout = args.plan,
-             .engine = args.worker.engine,
-             .directory = args.worker.home}
+            {.hosts = hosts_of(args), .layout = args.plan, .engine = args.worker.engine, .directory = args.worker.home}
         );
     }
     const auto behaviour = flavour.behaviour(args.worker);
@@ -463,12 +465,14 @@ int run_command(int argc, char** argv, const Flavour& flavour) {
     add_roles(app, args, flavour);
     add_tools(app, args);
     command::add_hidden_commands(app, "assay-worker");
-    CLI11_PARSE(app, argc, argv);
     try {
+        app.parse(argc, argv);
         if (args.is_measuring) {
             return run_measuring(args);
         }
         return args.is_benchmark ? print_benchmark(args) : run(args, flavour);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? command::kExitOk : command::kExitUsage;
     } catch (const std::exception& error) {
         if (log::is_started()) {
             log::error(error.what());
@@ -476,7 +480,7 @@ int run_command(int argc, char** argv, const Flavour& flavour) {
         if (!log::is_started() || log::has_file()) {
             std::cerr << "assay-worker: " << error.what() << std::endl;
         }
-        return EXIT_FAILURE;
+        return exit_code_of(error);
     }
 }
 

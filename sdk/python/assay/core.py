@@ -17,7 +17,7 @@ Result = Dict[str, Any]
 MEANINGS = {
     1: "something else failed", 2: "the arguments are wrong", 3: "a file is wrong", 4: "nobody answers",
     5: "the transaction was refused or failed", 6: "there is no such thing", 7: "it took too long, or the end is not known",
-    9: "a replay does not give what the solver claimed", 10: "what the node said does not verify",
+    9: "a replay does not give what the solver claimed", 10: "what a node or a file said does not verify",
     12: "an artifact is not what the chain says it is",
 }
 
@@ -206,6 +206,16 @@ class Core:
     def audit_task(self, task: str, *, proposer: Optional[str] = None, max_age_s: Optional[int] = None) -> Result:
         """A task's whole history against a Merkle proof and a signed block. Raises NotVerified."""
         return dict(self.run("audit", "task", task, options={"proposer": proposer, "max_age": max_age_s}))
+
+    def audit_export(self, out: Path, *, task: Optional[str] = None, account: Optional[str] = None, chain: bool = False,
+                     height: Optional[int] = None, proposer: Optional[str] = None, max_age_s: Optional[int] = None) -> Result:
+        """Writes the records, proofs and signed blocks of a task, of an account or of the whole chain to a file, with tables beside it."""
+        return dict(self.run("audit", "export", options={"out": out, "task": task, "account": account, "chain": chain, "height": height,
+                                                         "proposer": proposer, "max_age": max_age_s}))
+
+    def audit_verify(self, file: Path, *, proposer: Optional[str] = None) -> Result:
+        """Verifies such a file, and the tables beside it, without a node. Raises NotVerified."""
+        return dict(self.run("audit", "verify", options={"file": file, "proposer": proposer}))
 
     def verify_segment(self, task: str, segment: int, *, threads: Optional[int] = None, worker: Optional[Path] = None,
                        proposer: Optional[str] = None) -> Result:

@@ -11,6 +11,7 @@ from typing import Any, Dict, List, Optional
 from .client import Client
 from .core import Core, Path, Server
 from .errors import AssayError
+from .progress import Progress, progress_of
 from .subscription import Subscription
 
 OVER = frozenset({"settled", "convicted", "cancelled", "expired", "refused"})
@@ -84,6 +85,10 @@ class Training:
                 raise TimeoutError(f"task {self.id} is still {state} after {timeout:g} s")
             self._client.chain_wait(height, timeout_ms=max(1, int(left * 1000)))
 
+    def progress(self) -> Progress:
+        """The task's stage and how many segments were replayed so far: the node's word."""
+        return progress_of(self._client.task_get(self.id))
+
     def result(self) -> Dict[str, Any]:
         """Waits for the settlement, and returns the model's state_dict with the parameters of the last checkpoint, which the
         core has held against the chain's proven state root. The model itself stays as it is."""
@@ -99,6 +104,13 @@ class Training:
         if needed & set(missing):
             raise AssayError(f"the checkpoint has no {', '.join(sorted(needed & set(missing)))}")
         return dict(trained.state_dict())
+
+    def save(self, path: Path) -> pathlib.Path:
+        """Waits for the settlement, and writes the last checkpoint to a file of safetensors; needs no PyTorch."""
+        self.wait()
+        file = pathlib.Path(path)
+        self._core.task_fetch(self.id, file)
+        return file
 
     def result_bytes(self) -> bytes:
         """The same checkpoint as a safetensors file; needs no PyTorch."""

@@ -124,7 +124,7 @@ TEST_CASE("an audit says so when older states do not verify and the record canno
 TEST_CASE("an audit names the first of records that were exchanged") {
     ForgedNode node(5);
     std::swap(node.records[1], node.records[3]);
-    check_problem(audit(node), "history record 1 is missing: the node sent record 3 in its place");
+    check_problem(audit(node), "history record 1 is missing: record 3 is in its place");
     ForgedNode renumbered(5);
     std::swap(renumbered.records[1].event, renumbered.records[3].event);
     check_problem(audit(renumbered), "history record 1 is not the chain's");
@@ -133,7 +133,7 @@ TEST_CASE("an audit names the first of records that were exchanged") {
 TEST_CASE("an audit names an older record that takes the place of a newer one") {
     ForgedNode node(5);
     node.records[4] = node.records[3];
-    check_problem(audit(node), "history record 4 is missing: the node sent record 3 in its place");
+    check_problem(audit(node), "history record 4 is missing: record 3 is in its place");
 }
 
 TEST_CASE("an audit refuses a state that is older than allowed, however well it is signed") {

@@ -59,7 +59,7 @@ int run_proof(const Session& session, const ProofArguments& a) {
     if (height) {
         trust.max_age_s.reset();  // an old state is what was asked for
     }
-    check_signed(rpc, slot, trust);
+    const client::SignedHeader header = read_signing(rpc, slot, trust);
     const json value = slot.value ? json(to_hex(*slot.value)) : json();
     Facts facts;
     facts.add("key", to_hex(key));
@@ -74,6 +74,8 @@ int run_proof(const Session& session, const ProofArguments& a) {
          {"value", value},
          {"height", slot.height.value},
          {"app_hash", to_hex(slot.app_hash.view())},
+         {"proof", to_hex(slot.proof)},
+         {"block", to_hex(header.raw)},
          {"verified", true}},
         facts.text()
     );

@@ -194,6 +194,7 @@ void add_audit_command(CLI::App& app, Session& session) {
     });
     task->add_option("task", a->id, "The task's id")->required();
     a->trusting = add_trust_options(*task);
+    add_export_commands(group, session);
 }
 
 void add_version_command(CLI::App& app, Session& session) {

@@ -80,8 +80,9 @@ contracts::Role role_argument(const std::string& text) {
     throw usage("\"" + text + "\" is not a role: give solver, verifier or whistleblower");
 }
 
-std::shared_ptr<Trusting> add_trust_options(CLI::App& command) {
+std::shared_ptr<Trusting> add_trust_options(CLI::App& command, std::int64_t max_age_s) {
     auto out = std::make_shared<Trusting>();
+    out->max_age_s = max_age_s;
     command.add_option(
         "--proposer", out->proposer, "Embedded engine: whose signature counts; default: the node's word"
     );

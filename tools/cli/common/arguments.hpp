@@ -48,7 +48,7 @@ struct Trusting {
     std::string hash;
     std::int64_t max_age_s = 3'600;
 };
-std::shared_ptr<Trusting> add_trust_options(CLI::App& command);
+std::shared_ptr<Trusting> add_trust_options(CLI::App& command, std::int64_t max_age_s = 3'600);
 /// Returns what the options say, completed by what the home has pinned. Throws usage() and AnchorError.
 Trust trust_of(const Session& session, const Trusting& trusting);
 

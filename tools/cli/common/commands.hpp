@@ -24,6 +24,7 @@ void add_proof_command(CLI::App& group, Session& session);  ///< a subcommand of
 void add_verify_command(CLI::App& app, Session& session);
 void add_penalty_command(CLI::App& app, Session& session);
 void add_audit_command(CLI::App& app, Session& session);
+void add_export_commands(CLI::App& group, Session& session);  ///< subcommands of `audit`
 void add_validator_commands(CLI::App& app, Session& session);
 void add_governance_commands(CLI::App& validator, Session& session);  ///< subcommands of `validator`
 void add_proposals_command(CLI::App& group, Session& session);        ///< a subcommand of `query`

@@ -10,24 +10,13 @@
 #include <nlohmann/json.hpp>
 
 #include <client/rpc_client.hpp>
+#include <core/command/exit_codes.hpp>
 #include <core/system/log/log.hpp>
 
 /// What all commands of `assay` share: where the node and the keys are, how to print results, how to fail.
 namespace assay::cli {
 
-enum ExitCode : int {
-    kExitOk = 0,
-    kExitFailure = 1,
-    kExitUsage = 2,
-    kExitConfig = 3,       ///< a file of the user is not valid: task.toml, a key file
-    kExitUnreachable = 4,  ///< the node's URL does not respond
-    kExitRejected = 5,     ///< the chain refused a transaction
-    kExitNotFound = 6,
-    kExitTimeout = 7,
-    kExitRefuted = 9,           ///< the replay of a segment does not give what its solver claimed
-    kExitMismatch = 10,         ///< the node's answer does not verify
-    kExitInvalidArtifact = 12,  ///< an artifact is not the one that the chain commits to
-};
+using enum command::ExitCode;
 
 /// The failure of a command: its exit code and what is printed. `name` is a stable identifier.
 class Failure : public std::runtime_error {
