@@ -19,9 +19,9 @@ contracts::Role role_of(Mode mode) noexcept;
 
 /// How long the files that a worker made stay after their task has ended.
 struct KeepOptions {
-    std::uint64_t checkpoints_s = 24 * 3'600;   ///< of checkpoints, in seconds
-    std::uint64_t results_s = 30 * 24 * 3'600;  ///< of the last checkpoint of a settled task
-    bool all = false;                           ///< nothing is deleted
+    std::uint64_t checkpoints_s = 86'400;  ///< of checkpoints, in seconds: a day
+    std::uint64_t results_s = 2'592'000;   ///< of the last checkpoint of a settled task: 30 days
+    bool all = false;                      ///< nothing is deleted
 };
 
 struct WorkerOptions {
