@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/daemon/commands.hpp>
 
-#include <chrono>
-#include <cstdlib>
-#include <fstream>
 #include <iostream>
-
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include <consensus/cometbft/supervisor.hpp>
-#include <consensus/solo/engine.hpp>
 #include <core/crypto/address.hpp>
-#include <node/daemon/application.hpp>
 #include <node/daemon/config.hpp>
+#include <node/daemon/node_key.hpp>
+#include <node/daemon/replay.hpp>
+#include <node/daemon/serving.hpp>
 #include <node/api/genesis_file.hpp>
 
 namespace assay::node {
@@ -22,28 +18,6 @@ namespace {
 
 constexpr Amount kFirstStake{10'000 * kGrainsPerAsy};
 constexpr Amount kFirstBalance{1'000'000 * kGrainsPerAsy};
-
-/// A directory of its own that goes with it.
-class ScratchDirectory {
-  public:
-    ScratchDirectory() {
-        std::string name = (std::filesystem::temp_directory_path() / "assayd-replay-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw HomeError("cannot make a temporary directory " + name);
-        }
-        path_ = name;
-    }
-    ~ScratchDirectory() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    ScratchDirectory(const ScratchDirectory&) = delete;
-    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
 
 }  // namespace
 
@@ -56,6 +30,9 @@ int run_init(const InitOptions& options) {
             );
         }
     }
+    // Before anything is written: whoever gives up at the prompt leaves no home behind.
+    const crypto::SecretText password =
+        options.seals ? node_password(process_environment(), options.password_file, true) : crypto::SecretText();
     std::filesystem::create_directories(home.data());
     const auto key = crypto::SecretKey::generate();
     contracts::Genesis genesis{.chain_id = options.chain_id, .params = {}, .balances = {}};
@@ -84,9 +61,16 @@ int run_init(const InitOptions& options) {
     genesis = decode_genesis_json(to_genesis_json(genesis));  // with the checks of a file
     Config config;
     config.engine = options.engine;
+    if (options.has_token) {
+        write_token(home.root / "rpc_token");
+        config.rpc_token_file = "rpc_token";
+    }
     write_text(home.config(), to_config_toml(config));
     write_genesis(home.genesis(), genesis, options.engine);
     write_node_key(home.node_key(), key);
+    if (options.seals) {
+        seal_node_key(home.node_key(), password.view());
+    }
     if (options.engine == EngineKind::kCometBft) {
         cometbft::write_genesis(home.cometbft(), genesis.chain_id, utc_now(), validators, genesis.params);
     }
@@ -115,34 +99,22 @@ int run_init(const InitOptions& options) {
 int run_replay(const ReplayOptions& options) {
     const Home& home = options.home;
     const auto genesis = read_genesis(home.genesis());
-    const solo::BlockLog log(home.block_log(), solo::BlockLog::Mode::kReadOnly);
-    const ScratchDirectory scratch;
-    storage::Store store(scratch.path(), {.in_memory = false, .fault = {}});
-    Application application(store, [] { return std::uint64_t{0}; });
-    application.init(genesis);
-    const auto started_at = std::chrono::steady_clock::now();
-    auto report_at = started_at + std::chrono::seconds(2);
-    const std::uint64_t blocks = solo::replay(application, log, genesis.chain_id, [&](Height height) {
-        if (std::chrono::steady_clock::now() >= report_at) {
-            std::cerr << "replayed " << height.value << " of " << log.height().value << "\n";
-            report_at += std::chrono::seconds(2);
-        }
+    const ReplayReport report = replay_log(genesis, home.block_log(), [](Height done, Height of) {
+        std::cerr << "replayed " << done.value << " of " << of.value << "\n";
     });
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_at).count();
-    const auto info = application.info();
     if (options.json) {
         std::cout << nlohmann::ordered_json{{"ok", true},
                                             {"chain_id", genesis.chain_id},
-                                            {"blocks", blocks},
-                                            {"height", info.height.value},
-                                            {"app_hash", to_hex(info.app_hash.view())},
-                                            {"seconds", seconds}}
+                                            {"blocks", report.blocks},
+                                            {"height", report.height.value},
+                                            {"app_hash", to_hex(report.app_hash.view())},
+                                            {"seconds", report.seconds}}
                          .dump()
                   << "\n";
     } else {
-        std::cout << "replayed " << blocks << " blocks of " << genesis.chain_id << " in " << seconds
-                  << " s: the app hash is the stored one at every height; at " << info.height.value << " it is "
-                  << to_hex(info.app_hash.view()) << "\n";
+        std::cout << "replayed " << report.blocks << " blocks of " << genesis.chain_id << " in " << report.seconds
+                  << " s: the app hash is the stored one at every height; at " << report.height.value << " it is "
+                  << to_hex(report.app_hash.view()) << "\n";
     }
     return kExitOk;
 }

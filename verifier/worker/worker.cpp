@@ -313,7 +313,7 @@ int run_worker(
     fetching.limits.public_only = !options.allow_private_addresses;
     fetching.limits.mirrors = options.artifact_sources;
     artifacts::Fetcher fetcher(store, cache, fetching);
-    Chain chain(options.node_url, options.home, options.pins, key, reporter);
+    Chain chain(options.node, options.home, options.pins, key, reporter);
     SeatDesk seats;
     LinkDesk links;
     ToldByTask statements(options.home);
@@ -352,7 +352,7 @@ int run_worker(
     }
     std::optional<Contributor> contributor;
     if (options.mode == Mode::kVerify && options.contributes) {
-        contributor.emplace(options.node_url, options.home, options.pins, key, reporter, stop);
+        contributor.emplace(options.node, options.home, options.pins, key, reporter, stop);
     }
     work(context, *role);
     service.stopping();
