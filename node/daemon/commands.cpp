@@ -19,6 +19,29 @@ namespace {
 constexpr Amount kFirstStake{10'000 * kGrainsPerAsy};
 constexpr Amount kFirstBalance{1'000'000 * kGrainsPerAsy};
 
+int report_init(const InitOptions& options, const contracts::Genesis& genesis, const std::string& address) {
+    const Home& home = options.home;
+    if (options.json) {
+        std::cout << nlohmann::ordered_json{{"home", home.root.string()},
+                                            {"chain_id", genesis.chain_id},
+                                            {"engine", to_string(options.engine)},
+                                            {"proposer", address},
+                                            {"funded_here", !options.genesis.has_value()}}
+                         .dump()
+                  << "\n";
+        return kExitOk;
+    }
+    std::cout << "initialised " << home.root.string() << "\n  chain     " << genesis.chain_id << "\n  engine    "
+              << to_string(options.engine) << "\n  "
+              << (options.engine == EngineKind::kSolo ? "proposer  " : "account   ") << address << "\n";
+    if (!options.genesis) {
+        std::cout << "  funds     " << kFirstBalance.grains / kGrainsPerAsy << " ASY with this account; its key is in "
+                  << home.node_key().string() << "\n";
+    }
+    std::cout << "next: assayd start --home " << home.root.string() << "\n";
+    return kExitOk;
+}
+
 }  // namespace
 
 int run_init(const InitOptions& options) {
@@ -74,26 +97,7 @@ int run_init(const InitOptions& options) {
     if (options.engine == EngineKind::kCometBft) {
         cometbft::write_genesis(home.cometbft(), genesis.chain_id, utc_now(), validators, genesis.params);
     }
-    const std::string address = crypto::to_address(key.account());
-    if (options.json) {
-        std::cout << nlohmann::ordered_json{{"home", home.root.string()},
-                                            {"chain_id", genesis.chain_id},
-                                            {"engine", to_string(options.engine)},
-                                            {"proposer", address},
-                                            {"funded_here", !options.genesis.has_value()}}
-                         .dump()
-                  << "\n";
-        return kExitOk;
-    }
-    std::cout << "initialised " << home.root.string() << "\n  chain     " << genesis.chain_id << "\n  engine    "
-              << to_string(options.engine) << "\n  "
-              << (options.engine == EngineKind::kSolo ? "proposer  " : "account   ") << address << "\n";
-    if (!options.genesis) {
-        std::cout << "  funds     " << kFirstBalance.grains / kGrainsPerAsy << " ASY with this account; its key is in "
-                  << home.node_key().string() << "\n";
-    }
-    std::cout << "next: assayd start --home " << home.root.string() << "\n";
-    return kExitOk;
+    return report_init(options, genesis, crypto::to_address(key.account()));
 }
 
 int run_replay(const ReplayOptions& options) {

@@ -52,8 +52,8 @@ struct Setting {
     }
 };
 
-const std::vector<Setting>& settings() {
-    static const std::vector<Setting> kSettings{
+std::vector<Setting> rpc_settings() {
+    return {
         {"rpc", "address", "Where JSON-RPC listens. Elsewhere than on loopback, set token_file as well.",
          &Config::rpc_address},
         {"rpc", "port", "0 takes any free port; `assayd start` prints it and writes it to data/rpc_address.",
@@ -85,6 +85,11 @@ const std::vector<Setting>& settings() {
          "Names that clients call this node by beside IP addresses and localhost, separated by commas. Others are\n"
          "# refused: a web page could have its own name lead here.",
          &Config::rpc_hosts},
+    };
+}
+
+std::vector<Setting> other_settings() {
+    return {
         {"engine", "kind", "Who makes the blocks: \"solo\" is this process alone, \"cometbft\" many validators.",
          &Config::engine},
         {"engine", "block_interval_ms", "Time between blocks; under CometBFT what it waits after one.",
@@ -138,6 +143,16 @@ const std::vector<Setting>& settings() {
         {"log", "status_interval_s", "Seconds between status lines in the log; 0 for none.",
          &Config::status_interval_s},
     };
+}
+
+const std::vector<Setting>& settings() {
+    static const std::vector<Setting> kSettings = [] {
+        std::vector<Setting> out = rpc_settings();
+        for (const Setting& setting : other_settings()) {
+            out.push_back(setting);
+        }
+        return out;
+    }();
     return kSettings;
 }
 

@@ -84,6 +84,10 @@ int run_restore(const std::filesystem::path& from, const Home& home, bool json) 
         std::cout << "the backup has no keys: copy the old node_key to " << home.node_key().string()
                   << " (mode 0600) before you start it, or look at the chain with assayd inspect\n";
     }
+    if (report.engine == EngineKind::kCometBft && report.has_keys) {
+        std::cout << "cometbft/data/priv_validator_state.json, the record of what the validator has signed, is in no "
+                     "backup: take it from the machine that signed last. Without it CometBFT does not start\n";
+    }
     std::cout << "next: assayd start --home " << home.root.string() << "\n";
     return kExitOk;
 }

@@ -176,6 +176,29 @@ void run_until_stopped(
     }
 }
 
+void warn_of_settings(const Config& config) {
+    for (const std::string& text : unknown_variables(environment_names())) {
+        log::warning(text);
+    }
+    for (const std::string& text : rpc_warnings(config)) {
+        log::warning(text);
+    }
+}
+
+rpc::EngineState engine_state(const Node& node, const Config& config, bool is_inspected) {
+    const EngineProgress progress = node.progress();
+    return {
+        .is_restoring = progress.is_restoring,
+        .is_catching_up = progress.is_catching_up,
+        .makes_empty_blocks = config.create_empty_blocks,
+        .is_inspected = is_inspected};
+}
+
+std::string rpc_url(const Config& config, std::uint16_t port) {
+    const std::string scheme = config.rpc_tls_certificate.empty() ? "http://" : "https://";
+    return scheme + config.rpc_address + ":" + std::to_string(port);
+}
+
 }  // namespace
 
 int run_start(const StartOptions& options) {
@@ -188,12 +211,7 @@ int run_start(const StartOptions& options) {
     }
     const Config config = read_settings(options);
     check_engine(home, config.engine);
-    for (const std::string& text : unknown_variables(environment_names())) {
-        log::warning(text);
-    }
-    for (const std::string& text : rpc_warnings(config)) {
-        log::warning(text);
-    }
+    warn_of_settings(config);
 
     Failure failure;
     const bool has_metrics = !config.metrics_address.empty();
@@ -213,14 +231,7 @@ int run_start(const StartOptions& options) {
     });
     report_start(node);
     rpc::RpcOptions server_options = rpc_options(config, home);
-    server_options.engine_state = [&node, &config, is_inspected = options.only_inspects] {
-        const EngineProgress progress = node.progress();
-        return rpc::EngineState{
-            .is_restoring = progress.is_restoring,
-            .is_catching_up = progress.is_catching_up,
-            .makes_empty_blocks = config.create_empty_blocks,
-            .is_inspected = is_inspected};
-    };
+    server_options.engine_state = [&] { return engine_state(node, config, options.only_inspects); };
     if (has_metrics) {
         server_options.on_call = [&metrics](auto... report) { metrics.on_call(report...); };
     }
@@ -231,11 +242,7 @@ int run_start(const StartOptions& options) {
         write_text(home.metrics_address(), metrics_server->url() + "\n");
     }
     node.start();
-    const std::string url = std::string(config.rpc_tls_certificate.empty() ? "http://" : "https://") +
-                            config.rpc_address + ":" + std::to_string(server.port());
-    if (!server_options.socket.empty()) {
-        log::info("rpc is at unix://" + server_options.socket.string() + " as well");
-    }
+    const std::string url = rpc_url(config, server.port());
     write_text(home.rpc_address(), url + "\n");
     const NodeStatus first = node.status();
     std::cout << "assayd ready: chain " << first.chain_id << ", height " << first.height.value << ", rpc " << url

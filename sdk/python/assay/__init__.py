@@ -5,7 +5,8 @@ from .aio import AsyncClient, AsyncSubscription
 from .client import Client
 from .core import Core, CoreError, NotVerified, Refused, Server, Uncertain
 from .errors import (AssayError, ConnectionFailed, GapError, InternalError, InvalidParams, InvalidRequest, LimitExceeded,
-                     MethodNotFound, NotFound, ParseError, ProtocolError, RpcError, TxRejected, Unavailable)
+                     MethodNotFound, NotFound, ParseError, ProtocolError, RateLimited, RpcError, TxRejected, Unauthorized,
+                     Unavailable)
 from .subscription import Message, Subscription
 from .training import TaskFailed, Training, submit
 from .units import GRAINS_PER_ASY, account_of, address_of, format_asy, to_asy, to_grains
@@ -14,6 +15,6 @@ __version__ = "0.2.0"
 __all__ = [
     "AssayError", "AsyncClient", "AsyncSubscription", "Client", "ConnectionFailed", "Core", "CoreError", "GRAINS_PER_ASY", "GapError",
     "InternalError", "InvalidParams", "InvalidRequest", "LimitExceeded", "Message", "MethodNotFound", "NotFound", "NotVerified",
-    "ParseError", "ProtocolError", "Refused", "RpcError", "Server", "Subscription", "TaskFailed", "Training", "TxRejected", "Unavailable",
-    "Uncertain", "account_of", "address_of", "format_asy", "submit", "to_asy", "to_grains", "types",
+    "ParseError", "ProtocolError", "RateLimited", "Refused", "RpcError", "Server", "Subscription", "TaskFailed", "Training", "TxRejected",
+    "Unauthorized", "Unavailable", "Uncertain", "account_of", "address_of", "format_asy", "submit", "to_asy", "to_grains", "types",
 ]

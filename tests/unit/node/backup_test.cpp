@@ -210,5 +210,9 @@ TEST_CASE("a stopped home with CometBFT is backed up without what its validator 
     CHECK_FALSE(fs::exists(backup / "cometbft/config/priv_validator_key.json"));
     CHECK_FALSE(fs::exists(backup / "cometbft/data/priv_validator_state.json"));
     CHECK_FALSE(fs::exists(backup / "data/lock"));
+    const fs::path all = directory.path() / "all";
+    make_backup({.home = home, .engine = EngineKind::kCometBft, .out = all, .with_keys = true});
+    CHECK(fs::exists(all / "cometbft/config/priv_validator_key.json"));
+    CHECK_FALSE(fs::exists(all / "cometbft/data/priv_validator_state.json"));
     CHECK(restore(backup, directory.path() / "r").app_hash == made.app_hash);
 }
