@@ -31,8 +31,8 @@ constexpr int kFormat = 1;
 constexpr const char* kManifest = "manifest.json";
 
 /// What a node signs with; two nodes that sign with one key are punished for it.
-constexpr std::array<const char*, 3> kSecretFiles{
-    "node_key", "cometbft/config/priv_validator_key.json", "cometbft/config/node_key.json"};
+constexpr std::array<const char*, 4> kSecretFiles{
+    "node_key", "rpc_token", "cometbft/config/priv_validator_key.json", "cometbft/config/node_key.json"};
 /// What belongs to one run of a node, or is made again. The last one is the record of what the validator has signed: an
 /// old one would let it sign those heights once more.
 constexpr std::array<const char*, 7> kTransient{

@@ -40,7 +40,7 @@ class Endpoint:
             raise ValueError(f"{url!r} is not the URL of a node, such as http://127.0.0.1:26600")
         self.url, self.timeout = url, timeout
         self._parts, self._context = parts, context
-        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._headers: Dict[str, str] = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._path = parts.path.rstrip("/")
         self._idle: List[http.client.HTTPConnection] = []
         self._lock = threading.Lock()
