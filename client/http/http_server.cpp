@@ -21,6 +21,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -195,6 +196,10 @@ void HttpServer::Impl::admit(int family, int fd, const ClientAddress& address) {
         ::shutdown(fd, SHUT_WR);
         ::close(fd);
         return;
+    }
+    if (family != AF_UNIX) {
+        const int on = 1;
+        ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     }
     // Who connects to the Unix socket is on this machine.
     if (tls && address != kSocketClient) {

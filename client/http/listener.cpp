@@ -14,7 +14,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 
 #include <fcntl.h>
-#include <netinet/tcp.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -172,8 +172,6 @@ void Listener::accept() {
             }
             if (fd >= 0 && file_.empty()) {
                 from.resize(size);
-                const int on = 1;
-                ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
                 events_.accepted(from.protocol().family(), fd, to_client(from.address()));
             } else if (fd >= 0) {
                 events_.accepted(AF_UNIX, fd, kSocketClient);

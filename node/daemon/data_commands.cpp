@@ -81,7 +81,8 @@ int run_restore(const std::filesystem::path& from, const Home& home, bool json) 
     }
     std::cout << "restored " << to_text(report) << "; the app hash is " << to_hex(report.app_hash.view()) << "\n";
     if (!report.has_keys) {
-        std::cout << "the backup has no keys: copy the old node_key (and rpc_token, if there was one) to " << home.root.string()
+        std::cout << "the backup has no keys: copy the old node_key (and rpc_token, if there was one) to "
+                  << home.root.string()
                   << " (mode 0600) before you start it, or look at the chain with assayd inspect\n";
     }
     if (report.engine == EngineKind::kCometBft && report.has_keys) {

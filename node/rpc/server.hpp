@@ -34,7 +34,7 @@ struct RpcOptions {
     std::uint32_t connections_per_address = 0;  ///< 0: the default of http::HttpServerOptions
     std::chrono::seconds idle_timeout{60};
     /// Host names by which clients may address the node, besides IP addresses and localhost.
-    std::vector<std::string> hosts;
+    std::vector<std::string> hosts{};
     std::filesystem::path socket{};           ///< a Unix socket of mode 0600 to listen on besides; empty: none
     std::filesystem::path tls_certificate{};  ///< with a key: the port speaks TLS
     std::filesystem::path tls_key{};

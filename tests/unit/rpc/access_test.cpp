@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <client/rpc_client.hpp>
+#include <client/rpc_codes.hpp>
 #include <core/keys/key_file.hpp>
 #include <node/rpc/access_token.hpp>
 #include <node/rpc/rate_limiter.hpp>
