@@ -173,7 +173,7 @@ TEST_CASE("a unix socket of the owner alone serves calls without the token, and 
     CHECK(std::filesystem::file_size(socket) == 6);
 }
 
-TEST_CASE("a port with a certificate speaks TLS to who trusts it, and pushes events") {
+TEST_CASE("a port with a certificate speaks TLS to who trusts it, and closes what is not TLS") {
     const std::filesystem::path vectors = ASSAY_SOURCE_DIR "/tests/vectors/tls";
     const Node node({.tls_certificate = vectors / "loopback.crt", .tls_key = vectors / "loopback.key", .token = kToken}
     );
