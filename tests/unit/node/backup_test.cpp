@@ -216,31 +216,3 @@ TEST_CASE("a stopped home with CometBFT is backed up without what its validator 
     CHECK_FALSE(fs::exists(all / "cometbft/data/priv_validator_state.json"));
     CHECK(restore(backup, directory.path() / "r").app_hash == made.app_hash);
 }
-
-TEST_CASE("the remote signer of the settings reaches the command line of the engine") {
-    const TemporaryDirectory directory;
-    const Home home = make_home(directory.path() / "home");
-    fs::create_directories(home.cometbft() / "config");
-    append(home.cometbft() / "config" / "genesis.json", "{}");
-    // Says that it is CometBFT, writes down what it is started with, and ends.
-    const fs::path program = directory.path() / "engine";
-    const fs::path heard = directory.path() / "heard";
-    append(
-        program,
-        "#!/bin/sh\nif [ \"$1\" = version ]; then echo 0.38.25; exit; fi\necho \"$@\" >" + heard.string() + "\nexit 1\n"
-    );
-    fs::permissions(program, fs::perms::owner_all);
-    NodeOptions asked = options(home);
-    asked.config.engine = EngineKind::kCometBft;
-    asked.config.cometbft_program = program.string();
-    asked.config.cometbft_rpc_port = 1;
-    asked.config.cometbft_remote_signer = "tcp://127.0.0.1:26659";
-    Node node(asked);
-    CHECK_THROWS_AS(node.start(), cometbft::EngineError);
-    CHECK(
-        system::read_file(heard).value_or("").find("--priv_validator_laddr=tcp://127.0.0.1:26659") != std::string::npos
-    );
-    asked.config.cometbft_remote_signer = "127.0.0.1:26659";
-    asked.home = make_home(directory.path() / "other");
-    CHECK_THROWS_WITH_AS(Node{asked}, doctest::Contains("must be tcp://"), ConfigError);
-}
