@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
+#include <thread>
 
 #include <client/rpc_answers.hpp>
 #include <client/rpc_codes.hpp>
@@ -34,6 +36,19 @@ std::vector<Id> list_all(RpcClient& client, const std::string& method, json para
     }
 }
 
+/// How long the node asks its caller to wait; nullopt if the answer is another one.
+std::optional<milliseconds> rate_wait(const json& answer) {
+    const json error = answer.value("error", json());
+    if (!error.is_object() || error.value("code", json()) != kRateLimited) {
+        return std::nullopt;
+    }
+    const json data = error.value("data", json());
+    const json wait = data.is_object() ? data.value("retry_after_ms", json()) : json();
+    return milliseconds(
+        wait.is_number_unsigned() ? std::clamp<std::uint64_t>(wait.get<std::uint64_t>(), 1, 60'000) : 1'000
+    );
+}
+
 }  // namespace
 
 void Listing::count(std::size_t items) {
@@ -47,7 +62,27 @@ void Listing::count(std::size_t items) {
     }
 }
 
-RpcClient::RpcClient(std::string url, milliseconds timeout) : url_(std::move(url)), timeout_(timeout) {}
+RpcClient::RpcClient(std::string url, milliseconds timeout) : RpcClient(NodeAddress{.url = std::move(url)}, timeout) {}
+
+RpcClient::RpcClient(const NodeAddress& node, milliseconds timeout)
+    : url_(node.url), place_(node.url), access_{.authorities = node.authorities.string()}, timeout_(timeout) {
+    constexpr std::string_view kSocket = "unix://";
+    if (url_.starts_with(kSocket)) {
+        access_.socket = url_.substr(kSocket.size());
+        place_ = "http://localhost/";
+    } else if (!node.token_file.empty()) {
+        access_.bearer = read_token(node.token_file);
+    }
+}
+
+json RpcClient::post(const std::string& request, milliseconds timeout) const {
+    const http::HttpResponse response = http::http_post(place_, request, {.timeout = timeout}, access_);
+    json answer = json::parse(response.body, nullptr, false);
+    if (!answer.is_object()) {
+        throw http::NetError(url_ + ": no JSON-RPC there (HTTP status " + std::to_string(response.status) + ")");
+    }
+    return answer;
+}
 
 json RpcClient::call(const std::string& method, const json& params) {
     const json request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
@@ -55,10 +90,17 @@ json RpcClient::call(const std::string& method, const json& params) {
     if (params.is_object() && params.contains("timeout_ms")) {
         timeout += milliseconds(params.at("timeout_ms").get<std::uint32_t>());
     }
-    const http::HttpResponse response = http::http_post(url_, request.dump(), http::HttpLimits{.timeout = timeout});
-    json answer = json::parse(response.body, nullptr, false);
-    if (!answer.is_object()) {
-        throw http::NetError(url_ + ": no JSON-RPC there (HTTP status " + std::to_string(response.status) + ")");
+    const Clock::time_point deadline = Clock::now() + timeout;
+    const std::string text = request.dump();
+    json answer = post(text, timeout);
+    while (const auto wait = rate_wait(answer)) {
+        // What was refused so has not been executed, a submission neither.
+        const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
+        if (*wait >= left) {
+            break;
+        }
+        std::this_thread::sleep_for(*wait);
+        answer = post(text, left - *wait);
     }
     if (answer.contains("error")) {
         const json& error = answer.at("error");

@@ -19,6 +19,7 @@
 #include <contracts/state/params.hpp>
 #include <contracts/state/task.hpp>
 #include <client/http/http.hpp>
+#include <client/node_address.hpp>
 
 /// The JSON-RPC client of the CLI and the workers. Typed reads decode the Borsh bytes that answers contain beside the
 /// JSON.
@@ -92,8 +93,11 @@ class Listing {
 class RpcClient {
   public:
     explicit RpcClient(std::string url, std::chrono::milliseconds timeout = std::chrono::seconds(10));
+    /// Throws crypto::KeyFileError if the token file cannot be read.
+    explicit RpcClient(const NodeAddress& node, std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
-    /// Calls a method and returns its result. Throws RpcError or http::NetError.
+    /// Calls a method and returns its result. Where the node says that this client calls too often, waits as long as it
+    /// says and calls again, up to the timeout. Throws RpcError or http::NetError.
     nlohmann::json call(const std::string& method, const nlohmann::json& params = nlohmann::json::object());
 
     // Typed reads.
@@ -150,6 +154,8 @@ class RpcClient {
     );
 
   private:
+    /// Returns the whole answer to one request.
+    nlohmann::json post(const std::string& request, std::chrono::milliseconds timeout) const;
     /// Returns the same transaction with a higher fee, or nullopt if the fee must not be raised.
     using Raise = std::function<std::optional<SignedTx>()>;
     contracts::TxBody make_body(
@@ -160,7 +166,9 @@ class RpcClient {
     /// submit() for a higher bid while an earlier one is pending: a refusal is ignored.
     void show(const SignedTx& tx);
 
-    std::string url_;
+    std::string url_;    ///< as the user gave it
+    std::string place_;  ///< as libcurl takes it
+    http::HttpAccess access_;
     std::chrono::milliseconds timeout_;
     std::string chain_id_;
     std::optional<contracts::Params> params_;

@@ -14,6 +14,8 @@ inline constexpr int kInternalError = -32603;
 inline constexpr int kNotFound = -32001;
 inline constexpr int kUnavailable = -32002;
 inline constexpr int kTxRejected = -32003;
+inline constexpr int kUnauthorized = -32004;
 inline constexpr int kLimitExceeded = -32005;
+inline constexpr int kRateLimited = -32006;
 
 }  // namespace assay::client

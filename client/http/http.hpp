@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -45,6 +46,11 @@ class NetForbidden : public NetError {
     using NetError::NetError;
 };
 
+/// The client that a connection is counted for: an IPv4 address, or an IPv6 /64, which is what one customer gets.
+using ClientAddress = std::array<std::uint8_t, 16>;
+/// The client of every connection to a server's Unix socket: a multicast address, which is nobody's own.
+inline constexpr ClientAddress kSocketClient{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+
 struct HttpRequest {
     std::string method;  ///< "GET", "POST", ...
     std::string target;  ///< "/artifact/ab12"
@@ -55,6 +61,8 @@ struct HttpRequest {
     std::string last_event_id{};  ///< the Last-Event-ID field of a reader of server-sent events
     bool is_upgrade = false;      ///< it asks for a WebSocket
     std::string if_none_match{};  ///< the If-None-Match field, likewise
+    std::string authorization{};  ///< the Authorization field, likewise
+    ClientAddress client{};       ///< who asks; kSocketClient: by the Unix socket
 };
 
 struct HttpResponse {
@@ -74,6 +82,11 @@ struct HttpResponse {
 struct HttpServerOptions {
     std::string address = "127.0.0.1";
     std::uint16_t port = 0;  ///< 0: any free one
+    /// A Unix socket of mode 0600 on which the server listens besides; empty: none. It is removed at the end.
+    std::filesystem::path socket{};
+    /// Certificate chain and key in PEM: the port then speaks TLS 1.2 or later, and nothing else. Empty: no TLS.
+    std::filesystem::path tls_certificate{};
+    std::filesystem::path tls_key{};
     std::uint64_t body_max = 1U << 20U;
     /// Also limited to half of the process's file descriptors. A further connection takes the slot of an idle one, or
     /// gets 503.
@@ -107,7 +120,8 @@ class HttpServer {
     /// A handler that may return nothing and answer the exchange later, without occupying a thread.
     using LateHandler =
         std::function<std::optional<HttpResponse>(const HttpRequest&, const std::shared_ptr<HttpExchange>&)>;
-    /// Starts to serve. Throws NetError with the address if it cannot be bound.
+    /// Starts to serve. Throws NetError with the address or file if it cannot be bound, and if the certificate or its
+    /// key cannot be used.
     HttpServer(HttpServerOptions options, Handler handler);
     HttpServer(HttpServerOptions options, LateHandler handler);
     ~HttpServer();
@@ -147,12 +161,21 @@ struct HttpLimits {
     std::function<bool()> stop{};  ///< asked now and then; true aborts the request
 };
 
+/// How a server is reached that does not let everybody in.
+struct HttpAccess {
+    std::string bearer{};       ///< sent as "Authorization: Bearer ..."; such a request follows no redirect
+    std::string socket{};       ///< path of the server's Unix socket, which is connected to in place of the URL's host
+    std::string authorities{};  ///< file of certificates to trust in place of the system's
+};
+
 /// Sends one request on a new connection and returns the response. Throws NetError. Up to five redirects are followed,
 /// each within the same limits and none from https to http; a POST only where the answer demands the same method (307,
 /// 308). Certificates are verified by the system's authorities or those in $SSL_CERT_FILE. Proxies of the environment
 /// ($http_proxy, $https_proxy, $all_proxy, $no_proxy) are used except for this machine and under `public_only`.
-HttpResponse http_get(const std::string& url, const HttpLimits& limits = {});
-HttpResponse http_post(const std::string& url, const std::string& body, const HttpLimits& limits = {});
+HttpResponse http_get(const std::string& url, const HttpLimits& limits = {}, const HttpAccess& access = {});
+HttpResponse http_post(
+    const std::string& url, const std::string& body, const HttpLimits& limits = {}, const HttpAccess& access = {}
+);
 
 /// Takes a piece of a file as it arrives. `offset` is the piece's place in the whole file. Returns false to end the
 /// transfer, which is then no error.

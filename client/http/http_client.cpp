@@ -84,13 +84,14 @@ class Exchange {
     /// `text` is what errors name; `part` may be null; `deadline` is that of the whole request, and is extended by what
     /// is received.
     Exchange(
-        std::string text, const Url& url, const Part* part, const HttpLimits& limits, const AddressRule& rule,
-        Clock::time_point& deadline
+        std::string text, const Url& url, const Part* part, const HttpLimits& limits, const HttpAccess& access,
+        const AddressRule& rule, Clock::time_point& deadline
     )
         : text_(std::move(text)),
           url_(url),
           part_(part),
           limits_(limits),
+          access_(access),
           rule_(rule),
           deadline_(deadline),
           easy_(curl_easy_init()) {
@@ -105,7 +106,10 @@ class Exchange {
         );
         const Clock::time_point connect_deadline = Clock::now() + connect_span;
         configure();
-        if (is_direct()) {
+        if (!access_.socket.empty()) {
+            set(easy_.get(), CURLOPT_NOPROXY, "*");
+            set(easy_.get(), CURLOPT_UNIX_SOCKET_PATH, access_.socket.c_str());
+        } else if (is_direct()) {
             set(easy_.get(), CURLOPT_NOPROXY, "*");
             pin_addresses(connect_deadline);
         }
@@ -145,8 +149,14 @@ class Exchange {
         set(easy, CURLOPT_PATH_AS_IS, 1L);
         set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
         set(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-        if (const char* authorities = std::getenv("SSL_CERT_FILE"); authorities != nullptr && *authorities != '\0') {
-            set(easy, CURLOPT_CAINFO, authorities);
+        if (!access_.authorities.empty()) {
+            set(easy, CURLOPT_CAINFO, access_.authorities.c_str());
+            set(easy, CURLOPT_CAPATH, nullptr);
+        } else if (const char* file = std::getenv("SSL_CERT_FILE"); file != nullptr && *file != '\0') {
+            set(easy, CURLOPT_CAINFO, file);
+        }
+        if (!access_.bearer.empty()) {
+            append(headers_, "Authorization: Bearer " + access_.bearer);
         }
         if (limits_.body_max > 0 && limits_.body_max <= std::numeric_limits<curl_off_t>::max()) {
             set(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(limits_.body_max));  // if it is announced
@@ -379,6 +389,7 @@ class Exchange {
     const Url& url_;
     const Part* part_;
     const HttpLimits& limits_;
+    const HttpAccess& access_;
     const AddressRule& rule_;  ///< may be empty: all addresses are allowed
     Clock::time_point& deadline_;
     std::array<char, CURL_ERROR_SIZE> error_{};
@@ -405,7 +416,7 @@ bool is_followed(Verb verb, unsigned status) {
 
 HttpResponse request(
     Verb verb, std::string text, const std::string& body, const HttpLimits& limits, const AddressRule& rule,
-    const Part* part = nullptr
+    const Part* part = nullptr, const HttpAccess& access = {}
 ) {
     initialise_once();
     Clock::time_point deadline = Clock::now() + limits.timeout;
@@ -419,10 +430,11 @@ HttpResponse request(
             throw NetError("redirected from https to " + text);
         }
         was_https = url->scheme == "https";
-        Exchange exchange(text, *url, part, limits, rule, deadline);
+        Exchange exchange(text, *url, part, limits, access, rule, deadline);
         HttpResponse response = exchange.send(verb, body);
         std::string next = exchange.location();
-        if (next.empty() || !is_followed(verb, response.status)) {
+        // Who redirects decides where to: a token is for nobody but the server that was named.
+        if (next.empty() || !is_followed(verb, response.status) || !access.bearer.empty()) {
             return response;
         }
         text = std::move(next);
@@ -434,8 +446,8 @@ AddressRule rule_of(const HttpLimits& limits) { return limits.public_only ? is_p
 
 }  // namespace
 
-HttpResponse http_get(const std::string& url, const HttpLimits& limits) {
-    return request(Verb::kGet, url, {}, limits, rule_of(limits));
+HttpResponse http_get(const std::string& url, const HttpLimits& limits, const HttpAccess& access) {
+    return request(Verb::kGet, url, {}, limits, rule_of(limits), nullptr, access);
 }
 
 HttpResponse http_get_where(const AddressRule& rule, const std::string& url, const HttpLimits& limits) {
@@ -450,8 +462,10 @@ HttpResponse http_get_file(
     return request(Verb::kGet, url, {}, limits, rule_of(limits), &part);
 }
 
-HttpResponse http_post(const std::string& url, const std::string& body, const HttpLimits& limits) {
-    return request(Verb::kPost, url, body, limits, rule_of(limits));
+HttpResponse http_post(
+    const std::string& url, const std::string& body, const HttpLimits& limits, const HttpAccess& access
+) {
+    return request(Verb::kPost, url, body, limits, rule_of(limits), nullptr, access);
 }
 
 }  // namespace assay::http

@@ -39,7 +39,8 @@ bool does_nothing(const HttpSession& session, Clock::time_point now) {
 
 bool HttpPlaces::make_place(const ClientAddress& address) {
     const auto client = clients_.find(address);
-    const bool is_crowded = client != clients_.end() && client->second.connections >= limits_.per_address;
+    const std::size_t limit = address == kSocketClient ? limits_.of_socket : limits_.per_address;
+    const bool is_crowded = client != clients_.end() && client->second.connections >= limit;
     return (!is_crowded || free_place(&address)) && (count() < limits_.connections || free_place(nullptr));
 }
 

@@ -18,6 +18,7 @@ class HttpPlaces {
     struct Limits {
         std::size_t connections = 0;
         std::size_t per_address = 0;
+        std::size_t of_socket = 0;  ///< of kSocketClient
         std::size_t memory = 0;
     };
     using Sessions = std::vector<std::shared_ptr<HttpSession>>;

@@ -2,6 +2,7 @@
 #include <client/http/http.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
@@ -14,15 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 
-#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -31,13 +29,14 @@
 
 #include <client/http/http_places.hpp>
 #include <client/http/http_session.hpp>
+#include <client/http/listener.hpp>
+#include <client/http/tls_relay.hpp>
 
 namespace assay::http {
 
 namespace {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 using State = HttpSession::State;
@@ -46,16 +45,6 @@ constexpr std::uint32_t kPerAddress = 16;
 constexpr std::uint32_t kPerLoopbackAddress = 256;
 constexpr std::chrono::milliseconds kSweep{250};    // between looks for connections whose time is up
 constexpr std::chrono::milliseconds kGrace{1'000};  // for clients to take their answers when the server stops
-constexpr std::chrono::milliseconds kPause{50};     // when no connection can be accepted
-constexpr int kAcceptedAtOnce = 64;
-
-ClientAddress to_client(const asio::ip::address& address) {
-    ClientAddress out{};
-    const auto v6 = address.is_v4() ? asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4()) : address.to_v6();
-    const auto bytes = v6.to_bytes();
-    std::copy_n(bytes.begin(), v6.is_v4_mapped() ? bytes.size() : bytes.size() / 2, out.begin());
-    return out;
-}
 
 /// What a handler is given to answer later: knows its connection only while there is one.
 class Exchange final : public HttpExchange {
@@ -98,6 +87,7 @@ HttpPlaces::Limits limits_of(const HttpServerOptions& options) {
     return {
         .connections = std::min<std::size_t>(options.connections_max, descriptors.rlim_cur / 2),
         .per_address = options.connections_per_address != 0 ? options.connections_per_address : otherwise,
+        .of_socket = std::max(kPerLoopbackAddress, options.connections_per_address),
         .memory = options.memory_max};
 }
 
@@ -126,9 +116,10 @@ struct HttpServer::Impl final : HttpSessionHost {
 
     void bind();
     void run();
-    void accept();
-    void pause_accepting();
-    void admit(int fd, const tcp::endpoint& from);
+    void admit(int family, int fd, const ClientAddress& address);
+    void begin_session(int family, int fd, const ClientAddress& address);
+    void begin_tls(int family, int fd, const ClientAddress& address);
+    void note_end();
     void sweep();
     void dispatch_soon();
     void dispatch();
@@ -140,15 +131,16 @@ struct HttpServer::Impl final : HttpSessionHost {
 
     HttpServerOptions settings;
     LateHandler handler;
-    std::uint16_t port = 0;
     std::atomic<bool> stopping{false};
     std::atomic<std::size_t> open{0};  ///< places.count(), for other threads
 
     // Of the I/O thread.
     std::shared_ptr<asio::io_context> context = std::make_shared<asio::io_context>(1);
-    tcp::acceptor acceptor{*context};
+    std::optional<Listener> listener;         // the port
+    std::optional<Listener> socket_listener;  // the Unix socket
+    std::optional<asio::ssl::context> tls;
+    std::map<const TlsRelay*, std::shared_ptr<TlsRelay>> relays;
     asio::steady_timer sweeper{*context};
-    asio::steady_timer pauser{*context};
     HttpPlaces places;
     std::map<const HttpSession*, std::shared_ptr<Exchange>> exchanges;  // the last of each connection
     std::deque<Job> queue;                                              // requests that wait for a thread
@@ -163,28 +155,13 @@ struct HttpServer::Impl final : HttpSessionHost {
 };
 
 void HttpServer::Impl::bind() {
-    const std::string name = settings.address + ":" + std::to_string(settings.port);
-    ErrorCode error;
-    const auto address = asio::ip::make_address(settings.address, error);
-    if (error) {
-        throw NetError("cannot listen on " + name + ": it is not an IP address");
+    if (!settings.tls_certificate.empty()) {
+        tls.emplace(make_tls_context(settings.tls_certificate, settings.tls_key));
     }
-    const tcp::endpoint endpoint(address, settings.port);
-    acceptor.open(endpoint.protocol(), error);
-    const auto then = [&error](auto step) {
-        if (!error) {
-            step();
-        }
-    };
-    then([&] { acceptor.set_option(tcp::acceptor::reuse_address(true), error); });
-    then([&] { acceptor.bind(endpoint, error); });
-    then([&] { acceptor.listen(SOMAXCONN, error); });
-    then([&] { acceptor.native_non_blocking(true, error); });
-    if (error) {
-        throw NetError("cannot listen on " + name + ": " + error.message());
+    listener.emplace(*context, settings.address, settings.port);
+    if (!settings.socket.empty()) {
+        socket_listener.emplace(*context, settings.socket);
     }
-    ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
-    port = acceptor.local_endpoint().port();
 }
 
 void HttpServer::Impl::run() {
@@ -193,7 +170,13 @@ void HttpServer::Impl::run() {
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     ::pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
-    accept();
+    const Listener::Events events{
+        .accepted = [this](int family, int fd, const ClientAddress& from) { admit(family, fd, from); },
+        .out_of_resources = [this] { places.free_any(); }};
+    listener->start(events);
+    if (socket_listener) {
+        socket_listener->start(events);
+    }
     sweep();
     for (;;) {
         try {
@@ -205,42 +188,7 @@ void HttpServer::Impl::run() {
     }
 }
 
-void HttpServer::Impl::accept() {
-    acceptor.async_wait(tcp::acceptor::wait_read, [this](const ErrorCode& error) {
-        if (stopping || error == asio::error::operation_aborted) {
-            return;
-        }
-        for (int i = 0; i < kAcceptedAtOnce; ++i) {
-            tcp::endpoint from;
-            auto size = static_cast<socklen_t>(from.capacity());
-            const int fd = ::accept4(acceptor.native_handle(), from.data(), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
-            if (fd >= 0) {
-                from.resize(size);
-                admit(fd, from);
-            } else if (errno == EAGAIN) {
-                break;
-            } else if (errno != EINTR && errno != ECONNABORTED) {
-                pause_accepting();
-                return;
-            }
-        }
-        accept();
-    });
-}
-
-/// Out of descriptors or memory: an idle connection gives up its own.
-void HttpServer::Impl::pause_accepting() {
-    places.free_any();
-    pauser.expires_after(kPause);
-    pauser.async_wait([this](const ErrorCode& error) {
-        if (!error) {
-            accept();
-        }
-    });
-}
-
-void HttpServer::Impl::admit(int fd, const tcp::endpoint& from) {
-    const ClientAddress address = to_client(from.address());
+void HttpServer::Impl::admit(int family, int fd, const ClientAddress& address) {
     if (!places.make_place(address)) {
         static constexpr std::string_view kBusy =
             "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
@@ -249,9 +197,43 @@ void HttpServer::Impl::admit(int fd, const tcp::endpoint& from) {
         ::close(fd);
         return;
     }
-    const int on = 1;
-    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    const auto session = make_http_session(context, from.protocol().family(), fd, address, *this);
+    if (family != AF_UNIX) {
+        const int on = 1;
+        ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    }
+    // Who connects to the Unix socket is on this machine.
+    if (tls && address != kSocketClient) {
+        begin_tls(family, fd, address);
+    } else {
+        begin_session(family, fd, address);
+    }
+}
+
+void HttpServer::Impl::begin_tls(int family, int fd, const ClientAddress& address) {
+    std::array<int, 2> pair{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair.data()) != 0) {
+        ::close(fd);
+        return;
+    }
+    const auto relay =
+        start_tls_relay(*context, *tls, {.family = family, .client = fd, .session = pair[1]}, [this](TlsRelay& ended) {
+            relays.erase(&ended);
+            note_end();
+        });
+    relays.emplace(relay.get(), relay);
+    begin_session(AF_UNIX, pair[0], address);
+}
+
+void HttpServer::Impl::note_end() {
+    if (stopping && places.count() == 0 && relays.empty()) {
+        const std::lock_guard lock(mutex);
+        all_ended = true;
+        changed.notify_all();
+    }
+}
+
+void HttpServer::Impl::begin_session(int family, int fd, const ClientAddress& address) {
+    const auto session = make_http_session(context, family, fd, address, *this);
     places.add(session);
     open = places.count();
     session->start();
@@ -288,11 +270,7 @@ void HttpServer::Impl::ended(HttpSession& session) {
     exchanges.erase(&session);
     places.remove(session);
     open = places.count();
-    if (stopping && places.count() == 0) {
-        const std::lock_guard lock(mutex);
-        all_ended = true;
-        changed.notify_all();
-    }
+    note_end();
     dispatch_soon();
 }
 
@@ -394,9 +372,10 @@ std::optional<HttpResponse> HttpServer::Impl::handle(
 
 /// On the I/O thread: what has not begun is refused, what is idle or waits is closed.
 void HttpServer::Impl::begin_stop() {
-    ErrorCode ignored;
-    acceptor.close(ignored);
-    pauser.cancel();
+    listener->close();
+    if (socket_listener) {
+        socket_listener->close();
+    }
     std::deque<Job> refused;
     refused.swap(queue);
     for (const Job& job : refused) {
@@ -407,9 +386,7 @@ void HttpServer::Impl::begin_stop() {
             session->close();
         }
     }
-    const std::lock_guard lock(mutex);
-    all_ended = places.count() == 0;
-    changed.notify_all();
+    note_end();
 }
 
 void HttpServer::Impl::cut_off() {
@@ -417,6 +394,11 @@ void HttpServer::Impl::cut_off() {
         if (session->state() != State::kRunning) {
             session->close();
         }
+    }
+    // With the last session its relay has sent what it had, or its client does not read.
+    const auto left = places.count() == 0 ? relays : decltype(relays)();
+    for (const auto& [key, relay] : left) {
+        relay->close();
     }
 }
 
@@ -433,7 +415,7 @@ HttpServer::HttpServer(HttpServerOptions options, Handler handler)
 
 HttpServer::~HttpServer() { stop(); }
 
-std::uint16_t HttpServer::port() const noexcept { return impl_->port; }
+std::uint16_t HttpServer::port() const noexcept { return impl_->listener->port(); }
 
 std::size_t HttpServer::connections() const noexcept { return impl_->open; }
 

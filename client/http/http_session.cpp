@@ -57,7 +57,7 @@ class Session final : public HttpSession, public std::enable_shared_from_this<Se
           host_(host),
           context_(context),
           family_(family),
-          socket_(*context, {family, IPPROTO_TCP}, fd) {
+          socket_(*context, {family, family == AF_UNIX ? 0 : IPPROTO_TCP}, fd) {
         socket_.native_non_blocking(true);
     }
 
@@ -271,7 +271,9 @@ void Session::begin_exchange() {
         .origin = std::string(message[beast_http::field::origin]),
         .last_event_id = std::string(message["Last-Event-ID"]),
         .is_upgrade = boost::beast::websocket::is_upgrade(message),
-        .if_none_match = std::string(message[beast_http::field::if_none_match])};
+        .if_none_match = std::string(message[beast_http::field::if_none_match]),
+        .authorization = std::string(message[beast_http::field::authorization]),
+        .client = address()};
     upgrade_ = request.is_upgrade ? std::optional(UpgradeRequest(message.base())) : std::nullopt;
     head_only_ = request.method == "HEAD";
     // No answer has a validator that If-Range could name, so the field makes every condition false.
@@ -375,7 +377,10 @@ void Session::send(HttpResponse response) {
     for (const auto& [name, value] : response.fields) {
         head_ += name + ": " + value + "\r\n";
     }
-    if (response.status == 503) {
+    const bool says_when = std::any_of(response.fields.begin(), response.fields.end(), [](const auto& field) {
+        return field.first == "Retry-After";
+    });
+    if (response.status == 503 && !says_when) {
         head_ += "Retry-After: 1\r\n";
     }
     if (response.status != 204 && response.status != 304) {

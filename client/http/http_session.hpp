@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -15,9 +14,6 @@ class io_context;
 
 /// One connection of an HttpServer. Everything here runs on the server's I/O thread.
 namespace assay::http {
-
-/// The client that a connection is counted for: an IPv4 address, or an IPv6 /64, which is what one customer gets.
-using ClientAddress = std::array<std::uint8_t, 16>;
 
 class HttpSession;
 

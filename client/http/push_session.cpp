@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
@@ -17,6 +17,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/websocket/stream.hpp>
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 namespace assay::http {
@@ -25,17 +26,17 @@ namespace {
 
 namespace asio = boost::asio;
 namespace websocket = boost::beast::websocket;
-using asio::ip::tcp;
+using Stream = asio::generic::stream_protocol::socket;
 using ErrorCode = boost::system::error_code;
 
 constexpr std::size_t kReceivedMax = 65'536;          // bytes of a client's message
 constexpr std::chrono::seconds kKeepAlive{15};        // between comments that keep a stream of events open
 constexpr std::chrono::seconds kHandshakeTimeout{5};  // for the upgrade, and for the client's part of a close
 
-tcp::socket take(asio::io_context& context, const GivenSocket& given) {
-    tcp::socket out(context);
+Stream take(asio::io_context& context, const GivenSocket& given) {
+    Stream out(context);
     ErrorCode ignored;
-    out.assign(given.family == AF_INET6 ? tcp::v6() : tcp::v4(), given.fd, ignored);
+    out.assign({given.family, given.family == AF_UNIX ? 0 : IPPROTO_TCP}, given.fd, ignored);
     return out;
 }
 
@@ -230,7 +231,7 @@ class EventStream final : public PushSession {
     void shut() override {
         ErrorCode ignored;
         timer_.cancel();
-        socket_.shutdown(tcp::socket::shutdown_both, ignored);
+        socket_.shutdown(Stream::shutdown_both, ignored);
         socket_.close(ignored);
     }
     /// The client has nothing more to say; only that it goes is of interest.
@@ -256,7 +257,7 @@ class EventStream final : public PushSession {
         });
     }
 
-    tcp::socket socket_;
+    Stream socket_;
     asio::steady_timer timer_;
     std::array<char, 256> ignored_{};
 };
@@ -301,7 +302,7 @@ class WebSocket final : public PushSession {
     }
     void shut() override {
         ErrorCode ignored;
-        stream_.next_layer().shutdown(tcp::socket::shutdown_both, ignored);
+        stream_.next_layer().shutdown(Stream::shutdown_both, ignored);
         stream_.next_layer().close(ignored);
     }
     void read() {
@@ -321,7 +322,7 @@ class WebSocket final : public PushSession {
     }
 
     const UpgradeRequest request_;
-    websocket::stream<tcp::socket> stream_;
+    websocket::stream<Stream> stream_;
     boost::beast::flat_buffer input_;
 };
 

@@ -211,6 +211,9 @@ std::vector<std::string> make_command(const EngineSettings& settings) {
         "--p2p.persistent_peers=" + peers,
         std::string("--consensus.create_empty_blocks=") + (settings.create_empty_blocks ? "true" : "false")};
     command.insert(command.end(), start.begin(), start.end());
+    if (!settings.remote_signer.empty()) {
+        command.push_back("--priv_validator_laddr=" + settings.remote_signer);
+    }
     return command;
 }
 

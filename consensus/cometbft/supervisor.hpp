@@ -74,6 +74,8 @@ struct EngineSettings {
     std::uint64_t mempool_txs = 20'000;
     std::uint64_t mempool_bytes = 128U << 20U;
     std::optional<StateSyncSettings> state_sync{};
+    /// Where CometBFT listens for the program that signs for the validator; empty: it signs with its own key.
+    std::string remote_signer{};
 };
 
 /// Returns the command that starts the engine: its environment variables (through `env`), the program and its flags.

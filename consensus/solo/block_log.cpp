@@ -289,6 +289,11 @@ void BlockLog::take_torn_tail(std::uint64_t offset, std::uint64_t end) {
     }
 }
 
+std::uint64_t BlockLog::size_bytes() const {
+    const std::shared_lock lock(mutex_);
+    return end_;
+}
+
 Height BlockLog::height() const {
     const std::shared_lock lock(mutex_);
     return Height{offsets_.size()};

@@ -60,6 +60,8 @@ class BlockLog {
 
     /// Returns the height of the last block, or 0 if there is none.
     Height height() const;
+    /// Returns the size of the file up to the end of its last whole record.
+    std::uint64_t size_bytes() const;
     const std::optional<TornTail>& torn_tail() const { return torn_tail_; }
     const ScanCost& scan_cost() const { return scan_cost_; }
     /// Appends a record and returns when it is on disk. The block's height must be height() + 1. Throws BlockLogError

@@ -33,6 +33,19 @@ std::optional<cometbft::StateSyncSettings> state_sync_of(const Config& config, c
         .trust_period_ms = params.trusting_period_ms};
 }
 
+void check_remote_signer(const Config& config) {
+    const std::string& address = config.cometbft_remote_signer;
+    if (!address.empty() && config.cometbft_attach) {
+        throw ConfigError(
+            "cometbft.remote_signer has no effect with cometbft.attach: set priv_validator_laddr in the config.toml of "
+            "the CometBFT that runs by itself"
+        );
+    }
+    if (!address.empty() && !address.starts_with("tcp://") && !address.starts_with("unix://")) {
+        throw ConfigError("cometbft.remote_signer is " + address + " and must be tcp://ADDRESS:PORT or unix:///PATH");
+    }
+}
+
 CometOptions comet_options(const NodeOptions& options, std::function<void(const std::string&)> on_failure) {
     const Config& config = options.config;
     if (!check_application_address(config.cometbft_application) && options.on_note) {
@@ -59,6 +72,7 @@ CometOptions comet_options(const NodeOptions& options, std::function<void(const 
         .mempool = mempool_limits(config),
         .on_note = options.on_note,
         .on_failure = std::move(on_failure)};
+    check_remote_signer(config);
     if (!config.cometbft_attach) {
         cometbft::EngineSettings engine;
         engine.program = cometbft::find_engine(config.cometbft_program);
@@ -73,6 +87,7 @@ CometOptions comet_options(const NodeOptions& options, std::function<void(const 
         }
         engine.test_network = config.cometbft_test_network;
         engine.block_interval_ms = config.block_interval_ms;
+        engine.remote_signer = config.cometbft_remote_signer;
         engine.state_sync = state_sync_of(config, options.genesis.params);
         engine.create_empty_blocks = config.create_empty_blocks;
         out.engine = std::move(engine);

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/daemon/commands.hpp>
 
-#include <chrono>
-#include <cstdlib>
-#include <fstream>
 #include <iostream>
-
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include <consensus/cometbft/supervisor.hpp>
-#include <consensus/solo/engine.hpp>
 #include <core/crypto/address.hpp>
-#include <node/daemon/application.hpp>
 #include <node/daemon/config.hpp>
+#include <node/daemon/node_key.hpp>
+#include <node/daemon/replay.hpp>
+#include <node/daemon/serving.hpp>
 #include <node/api/genesis_file.hpp>
 
 namespace assay::node {
@@ -23,27 +19,28 @@ namespace {
 constexpr Amount kFirstStake{10'000 * kGrainsPerAsy};
 constexpr Amount kFirstBalance{1'000'000 * kGrainsPerAsy};
 
-/// A directory of its own that goes with it.
-class ScratchDirectory {
-  public:
-    ScratchDirectory() {
-        std::string name = (std::filesystem::temp_directory_path() / "assayd-replay-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw HomeError("cannot make a temporary directory " + name);
-        }
-        path_ = name;
+int report_init(const InitOptions& options, const contracts::Genesis& genesis, const std::string& address) {
+    const Home& home = options.home;
+    if (options.json) {
+        std::cout << nlohmann::ordered_json{{"home", home.root.string()},
+                                            {"chain_id", genesis.chain_id},
+                                            {"engine", to_string(options.engine)},
+                                            {"proposer", address},
+                                            {"funded_here", !options.genesis.has_value()}}
+                         .dump()
+                  << "\n";
+        return kExitOk;
     }
-    ~ScratchDirectory() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
+    std::cout << "initialised " << home.root.string() << "\n  chain     " << genesis.chain_id << "\n  engine    "
+              << to_string(options.engine) << "\n  "
+              << (options.engine == EngineKind::kSolo ? "proposer  " : "account   ") << address << "\n";
+    if (!options.genesis) {
+        std::cout << "  funds     " << kFirstBalance.grains / kGrainsPerAsy << " ASY with this account; its key is in "
+                  << home.node_key().string() << "\n";
     }
-    ScratchDirectory(const ScratchDirectory&) = delete;
-    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
+    std::cout << "next: assayd start --home " << home.root.string() << "\n";
+    return kExitOk;
+}
 
 }  // namespace
 
@@ -56,6 +53,9 @@ int run_init(const InitOptions& options) {
             );
         }
     }
+    // Before anything is written: whoever gives up at the prompt leaves no home behind.
+    const crypto::SecretText password =
+        options.seals ? node_password(process_environment(), options.password_file, true) : crypto::SecretText();
     std::filesystem::create_directories(home.data());
     const auto key = crypto::SecretKey::generate();
     contracts::Genesis genesis{.chain_id = options.chain_id, .params = {}, .balances = {}};
@@ -84,65 +84,41 @@ int run_init(const InitOptions& options) {
     genesis = decode_genesis_json(to_genesis_json(genesis));  // with the checks of a file
     Config config;
     config.engine = options.engine;
+    if (options.has_token) {
+        write_token(home.root / "rpc_token");
+        config.rpc_token_file = "rpc_token";
+    }
     write_text(home.config(), to_config_toml(config));
     write_genesis(home.genesis(), genesis, options.engine);
     write_node_key(home.node_key(), key);
+    if (options.seals) {
+        seal_node_key(home.node_key(), password.view());
+    }
     if (options.engine == EngineKind::kCometBft) {
         cometbft::write_genesis(home.cometbft(), genesis.chain_id, utc_now(), validators, genesis.params);
     }
-    const std::string address = crypto::to_address(key.account());
-    if (options.json) {
-        std::cout << nlohmann::ordered_json{{"home", home.root.string()},
-                                            {"chain_id", genesis.chain_id},
-                                            {"engine", to_string(options.engine)},
-                                            {"proposer", address},
-                                            {"funded_here", !options.genesis.has_value()}}
-                         .dump()
-                  << "\n";
-        return kExitOk;
-    }
-    std::cout << "initialised " << home.root.string() << "\n  chain     " << genesis.chain_id << "\n  engine    "
-              << to_string(options.engine) << "\n  "
-              << (options.engine == EngineKind::kSolo ? "proposer  " : "account   ") << address << "\n";
-    if (!options.genesis) {
-        std::cout << "  funds     " << kFirstBalance.grains / kGrainsPerAsy << " ASY with this account; its key is in "
-                  << home.node_key().string() << "\n";
-    }
-    std::cout << "next: assayd start --home " << home.root.string() << "\n";
-    return kExitOk;
+    return report_init(options, genesis, crypto::to_address(key.account()));
 }
 
 int run_replay(const ReplayOptions& options) {
     const Home& home = options.home;
     const auto genesis = read_genesis(home.genesis());
-    const solo::BlockLog log(home.block_log(), solo::BlockLog::Mode::kReadOnly);
-    const ScratchDirectory scratch;
-    storage::Store store(scratch.path(), {.in_memory = false, .fault = {}});
-    Application application(store, [] { return std::uint64_t{0}; });
-    application.init(genesis);
-    const auto started_at = std::chrono::steady_clock::now();
-    auto report_at = started_at + std::chrono::seconds(2);
-    const std::uint64_t blocks = solo::replay(application, log, genesis.chain_id, [&](Height height) {
-        if (std::chrono::steady_clock::now() >= report_at) {
-            std::cerr << "replayed " << height.value << " of " << log.height().value << "\n";
-            report_at += std::chrono::seconds(2);
-        }
+    const ReplayReport report = replay_log(genesis, home.block_log(), [](Height done, Height of) {
+        std::cerr << "replayed " << done.value << " of " << of.value << "\n";
     });
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_at).count();
-    const auto info = application.info();
     if (options.json) {
         std::cout << nlohmann::ordered_json{{"ok", true},
                                             {"chain_id", genesis.chain_id},
-                                            {"blocks", blocks},
-                                            {"height", info.height.value},
-                                            {"app_hash", to_hex(info.app_hash.view())},
-                                            {"seconds", seconds}}
+                                            {"blocks", report.blocks},
+                                            {"height", report.height.value},
+                                            {"app_hash", to_hex(report.app_hash.view())},
+                                            {"seconds", report.seconds}}
                          .dump()
                   << "\n";
     } else {
-        std::cout << "replayed " << blocks << " blocks of " << genesis.chain_id << " in " << seconds
-                  << " s: the app hash is the stored one at every height; at " << info.height.value << " it is "
-                  << to_hex(info.app_hash.view()) << "\n";
+        std::cout << "replayed " << report.blocks << " blocks of " << genesis.chain_id << " in " << report.seconds
+                  << " s: the app hash is the stored one at every height; at " << report.height.value << " it is "
+                  << to_hex(report.app_hash.view()) << "\n";
     }
     return kExitOk;
 }

@@ -2,6 +2,7 @@
 #include <node/daemon/config.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
 #include <toml++/toml.h>
 
@@ -22,6 +24,12 @@
 
 namespace assay::node {
 namespace {
+
+/// What the programs of Assay read besides the settings of a node.
+constexpr std::array<const char*, 7> kOtherVariables{
+    "ASSAY_HOME",        "ASSAY_NODE",          "ASSAY_PASSWORD",           "ASSAY_NEW_PASSWORD",
+    "ASSAY_RPC_CA_FILE", "ASSAY_NODE_PASSWORD", "ASSAY_NODE_PASSWORD_FILE",
+};
 
 using Target = std::variant<
     EngineKind Config::*, std::string Config::*, bool Config::*, std::uint16_t Config::*, std::uint32_t Config::*,
@@ -44,10 +52,9 @@ struct Setting {
     }
 };
 
-const std::vector<Setting>& settings() {
-    static const std::vector<Setting> kSettings{
-        {"rpc", "address",
-         "Where JSON-RPC listens. Nothing authenticates callers: keep it on loopback or behind a proxy.",
+std::vector<Setting> rpc_settings() {
+    return {
+        {"rpc", "address", "Where JSON-RPC listens. Elsewhere than on loopback, set token_file as well.",
          &Config::rpc_address},
         {"rpc", "port", "0 takes any free port; `assayd start` prints it and writes it to data/rpc_address.",
          &Config::rpc_port},
@@ -57,10 +64,32 @@ const std::vector<Setting>& settings() {
          "Of one IPv4 address or IPv6 /64; 0: 16, or 256 where rpc.address is loopback. Behind a proxy all clients\n"
          "# have the proxy's.",
          &Config::rpc_connections_per_address},
+        {"rpc", "token_file",
+         "File (mode 0600) with the token that callers must send; `assayd token` makes one. Empty: everybody may call.",
+         &Config::rpc_token_file},
+        {"rpc", "socket",
+         "A Unix socket to listen on as well, for this user's programs; they need no token. Empty: none.",
+         &Config::rpc_socket},
+        {"rpc", "tls_certificate",
+         "Certificate chain and key in PEM: the port then speaks https and nothing else. Empty: http.",
+         &Config::rpc_tls_certificate},
+        {"rpc", "tls_key", "", &Config::rpc_tls_key},
+        {"rpc", "reads_per_s",
+         "Calls per second of one IPv4 address or IPv6 /64, with a burst of twice as many. 0: no limit where\n"
+         "# rpc.address is loopback, and else 200 reads, 20 listings, 50 submissions and 20 waits or subscriptions.",
+         &Config::rpc_reads_per_s},
+        {"rpc", "listings_per_s", "", &Config::rpc_listings_per_s},
+        {"rpc", "submissions_per_s", "", &Config::rpc_submissions_per_s},
+        {"rpc", "waits_per_s", "", &Config::rpc_waits_per_s},
         {"rpc", "hosts",
          "Names that clients call this node by beside IP addresses and localhost, separated by commas. Others are\n"
          "# refused: a web page could have its own name lead here.",
          &Config::rpc_hosts},
+    };
+}
+
+std::vector<Setting> other_settings() {
+    return {
         {"engine", "kind", "Who makes the blocks: \"solo\" is this process alone, \"cometbft\" many validators.",
          &Config::engine},
         {"engine", "block_interval_ms", "Time between blocks; under CometBFT what it waits after one.",
@@ -83,6 +112,10 @@ const std::vector<Setting>& settings() {
          "# protects the node from being surrounded by one adversary.",
          &Config::cometbft_test_network},
         {"cometbft", "peers", "Those it connects to, ID@HOST:PORT, separated by commas.", &Config::cometbft_peers},
+        {"cometbft", "remote_signer",
+         "Where CometBFT awaits the program that signs for this validator: tcp://ADDRESS:PORT or unix:///PATH. Empty:\n"
+         "# it signs with the key in its home.",
+         &Config::cometbft_remote_signer},
         {"cometbft", "state_sync_rpc",
          "For a new node: CometBFT's JSON-RPC of two others or more, separated by commas; it takes a snapshot of the\n"
          "# state from its peers instead of executing every block. With a height and the hash of its block to trust.",
@@ -110,6 +143,16 @@ const std::vector<Setting>& settings() {
         {"log", "status_interval_s", "Seconds between status lines in the log; 0 for none.",
          &Config::status_interval_s},
     };
+}
+
+const std::vector<Setting>& settings() {
+    static const std::vector<Setting> kSettings = [] {
+        std::vector<Setting> out = rpc_settings();
+        for (const Setting& setting : other_settings()) {
+            out.push_back(setting);
+        }
+        return out;
+    }();
     return kSettings;
 }
 
@@ -118,7 +161,8 @@ const std::vector<Setting>& settings() {
 }
 
 /// Sets from text. The text of a TOML value and of a variable are the same here.
-void assign(Config& config, const Setting& setting, const std::string& text, const std::string& source) {
+void assign(Config& config, const Setting& setting, const std::string& text, const Config::Source& from) {
+    const std::string source = from.where.empty() ? "the command line" : from.where;
     const auto store = [&](auto member) {
         using Value = std::remove_reference_t<decltype(config.*member)>;
         if constexpr (std::is_same_v<Value, std::string>) {
@@ -145,6 +189,7 @@ void assign(Config& config, const Setting& setting, const std::string& text, con
         }
     };
     std::visit(store, setting.target);
+    config.sources[setting.name()] = from;
 }
 
 std::string to_text(const Config& config, const Setting& setting) {
@@ -223,7 +268,10 @@ void apply_toml(Config& config, std::string_view text, const std::string& source
         for (const auto& [key, entry] : *table) {
             const std::string where = source + ":" + std::to_string(entry.source().begin.line);
             const Setting& setting = find_setting(std::string(section.str()) + "." + std::string(key.str()), where);
-            assign(config, setting, toml_value_text(entry, setting, where), where);
+            assign(
+                config, setting, toml_value_text(entry, setting, where),
+                {.origin = Config::Origin::kFile, .where = where}
+            );
         }
     }
 }
@@ -231,9 +279,65 @@ void apply_toml(Config& config, std::string_view text, const std::string& source
 void apply_environment(Config& config, const Environment& environment) {
     for (const Setting& setting : settings()) {
         if (const auto value = environment(setting.variable())) {
-            assign(config, setting, *value, setting.variable());
+            assign(config, setting, *value, {.origin = Config::Origin::kEnvironment, .where = setting.variable()});
         }
     }
+}
+
+void apply_flag(Config& config, const std::string& name, const std::string& text) {
+    assign(config, find_setting(name, "the command line"), text, {.origin = Config::Origin::kFlag});
+}
+
+std::vector<ShownSetting> show_settings(const Config& config) {
+    std::vector<ShownSetting> out;
+    for (const Setting& setting : settings()) {
+        const auto source = config.sources.find(setting.name());
+        out.push_back(
+            {.name = setting.name(),
+             .value = to_text(config, setting),
+             .source = source == config.sources.end() ? Config::Source{} : source->second}
+        );
+    }
+    return out;
+}
+
+const char* to_string(Config::Origin origin) {
+    switch (origin) {
+        case Config::Origin::kDefault:
+            return "default";
+        case Config::Origin::kFile:
+            return "file";
+        case Config::Origin::kEnvironment:
+            return "environment";
+        case Config::Origin::kFlag:
+            return "flag";
+    }
+    return "default";
+}
+
+std::vector<std::string> environment_names() {
+    std::vector<std::string> out;
+    for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+        const std::string_view text(*each);
+        out.emplace_back(text.substr(0, text.find('=')));
+    }
+    return out;
+}
+
+std::vector<std::string> unknown_variables(const std::vector<std::string>& names) {
+    std::vector<std::string> known(kOtherVariables.begin(), kOtherVariables.end());
+    for (const Setting& setting : settings()) {
+        known.push_back(setting.variable());
+    }
+    std::vector<std::string> out;
+    for (const std::string& name : names) {
+        if (name.starts_with("ASSAY_") && std::find(known.begin(), known.end(), name) == known.end()) {
+            out.push_back(
+                "the environment variable " + name + " is not known and has no effect; nearest: " + nearest(name, known)
+            );
+        }
+    }
+    return out;
 }
 
 Config read_config(const std::filesystem::path& file, const Environment& environment) {
@@ -295,6 +399,11 @@ bool check_application_address(const std::string& listen) {
         );
     }
     return false;
+}
+
+bool is_loopback(const std::string& address) {
+    in_addr v4{};
+    return address == "::1" || (::inet_pton(AF_INET, address.c_str(), &v4) == 1 && address.starts_with("127."));
 }
 
 std::string to_config_toml(const Config& config) {

@@ -11,8 +11,11 @@
 #include <consensus/cometbft/supervisor.hpp>
 #include <consensus/solo/engine.hpp>
 #include <core/command/hidden_commands.hpp>
+#include <core/keys/key_file.hpp>
+#include <core/keys/password.hpp>
 #include <core/system/log/log.hpp>
 #include <core/system/log/log_options.hpp>
+#include <node/daemon/backup.hpp>
 #include <node/daemon/commands.hpp>
 #include <node/daemon/config.hpp>
 #include <node/api/genesis_file.hpp>
@@ -43,6 +46,12 @@ int guard(const std::function<int()>& command, bool json) {
         return report(kExitConfig, "genesis", error.what(), json);
     } catch (const HomeError& error) {
         return report(kExitConfig, "home", error.what(), json);
+    } catch (const crypto::KeyFileError& error) {
+        return report(kExitConfig, "key", error.what(), json);
+    } catch (const crypto::PasswordError& error) {
+        return report(kExitConfig, "password", error.what(), json);
+    } catch (const BackupError& error) {
+        return report(kExitFailure, "backup", error.what(), json);
     } catch (const cometbft::EngineError& error) {
         return report(kExitConfig, "engine", error.what(), json);
     } catch (const consensus::HaltError& error) {
@@ -66,6 +75,9 @@ class CommandLine {
         add_testnet();
         add_start();
         add_inspect();
+        add_data();
+        add_key();
+        add_settings();
         add_others();
         command::add_hidden_commands(app_, "assayd");
     }
@@ -96,6 +108,9 @@ class CommandLine {
         command->add_option("--chain-id", init_.chain_id, "The chain's id, 1 to 48 characters of [a-z0-9-]")
             ->capture_default_str();
         command->add_option("--genesis", init_.genesis, "A genesis file to start from")->excludes("--chain-id");
+        command->add_flag("--seal", init_.seals, "Seal the node key with a password");
+        add_password(command, init_.password_file);
+        command->add_flag("--rpc-token", init_.has_token, "Make a token that callers of the JSON-RPC must send");
     }
 
     void add_testnet() {
@@ -133,23 +148,36 @@ class CommandLine {
     void add_start() {
         CLI::App* const command = add("start", "Run the node until SIGINT or SIGTERM", [this] {
             start_.home = {home_};
-            if (app_.get_subcommand("start")->count("--engine") > 0) {
-                start_.engine = decode_engine(engine_);
-            }
-            if (!cometbft_.empty()) {
-                start_.cometbft_program = cometbft_;
-            }
+            set_engine(app_.get_subcommand("start"));
             return run_start(start_);
         });
         add_home(command);
+        add_start_settings(command);
+        log::add_options(*command, start_.log);
+    }
+
+    void add_start_settings(CLI::App* command) {
         add_engine(command);
         add_rpc(command);
         command->add_option("--block-interval-ms", start_.block_interval_ms, "Milliseconds between blocks")
             ->check(CLI::PositiveNumber);
-        log::add_options(*command, start_.log);
         command->add_option("--create-empty-blocks", start_.create_empty_blocks, "true or false");
         command->add_option(
             "--resume-at", start_.resume_at, "Go on with this block, before which the validators had voted to halt"
+        );
+    }
+    void set_engine(const CLI::App* command) {
+        if (command->count("--engine") > 0) {
+            start_.engine = decode_engine(engine_);
+        }
+        if (!cometbft_.empty()) {
+            start_.cometbft_program = cometbft_;
+        }
+    }
+    void add_password(CLI::App* command, std::filesystem::path& file) {
+        command->add_option(
+            "--password-file", file,
+            "Its first line is the password; default: ASSAY_NODE_PASSWORD_FILE, ASSAY_NODE_PASSWORD, or the terminal"
         );
     }
 
@@ -164,6 +192,59 @@ class CommandLine {
         add_home(command);
         add_rpc(command);
         log::add_options(*command, start_.log);
+    }
+
+    void add_data() {
+        CLI::App* const backup =
+            add("backup", "Copy what a home cannot do without; the embedded engine's node may run meanwhile",
+                [this] { return run_backup({home_}, directory_, with_keys_, is_json()); });
+        add_home(backup);
+        add_output(backup);
+        backup->add_option("--out", directory_, "The directory to make")->required();
+        backup->add_flag("--with-keys", with_keys_, "Also copy what the node signs with");
+        CLI::App* const restore = add("restore", "Verify a backup and make a home of it; overwrites nothing", [this] {
+            return run_restore(directory_, {home_}, is_json());
+        });
+        add_home(restore);
+        add_output(restore);
+        restore->add_option("--in", directory_, "The directory that assayd backup made")->required();
+    }
+
+    void add_key() {
+        CLI::App* const key = app_.add_subcommand("key", "The node key's password");
+        key->require_subcommand(1);
+        const auto add_part = [&](const char* name, const char* purpose, auto what) {
+            CLI::App* const command = key->add_subcommand(name, purpose);
+            command->callback([this, what] {
+                chosen_ = [this, what] { return what(Home{home_}, password_file_, is_json()); };
+            });
+            add_home(command);
+            add_output(command);
+            add_password(command, password_file_);
+        };
+        add_part("seal", "Seal the node key with a new password", &run_key_seal);
+        add_part("unseal", "Write the node key so that it needs no password", &run_key_unseal);
+    }
+
+    void add_settings() {
+        CLI::App* const config = app_.add_subcommand("config", "The settings");
+        config->require_subcommand(1);
+        CLI::App* const show = config->add_subcommand("show", "Print each setting, its value, and what it was set by");
+        show->callback([this, show] {
+            chosen_ = [this, show] {
+                start_.home = {home_};
+                set_engine(show);
+                return run_config_show(start_, is_json());
+            };
+        });
+        add_home(show);
+        add_output(show);
+        add_start_settings(show);
+        CLI::App* const token = add("token", "Make a token that callers of the JSON-RPC must send", [this] {
+            return run_token({home_}, is_json());
+        });
+        add_home(token);
+        add_output(token);
     }
 
     void add_others() {
@@ -219,6 +300,9 @@ class CommandLine {
     TestnetOptions testnet_{};
     std::string testnet_directory_{};
     StartOptions start_{};
+    std::filesystem::path directory_{};  ///< of a backup
+    std::filesystem::path password_file_{};
+    bool with_keys_ = false;
     std::function<int()> chosen_{};
 };
 

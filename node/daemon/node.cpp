@@ -47,7 +47,9 @@ void warn_of_interval(const NodeOptions& options, const contracts::Params& param
 
 /// The address of the consensus key in the engine's home; nullopt if the home has no engine.
 std::optional<contracts::ConsensusAddress> find_consensus_address(const NodeOptions& options) {
-    if (options.only_inspects || options.config.engine != EngineKind::kCometBft) {
+    // The key of a remote signer is not in the home, and what is there belongs to nobody.
+    const bool has_key_file = options.config.cometbft_remote_signer.empty();
+    if (options.only_inspects || options.config.engine != EngineKind::kCometBft || !has_key_file) {
         return std::nullopt;
     }
     try {
@@ -140,6 +142,11 @@ void Node::stop() {
     if (!stopped_.exchange(true) && !failed_ && !options_.only_inspects) {
         mark_clean_stop(options_.home);
     }
+}
+
+EngineProgress Node::progress() const {
+    const bool joins = !options_.config.cometbft_state_sync_rpc.empty() && driver_->tip().height.value == 0;
+    return {.is_catching_up = driver_->is_catching_up(), .is_restoring = joins};
 }
 
 NodeStatus Node::status() const {

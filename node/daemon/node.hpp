@@ -43,6 +43,11 @@ struct NodeOptions {
     ProgramRules program{};
 };
 
+struct EngineProgress {
+    std::optional<bool> is_catching_up{};  ///< nullopt: the engine cannot be asked
+    bool is_restoring = false;             ///< has taken no state from its peers' snapshots yet, and means to
+};
+
 /// A whole node except its RPC server: home, database, block log, rules and engine.
 class Node final : public NodeApi {
   public:
@@ -64,6 +69,8 @@ class Node final : public NodeApi {
 
     /// Returns figures for the operator. Asks the engine and the file system, which may take milliseconds.
     NodeReadings readings() const;
+    /// Returns what the engine does now. Asks it, which may take seconds where it does not answer.
+    EngineProgress progress() const;
     /// Returns the validators of the last committed state.
     std::vector<contracts::ValidatorUpdate> validators() const { return application_.validators(); }
 

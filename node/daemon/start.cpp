@@ -18,8 +18,9 @@
 #include <node/api/genesis_file.hpp>
 #include <node/daemon/config.hpp>
 #include <node/daemon/node.hpp>
+#include <node/daemon/node_key.hpp>
+#include <node/daemon/serving.hpp>
 #include <node/metrics/node_metrics.hpp>
-#include <node/rpc/host_names.hpp>
 #include <node/rpc/server.hpp>
 
 namespace assay::node {
@@ -113,30 +114,6 @@ void check_engine(const Home& home, EngineKind configured) {
     }
 }
 
-/// The settings of a home. What is inspected need have none: a genesis file and the data are enough.
-Config start_config(const StartOptions& options) {
-    if (!options.only_inspects || std::filesystem::exists(options.home.config())) {
-        return read_config(options.home.config(), process_environment());
-    }
-    Config config;
-    config.engine = read_genesis_engine(options.home.genesis()).value_or(config.engine);
-    return config;
-}
-
-/// The settings as the flags override them.
-Config read_settings(const StartOptions& options) {
-    Config config = start_config(options);
-    config.engine = options.engine.value_or(config.engine);
-    config.cometbft_program = options.cometbft_program.value_or(config.cometbft_program);
-    config.rpc_address = options.rpc_address.value_or(config.rpc_address);
-    config.rpc_port = options.rpc_port.value_or(config.rpc_port);
-    config.metrics_address = options.metrics_address.value_or(config.metrics_address);
-    config.metrics_port = options.metrics_port.value_or(config.metrics_port);
-    config.block_interval_ms = options.block_interval_ms.value_or(config.block_interval_ms);
-    config.create_empty_blocks = options.create_empty_blocks.value_or(config.create_empty_blocks);
-    return config;
-}
-
 /// The addresses in metrics.accounts. Throws ConfigError.
 std::vector<AccountId> watched_accounts(const Config& config) {
     std::vector<AccountId> out;
@@ -156,16 +133,6 @@ ProgramRules program_rules(const StartOptions& options) {
     if (options.resume_at) {
         out.resume_at = Height{*options.resume_at};
     }
-    return out;
-}
-
-rpc::RpcOptions rpc_options(const Config& config) {
-    rpc::RpcOptions out;
-    out.address = config.rpc_address;
-    out.port = config.rpc_port;
-    out.connections_max = config.rpc_connections_max;
-    out.connections_per_address = config.rpc_connections_per_address;
-    out.hosts = rpc::decode_host_names(config.rpc_hosts);
     return out;
 }
 
@@ -217,6 +184,29 @@ void run_until_stopped(
     }
 }
 
+void warn_of_settings(const Config& config) {
+    for (const std::string& text : unknown_variables(environment_names())) {
+        log::warning(text);
+    }
+    for (const std::string& text : rpc_warnings(config)) {
+        log::warning(text);
+    }
+}
+
+rpc::EngineState engine_state(const Node& node, const Config& config, bool is_inspected) {
+    const EngineProgress progress = node.progress();
+    return {
+        .is_restoring = progress.is_restoring,
+        .is_catching_up = progress.is_catching_up,
+        .makes_empty_blocks = config.create_empty_blocks,
+        .is_inspected = is_inspected};
+}
+
+std::string rpc_url(const Config& config, std::uint16_t port) {
+    const std::string scheme = config.rpc_tls_certificate.empty() ? "http://" : "https://";
+    return scheme + config.rpc_address + ":" + std::to_string(port);
+}
+
 }  // namespace
 
 int run_start(const StartOptions& options) {
@@ -229,6 +219,7 @@ int run_start(const StartOptions& options) {
     }
     const Config config = read_settings(options);
     check_engine(home, config.engine);
+    warn_of_settings(config);
 
     Failure failure;
     const bool has_metrics = !config.metrics_address.empty();
@@ -238,7 +229,7 @@ int run_start(const StartOptions& options) {
         .config = config,
         .genesis = read_genesis(home.genesis()),
         // Nothing is signed by a node that makes no blocks, so a copy of the data needs no key.
-        .key = options.only_inspects ? crypto::SecretKey::generate() : read_node_key(home.node_key()),
+        .key = options.only_inspects ? crypto::SecretKey::generate() : open_node_key(home),
         .only_inspects = options.only_inspects,
         .on_failure = [&failure](const std::string& what) { failure.set(what); },
         .on_note = [](const std::string& text) { log::info(text); },
@@ -248,7 +239,8 @@ int run_start(const StartOptions& options) {
         .program = program_rules(options),
     });
     report_start(node);
-    rpc::RpcOptions server_options = rpc_options(config);
+    rpc::RpcOptions server_options = rpc_options(config, home);
+    server_options.engine_state = [&] { return engine_state(node, config, options.only_inspects); };
     if (has_metrics) {
         server_options.on_call = [&metrics](auto... report) { metrics.on_call(report...); };
     }
@@ -259,7 +251,7 @@ int run_start(const StartOptions& options) {
         write_text(home.metrics_address(), metrics_server->url() + "\n");
     }
     node.start();
-    const std::string url = "http://" + config.rpc_address + ":" + std::to_string(server.port());
+    const std::string url = rpc_url(config, server.port());
     write_text(home.rpc_address(), url + "\n");
     const NodeStatus first = node.status();
     std::cout << "assayd ready: chain " << first.chain_id << ", height " << first.height.value << ", rpc " << url

@@ -117,7 +117,8 @@ void report(
              {"validator", i < options.validators},
              {"account", crypto::to_address(keys[i].account())},
              {"rpc", "http://127.0.0.1:" + std::to_string(ports[i].rpc)},
-             {"cometbft_rpc", "http://127.0.0.1:" + std::to_string(ports[i].engine_rpc)}}
+             {"cometbft_rpc", "http://127.0.0.1:" + std::to_string(ports[i].engine_rpc)},
+             {"start", "assayd start --home " + homes[i].root.string()}}
         );
     }
     if (options.json) {
@@ -129,7 +130,11 @@ void report(
         std::cout << "  " << node.at("home").get<std::string>() << "  " << node.at("rpc").get<std::string>() << "  "
                   << node.at("account").get<std::string>() << "\n";
     }
-    std::cout << "next: assay testnet up --testnet " << options.directory.string() << "\n";
+    std::cout << "next: assay testnet up --testnet " << options.directory.string()
+              << "\nor each alone, in a terminal of its own, where Ctrl-C stops it and the same command goes on:\n";
+    for (const auto& node : nodes) {
+        std::cout << "  " << node.at("start").get<std::string>() << "\n";
+    }
 }
 
 }  // namespace

@@ -51,8 +51,8 @@ Json render_error(int code, const std::string& message, Json data) {
     return {{"code", code}, {"message", message}, {"data", std::move(data)}};
 }
 
-std::string error_response(int code, const std::string& message) {
-    return to_text(error_answer(nullptr, code, message));
+std::string error_response(int code, const std::string& message, Json data) {
+    return to_text(error_answer(nullptr, code, message, std::move(data)));
 }
 
 std::string result_response(const Json& id, Json result) {
@@ -77,6 +77,7 @@ Json Dispatcher::run(const std::string& method, const Json& request, Work& work)
     if (found == methods_.end()) {
         throw Fault(kMethodNotFound, "there is no method " + method);
     }
+    work.begin_call(method);
     const auto params = request.find("params");
     if (params == request.end() || (params->is_array() && params->empty())) {
         return found->second(Json::object(), work);

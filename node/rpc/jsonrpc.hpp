@@ -27,7 +27,9 @@ using client::kLimitExceeded;
 using client::kMethodNotFound;
 using client::kNotFound;
 using client::kParseError;
+using client::kRateLimited;
 using client::kTxRejected;
+using client::kUnauthorized;
 using client::kUnavailable;
 
 inline constexpr std::size_t kBatchMax = 20;
@@ -47,7 +49,7 @@ Fault invalid_params(const std::string& message);
 /// Returns the error object of a response.
 Json render_error(int code, const std::string& message, Json data = Json::object());
 /// Returns a whole response with an error that belongs to no particular request (id null).
-std::string error_response(int code, const std::string& message);
+std::string error_response(int code, const std::string& message, Json data = Json::object());
 /// Returns a whole response with the result of the call `id`.
 std::string result_response(const Json& id, Json result);
 

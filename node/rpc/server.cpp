@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/rpc/server.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <client/http/http.hpp>
 #include <node/explorer/explorer.hpp>
+#include <node/rpc/access_token.hpp>
 #include <node/rpc/block_waits.hpp>
 #include <node/rpc/describe/errors.hpp>
 #include <node/rpc/host_names.hpp>
 #include <node/rpc/jsonrpc.hpp>
 #include <node/rpc/methods.hpp>
+#include <node/rpc/readiness.hpp>
 #include <node/rpc/subscriptions.hpp>
 
 namespace assay::rpc {
@@ -35,6 +39,9 @@ http::HttpServerOptions http_options(const RpcOptions& options) {
     out.connections_max = options.connections_max;
     out.connections_per_address = options.connections_per_address;
     out.idle_timeout = options.idle_timeout;
+    out.socket = options.socket;
+    out.tls_certificate = options.tls_certificate;
+    out.tls_key = options.tls_key;
     out.too_large = http::HttpResponse{};
     out.too_large.status = 413;
     out.too_large.body =
@@ -52,12 +59,67 @@ Dispatcher make_observed(node::NodeApi& api, const RpcOptions& options) {
     return out;
 }
 
+http::HttpResponse unauthorized(bool has_token) {
+    http::HttpResponse response;
+    response.status = 401;
+    response.fields.emplace_back("WWW-Authenticate", "Bearer");
+    response.body = error_response(
+        kUnauthorized, has_token ? "the token is not this node's" : "this node answers only callers that send its token"
+    );
+    return response;
+}
+
+Fault rate_limited(describe::RateClass rate_class, std::uint32_t rate, std::chrono::milliseconds wait) {
+    return {
+        kRateLimited,
+        std::string("this node takes ") + std::to_string(rate) + " " + describe::rate_class_name(rate_class) +
+            " per second from one client",
+        {{"class", describe::rate_class_name(rate_class)}, {"retry_after_ms", wait.count()}}};
+}
+
+std::chrono::milliseconds wait_of(const Fault& fault) {
+    return std::chrono::milliseconds(fault.data.at("retry_after_ms").get<std::int64_t>());
+}
+
+/// The field says when in whole seconds, data.retry_after_ms exactly.
+void say_when(http::HttpResponse& response, std::chrono::milliseconds wait) {
+    response.fields.emplace_back("Retry-After", std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count()));
+}
+
+http::HttpResponse refuse_rate(const Fault& fault) {
+    http::HttpResponse response;
+    response.status = 429;
+    response.body = error_response(fault.code, fault.what(), fault.data);
+    say_when(response, wait_of(fault));
+    return response;
+}
+
+std::map<std::string, describe::RateClass> rate_classes() {
+    std::map<std::string, describe::RateClass> out;
+    for (const describe::Method& method : describe::methods()) {
+        out.emplace(method.name, describe::rate_class_of(method));
+    }
+    return out;
+}
+
+std::uint64_t unix_ms_now() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count()
+    );
+}
+
 }  // namespace
 
 struct RpcServer::Impl {
     Impl(const RpcOptions& options, node::NodeApi& node_api)
         : api(node_api),
           hosts(options.hosts),
+          token(options.token.empty() ? std::nullopt : std::optional(AccessToken(options.token))),
+          rates(options.rates),
+          limiter(options.rates),
+          classes(rate_classes()),
+          engine_state(options.engine_state),
           dispatcher(make_observed(api, options)),
           waits(api),
           subscriptions(api),
@@ -68,13 +130,35 @@ struct RpcServer::Impl {
           }) {}
 
     bool is_acceptable(const http::HttpRequest& request) const {
-        return is_host_allowed(request.host, hosts) && is_json(request.content_type);
+        return is_host_allowed(request.host, hosts) && is_json(request.content_type) && is_authorized(request);
+    }
+
+    /// Whoever may connect to the Unix socket may read the token as well.
+    bool is_authorized(const http::HttpRequest& request) const {
+        return !token || request.client == http::kSocketClient || token->admits(request.authorization);
+    }
+
+    /// Throws a Fault if the client has made too many calls of the class.
+    void admit(const http::ClientAddress& client, describe::RateClass rate_class) {
+        if (const auto wait = limiter.take(client, rate_class)) {
+            throw rate_limited(rate_class, rates.of(rate_class), *wait);
+        }
     }
 
     std::optional<http::HttpResponse> call(
         const http::HttpRequest& request, const std::shared_ptr<http::HttpExchange>& exchange
     ) {
-        Work work([&exchange] { return exchange->is_over(); });
+        std::chrono::milliseconds wait{0};
+        const auto admission = [&](const std::string& method) {
+            const auto found = classes.find(method);
+            try {
+                admit(request.client, found == classes.end() ? describe::RateClass::kRead : found->second);
+            } catch (const Fault& fault) {
+                wait = std::max(wait, wait_of(fault));
+                throw;
+            }
+        };
+        Work work([&exchange] { return exchange->is_over(); }, admission);
         http::HttpResponse response;
         response.body = dispatcher.handle(request.body, work);
         if (work.waiting()) {
@@ -82,6 +166,11 @@ struct RpcServer::Impl {
             return std::nullopt;
         }
         response.status = response.body.empty() ? 204 : 200;
+        if (wait.count() > 0) {
+            say_when(response, wait);
+            // Of a batch some calls may have been answered.
+            response.status = response.body.starts_with('{') ? 429 : response.status;
+        }
         return response;
     }
 
@@ -91,6 +180,11 @@ struct RpcServer::Impl {
                 403, "this node is not called by that name (Host: " + shown(request.host) +
                          "): use its IP address or localhost, or name it in rpc.hosts\n"
             );
+        }
+        const bool is_events = request.target == "/events" || request.target.starts_with("/events?");
+        const bool is_secret = request.target == "/ws" || is_events || (request.method == "POST");
+        if (is_secret && !is_authorized(request)) {
+            return unauthorized(!request.authorization.empty());
         }
         if (request.method == "POST" && request.target == "/") {
             return text_response(
@@ -104,13 +198,10 @@ struct RpcServer::Impl {
         if (auto file = explorer::answer(request)) {
             return std::move(*file);
         }
-        if (request.target == "/ws") {
-            return web_socket(request);
+        if (request.target == "/ws" || is_events) {
+            return is_events ? event_stream(request) : web_socket(request);
         }
-        if (request.target == "/events" || request.target.starts_with("/events?")) {
-            return event_stream(request);
-        }
-        if (request.target == "/livez") {
+        if (request.target == "/livez" || request.target == "/healthz") {
             return text_response(200, "ok\n");
         }
         if (request.target == "/readyz") {
@@ -130,6 +221,11 @@ struct RpcServer::Impl {
             return text_response(403, "another site's page may not open a WebSocket to this node\n");
         }
         http::HttpResponse response;
+        try {
+            admit(request.client, describe::RateClass::kWait);
+        } catch (const Fault& fault) {
+            return refuse_rate(fault);
+        }
         response.push = subscriptions.web_socket();
         return response;
     }
@@ -137,6 +233,7 @@ struct RpcServer::Impl {
     http::HttpResponse event_stream(const http::HttpRequest& request) {
         http::HttpResponse response;
         try {
+            admit(request.client, describe::RateClass::kWait);
             const std::size_t question = request.target.find('?');
             Json params = query_arguments(
                 question == std::string::npos ? std::string_view()
@@ -147,6 +244,9 @@ struct RpcServer::Impl {
             }
             response.push = subscriptions.event_stream(params);
         } catch (const Fault& fault) {
+            if (fault.code == kRateLimited) {
+                return refuse_rate(fault);
+            }
             response.status = fault.code == kUnavailable ? 410 : 400;
             response.body = error_response(fault.code, fault.what());
         }
@@ -154,12 +254,29 @@ struct RpcServer::Impl {
     }
 
     http::HttpResponse ready() {
+        const node::NodeStatus status = api.status();
+        const EngineState engine = engine_state && !stopping ? engine_state() : EngineState{.is_catching_up = false};
+        const std::vector<NotReady> reasons = why_not_ready(
+            {.is_stopping = stopping,
+             .is_restoring = engine.is_restoring,
+             .is_catching_up = engine.is_catching_up.value_or(false),
+             .has_engine = engine.is_catching_up.has_value(),
+             .awaits_blocks =
+                 engine_state && !engine.is_inspected && (engine.makes_empty_blocks || status.mempool_txs > 0),
+             .block_interval_ms = status.block_interval_ms,
+             .block_at_ms = status.time_ms,
+             .now_ms = unix_ms_now()}
+        );
         http::HttpResponse response;
-        const bool is_ready = !stopping;
-        response.status = is_ready ? 200 : 503;
-        Json body{{"ready", is_ready}, {"height", api.status().height.value}, {"reasons", Json::array()}};
-        if (!is_ready) {
-            body["reasons"].push_back("stopping");
+        response.status = reasons.empty() ? 200 : 503;
+        Json body{
+            {"ready", reasons.empty()},
+            {"height", status.height.value},
+            {"reasons", Json::array()},
+            {"details", Json::array()}};
+        for (const NotReady& reason : reasons) {
+            body["reasons"].push_back(reason.name);
+            body["details"].push_back(reason.text);
         }
         response.body = body.dump() + "\n";
         return response;
@@ -167,6 +284,11 @@ struct RpcServer::Impl {
 
     node::NodeApi& api;
     std::vector<std::string> hosts;
+    std::optional<AccessToken> token;
+    RateLimits rates;
+    RateLimiter limiter;
+    std::map<std::string, describe::RateClass> classes;
+    std::function<EngineState()> engine_state;
     std::atomic<bool> stopping{false};
     Dispatcher dispatcher;
     BlockWaits waits;

@@ -4,16 +4,27 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <node/api/node_api.hpp>
+#include <node/rpc/rate_limiter.hpp>
 
 /// The node's JSON-RPC over HTTP (docs/rpc.md).
 namespace assay::rpc {
+
+/// What /readyz asks besides the node's status.
+struct EngineState {
+    bool is_restoring = false;             ///< takes a snapshot of the state from its peers
+    std::optional<bool> is_catching_up{};  ///< nullopt: the engine cannot be asked
+    bool makes_empty_blocks = true;
+    bool is_inspected = false;  ///< there is no engine: the node only serves what it has
+};
 
 struct RpcOptions {
     std::string address = "127.0.0.1";
@@ -23,7 +34,14 @@ struct RpcOptions {
     std::uint32_t connections_per_address = 0;  ///< 0: the default of http::HttpServerOptions
     std::chrono::seconds idle_timeout{60};
     /// Host names by which clients may address the node, besides IP addresses and localhost.
-    std::vector<std::string> hosts;
+    std::vector<std::string> hosts{};
+    std::filesystem::path socket{};           ///< a Unix socket of mode 0600 to listen on besides; empty: none
+    std::filesystem::path tls_certificate{};  ///< with a key: the port speaks TLS
+    std::filesystem::path tls_key{};
+    std::string token{};  ///< who calls by the port must send it; empty: everybody may call
+    RateLimits rates{};
+    /// What the engine does, for /readyz. Called on threads of the server. Empty: it makes blocks.
+    std::function<EngineState()> engine_state{};
     /// Is told of each call: its method, empty if there is none of that name; "ok" or the error's name; and its time.
     /// Called on threads of the server. May be empty.
     std::function<void(std::string_view method, std::string_view outcome, std::chrono::nanoseconds time)> on_call{};

@@ -8,8 +8,16 @@
 
 namespace assay::rpc {
 
-Work::Work(std::function<bool()> is_over)
-    : is_over_(std::move(is_over)), until_(std::chrono::steady_clock::now() + kTimeMax) {}
+Work::Work(std::function<bool()> is_over, Admission admission)
+    : is_over_(std::move(is_over)),
+      admission_(std::move(admission)),
+      until_(std::chrono::steady_clock::now() + kTimeMax) {}
+
+void Work::begin_call(const std::string& method) const {
+    if (admission_) {
+        admission_(method);
+    }
+}
 
 void Work::charge(std::uint64_t units) {
     if (is_over_ && is_over_()) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
@@ -25,8 +26,14 @@ class Work {
     static constexpr std::uint64_t kUnitsMax = 50'000;
     static constexpr std::chrono::milliseconds kTimeMax{5'000};
 
+    /// Is asked before each call of the request. Throws a Fault to refuse it.
+    using Admission = std::function<void(const std::string& method)>;
+
     /// `is_over` returns true when the client no longer waits for the answer.
-    explicit Work(std::function<bool()> is_over = {});
+    explicit Work(std::function<bool()> is_over = {}, Admission admission = {});
+
+    /// Throws what the admission throws.
+    void begin_call(const std::string& method) const;
 
     /// Counts `units` of work. Throws a Fault if the request had used up its work or its time before, or if its client
     /// is gone. So the last call that begins within the budget may exceed it.
@@ -43,6 +50,7 @@ class Work {
 
   private:
     std::function<bool()> is_over_;
+    Admission admission_;
     std::chrono::steady_clock::time_point until_;
     std::uint64_t used_ = 0;
     bool may_wait_ = true;

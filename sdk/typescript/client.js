@@ -64,7 +64,7 @@ async function readBody(response) {
 
 /** One method for each of the node's, batches, listings and subscriptions (index.d.ts has the types). */
 export class AssayClient {
-  constructor(url = "http://127.0.0.1:26600", { timeout = 30_000, retries = 3, fetch: send = globalThis.fetch } = {}) {
+  constructor(url = "http://127.0.0.1:26600", { timeout = 30_000, retries = 3, token, fetch: send = globalThis.fetch } = {}) {
     const parsed = new URL(url);
     if (!["http:", "https:"].includes(parsed.protocol) || parsed.search || parsed.hash) {
       throw new TypeError(`${url} is not the URL of a node`);
@@ -72,7 +72,10 @@ export class AssayClient {
     this.url = parsed.href.replace(/\/+$/, "");
     this.timeout = timeout;
     this.retries = retries;
-    this.fetch = (...given) => send(...given);
+    this.fetch = token === undefined ? (...given) => send(...given)
+      : (target, given = {}) => send(target, { ...given, headers: { ...given.headers, Authorization: `Bearer ${token}` } });
+    // A WebSocket of a browser cannot send the token.
+    this.hasToken = token !== undefined;
   }
 
   async call(method, params = {}, options = {}) {
@@ -134,7 +137,8 @@ export class AssayClient {
     // A place right behind the present block: without one, a connection that breaks before the first message would
     // silently miss what came in between.
     const begin = async () => after ?? ((await this.call("node_status", {}, { signal })).height + 1) * ITEMS - 1;
-    return new Subscription(this.url, { topic, ...names }, { begin, patience, signal, transport, fetch: this.fetch });
+    const way = transport ?? (this.hasToken ? "events" : undefined);
+    return new Subscription(this.url, { topic, ...names }, { begin, patience, signal, transport: way, fetch: this.fetch });
   }
 
   async #post(message, options, isSubmission) {
@@ -169,8 +173,18 @@ export class AssayClient {
           { wasNotSent: true, retryAfterMs: seconds ? 1000 * Number(seconds[0]) : undefined });
       }
       try {
-        return JSON.parse(text);
-      } catch {
+        const answer = JSON.parse(text);
+        if (response.status === 429) {
+          // It was not executed, a submission neither.
+          const wait = answer?.error?.data?.retry_after_ms;
+          throw Object.assign(new ConnectionFailed(String(answer?.error?.message ?? "the node answers 429")),
+            { wasNotSent: true, retryAfterMs: Number.isSafeInteger(wait) && wait >= 0 ? wait : undefined });
+        }
+        return answer;
+      } catch (error) {
+        if (error instanceof AssayError) {
+          throw error;
+        }
         throw new ProtocolError(`the answer (HTTP ${response.status}) is not JSON; it begins with ${JSON.stringify(text.slice(0, 80))}`);
       }
     } catch (error) {

@@ -51,10 +51,16 @@ export class TxRejected extends RpcError {
     return String(this.data.reason ?? "");
   }
 }
+export class Unauthorized extends RpcError {}
 export class LimitExceeded extends RpcError {}
+export class RateLimited extends RpcError {
+  get retryAfterMs() {
+    return Number.isSafeInteger(this.data.retry_after_ms) ? this.data.retry_after_ms : null;
+  }
+}
 
 const BY_CODE = new Map([[-32601, MethodNotFound], [-32602, InvalidParams], [-32001, NotFound], [-32002, Unavailable],
-  [-32003, TxRejected], [-32005, LimitExceeded]]);
+  [-32003, TxRejected], [-32004, Unauthorized], [-32005, LimitExceeded], [-32006, RateLimited]]);
 
 /** The error for the `error` member of an answer. Throws ProtocolError where it is not one. */
 export function rpcError(error) {

@@ -7,6 +7,8 @@ export interface ClientOptions {
   timeout?: number;
   /** How often a call that reads is sent again when nobody answers; a submission is sent again only if it was not sent. */
   retries?: number;
+  /** The node's token, if it has one; subscriptions then go by server-sent events. */
+  token?: string;
   fetch?: typeof globalThis.fetch;
 }
 
@@ -74,7 +76,11 @@ export class MethodNotFound extends RpcError {}
 export class NotFound extends RpcError {}
 export class Unavailable extends RpcError { readonly firstHeight: number | null; }
 export class TxRejected extends RpcError { readonly txError: number | null; readonly reason: string; }
+export class Unauthorized extends RpcError {}
 export class LimitExceeded extends RpcError {}
+export class RateLimited extends RpcError {
+  readonly retryAfterMs: number | null;
+}
 
 export const GRAINS_PER_ASY: bigint;
 export function toGrains(asy: string): bigint;

@@ -138,8 +138,8 @@ export class Subscription {
     this.#stop.signal.addEventListener("abort", abort);
     try {
       response = await this.#options.fetch(`${this.#url}/events?${query}`, { signal: stop.signal, redirect: "error" });
-      if (response.status === 503) {
-        throw new ConnectionFailed("the node answers 503");
+      if (response.status === 503 || response.status === 429) {
+        throw new ConnectionFailed(`the node answers ${response.status}`);
       }
       if (response.status !== 200) {
         throw rpcError(decode((await response.text()).slice(0, 1 << 20))?.error);

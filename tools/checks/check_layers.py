@@ -38,7 +38,7 @@ ROOMS = {
     "consensus/solo": (CORE + ["contracts", "consensus"], ["system"], False),
     "consensus/cometbft": (CORE + ["core/system", "contracts", "consensus", "consensus/light"], ["boost", "json", "protobuf", "system"], False),
     "client/http": (["core/base"], ["boost", "curl", "system"], False),
-    "client": (RULES + ["core/system", "core/system/metrics", "client/http", "consensus/light", "consensus/solo"], ["json", "system"], False),
+    "client": (RULES + ["core/keys", "core/system", "core/system/metrics", "client/http", "consensus/light", "consensus/solo"], ["json", "system"], False),
     "client/referee": (RULES + ["consensus/light", "consensus/solo"], [], True),
     "client/signer": (RULES + ["client/referee"], [], True),
     "node/api": (RULES + ["core/system"] + CONSENSUS, ["json", "system"], False),

@@ -27,7 +27,19 @@ bool wants_json(int argc, char** argv) {
 }
 
 void add_global_options(CLI::App& app, Session& session) {
-    app.add_option("--node", session.node, "URL of the node's JSON-RPC")->envname("ASSAY_NODE")->capture_default_str();
+    app.add_option(
+           "--node", session.node.url, "URL of the node's JSON-RPC: http://, https:// or unix:///PATH of its socket"
+    )
+        ->envname("ASSAY_NODE")
+        ->capture_default_str();
+    app.add_option(
+           "--node-token-file", session.node.token_file, "File with the node's token, if it has one (rpc.token_file)"
+    )
+        ->envname("ASSAY_RPC_TOKEN_FILE");
+    app.add_option(
+           "--node-ca", session.node.authorities, "Certificates to trust for an https:// node; default: the system's"
+    )
+        ->envname("ASSAY_RPC_CA_FILE");
     app.add_option("--home", session.home, "Where the keys are; default: $ASSAY_HOME or ~/.assay");
     app.add_option(
         "--chain-id", session.chain_id, "The chain's id; default: what the home has pinned, at first the node's word"
@@ -62,6 +74,7 @@ int run(int argc, char** argv) {
     add_demo_command(app, session);
     add_economics_command(app, session);
     add_plan_command(app, session);
+    add_doctor_command(app, session);
     add_version_command(app, session);
     command::add_hidden_commands(app, "assay");
     const bool json = wants_json(argc, argv);

@@ -110,7 +110,8 @@ std::string section_of(const Json& method) {
     for (const Json& error : method.at("errors")) {
         errors += (errors.empty() ? "`" : ", `") + error.at("message").get<std::string>() + "`";
     }
-    return out + "\nErrors: " + errors + ".\n\n";
+    const std::string rate_class = method.at("x-rate-class").get<std::string>();
+    return out + "\nErrors: " + errors + ". Counts as one of the client's " + rate_class + ".\n\n";
 }
 
 std::string shape_of(const std::string& name, const Json& schema) {

@@ -60,10 +60,10 @@ bool is_free(const contracts::Action& action) {
 }  // namespace
 
 Chain::Chain(
-    const std::string& url, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
+    const client::NodeAddress& node, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
     Reporter& reporter
 )
-    : rpc_(url),
+    : rpc_(node),
       anchor_file_(client::anchor_file(home)),
       pins_(pins),
       key_(key),

@@ -24,8 +24,8 @@ class Chain {
   public:
     /// Uses the chain that `home` has pinned; pins one on first use if there is none, subject to `pins`.
     Chain(
-        const std::string& url, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
-        Reporter& reporter
+        const client::NodeAddress& node, const std::filesystem::path& home, const Pins& pins,
+        const crypto::SecretKey& key, Reporter& reporter
     );
 
     client::RpcClient& rpc() { return rpc_; }

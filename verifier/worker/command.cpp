@@ -197,12 +197,23 @@ void add_keeping(CLI::App& command, Arguments& args) {
         ->capture_default_str();
 }
 
+void add_node(CLI::App& command, client::NodeAddress& node) {
+    command.add_option("--node", node.url, "URL of the node's RPC: http://, https:// or unix:///PATH of its socket")
+        ->capture_default_str();
+    command
+        .add_option("--node-token-file", node.token_file, "File with the node's token, if it has one (rpc.token_file)")
+        ->envname("ASSAY_RPC_TOKEN_FILE");
+    command
+        .add_option("--node-ca", node.authorities, "Certificates to trust for an https:// node; default: the system's")
+        ->envname("ASSAY_RPC_CA_FILE");
+}
+
 void add_role(CLI::App& command, Arguments& args) {
     add_common(command, args);
     add_listen(command, args);
     add_engine(command, args);
     add_cell(command, args);
-    command.add_option("--node", args.worker.node_url, "URL of the node's RPC")->capture_default_str();
+    add_node(command, args.worker.node);
     command.add_option("--chain-id", args.worker.pins.chain_id, "The chain's id; default: what --home has pinned");
     command.add_option("--genesis-hash", args.worker.pins.genesis_hash, "The chain's genesis hash; default: likewise")
         ->check(CLI::Validator(

@@ -16,10 +16,10 @@ constexpr milliseconds kBackoff{1'000};  // before a node that failed is asked a
 }  // namespace
 
 Contributor::Contributor(
-    const std::string& node_url, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
+    const client::NodeAddress& node, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
     Reporter& reporter, const std::atomic<bool>& stop
 )
-    : key_(key), reporter_(reporter), stop_(stop), chain_(node_url, home, pins, key, reporter), thread_([this] {
+    : key_(key), reporter_(reporter), stop_(stop), chain_(node, home, pins, key, reporter), thread_([this] {
           run();
       }) {}
 

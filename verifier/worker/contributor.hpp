@@ -17,8 +17,8 @@ class Contributor {
   public:
     /// Joins the beacon once there is enough free stake, and contributes from then on.
     Contributor(
-        const std::string& node_url, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
-        Reporter& reporter, const std::atomic<bool>& stop
+        const client::NodeAddress& node, const std::filesystem::path& home, const Pins& pins,
+        const crypto::SecretKey& key, Reporter& reporter, const std::atomic<bool>& stop
     );
     /// Sends the secret that is due, leaves the seat and joins the thread. A seat that misses the next round loses a
     /// tenth of its bond.

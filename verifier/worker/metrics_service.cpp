@@ -36,7 +36,7 @@ std::uint64_t size_of(const artifacts::ContentStore& store) {
 WorkerReadings read_for_scrape(const MetricsSources& sources) {
     WorkerReadings out;
     try {
-        client::RpcClient rpc(sources.node_url, kNodePatience);
+        client::RpcClient rpc(sources.node, kNodePatience);
         const nlohmann::json params = {{"account", crypto::to_address(sources.account)}};
         const auto stakes = rpc.call("stake_get", params);
         for (const auto& [role, stake] : stakes.at("roles").items()) {
@@ -72,7 +72,7 @@ Metered::Metered(
     metrics_ = std::make_unique<WorkerMetrics>(options.mode, crypto::to_address(account), options.engine.device);
     reporter.observe([this](const nlohmann::ordered_json& event) { metrics_->on_event(event); });
     const MetricsSources sources{
-        .node_url = options.node_url, .account = account, .home = options.home, .own = own, .fetched = fetched};
+        .node = options.node, .account = account, .home = options.home, .own = own, .fetched = fetched};
     server_ = std::make_unique<client::MetricsServer>(options.metrics_address, options.metrics_port, [this, sources] {
         return metrics_->scrape(read_for_scrape(sources));
     });

@@ -15,7 +15,7 @@ namespace assay::worker {
 
 /// Where a scrape reads what the worker's own thread, which may compute for hours, does not tell.
 struct MetricsSources {
-    std::string node_url;
+    client::NodeAddress node;
     AccountId account;
     std::filesystem::path home;
     const artifacts::ContentStore& own;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <client/node_address.hpp>
 #include <contracts/transaction/transaction.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/pins.hpp>
@@ -26,7 +27,7 @@ struct KeepOptions {
 
 struct WorkerOptions {
     Mode mode = Mode::kServe;
-    std::string node_url = "http://127.0.0.1:26600";
+    client::NodeAddress node{};
     std::filesystem::path home;
     Pins pins;
     std::string listen_address = "127.0.0.1";

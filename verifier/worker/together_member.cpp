@@ -35,7 +35,7 @@ class TogetherMember::Serving {
           task_(task),
           artifacts_(std::move(artifacts)),
           chain_id_(context.chain.chain_id()),
-          rpc_(context.options.node_url),
+          rpc_(context.options.node),
           thread_([this] { work(); }) {}
     Serving(const Serving&) = delete;
     Serving& operator=(const Serving&) = delete;

@@ -367,7 +367,7 @@ void serve_and_work(WorkerContext& context, const crypto::SecretKey& key, artifa
     }
     std::optional<Contributor> contributor;
     if (options.mode == Mode::kVerify && options.contributes) {
-        contributor.emplace(options.node_url, options.home, options.pins, key, context.reporter, context.stop);
+        contributor.emplace(options.node, options.home, options.pins, key, context.reporter, context.stop);
     }
     work(context, *role, earnings);
     service.stopping();
@@ -397,7 +397,7 @@ int run_worker(
     fetching.limits.public_only = !options.allow_private_addresses;
     fetching.limits.mirrors = options.artifact_sources;
     artifacts::Fetcher fetcher(store, cache, fetching);
-    Chain chain(options.node_url, options.home, options.pins, key, reporter);
+    Chain chain(options.node, options.home, options.pins, key, reporter);
     SeatDesk seats;
     LinkDesk links;
     ToldByTask statements(options.home);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells when the chain has a new block. This is the only place that knows how: a stream of server-sent events, which the
 // browser opens again by itself where it breaks.
-import {call} from "./rpc.js";
+import {call, has_token} from "./rpc.js";
 
 const kLeast = 700;  // ms between two reports: a chain may have ten blocks in a second
 const kRetry = 2000; // ms before a stream that was refused is asked for again
@@ -31,7 +31,22 @@ export function follow(report) {
     clearTimeout(timer);
     timer = null;
   }
+  /** Waits for one block after the other, where a stream cannot send the token. */
+  async function poll() {
+    const opened = {close() {}};
+    source = opened;
+    while (source === opened) {
+      try {
+        const {height: at} = await call("chain_wait", {after: height, timeout_ms: 10_000});
+        if (source === opened) note(at);
+      } catch {
+        if (source === opened) report({height, is_live: false});
+        await new Promise((done) => setTimeout(done, kRetry));
+      }
+    }
+  }
   async function open() {
+    if (has_token()) return poll();
     const opened = new EventSource("/events?topic=blocks");
     source = opened;
     opened.addEventListener("block", (event) => note(JSON.parse(event.data).data.height));

@@ -11,11 +11,32 @@ export class RpcError extends Error {
 }
 
 let lastId = 0;
+let token = ""; // of a node that answers only who has it; forgotten with the page
+let asked = false;
+
+/** Whether this node wants a token, which an EventSource cannot send. */
+export const has_token = () => token !== "";
+
+/** Asks the visitor once. Returns whether there is something to try. */
+function ask_token() {
+  if (!asked) {
+    asked = true;
+    token = window.prompt("This node answers only who has its token: the text of its rpc.token_file.")?.trim() ?? "";
+  }
+  return token !== "";
+}
+
+async function send(body, signal) {
+  const headers = {"Content-Type": "application/json"};
+  if (token) headers.Authorization = `Bearer ${token}`;
+  return fetch("/", {method: "POST", headers, body: JSON.stringify(body), signal});
+}
 
 async function post(body, signal) {
   let response;
   try {
-    response = await fetch("/", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body), signal});
+    response = await send(body, signal);
+    if (response.status === 401 && ask_token()) response = await send(body, signal);
     return await response.json();
   } catch (error) {
     if (error.name === "AbortError") throw error;

@@ -37,7 +37,9 @@ Schema method_object(const Method& method) {
         params.push_back(std::move(param));
     }
     Schema errors = Schema::array();
-    for (const int code : {client::kInvalidParams, client::kLimitExceeded, client::kInternalError}) {
+    for (const int code :
+         {client::kInvalidParams, client::kLimitExceeded, client::kRateLimited, client::kUnauthorized,
+          client::kInternalError}) {
         errors.push_back(error_object(code));
     }
     for (const int code : method.errors) {
@@ -51,6 +53,7 @@ Schema method_object(const Method& method) {
     out["params"] = std::move(params);
     out["result"] = Schema{{"name", "result"}, {"schema", method.result}};
     out["errors"] = std::move(errors);
+    out["x-rate-class"] = rate_class_name(rate_class_of(method));
     return out;
 }
 

@@ -23,6 +23,10 @@ const char* name_of(int code) {
             return "tx_rejected";
         case client::kLimitExceeded:
             return "limit_exceeded";
+        case client::kUnauthorized:
+            return "unauthorized";
+        case client::kRateLimited:
+            return "rate_limited";
         default:
             return "internal_error";
     }
@@ -44,6 +48,11 @@ const char* hint_of(int code) {
             return "data.reason says what the rules have against it";
         case client::kLimitExceeded:
             return "send less, or send it later";
+        case client::kUnauthorized:
+            return "send Authorization: Bearer with the text of the node's rpc.token_file; assay and assay-worker take "
+                   "the file from --node-token-file or ASSAY_RPC_TOKEN_FILE";
+        case client::kRateLimited:
+            return "call again after data.retry_after_ms";
         case client::kNotFound:
             return "check the id; a transaction must be in a block or in the mempool";
         default:

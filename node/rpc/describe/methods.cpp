@@ -315,6 +315,33 @@ std::vector<Method> own_methods() {
 
 }  // namespace
 
+const char* rate_class_name(RateClass rate_class) {
+    switch (rate_class) {
+        case RateClass::kRead:
+            return "reads";
+        case RateClass::kListing:
+            return "listings";
+        case RateClass::kSubmission:
+            return "submissions";
+        case RateClass::kWait:
+            return "waits";
+    }
+    return "reads";
+}
+
+RateClass rate_class_of(const Method& method) {
+    if (method.name == "tx_submit") {
+        return RateClass::kSubmission;
+    }
+    if (method.name == "chain_wait") {
+        return RateClass::kWait;
+    }
+    const bool has_limit = std::any_of(method.params.begin(), method.params.end(), [](const Parameter& each) {
+        return each.name == "limit" || each.name == "count";
+    });
+    return has_limit ? RateClass::kListing : RateClass::kRead;
+}
+
 const std::vector<Method>& methods() {
     static const std::vector<Method> kAll = [] {
         std::vector<Method> out;

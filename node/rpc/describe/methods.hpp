@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +25,16 @@ struct Method {
     std::string summary;
     std::vector<Parameter> params;
     Schema result;
-    std::vector<int> errors = {};  ///< beyond those of JSON-RPC itself, invalid_params and limit_exceeded
+    std::vector<int> errors = {};  ///< beyond those of JSON-RPC itself and those that every method may answer
     std::string text = {};         ///< what else there is to know
 };
+
+/// Calls whose number per second a node limits together.
+enum class RateClass : std::uint8_t { kRead, kListing, kSubmission, kWait };
+inline constexpr std::size_t kRateClasses = 4;
+/// "reads", "listings", "submissions" or "waits".
+const char* rate_class_name(RateClass rate_class);
+RateClass rate_class_of(const Method& method);
 
 /// All methods, in the order in which documents show them.
 const std::vector<Method>& methods();

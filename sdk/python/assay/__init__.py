@@ -5,7 +5,8 @@ from .aio import AsyncClient, AsyncSubscription
 from .client import Client
 from .core import Core, CoreError, NotVerified, Refused, Server, Uncertain
 from .errors import (AssayError, ConnectionFailed, GapError, InternalError, InvalidParams, InvalidRequest, LimitExceeded,
-                     MethodNotFound, NotFound, ParseError, ProtocolError, RpcError, TxRejected, Unavailable)
+                     MethodNotFound, NotFound, ParseError, ProtocolError, RateLimited, RpcError, TxRejected, Unauthorized,
+                     Unavailable)
 from .progress import Progress, TaskWatch, lightning_callback, progress_of, trainer_callback
 from .subscription import Message, Subscription
 from .training import TaskFailed, Training, submit
@@ -15,6 +16,7 @@ __version__ = "0.2.0"
 __all__ = [
     "AssayError", "AsyncClient", "AsyncSubscription", "Client", "ConnectionFailed", "Core", "CoreError", "GRAINS_PER_ASY", "GapError",
     "InternalError", "InvalidParams", "InvalidRequest", "LimitExceeded", "Message", "MethodNotFound", "NotFound", "NotVerified",
-    "ParseError", "Progress", "ProtocolError", "Refused", "RpcError", "Server", "Subscription", "TaskFailed", "TaskWatch", "Training", "TxRejected", "Unavailable",
-    "Uncertain", "account_of", "address_of", "format_asy", "lightning_callback", "progress_of", "submit", "to_asy", "to_grains", "trainer_callback", "types",
+    "ParseError", "Progress", "ProtocolError", "RateLimited", "Refused", "RpcError", "Server", "Subscription", "TaskFailed",
+    "TaskWatch", "Training", "TxRejected", "Unauthorized", "Unavailable", "Uncertain", "account_of", "address_of",
+    "format_asy", "lightning_callback", "progress_of", "submit", "to_asy", "to_grains", "trainer_callback", "types",
 ]

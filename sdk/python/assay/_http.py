@@ -15,10 +15,10 @@ KEPT_CONNECTIONS = 8
 
 
 class Busy(ConnectionFailed):
-    """The node has no place for a connection now (503), and says after how many seconds to come again."""
+    """The node has no place for a connection now (503), or this client calls too often (429); says when to come again."""
 
-    def __init__(self, retry_after_s: Optional[float]) -> None:
-        super().__init__("the node answers 503: it has no place now, or is stopping")
+    def __init__(self, retry_after_s: Optional[float], why: str = "the node answers 503: it has no place now, or is stopping") -> None:
+        super().__init__(why)
         self.retry_after_s = retry_after_s
 
 
@@ -34,12 +34,13 @@ def backoff_s(attempt: int) -> float:
 class Endpoint:
     """A node's URL, and connections to it that several threads share."""
 
-    def __init__(self, url: str, timeout: float, context: Optional[ssl.SSLContext] = None) -> None:
+    def __init__(self, url: str, timeout: float, context: Optional[ssl.SSLContext] = None, token: Optional[str] = None) -> None:
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
             raise ValueError(f"{url!r} is not the URL of a node, such as http://127.0.0.1:26600")
         self.url, self.timeout = url, timeout
         self._parts, self._context = parts, context
+        self._headers: Dict[str, str] = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._path = parts.path.rstrip("/")
         self._idle: List[http.client.HTTPConnection] = []
         self._lock = threading.Lock()
@@ -69,7 +70,8 @@ class Endpoint:
             connection.sock.settimeout(timeout)
         is_whole = False
         try:
-            connection.request("POST", self._path + "/", json.dumps(message).encode(), {"Content-Type": "application/json"})
+            connection.request("POST", self._path + "/", json.dumps(message).encode(),
+                               {"Content-Type": "application/json", **self._headers})
             answer = connection.getresponse()
             body = answer.read(MAX_ANSWER_BYTES + 1)
             is_whole = len(body) <= MAX_ANSWER_BYTES and not answer.will_close
@@ -83,7 +85,8 @@ class Endpoint:
         """A stream of server-sent events. Raises what the node's refusal says."""
         connection = self.connect(timeout)
         try:
-            connection.request("GET", f"{self._path}/events?{urllib.parse.urlencode(query)}", headers={"Accept": "text/event-stream"})
+            connection.request("GET", f"{self._path}/events?{urllib.parse.urlencode(query)}",
+                               headers={"Accept": "text/event-stream", **self._headers})
             answer = connection.getresponse()
             if answer.status != 200:
                 refusal = decode_answer(answer.status, answer.headers.get("Retry-After"), answer.read(1 << 20))
@@ -116,14 +119,27 @@ class Endpoint:
         connection.close()
 
 
+def too_many(answer: Any) -> Busy:
+    """What the refusal of a call that came too early says: it was not executed, a submission neither."""
+    error = answer.get("error") if isinstance(answer, dict) else None
+    data = error.get("data") if isinstance(error, dict) else None
+    wait_ms = data.get("retry_after_ms") if isinstance(data, dict) else None
+    message = error.get("message") if isinstance(error, dict) else None
+    return Busy(wait_ms / 1000 if type(wait_ms) is int and 0 <= wait_ms <= 60_000 else None,
+                str(message) if message else "the node answers 429: this client calls too often")
+
+
 def decode_answer(status: int, retry_after: Optional[str], body: bytes) -> Any:
-    """The JSON of an answer's body. Raises ProtocolError, or Busy for 503."""
+    """The JSON of an answer's body. Raises ProtocolError, or Busy for 503 and 429."""
     if len(body) > MAX_ANSWER_BYTES:
         raise ProtocolError(f"the answer has more than {MAX_ANSWER_BYTES} bytes")
     if status == 503:
         is_number = retry_after is not None and retry_after.isascii() and retry_after.isdigit() and len(retry_after) < 6
         raise Busy(float(retry_after) if retry_after is not None and is_number else None)
     try:
-        return json.loads(body)
+        answer = json.loads(body)
+        if status == 429:
+            raise too_many(answer)
+        return answer
     except (ValueError, RecursionError):
         raise ProtocolError(f"the answer (HTTP {status}) is not JSON; it begins with {body[:80]!r}") from None

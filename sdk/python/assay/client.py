@@ -31,14 +31,15 @@ class Client(Methods):
     """One method for each of the node's (`client.task_get(task)`), batches, listings and subscriptions.
 
     `timeout` is in seconds, for one attempt. `retries` says how often a call that reads is sent again when nobody answers
-    or the connection breaks; `tx_submit` is sent again only if there was no connection to send it over. What a node says is
+    or the connection breaks, and of any call that the node refuses since this client calls too often; `tx_submit` is sent
+    again else only if there was no connection to send it over. `token` is that of the node, if it has one. What a node says is
     its word: assay.Core has the commands that verify it. Several threads may share a client.
     """
 
     def __init__(self, url: str = DEFAULT_URL, *, timeout: float = 30.0, retries: int = 3,
-                 context: Optional[ssl.SSLContext] = None) -> None:
+                 context: Optional[ssl.SSLContext] = None, token: Optional[str] = None) -> None:
         self.url, self.timeout, self.retries = url, timeout, retries
-        self._endpoint = Endpoint(url, timeout, context)
+        self._endpoint = Endpoint(url, timeout, context, token)
 
     def __enter__(self) -> "Client":
         return self

@@ -90,8 +90,22 @@ class LimitExceeded(RpcError):
     """The request asks for more than the node gives at once, or its mempool is full."""
 
 
+class Unauthorized(RpcError):
+    """The node answers only callers that send its token."""
+
+
+class RateLimited(RpcError):
+    """A call of a batch came too early: `retry_after_ms` says when to send it again."""
+
+    @property
+    def retry_after_ms(self) -> Optional[int]:
+        value = self.data.get("retry_after_ms")
+        return value if isinstance(value, int) else None
+
+
 _BY_CODE = {-32700: ParseError, -32600: InvalidRequest, -32601: MethodNotFound, -32602: InvalidParams, -32603: InternalError,
-            -32001: NotFound, -32002: Unavailable, -32003: TxRejected, -32005: LimitExceeded}
+            -32001: NotFound, -32002: Unavailable, -32003: TxRejected, -32004: Unauthorized, -32005: LimitExceeded,
+            -32006: RateLimited}
 
 
 def rpc_error(error: Any) -> RpcError:

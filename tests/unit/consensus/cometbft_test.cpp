@@ -474,6 +474,13 @@ TEST_CASE("LGT-5: state sync trusts a block for as long as the chain's parameter
     CHECK(std::find(command.begin(), command.end(), "CMT_STATESYNC_TRUST_PERIOD=5000ms") != command.end());
 }
 
+TEST_CASE("the engine awaits a remote signer at the address of the settings, and without one none") {
+    EngineSettings settings;
+    CHECK_FALSE(make_command(settings).back().starts_with("--priv_validator_laddr"));
+    settings.remote_signer = "tcp://127.0.0.1:26659";
+    CHECK(make_command(settings).back() == "--priv_validator_laddr=tcp://127.0.0.1:26659");
+}
+
 TEST_CASE("protections against eclipse are off on test networks alone") {
     EngineSettings settings;
     const auto has = [&](const char* text) {

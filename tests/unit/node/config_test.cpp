@@ -100,3 +100,42 @@ TEST_CASE("the engine's address is refused where strangers can reach it") {
         CHECK_THROWS_AS(static_cast<void>(check_application_address(open)), ConfigError);
     }
 }
+
+TEST_CASE("each setting tells what it was set by") {
+    Config config;
+    apply_toml(config, "[rpc]\nport = 7\nhosts = \"a\"\n", "config.toml");
+    apply_environment(config, from({{"ASSAY_RPC_PORT", "8"}}));
+    apply_flag(config, "engine.block_interval_ms", "9");
+    const auto shown = [&config](const std::string& name) {
+        for (const ShownSetting& setting : show_settings(config)) {
+            if (setting.name == name) {
+                return setting.value + " " + to_string(setting.source.origin) + " " + setting.source.where;
+            }
+        }
+        return std::string();
+    };
+    CHECK(shown("rpc.hosts") == "\"a\" file config.toml:3");
+    CHECK(shown("rpc.port") == "8 environment ASSAY_RPC_PORT");
+    CHECK(shown("engine.block_interval_ms") == "9 flag ");
+    CHECK(shown("rpc.address") == "\"127.0.0.1\" default ");
+    CHECK(config.rpc_port == 8);
+    CHECK(config.block_interval_ms == 9);
+    CHECK_THROWS_AS(apply_flag(config, "engine.block_interval_ms", "0"), ConfigError);
+    CHECK_THROWS_AS(apply_flag(config, "no.such", "0"), ConfigError);
+}
+
+TEST_CASE("an unknown variable is named with the nearest known one, and those of other programs are known") {
+    const auto warnings = unknown_variables({"PATH", "ASSAY_RPC_PORT", "ASSAY_NODE", "ASSAY_RPC_PROT", "ASSAY_HOME"});
+    REQUIRE(warnings.size() == 1);
+    CHECK(warnings[0].find("ASSAY_RPC_PROT is not known") != std::string::npos);
+    CHECK(warnings[0].find("ASSAY_RPC_PORT") != std::string::npos);
+}
+
+TEST_CASE("loopback addresses are those that only this machine reaches") {
+    for (const char* address : {"127.0.0.1", "127.8.9.10", "::1"}) {
+        CHECK(is_loopback(address));
+    }
+    for (const char* address : {"0.0.0.0", "10.0.0.1", "::", "127.0.0.1.example.org", "localhost"}) {
+        CHECK_FALSE(is_loopback(address));
+    }
+}

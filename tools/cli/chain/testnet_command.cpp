@@ -43,6 +43,7 @@ class RunningNode {
         return url_;
     }
     bool has_ended() { return process_.exit_status().has_value(); }
+    pid_t pid() const { return process_.pid(); }
     void stop() { process_.stop(std::chrono::seconds(20)); }
 
   private:
@@ -85,6 +86,23 @@ void check_running(std::vector<std::unique_ptr<RunningNode>>& nodes) {
     }
 }
 
+/// A node that ended is let go, so that it can be stopped and started alone. Throws Failure when it was the last one.
+void tell_of_ended(const Session& session, std::vector<std::unique_ptr<RunningNode>>& nodes) {
+    for (auto at = nodes.begin(); at != nodes.end();) {
+        if (!(*at)->has_ended()) {
+            ++at;
+            continue;
+        }
+        const std::filesystem::path home = (*at)->home();
+        const std::string log = (home / "data" / "assayd.log").string();
+        if (nodes.size() == 1) {
+            throw Failure(kExitFailure, "node_ended", home.string() + " ended, the last one; its log is " + log);
+        }
+        session.progress(home.string() + " ended (" + log + "); assayd start --home " + home.string() + " goes on");
+        at = nodes.erase(at);
+    }
+}
+
 int run_up(const Session& session, const std::string& directory) {
     const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "assayd";
     std::vector<std::unique_ptr<RunningNode>> nodes;
@@ -104,14 +122,14 @@ int run_up(const Session& session, const std::string& directory) {
             }
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
         }
-        answer.push_back({{"home", node->home().string()}, {"rpc", node->url()}});
-        text += "  " + node->home().string() + "  " + node->url() + "\n";
+        answer.push_back({{"home", node->home().string()}, {"rpc", node->url()}, {"pid", node->pid()}});
+        text += "  " + node->home().string() + "  " + node->url() + "  process " + std::to_string(node->pid()) + "\n";
     }
     session.print(
         {{"nodes", std::move(answer)}}, std::to_string(nodes.size()) + " nodes run; Ctrl-C stops them\n" + text
     );
     while (!stop_requested) {
-        check_running(nodes);
+        tell_of_ended(session, nodes);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
     session.progress("stopping");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <string>
 
@@ -14,6 +15,7 @@
 #include <core/crypto/ed25519.hpp>
 #include <tools/cli/common/arguments.hpp>
 #include <tools/cli/common/table.hpp>
+#include <tools/cli/doctor/doctor.hpp>
 
 namespace assay::cli {
 namespace {
@@ -59,13 +61,26 @@ crypto::Ed25519Key read_consensus_key(const std::string& file) {
     throw usage(file + " holds no private key of CometBFT's");
 }
 
+/// VAL-3: says so before anything is signed where the chain would refuse the registration.
+void warn_of_stake(client::RpcClient& rpc, const AccountId& account) {
+    const json roles = rpc.call("stake_get", {{"account", to_hex(account.view())}}).at("roles");
+    const json& free = roles.at("validator").at("free");
+    const Amount staked{std::stoull(free.get<std::string>())};
+    const Amount least = rpc.params().validator_stake_min;
+    if (const std::string text = doctor::validator_warning(staked, least); !text.empty()) {
+        std::cerr << "assay: warning: " << text << "\n";
+    }
+}
+
 /// VAL-1
 int run_register(const Session& session, const std::string& file, const Signing& signing) {
     const crypto::Ed25519Key consensus = read_consensus_key(file);
     client::RpcClient rpc = session.rpc();
     // What the key signs names the chain that is proven, not the one that the node names.
     client::ProvenChain chain = proven_chain(session, signing, rpc);
-    const Hash256 claim = contracts::consensus_key_claim(chain.chain_id(), account_or_own(session, signing.from));
+    const AccountId account = account_or_own(session, signing.from);
+    warn_of_stake(rpc, account);
+    const Hash256 claim = contracts::consensus_key_claim(chain.chain_id(), account);
     contracts::RegisterValidator action;
     action.key.data = consensus.public_key();
     action.proof.data = consensus.sign(claim.view());

@@ -27,7 +27,10 @@ int exit_code_of(const client::RpcError& error) {
             return kExitNotFound;
         case client::kTxRejected:
         case client::kLimitExceeded:
+        case client::kRateLimited:
             return kExitRejected;
+        case client::kUnauthorized:
+            return kExitConfig;
         case client::kInvalidParams:
             return kExitUsage;
         default:

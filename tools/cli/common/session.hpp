@@ -29,7 +29,7 @@ class Failure : public std::runtime_error {
 };
 
 struct Session {
-    std::string node = "http://127.0.0.1:26600";
+    client::NodeAddress node{};
     std::filesystem::path home;
     std::string output = "text";
     std::string chain_id;  ///< the chain id that the user expects; empty: the pinned one

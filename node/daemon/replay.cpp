@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/daemon/replay.hpp>
+
+#include <chrono>
+#include <string>
+
+#include <unistd.h>
+
+#include <consensus/solo/block_log.hpp>
+#include <consensus/solo/engine.hpp>
+#include <node/daemon/application.hpp>
+#include <node/daemon/home.hpp>
+#include <node/state/store.hpp>
+
+namespace assay::node {
+namespace {
+
+/// A directory of its own that goes with it.
+class ScratchDirectory {
+  public:
+    ScratchDirectory() {
+        std::string name = (std::filesystem::temp_directory_path() / "assayd-replay-XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr) {
+            throw HomeError("cannot make a temporary directory " + name);
+        }
+        path_ = name;
+    }
+    ~ScratchDirectory() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    ScratchDirectory(const ScratchDirectory&) = delete;
+    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+}  // namespace
+
+ReplayReport replay_log(
+    const contracts::Genesis& genesis, const std::filesystem::path& file,
+    const std::function<void(Height done, Height of)>& progress
+) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::seconds kBetween{2};
+    const solo::BlockLog log(file, solo::BlockLog::Mode::kReadOnly);
+    const ScratchDirectory scratch;
+    storage::Store store(scratch.path(), {.in_memory = false, .fault = {}});
+    Application application(store, [] { return std::uint64_t{0}; });
+    application.init(genesis);
+    const auto started_at = Clock::now();
+    auto report_at = started_at + kBetween;
+    ReplayReport out;
+    out.blocks = solo::replay(application, log, genesis.chain_id, [&](Height height) {
+        if (progress && Clock::now() >= report_at) {
+            progress(height, log.height());
+            report_at += kBetween;
+        }
+    });
+    out.seconds = std::chrono::duration<double>(Clock::now() - started_at).count();
+    const auto info = application.info();
+    out.height = info.height;
+    out.app_hash = info.app_hash;
+    return out;
+}
+
+}  // namespace assay::node
