@@ -22,7 +22,8 @@ std::string find_program(const std::string& name) {
     const char* const path = std::getenv("PATH");
     std::istringstream parts(path == nullptr ? "" : path);
     for (std::string part; std::getline(parts, part, ':');) {
-        const std::string file = part + "/" + name;
+        std::string file = part;
+        file.append("/").append(name);
         if (!part.empty() && ::access(file.c_str(), X_OK) == 0) {
             return file;
         }
