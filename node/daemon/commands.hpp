@@ -57,7 +57,7 @@ struct StartOptions {
     std::optional<bool> create_empty_blocks{};
     std::uint32_t protocol_version = contracts::kProtocolVersion;  ///< that this program implements (GOV-8)
     std::optional<std::uint64_t> resume_at{};  ///< GOV-8: height of the block with which a halted chain goes on
-    bool only_inspects = false;  ///< serves what the home has, without making blocks
+    bool only_inspects = false;                ///< serves what the home has, without making blocks
     log::Options log{};
 };
 int run_start(const StartOptions& options);
