@@ -22,7 +22,7 @@ PRIVATE = {
     "KeyClaim": "parts of a tag", "SeatsClaim": "parts of a tag", "Ticket": "parts of a tag",
 }
 # Tags that are a program's own business.
-PRIVATE_TAGS = {"assay/blocklog": "the block log's check"}
+PRIVATE_TAGS = {"assay/blocklog": "the block log's check", "assay/losses": "what a solver signs of its losses"}
 # Records that records.md leaves to other pages, or that are no more than a number.
 ELSEWHERE = {"Amount", "Height", "Block", "BlockHeader", "DrawName", "Receipt", "Ratio", "ThresholdRule"}
 # Enums that no field has, or that only blocks of CometBFT have.
