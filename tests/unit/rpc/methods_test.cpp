@@ -121,7 +121,8 @@ TEST_CASE("status, parameters and blocks are as documented") {
     CHECK(status.at("last_stop") == "unclean");
     CHECK(status.at("mempool") == Json{{"txs", 0}, {"bytes", 0}});
     CHECK(status.at("genesis_hash").get<std::string>().size() == 64);
-    CHECK(status.size() == 17);
+    CHECK(status.size() == 18);
+    CHECK(status.at("plan").is_null());
     CHECK(status.at("protocol_version") == kProtocolVersion);
     CHECK(status.at("first_history") == 1);
     const Json params = server.result("chain_params");
@@ -141,6 +142,42 @@ TEST_CASE("status, parameters and blocks are as documented") {
     REQUIRE(decoded);
     CHECK(solo::is_authentic(*decoded));
     CHECK(server.result("chain_block").at("height") == 7);
+}
+
+TEST_CASE("GOV-6: proposals are shown with the powers of now, and plans by height") {
+    Server server;
+    const Json none{{"proposals", Json::array()}, {"plans", Json::array()}};
+    CHECK(server.result("proposal_list") == none);
+    Proposal proposal;
+    proposal.proposer = key(1).account();
+    proposal.kind = ProposalKind::kParams;
+    proposal.changes = {{VotableParam::kJailBlocks, 9}};
+    proposal.ends = Height{50};
+    proposal.votes = {key(1).account()};
+    const auto number = id<ProposalId>(6);
+    server.node.put(keys::proposal(number), codec::encode(proposal));
+    server.node.put(keys::proposals(), codec::encode(std::vector<OpenProposal>{{proposal.proposer, number}}));
+    server.node.put(
+        keys::plans(),
+        codec::encode(std::vector<Plan>{{Height{20}, kProtocolVersion}, {Height{30}, kProtocolVersion + 1}})
+    );
+    server.node.put(keys::validators(), codec::encode(std::vector<AccountId>{proposal.proposer}));
+    Validator validator;
+    validator.power = 70;
+    server.node.put(keys::validator(proposal.proposer), codec::encode(validator));
+    const Json answer = server.result("proposal_list");
+    const Json shown = answer.at("proposals").at(0);
+    CHECK(shown.at("id") == hex(number));
+    CHECK(shown.at("kind") == "params");
+    CHECK(shown.at("changes").at(0).at("param") == "jail_blocks");
+    CHECK(shown.at("height").is_null());
+    CHECK(shown.at("power_in_favour") == 70);
+    CHECK(shown.at("power_total") == 70);
+    CHECK(shown.at("has_passed") == false);
+    CHECK(shown.at("effective").is_null());
+    CHECK(answer.at("plans").at(0) == Json{{"kind", "halt"}, {"height", 20}, {"protocol_version", kProtocolVersion}});
+    CHECK(answer.at("plans").at(1).at("kind") == "upgrade");
+    CHECK(server.result("node_status").at("plan").at("height") == 20);
 }
 
 TEST_CASE("a transaction is pending, then executed, and in its sender's history") {

@@ -453,19 +453,26 @@ TEST_CASE("each action shows its members") {
         Accuse{},
         ReportEquivocation{},
         Reseat{},
-        Demand{}};
+        Demand{},
+        ProposeParams{.changes = {{VotableParam::kJailBlocks, 9}}},
+        ProposeUpgrade{.height = Height{7}, .protocol_version = 4},
+        ProposeHalt{},
+        Vote{}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         REQUIRE(actions[i].index() == i);
         const Json got = rpc::render(actions[i]);
         CAPTURE(action_name(actions[i]));
         CHECK(got.is_object());
-        const bool has_none =
-            std::holds_alternative<Unjail>(actions[i]) || std::holds_alternative<LeaveBeacon>(actions[i]);
+        const bool has_none = std::holds_alternative<Unjail>(actions[i]) ||
+                              std::holds_alternative<LeaveBeacon>(actions[i]) ||
+                              std::holds_alternative<ProposeHalt>(actions[i]);
         CHECK(got.empty() == has_none);
     }
     CHECK(rpc::render(actions[0]) == Json{{"to", address(1)}, {"amount", "5"}});
     CHECK(rpc::render(actions[1]) == Json{{"role", "solver"}, {"amount", "0"}});
+    CHECK(rpc::render(actions[32]) == Json{{"changes", {{{"param", "jail_blocks"}, {"value", 9}}}}});
+    CHECK(rpc::render(actions[33]) == Json{{"height", 7}, {"protocol_version", 4}});
 }
 
 TEST_CASE("bytes in a block that are no transaction have no body") {
