@@ -137,7 +137,8 @@ int run_proposals(const Session& session) {
 /// A subcommand of `propose` that sends what `make` makes of the arguments.
 template <class Make>
 CLI::App* add_proposal(
-    CLI::App& group, Session& session, const char* name, const char* purpose, std::shared_ptr<Wanted> wanted, Make make
+    CLI::App& group, Session& session, const char* name, const char* purpose, const std::shared_ptr<Wanted>& wanted,
+    Make make
 ) {
     CLI::App* command = group.add_subcommand(name, purpose);
     const auto signing = add_signing_options(*command);
