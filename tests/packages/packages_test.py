@@ -72,6 +72,10 @@ def check_reproducible(root, work, build, components):
 
 
 def check_no_build_paths(root, build, unpacked):
+    """Of the preset `package`: other builds have paths in what reports errors."""
+    if "ASSAY_REPRODUCIBLE:BOOL=ON" not in (build / "CMakeCache.txt").read_text():
+        print("not asked: whether programs name where they were built, since this build's may (preset package)", flush=True)
+        return
     for program in PROGRAMS.values():
         for file in (build / "bin" / program, unpacked / "usr/bin" / program):
             if file.exists():
