@@ -36,7 +36,7 @@ def stop(process):
 
 
 def recorded(binaries, folder):
-    """assayd inspect on the recorded chain, whose 101 blocks have tasks, payments and disputes."""
+    """assayd inspect on the recorded chain, whose blocks, more than a hundred, have tasks, payments and disputes."""
     home = pathlib.Path(folder) / "recorded"
     (home / "data").mkdir(parents=True)
     shutil.copy(RECORDED / "genesis.json", home)

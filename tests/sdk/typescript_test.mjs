@@ -54,7 +54,7 @@ async function withLiar({ answer = "{}", stream = "", drop = 0 }, use) {
 }
 
 test("methods, pages and batches", async () => {
-  assert.equal((await client.node_status()).height, 101);
+  assert.ok((await client.node_status()).height > 100);
   const whole = await collect(client.iterate("event_list", { limit: 100 }));
   assert.ok(whole.length > 20);
   assert.deepEqual(await collect(client.iterate("event_list", { limit: 7 })), whole);
