@@ -167,5 +167,5 @@ ERRORS = dict(undecodable=1, too_large=2, wrong_chain=3, bad_signature=4, nonce_
               class_unknown=24, task_unknown=40, task_state=41, not_submitter=42, not_solver=43, checkpoint_order=44,
               spec_invalid=46, seats_invalid=56, seats_not_signed=57, not_assigned=60, value_too_high=52, phase=64, dispute_unknown=80, already_disputed=87, not_party=82,
               already_registered=120, not_registered=122, not_jailed=123, key_not_proven=125, already_seated=130,
-              not_seated=132, not_due=133, not_owed=140, not_together=91, not_stated=92,
+              not_seated=132, not_due=133, not_owed=140, not_in_set=150, change_invalid=151, proposal_passed=152, proposal_unknown=153, not_together=91, not_stated=92,
               no_evidence=93, not_answerable=94)
