@@ -12,12 +12,23 @@
 #include <contracts/state/slots.hpp>
 #include <core/base/bytes.hpp>
 #include <core/codec/borsh.hpp>
+#include <contracts/state/state.hpp>
 #include <node/api/node_api.hpp>
 #include <node/rpc/arguments.hpp>
 #include <node/rpc/jsonrpc.hpp>
 
 /// What the methods of make_dispatcher share, and the methods themselves, by the file that has them.
 namespace assay::rpc {
+
+/// The last committed state, as the rules read it.
+class CommittedView final : public contracts::StateView {
+  public:
+    explicit CommittedView(const node::NodeApi& api) : api_(api) {}
+    std::optional<Bytes> get(const Bytes& key) const override { return api_.state(key); }
+
+  private:
+    const node::NodeApi& api_;
+};
 
 inline constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
 inline constexpr std::uint32_t kScanMax = 1'000;  ///< records that one call of a filtered listing looks at

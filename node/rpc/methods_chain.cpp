@@ -112,9 +112,9 @@ Bytes key_argument(const Arguments& arguments) {
 Json node_status(const NodeApi& api, const Json& params) {
     const Arguments arguments(params);
     Json out = render_status(api.status(), ASSAY_VERSION);
-    const Amount least = api.params().gas_price_min;
-    out["protocol_version"] = api.params().protocol_version;
-    out["base_fee"] = render(std::max(find<Amount>(api, keys::base_fee()).value_or(least), least));
+    const contracts::Params values = api.params();
+    out["protocol_version"] = values.protocol_version;
+    out["base_fee"] = render(contracts::get_base_fee(CommittedView(api), values));
     out["plan"] = next_plan(api);
     return out;
 }

@@ -13,16 +13,6 @@ namespace keys = contracts::keys;
 
 namespace {
 
-/// The last committed state, as the rules read it.
-class CommittedView final : public contracts::StateView {
-  public:
-    explicit CommittedView(const NodeApi& api) : api_(api) {}
-    std::optional<Bytes> get(const Bytes& key) const override { return api_.state(key); }
-
-  private:
-    const NodeApi& api_;
-};
-
 Json render_proposal(const contracts::StateView& view, const contracts::OpenProposal& open) {
     const auto proposal = contracts::find_proposal(view, open.id).value();
     const contracts::Tally tally = contracts::count_votes(view, proposal);

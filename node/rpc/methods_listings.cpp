@@ -236,8 +236,7 @@ Json fee_history(const NodeApi& api, const Json& params) {
     }
     return {
         {"blocks", std::move(blocks)},
-        {"next_base_fee",
-         render(std::max(find<Amount>(api, keys::base_fee()).value_or(values.gas_price_min), values.gas_price_min))},
+        {"next_base_fee", render(contracts::get_base_fee(CommittedView(api), values))},
         {"gas_price_min", render(values.gas_price_min)},
         {"gas_max", values.block_gas_max}};
 }
