@@ -9,6 +9,8 @@ std::vector<Unnamed> unnamed_parameters() {
         "what is checked more of dearer tasks is a comfort to their submitters: honesty pays with the least too";
     const std::string validators = "consensus: what validators lose does not depend on tasks";
     const std::string threshold = "tolerance mode: it follows from measured distances, not from prices";
+    const std::string votes =
+        "votes: the time in which validators find a majority, and others leave what it will change (GOV-7)";
     return {
         {"protocol_version", "the version of the rules, which has no price"},
         {"tx_size_max", "bytes: the least is the largest proof (PAR-7), the most what a network carries"},
@@ -40,6 +42,8 @@ std::vector<Unnamed> unnamed_parameters() {
         {"threshold_margin_thousandths", threshold},
         {"threshold_separation", threshold},
         {"growth_max_thousandths", threshold},
+        {"vote_blocks", votes},
+        {"vote_delay_blocks", votes},
         {"contributors_max", "beacon.rounds, which is named by draw_price, is about their number"},
     };
 }
