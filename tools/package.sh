@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the Debian packages: three .deb, SHA256SUMS and assay.spdx.json.
 #
-#   tools/package.sh [--out DIR] [--revision N] [--components "node cli worker"] [BUILD]
+#   tools/package.sh [--out DIR] [--revision N] [--components "node cli worker"] [--compression xz|gzip] [BUILD]
 #
-# --components leaves packages out, and with them what has to be built. BUILD is a build folder that has the programs.
+# --components leaves packages out, and with them what has to be built. gzip is faster than xz, for trials. BUILD is a build folder that has the programs.
 # Without it, the preset `package` is built first, whose programs do not depend on where they were built. --out is
 # build/packages unless given, and is emptied of earlier packages. Dates in the packages are $SOURCE_DATE_EPOCH, or that of the last
 # entry of packaging/debian/changelog, so the same programs give the same bytes.
@@ -16,15 +16,16 @@ usage() {
   exit 2
 }
 
-out=$root/build/packages revision='' components='' build=''
+out=$root/build/packages revision='' components='' compression=xz build=''
 while [ $# -gt 0 ]; do
   case "$1" in
-  --out | --revision | --components)
+  --out | --revision | --components | --compression)
     [ $# -gt 1 ] || usage
     case "$1" in
     --out) out=$2 ;;
     --revision) revision=$2 ;;
     --components) components=${2// /;} ;;
+    --compression) compression=$2 ;;
     esac
     shift
     ;;
@@ -66,7 +67,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 umask 022
 # cpack stages below the folder that it is given, so several can run at once.
-cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work" ${revision:+-D "CPACK_DEBIAN_PACKAGE_RELEASE=$revision"} \
+cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work" -D "CPACK_DEBIAN_COMPRESSION_TYPE=$compression" ${revision:+-D "CPACK_DEBIAN_PACKAGE_RELEASE=$revision"} \
   ${components:+-D "CPACK_COMPONENTS_ALL=$components"} \
   >"$work/cpack.log" 2>&1 || {
   cat "$work/cpack.log" >&2

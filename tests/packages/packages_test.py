@@ -55,7 +55,8 @@ def look_for_tools():
 
 def package(root, build, out, components, revision, **surroundings):
     mask = surroundings.pop("umask", 0o022)
-    run(root / "tools/package.sh", "--out", out, "--revision", revision, "--components", " ".join(components), build,
+    run(root / "tools/package.sh", "--out", out, "--revision", revision, "--components", " ".join(components),
+        "--compression", "gzip", build,
         env={**os.environ, **surroundings}, umask=mask, cwd=out.parent)
 
 
