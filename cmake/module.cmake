@@ -65,7 +65,8 @@ function(assay_executable name)
 endfunction()
 
 # assay_test(NAME SOURCES ... DEPENDS ... [LABELS ...]): a doctest executable whose cases become CTest tests. They are quick
-# unless LABELS says otherwise; of quick ones, cases in the suite "full" are not, since each takes more than a second.
+# unless LABELS says otherwise; of quick ones, cases in the suite "full" are not, since each takes more than a second. Those in the
+# suite "unsanitized" are like them, and run with the release build only: they compute for long and read nobody's bytes.
 function(assay_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} $<TARGET_OBJECTS:assay_test_main>)
@@ -80,7 +81,7 @@ function(assay_test name)
     set(labels ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
     add_custom_command(TARGET ${name} POST_BUILD BYPRODUCTS ${labels} VERBATIM
       COMMAND ${CMAKE_COMMAND} -D EXECUTABLE=$<TARGET_FILE:${name}> -D FILE=${labels} -D FOLDER=${CMAKE_CURRENT_BINARY_DIR}
-        -P ${CMAKE_SOURCE_DIR}/cmake/label_full.cmake)
+        -P ${CMAKE_SOURCE_DIR}/cmake/label_suites.cmake)
     if(NOT EXISTS ${labels})
       file(WRITE ${labels} "")  # CTest reads it whether the test is built or not
     endif()

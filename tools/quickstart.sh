@@ -121,7 +121,7 @@ test)
   # Without what runs no code of this build, and without what tests a test: those run once, with the release build. The
   # corpora of the fuzz targets are replayed here; the fuzzers themselves are in the long tier.
   part "tests under AddressSanitizer and UndefinedBehaviorSanitizer" \
-    ctest --preset asan -j "$(nproc)" -LE long -E '^(check: |docs: |models: |e2e: PyTorch |BLK-2: a model with a mistake )'
+    ctest --preset asan -j "$(nproc)" -LE 'long|unsanitized' -E '^(check: |docs: |models: |e2e: PyTorch |BLK-2: a model with a mistake )'
   echo "== all tests"
   ctest --preset release -j "$(nproc)" -LE long
   ;;

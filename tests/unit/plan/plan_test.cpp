@@ -185,7 +185,9 @@ TEST_CASE("between stages cross an activation and its gradient, and what the hea
     CHECK(sent < (2 * activation.element_count() + 5 * table.element_count()) * sizeof(float));
 }
 
-TEST_CASE("stages wait in as many slots as the formula of GPipe says, in either order") {
+TEST_CASE(
+    "stages wait in as many slots as the formula of GPipe says, in either order" * doctest::test_suite("unsanitized")
+) {
     program::GptConfig model;
     model.vocabulary = 96;
     model.context = 32;

@@ -151,7 +151,7 @@ void check_rounds(const Program& base, const LocalReplicas& local) {
 
 }  // namespace
 
-TEST_CASE("turns: replicas trained apart leave the states of one machine") {
+TEST_CASE("turns: replicas trained apart leave the states of one machine" * doctest::test_suite("unsanitized")) {
     for (const SentForm sent : {SentForm::kWhole, SentForm::kInt8, SentForm::kSparse}) {
         CAPTURE(static_cast<int>(sent));
         const LocalReplicas local{.count = 3, .turn_steps = 2, .sent = sent, .block = 16};

@@ -109,7 +109,7 @@ TEST_CASE("TOL-2: denormal and tiny drifts have their largest element, and squar
 
 TEST_CASE(
     "TOL-2: the sum of squares of a long tensor with outliers keeps its precision over chunks and parts" *
-    doctest::test_suite("full")
+    doctest::test_suite("unsanitized")
 ) {
     States states;
     // More than one part of 2^20 elements, and of a chunk of 16384.

@@ -29,7 +29,7 @@ GptConfig tiny_llama() {
 
 }  // namespace
 
-TEST_CASE("gradients of a Llama agree with finite differences") {
+TEST_CASE("gradients of a Llama agree with finite differences" * doctest::test_suite("unsanitized")) {
     const TextRows rows(kRows, 33, 11);
     GptConfig tied = tiny_llama();  // with one head of keys, and what GPT-2 has besides
     tied.layers = 1;
@@ -114,7 +114,7 @@ TEST_CASE("heads of queries that share keys and values attend as if each had a c
     CHECK(grouped.loss(0) != apart.loss(0));
 }
 
-TEST_CASE("a Llama's loss falls, with every profile") {
+TEST_CASE("a Llama's loss falls, with every profile" * doctest::test_suite("unsanitized")) {
     const TextRows rows(kRows, 33, 11);
     for (const NamedProfile& each : kProfiles) {
         CAPTURE(each.name);

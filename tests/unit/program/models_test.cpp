@@ -90,7 +90,7 @@ TEST_CASE("gradients of a convolutional network agree with finite differences") 
     check_gradients(normalised, kRough);
 }
 
-TEST_CASE("gradients of a transformer agree with finite differences") {
+TEST_CASE("gradients of a transformer agree with finite differences" * doctest::test_suite("unsanitized")) {
     const test::TextRows rows(kRows, 33, 11);
     for (const GptConfig& config : {tiny_gpt(), rotary_gpt()}) {
         Trainer trainer(build_gpt(config, optimizer(OptimizerKind::kSgdMomentum, 0.5F)), rows);
@@ -99,7 +99,7 @@ TEST_CASE("gradients of a transformer agree with finite differences") {
     }
 }
 
-TEST_CASE("every family's loss falls, with every optimizer") {
+TEST_CASE("every family's loss falls, with every optimizer" * doctest::test_suite("unsanitized")) {
     const test::TextRows text(kRows, 33, 11);
     const test::TextRows pairs(kRows, 3, 11);
     const auto digits = classes({kRows, 65}, 3);

@@ -176,7 +176,7 @@ TEST_CASE("a moment that a step passes on stays as it is, and no node is written
     }
 }
 
-TEST_CASE("a model learns with narrow moments as it does with f32") {
+TEST_CASE("a model learns with narrow moments as it does with f32" * doctest::test_suite("unsanitized")) {
     const TextRows rows(kRows, 6, 37);
     for (const OptimizerKind kind : {OptimizerKind::kAdamW, OptimizerKind::kSgdMomentum, OptimizerKind::kRmsprop}) {
         Trainer wide(char_model(with(Moments::kF32, kind)), rows);
@@ -212,7 +212,10 @@ TEST_CASE("steps that only accumulate leave what narrow moments stand for as it 
     }
 }
 
-TEST_CASE("averages that change by less than half a step of their type go where f32 ones go") {
+TEST_CASE(
+    "averages that change by less than half a step of their type go where f32 ones go" *
+    doctest::test_suite("unsanitized")
+) {
     // Every step changes the average by a thousandth of what is missing, a bf16 is 1/128 to 1/256 from the next one.
     for (const float from : {0.0F, 0.045F, 0.18F}) {
         const double expected = average_after(Moments::kF32, 1500, from);

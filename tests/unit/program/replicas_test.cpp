@@ -346,7 +346,7 @@ TEST_CASE("nothing else of a compressed parameter crosses between replicas but v
     }
 }
 
-TEST_CASE("every family trains with DGC") {
+TEST_CASE("every family trains with DGC" * doctest::test_suite("unsanitized")) {
     const test::TextRows text(kRows, 33, 11);
     const test::TextRows pairs(kRows, 3, 11);
     const auto digits = test::labelled_rows(kRows, 64);

@@ -39,11 +39,21 @@ double cost_of_random(int number) {
 
 TEST_SUITE_BEGIN("full");
 
-TEST_CASE("the search finds the authors' cost in the data centre") { CHECK(rounded(cost_of_search(0)) <= 3.44); }
-TEST_CASE("the search finds the authors' cost on spot instances") { CHECK(rounded(cost_of_search(1)) <= 49.50); }
-TEST_CASE("the search finds the authors' cost in two universities") { CHECK(rounded(cost_of_search(2)) <= 16.09); }
-TEST_CASE("the search finds the authors' cost in four regions") { CHECK(rounded(cost_of_search(3)) <= 34.80); }
-TEST_CASE("the search finds the authors' cost in eight cities") { CHECK(rounded(cost_of_search(4)) <= 49.22); }
+TEST_CASE("the search finds the authors' cost in the data centre" * doctest::test_suite("unsanitized")) {
+    CHECK(rounded(cost_of_search(0)) <= 3.44);
+}
+TEST_CASE("the search finds the authors' cost on spot instances" * doctest::test_suite("unsanitized")) {
+    CHECK(rounded(cost_of_search(1)) <= 49.50);
+}
+TEST_CASE("the search finds the authors' cost in two universities" * doctest::test_suite("unsanitized")) {
+    CHECK(rounded(cost_of_search(2)) <= 16.09);
+}
+TEST_CASE("the search finds the authors' cost in four regions" * doctest::test_suite("unsanitized")) {
+    CHECK(rounded(cost_of_search(3)) <= 34.80);
+}
+TEST_CASE("the search finds the authors' cost in eight cities" * doctest::test_suite("unsanitized")) {
+    CHECK(rounded(cost_of_search(4)) <= 49.22);
+}
 
 TEST_SUITE_END();
 
