@@ -13,6 +13,7 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     Commands commands(app);
     add_chain_command(commands);
+    add_transfers_command(commands);
     add_gas_command(commands);
     add_tables_command(commands);
     add_artifacts_command(commands);

@@ -40,6 +40,8 @@ class Commands {
 void add_training_commands(Commands& commands);
 /// Benchmarks of the chain.
 void add_chain_command(Commands& commands);
+/// Writes signed transfers for what measures a chain from outside.
+void add_transfers_command(Commands& commands);
 /// Measures the cost of transactions relative to their gas.
 void add_gas_command(Commands& commands);
 /// Measures how checkpoints are stored, fetched and loaded.
