@@ -50,7 +50,7 @@ ROOMS = {
     "node/daemon": (RULES + ["core/command", "core/keys", "core/system", "core/system/log"] + CONSENSUS + CLIENT +
                     ["consensus/cometbft", "node/api", "node/state", "node/history", "node/metrics", "node/rpc"],
                     ["boost", "json", "cli11", "toml", "system"], False),
-    "verifier/sandbox": (["core/base", "core/codec"], ["seccomp", "system"], False),
+    "verifier/sandbox": (["core/base", "core/codec"], ["cli11", "seccomp", "system"], False),
     "verifier/compile/program": (CORE + ["core/canonical"], [], True),
     "verifier/compile/onnx": (CORE + ["core/canonical", "verifier/compile/program"], ["onnx"], False),
     "verifier/plan": (CORE + ["core/canonical", "verifier/compile/program"], [], True),
@@ -58,7 +58,8 @@ ROOMS = {
     "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program", "verifier/plan"], ["torch", "boost", "system"], False),
     "verifier/artifacts": (RULES + ["client/http", "verifier/compile/program", "verifier/sandbox"], ["json", "system"], False),
     "verifier/taskdir": (RULES + ["core/system", "verifier/compile/program", "verifier/compile/onnx", "verifier/artifacts", "verifier/sandbox", "verifier/text"], ["toml"], False),
-    "verifier/parser": (["verifier/artifacts", "verifier/sandbox", "verifier/taskdir"], [], False),
+    "verifier/parser": (CORE + ["core/dispute", "verifier/compile/onnx", "verifier/artifacts", "verifier/sandbox", "verifier/taskdir", "verifier/text"],
+                        [], False),
     "verifier/text": (["core/base"], ["json", "pcre2"], False),
     "verifier/roles": (RULES, [], True),
     "verifier/cell": (CORE + ["core/canonical", "core/system/log", "client/http", "verifier/compile/program", "verifier/plan",

@@ -19,4 +19,7 @@ struct Limits {
 /// second.
 Limits limits_for(std::uint64_t input_bytes, std::uint32_t factor);
 
+/// Multiplies the limits of memory and time that limits_for() returns from now on. At least 1.
+void set_limits_factor(std::uint32_t factor) noexcept;
+
 }  // namespace assay::sandbox

@@ -2,11 +2,14 @@
 #include <verifier/sandbox/refusal.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 #include <verifier/sandbox/limits.hpp>
 
 namespace assay::sandbox {
 namespace {
+
+std::atomic<std::uint32_t> limits_factor{1};
 
 const char* text_of(RefusalKind kind) noexcept {
     switch (kind) {
@@ -71,6 +74,8 @@ bool may_pass_later(const Refusal& refusal) noexcept {
            refusal.kind == RefusalKind::kMemory;
 }
 
+void set_limits_factor(std::uint32_t factor) noexcept { limits_factor = std::max(factor, 1U); }
+
 Limits limits_for(std::uint64_t input_bytes, std::uint32_t factor) {
     constexpr std::uint64_t kInputMax = std::uint64_t{1} << 40U;  // keeps what follows within its types
     const std::uint64_t input = std::min(input_bytes, kInputMax);
@@ -78,6 +83,9 @@ Limits limits_for(std::uint64_t input_bytes, std::uint32_t factor) {
     out.memory_bytes += input * factor;
     out.output_bytes += input * factor;
     out.cpu_s += static_cast<std::uint32_t>(input >> 20U);
+    const std::uint32_t times = limits_factor;
+    out.memory_bytes *= times;
+    out.cpu_s *= times;
     out.deadline = std::chrono::seconds(4 * std::uint64_t{out.cpu_s});
     return out;
 }

@@ -20,8 +20,11 @@ Mode mode() noexcept;
 
 /// The name of the program that parses.
 inline constexpr const char* kProgramName = "assay-parser";
-/// Returns where it lies: in the folder of the running program, or in bin/ beside that folder.
+/// Returns where it lies: in the folder of the running program, in bin/ beside that folder, or where the package of the
+/// running program has put it (lib/assay-worker or lib/assay-cli beside that folder).
 std::filesystem::path program_path();
+/// Has another program take its place, until it is called with an empty path. For tests.
+void set_program(std::filesystem::path program);
 
 /// run() with that program.
 Result<MappedFile, Refusal> run(const Call& call);

@@ -142,6 +142,10 @@ TEST_CASE("limits grow with what is read") {
     CHECK(large.memory_bytes == small.memory_bytes + 800 * kMiB);
     CHECK(large.cpu_s == small.cpu_s + 100);
     CHECK(large.deadline > small.deadline);
+    set_limits_factor(3);
+    CHECK(limits_for(0, 8).memory_bytes == 3 * small.memory_bytes);
+    CHECK(limits_for(0, 8).cpu_s == 3 * small.cpu_s);
+    set_limits_factor(1);
     CHECK(limits_for(UINT64_MAX, 64).cpu_s >= small.cpu_s);  // nothing overflows
 }
 
