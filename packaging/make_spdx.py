@@ -28,7 +28,9 @@ SPDX_NAMES = {
     "lgpl-2.1+": "LGPL-2.1-or-later", "lgpl-3+": "LGPL-3.0-or-later", "mpl-2.0": "MPL-2.0", "openssl": "OpenSSL",
     "cc0-1.0": "CC0-1.0", "bsd-4-clause": "BSD-4-Clause",
 }
-PROGRAMS = ("assayd", "assay", "assay-worker")
+# Where a package has its programs.
+PROGRAMS = {"usr/bin/assayd": "assayd", "usr/bin/assay": "assay", "usr/bin/assay-worker": "assay-worker",
+            "usr/lib/assay-cli/assay-parser": "assay-parser", "usr/lib/assay-worker/assay-parser": "assay-parser"}
 
 
 def run(*command):
@@ -135,11 +137,11 @@ def describe(folder, version, epoch, programs):
         files += inside
         relations.append(relation("SPDXRef-DOCUMENT", "DESCRIBES", package["SPDXID"]))
         relations += [relation(package["SPDXID"], "CONTAINS", file["SPDXID"]) for file in inside]
-        for name in PROGRAMS:
-            if any(file["fileName"] == f"./usr/bin/{name}" for file in inside):
-                for library in linked_packages(programs / name):
-                    linked[library] = linked.get(library) or linked_package(library)
-                    relations.append(relation(package["SPDXID"], "DYNAMIC_LINK", linked[library]["SPDXID"]))
+        inside_names = {file["fileName"] for file in inside}
+        names = {name for path, name in PROGRAMS.items() if f"./{path}" in inside_names}
+        for library in sorted({library for name in names for library in linked_packages(programs / name)}):
+            linked[library] = linked.get(library) or linked_package(library)
+            relations.append(relation(package["SPDXID"], "DYNAMIC_LINK", linked[library]["SPDXID"]))
     created = datetime.datetime.fromtimestamp(epoch, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"assay-{version}",

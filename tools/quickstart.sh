@@ -15,7 +15,7 @@ export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 packages=(
   g++ cmake ninja-build ccache pkg-config git python3
   libtorch-dev libgloo-dev libopenblas0-pthread librocksdb-dev libjemalloc-dev libsecp256k1-dev libcrypto++-dev libssl-dev libboost1.81-dev
-  libcurl4-openssl-dev ca-certificates libspdlog-dev libsqlite3-dev libpcre2-dev
+  libcurl4-openssl-dev ca-certificates libspdlog-dev libsqlite3-dev libpcre2-dev libseccomp-dev
   nlohmann-json3-dev libcli11-dev libtomlplusplus-dev doctest-dev
   libonnx-dev libprotobuf-dev protobuf-compiler
   clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 libc++-14-dev-wasm32 libc++abi-14-dev-wasm32

@@ -3,13 +3,16 @@
 #include <utility>
 #include <vector>
 
+#include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <node/daemon/config.hpp>
 #include <node/api/genesis_file.hpp>
 #include <tests/fuzz/seeds.hpp>
 #include <core/keys/key_directory.hpp>
 #include <verifier/artifacts/dataset.hpp>
+#include <verifier/artifacts/foreign.hpp>
 #include <verifier/artifacts/safetensors.hpp>
+#include <verifier/taskdir/parser_orders.hpp>
 #include <verifier/text/byte_alphabet.hpp>
 
 namespace assay::fuzz {
@@ -21,6 +24,30 @@ Bytes with_header(std::string_view header, std::size_t data) {
     append(out, as_bytes(header));
     out.resize(out.size() + data);
     return out;
+}
+
+template <class Answer>
+Bytes as_answer(const Answer& answer, ByteView rest) {
+    Bytes out = taskdir::length_of(codec::encode(answer));
+    append(out, codec::encode(answer));
+    append(out, rest);
+    return out;
+}
+
+void write_parser_answers(const CorpusWriter& out) {
+    artifacts::SafetensorsFile file;
+    file.tensors = {
+        {"a", canonical::make_tensor(canonical::DType::kF32, {2, 3})},
+        {"b", canonical::make_tensor(canonical::DType::kI64, {1, 1})}};
+    const Bytes bytes = artifacts::encode_safetensors(file);
+    auto layout = artifacts::decode_safetensors_layout(bytes).value();
+    out.write("parser_answer", "layout", as_answer(artifacts::LayoutAnswer(layout), bytes));
+    layout.tensors[1].offset -= 4;
+    out.write("parser_answer", "overlap", as_answer(artifacts::LayoutAnswer(layout), bytes));
+    out.write("parser_answer", "error", as_answer(artifacts::LayoutAnswer(std::uint8_t{3}), bytes));
+    out.write("parser_answer", "seats", as_answer(artifacts::SeatsAnswer{{{AccountId{{1}}}, true, 2}}, {}));
+    out.write("parser_answer", "needs", as_answer(taskdir::ModelAnswer(taskdir::ModelNeeds{{"weights.bin"}}), {}));
+    out.write("parser_answer", "tokens", as_answer(taskdir::TextAnswer(taskdir::TextMade{2}), Bytes{1, 0, 0, 0}));
 }
 
 void write_safetensors(const CorpusWriter& out) {
@@ -198,6 +225,7 @@ void write_cells(const CorpusWriter& out) {
 
 void write_file_seeds(const CorpusWriter& out) {
     write_safetensors(out);
+    write_parser_answers(out);
     write_tokenizers(out);
     write_chunk_lists(out);
     write_cells(out);

@@ -7,6 +7,7 @@
 #include <contracts/tasks/tasks.hpp>
 #include <contracts/params/spec.hpp>
 #include <tests/fuzz/fuzz.hpp>
+#include <verifier/sandbox/sandbox.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 
 /// A task.toml of any content, beside a short text. What is packed is a task that the chain takes.
@@ -28,6 +29,7 @@ void run(ByteView input) {
     if (text.find_first_of("/\\") != std::string_view::npos) {
         return;
     }
+    sandbox::set_mode(sandbox::Mode::kOff);  // a fuzzer follows no process that is started
     static const std::filesystem::path kFolder = make_folder();
     static artifacts::ContentStore store(kFolder / "store");
     std::ofstream(kFolder / "task.toml", std::ios::binary) << text;

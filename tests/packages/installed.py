@@ -69,6 +69,8 @@ def check_files(machine, component):
     names = [f"/usr/bin/{program}", f"/usr/share/bash-completion/completions/{program}", f"/usr/share/zsh/vendor-completions/_{program}",
              f"/usr/share/fish/vendor_completions.d/{program}.fish", f"/usr/share/man/man1/{program}.1.gz",
              f"/usr/share/doc/assay-{component}/copyright", f"/usr/share/doc/assay-{component}/changelog.Debian.gz"]
+    if component in ("cli", "worker"):
+        names.append(f"/usr/lib/assay-{component}/assay-parser")
     if component in UNITS:
         names += [f"/usr/lib/systemd/system/{UNITS[component]}.service", f"/usr/lib/sysusers.d/assay-{component}.conf",
                   f"/usr/lib/tmpfiles.d/assay-{component}.conf", f"/etc/assay/{component}.env"]

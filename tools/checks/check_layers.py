@@ -50,13 +50,16 @@ ROOMS = {
     "node/daemon": (RULES + ["core/command", "core/keys", "core/system", "core/system/log"] + CONSENSUS + CLIENT +
                     ["consensus/cometbft", "node/api", "node/state", "node/history", "node/metrics", "node/rpc"],
                     ["boost", "json", "cli11", "toml", "system"], False),
+    "verifier/sandbox": (["core/base", "core/codec"], ["cli11", "seccomp", "system"], False),
     "verifier/compile/program": (CORE + ["core/canonical"], [], True),
     "verifier/compile/onnx": (CORE + ["core/canonical", "verifier/compile/program"], ["onnx"], False),
     "verifier/plan": (CORE + ["core/canonical", "verifier/compile/program"], [], True),
     "verifier/schedule": (CORE + ["core/canonical", "core/dispute", "verifier/compile/program", "verifier/plan"], [], True),
     "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program", "verifier/plan"], ["torch", "boost", "system"], False),
-    "verifier/artifacts": (RULES + ["client/http", "verifier/compile/program"], ["json", "system"], False),
-    "verifier/taskdir": (RULES + ["core/system", "verifier/compile/program", "verifier/compile/onnx", "verifier/artifacts", "verifier/text"], ["toml"], False),
+    "verifier/artifacts": (RULES + ["client/http", "verifier/compile/program", "verifier/sandbox"], ["json", "system"], False),
+    "verifier/taskdir": (RULES + ["core/system", "verifier/compile/program", "verifier/compile/onnx", "verifier/artifacts", "verifier/sandbox", "verifier/text"], ["toml"], False),
+    "verifier/parser": (CORE + ["core/dispute", "verifier/compile/onnx", "verifier/artifacts", "verifier/sandbox", "verifier/taskdir", "verifier/text"],
+                        [], False),
     "verifier/text": (["core/base"], ["json", "pcre2"], False),
     "verifier/roles": (RULES, [], True),
     "verifier/cell": (CORE + ["core/canonical", "core/system/log", "client/http", "verifier/compile/program", "verifier/plan",
@@ -65,7 +68,7 @@ ROOMS = {
                        [], False),
     "verifier/worker": (RULES + ["core/command", "core/keys", "core/system", "core/system/log", "core/system/metrics"] + CLIENT +
                         ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/group",
-                         "verifier/roles"],
+                         "verifier/roles", "verifier/sandbox"],
                         ["json", "cli11", "sqlite", "system"], False),
     "tools": (EVERYTHING, EVERYTHING, False),
     "tests": (EVERYTHING, EVERYTHING, False),
@@ -81,6 +84,7 @@ THIRD_PARTIES = {
     "boost": r"boost/.*",
     "openssl": r"openssl/.*",
     "curl": r"curl/.*",
+    "seccomp": r"seccomp\.h",
     "spdlog": r"spdlog/.*",
     "sqlite": r"sqlite3\.h",
     "pcre2": r"pcre2\.h",
@@ -88,7 +92,7 @@ THIRD_PARTIES = {
     "cli11": r"CLI/.*",
     "toml": r"toml\+\+/.*|toml\+\+\.h",
     "doctest": r"doctest/.*",
-    "system": r"string\.h|malloc\.h|sys/.*|fcntl\.h|unistd\.h|poll\.h|signal\.h|termios\.h|xmmintrin\.h|immintrin\.h|arm_neon\.h|cpuid\.h|netinet/.*|netdb\.h|arpa/.*|pthread\.h|dlfcn\.h|sched\.h|linux/.*",
+    "system": r"string\.h|malloc\.h|sys/.*|fcntl\.h|unistd\.h|poll\.h|signal\.h|spawn\.h|termios\.h|xmmintrin\.h|immintrin\.h|arm_neon\.h|cpuid\.h|netinet/.*|netdb\.h|arpa/.*|pthread\.h|dlfcn\.h|sched\.h|linux/.*",
 }
 
 PURE_STANDARD = set("""algorithm array bit cfloat charconv cmath compare concepts cstddef cstdint cstdio cstdlib cstring functional

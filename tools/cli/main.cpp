@@ -9,6 +9,8 @@
 #include <core/command/hidden_commands.hpp>
 #include <core/system/log/log_options.hpp>
 #include <tools/cli/common/commands.hpp>
+#include <verifier/sandbox/option.hpp>
+#include <verifier/sandbox/sandbox.hpp>
 
 namespace assay::cli {
 namespace {
@@ -48,6 +50,7 @@ void add_global_options(CLI::App& app, Session& session) {
     app.add_option("-o,--output", session.output, "text or json; json answers errors too, on stdout")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
+    sandbox::add_option(app);
     log::add_options(app, session.log);
     app.require_subcommand(1);
     app.fallthrough();  // global options may stand after the command
@@ -82,6 +85,9 @@ int run(int argc, char** argv) {
         app.parse(argc, argv);
         if (app.count("--log-level") + app.count("--log-format") + app.count("--log-file") > 0) {
             log::start(session.log);
+        }
+        if (sandbox::mode() == sandbox::Mode::kOff) {
+            std::cerr << "assay: warning: " << sandbox::kOffWarning << '\n';
         }
         return session.command();
     } catch (const CLI::ParseError& error) {

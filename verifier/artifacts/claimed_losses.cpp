@@ -45,7 +45,17 @@ std::string to_json(const ClaimedLosses& losses) {
     return out.dump();
 }
 
+bool is_signed(const ClaimedLosses& losses) {
+    // The signature is of the bits: the readable number beside them is not read.
+    return crypto::verify_signature(losses.account, losses_claim(losses.task, losses.losses).view(), losses.signature);
+}
+
 std::optional<ClaimedLosses> decode_losses(std::string_view text) {
+    auto out = decode_unsigned_losses(text);
+    return out && is_signed(*out) ? std::move(out) : std::nullopt;
+}
+
+std::optional<ClaimedLosses> decode_unsigned_losses(std::string_view text) {
     if (text.size() > kMaxLossesBytes) {
         return std::nullopt;
     }
@@ -65,10 +75,7 @@ std::optional<ClaimedLosses> decode_losses(std::string_view text) {
                  .loss = each.at("bits").get<std::uint32_t>()}
             );
         }
-        // The signature is of the bits: the readable number beside them is not read.
-        const bool is_signed =
-            crypto::verify_signature(out.account, losses_claim(out.task, out.losses).view(), out.signature);
-        return is_signed ? std::optional(std::move(out)) : std::nullopt;
+        return out;
     } catch (const nlohmann::json::exception&) {
         return std::nullopt;
     }

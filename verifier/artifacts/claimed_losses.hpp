@@ -30,7 +30,13 @@ struct ClaimedLosses {
     AccountId account;
     std::vector<ClaimedLoss> losses;
     Signature signature;  ///< by `account`, of losses_claim()
+    static constexpr auto fields() {
+        return Fields<
+            &ClaimedLosses::task, &ClaimedLosses::account, &ClaimedLosses::losses, &ClaimedLosses::signature>{};
+    }
 };
+/// Whether the account that the losses name has signed them.
+bool is_signed(const ClaimedLosses& losses);
 
 /// "assay/losses" over Borsh(task) and Borsh(losses).
 Hash256 losses_claim(const contracts::TaskId& task, const std::vector<ClaimedLoss>& losses);
@@ -45,5 +51,7 @@ inline constexpr std::uint64_t kMaxLossesBytes = 1U << 20U;
 std::string to_json(const ClaimedLosses& losses);
 /// Returns what to_json() wrote; nullopt if it is anything else, too large, or not signed by its account.
 std::optional<ClaimedLosses> decode_losses(std::string_view text);
+/// The same without the signature.
+std::optional<ClaimedLosses> decode_unsigned_losses(std::string_view text);
 
 }  // namespace assay::artifacts

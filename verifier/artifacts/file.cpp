@@ -180,6 +180,8 @@ const std::filesystem::path& StoredFile::path() const { return mapping_->file.pa
 
 std::uint64_t StoredFile::size_bytes() const { return mapping_->size_bytes; }
 
+int StoredFile::descriptor() const { return mapping_->file.descriptor(); }
+
 ByteView StoredFile::view() const {
     return {static_cast<const std::uint8_t*>(mapping_->address), static_cast<std::size_t>(mapping_->size_bytes)};
 }

@@ -64,6 +64,8 @@ class StoredFile {
     /// Where it was when it was opened.
     const std::filesystem::path& path() const;
     std::uint64_t size_bytes() const;
+    /// Open for as long as this is.
+    int descriptor() const;
     /// The bytes, mapped into memory: the system reads a page when it is first touched, and may drop it again. A disk
     /// that fails then ends the process; read() throws instead.
     ByteView view() const;

@@ -325,8 +325,31 @@ Result<SafetensorsLayout, SafetensorsError> decode_safetensors_layout(ByteView b
     return layout;
 }
 
-Result<SafetensorsFile, SafetensorsError> decode_safetensors(ByteView bytes) {
-    TRY_ASSIGN(SafetensorsLayout layout, decode_safetensors_layout(bytes));
+bool is_layout_of(const SafetensorsLayout& layout, ByteView bytes) {
+    if (bytes.size() < kLengthBytes || decode_length(bytes) > bytes.size() - kLengthBytes ||
+        layout.tensors.size() > kMaxSafetensorsTensors) {
+        return false;
+    }
+    const std::uint64_t data_begin = kLengthBytes + decode_length(bytes);
+    std::set<std::string_view> names;
+    std::vector<Range> ranges;
+    ranges.reserve(layout.tensors.size());
+    for (const TensorPlace& place : layout.tensors) {
+        const auto& [dtype, shape] = place.type;
+        const auto size_bytes = checked_mul<std::uint64_t>(shape.element_count(), canonical::size_of(dtype));
+        const bool is_sized = shape.rows > 0 && shape.cols > 0 && size_bytes && *size_bytes == place.size_bytes;
+        const bool is_inside = place.offset >= data_begin && place.offset <= bytes.size() &&
+                               place.size_bytes <= bytes.size() - place.offset;
+        if (!is_sized || !is_inside || !names.insert(place.name).second) {
+            return false;
+        }
+        const std::uint64_t begin = place.offset - data_begin;
+        ranges.push_back({.shape = shape, .dtype = dtype, .begin = begin, .end = begin + place.size_bytes});
+    }
+    return check_layout(ranges, bytes.size() - data_begin).has_value();
+}
+
+SafetensorsFile take_tensors(SafetensorsLayout layout, ByteView bytes) {
     SafetensorsFile file{.tensors = {}, .metadata = std::move(layout.metadata)};
     file.tensors.reserve(layout.tensors.size());
     for (TensorPlace& place : layout.tensors) {
@@ -337,6 +360,11 @@ Result<SafetensorsFile, SafetensorsError> decode_safetensors(ByteView bytes) {
         );
     }
     return file;
+}
+
+Result<SafetensorsFile, SafetensorsError> decode_safetensors(ByteView bytes) {
+    TRY_ASSIGN(SafetensorsLayout layout, decode_safetensors_layout(bytes));
+    return take_tensors(std::move(layout), bytes);
 }
 
 }  // namespace assay::artifacts

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/base/fields.hpp>
 #include <core/base/result.hpp>
 #include <core/canonical/tile.hpp>
 
@@ -53,14 +54,24 @@ struct TensorPlace {
     canonical::TensorType type;
     std::uint64_t offset = 0;
     std::uint64_t size_bytes = 0;
+    bool operator==(const TensorPlace&) const = default;
+    static constexpr auto fields() {
+        return Fields<&TensorPlace::name, &TensorPlace::type, &TensorPlace::offset, &TensorPlace::size_bytes>{};
+    }
 };
 struct SafetensorsLayout {
     std::vector<TensorPlace> tensors;             ///< in the header's order
     std::map<std::string, std::string> metadata;  ///< "__metadata__"; empty when there is none
+    bool operator==(const SafetensorsLayout&) const = default;
+    static constexpr auto fields() { return Fields<&SafetensorsLayout::tensors, &SafetensorsLayout::metadata>{}; }
 };
 
 /// Checks everything but the tensors' values, and reads the header alone. Fails with SafetensorsError.
 Result<SafetensorsLayout, SafetensorsError> decode_safetensors_layout(ByteView bytes);
+
+/// Whether a layout that a program without our trust has read can be that of `bytes`: its tensors have distinct names,
+/// their types are valid, and their ranges are as ART-4 wants them.
+bool is_layout_of(const SafetensorsLayout& layout, ByteView bytes);
 
 /// The beginning of encode_safetensors(): everything before the tensors' bytes, which follow in the given order.
 struct NamedType {
@@ -74,6 +85,9 @@ Bytes encode_safetensors_head(
 /// ART-5: returns the unique encoding: metadata first, tensors in the given order without gaps, the header padded with
 /// spaces to a multiple of eight. Names must be UTF-8, distinct, and not "__metadata__".
 Bytes encode_safetensors(const SafetensorsFile& file);
+
+/// Copies the tensors of a layout out of the file that it is of.
+SafetensorsFile take_tensors(SafetensorsLayout layout, ByteView bytes);
 
 /// Decodes a file; validates everything before allocating tensors. A vector [n] becomes [1, n], a scalar [1, 1]. Fails
 /// with SafetensorsError.

@@ -32,21 +32,61 @@ void check_type(const program::StateTensor& expected, const canonical::Tensor& t
     ASSERT(tensor.data.size() == tensor.shape.element_count() * canonical::size_of(tensor.dtype));
 }
 
-/// Hands the tensors to `take`, one after another in the order of `names`. `read` copies a part of the file, of which
-/// `bytes` is a view. The file has all tensors, or all that are not frozen.
-template <class Read, class Take>
-Result<void, StateError> read_named(
-    const Names& names, const Frozen& frozen, ByteView bytes, const Read& read, const Take& take
-) {
-    const auto layout = decode_safetensors_layout(bytes);
-    if (!layout) {
-        return Unexpected{StateError::kFormat};
+/// The layout of a file whose header is the one that encode_safetensors_head() writes for these tensors; nullopt of any
+/// other file. Nothing is parsed.
+std::optional<SafetensorsLayout> layout_by_head(const std::vector<NamedType>& types, ByteView bytes) {
+    const Bytes head = encode_safetensors_head(types);
+    if (bytes.size() < head.size() || !std::equal(head.begin(), head.end(), bytes.begin())) {
+        return std::nullopt;
     }
+    SafetensorsLayout out;
+    std::uint64_t offset = head.size();
+    for (const NamedType& tensor : types) {
+        const std::uint64_t size = tensor.type.shape.element_count() * canonical::size_of(tensor.type.dtype);
+        out.tensors.push_back(
+            {.name = std::string(tensor.name), .type = tensor.type, .offset = offset, .size_bytes = size}
+        );
+        offset += size;
+    }
+    return offset == bytes.size() ? std::optional(std::move(out)) : std::nullopt;
+}
+
+Result<SafetensorsLayout, StateError> layout_of(const Names& /*names*/, const Frozen& /*frozen*/, ByteView bytes) {
+    auto layout = decode_safetensors_layout(bytes);
+    return layout ? Result<SafetensorsLayout, StateError>(*std::move(layout)) : Unexpected{StateError::kFormat};
+}
+
+/// Checkpoints that were fetched have the one encoding (ART-5, ART-16), so their headers need no parser. A file with
+/// another one was damaged here or put here by hand.
+Result<SafetensorsLayout, StateError> layout_of(const Names& names, const Frozen& frozen, const StoredFile& file) {
+    std::vector<NamedType> in_file;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (!frozen.has(i)) {
+            in_file.push_back({.name = names[i].name, .type = names[i].type});
+        }
+    }
+    if (auto layout = layout_by_head(in_file, file.view())) {
+        return *std::move(layout);
+    }
+    auto layout = decode_foreign_layout(file);
+    if (!layout) {
+        const bool is_stopped = std::holds_alternative<sandbox::Refusal>(layout.error());
+        return Unexpected{is_stopped ? StateError::kStopped : StateError::kFormat};
+    }
+    return *std::move(layout);
+}
+
+/// Hands the tensors to `take`, one after another in the order of `names`. `read` copies a part of the file, whose
+/// layout is known. The file has all tensors, or all that are not frozen.
+template <class Read, class Take>
+Result<void, StateError> read_placed(
+    const Names& names, const Frozen& frozen, const SafetensorsLayout& layout, const Read& read, const Take& take
+) {
     std::map<std::string_view, const TensorPlace*> by_name;
-    for (const TensorPlace& place : layout->tensors) {
+    for (const TensorPlace& place : layout.tensors) {
         by_name.emplace(place.name, &place);
     }
-    const bool is_whole = layout->tensors.size() == names.size();
+    const bool is_whole = layout.tensors.size() == names.size();
     std::size_t found_count = 0;
     std::vector<const TensorPlace*> places;
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -63,7 +103,7 @@ Result<void, StateError> read_named(
     const auto frozen_count = static_cast<std::size_t>(
         std::count_if(frozen.places.begin(), frozen.places.end(), [](const auto& place) { return place.has_value(); })
     );
-    if (found_count != layout->tensors.size() || (!is_whole && found_count + frozen_count != names.size())) {
+    if (found_count != layout.tensors.size() || (!is_whole && found_count + frozen_count != names.size())) {
         return Unexpected{StateError::kTensors};
     }
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -78,21 +118,29 @@ Result<void, StateError> read_named(
     return {};
 }
 
-template <class Take>
-Result<void, StateError> read_named(
-    const Names& names, const Frozen& frozen, const StoredFile& file, const Take& take
-) {
-    const auto read = [&file](std::uint64_t offset, std::span<std::uint8_t> out) { file.read(offset, out); };
-    return read_named(names, frozen, file.view(), read, take);
+auto copier_of(ByteView bytes) {
+    return [bytes](std::uint64_t offset, std::span<std::uint8_t> out) {
+        std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+    };
 }
 
-template <class... Source>
+auto copier_of(const StoredFile& file) {
+    return [&file](std::uint64_t offset, std::span<std::uint8_t> out) { file.read(offset, out); };
+}
+
+template <class Source, class Take>
+Result<void, StateError> read_named(const Names& names, const Frozen& frozen, const Source& source, const Take& take) {
+    TRY_ASSIGN(const auto layout, layout_of(names, frozen, source));
+    return read_placed(names, frozen, layout, copier_of(source), take);
+}
+
+template <class Source>
 Result<std::vector<canonical::Tensor>, StateError> decode_named(
-    const Names& names, const Frozen& frozen, const Source&... source
+    const Names& names, const Frozen& frozen, const Source& source
 ) {
     std::vector<canonical::Tensor> tensors;
     tensors.reserve(names.size());
-    TRY(read_named(names, frozen, source..., [&tensors](canonical::Tensor tensor) {
+    TRY(read_named(names, frozen, source, [&tensors](canonical::Tensor tensor) {
         tensors.push_back(std::move(tensor));
     }));
     return tensors;
@@ -127,12 +175,6 @@ void write_state(
     }
 }
 
-auto copier_of(ByteView bytes) {
-    return [bytes](std::uint64_t offset, std::span<std::uint8_t> out) {
-        std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
-    };
-}
-
 }  // namespace
 
 const char* to_string(StateError error) noexcept {
@@ -143,6 +185,8 @@ const char* to_string(StateError error) noexcept {
             return "its tensors are not the program's";
         case StateError::kType:
             return "a tensor's type is not the program's";
+        case StateError::kStopped:
+            return "the parser of its header was stopped in the sandbox";
     }
     return "";
 }
@@ -168,7 +212,7 @@ ContentStore::Entry store_state(
 Result<std::vector<canonical::Tensor>, StateError> decode_state(
     const program::Program& program, ByteView bytes, const Frozen& frozen
 ) {
-    return decode_named(program.state, frozen, bytes, copier_of(bytes));
+    return decode_named(program.state, frozen, bytes);
 }
 
 Result<std::vector<canonical::Tensor>, StateError> decode_state(
@@ -198,13 +242,27 @@ Bytes encode_initial(const program::Program& program, std::span<const canonical:
 }
 
 Result<std::vector<canonical::Tensor>, StateError> decode_initial(const program::Program& program, ByteView bytes) {
-    return decode_named(program.initial, {}, bytes, copier_of(bytes));
+    return decode_named(program.initial, {}, bytes);
 }
 
-Result<std::vector<canonical::Tensor>, StateError> decode_initial(
+Result<std::vector<canonical::Tensor>, ForeignError<StateError>> decode_initial(
     const program::Program& program, const StoredFile& file
 ) {
-    return decode_named(program.initial, {}, file);
+    const auto layout = decode_foreign_layout(file);
+    if (!layout) {
+        const auto* refusal = std::get_if<sandbox::Refusal>(&layout.error());
+        return Unexpected{
+            refusal != nullptr ? ForeignError<StateError>(*refusal) : ForeignError<StateError>(StateError::kFormat)};
+    }
+    std::vector<canonical::Tensor> tensors;
+    tensors.reserve(program.initial.size());
+    const auto read = read_placed(program.initial, {}, *layout, copier_of(file), [&tensors](canonical::Tensor tensor) {
+        tensors.push_back(std::move(tensor));
+    });
+    if (!read) {
+        return Unexpected{ForeignError<StateError>(read.error())};
+    }
+    return tensors;
 }
 
 std::uint64_t tensor_file_bytes_max(std::span<const program::StateTensor> tensors) {

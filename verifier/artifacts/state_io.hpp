@@ -10,6 +10,7 @@
 #include <core/canonical/tile.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/commitment.hpp>
+#include <verifier/artifacts/foreign.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/reference.hpp>
 #include <verifier/artifacts/store.hpp>
@@ -20,6 +21,7 @@ enum class [[nodiscard]] StateError : std::uint8_t{
     kFormat = 1,   ///< not a safetensors file
     kTensors = 2,  ///< ART-10, ART-11: a missing tensor, or one that the program does not have
     kType = 3,     ///< ART-10, ART-11: a tensor whose type or shape differs from the program's
+    kStopped = 4,  ///< the header is not as ART-5 has it, and its parser was stopped in the sandbox: nothing is known
 };
 const char* to_string(StateError error) noexcept;
 
@@ -35,7 +37,8 @@ ContentStore::Entry store_state(
     const ContentStore& store, const Frozen& frozen = {}
 );
 /// Decodes a checkpoint. Returns the state in the program's order, whatever the file's order. The file has all tensors,
-/// or all but those of `frozen`. Fails with StateError; throws StoreError if a file cannot be read.
+/// or all but those of `frozen`. A header as encode_state() writes it is compared and not parsed; bytes that are no
+/// file are this program's own. Fails with StateError; throws StoreError if a file cannot be read.
 Result<std::vector<canonical::Tensor>, StateError> decode_state(
     const program::Program& program, ByteView bytes, const Frozen& frozen = {}
 );
@@ -51,7 +54,8 @@ Result<Hash256, StateError> root_of_state(
 /// ART-11: the same for the tensors that the task passes to the program's init graph, Program::initial.
 Bytes encode_initial(const program::Program& program, std::span<const canonical::Tensor> initial);
 Result<std::vector<canonical::Tensor>, StateError> decode_initial(const program::Program& program, ByteView bytes);
-Result<std::vector<canonical::Tensor>, StateError> decode_initial(
+/// A file is a stranger's.
+Result<std::vector<canonical::Tensor>, ForeignError<StateError>> decode_initial(
     const program::Program& program, const StoredFile& file
 );
 

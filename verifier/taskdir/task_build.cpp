@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include <contracts/tasks/tasks.hpp>
@@ -17,7 +15,7 @@
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/canonical/view.hpp>
-#include <verifier/compile/onnx/import.hpp>
+#include <verifier/taskdir/foreign_model.hpp>
 #include <verifier/compile/program/distance.hpp>
 #include <verifier/compile/program/narrow_moments.hpp>
 #include <core/dispute/bisection.hpp>
@@ -179,31 +177,8 @@ bool expect_types(const TaskData& data, const program::Program& program, Finding
     return true;
 }
 
-/// Reads files that an ONNX model keeps weights in. They lie beside it or in folders there.
-onnx::ExternalData weights_beside(const std::filesystem::path& model) {
-    return [folder = model.parent_path()](const std::string& location, std::uint64_t offset, std::uint64_t length) {
-        const std::filesystem::path name(location);
-        const bool leaves = std::find(name.begin(), name.end(), "..") != name.end();
-        std::optional<Bytes> out;
-        if (name.empty() || name.is_absolute() || leaves) {
-            return out;
-        }
-        std::error_code error;
-        const std::uint64_t size = std::filesystem::file_size(folder / name, error);
-        if (error || offset > size || length > size - offset) {
-            return out;
-        }
-        std::ifstream file(folder / name, std::ios::binary);
-        out.emplace(length);
-        file.seekg(static_cast<std::streamoff>(offset));
-        file.read(reinterpret_cast<char*>(out->data()), static_cast<std::streamsize>(length));
-        return file ? out : std::nullopt;
-    };
-}
-
 std::optional<Made> make_program(OnnxModel& model, const TaskFile& task, const TaskData& data, Findings& findings) {
     const auto path = task.directory / model.file;
-    const std::string bytes = read_file(path);
     onnx::TrainingConfig config;
     config.loss = model.loss;
     config.batch_size = model.batch_size;
@@ -213,10 +188,9 @@ std::optional<Made> make_program(OnnxModel& model, const TaskFile& task, const T
     config.frozen = model.frozen;
     config.decayed = model.decayed;
     config.rates = model.rates;
-    config.external = weights_beside(path);
-    auto imported = onnx::import_training(as_bytes(bytes), config);
+    auto imported = import_foreign_model(path, config);
     if (!imported) {
-        findings.error("[model] file", path.string() + ": " + imported.error().message);
+        findings.error("[model] file", path.string() + ": " + message_of(imported.error()));
         return std::nullopt;
     }
     for (const std::string& note : imported->notes) {

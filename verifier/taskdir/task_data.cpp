@@ -6,11 +6,14 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <variant>
 
 #include <core/base/assert.hpp>
 #include <core/crypto/hash.hpp>
+#include <verifier/artifacts/foreign.hpp>
 #include <verifier/artifacts/safetensors.hpp>
-#include <verifier/text/tokenizer.hpp>
+#include <verifier/taskdir/foreign_text.hpp>
+#include <verifier/taskdir/open_file.hpp>
 
 namespace assay::taskdir {
 namespace {
@@ -179,31 +182,39 @@ TaskData finish(const TaskFile& task, artifacts::Dataset dataset) {
     return data;
 }
 
+void report(
+    const TaskFile& task, const TokensError& error, const std::filesystem::path& tokenizer,
+    const std::filesystem::path& text, Findings& findings
+) {
+    if (const auto* problem = std::get_if<text::TokenizerProblem>(&error)) {
+        findings.error(key(task, "tokenizer"), tokenizer.string() + ": " + problem->message);
+    } else if (const auto* refusal = std::get_if<sandbox::Refusal>(&error)) {
+        findings.error(key(task, "tokenizer"), tokenizer.string() + ": " + refusal->message);
+    } else {
+        findings.error(key(task, "text"), text.string() + ": " + text::to_string(std::get<text::EncodeError>(error)));
+    }
+}
+
 /// The text at `path` as the tokens of the task's tokenizer.
 std::optional<TaskData> load_tokens(const TaskFile& task, const std::filesystem::path& path, Findings& findings) {
     const auto tokenizer_path = task.directory / *task.data.tokenizer;
-    const std::string file = read_file(tokenizer_path);
-    const auto tokenizer = text::Tokenizer::from_json(as_bytes(file));
-    if (!tokenizer) {
-        findings.error(key(task, "tokenizer"), tokenizer_path.string() + ": " + tokenizer.error().message);
-        return std::nullopt;
-    }
-    const auto tokens = tokenizer->encode(read_file(path));
+    const artifacts::StoredFile file = open_file(tokenizer_path);
+    const auto tokens = cut_by_foreign_tokenizer(file, open_file(path));
     if (!tokens) {
-        findings.error(key(task, "text"), path.string() + ": " + text::to_string(tokens.error()));
+        report(task, tokens.error(), tokenizer_path, path, findings);
         return std::nullopt;
     }
-    auto dataset = artifacts::window_tokens(*tokens, context_of(task.model));
+    auto dataset = artifacts::window_tokens(tokens->ids, context_of(task.model));
     if (!dataset) {
         findings.error(
             key(task, "text"), path.string() + ": " + artifacts::to_string(dataset.error()) + ": it has " +
-                                   std::to_string(tokens->size()) + " tokens"
+                                   std::to_string(tokens->ids.size()) + " tokens"
         );
         return std::nullopt;
     }
     TaskData data = finish(task, *std::move(dataset));
-    data.vocabulary = tokenizer->vocabulary_size();
-    data.tokenizer = crypto::sha256(as_bytes(file));
+    data.vocabulary = tokens->vocabulary_size;
+    data.tokenizer = crypto::sha256(file.view());
     return data;
 }
 
@@ -234,15 +245,20 @@ std::optional<TaskData> load_text(const TaskFile& task, Findings& findings) {
 std::optional<artifacts::SafetensorsFile> read_tensors(
     const std::filesystem::path& path, const std::string& key, Findings& findings
 ) {
-    auto file = artifacts::decode_safetensors(as_bytes(read_file(path)));
-    if (!file) {
+    const artifacts::StoredFile file = open_file(path);
+    auto layout = artifacts::decode_foreign_layout(file);
+    if (!layout) {
+        const auto* refusal = std::get_if<sandbox::Refusal>(&layout.error());
         findings.error(
-            key, path.string() +
-                     " is not a safetensors file of F32, I32 and I64 tensors of one or two dimensions (ART-1 to 4)"
+            key,
+            refusal != nullptr
+                ? path.string() + ": " + refusal->message
+                : path.string() +
+                      " is not a safetensors file of F32, I32 and I64 tensors of one or two dimensions (ART-1 to 4)"
         );
         return std::nullopt;
     }
-    return *std::move(file);
+    return artifacts::take_tensors(*std::move(layout), file.view());
 }
 
 /// The number of each row, by which a boundary knows it. Rows of a hold-out set are none that it knows.

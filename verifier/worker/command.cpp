@@ -27,7 +27,9 @@
 #include <verifier/cell/lead.hpp>
 #include <verifier/cell/measure.hpp>
 #include <verifier/cell/member.hpp>
+#include <verifier/sandbox/option.hpp>
 #include <verifier/worker/benchmark.hpp>
+#include <verifier/worker/command_checks.hpp>
 #include <verifier/worker/failure.hpp>
 #include <verifier/worker/offers.hpp>
 #include <verifier/worker/segment_check.hpp>
@@ -143,6 +145,7 @@ void add_common(CLI::App& command, Arguments& args) {
     command.add_option("--progress", args.progress, "Form in which progress is printed")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
+    sandbox::add_option(command);
     log::add_options(command, args.log);
 }
 
@@ -272,20 +275,6 @@ void add_prices(CLI::App& command, Arguments& args) {
         ->capture_default_str();
 }
 
-void set_listen(Arguments& args) {
-    const std::size_t colon = args.listen.rfind(':');
-    if (colon == std::string::npos) {
-        throw UsageError("--listen: \"" + args.listen + "\" has no port; give ADDRESS:PORT, as in 127.0.0.1:4000");
-    }
-    const std::string port = args.listen.substr(colon + 1);
-    if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos ||
-        std::stoul(port) > 65'535) {
-        throw UsageError("--listen: \"" + port + "\" is not a port; give a number from 0 to 65535");
-    }
-    args.worker.listen_address = args.listen.substr(0, colon);
-    args.worker.listen_port = static_cast<std::uint16_t>(std::stoul(port));
-}
-
 crypto::SecretKey read_key(const Arguments& args) {
     if (!args.key_hex_file.empty()) {
         return crypto::read_hex_key(args.key_hex_file);
@@ -361,7 +350,8 @@ int run(Arguments& args, const Flavour& flavour) {
     if (!args.member.empty()) {
         return run_member(args);
     }
-    set_listen(args);
+    set_listen(args.worker, args.listen);
+    check_sandbox();
     args.worker.json_progress = args.progress == "json";
     args.worker.keep.checkpoints_s = static_cast<std::uint64_t>(args.keep_checkpoints_h * 3'600);
     args.worker.keep.results_s = static_cast<std::uint64_t>(args.keep_results_h * 3'600);

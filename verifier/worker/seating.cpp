@@ -6,22 +6,19 @@
 #include <string>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include <client/http/http.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/params/work.hpp>
 #include <contracts/state/group.hpp>
 #include <contracts/state/members.hpp>
 #include <contracts/tasks/seats.hpp>
+#include <verifier/artifacts/foreign.hpp>
 #include <verifier/roles/order.hpp>
 #include <verifier/worker/seat_desk.hpp>
 #include <verifier/worker/together_session.hpp>
 
 namespace assay::worker {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::chrono::milliseconds kTimeout{5'000};
 constexpr std::uint64_t kAnswerMax = 64U << 10U;
@@ -34,31 +31,15 @@ http::HttpLimits limits_of(const WorkerOptions& options) {
     return limits;
 }
 
-/// The offer in an answer, without the task; nothing if it is no list of accounts that a group can have.
+/// The offer in an answer, without the task; nothing if it is no list of accounts that a group can have, or if its
+/// parser was stopped.
 std::optional<contracts::SeatsTerms> decode_seats(const std::string& body) {
-    const json answer = json::parse(body, nullptr, false);
-    if (!answer.is_object() || !answer.contains("seats") || !answer["seats"].is_array() ||
-        answer["seats"].size() > contracts::kMaxSeats) {
+    auto offered = artifacts::decode_foreign_seats(body);
+    if (!offered || !*offered) {
         return std::nullopt;
     }
-    std::vector<AccountId> seats;
-    seats.reserve(answer["seats"].size());
-    for (const json& seat : answer["seats"]) {
-        const auto account = seat.is_string() ? fixed_from_hex<AccountId>(seat.get<std::string>()) : std::nullopt;
-        if (!account) {
-            return std::nullopt;
-        }
-        seats.push_back(*account);
-    }
-    const auto together = answer.find("together");
-    const bool is_together = together != answer.end() && together->is_boolean() && together->get<bool>();
-    const auto from = answer.find("from");
-    const bool has_from = from != answer.end() && from->is_number_unsigned() && *from <= UINT32_MAX;
-    return contracts::SeatsTerms{
-        .task = {},
-        .seats = std::move(seats),
-        .is_together = is_together,
-        .from = has_from ? from->get<std::uint32_t>() : 0};
+    auto& [seats, is_together, from] = **offered;
+    return contracts::SeatsTerms{.task = {}, .seats = std::move(seats), .is_together = is_together, .from = from};
 }
 
 /// Whether an account has as many of the seats as others have on average.

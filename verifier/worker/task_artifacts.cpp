@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include <core/base/assert.hpp>
+#include <verifier/artifacts/foreign.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/compile/program/distance.hpp>
@@ -98,9 +100,12 @@ Result<Given, Unavailable> load_initial(
     );
     auto tensors = artifacts::decode_initial(program, file);
     if (!tensors) {
+        if (const auto* refusal = std::get_if<sandbox::Refusal>(&tensors.error())) {
+            return Unexpected{stopped("the initial tensors", *refusal)};
+        }
         return unusable(
-            Defect::kInitialFormat,
-            std::string("the initial tensors cannot be used: ") + artifacts::to_string(tensors.error())
+            Defect::kInitialFormat, std::string("the initial tensors cannot be used: ") +
+                                        artifacts::to_string(std::get<artifacts::StateError>(tensors.error()))
         );
     }
     Given out{.tensors = *std::move(tensors)};
@@ -121,6 +126,14 @@ Unexpected<Unavailable> damaged(const artifacts::StoredFile& file) {
         .defect = Defect::kDamaged}};
 }
 
+/// A checkpoint's file with a header that only a parser can tell, and whose parser was stopped.
+Unexpected<Unavailable> not_parsed(const artifacts::StoredFile& file) {
+    return Unexpected{Unavailable{
+        .reason = "the header of the checkpoint's file " + file.path().string() +
+                  " is not as ART-5 has it, and its parser was stopped in the sandbox",
+        .defect = Defect::kParser}};
+}
+
 /// LIN-1: the initialisation is not executed, so initial tensors are not needed. Of the state that the task starts from
 /// those that no step changes are.
 Result<Given, Unavailable> load_inherited(
@@ -136,6 +149,9 @@ Result<Given, Unavailable> load_inherited(
     const auto wanted = artifacts::reference_to(artifacts::expected_state(program, start->state_root), start->location);
     TRY_ASSIGN(const auto file, fetch_named("the first checkpoint", wanted, wanted.size_bytes, source));
     auto state = artifacts::decode_state(program, file);
+    if (!state && state.error() == artifacts::StateError::kStopped) {
+        return not_parsed(file);
+    }
     Given out;
     for (std::size_t i = 0; state && i < state->size(); ++i) {
         out.commitments.push_back(artifacts::commit_tensor((*state)[i]));
@@ -282,8 +298,20 @@ const char* to_string(Defect defect) noexcept {
             return "damaged";
         case Defect::kStartOther:
             return "start_other";
+        case Defect::kParser:
+            return "parser";
+        case Defect::kNoSandbox:
+            return "no_sandbox";
     }
     return "";
+}
+
+Unavailable stopped(const char* what, const sandbox::Refusal& refusal) {
+    const bool is_started = refusal.kind != sandbox::RefusalKind::kNotStarted;
+    return {
+        .is_final = !sandbox::may_pass_later(refusal),
+        .reason = std::string(what) + " cannot be read: " + refusal.message,
+        .defect = is_started ? Defect::kParser : Defect::kNoSandbox};
 }
 
 ArtifactSource waiting_source(const artifacts::ContentStore& store, std::vector<std::string> mirrors) {
@@ -362,8 +390,11 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
         const auto program_file,
         fetch_named("the program", artifacts::reference_to(spec.program_artifact), artifacts::kMaxProgramBytes, source)
     );
-    auto program = program::decode_program(program_file.view());
+    auto program = artifacts::decode_foreign_program(program_file);
     if (!program) {
+        if (const auto* refusal = std::get_if<sandbox::Refusal>(&program.error())) {
+            return Unexpected{stopped("the program", *refusal)};
+        }
         return unusable(Defect::kProgramFormat, "the program is not one that can be executed");
     }
     if (artifacts::commit_program(*program, spec.program.initial_root) != spec.program) {
@@ -409,6 +440,9 @@ Result<std::vector<canonical::Tensor>, Unavailable> load_state(
 ) {
     TRY_ASSIGN(const auto stored, fetch_checkpoint(artifacts, checkpoint, frozen, source));
     auto state = artifacts::decode_state(artifacts.program, stored, frozen);
+    if (!state && state.error() == artifacts::StateError::kStopped) {
+        return not_parsed(stored);
+    }
     if (!state || artifacts::state_root_of(*state) != checkpoint.state_root) {
         return damaged(stored);
     }
@@ -421,6 +455,9 @@ Result<void, Unavailable> check_state(
 ) {
     TRY_ASSIGN(const auto stored, fetch_checkpoint(artifacts, checkpoint, frozen, source));
     const auto root = artifacts::root_of_state(artifacts.program, stored, frozen);
+    if (!root && root.error() == artifacts::StateError::kStopped) {
+        return not_parsed(stored);
+    }
     if (!root || *root != checkpoint.state_root) {
         return damaged(stored);
     }

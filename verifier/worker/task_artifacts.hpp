@@ -17,6 +17,7 @@
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/artifacts/store.hpp>
 #include <verifier/compile/program/program.hpp>
+#include <verifier/sandbox/refusal.hpp>
 
 namespace assay::worker {
 
@@ -66,6 +67,8 @@ enum class Defect : std::uint8_t {
     kNoRoom = 14,           ///< no room on our disk
     kDamaged = 15,          ///< our disk has damaged it: it has to be fetched again
     kStartOther = 16,       ///< the state that the task starts from has other tensors than its program
+    kParser = 17,           ///< its parser was stopped in the sandbox: whether it is valid is not known
+    kNoSandbox = 18,        ///< no parser could be started here
 };
 /// The name used in reports, such as "program_other".
 const char* to_string(Defect defect) noexcept;
@@ -79,9 +82,13 @@ struct Unavailable {
 
     /// Whether others may well be able to have it: the reason lies in this machine, or the fetch is not over.
     bool is_ours() const {
-        return defect == Defect::kPending || defect == Defect::kNoRoom || defect == Defect::kDamaged;
+        return defect == Defect::kPending || defect == Defect::kNoRoom || defect == Defect::kDamaged ||
+               defect == Defect::kParser || defect == Defect::kNoSandbox;
     }
 };
+
+/// Why nothing is known of what `what` is ("the program"): a parser that was stopped says nothing about validity.
+Unavailable stopped(const char* what, const sandbox::Refusal& refusal);
 
 /// Supplies artifacts, either by fetching on demand or from an earlier fetch. It refuses references that name more than
 /// `size_max` bytes with kTooLarge (ART-12).

@@ -7,9 +7,12 @@
 #include <vector>
 
 #include <contracts/state/members.hpp>
+#include <verifier/artifacts/foreign.hpp>
 
 namespace assay::worker {
 namespace {
+
+constexpr std::uint32_t kParserTries = 3;
 
 bool suffices(const TaskArtifacts& artifacts, std::optional<std::uint32_t> segment) {
     return segment ? artifacts.covers(*segment) : !artifacts.segments.has_value();
@@ -138,7 +141,10 @@ Unavailable WorkerContext::explain(const contracts::Task& task, Unavailable why)
         task.id, artifacts::reference_to(parent.program_artifact), artifacts::kMaxProgramBytes,
         artifacts::Urgency::kDuty
     );
-    const auto program = file ? program::decode_program(file->view()) : Unexpected{program::ProgramError::kMalformed};
+    if (!file) {
+        return why;
+    }
+    const auto program = artifacts::decode_foreign_program(*file);
     if (!program || artifacts::commit_program(*program, parent.program.initial_root) != parent.program ||
         program->state == why.artifact->state->tensors) {
         return why;
@@ -225,11 +231,14 @@ void WorkerContext::decline(const contracts::TaskId& task, const Unavailable& wh
     if (why.defect == Defect::kPending) {
         return;
     }
-    const char* next = why.is_final ? "; skipping it" : "; trying again";
+    // A parser that is always too slow must not keep the worker from everything else.
+    const bool is_hopeless = why.defect == Defect::kParser && !why.is_final && ++stopped_parsers[task] >= kParserTries;
+    const bool is_final = why.is_final || is_hopeless;
+    const char* next = is_final ? "; skipping it" : "; trying again";
     if (std::exchange(told[task], why.reason) != why.reason) {
         reporter.trouble("task " + to_hex(task.view()) + ": " + why.reason + next);
     }
-    if (why.is_final && unusable.emplace(task, why.reason).second) {
+    if (is_final && unusable.emplace(task, why.reason).second) {
         reporter.event(
             {{"event", "unfit"},
              {"task", to_hex(task.view())},
@@ -244,6 +253,7 @@ void WorkerContext::forget(const contracts::TaskId& task) {
     behaviour.forget(task);
     unusable.erase(task);
     told.erase(task);
+    stopped_parsers.erase(task);
     fetcher.forget(task);
     std::erase_if(judged, [&](const auto& item) { return item.first.first == task; });
 }

@@ -120,6 +120,8 @@ struct WorkerContext {
     std::map<Journal::Place, Judged> judged{};
     std::map<contracts::TaskId, std::string> unusable{};  ///< tasks with unusable artifacts, with the reason
     std::map<contracts::TaskId, std::string> told{};      ///< the last reported reason why a task waits
+    /// How often a parser of a task's files was too slow or took too much memory.
+    std::map<contracts::TaskId, std::uint32_t> stopped_parsers{};
 };
 
 /// Fetches the last checkpoint state of the task's parent, from which the task starts (LIN-2). `task` has a parent.

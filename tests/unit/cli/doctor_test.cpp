@@ -159,6 +159,17 @@ TEST_CASE("VAL-3: a validator below the least stake is told what to bond before 
     CHECK(text.find("assay stake bond validator \"2 ASY\"") != std::string::npos);
 }
 
+TEST_CASE("a sandbox that does not work is a failure, and one that is off a warning") {
+    Facts facts = healthy();
+    CHECK(level_of(facts, "sandbox") == Level::kOk);
+    facts.sandbox.error = "the kernel takes no seccomp filter";
+    CHECK(level_of(facts, "sandbox") == Level::kFailure);
+    CHECK(check_sandbox(facts).front().text == facts.sandbox.error);
+    CHECK_FALSE(check_sandbox(facts).front().advice.empty());
+    facts.sandbox.is_on = false;
+    CHECK(level_of(facts, "sandbox") == Level::kWarning);
+}
+
 TEST_CASE("a GPU is listed where the worker is installed") {
     Facts facts = healthy();
     CHECK(check_gpu(facts).empty());

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <tests/unit/sandbox/other_program.hpp>
 #include <tests/unit/worker/small_task.hpp>
 
 namespace assay::worker {
@@ -220,6 +221,39 @@ TEST_CASE("segments cut the run at the checkpoint interval, the last may be shor
     CHECK(artifacts.first_step(3) == 8);
     CHECK(artifacts.step_count(2) == 4);
     CHECK(artifacts.step_count(3) == 2);
+}
+
+TEST_CASE("a parser that is stopped is a refusal, which blames nobody and ends nothing") {
+    test::SmallTask task(test::Start::kGiven);
+    const auto refused = [&task](const contracts::TaskSpec& spec) {
+        const auto loaded = load_task_artifacts(contracts::TaskId{{7}}, spec, waiting_source(task.store));
+        REQUIRE(!loaded.has_value());
+        return loaded.error();
+    };
+    auto spec = task.spec;
+    spec.program_artifact = task.put(to_bytes("crash"));
+    {
+        const sandbox::test::OtherProgram hostile(ASSAY_HOSTILE_PARSERS);
+        const Unavailable crashed = refused(spec);
+        CHECK(crashed.defect == Defect::kParser);
+        CHECK(std::string(to_string(crashed.defect)) == "parser");
+        CHECK(crashed.is_final);
+        CHECK(crashed.is_ours());
+        CHECK(crashed.reason.find("crashed") != std::string::npos);
+    }
+    {
+        const sandbox::test::OtherProgram missing("/nonexistent");
+        const Unavailable not_started = refused(task.spec);
+        CHECK(not_started.defect == Defect::kNoSandbox);
+        CHECK(std::string(to_string(not_started.defect)) == "no_sandbox");
+        CHECK_FALSE(not_started.is_final);
+        CHECK(not_started.is_ours());
+    }
+    CHECK(refused(spec).defect == Defect::kProgramFormat);
+    CHECK_FALSE(stopped("the program", sandbox::make_refusal(sandbox::RefusalKind::kTooSlow)).is_final);
+    const auto loaded = load_task_artifacts(contracts::TaskId{{7}}, task.spec, waiting_source(task.store));
+    REQUIRE(loaded.has_value());
+    CHECK((*loaded)->initial == task.initial);
 }
 
 }  // namespace

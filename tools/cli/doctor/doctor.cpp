@@ -226,6 +226,21 @@ std::string validator_warning(Amount free, Amount least) {
            assay::to_text(Amount{least.grains - free.grains}) + "\"";
 }
 
+Checks check_sandbox(const Facts& facts) {
+    if (!facts.sandbox.is_on) {
+        return {
+            {"sandbox", Level::kWarning,
+             "it is off: files that strangers wrote are parsed with all that a program may do",
+             "leave --sandbox off and ASSAY_SANDBOX out"}};
+    }
+    if (!facts.sandbox.error.empty()) {
+        return {
+            {"sandbox", Level::kFailure, facts.sandbox.error,
+             "install assay-parser beside assay, on a kernel with seccomp; assay-worker does not start without"}};
+    }
+    return {{"sandbox", Level::kOk, "strangers' files are parsed in a process that can do nothing else"}};
+}
+
 Checks check_gpu(const Facts& facts) {
     if (!facts.gpu.has_worker) {
         return {};
@@ -244,7 +259,7 @@ Checks check_all(const Facts& facts) {
     Checks out;
     for (Checks (*check)(const Facts&) :
          {&check_node, &check_clock, &check_versions, &check_disk, &check_ports, &check_keys, &check_peers,
-          &check_stakes, &check_gpu}) {
+          &check_stakes, &check_sandbox, &check_gpu}) {
         Checks part = check(facts);
         std::move(part.begin(), part.end(), std::back_inserter(out));
     }

@@ -88,6 +88,12 @@ struct GpuFacts {
     std::vector<std::string> devices{};
 };
 
+/// Where strangers' files are parsed.
+struct SandboxFacts {
+    bool is_on = true;
+    std::string error{};  ///< empty: it works
+};
+
 struct Facts {
     std::string version;  ///< of this program
     std::uint32_t protocol = 0;
@@ -97,6 +103,7 @@ struct Facts {
     std::optional<std::uint64_t> peers{};  ///< of CometBFT; nullopt: it was not asked or does not answer
     std::vector<StakeFacts> stakes{};
     std::vector<ProgramFacts> programs{};
+    SandboxFacts sandbox{};
     GpuFacts gpu{};
 };
 
@@ -108,6 +115,7 @@ std::vector<Check> check_node(const Facts& facts);
 std::vector<Check> check_keys(const Facts& facts);
 std::vector<Check> check_peers(const Facts& facts);
 std::vector<Check> check_stakes(const Facts& facts);
+std::vector<Check> check_sandbox(const Facts& facts);
 std::vector<Check> check_gpu(const Facts& facts);
 /// All of them, in the order in which they are shown.
 std::vector<Check> check_all(const Facts& facts);

@@ -27,6 +27,7 @@
 #include <node/daemon/home.hpp>
 #include <tools/cli/common/arguments.hpp>
 #include <tools/cli/doctor/doctor.hpp>
+#include <verifier/sandbox/sandbox.hpp>
 
 namespace assay::cli {
 namespace {
@@ -235,6 +236,10 @@ doctor::Facts gather(const Session& session) {
     if (const auto lines = output_of({(programs / "assayd").string(), "version", "-o", "json"}); !lines.empty()) {
         const json answer = json::parse(lines.front(), nullptr, false);
         out.programs.push_back({.name = "assayd", .version = answer.is_object() ? answer.value("version", "") : ""});
+    }
+    out.sandbox.is_on = sandbox::mode() == sandbox::Mode::kOn;
+    if (const auto refusal = out.sandbox.is_on ? sandbox::probe() : std::nullopt) {
+        out.sandbox.error = refusal->message;
     }
     out.gpu.has_worker = fs::exists(programs / "assay-worker");
     if (out.gpu.has_worker) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <contracts/state/members.hpp>
@@ -16,6 +17,7 @@
 #include <tools/cli/common/proof.hpp>
 #include <tools/cli/common/session.hpp>
 #include <verifier/artifacts/fetch.hpp>
+#include <verifier/artifacts/foreign.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/commitment.hpp>
@@ -79,9 +81,21 @@ artifacts::StoredFile download(
     throw Failure(kExitInvalidArtifact, "invalid_artifact", what);
 }
 
-program::Program decode_as_promised(ByteView bytes, const dispute::ProgramCommitment& promised) {
-    auto program = program::decode_program(bytes);
+/// A stranger's file whose parser was stopped: it may be valid, and cannot be used here.
+[[noreturn]] void fail_stopped(const std::string& what, const sandbox::Refusal& refusal) {
+    const bool is_ours = refusal.kind == sandbox::RefusalKind::kNotStarted;
+    throw Failure(
+        is_ours ? kExitFailure : kExitInvalidArtifact, is_ours ? "no_sandbox" : "parser_stopped",
+        what + " cannot be read: " + refusal.message
+    );
+}
+
+program::Program decode_as_promised(const artifacts::StoredFile& file, const dispute::ProgramCommitment& promised) {
+    auto program = artifacts::decode_foreign_program(file);
     if (!program) {
+        if (const auto* refusal = std::get_if<sandbox::Refusal>(&program.error())) {
+            fail_stopped("the task's program artifact", *refusal);
+        }
         throw Failure(kExitInvalidArtifact, "invalid_artifact", "the task's program artifact is not a program");
     }
     if (artifacts::commit_program(*program, promised.initial_root) != promised) {
@@ -137,8 +151,17 @@ Given given_to(
     }
     const auto wanted = artifacts::reference_to(spec.initial_artifact.value());
     const auto file = download(wanted, artifacts::tensor_file_bytes_max(program.initial), store, "the initial tensors");
+    auto initial = artifacts::decode_initial(program, file);
+    if (!initial) {
+        if (const auto* refusal = std::get_if<sandbox::Refusal>(&initial.error())) {
+            fail_stopped("the file of the initial tensors", *refusal);
+        }
+    }
+    using Read = Result<std::vector<canonical::Tensor>, artifacts::StateError>;
     return given_tensors(
-        std::move(places), artifacts::decode_initial(program, file), spec.program.initial_root, "the initial tensors"
+        std::move(places),
+        initial ? Read(*std::move(initial)) : Unexpected{std::get<artifacts::StateError>(initial.error())},
+        spec.program.initial_root, "the initial tensors"
     );
 }
 
@@ -173,7 +196,7 @@ FetchedCheckpoint fetch_checkpoint(
     const auto program_file = download(
         artifacts::reference_to(task.spec.program_artifact), artifacts::kMaxProgramBytes, store, "the program"
     );
-    const program::Program program = decode_as_promised(program_file.view(), task.spec.program);
+    const program::Program program = decode_as_promised(program_file, task.spec.program);
     const Hash256& posted = fetched.checkpoint.state_root;
     const Given given = given_to(
         task.spec, program, fetched.index, [&] { return checkpoint(0); }, store

@@ -12,6 +12,7 @@
 #include <core/crypto/address.hpp>
 #include <tools/cli/common/session.hpp>
 #include <tools/cli/common/table.hpp>
+#include <verifier/artifacts/foreign.hpp>
 
 namespace assay::cli {
 namespace {
@@ -32,7 +33,11 @@ Result<artifacts::ClaimedLosses, std::string> ask(const std::string& location, c
         if (answer.status != 200) {
             return Unexpected{location + " has no losses of the task (status " + std::to_string(answer.status) + ")"};
         }
-        auto losses = artifacts::decode_losses(answer.body);
+        auto read = artifacts::decode_foreign_losses(answer.body);
+        if (!read) {
+            return Unexpected{"the answer of " + location + " cannot be read: " + read.error().message};
+        }
+        std::optional<artifacts::ClaimedLosses> losses = *std::move(read);
         if (!losses || losses->task != task.id || !contracts::is_member(task, losses->account)) {
             return Unexpected{location + " answered with losses that no solver of the task has signed"};
         }

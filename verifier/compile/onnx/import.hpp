@@ -108,6 +108,9 @@ Result<ForwardGraph, ImportError> import_forward(ByteView model, const ForwardCo
 using ExternalData =
     std::function<std::optional<Bytes>(const std::string& location, std::uint64_t offset, std::uint64_t length)>;
 
+/// Returns the names of the other files that a model keeps tensors in, each once; none of a file that is no model.
+std::vector<std::string> external_locations(ByteView model);
+
 struct TrainingConfig {
     std::string loss{};  ///< name of a scalar graph output; the first output if empty
     std::uint32_t batch_size = 0;

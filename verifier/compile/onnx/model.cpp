@@ -318,6 +318,31 @@ Model decode_model(ByteView bytes, const ExternalData& external) {
     return out;
 }
 
+std::vector<std::string> external_locations(ByteView model) {
+    ::onnx::ModelProto proto;
+    if (model.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
+        !proto.ParseFromArray(model.data(), static_cast<int>(model.size()))) {
+        return {};
+    }
+    std::set<std::string> found;
+    const auto look_at = [&found](const ::onnx::TensorProto& tensor) {
+        for (const ::onnx::StringStringEntryProto& entry : tensor.external_data()) {
+            if (entry.key() == "location") {
+                found.insert(entry.value());
+            }
+        }
+    };
+    for (const ::onnx::TensorProto& tensor : proto.graph().initializer()) {
+        look_at(tensor);
+    }
+    for (const ::onnx::NodeProto& node : proto.graph().node()) {
+        for (const ::onnx::AttributeProto& attribute : node.attribute()) {
+            look_at(attribute.t());
+        }
+    }
+    return {found.begin(), found.end()};
+}
+
 HostTensor decode_tensor_proto(ByteView bytes) {
     const auto proto = parse_message<::onnx::TensorProto>(bytes, "an ONNX tensor");
     return to_host_tensor(proto, proto.name());
