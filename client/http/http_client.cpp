@@ -29,6 +29,7 @@ using std::chrono::milliseconds;
 
 constexpr int kRedirectsMax = 5;
 constexpr std::size_t kHeadMax = 64U << 10U;  // bytes of all header lines of an answer
+constexpr long kPieceBytes = 256L << 10;      // of a file, as the system hands it over
 constexpr milliseconds kLook{200};            // how soon a stop is noticed
 
 void initialise_once() {
@@ -131,6 +132,9 @@ class Exchange {
             set(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(limits_.body_max));  // if it is announced
         }
         set(easy, CURLOPT_USERAGENT, "assay");
+        if (part_ != nullptr) {
+            set(easy, CURLOPT_BUFFERSIZE, kPieceBytes);  // a piece is written to a file at once
+        }
         set(easy, CURLOPT_NOSIGNAL, 1L);
         // A name server that does not answer is left to its thread.
         set(easy, CURLOPT_QUICK_EXIT, 1L);

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kPartBytes = 16U << 20U;
 constexpr std::uint64_t kPartsMax = 10'000;
 constexpr int kAttempts = 3;
-constexpr std::chrono::milliseconds kPause{500};  // before the second attempt; the third waits for twice as long
+constexpr std::chrono::milliseconds kPause{200};  // before the second attempt; the third waits for twice as long
 
 /// RFC 3986: what is no unreserved character, as a signature wants it in a query.
 std::string escaped(std::string_view text) {

@@ -17,7 +17,7 @@ namespace {
 
 using test::FakeIpfs;
 
-struct Bench {
+struct IpfsBench {
     FakeIpfs node;
     test::TemporaryDirectory home;
     Hash256 name = crypto::sha256(as_bytes("name"));
@@ -46,7 +46,7 @@ struct Bench {
 };
 
 TEST_CASE("ART-22: an artifact is written as raw blocks and read by its CIDs through a gateway") {
-    const Bench bench;
+    const IpfsBench bench;
     const std::string location = bench.put();
     CHECK(location.starts_with("ipfs://bafkrei"));
     CHECK(location.find("api=") == std::string::npos);
@@ -63,7 +63,7 @@ TEST_CASE("ART-22: an artifact is written as raw blocks and read by its CIDs thr
 }
 
 TEST_CASE("ART-22: no block is used that has another hash, and one that is missing is not made up") {
-    Bench bench;
+    IpfsBench bench;
     const std::string location = bench.put();
     const std::string cid = encode_cid(crypto::sha256(as_bytes(std::string(kBlockBytes, 'b'))));
     bench.node.set_block(cid, std::string(kBlockBytes, 'c'));
@@ -80,7 +80,7 @@ TEST_CASE("ART-22: no block is used that has another hash, and one that is missi
 }
 
 TEST_CASE("ART-22: artifacts are listed, unpinned and pinned again, and a location takes more of them") {
-    const Bench bench;
+    const IpfsBench bench;
     const std::string location = bench.put() + "&api=" + bench.node.url();
     const auto store = bench.open(location);
     REQUIRE(store->list().size() == 1);

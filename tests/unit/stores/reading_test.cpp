@@ -82,17 +82,17 @@ TEST_CASE("ART-20: locations that fail in any way leave it to the others, and no
     const Stores stores(there);
     const std::vector<Oddity> oddities{
         {.cut_after = 1'000}, {.stall_after = 1'000}, {.stall_after = 0}, {.lie_at = 70'000}};
+    std::size_t next = 0;
     for (const Oddity& oddity : oddities) {
         const OddServer odd(there.file, oddity);
         // As a server of a worker, and as an S3 service.
         for (const std::string& bad : {odd.url(), "s3://bucket?endpoint=" + odd.url()}) {
-            for (const std::string& good : stores.locations) {
-                CAPTURE(bad);
-                CAPTURE(good);
-                const Target target;
-                REQUIRE(target.get(bad + " " + good).has_value());
-                CHECK(target.is_stored());
-            }
+            const std::string& good = stores.locations[next++ % stores.locations.size()];
+            CAPTURE(bad);
+            CAPTURE(good);
+            const Target target;
+            REQUIRE(target.get(bad + " " + good).has_value());
+            CHECK(target.is_stored());
         }
     }
     const Target target;

@@ -16,7 +16,7 @@ namespace {
 using test::FakeS3;
 
 /// A file, and a store that it is put into.
-struct Bench {
+struct S3Bench {
     FakeS3 server;
     test::TemporaryDirectory home;
     Hash256 name = crypto::sha256(as_bytes("name"));
@@ -45,7 +45,7 @@ RefusalKind refusal_of(const std::function<void()>& act) {
 }
 
 TEST_CASE("ART-21: an artifact is one object of a bucket, its hashes another, each signed") {
-    const Bench bench;
+    const S3Bench bench;
     const auto store = bench.open("/tasks");
     store->put({bench.name, true}, bench.file("leaves"), {});
     std::uint64_t written = 0;
@@ -83,7 +83,7 @@ TEST_CASE("ART-21: virtual style names the bucket before the endpoint's host") {
 }
 
 TEST_CASE("ART-21: a large artifact is sent in parts, and its upload ended when one cannot be sent") {
-    Bench bench;
+    S3Bench bench;
     const auto store = bench.open();
     const std::string large((std::size_t{33} << 20U) + 5, 'x');
     store->put({bench.name, false}, bench.file(large), {});
@@ -97,7 +97,7 @@ TEST_CASE("ART-21: a large artifact is sent in parts, and its upload ended when 
 }
 
 TEST_CASE("ART-21: a service that fails once is asked again, and one that refuses is named with what to do") {
-    Bench bench;
+    S3Bench bench;
     const auto store = bench.open();
     bench.server.fail_next(1);
     store->put({bench.name, false}, bench.file("bytes"), {});
@@ -107,7 +107,7 @@ TEST_CASE("ART-21: a service that fails once is asked again, and one that refuse
 }
 
 TEST_CASE("ART-21: a bucket is listed in pages, with pins, and artifacts are deleted with their hashes") {
-    const Bench bench;
+    const S3Bench bench;
     const auto store = bench.open("/p");
     const Hash256 second = crypto::sha256(as_bytes("second"));
     for (const Hash256& name : {bench.name, second}) {
@@ -130,7 +130,7 @@ TEST_CASE("ART-21: a bucket is listed in pages, with pins, and artifacts are del
 }
 
 TEST_CASE("ART-21: a directory keeps what the same requests put into it") {
-    const Bench bench;
+    const S3Bench bench;
     const auto root = bench.home.path() / "store";
     const auto store = open_store(DirectoryLocation{root.string()});
     store->put({bench.name, true}, bench.file("leaves"), {});
@@ -156,7 +156,7 @@ TEST_CASE("ART-21: a directory keeps what the same requests put into it") {
 }
 
 TEST_CASE("ART-20: a worker's server is only read from") {
-    const Bench bench;
+    const S3Bench bench;
     const auto store = open_store(ServerLocation{bench.server.endpoint()});
     CHECK(refusal_of([&] { store->put({bench.name, false}, bench.file("x"), {}); }) == RefusalKind::kUnable);
     CHECK(refusal_of([&] { static_cast<void>(store->list()); }) == RefusalKind::kUnable);

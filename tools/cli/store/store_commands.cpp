@@ -24,7 +24,8 @@ using nlohmann::json;
 
 struct StoreArguments {
     std::string directory;
-    std::vector<std::string> locations;
+    std::string location;                ///< of commands that take one
+    std::vector<std::string> locations;  ///< of those that take several
     std::vector<std::string> artifacts;
     std::string out;
     std::uint64_t older_than_h = 0;
@@ -32,7 +33,7 @@ struct StoreArguments {
     bool is_unpinning = false;
 };
 
-std::vector<Hash256> names_of(const StoreArguments& a) {
+std::vector<Hash256> artifact_names(const StoreArguments& a) {
     std::vector<Hash256> out;
     for (const std::string& text : a.artifacts) {
         out.push_back(decode_id<Hash256>(text, "artifact"));
@@ -40,7 +41,7 @@ std::vector<Hash256> names_of(const StoreArguments& a) {
     return out;
 }
 
-std::uint64_t unix_seconds() {
+std::uint64_t seconds_now() {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
 }
@@ -67,7 +68,7 @@ class Meter {
     std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();
 };
 
-json to_json(const stores::StoredEntry& entry) {
+json entry_json(const stores::StoredEntry& entry) {
     json out{
         {"artifact", to_hex(entry.artifact.view())}, {"size_bytes", entry.size_bytes}, {"is_pinned", entry.is_pinned}};
     out["written_s"] = entry.written_s ? json(*entry.written_s) : json(nullptr);
@@ -80,7 +81,7 @@ std::vector<artifacts::ContentStore::Entry> chosen(const artifacts::ContentStore
     if (a.artifacts.empty()) {
         return entries;
     }
-    const auto names = names_of(a);
+    const auto names = artifact_names(a);
     for (const Hash256& name : names) {
         if (!store.has(name)) {
             throw Failure(kExitNotFound, "not_found", a.directory + " has no artifact " + to_hex(name.view()));
@@ -92,7 +93,7 @@ std::vector<artifacts::ContentStore::Entry> chosen(const artifacts::ContentStore
     return entries;
 }
 
-std::string put_all(
+std::string put_chosen(
     const Session& session, const artifacts::ContentStore& store,
     const std::vector<artifacts::ContentStore::Entry>& entries, const std::string& location
 ) {
@@ -122,7 +123,7 @@ int run_put(const Session& session, const StoreArguments& a) {
     std::string all;
     with_store([&] {
         for (const std::string& location : a.locations) {
-            const std::string named = put_all(session, store, entries, location);
+            const std::string named = put_chosen(session, store, entries, location);
             written.push_back(named);
             all += (all.empty() ? "" : " ") + named;
         }
@@ -177,7 +178,7 @@ std::uint64_t size_at(const StoreArguments& a, const Hash256& name) {
 }
 
 int run_get(const Session& session, const StoreArguments& a) {
-    const Hash256 name = names_of(a).front();
+    const Hash256 name = artifact_names(a).front();
     const artifacts::ContentStore store(a.directory);
     std::optional<artifacts::StoredFile> file = store.get(name);
     with_store([&] {
@@ -211,11 +212,11 @@ int run_get(const Session& session, const StoreArguments& a) {
 
 int run_ls(const Session& session, const StoreArguments& a) {
     std::vector<stores::StoredEntry> entries;
-    with_store([&] { entries = open_argument(a.locations.front())->list(); });
+    with_store([&] { entries = open_argument(a.location)->list(); });
     json items = json::array();
     Table table({"artifact", "size>", "pinned"});
     for (const stores::StoredEntry& entry : entries) {
-        items.push_back(to_json(entry));
+        items.push_back(entry_json(entry));
         table.add({to_hex(entry.artifact.view()), size_text(entry.size_bytes), entry.is_pinned ? "yes" : ""});
     }
     session.print({{"artifacts", items}}, entries.empty() ? "nothing is there" : table.text());
@@ -223,9 +224,9 @@ int run_ls(const Session& session, const StoreArguments& a) {
 }
 
 int run_pin(const Session& session, const StoreArguments& a) {
-    const auto names = names_of(a);
+    const auto names = artifact_names(a);
     with_store([&] {
-        const auto store = open_argument(a.locations.front());
+        const auto store = open_argument(a.location);
         for (const Hash256& name : names) {
             session.progress((a.is_unpinning ? "unpinning " : "pinning ") + to_hex(name.view()));
             store->set_pinned(name, !a.is_unpinning);
@@ -240,10 +241,10 @@ int run_pin(const Session& session, const StoreArguments& a) {
 
 int run_gc(const Session& session, const StoreArguments& a) {
     std::vector<stores::StoredEntry> garbage;
-    const auto names = names_of(a);
+    const auto names = artifact_names(a);
     with_store([&] {
-        const auto store = open_argument(a.locations.front());
-        garbage = garbage_among(store->list(), unix_seconds(), a.older_than_h * 3'600, names);
+        const auto store = open_argument(a.location);
+        garbage = garbage_among(store->list(), seconds_now(), a.older_than_h * 3'600, names);
         for (const stores::StoredEntry& entry : garbage) {
             if (!a.is_dry) {
                 session.progress("deleting " + to_hex(entry.artifact.view()));
@@ -254,7 +255,7 @@ int run_gc(const Session& session, const StoreArguments& a) {
     json items = json::array();
     std::uint64_t bytes = 0;
     for (const stores::StoredEntry& entry : garbage) {
-        items.push_back(to_json(entry));
+        items.push_back(entry_json(entry));
         bytes += entry.size_bytes;
     }
     session.print(
@@ -299,13 +300,12 @@ int run_status(const Session& session, const StoreArguments& a) {
     return code;
 }
 
-void add_location(CLI::App& command, StoreArguments& a) {
-    command.add_option("location", a.locations, "As in dir:/PATH, s3://BUCKET/PREFIX?endpoint=URL or ipfs://CID")
-        ->required()
-        ->expected(1);
+void add_location_argument(CLI::App& command, StoreArguments& a) {
+    command.add_option("location", a.location, "As in dir:/PATH, s3://BUCKET/PREFIX?endpoint=URL or ipfs://CID")
+        ->required();
 }
 
-void add_writing(CLI::App& group, Session& session) {
+void add_store_writing(CLI::App& group, Session& session) {
     auto put = std::make_shared<StoreArguments>();
     CLI::App& command = *add_command(
         group, session, "put", "Write a store's artifacts to locations, and print what a task names", put, run_put
@@ -315,7 +315,7 @@ void add_writing(CLI::App& group, Session& session) {
     command.add_option("--to", put->locations, "Location; may be given several times")->required();
 }
 
-void add_reading(CLI::App& group, Session& session) {
+void add_store_reading(CLI::App& group, Session& session) {
     auto get = std::make_shared<StoreArguments>();
     CLI::App& command = *add_command(
         group, session, "get", "Fetch an artifact by its SHA-256 from any of several locations", get, run_get
@@ -330,19 +330,19 @@ void add_reading(CLI::App& group, Session& session) {
 
 void add_store_commands(CLI::App& app, Session& session) {
     CLI::App& group = *app.add_subcommand("store", "Artifacts in directories, S3 and IPFS")->require_subcommand(1);
-    add_writing(group, session);
-    add_reading(group, session);
+    add_store_writing(group, session);
+    add_store_reading(group, session);
     auto listed = std::make_shared<StoreArguments>();
-    add_location(*add_command(group, session, "ls", "List what lies at a location", listed, run_ls), *listed);
+    add_location_argument(*add_command(group, session, "ls", "List what lies at a location", listed, run_ls), *listed);
     auto pinned = std::make_shared<StoreArguments>();
     CLI::App& pin = *add_command(group, session, "pin", "Keep artifacts from being collected", pinned, run_pin);
-    add_location(pin, *pinned);
+    add_location_argument(pin, *pinned);
     pin.add_option("artifact", pinned->artifacts, "Their names, 64 hex digits each")->required();
     pin.add_flag("--unpin", pinned->is_unpinning, "Let them be collected instead");
     auto collected = std::make_shared<StoreArguments>();
     CLI::App& gc =
         *add_command(group, session, "gc", "Delete artifacts that are old and not pinned", collected, run_gc);
-    add_location(gc, *collected);
+    add_location_argument(gc, *collected);
     gc.add_option("artifact", collected->artifacts, "Only these; of IPFS, which knows no times, nothing else");
     gc.add_option("--older-than", collected->older_than_h, "Hours since they were written")
         ->check(CLI::Range(0, 1'000'000))
