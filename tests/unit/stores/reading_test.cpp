@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 using test::Oddity;
 using test::OddServer;
 
-/// An artifact of some MiB, and where it is downloaded to.
+/// An artifact of nine MiB, and where it is downloaded to.
 struct Target {
     test::TemporaryDirectory home;
     ContentStore store{home.path() / "fetched"};
@@ -28,7 +28,7 @@ struct Target {
     Hash256 hash = crypto::sha256(file);
 
     static Bytes bytes() {
-        Bytes out((3U << 20U) + 77);
+        Bytes out((9U << 20U) + 77);  // large enough to be hashed while it arrives
         for (std::size_t i = 0; i < out.size(); ++i) {
             out[i] = static_cast<std::uint8_t>((i * 2'654'435'761U) >> 13U);
         }
