@@ -7,8 +7,6 @@
 #include <cstring>
 #include <exception>
 #include <limits>
-#include <memory>
-#include <new>
 #include <vector>
 
 #include <arpa/inet.h>
@@ -16,6 +14,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <client/http/curl_call.hpp>
+#include <client/http/curl_handles.hpp>
+#include <client/http/http_call.hpp>
 #include <client/http/http_range.hpp>
 #include <client/http/resolve.hpp>
 
@@ -28,42 +29,14 @@ using std::chrono::milliseconds;
 
 constexpr int kRedirectsMax = 5;
 constexpr std::size_t kHeadMax = 64U << 10U;  // bytes of all header lines of an answer
+constexpr long kPieceBytes = 256L << 10;      // of a file, as the system hands it over
 constexpr milliseconds kLook{200};            // how soon a stop is noticed
-
-enum class Verb { kGet, kPost };
-
-template <auto Free>
-struct Freed {
-    template <class Handle>
-    void operator()(Handle* handle) const {
-        Free(handle);
-    }
-};
-using Easy = std::unique_ptr<CURL, Freed<curl_easy_cleanup>>;
-using Multi = std::unique_ptr<CURLM, Freed<curl_multi_cleanup>>;
-using List = std::unique_ptr<curl_slist, Freed<curl_slist_free_all>>;
 
 void initialise_once() {
     static const CURLcode kDone = curl_global_init(CURL_GLOBAL_DEFAULT);
     if (kDone != CURLE_OK) {
         throw NetError(std::string("libcurl cannot be initialised: ") + curl_easy_strerror(kDone));
     }
-}
-
-template <class Value>
-void set(CURL* easy, CURLoption option, Value value) {
-    if (const CURLcode code = curl_easy_setopt(easy, option, value); code != CURLE_OK) {
-        throw NetError(std::string("libcurl refuses an option: ") + curl_easy_strerror(code));
-    }
-}
-
-void append(List& list, const std::string& line) {
-    curl_slist* longer = curl_slist_append(list.get(), line.c_str());
-    if (longer == nullptr) {
-        throw std::bad_alloc();
-    }
-    static_cast<void>(list.release());  // `longer` owns what it held
-    list.reset(longer);
 }
 
 /// A part of a file that is asked for, and what takes it.
@@ -85,7 +58,7 @@ class Exchange {
     /// is received.
     Exchange(
         std::string text, const Url& url, const Part* part, const HttpLimits& limits, const HttpAccess& access,
-        const AddressRule& rule, Clock::time_point& deadline
+        const AddressRule& rule, const HttpCall& call, Clock::time_point& deadline
     )
         : text_(std::move(text)),
           url_(url),
@@ -93,6 +66,7 @@ class Exchange {
           limits_(limits),
           access_(access),
           rule_(rule),
+          call_(call),
           deadline_(deadline),
           easy_(curl_easy_init()) {
         if (!easy_) {
@@ -100,7 +74,7 @@ class Exchange {
         }
     }
 
-    HttpResponse send(Verb verb, const std::string& body) {
+    HttpResponse send() {
         const auto connect_span = std::min(
             limits_.connect_timeout.value_or(limits_.timeout), std::chrono::ceil<milliseconds>(deadline_ - Clock::now())
         );
@@ -114,12 +88,7 @@ class Exchange {
             pin_addresses(connect_deadline);
         }
         set(easy_.get(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(left_until(connect_deadline).count()));
-        if (verb == Verb::kPost) {
-            set(easy_.get(), CURLOPT_POST, 1L);
-            set(easy_.get(), CURLOPT_POSTFIELDS, body.data());
-            set(easy_.get(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-            append(headers_, "Content-Type: application/json");
-        }
+        configure_call(easy_.get(), call_, headers_, form_);
         set(easy_.get(), CURLOPT_HTTPHEADER, headers_.get());
         finish(run());
         long status = 0;
@@ -129,7 +98,8 @@ class Exchange {
         return {
             .status = static_cast<unsigned>(status),
             .content_type = type == nullptr ? "" : type,
-            .body = std::move(body_)};
+            .body = std::move(body_),
+            .fields = fields_of(easy_.get())};
     }
 
     /// Where the answer redirects to; empty if nowhere.
@@ -162,13 +132,18 @@ class Exchange {
             set(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(limits_.body_max));  // if it is announced
         }
         set(easy, CURLOPT_USERAGENT, "assay");
+        if (part_ != nullptr) {
+            set(easy, CURLOPT_BUFFERSIZE, kPieceBytes);  // a piece is written to a file at once
+        }
         set(easy, CURLOPT_NOSIGNAL, 1L);
         // A name server that does not answer is left to its thread.
         set(easy, CURLOPT_QUICK_EXIT, 1L);
         set(easy, CURLOPT_FRESH_CONNECT, 1L);
         set(easy, CURLOPT_FORBID_REUSE, 1L);
-        append(headers_, "Connection: close");
-        append(headers_, "Expect:");
+        if (!call_.signing) {  // libcurl would sign both, and send no empty field
+            append(headers_, "Connection: close");
+            append(headers_, "Expect:");
+        }
         if (part_ != nullptr && !part_->is_whole()) {
             range_ = std::to_string(part_->first) + "-" + (part_->last ? std::to_string(*part_->last) : "");
             set(easy, CURLOPT_RANGE, range_.c_str());
@@ -254,6 +229,7 @@ class Exchange {
             if (const CURLMsg* message = curl_multi_info_read(multi.get(), &queued); message != nullptr) {
                 return message->data.result;
             }
+            note_sent();
             const bool is_stopped = limits_.stop && limits_.stop();
             const auto now = Clock::now();
             const bool is_idle = limits_.idle_timeout && is_connected() && now >= heard_ + *limits_.idle_timeout;
@@ -263,6 +239,14 @@ class Exchange {
             curl_multi_poll(
                 multi.get(), nullptr, 0, static_cast<int>(std::min(left_until(deadline_), kLook).count()), nullptr
             );
+        }
+    }
+
+    void note_sent() {
+        curl_off_t sent = 0;
+        curl_easy_getinfo(easy_.get(), CURLINFO_SIZE_UPLOAD_T, &sent);
+        if (sent > sent_) {
+            received(static_cast<std::size_t>(sent - std::exchange(sent_, sent)));
         }
     }
 
@@ -391,16 +375,19 @@ class Exchange {
     const HttpLimits& limits_;
     const HttpAccess& access_;
     const AddressRule& rule_;  ///< may be empty: all addresses are allowed
+    const HttpCall& call_;
     Clock::time_point& deadline_;
     std::array<char, CURL_ERROR_SIZE> error_{};
     List headers_;
     List pins_;
+    Form form_;
     std::string range_;
     std::string body_;
     std::uint64_t body_bytes_ = 0;
     std::optional<std::uint64_t> offset_;  // in the file, of the next byte
     Clock::time_point heard_{};            // when a byte last arrived, or when the connection was there
     std::size_t head_ = 0;
+    curl_off_t sent_ = 0;
     bool is_ended_ = false;  // by the sink
     bool is_other_range_ = false;
     bool is_too_large_ = false;
@@ -409,16 +396,21 @@ class Exchange {
     Easy easy_;  // freed first, while what it refers to is there
 };
 
-/// A redirected POST is sent again only where the status demands the same method.
-bool is_followed(Verb verb, unsigned status) {
-    return status == 307 || status == 308 || (verb == Verb::kGet && status >= 301 && status <= 303);
+/// A redirected POST is sent again only where the status demands the same method. Who redirects decides where to: a
+/// token or a signature is for nobody but the server that was named.
+bool is_followed(const HttpCall& call, const HttpAccess& access, unsigned status) {
+    if (!access.bearer.empty() || call.signing || (call.method != "GET" && call.method != "POST")) {
+        return false;
+    }
+    return status == 307 || status == 308 || (call.method == "GET" && status >= 301 && status <= 303);
 }
 
 HttpResponse request(
-    Verb verb, std::string text, const std::string& body, const HttpLimits& limits, const AddressRule& rule,
-    const Part* part = nullptr, const HttpAccess& access = {}
+    const HttpCall& call, const HttpLimits& limits, const AddressRule& rule, const Part* part = nullptr,
+    const HttpAccess& access = {}
 ) {
     initialise_once();
+    std::string text = call.url;
     Clock::time_point deadline = Clock::now() + limits.timeout;
     bool was_https = false;
     for (int redirects = 0; redirects <= kRedirectsMax; ++redirects) {
@@ -430,11 +422,10 @@ HttpResponse request(
             throw NetError("redirected from https to " + text);
         }
         was_https = url->scheme == "https";
-        Exchange exchange(text, *url, part, limits, access, rule, deadline);
-        HttpResponse response = exchange.send(verb, body);
+        Exchange exchange(text, *url, part, limits, access, rule, call, deadline);
+        HttpResponse response = exchange.send();
         std::string next = exchange.location();
-        // Who redirects decides where to: a token is for nobody but the server that was named.
-        if (next.empty() || !is_followed(verb, response.status) || !access.bearer.empty()) {
+        if (next.empty() || !is_followed(call, access, response.status)) {
             return response;
         }
         text = std::move(next);
@@ -447,25 +438,38 @@ AddressRule rule_of(const HttpLimits& limits) { return limits.public_only ? is_p
 }  // namespace
 
 HttpResponse http_get(const std::string& url, const HttpLimits& limits, const HttpAccess& access) {
-    return request(Verb::kGet, url, {}, limits, rule_of(limits), nullptr, access);
+    return request({.url = url}, limits, rule_of(limits), nullptr, access);
 }
 
 HttpResponse http_get_where(const AddressRule& rule, const std::string& url, const HttpLimits& limits) {
-    return request(Verb::kGet, url, {}, limits, rule);
+    return request({.url = url}, limits, rule);
 }
 
 HttpResponse http_get_file(
     const std::string& url, std::uint64_t first, std::optional<std::uint64_t> last, const BodySink& sink,
     const HttpLimits& limits
 ) {
-    const Part part{.first = first, .last = last, .sink = sink};
-    return request(Verb::kGet, url, {}, limits, rule_of(limits), &part);
+    return http_call_file({.url = url}, first, last, sink, limits);
 }
 
 HttpResponse http_post(
     const std::string& url, const std::string& body, const HttpLimits& limits, const HttpAccess& access
 ) {
-    return request(Verb::kPost, url, body, limits, rule_of(limits), nullptr, access);
+    const HttpCall call{
+        .method = "POST", .url = url, .fields = {{"Content-Type", "application/json"}}, .body = as_bytes(body)};
+    return request(call, limits, rule_of(limits), nullptr, access);
+}
+
+HttpResponse http_call(const HttpCall& call, const HttpLimits& limits) {
+    return request(call, limits, rule_of(limits), nullptr, {.socket = call.socket});
+}
+
+HttpResponse http_call_file(
+    const HttpCall& call, std::uint64_t first, std::optional<std::uint64_t> last, const BodySink& sink,
+    const HttpLimits& limits
+) {
+    const Part part{.first = first, .last = last, .sink = sink};
+    return request(call, limits, rule_of(limits), &part, {.socket = call.socket});
 }
 
 }  // namespace assay::http

@@ -10,8 +10,11 @@
 #include <tests/fuzz/seeds.hpp>
 #include <core/keys/key_directory.hpp>
 #include <verifier/artifacts/dataset.hpp>
+#include <core/crypto/hash.hpp>
 #include <verifier/artifacts/foreign.hpp>
 #include <verifier/artifacts/safetensors.hpp>
+#include <verifier/stores/block_index.hpp>
+#include <verifier/stores/cid.hpp>
 #include <verifier/taskdir/parser_orders.hpp>
 #include <verifier/text/byte_alphabet.hpp>
 
@@ -109,6 +112,38 @@ void write_chunk_lists(const CorpusWriter& out) {
     out.write("chunk_list", "overflow", "18446744073709551616");
     out.write("chunk_list", "hashes", Bytes(64, 7));
     out.write("chunk_list", "zeros", Bytes(32));
+}
+
+void write_locations(const CorpusWriter& out) {
+    out.write("location", "server", "http://127.0.0.1:4000/");
+    out.write("location", "directory", "dir:/data/store");
+    out.write("location", "file", "file:///data");
+    out.write("location", "s3", "s3://bucket/tasks/1?endpoint=http://127.0.0.1:7070&region=eu-central-1&style=virtual");
+    out.write("location", "s3_twice", "s3://bucket?style=path&style=path");
+    out.write("location", "user", "s3://bucket?endpoint=http://key:secret@h");
+    const std::string cid = stores::encode_cid(crypto::sha256(as_bytes("block")));
+    out.write("location", "ipfs", "ipfs://" + cid + "?gateway=http://g:8080&api=http://a:5001");
+    out.write("location", "cid", cid);
+    out.write("location", "several", "http://h s3://bucket dir:/x");
+}
+
+void write_store_answers(const CorpusWriter& out) {
+    stores::BlockIndex index;
+    index.put({.artifact = Hash256{{1}}, .is_leaves = false, .size_bytes = 3, .lists = {Hash256{{2}}}});
+    index.put({.artifact = Hash256{{1}}, .is_leaves = true, .size_bytes = 0, .lists = {}});
+    out.write("store_answer", "index", stores::encode_block_index(index));
+    out.write(
+        "store_answer", "listing",
+        "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>"
+        "<Contents><Key>k</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>1</Size></Contents>"
+        "</ListBucketResult>"
+    );
+    out.write(
+        "store_answer", "upload",
+        "<InitiateMultipartUploadResult><UploadId>i</UploadId></InitiateMultipartUploadResult>"
+    );
+    out.write("store_answer", "error", "<Error><Code>c</Code><Message>m</Message></Error>");
+    out.write("store_answer", "nested", "<a><a><a><a/></a></a></a>");
 }
 
 void write_urls(const CorpusWriter& out) {
@@ -230,6 +265,8 @@ void write_file_seeds(const CorpusWriter& out) {
     write_chunk_lists(out);
     write_cells(out);
     write_urls(out);
+    write_locations(out);
+    write_store_answers(out);
     write_settings(out);
     write_calls(out);
     write_keys(out);

@@ -56,7 +56,8 @@ ROOMS = {
     "verifier/plan": (CORE + ["core/canonical", "verifier/compile/program"], [], True),
     "verifier/schedule": (CORE + ["core/canonical", "core/dispute", "verifier/compile/program", "verifier/plan"], [], True),
     "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program", "verifier/plan"], ["torch", "boost", "system"], False),
-    "verifier/artifacts": (RULES + ["client/http", "verifier/compile/program", "verifier/sandbox"], ["json", "system"], False),
+    "verifier/stores": (["core/base", "core/codec", "core/crypto", "client/http"], ["boost", "json", "system"], False),
+    "verifier/artifacts": (RULES + ["client/http", "verifier/compile/program", "verifier/sandbox", "verifier/stores"], ["json", "system"], False),
     "verifier/taskdir": (RULES + ["core/system", "verifier/compile/program", "verifier/compile/onnx", "verifier/artifacts", "verifier/sandbox", "verifier/text"], ["toml"], False),
     "verifier/parser": (CORE + ["core/dispute", "verifier/compile/onnx", "verifier/artifacts", "verifier/sandbox", "verifier/taskdir", "verifier/text"],
                         [], False),
@@ -68,7 +69,7 @@ ROOMS = {
                        [], False),
     "verifier/worker": (RULES + ["core/command", "core/keys", "core/system", "core/system/log", "core/system/metrics"] + CLIENT +
                         ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/group",
-                         "verifier/roles", "verifier/sandbox"],
+                         "verifier/roles", "verifier/sandbox", "verifier/stores"],
                         ["json", "cli11", "sqlite", "system"], False),
     "tools": (EVERYTHING, EVERYTHING, False),
     "tests": (EVERYTHING, EVERYTHING, False),

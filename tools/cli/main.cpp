@@ -78,6 +78,7 @@ int run(int argc, char** argv) {
     add_economics_command(app, session);
     add_plan_command(app, session);
     add_doctor_command(app, session);
+    add_store_commands(app, session);
     add_version_command(app, session);
     command::add_hidden_commands(app, "assay");
     const bool json = wants_json(argc, argv);

@@ -52,22 +52,17 @@ Result<Leaves, FetchError> fetch_leaves(
     FetchError error = FetchError::kUnreachable;
     bool has_answer = false;
     for (std::size_t i = sources.size(); i-- > 0;) {
-        try {
-            const std::uint64_t size = std::max<std::uint64_t>(leaves_bytes(types), 4'096);  // or a message
-            const auto response =
-                http::http_get(url_of(sources[i], artifact) + "/leaves", http_limits(limits, sources[i], size));
-            has_answer = true;
-            count(limits, response.body.size());
-            if (auto leaves = leaves_from(state, as_bytes(response.body))) {
+        const auto bytes = read_leaves(sources[i], artifact, leaves_bytes(types), limits);
+        if (bytes) {
+            count(limits, bytes->size());
+            if (auto leaves = leaves_from(state, as_bytes(*bytes))) {
                 return *std::move(leaves);
             }
-        } catch (const http::NetTooLarge&) {
-            has_answer = true;
-        } catch (const http::NetForbidden&) {
-            error = FetchError::kForbidden;
-        } catch (const http::NetError&) {
-            error = FetchError::kUnreachable;
         }
+        const bool is_silent =
+            !bytes && (bytes.error() == FetchError::kForbidden || bytes.error() == FetchError::kUnreachable);
+        has_answer = has_answer || !is_silent;
+        error = is_silent ? bytes.error() : error;
     }
     return Unexpected{has_answer ? FetchError::kMissing : error};
 }
@@ -212,19 +207,13 @@ class Download {
             }
             return !is_over_ && offset + piece.size() <= claim.end;
         };
-        try {
-            http::HttpLimits limits = http_limits(limits_, source, std::numeric_limits<std::uint64_t>::max());
-            limits.stop = [this] { return is_over_ || is_stopped(); };
-            const auto response = http::http_get_file(url_of(source, artifact_), claim.first, last, sink, limits);
-            if (response.status != 200 && response.status != 206) {
-                return FetchError::kMissing;
-            }
-            return is_wrong ? std::optional(FetchError::kMismatch) : std::nullopt;
-        } catch (const http::NetForbidden&) {
-            return FetchError::kForbidden;
-        } catch (const http::NetError&) {
-            return FetchError::kUnreachable;
+        http::HttpLimits limits = http_limits(limits_, source, std::numeric_limits<std::uint64_t>::max());
+        limits.stop = [this] { return is_over_ || is_stopped(); };
+        const auto done = read_from(source, {artifact_.name, false}, claim.first, last, sink, limits);
+        if (!done) {
+            return done.error();
         }
+        return is_wrong ? std::optional(FetchError::kMismatch) : std::nullopt;
     }
 
     std::uint64_t end_of_part_at(std::uint64_t offset) const {

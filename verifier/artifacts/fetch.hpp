@@ -12,6 +12,7 @@
 #include <core/base/result.hpp>
 #include <verifier/artifacts/reference.hpp>
 #include <verifier/artifacts/store.hpp>
+#include <verifier/stores/credentials.hpp>
 
 namespace assay::artifacts {
 
@@ -35,6 +36,8 @@ struct FetchLimits {
     /// Locations that may have any artifact, tried besides the one in its reference. They are the operator's choice, so
     /// `public_only` does not hold for them.
     std::vector<std::string> mirrors{};
+    /// What mirrors are asked with that want a signature.
+    std::optional<stores::Credentials> credentials{};
     const std::atomic<bool>* stop = nullptr;
     std::atomic<std::uint64_t>* checkpoint_bytes = nullptr;  ///< counts what arrives of checkpoints and their hashes
 };
@@ -45,7 +48,7 @@ struct NearbyState {
     StoredFile leaves;
 };
 
-/// Downloads the artifact from <location>/artifact/<name> into the store. What arrives goes straight to the disk.
+/// Downloads the artifact from its locations (ART-20) into the store. What arrives goes straight to the disk.
 /// ART-13: a connection that breaks after some progress is followed by another one, and what an earlier download has
 /// left is not transferred again. ART-14: the mirrors bring parts too. ART-7: the SHA-256 of the whole is verified; or,
 /// of a checkpoint, each part as it arrives by the hashes of its tiles (ART-16), and what is the same in one of

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -20,6 +21,8 @@ namespace {
 
 /// What a server that refuses may say.
 constexpr std::uint64_t kMessageBytes = 4'096;
+/// Where a store gives ranges only, chunks at most so far apart are read in one piece with what is between them.
+constexpr std::uint64_t kGapChunks = 64;
 
 /// The body of an answer with status 200.
 Result<std::string, FetchError> get_body(
@@ -47,8 +50,7 @@ Result<merkle::Tree, FetchError> fetch_tree(
 ) {
     FetchError error = FetchError::kMissing;
     for (std::size_t i = sources.size(); i-- > 0;) {
-        const auto body =
-            get_body(url_of(sources[i], artifact) + "/leaves", sources[i], limits, chunk_leaves_bytes(dataset.shape));
+        const auto body = read_leaves(sources[i], artifact, chunk_leaves_bytes(dataset.shape), limits);
         auto tree = body ? decode_chunk_leaves(dataset, as_bytes(*body)) : std::nullopt;
         if (tree) {
             return *std::move(tree);
@@ -128,11 +130,15 @@ class ChunkDownload {
     }
 
     Result<void, FetchError> request(const Source& source, std::span<const std::uint64_t> chunks) {
+        const std::string server = server_url_of(source, artifact_);
+        if (server.empty()) {
+            return request_ranges(source, chunks);
+        }
         std::uint64_t size_bytes = 0;
         for (const std::uint64_t chunk : chunks) {
             size_bytes += into_.size_of_chunk(chunk);
         }
-        const std::string url = url_of(source, artifact_) + "/chunks/" + encode_chunk_list(chunks);
+        const std::string url = server + "/chunks/" + encode_chunk_list(chunks);
         TRY_ASSIGN(const std::string body, get_body(url, source, limits_, size_bytes));
         ByteView bytes = as_bytes(body);
         if (bytes.size() != size_bytes) {
@@ -144,6 +150,43 @@ class ChunkDownload {
                 return Unexpected{FetchError::kMismatch};
             }
             bytes = bytes.subspan(size);
+        }
+        return {};
+    }
+
+    /// ART-21: of a store that knows no lists of chunks.
+    Result<void, FetchError> request_ranges(const Source& source, std::span<const std::uint64_t> chunks) {
+        while (!chunks.empty()) {
+            std::size_t count = 1;
+            while (count < chunks.size() && chunks[count] - chunks[count - 1] <= kGapChunks) {
+                ++count;
+            }
+            TRY(request_range(source, chunks.first(count)));
+            chunks = chunks.subspan(count);
+        }
+        return {};
+    }
+
+    Result<void, FetchError> request_range(const Source& source, std::span<const std::uint64_t> chunks) {
+        const std::uint64_t begin = chunks.front() * canonical::kChunkBytes;
+        const std::uint64_t end = chunks.back() * canonical::kChunkBytes + into_.size_of_chunk(chunks.back());
+        Bytes bytes;
+        const auto keep = [&](std::uint64_t offset, ByteView piece) {
+            const std::uint64_t from = std::max(offset, begin);
+            const std::uint64_t to = std::min(offset + piece.size(), end);
+            if (from < to) {
+                append(bytes, piece.subspan(from - offset, to - from));
+            }
+            return offset + piece.size() < end;
+        };
+        const auto bounds = http_limits(limits_, source, std::numeric_limits<std::uint64_t>::max());
+        TRY(read_from(source, {artifact_.name, false}, begin, end - 1, keep, bounds));
+        for (const std::uint64_t chunk : chunks) {
+            const std::uint64_t at = chunk * canonical::kChunkBytes - begin;
+            const std::uint64_t size = into_.size_of_chunk(chunk);
+            if (bytes.size() < at + size || !into_.put(chunk, ByteView(bytes).subspan(at, size))) {
+                return Unexpected{FetchError::kMismatch};
+            }
         }
         return {};
     }

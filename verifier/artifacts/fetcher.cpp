@@ -9,6 +9,7 @@
 
 #include <client/http/http.hpp>
 #include <core/base/assert.hpp>
+#include <verifier/stores/location.hpp>
 
 namespace assay::artifacts {
 namespace {
@@ -61,7 +62,9 @@ Fetcher::Key Fetcher::key_of(const Reference& artifact, bool of_chunks) {
 }
 
 std::string Fetcher::host_of(const Reference& artifact) {
-    const auto url = http::decode_url(artifact.location);
+    // Of several locations the first: whoever names others cannot have more than that one asked at the same time.
+    const auto named = stores::split_locations(artifact.location);
+    const auto url = named.empty() ? std::nullopt : http::decode_url(named.front());
     return url ? url->host + " " + url->port : artifact.location;
 }
 

@@ -10,6 +10,12 @@
 #include <core/base/assert.hpp>
 
 namespace assay::artifacts {
+namespace {
+
+/// From this size on a file is hashed while more of it arrives.
+constexpr std::uint64_t kHasherBytes = 8U << 20U;
+
+}  // namespace
 
 UncheckedParts::UncheckedParts(std::uint64_t size_bytes) {
     for (std::uint64_t end = 0; end < size_bytes;) {
@@ -44,6 +50,20 @@ PartialFile::PartialFile(const ContentStore& store, const Hash256& name, std::sh
     file_.resize(size_bytes_ + parts_.size());
     check_marked();
     done_ = static_cast<std::uint64_t>(std::count(parts_.begin(), parts_.end(), Part::kDone));
+    if (plan_->needs_hash() && size_bytes_ >= kHasherBytes) {
+        hasher_ = std::thread([this] { run_hasher(); });
+    }
+}
+
+PartialFile::~PartialFile() {
+    {
+        const std::lock_guard lock(mutex_);
+        is_over_ = true;
+    }
+    changed_.notify_all();
+    if (hasher_.joinable()) {
+        hasher_.join();
+    }
 }
 
 void PartialFile::check_marked() {
@@ -95,7 +115,7 @@ std::optional<PartialFile::Claim> PartialFile::claim(std::uint64_t bytes_max) {
 PartialFile::Written PartialFile::write(std::uint64_t offset, ByteView bytes) {
     ASSERT(!bytes.empty() && offset + bytes.size() <= size_bytes_);
     // Locked from the first byte to the mark: nobody else writes into a part that has been checked.
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     while (!bytes.empty()) {
         const std::uint64_t part = part_at(offset);
         if (parts_[part] == Part::kDone) {
@@ -111,6 +131,11 @@ PartialFile::Written PartialFile::write(std::uint64_t offset, ByteView bytes) {
                 return Written::kWrong;
             }
             mark_done(part);
+            if (hasher_.joinable()) {
+                changed_.notify_all();
+            } else {
+                hash_what_is_there(lock);
+            }
         }
     }
     return Written::kTaken;
@@ -121,22 +146,45 @@ void PartialFile::mark_done(std::uint64_t part) {
     file_.write_at(size_bytes_ + part, {&mark, 1});
     ++done_;
     parts_[part] = Part::kDone;
-    hash_what_is_there();
 }
 
-void PartialFile::hash_what_is_there() {
-    constexpr std::uint64_t kPartBytes = 256U << 10U;
-    if (!plan_->needs_hash()) {
-        return;
-    }
+bool PartialFile::is_next_there() const { return hashed_ < parts_.size() && parts_[hashed_] == Part::kDone; }
+
+void PartialFile::hash_what_is_there(std::unique_lock<std::mutex>& lock) {
     Bytes bytes;
-    for (; hashed_ < parts_.size() && parts_[hashed_] == Part::kDone; ++hashed_) {
-        const std::uint64_t end = plan_->ends()[hashed_];
-        for (std::uint64_t at = plan_->begin_of(hashed_); at < end; at += bytes.size()) {
-            bytes.resize(std::min(kPartBytes, end - at));
-            file_.read_at(at, bytes);
+    while (plan_->needs_hash() && !is_hashing_ && !is_over_ && is_next_there()) {
+        const std::uint64_t begin = plan_->begin_of(hashed_);
+        bytes.resize(plan_->ends()[hashed_] - begin);
+        is_hashing_ = true;
+        lock.unlock();
+        std::exception_ptr thrown;
+        try {
+            file_.read_at(begin, bytes);  // nobody writes into a part that is complete
             hash_.update(bytes);
+        } catch (...) {
+            thrown = std::current_exception();
         }
+        lock.lock();
+        is_hashing_ = false;
+        changed_.notify_all();
+        if (thrown) {
+            std::rethrow_exception(thrown);
+        }
+        ++hashed_;
+    }
+}
+
+void PartialFile::run_hasher() {
+    std::unique_lock lock(mutex_);
+    while (!is_over_ && !thrown_) {
+        try {
+            hash_what_is_there(lock);
+        } catch (...) {
+            thrown_ = std::current_exception();
+            changed_.notify_all();
+            return;
+        }
+        changed_.wait(lock, [this] { return is_over_ || is_next_there(); });
     }
 }
 
@@ -152,9 +200,16 @@ void PartialFile::release(const Claim& claim) {
 bool PartialFile::finish() {
     bool is_right = false;
     {
-        const std::lock_guard lock(mutex_);
+        std::unique_lock lock(mutex_);
         ASSERT(done_ == parts_.size());
-        hash_what_is_there();
+        if (hasher_.joinable()) {
+            changed_.wait(lock, [this] { return thrown_ || (!is_hashing_ && hashed_ == parts_.size()); });
+        } else {
+            hash_what_is_there(lock);
+        }
+        if (thrown_) {
+            std::rethrow_exception(thrown_);
+        }
         is_right = !plan_->needs_hash() || hash_.finish() == name_;
     }
     if (!is_right) {
@@ -162,13 +217,16 @@ bool PartialFile::finish() {
         return false;
     }
     file_.resize(size_bytes_);
-    file_.sync();
+    if (!plan_->needs_hash()) {
+        file_.sync();
+    }
     store_.adopt(path_, name_);
     return true;
 }
 
 void PartialFile::clear() {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !is_hashing_; });
     file_.resize(0);
     file_.resize(size_bytes_ + parts_.size());
     std::fill(parts_.begin(), parts_.end(), Part::kMissing);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include <core/base/bytes.hpp>
@@ -45,7 +48,7 @@ class UncheckedParts final : public PartPlan {
 /// An artifact that is being downloaded into a store, by one or more threads. It is divided into parts. The file has
 /// the artifact's bytes and, behind them, one byte for each part that says whether the part is complete. So a process
 /// that dies loses at most one part for each connection. Where a hash of the whole is needed, the file is hashed as far
-/// as it is complete from its beginning. Functions throw StoreError.
+/// as it is complete from its beginning, on a thread of its own if it is large. Functions throw StoreError.
 class PartialFile {
   public:
     /// Bytes first..end-1.
@@ -57,6 +60,7 @@ class PartialFile {
     /// Opens what an earlier attempt has left, or an empty file. Throws StoreError, also if somebody else downloads the
     /// same artifact into the store.
     PartialFile(const ContentStore& store, const Hash256& name, std::shared_ptr<const PartPlan> plan);
+    ~PartialFile();
     PartialFile(const PartialFile&) = delete;
     PartialFile& operator=(const PartialFile&) = delete;
 
@@ -76,8 +80,9 @@ class PartialFile {
     Written write(std::uint64_t offset, ByteView bytes);
     /// Gives back those parts of a claim that are not complete.
     void release(const Claim& claim);
-    /// Moves the complete file into the store. Returns false, and drops all bytes, if they are not the artifact's,
-    /// which cannot be where each part was checked.
+    /// Moves the complete file into the store. A file that its SHA-256 names is verified whenever it is read, so it is
+    /// not waited for until it is on the disk: after a power cut it may have to be fetched again. Returns false, and
+    /// drops all bytes, if they are not the artifact's, which cannot be where each part was checked.
     bool finish();
     /// Drops all bytes.
     void clear();
@@ -88,7 +93,11 @@ class PartialFile {
     void mark_done(std::uint64_t part);
     /// Of parts that an earlier process has marked: a crash may have kept the mark and not the bytes.
     void check_marked();
-    void hash_what_is_there();
+    /// Hashes the parts that are complete from the beginning on. `lock` holds `mutex_`, which is free while bytes are
+    /// read and hashed.
+    void hash_what_is_there(std::unique_lock<std::mutex>& lock);
+    bool is_next_there() const;
+    void run_hasher();
     /// The part with this byte.
     std::uint64_t part_at(std::uint64_t offset) const;
 
@@ -102,7 +111,12 @@ class PartialFile {
     std::vector<Part> parts_;  ///< the file has them with kClaimed as kMissing
     std::uint64_t done_ = 0;
     std::uint64_t hashed_ = 0;  ///< parts
-    crypto::Sha256 hash_;
+    crypto::Sha256 hash_;       ///< of whoever has set `is_hashing_`
+    bool is_hashing_ = false;
+    bool is_over_ = false;
+    std::exception_ptr thrown_;  ///< by the hasher
+    std::condition_variable changed_;
+    std::thread hasher_;  ///< not started for small files
 };
 
 }  // namespace assay::artifacts

@@ -2,24 +2,39 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <client/http/http.hpp>
 #include <contracts/transaction/transaction.hpp>
 #include <verifier/artifacts/fetch.hpp>
+#include <verifier/stores/store.hpp>
 
 namespace assay::artifacts {
 
-/// A server that may have an artifact.
+/// A place that may have an artifact. Used by one thread at a time.
 struct Source {
     std::string location;
     bool public_only = false;
+    std::shared_ptr<stores::Store> store{};  ///< null: `refusal` says why
+    FetchError refusal = FetchError::kUnreachable;
 };
-/// The location of the reference, then the mirrors.
+/// ART-20: the locations of the reference, then the mirrors. Only the mirrors, and locations that are mirrors too, are
+/// asked with the operator's credentials and without `public_only`.
 std::vector<Source> sources_of(const Reference& artifact, const FetchLimits& limits);
-/// ART-6: where the source has the artifact.
-std::string url_of(const Source& source, const Reference& artifact);
+/// ART-6: where a server has the artifact; empty if the source is of another kind.
+std::string server_url_of(const Source& source, const Reference& artifact);
 http::HttpLimits http_limits(const FetchLimits& limits, const Source& source, std::uint64_t body_max);
+
+/// Hands over bytes of an artifact, or of the hashes beside it, as Store::read() does.
+Result<void, FetchError> read_from(
+    const Source& source, const stores::ObjectName& object, std::uint64_t first, std::optional<std::uint64_t> last,
+    const http::BodySink& sink, const http::HttpLimits& limits
+);
+/// The hashes beside an artifact. Fails with kMismatch if they have more than `size_max` bytes.
+Result<std::string, FetchError> read_leaves(
+    const Source& source, const Reference& artifact, std::uint64_t size_max, const FetchLimits& limits
+);
 
 }  // namespace assay::artifacts

@@ -13,8 +13,8 @@
 namespace assay::artifacts {
 
 /// A store of files, each under the name of an artifact: its SHA-256, or a checkpoint's name (ART-10). A file appears
-/// under its name only when it is complete and on disk; a crash leaves at most temporary files, which the next open
-/// removes, and downloads that can be resumed (PartialFile). Thread-safe; used by one process at a time.
+/// under its name only when it is complete, and on disk unless get() verifies it; a crash leaves at most temporary
+/// files, which the next open removes, and resumable downloads (PartialFile). Thread-safe; one process at a time.
 class ContentStore {
   public:
     struct Entry {

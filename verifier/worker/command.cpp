@@ -17,7 +17,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <client/http/http.hpp>
 #include <client/rpc_client.hpp>
 #include <core/command/hidden_commands.hpp>
 #include <core/crypto/address.hpp>
@@ -33,6 +32,7 @@
 #include <verifier/worker/failure.hpp>
 #include <verifier/worker/offers.hpp>
 #include <verifier/worker/segment_check.hpp>
+#include <verifier/worker/store_options.hpp>
 #include <verifier/worker/worker.hpp>
 
 namespace assay::worker {
@@ -158,21 +158,6 @@ void add_listen(CLI::App& command, Arguments& args) {
         ->capture_default_str();
 }
 
-void add_sources(CLI::App& command, Arguments& args) {
-    command
-        .add_option(
-            "--artifact-source", args.worker.artifact_sources,
-            "A server that may have any artifact, asked besides the one that the chain names, as in http://host:4000; "
-            "may be given several times"
-        )
-        ->check(CLI::Validator(
-            [](std::string& text) {
-                return http::decode_url(text) ? std::string() : "\"" + text + "\" is no http:// or https:// URL";
-            },
-            "URL"
-        ));
-}
-
 /// What stays of tasks that are over, and what is shown to Prometheus.
 void add_keeping(CLI::App& command, Arguments& args) {
     constexpr double kHoursMax = 1e6;
@@ -244,7 +229,8 @@ void add_role(CLI::App& command, Arguments& args) {
         "chooses the "
         "address"
     );
-    add_sources(command, args);
+    add_source_options(command, args.worker.artifact_sources);
+    add_publish_option(command, args.worker.publish);
     command.add_option("--cache-max", args.worker.cache_bytes, "Disk space for artifacts of others, e.g. 64GiB")
         ->transform(CLI::AsSizeValue(false))
         ->default_str("64GiB");
@@ -423,7 +409,7 @@ void add_tools(CLI::App& app, Arguments& args) {
     add_listen(*serve, args);
     auto* replay = app.add_subcommand("replay", "Execute one segment again: no account, no stake, no node");
     add_common(*replay, args);
-    add_sources(*replay, args);
+    add_source_options(*replay, args.worker.artifact_sources);
     add_engine(*replay, args);
     replay->add_option("--records", args.records, "The segment's records, as `assay verify segment` writes them")
         ->required();

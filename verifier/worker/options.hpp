@@ -36,7 +36,8 @@ struct WorkerOptions {
     std::uint64_t cost_per_hour_grains = 0;                 ///< cost of an hour on this machine
     std::uint32_t least_profit_percent = 10;                ///< minimum profit in percent of a task's cost
     bool allow_private_addresses = false;                   ///< also fetch from private network addresses
-    std::vector<std::string> artifact_sources{};            ///< URLs of servers that may have any artifact (ART-14)
+    std::vector<std::string> artifact_sources{};            ///< locations that may have any artifact (ART-14)
+    std::vector<std::string> publish{};                     ///< locations that checkpoints are written to (ART-20)
     std::uint64_t cache_bytes = std::uint64_t{64} << 30U;   ///< quota for fetched artifacts
     std::uint64_t reserve_bytes = std::uint64_t{1} << 30U;  ///< disk space kept free for disputes
     engine::EngineOptions engine;

@@ -23,6 +23,7 @@
 #include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/group_training.hpp>
 #include <verifier/worker/offers.hpp>
+#include <verifier/worker/publisher.hpp>
 #include <verifier/worker/seating.hpp>
 #include <verifier/worker/together.hpp>
 #include <verifier/worker/trainer.hpp>
@@ -250,8 +251,16 @@ class Solver final : public Role {
         if (stored.diverged_at) {
             return declare_divergence(task, stored);
         }
+        const auto published =
+            context_.publisher ? context_.publisher->publish(stored.artifact) : std::optional(std::string());
+        if (!published) {
+            return false;  // posted when it is where it is said to be
+        }
         const bool posted = context_.chain.send(contracts::PostCheckpoint{
-            .task = task.id, .index = index, .state_root = stored.state_root, .location = context_.artifacts_url});
+            .task = task.id,
+            .index = index,
+            .state_root = stored.state_root,
+            .location = context_.artifacts_url + (published->empty() ? "" : " " + *published)});
         if (posted) {
             context_.reporter.event(
                 {{"event", "checkpoint"},

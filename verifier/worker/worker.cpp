@@ -16,13 +16,16 @@
 #include <contracts/state/members.hpp>
 #include <verifier/artifacts/fetcher.hpp>
 #include <verifier/artifacts/server.hpp>
+#include <verifier/stores/credentials.hpp>
 #include <verifier/worker/contributor.hpp>
 #include <verifier/worker/earnings_watch.hpp>
+#include <verifier/worker/failure.hpp>
 #include <verifier/worker/idle_watch.hpp>
 #include <verifier/worker/losses.hpp>
 #include <verifier/worker/metrics_service.hpp>
 #include <verifier/worker/readiness.hpp>
 #include <verifier/worker/link_desk.hpp>
+#include <verifier/worker/publisher.hpp>
 #include <verifier/worker/seat_desk.hpp>
 #include <verifier/worker/store_keeper.hpp>
 #include <verifier/worker/told.hpp>
@@ -346,6 +349,14 @@ std::unique_ptr<Role> make_role(Mode mode, WorkerContext& context) {
     }
 }
 
+std::optional<stores::Credentials> store_credentials() {
+    try {
+        return stores::credentials_of_environment();
+    } catch (const std::runtime_error& error) {
+        throw FileError(error.what());
+    }
+}
+
 /// Works in the role until the worker is told to stop. The node has been checked.
 void serve_and_work(WorkerContext& context, const crypto::SecretKey& key, artifacts::ArtifactServer& server) {
     const WorkerOptions& options = context.options;
@@ -396,6 +407,7 @@ int run_worker(
     artifacts::FetcherOptions fetching;
     fetching.limits.public_only = !options.allow_private_addresses;
     fetching.limits.mirrors = options.artifact_sources;
+    fetching.limits.credentials = store_credentials();
     artifacts::Fetcher fetcher(store, cache, fetching);
     Chain chain(options.node, options.home, options.pins, key, reporter);
     SeatDesk seats;
@@ -407,6 +419,16 @@ int run_worker(
         answer = answer ? answer : losses.answer(request);
         return answer ? answer : links.answer(request);
     });
+    if (!Publisher::fits(server->url(), options.publish)) {
+        throw UsageError(
+            "the chain has 256 characters for a checkpoint's locations, which " + server->url() +
+            " and those of --publish exceed together, or there are more than eight: name fewer or shorter ones"
+        );
+    }
+    std::optional<Publisher> publisher;
+    if (!options.publish.empty()) {
+        publisher.emplace(store, reporter, options.publish, fetching.limits.credentials);
+    }
     const Metered metered(options, key.account(), reporter, store, cache.store());
     WorkerContext context{
         .options = options,
@@ -422,7 +444,8 @@ int run_worker(
         .links = &links,
         .statements = &statements,
         .metrics = metered.metrics(),
-        .losses = &losses};
+        .losses = &losses,
+        .publisher = publisher ? &*publisher : nullptr};
     if (await_node(context)) {
         serve_and_work(context, key, *server);
     }

@@ -25,6 +25,7 @@ inline constexpr std::chrono::milliseconds kPoll{1'000};
 
 class LinkDesk;
 class Losses;
+class Publisher;
 class SeatDesk;
 class ToldByTask;
 class WorkerMetrics;
@@ -53,6 +54,7 @@ struct WorkerContext {
     ToldByTask* statements = nullptr;  ///< what they told this one; likewise
     WorkerMetrics* metrics = nullptr;  ///< null unless somebody asked for metrics
     Losses* losses = nullptr;          ///< never null while a solver works
+    Publisher* publisher = nullptr;    ///< null unless checkpoints are to be written to stores
 
     /// Starts fetching a task's artifacts in the background. Does nothing if they are loaded or known to be unusable.
     /// With `segment`, of the dataset only the rows of that segment are fetched (ART-19).

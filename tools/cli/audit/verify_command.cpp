@@ -21,6 +21,7 @@
 #include <tools/cli/common/arguments.hpp>
 #include <tools/cli/audit/segment_records.hpp>
 #include <tools/cli/common/table.hpp>
+#include <verifier/stores/location.hpp>
 #include <contracts/state/members.hpp>
 #include <core/system/process.hpp>
 
@@ -141,7 +142,11 @@ std::vector<std::string> other_locations(client::RpcClient& rpc, const contracts
     std::vector<std::string> out;
     for (const std::uint32_t index : contracts::latest_checkpoints(task)) {
         if (const auto checkpoint = rpc.checkpoint(task.id, index)) {
-            out.push_back(checkpoint->location);
+            for (const std::string& location : stores::split_locations(checkpoint->location)) {
+                if (stores::decode_location(location)) {
+                    out.push_back(location);
+                }
+            }
         }
     }
     return out;

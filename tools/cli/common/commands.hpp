@@ -34,6 +34,7 @@ void add_demo_command(CLI::App& app, Session& session);
 void add_economics_command(CLI::App& app, Session& session);
 void add_plan_command(CLI::App& app, Session& session);
 void add_doctor_command(CLI::App& app, Session& session);
+void add_store_commands(CLI::App& app, Session& session);
 void add_version_command(CLI::App& app, Session& session);
 
 }  // namespace assay::cli

@@ -20,6 +20,7 @@
 #include <tools/cli/task/task_lint.hpp>
 #include <tools/cli/task/task_losses.hpp>
 #include <tools/cli/task/task_text.hpp>
+#include <tools/cli/store/store_text.hpp>
 #include <verifier/artifacts/server.hpp>
 
 namespace assay::cli {
@@ -92,6 +93,7 @@ void check_work_of(const Session& session, const TaskArguments& a, const contrac
 
 int run_submit(const Session& session, const TaskArguments& a) {
     check_before_submitting(session, a);
+    check_locations(a.location);
     artifacts::ContentStore store(a.store);
     const contracts::TaskSpec spec = taskdir::pack_task(a.directory, store, a.location);
     check_work_of(session, a, spec);
@@ -252,7 +254,12 @@ void add_task_commands(CLI::App& app, Session& session) {
     CLI::App& submit = add("submit", "Build a task's artifacts and submit it", submitted, run_submit);
     submit.add_option("directory", submitted->directory, "The directory with task.toml")->required();
     submit.add_option("--store", submitted->store, "Where the artifacts go; made when missing")->required();
-    submit.add_option("--location", submitted->location, "The URL at which the store is served")->required();
+    submit
+        .add_option(
+            "--location", submitted->location,
+            "Where the store is served or was put: a location, or several between spaces"
+        )
+        ->required();
     submit.add_flag("--force", submitted->force, "Submit what `task lint` calls wrong, where it can be packed");
     submitted->signing = add_signing_options(submit);
     auto served = std::make_shared<TaskArguments>();

@@ -12,6 +12,7 @@
 #include <tools/cli/task/task_estimate.hpp>
 #include <tools/cli/task/task_lint.hpp>
 #include <tools/cli/task/task_text.hpp>
+#include <tools/cli/store/store_text.hpp>
 
 /// What can be done with a task directory and no node.
 namespace assay::cli {
@@ -40,6 +41,7 @@ int run_estimate(const Session& session, const TaskDirectoryArguments& a) {
 }
 
 int run_pack(const Session& session, const TaskDirectoryArguments& a) {
+    check_locations(a.location);
     artifacts::ContentStore store(a.store);
     const contracts::TaskSpec spec = taskdir::pack_task(a.directory, store, a.location);
     session.print(to_json(spec), spec_text(spec) + "the artifacts are in " + a.store);
@@ -83,7 +85,9 @@ void add_task_directory_commands(CLI::App& group, Session& session) {
     CLI::App& pack =
         add_for_directory(group, session, "pack", "Build a task's artifacts without submitting it", a, run_pack);
     pack.add_option("--store", a->store, "Where the artifacts go; made when missing")->required();
-    pack.add_option("--location", a->location, "The URL at which the store is served");
+    pack.add_option(
+        "--location", a->location, "Where the store is served or was put: a location, or several between spaces"
+    );
 }
 
 }  // namespace assay::cli

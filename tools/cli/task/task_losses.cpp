@@ -13,6 +13,7 @@
 #include <tools/cli/common/session.hpp>
 #include <tools/cli/common/table.hpp>
 #include <verifier/artifacts/foreign.hpp>
+#include <verifier/stores/location.hpp>
 
 namespace assay::cli {
 namespace {
@@ -65,10 +66,12 @@ std::map<std::uint32_t, LossOf> fetch_losses(client::RpcClient& rpc, const contr
     std::set<std::string> asked;
     for (const std::uint32_t index : contracts::latest_checkpoints(*task)) {
         const auto checkpoint = rpc.checkpoint(id, index);
-        if (!checkpoint || !asked.insert(checkpoint->location).second) {
+        // Solvers alone serve losses; a checkpoint may lie in stores besides.
+        const std::string server = checkpoint ? stores::server_among(checkpoint->location) : "";
+        if (server.empty() || !asked.insert(server).second) {
             continue;
         }
-        const auto losses = ask(checkpoint->location, *task);
+        const auto losses = ask(server, *task);
         if (!losses) {
             why += (why.empty() ? "" : "; ") + losses.error();
             continue;

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/stores/s3_answers.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <sstream>
+#include <utility>
+
+#include <boost/property_tree/ptree.hpp>
+#include <boost/property_tree/xml_parser.hpp>
+
+namespace assay::stores {
+namespace {
+
+namespace pt = boost::property_tree;
+constexpr std::size_t kAnswerMax = 8U << 20U;
+/// Elements within elements that any of the answers has, with room for more: the parser calls itself for each.
+constexpr std::size_t kDepthMax = 64;
+
+bool is_shallow(const std::string& xml) {
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i + 1 < xml.size(); ++i) {
+        if (xml[i] == '<' && xml[i + 1] == '/') {
+            depth -= depth > 0 ? 1 : 0;
+        } else if (xml[i] == '<' && xml[i + 1] != '?' && xml[i + 1] != '!' && ++depth > kDepthMax) {
+            return false;
+        } else if (xml[i] == '/' && xml[i + 1] == '>') {
+            depth -= depth > 0 ? 1 : 0;
+        }
+    }
+    return true;
+}
+
+/// The root element if it has this name.
+std::optional<pt::ptree> root_of(const std::string& xml, const std::string& name) {
+    if (xml.size() > kAnswerMax || !is_shallow(xml)) {
+        return std::nullopt;
+    }
+    try {
+        std::istringstream in(xml);
+        pt::ptree tree;
+        pt::read_xml(in, tree, pt::xml_parser::trim_whitespace);
+        const auto found = tree.find(name);
+        return found == tree.not_found() ? std::nullopt : std::optional(found->second);
+    } catch (const pt::xml_parser_error&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> decode_s3_time(const std::string& text) {
+    int year = 0;
+    unsigned month = 0;
+    unsigned day = 0;
+    unsigned hour = 0;
+    unsigned minute = 0;
+    unsigned second = 0;
+    if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2u:%2u:%2u", &year, &month, &day, &hour, &minute, &second) != 6) {
+        return std::nullopt;
+    }
+    const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
+    if (!date.ok() || hour > 23 || minute > 59 || second > 60) {
+        return std::nullopt;
+    }
+    const auto at = std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+                    std::chrono::seconds(second);
+    const auto count = std::chrono::duration_cast<std::chrono::seconds>(at.time_since_epoch()).count();
+    return count < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(count));
+}
+
+std::optional<S3Listing> decode_s3_listing(const std::string& xml) {
+    const auto root = root_of(xml, "ListBucketResult");
+    if (!root) {
+        return std::nullopt;
+    }
+    S3Listing out;
+    for (const auto& [name, item] : *root) {
+        if (name != "Contents") {
+            continue;
+        }
+        const auto size = item.get_optional<std::uint64_t>("Size");
+        if (!size) {
+            return std::nullopt;
+        }
+        out.objects.push_back(
+            {.key = item.get("Key", ""), .size_bytes = *size, .written_s = decode_s3_time(item.get("LastModified", ""))}
+        );
+    }
+    if (root->get("IsTruncated", "false") == "true") {
+        out.next = root->get("NextContinuationToken", "");
+        if (out.next.empty()) {
+            return std::nullopt;
+        }
+    }
+    return out;
+}
+
+std::optional<std::string> decode_s3_upload_id(const std::string& xml) {
+    const auto root = root_of(xml, "InitiateMultipartUploadResult");
+    std::string id = root ? root->get("UploadId", "") : "";
+    return id.empty() ? std::nullopt : std::optional(std::move(id));
+}
+
+std::optional<std::string> decode_s3_error(const std::string& xml) {
+    const auto root = root_of(xml, "Error");
+    if (!root) {
+        return std::nullopt;
+    }
+    return root->get("Code", "") + ": " + root->get("Message", "");
+}
+
+}  // namespace assay::stores

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include <core/crypto/hash.hpp>
+#include <verifier/stores/kinds.hpp>
+#include <verifier/stores/s3_answers.hpp>
+
+namespace assay::stores {
+namespace {
+
+/// What one request of a multipart upload carries, unless there would be more parts than services take.
+constexpr std::uint64_t kPartBytes = 16U << 20U;
+constexpr std::uint64_t kPartsMax = 10'000;
+constexpr int kAttempts = 3;
+constexpr std::chrono::milliseconds kPause{200};  // before the second attempt; the third waits for twice as long
+
+/// RFC 3986: what is no unreserved character, as a signature wants it in a query.
+std::string escaped(std::string_view text) {
+    constexpr std::string_view kHex = "0123456789ABCDEF";
+    std::string out;
+    for (const char c : text) {
+        const bool is_plain = ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') || c == '-' ||
+                              c == '.' || c == '_' || c == '~';
+        const auto byte = static_cast<unsigned char>(c);
+        out += is_plain ? std::string(1, c) : std::string{'%', kHex[byte >> 4U], kHex[byte & 15U]};
+    }
+    return out;
+}
+
+/// The URL of the bucket, without a slash at its end.
+std::string url_of_bucket(const S3Location& at) {
+    const std::string endpoint = at.endpoint.empty() ? "https://s3." + at.region + ".amazonaws.com" : at.endpoint;
+    if (at.style == S3Location::Style::kPath) {
+        return endpoint + "/" + at.bucket;
+    }
+    const std::size_t host = endpoint.find("://") + 3;
+    return endpoint.substr(0, host) + at.bucket + "." + endpoint.substr(host);
+}
+
+class S3Store final : public Store {
+  public:
+    S3Store(const S3Location& at, const std::optional<Credentials>& credentials)
+        : Store(encode_location(at)),
+          at_(at),
+          credentials_(credentials),
+          bucket_(url_of_bucket(at)),
+          prefix_(at.prefix.empty() ? "" : at.prefix + "/") {}
+
+    ReadEnd read(
+        const ObjectName& object, std::uint64_t first, std::optional<std::uint64_t> last, const http::BodySink& sink,
+        const http::HttpLimits& limits
+    ) override {
+        return read_url(call("GET", path_of(object)), first, last, sink, limits);
+    }
+
+    std::optional<std::uint64_t> size_of(const ObjectName& object, const http::HttpLimits& limits) override {
+        return size_at_url(call("GET", path_of(object)), limits);
+    }
+
+    void put(const ObjectName& object, const std::filesystem::path& file, const Progress& progress) override {
+        std::ifstream in(file, std::ios::binary);
+        std::error_code error;
+        const std::uint64_t size_bytes = std::filesystem::file_size(file, error);
+        if (!in || error) {
+            throw StoreRefused(RefusalKind::kMissing, "cannot read " + file.string());
+        }
+        const auto note = [&](std::uint64_t bytes) {
+            if (progress) {
+                progress(bytes);
+            }
+        };
+        if (size_bytes <= kPartBytes) {
+            send("PUT", path_of(object), "", next_part(in, file, size_bytes));
+            note(size_bytes);
+            return;
+        }
+        put_in_parts(in, file, path_of(object), size_bytes, note);
+    }
+
+    std::vector<StoredEntry> list() override {
+        std::map<Hash256, StoredEntry> found;
+        std::set<Hash256> pinned;
+        std::string token;
+        do {
+            // The parameters in the order of their names, as the signature has them.
+            const std::string query = (token.empty() ? "" : "continuation-token=" + escaped(token) + "&") +
+                                      "list-type=2&prefix=" + escaped(prefix_);
+            const auto listing = decode_s3_listing(send("GET", "", query, {}).body);
+            if (!listing) {
+                throw StoreRefused(RefusalKind::kRefused, location() + ": the service's list is not what S3 answers");
+            }
+            for (const S3Object& object : listing->objects) {
+                note(object, found, pinned);
+            }
+            token = listing->next;
+        } while (!token.empty());
+        std::vector<StoredEntry> out;
+        for (auto& [artifact, entry] : found) {
+            entry.is_pinned = pinned.contains(artifact);
+            out.push_back(entry);
+        }
+        return out;
+    }
+
+    void set_pinned(const Hash256& artifact, bool is_pinned) override {
+        if (is_pinned) {
+            send("PUT", pin_path_of(artifact), "", to_bytes("pinned\n"));
+        } else {
+            send("DELETE", pin_path_of(artifact), "", {});
+        }
+    }
+
+    void remove(const Hash256& artifact) override {
+        send("DELETE", path_of({artifact, true}), "", {});
+        send("DELETE", path_of({artifact, false}), "", {});
+    }
+
+  private:
+    /// `name` is below the prefix; empty: the bucket itself.
+    http::HttpCall call(
+        const std::string& method, const std::string& name, const std::string& query = "", ByteView body = {}
+    ) const {
+        http::HttpCall out{.method = method, .url = bucket_ + "/" + (name.empty() ? "" : prefix_ + name), .body = body};
+        out.url += query.empty() ? "" : "?" + query;
+        if (!body.empty()) {
+            out.fields.emplace_back("Content-Type", "application/octet-stream");
+        }
+        if (credentials_) {
+            out.signing = http::HttpSigning{
+                .key_id = credentials_->key_id,
+                .secret = credentials_->secret,
+                .session_token = credentials_->session_token,
+                .region = at_.region,
+                .payload_sha256 = to_hex(crypto::sha256(body).view())};
+        }
+        return out;
+    }
+
+    /// Makes a request, anew if nobody answered or the service says that it has a problem.
+    http::HttpResponse send(
+        const std::string& method, const std::string& name, const std::string& query, const Bytes& body
+    ) const {
+        for (int attempt = 1;; ++attempt) {
+            try {
+                auto answer = http::http_call(call(method, name, query, body), limits());
+                const bool is_missing = answer.status == 404 && method == "DELETE";
+                if (answer.status / 100 == 2 || is_missing) {
+                    return answer;
+                }
+                if (answer.status / 100 != 5 || attempt == kAttempts) {
+                    refuse(method, name, answer);
+                }
+            } catch (const http::NetError&) {
+                if (attempt == kAttempts || is_stopped()) {
+                    throw;
+                }
+            }
+            std::this_thread::sleep_for(kPause * attempt);
+        }
+    }
+
+    [[noreturn]] void refuse(const std::string& method, const std::string& name, const http::HttpResponse& answer)
+        const {
+        const auto said = decode_s3_error(answer.body);
+        std::string text = location() + ": the service refuses " + method + " of " +
+                           (name.empty() ? "the bucket" : "\"" + prefix_ + name + "\"") + " with status " +
+                           std::to_string(answer.status) + (said ? " (" + *said + ")" : "");
+        if (answer.status == 401 || answer.status == 403) {
+            text += credentials_ ? "; do the credentials belong to this service, and may they do this?"
+                                 : "; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SHARED_CREDENTIALS_FILE";
+            throw StoreRefused(RefusalKind::kCredentials, text);
+        }
+        if (answer.status == 404) {
+            throw StoreRefused(RefusalKind::kMissing, text + "; does the bucket exist?");
+        }
+        throw StoreRefused(RefusalKind::kRefused, text);
+    }
+
+    static Bytes next_part(std::ifstream& in, const std::filesystem::path& file, std::uint64_t size_bytes) {
+        Bytes out(size_bytes);
+        in.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(size_bytes));
+        if (static_cast<std::uint64_t>(in.gcount()) != size_bytes) {
+            throw StoreRefused(RefusalKind::kRefused, file.string() + " became shorter while it was read");
+        }
+        return out;
+    }
+
+    /// An upload that is given up is ended, so that its parts do not stay and cost money.
+    void put_in_parts(
+        std::ifstream& in, const std::filesystem::path& file, const std::string& name, std::uint64_t size_bytes,
+        const std::function<void(std::uint64_t)>& note
+    ) const {
+        const auto id = decode_s3_upload_id(send("POST", name, "uploads=", {}).body);
+        if (!id) {
+            throw StoreRefused(RefusalKind::kRefused, location() + ": the service begins no upload in parts");
+        }
+        const std::string upload = "uploadId=" + escaped(*id);
+        try {
+            const std::uint64_t part_bytes = std::max(kPartBytes, size_bytes / kPartsMax + 1);
+            std::string parts = "<CompleteMultipartUpload>";
+            std::uint64_t number = 0;
+            for (std::uint64_t begin = 0; begin < size_bytes; begin += part_bytes) {
+                const Bytes part = next_part(in, file, std::min(part_bytes, size_bytes - begin));
+                const std::string which = std::to_string(++number);
+                const auto answer = send("PUT", name, "partNumber=" + which + "&" + upload, part);
+                const auto tag = std::find_if(answer.fields.begin(), answer.fields.end(), [](const auto& field) {
+                    return field.first == "etag";
+                });
+                if (tag == answer.fields.end() || tag->second.find_first_of("<&") != std::string::npos) {
+                    throw StoreRefused(RefusalKind::kRefused, location() + ": the service names no ETag of a part");
+                }
+                parts += "<Part><PartNumber>" + which + "</PartNumber><ETag>" + tag->second + "</ETag></Part>";
+                note(part.size());
+            }
+            const auto answer = send("POST", name, upload, to_bytes(parts + "</CompleteMultipartUpload>"));
+            if (const auto error = decode_s3_error(answer.body)) {
+                throw StoreRefused(RefusalKind::kRefused, location() + ": the upload was not completed: " + *error);
+            }
+        } catch (...) {
+            try {
+                send("DELETE", name, upload, {});
+            } catch (const std::exception&) {  // the first failure is the one to tell of
+            }
+            throw;
+        }
+    }
+
+    void note(const S3Object& object, std::map<Hash256, StoredEntry>& found, std::set<Hash256>& pinned) const {
+        if (!object.key.starts_with(prefix_)) {
+            return;
+        }
+        const std::string name = object.key.substr(prefix_.size());
+        constexpr std::string_view kPins = "pins/";
+        if (const auto artifact = fixed_from_hex<Hash256>(name)) {
+            found[*artifact] = {.artifact = *artifact, .size_bytes = object.size_bytes, .written_s = object.written_s};
+        } else if (name.starts_with(kPins)) {
+            if (const auto pin = fixed_from_hex<Hash256>(name.substr(kPins.size()))) {
+                pinned.insert(*pin);
+            }
+        }
+    }
+
+    S3Location at_;
+    std::optional<Credentials> credentials_;
+    std::string bucket_;
+    std::string prefix_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> make_s3_store(const S3Location& location, const std::optional<Credentials>& credentials) {
+    return std::make_unique<S3Store>(location, credentials);
+}
+
+}  // namespace assay::stores
