@@ -10,7 +10,7 @@ function routes(block) {
     ["#/blocks", ["The newest"]],
     [`#/block/${block.height}`, ["Header", block.hash, "by the validators", "executed"]],
     ["#/validators", ["in the set", "jailed until", "(33.3 %)", "10,000.000 ASY", "10,000 of 30,000", "jail_blocks = 2345", "of the power pass a proposal"]],
-    [`#/account/${given.down}`, ["Balance", "Stakes by role"]],
+    [`#/account/${given.down}`, ["Penalties as a validator", "it missed too many blocks in a row"]],
     ["#/economics", ["What is at stake"]],
     ["#/status", ["ready", "cometbft", "Genesis hash", "all blocks"]],
     [`#/search/${block.height}`, [`block ${block.height}`]],
