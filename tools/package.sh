@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the Debian packages: three .deb, SHA256SUMS and assay.spdx.json.
 #
-#   tools/package.sh [--out DIR] [--revision N] [--components "node cli worker"] [--compression xz|gzip] [BUILD]
+#   tools/package.sh [--out DIR] [--revision N] [--components "node cli worker"] [--compression xz|gzip] [--sign KEYFILE] [BUILD]
 #
 # --components leaves packages out, and with them what has to be built. gzip is faster than xz, for trials. BUILD is a build folder that has the programs.
 # Without it, the preset `package` is built first, whose programs do not depend on where they were built. --out is
 # build/packages unless given, and is emptied of earlier packages. Dates in the packages are $SOURCE_DATE_EPOCH, or that of the last
-# entry of packaging/debian/changelog, so the same programs give the same bytes.
+# entry of packaging/debian/changelog, so the same programs give the same bytes. --sign leaves SHA256SUMS.sig, a signature of the
+# checksums by an SSH key, which tools/check_packages.sh verifies.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -16,16 +17,17 @@ usage() {
   exit 2
 }
 
-out=$root/build/packages revision='' components='' compression=xz build=''
+out=$root/build/packages revision='' components='' compression=xz key='' build=''
 while [ $# -gt 0 ]; do
   case "$1" in
-  --out | --revision | --components | --compression)
+  --out | --revision | --components | --compression | --sign)
     [ $# -gt 1 ] || usage
     case "$1" in
     --out) out=$2 ;;
     --revision) revision=$2 ;;
     --components) components=${2// /;} ;;
     --compression) compression=$2 ;;
+    --sign) key=$2 ;;
     esac
     shift
     ;;
@@ -41,6 +43,11 @@ for tool in cpack dpkg-deb dpkg-shlibdeps dpkg-parsechangelog strip gzip xz read
     exit 1
   }
 done
+
+[ -z "$key" ] || [ -r "$key" ] || {
+  echo "package: $key cannot be read: --sign takes the file of the key to sign with" >&2
+  exit 1
+}
 
 if [ -z "$build" ]; then
   build=$root/build/package
@@ -62,7 +69,7 @@ built=$(sed -n 's/^set(CPACK_PACKAGE_VERSION "\(.*\)")$/\1/p' "$build/CPackConfi
 }
 
 mkdir -p "$out"
-rm -f "$out"/*.deb "$out"/SHA256SUMS "$out"/assay.spdx.json
+rm -f "$out"/*.deb "$out"/SHA256SUMS "$out"/SHA256SUMS.sig "$out"/assay.spdx.json
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 umask 022
@@ -77,5 +84,6 @@ mv "$work"/*.deb "$out"
 python3 -B "$root/packaging/make_spdx.py" "$out" --version "$built" --epoch "$SOURCE_DATE_EPOCH" --programs "$build/bin" \
   >"$out/assay.spdx.json"
 (cd "$out" && sha256sum -- *.deb assay.spdx.json >SHA256SUMS)
+[ -z "$key" ] || "$root/packaging/sign_packages.sh" "$out" "$key"
 echo "packages in $out:"
 cat "$out/SHA256SUMS"

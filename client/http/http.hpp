@@ -84,9 +84,13 @@ struct HttpServerOptions {
     std::uint16_t port = 0;  ///< 0: any free one
     /// A Unix socket of mode 0600 on which the server listens besides; empty: none. It is removed at the end.
     std::filesystem::path socket{};
-    /// Certificate chain and key in PEM: the port then speaks TLS 1.2 or later, and nothing else. Empty: no TLS.
+    /// Certificate chain and key in PEM: the port then speaks TLS 1.2 or later, and nothing else. Empty: no TLS. The
+    /// files are read again when they change, for connections that begin later.
     std::filesystem::path tls_certificate{};
     std::filesystem::path tls_key{};
+    /// Is told, on the thread of the connections, that other files are used now (an empty text), or why those that are
+    /// there cannot be used, so that the earlier ones stay. May be empty.
+    std::function<void(const std::string& trouble)> on_tls_files{};
     std::uint64_t body_max = 1U << 20U;
     /// Also limited to half of the process's file descriptors. A further connection takes the slot of an idle one, or
     /// gets 503.

@@ -30,6 +30,7 @@
 #include <client/http/http_places.hpp>
 #include <client/http/http_session.hpp>
 #include <client/http/listener.hpp>
+#include <client/http/tls_files.hpp>
 #include <client/http/tls_relay.hpp>
 
 namespace assay::http {
@@ -43,7 +44,8 @@ using State = HttpSession::State;
 
 constexpr std::uint32_t kPerAddress = 16;
 constexpr std::uint32_t kPerLoopbackAddress = 256;
-constexpr std::chrono::milliseconds kSweep{250};    // between looks for connections whose time is up
+constexpr std::chrono::milliseconds kSweep{
+    250};  // between looks for connections whose time is up, and at the files of TLS
 constexpr std::chrono::milliseconds kGrace{1'000};  // for clients to take their answers when the server stops
 
 /// What a handler is given to answer later: knows its connection only while there is one.
@@ -138,7 +140,7 @@ struct HttpServer::Impl final : HttpSessionHost {
     std::shared_ptr<asio::io_context> context = std::make_shared<asio::io_context>(1);
     std::optional<Listener> listener;         // the port
     std::optional<Listener> socket_listener;  // the Unix socket
-    std::optional<asio::ssl::context> tls;
+    std::optional<TlsFiles> tls;
     std::map<const TlsRelay*, std::shared_ptr<TlsRelay>> relays;
     asio::steady_timer sweeper{*context};
     HttpPlaces places;
@@ -156,7 +158,7 @@ struct HttpServer::Impl final : HttpSessionHost {
 
 void HttpServer::Impl::bind() {
     if (!settings.tls_certificate.empty()) {
-        tls.emplace(make_tls_context(settings.tls_certificate, settings.tls_key));
+        tls.emplace(settings.tls_certificate, settings.tls_key);
     }
     listener.emplace(*context, settings.address, settings.port);
     if (!settings.socket.empty()) {
@@ -215,11 +217,13 @@ void HttpServer::Impl::begin_tls(int family, int fd, const ClientAddress& addres
         ::close(fd);
         return;
     }
-    const auto relay =
-        start_tls_relay(*context, *tls, {.family = family, .client = fd, .session = pair[1]}, [this](TlsRelay& ended) {
+    const auto relay = start_tls_relay(
+        *context, tls->context(), {.family = family, .client = fd, .session = pair[1]},
+        [this](TlsRelay& ended) {
             relays.erase(&ended);
             note_end();
-        });
+        }
+    );
     relays.emplace(relay.get(), relay);
     begin_session(AF_UNIX, pair[0], address);
 }
@@ -287,6 +291,9 @@ void HttpServer::Impl::sweep() {
         if (has_deadline && now >= session->deadline()) {
             session->close();
         }
+    }
+    if (const auto news = tls ? tls->look() : std::nullopt; news && settings.on_tls_files) {
+        settings.on_tls_files(*news);
     }
     sweeper.expires_after(kSweep);
     sweeper.async_wait([this](const ErrorCode& error) {

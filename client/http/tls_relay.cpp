@@ -31,10 +31,11 @@ constexpr std::chrono::milliseconds kGoodbye{500};  // for the client's part of 
 class Relay final : public TlsRelay, public std::enable_shared_from_this<Relay> {
   public:
     Relay(
-        asio::io_context& context, asio::ssl::context& tls, const RelayedSockets& sockets,
+        asio::io_context& context, std::shared_ptr<asio::ssl::context> tls, const RelayedSockets& sockets,
         std::function<void(TlsRelay&)> on_end
     )
-        : outer_(Stream(context, {sockets.family, IPPROTO_TCP}, sockets.client), tls),
+        : tls_(std::move(tls)),
+          outer_(Stream(context, {sockets.family, IPPROTO_TCP}, sockets.client), *tls_),
           inner_(context, {AF_UNIX, 0}, sockets.session),
           goodbye_(context),
           on_end_(std::move(on_end)) {}
@@ -138,6 +139,7 @@ class Relay final : public TlsRelay, public std::enable_shared_from_this<Relay> 
         }
     }
 
+    std::shared_ptr<asio::ssl::context> tls_;
     asio::ssl::stream<Stream> outer_;
     Stream inner_;
     asio::steady_timer goodbye_;
@@ -176,9 +178,10 @@ asio::ssl::context make_tls_context(const std::filesystem::path& certificate, co
 }
 
 std::shared_ptr<TlsRelay> start_tls_relay(
-    asio::io_context& context, asio::ssl::context& tls, RelayedSockets sockets, std::function<void(TlsRelay&)> on_end
+    asio::io_context& context, std::shared_ptr<asio::ssl::context> tls, RelayedSockets sockets,
+    std::function<void(TlsRelay&)> on_end
 ) {
-    auto out = std::make_shared<Relay>(context, tls, sockets, std::move(on_end));
+    auto out = std::make_shared<Relay>(context, std::move(tls), sockets, std::move(on_end));
     out->start();
     return out;
 }

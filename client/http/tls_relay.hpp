@@ -31,9 +31,9 @@ struct RelayedSockets {
 };
 
 /// Takes ownership of the sockets, which must be non-blocking. `on_end` is called once, when both are closed. The
-/// contexts must outlive the relay.
+/// I/O context must outlive the relay.
 std::shared_ptr<TlsRelay> start_tls_relay(
-    boost::asio::io_context& context, boost::asio::ssl::context& tls, RelayedSockets sockets,
+    boost::asio::io_context& context, std::shared_ptr<boost::asio::ssl::context> tls, RelayedSockets sockets,
     std::function<void(TlsRelay&)> on_end
 );
 

@@ -54,6 +54,20 @@ struct ValidatorChange {
     }
 };
 
+/// What a validator was punished for (VAL-5, VAL-7). No record of a task has it.
+struct ValidatorPenalty {
+    Height height;
+    AccountId account;
+    bool is_double_sign = false;  ///< slashed and banned; otherwise it missed too many blocks in a row, and was jailed
+    Amount amount;                ///< slashed, and burned
+    Height jailed_until;          ///< 0 of a ban, which does not end
+    static constexpr auto fields() {
+        return Fields<
+            &ValidatorPenalty::height, &ValidatorPenalty::account, &ValidatorPenalty::is_double_sign,
+            &ValidatorPenalty::amount, &ValidatorPenalty::jailed_until>{};
+    }
+};
+
 /// What gas cost in a block (FEE-2), and how much of it the block's transactions used.
 struct BlockFees {
     Height height;
@@ -65,12 +79,13 @@ struct BlockFees {
 /// What an id names.
 enum class NameKind : std::uint8_t { kAccount = 1, kBlock = 2, kTx = 3, kTask = 4, kDispute = 5, kValidator = 6 };
 
-/// Something whose id begins with what was searched for.
+/// Something whose id, or whose title, begins with what was searched for.
 struct Named {
     NameKind kind = NameKind::kAccount;
-    Bytes id;           ///< 32 bytes; 20 of a validator's consensus address
-    Height height{};    ///< of a block, or of a transaction's block
-    AccountId owner{};  ///< of a consensus address
+    Bytes id;             ///< 32 bytes; 20 of a validator's consensus address
+    Height height{};      ///< of a block, or of a transaction's block
+    AccountId owner{};    ///< of a consensus address
+    std::string title{};  ///< of a task that was found by it
 };
 
 /// The first `bits` bits of an id. `bytes` has the bits that do not fill the last byte in that byte's upper ones; the

@@ -120,10 +120,17 @@ class NodeApi {
     virtual Page<ValidatorChange> validator_changes(
         const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
     ) const = 0;
+    /// Returns what validators were punished for; with `account` only its own.
+    virtual Page<ValidatorPenalty> validator_penalties(
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit, Order order
+    ) const = 0;
     /// Returns the fees of `count` blocks up to `last`, the latest first; fewer if earlier ones are not available.
     virtual std::vector<BlockFees> fees(Height last, std::uint32_t count) const = 0;
     /// Returns at most `limit` things whose id begins with `prefix`, transactions last.
     virtual std::vector<Named> search(const IdPrefix& prefix, std::uint32_t limit) const = 0;
+    /// Returns at most `limit` tasks whose title begins with `beginning`, whatever the case of its letters, in the
+    /// order of their titles.
+    virtual std::vector<Named> tasks_titled(const std::string& beginning, std::uint32_t limit) const = 0;
 };
 
 }  // namespace assay::node

@@ -307,6 +307,12 @@ Page<ValidatorChange> Node::validator_changes(
     return history::Reader(application_.committed()->snapshot()).validator_changes(account, from, limit);
 }
 
+Page<ValidatorPenalty> Node::validator_penalties(
+    const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit, Order order
+) const {
+    return history::Reader(application_.committed()->snapshot()).validator_penalties(account, from, limit, order);
+}
+
 std::vector<BlockFees> Node::fees(Height last, std::uint32_t count) const {
     const auto committed = application_.committed();
     const history::Reader reader(committed->snapshot());
@@ -324,6 +330,10 @@ std::vector<BlockFees> Node::fees(Height last, std::uint32_t count) const {
 
 std::vector<Named> Node::search(const IdPrefix& prefix, std::uint32_t limit) const {
     return history::find_names(application_.committed()->snapshot(), prefix, limit);
+}
+
+std::vector<Named> Node::tasks_titled(const std::string& beginning, std::uint32_t limit) const {
+    return history::find_titles(application_.committed()->snapshot(), beginning, limit);
 }
 
 }  // namespace assay::node

@@ -103,8 +103,12 @@ class Node final : public NodeApi {
     Page<ValidatorChange> validator_changes(
         const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
     ) const override;
+    Page<ValidatorPenalty> validator_penalties(
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit, Order order
+    ) const override;
     std::vector<BlockFees> fees(Height last, std::uint32_t count) const override;
     std::vector<Named> search(const IdPrefix& prefix, std::uint32_t limit) const override;
+    std::vector<Named> tasks_titled(const std::string& beginning, std::uint32_t limit) const override;
 
   private:
     std::unique_ptr<Driver> make_driver();

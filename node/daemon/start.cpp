@@ -202,6 +202,14 @@ rpc::EngineState engine_state(const Node& node, const Config& config, bool is_in
         .is_inspected = is_inspected};
 }
 
+void note_tls_files(const std::string& trouble) {
+    if (trouble.empty()) {
+        log::info("rpc: new connections get the certificate that is in rpc.tls_certificate now");
+    } else {
+        log::warning("rpc: " + trouble + "; new connections still get the certificate that was read before");
+    }
+}
+
 std::string rpc_url(const Config& config, std::uint16_t port) {
     const std::string scheme = config.rpc_tls_certificate.empty() ? "http://" : "https://";
     return scheme + config.rpc_address + ":" + std::to_string(port);
@@ -244,6 +252,7 @@ int run_start(const StartOptions& options) {
     if (has_metrics) {
         server_options.on_call = [&metrics](auto... report) { metrics.on_call(report...); };
     }
+    server_options.on_tls_files = note_tls_files;
     rpc::RpcServer server(server_options, node);
     std::unique_ptr<client::MetricsServer> metrics_server;
     if (has_metrics) {

@@ -113,6 +113,10 @@ class Reader {
     node::Page<node::ValidatorChange> validator_changes(
         const std::optional<AccountId>& account, std::uint64_t from, std::size_t limit
     ) const;
+    node::Page<node::ValidatorPenalty> validator_penalties(
+        const std::optional<AccountId>& account, std::uint64_t from, std::size_t limit,
+        node::Order order = node::Order::kOldest
+    ) const;
     std::optional<node::BlockFees> fees(Height height) const;
 
   private:

@@ -37,6 +37,9 @@ enum class Kind : std::uint8_t {
     kAccountChange = 17,    ///< the same by account
     kFees = 18,             ///< by height
     kName = 19,             ///< by id and its kind
+    kPenalty = 20,          ///< of validators, in order
+    kAccountPenalty = 21,   ///< the same by account
+    kTitle = 22,            ///< by a task's title in small letters, a zero byte, and its position
 };
 
 inline Bytes make_key(Kind kind, ByteView id = {}) {

@@ -99,6 +99,31 @@ bool is_news(const std::optional<Bytes>& before, const contracts::Validator& now
            old.is_banned != now.is_banned || old.slashed != now.slashed;
 }
 
+/// VAL-5, VAL-7: what the validator was punished for between the two records. A new record was not.
+std::optional<node::ValidatorPenalty> penalty_of(
+    Height height, const AccountId& account, const std::optional<Bytes>& before, const contracts::Validator& now
+) {
+    if (!before) {
+        return std::nullopt;
+    }
+    const auto old = decode_stored<contracts::Validator>(*before);
+    node::ValidatorPenalty out{
+        .height = height,
+        .account = account,
+        .is_double_sign = now.is_banned && !old.is_banned,
+        .amount = {},
+        .jailed_until = {}};
+    if (out.is_double_sign) {
+        out.amount = Amount{now.slashed.grains - old.slashed.grains};
+        return out;
+    }
+    if (now.is_banned || now.jailed_until.value == 0 || now.jailed_until == old.jailed_until) {
+        return std::nullopt;
+    }
+    out.jailed_until = now.jailed_until;
+    return out;
+}
+
 void index_validators(
     storage::Batch& batch, const storage::Snapshot& before, Height height, const contracts::Changes& changes
 ) {
@@ -112,9 +137,14 @@ void index_validators(
         }
         std::copy(key.begin() + 1, key.end(), account.data.begin());
         const auto record = decode_stored<contracts::Validator>(*value);
-        if (is_news(node::read_slot(before, key), record)) {
+        const auto earlier = node::read_slot(before, key);
+        if (is_news(earlier, record)) {
             const auto change = change_of(height, account, record);
             const std::uint64_t here = position(height, count++);
+            if (const auto penalty = penalty_of(height, account, earlier, record)) {
+                put(batch, with_number(make_key(Kind::kPenalty), here), *penalty);
+                put(batch, with_number(make_key(Kind::kAccountPenalty, account.view()), here), *penalty);
+            }
             put(batch, with_number(make_key(Kind::kValidatorChange), here), change);
             put(batch, with_number(make_key(Kind::kAccountChange, account.view()), here), change);
         }
@@ -196,6 +226,15 @@ node::Page<node::ValidatorChange> Reader::validator_changes(
     return read_page<node::ValidatorChange>(
         snapshot_, account ? make_key(Kind::kAccountChange, account->view()) : make_key(Kind::kValidatorChange), from,
         limit
+    );
+}
+
+node::Page<node::ValidatorPenalty> Reader::validator_penalties(
+    const std::optional<AccountId>& account, std::uint64_t from, std::size_t limit, node::Order order
+) const {
+    return read_page<node::ValidatorPenalty>(
+        snapshot_, account ? make_key(Kind::kAccountPenalty, account->view()) : make_key(Kind::kPenalty), from, limit,
+        order
     );
 }
 

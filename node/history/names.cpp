@@ -7,6 +7,8 @@
 
 #include <core/base/fields.hpp>
 #include <contracts/state/slots.hpp>
+#include <contracts/state/state.hpp>
+#include <contracts/state/task.hpp>
 #include <node/history/index.hpp>
 #include <node/history/keys.hpp>
 
@@ -66,6 +68,35 @@ std::vector<storage::Entry> scan_ids(
     return entries;
 }
 
+/// What a listing by title has as its value.
+struct Titled {
+    contracts::TaskId task;
+    std::string title;
+    static constexpr auto fields() { return Fields<&Titled::task, &Titled::title>{}; }
+};
+
+/// Titles are printable ASCII (TASK-2), so small letters are these.
+Bytes to_small(const std::string& text) {
+    Bytes out;
+    for (const char c : text) {
+        out.push_back(static_cast<std::uint8_t>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
+    }
+    return out;
+}
+
+void put_title(
+    storage::Batch& batch, const contracts::Changes& changes, const contracts::TaskId& task, std::uint64_t here
+) {
+    const auto slot = changes.find(contracts::keys::task(task));
+    if (slot == changes.end() || !slot->second) {
+        return;
+    }
+    const std::string title = decode_stored<contracts::Task>(*slot->second).spec.title;
+    Bytes key = make_key(Kind::kTitle, to_small(title));
+    key.push_back(0);
+    put(batch, with_number(key, here), Titled{.task = task, .title = title});
+}
+
 }  // namespace
 
 void index_names(storage::Batch& batch, const contracts::Changes& changes) {
@@ -85,9 +116,11 @@ void index_names(
 ) {
     index_names(batch, outcome.changes);
     put_name(batch, block.block_hash.view(), NameKind::kBlock, codec::encode(block.height));
-    for (const contracts::HistoryRecord& record : outcome.history) {
+    for (std::size_t i = 0; i < outcome.history.size(); ++i) {
+        const contracts::HistoryRecord& record = outcome.history[i];
         if (std::holds_alternative<contracts::history::Submitted>(record.event)) {
             put_name(batch, record.task.view(), NameKind::kTask);
+            put_title(batch, outcome.changes, record.task, position(block.height, i));
         } else if (const auto dispute = opened_dispute(record.event)) {
             put_name(batch, dispute->view(), NameKind::kDispute);
         }
@@ -108,6 +141,28 @@ std::vector<node::Named> find_names(
              .id = Bytes(entry.key.begin() + 1, entry.key.end()),
              .height = place.height,
              .owner = {}}
+        );
+    }
+    return out;
+}
+
+std::vector<node::Named> find_titles(
+    const storage::Snapshot& snapshot, const std::string& beginning, std::uint32_t limit
+) {
+    // What follows a title in a key are a zero byte and a position: what could match these is asked for by nobody.
+    if (std::any_of(beginning.begin(), beginning.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; })) {
+        return {};
+    }
+    const Bytes prefix = make_key(Kind::kTitle, to_small(beginning));
+    std::vector<node::Named> out;
+    for (const auto& entry : snapshot.scan(Column::kHistory, prefix, prefix, limit)) {
+        auto found = decode_stored<Titled>(entry.value);
+        out.push_back(
+            {.kind = NameKind::kTask,
+             .id = Bytes(found.task.data.begin(), found.task.data.end()),
+             .height = {},
+             .owner = {},
+             .title = std::move(found.title)}
         );
     }
     return out;

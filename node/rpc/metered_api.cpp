@@ -174,6 +174,15 @@ node::Page<node::ValidatorChange> MeteredApi::validator_changes(
     return page;
 }
 
+node::Page<node::ValidatorPenalty> MeteredApi::validator_penalties(
+    const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit, node::Order order
+) const {
+    work_.charge(kRead);
+    auto page = api_.validator_penalties(account, from, limit, order);
+    work_.charge(page.items.size());
+    return page;
+}
+
 std::vector<node::BlockFees> MeteredApi::fees(Height last, std::uint32_t count) const {
     work_.charge(kRead);
     auto fees = api_.fees(last, count);
@@ -184,6 +193,13 @@ std::vector<node::BlockFees> MeteredApi::fees(Height last, std::uint32_t count) 
 std::vector<node::Named> MeteredApi::search(const node::IdPrefix& prefix, std::uint32_t limit) const {
     work_.charge(kRead);
     auto names = api_.search(prefix, limit);
+    work_.charge(names.size());
+    return names;
+}
+
+std::vector<node::Named> MeteredApi::tasks_titled(const std::string& beginning, std::uint32_t limit) const {
+    work_.charge(kRead);
+    auto names = api_.tasks_titled(beginning, limit);
     work_.charge(names.size());
     return names;
 }

@@ -45,8 +45,12 @@ class MeteredApi final : public node::NodeApi {
     node::Page<node::ValidatorChange> validator_changes(
         const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
     ) const override;
+    node::Page<node::ValidatorPenalty> validator_penalties(
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit, node::Order order
+    ) const override;
     std::vector<node::BlockFees> fees(Height last, std::uint32_t count) const override;
     std::vector<node::Named> search(const node::IdPrefix& prefix, std::uint32_t limit) const override;
+    std::vector<node::Named> tasks_titled(const std::string& beginning, std::uint32_t limit) const override;
 
   private:
     node::NodeApi& api_;

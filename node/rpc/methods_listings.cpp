@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::size_t kDigitsMin = 4;
 constexpr std::size_t kHashDigits = 64;
+constexpr std::size_t kSearchedMax = 64;  ///< characters: of an id or an address, and of a title (TASK-2)
 
 bool is_number(std::string_view text) {
     return !text.empty() && text.size() < 19 &&
@@ -47,7 +48,14 @@ Json render_named(const node::Named& named) {
         {"kind", kKinds.at(static_cast<std::size_t>(named.kind) - 1)},
         {"id", std::move(id)},
         {"height", named.height.value == 0 ? Json() : Json(named.height.value)},
-        {"account", named.owner.is_zero() ? Json() : render(named.owner)}};
+        {"account", named.owner.is_zero() ? Json() : render(named.owner)},
+        {"title", named.title.empty() ? Json() : Json(named.title)}};
+}
+
+/// Whether it may be the beginning of an id, an address or a title.
+bool is_searchable(std::string_view text) {
+    return !text.empty() && text.size() <= kSearchedMax &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 /// What an id that is given as a whole names in the state, which may be older than the node's listings.
@@ -70,16 +78,8 @@ std::vector<node::Named> find_in_state(const NodeApi& api, const node::IdPrefix&
     return out;
 }
 
-/// The bits that the beginning of an id in hex, or of an address, stands for.
-node::IdPrefix prefix_of(const std::string& text) {
-    const auto fail = [] {
-        return Fault(
-            kInvalidParams,
-            "parameter \"prefix\" must be at least 4 hex digits of an id, the beginning of an address with at least 4 "
-            "characters after assay1, or the number of a block",
-            {{"parameter", "prefix"}}
-        );
-    };
+/// The bits that the beginning of an id in hex, or of an address, stands for; nullopt for any other text.
+std::optional<node::IdPrefix> prefix_of(const std::string& text) {
     node::IdPrefix out;
     const auto add = [&out](std::uint32_t value, std::uint32_t bits) {
         for (std::uint32_t bit = bits; bit-- > 0 && out.bits < 4 * kHashDigits; ++out.bits) {
@@ -93,15 +93,15 @@ node::IdPrefix prefix_of(const std::string& text) {
         for (const std::uint8_t group : *groups) {
             add(group, 5);
         }
-        return groups->size() >= kDigitsMin ? out : throw fail();
+        return groups->size() >= kDigitsMin ? std::optional(out) : std::nullopt;
     }
     if (text.size() < kDigitsMin || text.size() > kHashDigits) {
-        throw fail();
+        return std::nullopt;
     }
     for (const char c : text) {
         const bool is_digit = c >= '0' && c <= '9';
         if (!is_digit && (c < 'a' || c > 'f')) {
-            throw fail();
+            return std::nullopt;
         }
         add(static_cast<std::uint32_t>(is_digit ? c - '0' : c - 'a' + 10), 4);
     }
@@ -113,6 +113,15 @@ node::IdPrefix prefix_of(const std::string& text) {
 Json search(const NodeApi& api, const Json& params) {
     const Arguments arguments(params);
     const std::string text = arguments.text("prefix");
+    if (!is_searchable(text)) {
+        throw Fault(
+            kInvalidParams,
+            "parameter \"prefix\" must have 1 to 64 printable characters of ASCII: the beginning of an id, of an "
+            "address "
+            "or of a task's title, or the number of a block",
+            {{"parameter", "prefix"}}
+        );
+    }
     const auto limit = static_cast<std::uint32_t>(std::max<std::uint64_t>(arguments.number_or("limit", 20, 100), 1));
     std::vector<node::Named> found;
     if (is_number(text)) {
@@ -129,13 +138,16 @@ Json search(const NodeApi& api, const Json& params) {
         }
     }
     bool is_whole = true;
-    if (!is_number(text) || text.size() >= kDigitsMin) {
-        const node::IdPrefix prefix = prefix_of(text);
-        auto names = api.search(prefix, limit + 1);
-        if (names.empty() && prefix.bits >= 4 * kHashDigits) {
-            names = find_in_state(api, prefix);
+    if (const auto prefix = prefix_of(text)) {
+        auto names = api.search(*prefix, limit + 1);
+        if (names.empty() && prefix->bits >= 4 * kHashDigits) {
+            names = find_in_state(api, *prefix);
         }
         found.insert(found.end(), names.begin(), names.end());
+    }
+    if (found.size() <= limit) {
+        const auto titled = api.tasks_titled(text, static_cast<std::uint32_t>(limit + 1 - found.size()));
+        found.insert(found.end(), titled.begin(), titled.end());
     }
     if (found.size() > limit) {
         is_whole = false;
@@ -148,10 +160,29 @@ Json search(const NodeApi& api, const Json& params) {
     return {{"results", std::move(results)}, {"is_whole", is_whole}};
 }
 
+namespace {
+
+Json list_penalties(
+    const NodeApi& api, const Arguments& arguments, const std::optional<AccountId>& account, const std::string& scope,
+    node::Order order
+) {
+    const auto page = api.validator_penalties(account, arguments.from(scope), arguments.limit(), order);
+    Json events = Json::array();
+    for (const node::ValidatorPenalty& penalty : page.items) {
+        events.push_back(render(penalty));
+    }
+    return {
+        {"events", std::move(events)},
+        {"next_cursor", next_cursor(scope, page.next)},
+        {"first_height", first_history(api)}};
+}
+
+}  // namespace
+
 Json event_list(const NodeApi& api, const Json& params) {
     const Arguments arguments(params);
     const std::string event = arguments.has("event") ? arguments.text("event") : std::string();
-    if (!event.empty() && !is_event(event)) {
+    if (!event.empty() && event != describe::kPenaltyEvent && !is_event(event)) {
         throw Fault(kInvalidParams, "parameter \"event\" names no event", {{"parameter", "event"}});
     }
     const auto account =
@@ -159,6 +190,9 @@ Json event_list(const NodeApi& api, const Json& params) {
     const node::Order order = arguments.order();
     const std::string scope =
         in_order("event_list/" + event + "/" + (account ? to_hex(account->view()) : std::string()), order);
+    if (event == describe::kPenaltyEvent) {
+        return list_penalties(api, arguments, account, scope, order);
+    }
     Json events = Json::array();
     const auto next = scan(
         arguments.from(scope), arguments.limit(),

@@ -42,6 +42,8 @@ Json render(const contracts::TaskSpec& spec);
 Json render(const contracts::Action& action);
 Json render(const contracts::HistoryEvent& event);
 Json render(const contracts::HistoryRecord& record);
+/// An event of `describe::kPenaltyEvent`.
+Json render(const node::ValidatorPenalty& penalty);
 
 Json render_status(const node::NodeStatus& status, const std::string& version);
 Json render_block(const node::StoredBlock& block, const contracts::Params& params);

@@ -3,6 +3,8 @@
 
 #include <variant>
 
+#include <node/rpc/describe/types.hpp>
+
 namespace assay::rpc {
 
 namespace {
@@ -128,6 +130,16 @@ Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e
 
 Json render(const contracts::HistoryEvent& event) {
     return std::visit([](const auto& fields) { return fields_of(fields); }, event);
+}
+
+Json render(const node::ValidatorPenalty& penalty) {
+    return {
+        {"event", describe::kPenaltyEvent},
+        {"height", penalty.height.value},
+        {"validator", rpc::render(penalty.account)},
+        {"reason", penalty.is_double_sign ? "double_sign" : "downtime"},
+        {"amount", rpc::render(penalty.amount)},
+        {"jailed_until", penalty.is_double_sign ? Json() : Json(penalty.jailed_until.value)}};
 }
 
 }  // namespace assay::rpc

@@ -42,6 +42,7 @@ http::HttpServerOptions http_options(const RpcOptions& options) {
     out.socket = options.socket;
     out.tls_certificate = options.tls_certificate;
     out.tls_key = options.tls_key;
+    out.on_tls_files = options.on_tls_files;
     out.too_large = http::HttpResponse{};
     out.too_large.status = 413;
     out.too_large.body =

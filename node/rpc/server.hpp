@@ -38,6 +38,7 @@ struct RpcOptions {
     std::filesystem::path socket{};           ///< a Unix socket of mode 0600 to listen on besides; empty: none
     std::filesystem::path tls_certificate{};  ///< with a key: the port speaks TLS
     std::filesystem::path tls_key{};
+    std::function<void(const std::string& trouble)> on_tls_files{};  ///< as http::HttpServerOptions has it
     std::string token{};  ///< who calls by the port must send it; empty: everybody may call
     RateLimits rates{};
     /// What the engine does, for /readyz. Called on threads of the server. Empty: it makes blocks.

@@ -84,11 +84,19 @@ class FakeNode final : public node::NodeApi {
     ) const override {
         return {.items = {node::ValidatorChange{}}, .next = from};
     }
+    node::Page<node::ValidatorPenalty> validator_penalties(
+        const std::optional<AccountId>&, std::uint64_t from, std::uint32_t, node::Order
+    ) const override {
+        return {.items = {node::ValidatorPenalty{}}, .next = from};
+    }
     std::vector<node::BlockFees> fees(Height last, std::uint32_t) const override {
         return {{.height = last, .base_fee = std::nullopt, .gas = 1}};
     }
     std::vector<node::Named> search(const node::IdPrefix& prefix, std::uint32_t) const override {
         return {{.kind = node::NameKind::kTask, .id = prefix.bytes, .height = {}, .owner = {}}};
+    }
+    std::vector<node::Named> tasks_titled(const std::string& beginning, std::uint32_t) const override {
+        return {{.kind = node::NameKind::kTask, .id = Bytes(32, 1), .height = {}, .owner = {}, .title = beginning}};
     }
 
   private:

@@ -5,9 +5,7 @@
 #include <memory>
 #include <sstream>
 
-#include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
-#include <core/crypto/ed25519.hpp>
 #include <tests/liability/attacker.hpp>
 #include <tests/liability/dues.hpp>
 #include <tests/liability/fork.hpp>
@@ -28,6 +26,7 @@ using simulation::Worker;
 constexpr std::uint64_t kPatienceBlocks = 3'000;  ///< after the attack, within which everything has to have ended
 constexpr std::uint64_t kLatencyMs = 3'000;       ///< of honest messages, with blocks of a second
 constexpr std::uint64_t kStallMs = 18'000;
+constexpr std::uint64_t kHaltMs = 20'000;  ///< so long operators take until the chain goes on
 constexpr std::uint64_t kOutageBlocks = 150;
 constexpr std::uint64_t kForkLatencyMs = 4'000;  ///< the same in continuations
 constexpr std::uint64_t kFeeMax = 100'000'000;   ///< of an honest account's bids there, which is the worker's default
@@ -308,6 +307,9 @@ class Arena {
             judge_.judge_waiting(node.waiting(), *node.state());
             have_outage();
             stall();
+            if (node.go_on_after(kHaltMs)) {
+                ++report_.outcomes["went on after a halt"];
+            }
         }
         events_.after(500, [this] { attack(); });
     }
@@ -317,7 +319,7 @@ class Arena {
     bool is_dear() const { return seed_ % kDearSeeds == 1; }
 
     /// Half of the runs with a plan have it alone.
-    bool acts_blindly() const { return plan_kind_ == PlanKind::kNone || (seed_ / (2 * (kPlans - 1))) % 2 == 1; }
+    bool acts_blindly() const { return plan_kind_ == PlanKind::kNone || (seed_ / (2 * (kSeedPlans - 1))) % 2 == 1; }
 
     /// An honest account that becomes a validator.
     void stand() {
@@ -327,16 +329,7 @@ class Arena {
             candidate_.bond(stage, contracts::Role::kValidator, 500 * kCoin);
             if (world.stakes.contains({contracts::Role::kValidator, candidate_.id()}) &&
                 !world.validators.contains(candidate_.id())) {
-                crypto::Ed25519Key::Seed secret{};
-                secret.fill(7);
-                const crypto::Ed25519Key key(secret);
-                const Hash256 claim = contracts::consensus_key_claim(genesis_.chain_id, candidate_.id());
-                candidate_.send_once(
-                    stage,
-                    contracts::RegisterValidator{
-                        contracts::ConsensusKey{key.public_key()},
-                        contracts::ConsensusSignature{key.sign(claim.view())}}
-                );
+                candidate_.register_validator(stage, 7);
             }
         }
         events_.after(1 + events_.below(kLatencyMs), [this] { stand(); });
@@ -401,6 +394,9 @@ class Arena {
         }
         const std::set<Due> before = std::exchange(dues_, find_dues(judge_.chain().world, judge_.ledger.honest));
         judge_.judge_block(outcome);
+        if (const std::string passed = judge_.what_passed(); !passed.empty()) {
+            ++report_.outcomes[passed];
+        }
         is_fork_due_ = is_worth_a_fork(before);
         if (options_.fork_at && options_.fork_at->first == request.height.value) {
             enter(options_.fork_at->second);
@@ -484,7 +480,7 @@ class Arena {
 }  // namespace
 
 PlanKind plan_of(std::uint64_t seed) noexcept {
-    return static_cast<PlanKind>(seed % 2 == 0 ? 0 : 1 + seed / 2 % (kPlans - 1));
+    return static_cast<PlanKind>(seed % 2 == 0 ? 0 : 1 + seed / 2 % (kSeedPlans - 1));
 }
 
 Report play(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, const Options& options) {

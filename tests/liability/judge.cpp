@@ -15,6 +15,9 @@ namespace {
 
 using simulation::Broken;
 
+constexpr const char* kPassed = "vote: passed ";
+constexpr const char* kHalted = "vote: passed a halt";
+
 /// What a transaction takes from its sender at once, but for a task's deposit.
 std::uint64_t taken_by(const contracts::TxBody& body) {
     std::uint64_t sum = body.fee.grains;
@@ -28,12 +31,24 @@ std::uint64_t taken_by(const contracts::TxBody& body) {
     return sum;
 }
 
+/// Of the set's power, what others than `honest` have, and all of it.
+std::pair<std::uint64_t, std::uint64_t> powers_of(const model::World& world, const std::set<AccountId>& honest) {
+    std::uint64_t theirs = 0;
+    std::uint64_t all = 0;
+    for (const auto& [account, validator] : world.validators) {
+        all += validator.power;
+        theirs += honest.contains(account) ? 0 : validator.power;
+    }
+    return {theirs, all};
+}
+
 }  // namespace
 
 Judge::Judge(const contracts::Genesis& genesis) : genesis_(genesis) {
     const auto start = contracts::make_genesis(genesis).value();
     view_.apply(start);
     mirror_.apply(start);
+    majorities_.push_back(false);  // there is no block 0
 }
 
 contracts::BlockOutcome Judge::execute(const consensus::FinalizeRequest& request) {
@@ -43,6 +58,10 @@ contracts::BlockOutcome Judge::execute(const consensus::FinalizeRequest& request
     context.time_ms = request.time_ms;
     context.block_hash = request.block_hash;
     context.proposer = request.proposer;
+    params_before_ = contracts::get_params(view_);
+    plans_before_ = mirror_.world.plans;
+    const auto [theirs, all] = powers_of(mirror_.world, ledger.honest);
+    majorities_.push_back(3 * theirs > 2 * all);
     auto outcome = contracts::apply_block(view_, genesis_.chain_id, context, request.txs);
     for (std::size_t i = 0; i < request.txs.size(); ++i) {
         const contracts::Receipt& receipt = outcome.receipts[i];
@@ -70,6 +89,7 @@ void Judge::judge_block(const contracts::BlockOutcome& outcome) const {
     judge_lane();
     judge_slashes();
     judge_beacon();
+    judge_votes();
 }
 
 void Judge::judge_lane() const {
@@ -86,7 +106,7 @@ void Judge::judge_gas(const contracts::BlockOutcome& outcome) const {
     for (const contracts::Receipt& receipt : outcome.receipts) {
         gas += receipt.gas;
     }
-    if (gas > genesis_.params.block_gas_max) {
+    if (gas > params_before_.block_gas_max) {
         throw Broken("law 3: a block of " + std::to_string(gas) + " gas");
     }
     if (outcome.end_gas > genesis_.params.end_block_gas_max) {
@@ -112,6 +132,60 @@ void Judge::judge_beacon() const {
             throw Broken("law 1: " + name_of(account) + " lost its seat for a secret that it owed");
         }
     }
+}
+
+bool Judge::had_majority(std::uint64_t height) const { return height < majorities_.size() && majorities_[height]; }
+
+/// GOV-2, GOV-6, GOV-7: no honest account votes for anything here, so that what takes effect the attackers have passed.
+void Judge::judge_votes() const {
+    const contracts::Params now = contracts::get_params(view_);
+    contracts::Params allowed = now;
+    std::vector<contracts::ParamChange> back;
+    for (unsigned number = 1; number <= contracts::kVotableParams; ++number) {
+        const auto param = static_cast<contracts::VotableParam>(number);
+        back.push_back({param, contracts::value_of(params_before_, param)});
+    }
+    allowed = contracts::with_changes(allowed, back).value();
+    const auto planned = plans_before_.find(height_);
+    allowed.protocol_version = params_before_.protocol_version;
+    if (allowed != params_before_) {
+        throw Broken("law 1: a vote changed a parameter that what is under way depends on");
+    }
+    if (now.protocol_version != (planned == plans_before_.end() ? params_before_.protocol_version : planned->second)) {
+        throw Broken("law 1: the protocol's version changed without a plan");
+    }
+    const std::string passed = what_passed();
+    const std::uint64_t delay = params_before_.vote_delay_blocks;
+    const bool is_immediate = passed == kHalted;
+    if (passed.starts_with(kPassed) &&
+        !(had_majority(height_) && (is_immediate || (height_ > delay && had_majority(height_ - delay))))) {
+        throw Broken("law 2: " + passed + " without more than two thirds of the power, or without the delay");
+    }
+}
+
+std::string Judge::what_passed() const {
+    contracts::Params now = contracts::get_params(view_);
+    now.protocol_version = params_before_.protocol_version;
+    if (now != params_before_) {
+        return std::string(kPassed) + "parameters";
+    }
+    for (const auto& [height, version] : mirror_.world.plans) {
+        if (!plans_before_.contains(height)) {
+            return version == params_before_.protocol_version ? kHalted : std::string(kPassed) + "an upgrade";
+        }
+    }
+    const auto [theirs, all] = powers_of(mirror_.world, ledger.honest);
+    for (const auto& [id, motion] : mirror_.world.motions) {
+        std::uint64_t in_favour = 0;
+        for (const AccountId& account : motion.votes) {
+            const auto validator = mirror_.world.validators.find(account);
+            in_favour += validator == mirror_.world.validators.end() ? 0 : validator->second.power;
+        }
+        if (all != 0 && 3 * in_favour == 2 * all && motion.ends == height_ + 1) {
+            return "vote: dropped with two thirds";
+        }
+    }
+    return {};
 }
 
 void Judge::judge_waiting(const std::vector<Bytes>& waiting, const contracts::StateView& state) const {

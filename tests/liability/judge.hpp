@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ class Judge {
     Balance judge_rest(model::Workshop& shop) const;
 
     const model::Mirror& chain() const { return mirror_; }
+    /// What the last block's end did by a vote, or that two thirds in favour were not enough; empty for nothing.
+    std::string what_passed() const;
     std::string name_of(const AccountId& account) const;
     /// Empty for what is not worth telling.
     std::string describe(const contracts::HistoryRecord& entry) const;
@@ -47,12 +50,19 @@ class Judge {
     void judge_lane() const;
     void judge_slashes() const;
     void judge_beacon() const;
+    void judge_votes() const;
+    /// Whether the attackers had more than two thirds of the power at this height.
+    bool had_majority(std::uint64_t height) const;
 
     static constexpr std::uint64_t kFarBlocks = 2'000;
     const contracts::Genesis& genesis_;
     std::uint64_t height_ = 0;
     contracts::test::MapView view_;
     model::Mirror mirror_;
+    // As the last block found them.
+    contracts::Params params_before_;
+    std::map<std::uint64_t, std::uint32_t> plans_before_;
+    std::vector<bool> majorities_;  ///< of the attackers, at the beginning of each block
 };
 
 }  // namespace assay::liability

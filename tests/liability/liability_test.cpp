@@ -24,7 +24,8 @@ using namespace assay::liability;
 
 namespace {
 
-constexpr std::uint64_t kQuickSeeds = 22;  ///< each plan once
+constexpr std::uint64_t kQuickSeeds = 22;  ///< each plan of a seed once
+constexpr std::uint64_t kVotersSeeds = 6;  ///< with and without more than two thirds of the power
 constexpr float kNoise = 0.1F;
 
 Report run_one(model::Workshop& shop, std::uint64_t seed, const Options& options) {
@@ -149,6 +150,30 @@ PlanKind plan_named(const std::string& name) {
 }  // namespace
 
 TEST_CASE("Laws 1 to 3 hold whatever attackers send") { CHECK(run_range({.last = kQuickSeeds}, {}) == 0); }
+
+TEST_CASE("GOV-6: votes take nothing from whoever is under way, and two thirds of the power pass none") {
+    const auto count = [](const Report& report, const char* outcome) {
+        const auto found = report.outcomes.find(outcome);
+        return found == report.outcomes.end() ? 0 : found->second;
+    };
+    model::Workshop shop(kNoise);
+    Options options;
+    options.plan = PlanKind::kVoters;
+    options.forks = Forks::kNone;
+    Report sum;
+    for (std::uint64_t seed = 1; seed <= kVotersSeeds; ++seed) {
+        CAPTURE(seed);
+        const Report report = run_both(shop, seed, options);
+        CHECK(report.broken == std::string());
+        add(sum, report);
+    }
+    for (const char* outcome :
+         {"vote: passed parameters", "vote: passed an upgrade", "vote: passed a halt", "vote: dropped with two thirds",
+          "went on after a halt", "task: settled"}) {
+        CAPTURE(outcome);
+        CHECK(count(sum, outcome) > 0);
+    }
+}
 
 TEST_CASE("Law 1: a seed gives the same run each time") {
     model::Workshop shop(kNoise);

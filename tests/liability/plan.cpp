@@ -3,7 +3,9 @@
 
 #include <contracts/duties/lane.hpp>
 #include <contracts/tasks/seats.hpp>
+#include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
+#include <core/crypto/ed25519.hpp>
 
 namespace assay::liability {
 
@@ -33,6 +35,8 @@ const char* to_string(PlanKind kind) noexcept {
             return "syndicate";
         case PlanKind::kScapegoat:
             return "scapegoat";
+        case PlanKind::kVoters:
+            return "voters";
     }
     return "";
 }
@@ -71,6 +75,18 @@ void Member::bond(const Stage& stage, contracts::Role role, std::uint64_t grains
     }
 }
 
+void Member::register_validator(const Stage& stage, std::uint8_t secret) {
+    crypto::Ed25519Key::Seed seed{};
+    seed.fill(secret);
+    const crypto::Ed25519Key key(seed);
+    const Hash256 claim = contracts::consensus_key_claim(chain_id_, id_);
+    send_once(
+        stage,
+        contracts::RegisterValidator{
+            contracts::ConsensusKey{key.public_key()}, contracts::ConsensusSignature{key.sign(claim.view())}}
+    );
+}
+
 std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<Member> members) {
     switch (kind) {
         case PlanKind::kNone:
@@ -84,6 +100,8 @@ std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<M
             return make_sender(kind, seed, std::move(members));
         case PlanKind::kScapegoat:
             return make_scapegoat(seed, std::move(members));
+        case PlanKind::kVoters:
+            return make_voters(seed, std::move(members));
         case PlanKind::kLiar:
         case PlanKind::kWithholder:
         case PlanKind::kBait:

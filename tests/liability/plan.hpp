@@ -34,8 +34,10 @@ enum class PlanKind : std::uint8_t {
                  ///< member
     kScapegoat,  ///< a group that computes together, whose lead blames an accomplice for a segment that verifiers
                  ///< accepted
+    kVoters,     ///< validators with two thirds of the power, or a little more, that vote for whatever can be proposed
 };
-inline constexpr std::uint64_t kPlans = 12;
+inline constexpr std::uint64_t kPlans = 13;
+inline constexpr std::uint64_t kSeedPlans = 12;  ///< of these, the first ones, that seeds have; the others are named
 const char* to_string(PlanKind kind) noexcept;
 
 /// What the attackers of a plan see and act on.
@@ -65,6 +67,8 @@ class Member {
     Signature sign_statement(const dispute::Statement& statement) const;
     /// Bonds so much, once.
     void bond(const Stage& stage, contracts::Role role, std::uint64_t grains);
+    /// VAL-1: with a consensus key of its own, which `secret` names.
+    void register_validator(const Stage& stage, std::uint8_t secret);
 
     static constexpr std::uint64_t kFee = 2'000'000;
 
@@ -116,5 +120,6 @@ std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<M
 std::unique_ptr<Plan> make_sender(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_scapegoat(std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_swindler(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
+std::unique_ptr<Plan> make_voters(std::uint64_t seed, std::vector<Member> members);
 
 }  // namespace assay::liability

@@ -43,9 +43,9 @@ def skip(why):
 
 
 def look_for_tools():
-    for tool in ("dpkg", "dpkg-deb", "dpkg-shlibdeps", "dpkg-parsechangelog", "cpack", "unshare", "xz"):
+    for tool in ("dpkg", "dpkg-deb", "ssh-keygen", "dpkg-shlibdeps", "dpkg-parsechangelog", "cpack", "unshare", "xz"):
         if shutil.which(tool) is None:
-            skip(f"{tool} is missing (apt-get install dpkg-dev util-linux xz-utils)")
+            skip(f"{tool} is missing (apt-get install dpkg-dev openssh-client util-linux xz-utils)")
     if os.geteuid() != 0:
         skip("only root can install packages")
     probe = subprocess.run(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, text=True)
@@ -53,10 +53,11 @@ def look_for_tools():
         skip(f"no mount namespace can be made here: {probe.stderr.strip()}")
 
 
-def package(root, build, out, components, revision, **surroundings):
+def package(root, build, out, components, revision, key=None, **surroundings):
     mask = surroundings.pop("umask", 0o022)
+    sign = ["--sign", key] if key else []
     run(root / "tools/package.sh", "--out", out, "--revision", revision, "--components", " ".join(components),
-        "--compression", "gzip", build,
+        "--compression", "gzip", *sign, build,
         env={**os.environ, **surroundings}, umask=mask, cwd=out.parent)
 
 
@@ -152,7 +153,11 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
         package(root, build, work / "first", components, "1")
-        package(root, build, work / "second", components, "2")
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", work / "key")
+        package(root, build, work / "second", components, "2", key=work / "key")
+        (work / "signers").write_text("test " + (work / "key.pub").read_text())
+        print(run(root / "tools/check_packages.sh", work / "second", "--signers", work / "signers"), end="")
+        check(True, "signed packages pass tools/check_packages.sh")
         run("sha256sum", "--check", "SHA256SUMS", cwd=work / "first")
         check(True, "SHA256SUMS holds")
         for deb in (work / "first").glob("*.deb"):

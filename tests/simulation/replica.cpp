@@ -91,6 +91,32 @@ void Replica::start() {
     tick();
 }
 
+bool Replica::go_on_after(std::uint64_t halt_ms) {
+    if (!app_->why_halted()) {
+        halted_at_ms_.reset();
+        return false;
+    }
+    halted_at_ms_ = halted_at_ms_.value_or(events_.now());
+    if (events_.now() - *halted_at_ms_ < halt_ms) {
+        return false;
+    }
+    const Height next{height() + 1};
+    const auto plans = contracts::get_plans(*state());
+    node::ProgramRules program{.protocol_version = state()->params().protocol_version, .resume_at = next};
+    if (!plans.empty() && plans.front().height == next) {
+        program.protocol_version = plans.front().protocol_version;
+    }
+    mempool_.reset();
+    app_.reset();
+    app_ = std::make_unique<node::Application>(
+        *store_, [] { return std::uint64_t{0}; }, false, 0, program
+    );
+    mempool_ = std::make_unique<consensus::Mempool>(*app_, consensus::MempoolLimits{});
+    proposal_.reset();
+    decided_at_ms_ = events_.now();
+    return true;
+}
+
 void Replica::die(Death death) {
     if (!is_up()) {
         return;

@@ -51,6 +51,9 @@ class Replica {
 
     bool is_up() const { return app_ != nullptr; }
     void start();
+    /// GOV-8: as its operators do: where the chain has halted so long ago, starts the node again with a program that
+    /// executes the next block, and returns true. What waited in the mempool is lost. In memory alone.
+    bool go_on_after(std::uint64_t halt_ms);
     /// kBadDisk: at its next write the disk tears it and is gone.
     void die(Death death);
     std::uint64_t height() const { return app_ ? app_->info().height.value : 0; }
@@ -127,7 +130,8 @@ class Replica {
     std::map<std::uint64_t, Vote> votes_;  ///< by height; on the disk
     std::optional<Proposal> proposal_;
     std::uint64_t decided_at_ms_ = 0;
-    std::uint64_t logged_ = 0;  ///< the last height that was told to anybody as decided
+    std::optional<std::uint64_t> halted_at_ms_;  ///< when go_on_after() saw it first
+    std::uint64_t logged_ = 0;                   ///< the last height that was told to anybody as decided
     std::uint64_t life_ = 0;
 };
 

@@ -24,12 +24,40 @@ function routes({task, convicted, disputed}) {
     ["economics", "#/economics", ["slash_to_winner_bps", "50 %", "What is at stake"]],
     ["liability", "#/liability", ["Ways to lose", "lost_dispute", "Ends of a task"]],
     ["node", "#/status", ["ready", "Genesis hash", "dispute_get"]],
-    ["search by title", "#/search/onerror", [given.title]],
+    ["search by title", `#/search/${encodeURIComponent(given.title.slice(0, 8).toUpperCase())}`, [given.title]],
+    ["search by a part of a title", "#/search/onerror", [given.title]],
     ["nothing found", "#/search/%3Cscript%3Ealert(1)%3C%2Fscript%3E", ["<script>alert(1)</script>", "No task is called so."]],
     ["missing", `#/task/${"0".repeat(64)}`, ["There is no such thing here"]],
   ];
 }
 
+/** What axe-core finds on the page: of all rules, or of those that are named. */
+async function violations(page, rules = null) {
+  const only = rules ? {runOnly: {type: "rule", values: rules}} : {};
+  const found = await page.evaluate((options) => globalThis.axe.run(document, {resultTypes: ["violations"], ...options}), only);
+  return found.violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.html} ${n.failureSummary}`).join("; ")}`);
+}
+
+const scheme = (value) => [{name: "prefers-color-scheme", value}];
+
+/** The page that is shown, by axe-core: all rules in light, and what depends on colours again in dark. */
+async function accessible(page, name) {
+  await page.evaluate(axe);
+  assert.deepEqual(await violations(page), [], `${name} in light`);
+  await page.emulateMediaFeatures(scheme("dark"));
+  assert.deepEqual(await violations(page, ["color-contrast", "link-in-text-block"]), [], `${name} in dark`);
+  await page.emulateMediaFeatures(scheme("light"));
+}
+
+/** The page that is shown, on a screen of 360 px. */
+async function narrow(page, name) {
+  await page.setViewport({width: 360, height: 740});
+  const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.ok(wide <= window, `${name}: ${wide} px wide in ${window}`);
+  await page.setViewport({width: 1280, height: 900});
+}
+
+// Loading a page takes far longer than looking at it, so each is loaded once for all of this.
 async function content(browser, known) {
   const seen = await open(browser);
   for (const [name, route, texts] of routes(known)) {
@@ -39,6 +67,8 @@ async function content(browser, known) {
     assert.equal(await seen.page.$$eval("main img, main script, main iframe, main [onerror]", (all) => all.length), 0, name);
     assert.equal(await seen.page.$$eval(".checked", (all) => all.length), 0, `${name}: nothing is marked as checked before a check`);
     assert.equal(await seen.page.$$eval("h1", (all) => all.length), 1, `${name}: one h1`);
+    await narrow(seen.page, name);
+    await accessible(seen.page, name);
   }
   assert.ok((await text(seen.page, "header")).includes("assay-demo"), "the line about the chain");
   assert.deepEqual(seen.complaints, [], "console");
@@ -46,28 +76,6 @@ async function content(browser, known) {
   assert.deepEqual(strangers, [], "requests to other origins");
   await seen.page.close();
   return `${routes(known).length} pages, ${seen.requests.length} requests`;
-}
-
-async function narrow(browser, known) {
-  const seen = await open(browser, {width: 360, height: 740});
-  for (const [name, route] of routes(known)) {
-    await visit(seen.page, given.ended, route);
-    const [page, window] = await seen.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-    assert.ok(page <= window, `${name}: ${page} px wide in ${window}`);
-  }
-  await seen.page.close();
-}
-
-async function accessible(browser, known, scheme) {
-  const seen = await open(browser, {scheme});
-  for (const [base, name, route] of [...routes(known).map(([name, route]) => [given.ended, name, route]), [given.open, "open dispute", `#/dispute/${given.dispute}`]]) {
-    await visit(seen.page, base, route);
-    await seen.page.evaluate(axe);
-    const {violations} = await seen.page.evaluate(() => globalThis.axe.run(document, {resultTypes: ["violations"]}));
-    const words = violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.html} ${n.failureSummary}`).join("; ")}`);
-    assert.deepEqual(words, [], `${name} in ${scheme}`);
-  }
-  await seen.page.close();
 }
 
 async function keyboard(browser) {
@@ -126,6 +134,8 @@ async function live(browser, {disputed}) {
   const after = await read();
   assert.equal(after[1 - left], before[1 - left], "the other clock stands");
   assert.equal(await seen.page.evaluate(() => document.activeElement.href), focused, "the focus stays where it was");
+  await narrow(seen.page, "open dispute");
+  await accessible(seen.page, "open dispute");
   await visit(seen.page, given.open, "#/", {same: true});
   assert.ok((await text(seen.page)).includes(`segment ${disputed.segment}`), "the open dispute is on the first page");
   assert.deepEqual(seen.complaints, []);
@@ -135,10 +145,7 @@ async function live(browser, {disputed}) {
 
 export function pages(browser, known) {
   return [
-    ["every page has its content, no complaints, and asks nobody else", () => content(browser, known)],
-    ["nothing is wider than a screen of 360 px", () => narrow(browser, known)],
-    ["axe finds nothing in light", () => accessible(browser, known, "light")],
-    ["axe finds nothing in dark", () => accessible(browser, known, "dark")],
+    ["every page has its content, fits a screen of 360 px, lets axe find nothing, and asks nobody else", () => content(browser, known)],
     ["search and pages are reached by keyboard", () => keyboard(browser)],
     ["the first page is light", () => weight(browser)],
     ["ids, accounts and heights are found", () => search(browser, known)],

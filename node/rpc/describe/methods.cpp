@@ -105,16 +105,16 @@ std::vector<Method> money_and_search_methods() {
          {},
          "The genesis supply is the sum of balances, stakes, escrows, treasury and what was burned (LED-1)."},
         {"search",
-         "What an id, or the beginning of one, names.",
+         "What an id or a task's title, or the beginning of one, names.",
          {{"prefix", text(),
-           "at least 4 hex digits of an id, at least 4 characters of an address after `assay1`, or the number of a "
-           "block",
+           "at least 4 hex digits of an id, at least 4 characters of an address after `assay1`, the number of a "
+           "block, or the beginning of a title, in letters of any case",
            true},
           {"limit", within(1, 100), "20 if it is not given", false}},
          object({{"results", array(ref("SearchResult"))}, {"is_whole", flag(), "there are no more than these"}}),
          {},
-         "A node that began with a snapshot finds by their beginning what it has seen since, and by the whole id what "
-         "is in the state."},
+         "Ids come before titles. A node that began with a snapshot finds by their beginning what it has seen since, "
+         "and by the whole id what is in the state."},
     };
 }
 
@@ -271,19 +271,20 @@ std::vector<Method> task_methods() {
          {kNotFound},
          ""},
         {"event_list",
-         "What happened in all tasks.",
+         "What happened in all tasks, or to validators.",
          {{"event", ref("EventName"), "only events of this kind", false},
           {"account", account_argument(), "only events that name it", false},
           {"order", one_of({"oldest", "newest"}), "which comes first; the oldest if it is not given", false},
           {"limit", page_limit(), "", false},
           {"cursor", ref("Cursor"), "", false}},
          object(
-             {{"events", array(ref("Event"))},
+             {{"events", array(ref("ListedEvent"))},
               {"next_cursor", ref("Cursor")},
               {"first_height", height(), "from where on they are listed; 1: all of them"}}
          ),
          {},
-         "`{\"event\": \"slashed\", \"account\": ...}` lists an account's penalties."},
+         "`{\"event\": \"slashed\", \"account\": ...}` lists an account's penalties in tasks, and "
+         "`{\"event\": \"validator_penalized\"}` what validators were punished for, which no other request lists."},
     };
 }
 

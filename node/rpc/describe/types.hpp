@@ -25,6 +25,8 @@ void add_event_types(Schema& components);
 
 /// The words for what happens in tasks, in the order of the documents.
 std::vector<std::string> event_names();
+/// The kind of event that is of a validator and of no task. `event_list` has it where it is asked for.
+inline constexpr const char* kPenaltyEvent = "validator_penalized";
 /// The fields of tasks in every listing.
 Members task_head();
 

@@ -207,6 +207,7 @@ Schema search_result() {
         {"id", text(), "as the methods of its kind take it; of a validator its consensus address"},
         {"height", nullable(height()), "of a block or a transaction"},
         {"account", nullable(account()), "of a validator"},
+        {"title", nullable(text()), "of a task that was found by it: whatever its submitter wrote"},
     });
 }
 

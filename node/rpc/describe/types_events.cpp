@@ -153,6 +153,19 @@ std::vector<Event> all_events() {
     return out;
 }
 
+Schema penalty_event() {
+    Schema schema = object({
+        {"event", constant(kPenaltyEvent)},
+        {"height", height()},
+        {"validator", account()},
+        {"reason", one_of({"double_sign", "downtime"})},
+        {"amount", amount(), "slashed, and burned"},
+        {"jailed_until", nullable(height()), "null: for ever, after a double signature"},
+    });
+    schema["description"] = "A validator was punished (VAL-5, VAL-7).";
+    return schema;
+}
+
 }  // namespace
 
 std::vector<std::string> event_names() {
@@ -180,10 +193,17 @@ void add_event_types(Schema& components) {
         components[name] = std::move(schema);
         all.push_back(ref(name));
     }
-    components["Event"] = any_of(std::move(all));
+    const std::string penalty = std::string("Event_") + kPenaltyEvent;
+    components[penalty] = penalty_event();
+    components["Event"] = any_of(all);
     components["Event"]["description"] =
         "What happened in a task, as it is hashed into the task's history root (HIS-1).";
-    components["EventName"] = one_of(event_names());
+    all.push_back(ref(penalty));
+    components["ListedEvent"] = any_of(std::move(all));
+    components["ListedEvent"]["description"] = "What happened in a task, or to a validator.";
+    auto names = event_names();
+    names.emplace_back(kPenaltyEvent);
+    components["EventName"] = one_of(names);
 }
 
 }  // namespace assay::rpc::describe

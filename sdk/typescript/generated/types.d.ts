@@ -18,7 +18,9 @@ export type TaskState = "open" | "drawn" | "training" | "completed" | "verifying
 export type Reason = "reward" | "verification_fee" | "refund" | "won_dispute" | "lost_dispute" | "false_accusation" | "dispute_timeout" | "unavailable" | "missed_deadline" | "missed_verdict" | "wrong_verdict" | "attestation" | "moot" | "tax" | "jackpot" | "forced_error" | "broken_commitment" | "undisclosed" | "contradiction" | "beyond_tolerance" | "beyond_budget" | "profiling_fee" | "withheld_secret" | "room" | "unserved" | "false_statement" | "demand";
 /** What happened in a task, as it is hashed into the task's history root (HIS-1). */
 export type Event = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed;
-export type EventName = "submitted" | "solver_drawn" | "accepted" | "reseated" | "demanded" | "cut" | "checkpoint_posted" | "completed" | "diverged" | "scored" | "state_changed" | "tainted" | "round_closed" | "lottery_drawn" | "verifier_drawn" | "watcher_drawn" | "verdict_committed" | "verdict_published" | "verdict_disclosed" | "committee_drawn" | "committee_ended" | "attested" | "profiler_drawn" | "profile_committed" | "profile_published" | "profiling_ended" | "dispute_opened" | "verdict_challenged" | "profile_challenged" | "accused" | "dispute_moved" | "dispute_ended" | "member_convicted" | "paid" | "slashed";
+/** What happened in a task, or to a validator. */
+export type ListedEvent = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed | EventValidatorPenalized;
+export type EventName = "submitted" | "solver_drawn" | "accepted" | "reseated" | "demanded" | "cut" | "checkpoint_posted" | "completed" | "diverged" | "scored" | "state_changed" | "tainted" | "round_closed" | "lottery_drawn" | "verifier_drawn" | "watcher_drawn" | "verdict_committed" | "verdict_published" | "verdict_disclosed" | "committee_drawn" | "committee_ended" | "attested" | "profiler_drawn" | "profile_committed" | "profile_published" | "profiling_ended" | "dispute_opened" | "verdict_challenged" | "profile_challenged" | "accused" | "dispute_moved" | "dispute_ended" | "member_convicted" | "paid" | "slashed" | "validator_penalized";
 /** The fields of a transaction's action; `action` says which it is. */
 export type ActionBody = BodyTransfer | BodyBond | BodyUnbond | BodySubmitTask | BodyAcceptTask | BodyPostCheckpoint | BodyCompleteTask | BodyCancelTask | BodyCommitVerdict | BodyPublishVerdict | BodyOpenDispute | BodyRevealMove | BodySelectMove | BodyProveMove | BodyAttestAvailability | BodyDeclareDivergence | BodyDiscloseVerdict | BodyChallengeVerdict | BodyRegisterValidator | BodyUnjail | BodyRegisterTerms | BodyCommitProfile | BodyPublishProfile | BodyChallengeProfile | BodyJoinBeacon | BodyContribute | BodyLeaveBeacon | BodyDeclineTask | BodyAccuse | BodyReportEquivocation | BodyReseat | BodyDemand | BodyProposeParams | BodyProposeUpgrade | BodyProposeHalt | BodyVote;
 
@@ -441,6 +443,8 @@ export interface SearchResult {
   height: Height | null;
   /** of a validator */
   account: Account | null;
+  /** of a task that was found by it: whatever its submitter wrote */
+  title: string | null;
 }
 
 /** Distances in billionths of the length of the segment's update. */
@@ -1377,6 +1381,18 @@ export interface EventSlashed {
   raw: Hex;
 }
 
+/** A validator was punished (VAL-5, VAL-7). */
+export interface EventValidatorPenalized {
+  event: "validator_penalized";
+  height: Height;
+  validator: Account;
+  reason: "double_sign" | "downtime";
+  /** slashed, and burned */
+  amount: Amount;
+  /** null: for ever, after a double signature */
+  jailed_until: Height | null;
+}
+
 /** What `transfer` asks for. */
 export interface BodyTransfer {
   to: Account;
@@ -1856,7 +1872,7 @@ export interface TaskLineageAnswer {
 }
 
 export interface EventListAnswer {
-  events: Event[];
+  events: ListedEvent[];
   next_cursor: Cursor;
   /** from where on they are listed; 1: all of them */
   first_height: Height;
@@ -1887,7 +1903,7 @@ export interface Methods {
   "fee_history": { params: { height?: number; count?: number; }; result: FeeHistoryAnswer; };
   /** How much money there is. The genesis supply is the sum of balances, stakes, escrows, treasury and what was burned (LED-1). */
   "supply_get": { params: {  }; result: SupplyGetAnswer; };
-  /** What an id, or the beginning of one, names. A node that began with a snapshot finds by their beginning what it has seen since, and by the whole id what is in the state. */
+  /** What an id or a task's title, or the beginning of one, names. Ids come before titles. A node that began with a snapshot finds by their beginning what it has seen since, and by the whole id what is in the state. */
   "search": { params: { prefix: string; limit?: number; }; result: SearchAnswer; };
   /** Queues a transaction. It is checked at once and executed in a later block; `tx_get` says what became of it. */
   "tx_submit": { params: { tx: Hex; }; result: TxSubmitAnswer; };
@@ -1921,8 +1937,8 @@ export interface Methods {
   "checkpoint_get": { params: { task: Hash; index: number; }; result: Checkpoint; };
   /** What a profiler published of a task in tolerance mode. */
   "profile_get": { params: { task: Hash; profiler: Account | Hash; }; result: Profile; };
-  /** What happened in all tasks. `{"event": "slashed", "account": ...}` lists an account's penalties. */
-  "event_list": { params: { event?: EventName; account?: Account | Hash; order?: "oldest" | "newest"; limit?: number; cursor?: Cursor; }; result: EventListAnswer; item: Event; };
+  /** What happened in all tasks, or to validators. `{"event": "slashed", "account": ...}` lists an account's penalties in tasks, and `{"event": "validator_penalized"}` what validators were punished for, which no other request lists. */
+  "event_list": { params: { event?: EventName; account?: Account | Hash; order?: "oldest" | "newest"; limit?: number; cursor?: Cursor; }; result: EventListAnswer; item: ListedEvent; };
   /** A dispute with its moves. */
   "dispute_get": { params: { dispute: Hash; }; result: Dispute; };
   /** Disputes. */
@@ -1949,7 +1965,7 @@ export interface Calls {
   fee_history(params?: Methods["fee_history"]["params"], options?: CallOptions): Promise<Methods["fee_history"]["result"]>;
   /** How much money there is. The genesis supply is the sum of balances, stakes, escrows, treasury and what was burned (LED-1). */
   supply_get(params?: Methods["supply_get"]["params"], options?: CallOptions): Promise<Methods["supply_get"]["result"]>;
-  /** What an id, or the beginning of one, names. A node that began with a snapshot finds by their beginning what it has seen since, and by the whole id what is in the state. */
+  /** What an id or a task's title, or the beginning of one, names. Ids come before titles. A node that began with a snapshot finds by their beginning what it has seen since, and by the whole id what is in the state. */
   search(params: Methods["search"]["params"], options?: CallOptions): Promise<Methods["search"]["result"]>;
   /** Queues a transaction. It is checked at once and executed in a later block; `tx_get` says what became of it. */
   tx_submit(params: Methods["tx_submit"]["params"], options?: CallOptions): Promise<Methods["tx_submit"]["result"]>;
@@ -1983,7 +1999,7 @@ export interface Calls {
   checkpoint_get(params: Methods["checkpoint_get"]["params"], options?: CallOptions): Promise<Methods["checkpoint_get"]["result"]>;
   /** What a profiler published of a task in tolerance mode. */
   profile_get(params: Methods["profile_get"]["params"], options?: CallOptions): Promise<Methods["profile_get"]["result"]>;
-  /** What happened in all tasks. `{"event": "slashed", "account": ...}` lists an account's penalties. */
+  /** What happened in all tasks, or to validators. `{"event": "slashed", "account": ...}` lists an account's penalties in tasks, and `{"event": "validator_penalized"}` what validators were punished for, which no other request lists. */
   event_list(params?: Methods["event_list"]["params"], options?: CallOptions): Promise<Methods["event_list"]["result"]>;
   /** A dispute with its moves. */
   dispute_get(params: Methods["dispute_get"]["params"], options?: CallOptions): Promise<Methods["dispute_get"]["result"]>;

@@ -151,15 +151,33 @@ TEST_CASE("a validator's history has what changed but not how many blocks it mis
     change();
     validator.jailed_until = Height{50};
     change();
+    validator.jailed_until = {};  // unjailed
+    change();
+    validator.jailed_until = Height{5};
+    validator.is_banned = true;
+    validator.slashed = Amount{8};
+    change();
     const auto snapshot = store.snapshot();
     const assay::history::Reader reader(*snapshot);
     const auto changes = reader.validator_changes(account, 0, 10).items;
-    REQUIRE(changes.size() == 2);
+    REQUIRE(changes.size() == 4);
     CHECK(changes[0].height == Height{1});
     CHECK(changes[1].height == Height{3});
     CHECK(changes[1].jailed_until == Height{50});
-    CHECK(reader.validator_changes(std::nullopt, 0, 10).items.size() == 2);
+    CHECK(reader.validator_changes(std::nullopt, 0, 10).items.size() == 4);
     CHECK(reader.validator_changes(key(2).account(), 0, 10).items.empty());
+    const auto penalties = reader.validator_penalties(std::nullopt, 0, 10).items;
+    REQUIRE(penalties.size() == 2);
+    CHECK(penalties[0].height == Height{3});
+    CHECK_FALSE(penalties[0].is_double_sign);
+    CHECK(penalties[0].jailed_until == Height{50});
+    CHECK(penalties[1].height == Height{5});
+    CHECK(penalties[1].is_double_sign);
+    CHECK(penalties[1].amount == Amount{8});
+    const auto newest = reader.validator_penalties(account, 0, 1, node::Order::kNewest);
+    CHECK(newest.items.at(0).is_double_sign);
+    CHECK(newest.next.has_value());
+    CHECK(reader.validator_penalties(key(2).account(), 0, 10).items.empty());
 }
 
 TEST_CASE("fees are kept by height and go with their block") {
@@ -218,6 +236,38 @@ TEST_CASE("ids are found by any beginning of theirs") {
     CHECK(std::any_of(blocks.begin(), blocks.end(), [](const node::Named& each) {
         return each.kind == node::NameKind::kBlock && each.height == Height{1};
     }));
+}
+
+TEST_CASE("tasks are found by the beginning of their titles, whatever the case") {
+    Chain chain;
+    BlockOutcome outcome;
+    const std::vector<std::string> titles{"Char model", "char Model, again", "charm", "%_\\", "<script>"};
+    for (std::size_t i = 0; i < titles.size(); ++i) {
+        const auto number = static_cast<std::uint8_t>(i + 1);
+        outcome.history.push_back(record(number, 0, events::Submitted{}));
+        Task task;
+        task.spec.title = titles[i];
+        outcome.changes[keys::task(id<TaskId>(number))] = codec::encode(task);
+    }
+    chain.add(outcome);
+    const auto snapshot = chain.store.snapshot();
+    const auto find = [&](const std::string& beginning, std::uint32_t limit = 100) {
+        std::vector<std::string> out;
+        for (const node::Named& each : assay::history::find_titles(*snapshot, beginning, limit)) {
+            CHECK(each.kind == node::NameKind::kTask);
+            out.push_back(each.title);
+        }
+        return out;
+    };
+    CHECK(find("CHAR ") == std::vector<std::string>{"Char model", "char Model, again"});
+    CHECK(find("cHar").size() == 3);
+    CHECK(find("char", 2).size() == 2);
+    CHECK(find("char model") == std::vector<std::string>{"Char model", "char Model, again"});
+    CHECK(find("model").empty());  // a beginning and not a part
+    CHECK(find("%") == std::vector<std::string>{"%_\\"});
+    CHECK(find("<SCRIPT>") == std::vector<std::string>{"<script>"});
+    CHECK(find(std::string("charm\0", 6)).empty());
+    CHECK(find("").size() == 5);
 }
 
 TEST_CASE("accounts of the genesis are found") {

@@ -199,11 +199,56 @@ TEST_CASE("a search takes the beginning of an id, of an address, or a block's nu
     CHECK(block.at("results")[0].at("kind") == "block");
     CHECK(block.at("results")[0].at("height") == 7);
     CHECK(server.result("search", {{"prefix", "8"}}).at("results").empty());
-    for (const char* bad : {"", "ab", "assay1q", "assay1qqqb", "xyzw", "ABCD"}) {
+    for (const std::string& bad : {std::string(), std::string("a\nb"), std::string("\xc3\xa4"), hex + "00"}) {
         CAPTURE(bad);
         CHECK(server.code("search", {{"prefix", bad}}) == rpc::kInvalidParams);
     }
-    CHECK(server.code("search", {{"prefix", hex + "00"}}) == rpc::kInvalidParams);
+}
+
+TEST_CASE("a search finds titles by their beginning, after ids, and no more than its limit") {
+    Server server;
+    const std::string hostile = "<b onclick=\"x\">abcd";
+    server.node.titled.assign(
+        3, {.kind = node::NameKind::kTask, .id = Bytes(32, 7), .height = {}, .owner = {}, .title = hostile}
+    );
+    for (const char* title : {"ab", "assay1q", "assay1qqqb", "xyzw", "ABCD", "<b", " "}) {
+        CAPTURE(title);
+        const Json found = server.result("search", {{"prefix", title}, {"limit", 2}});
+        CHECK(server.node.searched_title == title);
+        REQUIRE(found.at("results").size() == 2);
+        CHECK(found.at("results")[0].at("title") == hostile);
+        CHECK(found.at("is_whole") == false);
+    }
+    CHECK(server.node.searched.bytes.empty());  // none of these is the beginning of an id
+    server.node.names = {
+        {.kind = node::NameKind::kDispute, .id = Bytes(32, 8), .height = {}, .owner = {}},
+        {.kind = node::NameKind::kDispute, .id = Bytes(32, 9), .height = {}, .owner = {}}};
+    const Json both = server.result("search", {{"prefix", "abcd"}, {"limit", 3}});
+    CHECK(both.at("results")[0].at("kind") == "dispute");
+    CHECK(both.at("results")[0].at("title") == nullptr);
+    CHECK(both.at("results")[2].at("kind") == "task");
+    CHECK(find_mismatch(document(), component("SearchResult"), both.at("results")[2]) == "");
+}
+
+TEST_CASE("what validators were punished for is listed where it is asked for") {
+    Server server;
+    const AccountId account = key(1).account();
+    server.node.penalties = {
+        {.height = Height{3}, .account = account, .is_double_sign = false, .amount = {}, .jailed_until = Height{9}},
+        {.height = Height{5}, .account = account, .is_double_sign = true, .amount = Amount{7}, .jailed_until = {}}};
+    CHECK(server.result("event_list").at("events").empty());
+    const Json listed = server.result("event_list", {{"event", "validator_penalized"}, {"limit", 1}});
+    REQUIRE(listed.at("events").size() == 1);
+    CHECK(listed.at("events")[0].at("reason") == "downtime");
+    CHECK(listed.at("events")[0].at("jailed_until") == 9);
+    const Json cursor = listed.at("next_cursor");
+    const Json rest = server.result("event_list", {{"event", "validator_penalized"}, {"cursor", cursor}});
+    REQUIRE(rest.at("events").size() == 1);
+    CHECK(rest.at("events")[0].at("reason") == "double_sign");
+    CHECK(rest.at("events")[0].at("amount") == "7");
+    for (const Json& each : {listed.at("events")[0], rest.at("events")[0]}) {
+        CHECK(find_mismatch(document(), component("ListedEvent"), each) == "");
+    }
 }
 
 TEST_CASE("a whole id is found in the state where the listings do not have it") {

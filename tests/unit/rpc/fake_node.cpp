@@ -293,6 +293,12 @@ node::Page<node::ValidatorChange> FakeNode::validator_changes(
     return page_of(changes, from, limit);
 }
 
+node::Page<node::ValidatorPenalty> FakeNode::validator_penalties(
+    const std::optional<AccountId>&, std::uint64_t from, std::uint32_t limit, node::Order order
+) const {
+    return page_of(penalties, from, limit, order);
+}
+
 std::vector<node::BlockFees> FakeNode::fees(Height last, std::uint32_t count) const {
     std::vector<node::BlockFees> out;
     for (std::uint64_t height = last.value; height != 0 && out.size() < count; --height) {
@@ -304,6 +310,11 @@ std::vector<node::BlockFees> FakeNode::fees(Height last, std::uint32_t count) co
 std::vector<node::Named> FakeNode::search(const node::IdPrefix& prefix, std::uint32_t limit) const {
     searched = prefix;
     return {names.begin(), names.begin() + std::min<std::ptrdiff_t>(limit, std::ssize(names))};
+}
+
+std::vector<node::Named> FakeNode::tasks_titled(const std::string& beginning, std::uint32_t limit) const {
+    searched_title = beginning;
+    return {titled.begin(), titled.begin() + std::min<std::ptrdiff_t>(limit, std::ssize(titled))};
 }
 
 void FakeNode::put(const Bytes& slot, Bytes value) {

@@ -64,8 +64,12 @@ class FakeNode final : public node::NodeApi {
     node::Page<node::ValidatorChange> validator_changes(
         const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit
     ) const override;
+    node::Page<node::ValidatorPenalty> validator_penalties(
+        const std::optional<AccountId>& account, std::uint64_t from, std::uint32_t limit, node::Order order
+    ) const override;
     std::vector<node::BlockFees> fees(Height last, std::uint32_t count) const override;
     std::vector<node::Named> search(const node::IdPrefix& prefix, std::uint32_t limit) const override;
+    std::vector<node::Named> tasks_titled(const std::string& beginning, std::uint32_t limit) const override;
 
     void put(const Bytes& slot, Bytes value);
     /// Executes a transaction of `sender` that did not come through this test's client.
@@ -90,8 +94,11 @@ class FakeNode final : public node::NodeApi {
     std::vector<node::DisputeMove> moves;
     std::vector<node::Payment> paid;
     std::vector<node::ValidatorChange> changes;
+    std::vector<node::ValidatorPenalty> penalties;
     std::vector<node::Named> names;
-    mutable node::IdPrefix searched{};  ///< the last prefix that was searched for
+    std::vector<node::Named> titled;
+    mutable std::string searched_title{};  ///< the last title that was searched for
+    mutable node::IdPrefix searched{};     ///< the last prefix that was searched for
     std::uint64_t oldest_height = 0;
     std::uint64_t first_block = 1;
     std::uint64_t first_history = 1;

@@ -43,11 +43,14 @@ std::string members_text(const json& object) {
 
 int run_search(const Session& session, const ChainArguments& a) {
     const json answer = session.rpc().call("search", {{"prefix", a.id}});
-    Table table({"WHAT", "ID", "BLOCK>"});
+    Table table({"WHAT", "ID", "BLOCK>", "TITLE"});
     for (const json& found : answer.at("results")) {
-        table.add({to_text(found.at("kind")), to_text(found.at("id")), to_text(found.at("height"))});
+        table.add(
+            {to_text(found.at("kind")), to_text(found.at("id")), to_text(found.at("height")),
+             to_text(found.value("title", json()))}
+        );
     }
-    const std::string rest = answer.at("is_whole") == true ? "" : "there is more: give more digits\n";
+    const std::string rest = answer.at("is_whole") == true ? "" : "there is more: give more of it\n";
     session.print(answer, (table.empty() ? "nothing begins like that\n" : table.text()) + rest);
     return kExitOk;
 }
@@ -217,8 +220,12 @@ void add_query_commands(CLI::App& app, Session& session) {
     add(group, session, "supply", "How much money there is, and how much was burned",
         [&s] { return run_call(s, "supply_get"); });
     add(group, session, "fees", "What gas cost in the latest blocks", [&s] { return run_fees(s); });
-    add(group, session, "search", "What an id, or the beginning of one, names", [&s, a] { return run_search(s, *a); })
-        ->add_option("prefix", a->id, "At least 4 digits of an id, the beginning of an address, or a block's number")
+    add(group, session, "search", "What an id or a title, or the beginning of one, names",
+        [&s, a] { return run_search(s, *a); })
+        ->add_option(
+            "prefix", a->id,
+            "At least 4 digits of an id, the beginning of an address or of a task's title, or a block's number"
+        )
         ->required();
     add_proposals_command(group, session);
     add_proof_command(group, session);

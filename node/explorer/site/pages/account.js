@@ -35,13 +35,24 @@ function penalties_section(answer, id) {
   answer?.next_cursor ? note("There are further ones.") : null);
 }
 
+/** Nothing for an account that no validator's penalty names, and for a node that lists none. */
+function validator_section(answer) {
+  const events = answer?.events ?? [];
+  if (!events.length) return null;
+  return section("Penalties as a validator", table("Penalties as a validator", [["Block"], ["Why", "wide"], ["Lost", "number"], ["Jailed until"]],
+    events.map((e) => [block(e.height), e.reason === "double_sign" ? "it signed two blocks of one height" : e.reason === "downtime" ? "it missed too many blocks in a row" : e.reason,
+      asy(e.amount), e.jailed_until === null ? "banned" : ["block ", count(e.jailed_until)]])),
+  answer.next_cursor ? note("There are further ones.") : null);
+}
+
 export async function render({args, query, signal}) {
   const id = String(args[0] ?? "");
   const cursor = query.get("cursor");
-  const [a, stake, history, payments, penalties] = await Promise.all([
+  const [a, stake, history, payments, penalties, as_validator] = await Promise.all([
     call("account_get", {account: id}, signal), call("stake_get", {account: id}, signal),
     call("account_history", cursor ? {account: id, limit: 25, cursor} : {account: id, limit: 25}, signal),
-    optional("account_payments", {account: id, limit: 100, order: "newest"}, signal), optional("event_list", {account: id, event: "slashed", limit: 100, order: "newest"}, signal)]);
+    optional("account_payments", {account: id, limit: 100, order: "newest"}, signal), optional("event_list", {account: id, event: "slashed", limit: 100, order: "newest"}, signal),
+    optional("event_list", {account: id, event: "validator_penalized", limit: 100, order: "newest"}, signal)]);
   return {
     title: "Account",
     content: [
@@ -52,6 +63,7 @@ export async function render({args, query, signal}) {
       section("Stakes by role", stakes(stake.roles)),
       payments_section(payments),
       penalties_section(penalties, a.account),
+      validator_section(as_validator),
       section("What it sent", table("Transactions that it sent", [["Block"], ["Transaction"], ["Action"], ["Result"], ["Fee", "number"]],
         history.txs.map((t) => [block(t.height), tx(t.hash), t.action ?? "-", t.code === 0 ? state("executed") : [state("failed"), " ", t.error], t.fee === "0" ? "none" : asy(t.fee)]),
         "It has sent nothing."),

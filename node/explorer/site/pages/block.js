@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import {facts, h, note, section, table} from "../dom.js";
 import {account, block, count, state, time, tx, whole} from "../format.js";
+import {proposers} from "../proposers.js";
 import {RpcError, call} from "../rpc.js";
 
 export async function render({args, status, signal}) {
   const height = Number(args[0]);
   if (!Number.isSafeInteger(height) || height < 1) throw new RpcError(-32001, "not_found", "a height is a whole number from 1 on");
-  const b = await call("chain_block", {height}, signal);
+  const [b, proposer] = await Promise.all([call("chain_block", {height}, signal), proposers(status, signal)]);
   return {
     title: `Block ${b.height}`,
     content: [
@@ -16,7 +17,7 @@ export async function render({args, status, signal}) {
       section("Header", facts([
         ["Hash", whole(b.hash)],
         ["Time", time(b.time_ms)],
-        ["Proposer", account(b.proposer)],
+        ["Proposer", proposer(b.proposer)],
         ["Parent", b.parent ? whole(b.parent) : "not on this node"],
         ["App hash before it", whole(b.parent_app_hash)],
         ["App hash after it", whole(b.app_hash)],

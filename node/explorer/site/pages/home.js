@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first page: the chain, its last blocks, its tasks by state, the disputes that are open.
 import {h, note, section, table} from "../dom.js";
-import {account, asy, block, blocks, count, dispute, hash, span, state, stranger, task} from "../format.js";
+import {asy, block, blocks, count, dispute, hash, span, state, stranger, task} from "../format.js";
 import {all, batch, call, maybe, optional} from "../rpc.js";
+import {proposers} from "../proposers.js";
 import {kTaskStates} from "../words.js";
 import {place_of} from "../tree.js";
 
@@ -19,10 +20,11 @@ export async function last_blocks(newest, number, signal) {
   return found.filter(Boolean);
 }
 
-export function block_table(list) {
+/** `proposer` shows who proposed a block (proposers.js). */
+export function block_table(list, proposer) {
   return table("Blocks, the newest first", [["Height"], ["Time"], ["Transactions", "number"], ["Gas", "number"], ["Proposer"]],
     list.map((b) => [block(b.height), h("span", null, `${span(Math.max(0, Date.now() - b.time_ms))} ago`), count(b.txs.length),
-      `${(100 * b.gas / b.gas_max).toFixed(1)} %`, account(b.proposer)]));
+      `${(100 * b.gas / b.gas_max).toFixed(1)} %`, proposer(b.proposer)]));
 }
 
 function by_state(tasks) {
@@ -34,13 +36,14 @@ function by_state(tasks) {
 }
 
 export async function render({status, signal}) {
-  const [list, tasks, active, awaiting, beacon, supply] = await Promise.all([
+  const [list, tasks, active, awaiting, beacon, supply, proposer] = await Promise.all([
     last_blocks(status.height, kBlocks, signal),
     all("task_list", {order: "newest"}, "tasks", kTasks, signal),
     call("dispute_list", {state: "active", limit: 20}, signal),
     call("dispute_list", {state: "awaiting", limit: 20}, signal),
     maybe("beacon_get", {}, signal),
     optional("supply_get", {}, signal),
+    proposers(status, signal),
   ]);
   const open = [...active.disputes, ...awaiting.disputes];
   const newest = tasks.items.slice(0, 6);
@@ -66,6 +69,6 @@ export async function render({status, signal}) {
           tasks.complete ? null : note(`Of the newest ${count(tasks.items.length)}.`),
           table("The newest tasks", [["Task"], ["State"], ["Reward", "number"]],
             newest.map((t) => [task(t.id, stranger(t.title)), state(t.state), asy(t.reward)]), " ")),
-        section("Latest blocks", block_table(list), h("p", null, h("a", {href: "#/blocks"}, "All blocks"))))],
+        section("Latest blocks", block_table(list, proposer), h("p", null, h("a", {href: "#/blocks"}, "All blocks"))))],
   };
 }

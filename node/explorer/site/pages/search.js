@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import {h, note, section, table} from "../dom.js";
-import {shorten, state, stranger, task} from "../format.js";
+import {shorten, stranger, task} from "../format.js";
 import {all, maybe, optional} from "../rpc.js";
 
-const kTasks = 2000;
+const kTasks = 200; // the newest, whose titles are looked through for any part
+const kShown = 50;
 
 const result = (kind, id, label) => ({kind, id, label});
 
@@ -23,28 +24,31 @@ async function by_id(text, signal) {
     account && (account.nonce > 0 || account.balance !== "0") && result("account", account.account, "account")].filter(Boolean);
 }
 
-async function by_title(text, signal) {
+/** The newest tasks that have this anywhere in their title: a node searches only for the beginning. */
+async function by_part(text, signal) {
   if (text.length < 2) return {found: [], complete: true};
   const {items, complete} = await all("task_list", {order: "newest"}, "tasks", kTasks, signal);
   const wanted = text.toLowerCase();
-  return {found: items.filter((t) => t.title.toLowerCase().includes(wanted) || t.id.startsWith(wanted)), complete};
+  return {found: items.filter((t) => t.title.toLowerCase().includes(wanted)), complete};
 }
 
 const kKinds = ["account", "block", "tx", "task", "dispute"];
 
-/** What a node that can search finds by the beginning of an id. */
+/** What a node that can search finds by the beginning of an id or a title. Titles have 64 characters at most. */
 async function by_prefix(text, signal) {
-  const listed = await optional("search", {prefix: text, limit: 50}, signal);
+  const listed = await optional("search", {prefix: text.slice(0, 64), limit: kShown}, signal);
   return (listed?.results ?? []).map((each) => (each.kind === "validator" ? result("account", each.account, "validator") : each))
     .filter((each) => kKinds.includes(each.kind));
 }
 
 export async function render({name, args, signal}) {
   const text = (name === "search" ? args[0] ?? "" : [name, ...args].join("/")).trim().slice(0, 200);
-  const [exact, titles, listed] = await Promise.all([by_id(text, signal), by_title(text, signal), text ? by_prefix(text, signal) : []]);
+  const [exact, part, listed] = await Promise.all([by_id(text, signal), by_part(text, signal), text ? by_prefix(text, signal) : []]);
+  const is_titled = (each) => typeof each.title === "string";
   const seen = new Set(exact.map((each) => each.kind + each.id));
-  const further = listed.filter((each) => !seen.has(each.kind + each.id));
-  const ids = [...exact, ...further].slice(0, 50);
+  const further = listed.filter((each) => !is_titled(each) && !seen.has(each.kind + each.id));
+  const ids = [...exact, ...further].slice(0, kShown);
+  const titles = new Map([...listed.filter(is_titled), ...part.found].map((each) => [each.id, each.title]));
   return {
     title: "Search",
     content: [
@@ -54,9 +58,9 @@ export async function render({name, args, signal}) {
         ids.map((each) => [each.kind, h("a", {href: `#/${each.kind}/${encodeURIComponent(each.id)}`, class: "id", title: String(each.id)}, shorten(String(each.id))),
           stranger(each.label ?? each.kind)]),
         "No id, account or height is this.")),
-      section("Tasks with this in their title", table("Found by title", [["Task"], ["State"]],
-        titles.found.slice(0, 50).map((t) => [task(t.id, stranger(t.title)), state(t.state)]), "No task is called so."),
-      titles.complete ? null : note(`Only the first ${kTasks} tasks were looked at.`))],
+      section("Tasks with this title", table("Found by title", [["Task"], ["Id"]],
+        [...titles].slice(0, kShown).map(([id, title]) => [task(id, stranger(title)), h("span", {class: "id", title: id}, shorten(id))]), "No task is called so."),
+      part.complete ? null : note(`Titles that have this not at their beginning were looked for among the newest ${kTasks} tasks.`))],
   };
 }
 

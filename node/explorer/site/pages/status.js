@@ -46,7 +46,7 @@ export async function render({status, signal}) {
         ["Genesis hash", whole(status.genesis_hash)],
         ["App hash", whole(status.app_hash)],
         ["Engine", status.engine],
-        ["Proposer of the last block", account(status.proposer)],
+        ["Proposer of all blocks", status.proposer ? account(status.proposer) : "the validators take turns"],
         ["Version", `${status.version}, protocol ${status.protocol_version}`],
         ["A block every", span(status.block_interval_ms)],
         ["Base fee", status.base_fee ? `${count(status.base_fee)} grains for a unit of gas` : null]])),

@@ -45,7 +45,7 @@ export async function render({status, signal}) {
     content: [
       h("h1", null, "Validators and the beacon"),
       section("Validators", table("Validators", [["Account"], ["Standing"], ["Stake", "number"], ["Power", "number"], ["Missed", "number"], ["Slashed", "number"], ["Key"]],
-        validators.map((v) => [account(v.account), standing(v, status), asy(v.stake),
+        validators.map((v) => [account(v.account), standing(v, status), asy(String(BigInt(v.stake.free) + BigInt(v.stake.locked))),
           v.power ? `${count(v.power)} (${(100 * v.power / total).toFixed(1)} %)` : "0", count(v.missed), asy(v.slashed), hash(v.consensus_key)]),
         status.engine === "solo" ? "This chain has the embedded engine: one account proposes all blocks." : "Nobody is registered."),
       status.engine === "solo" ? facts([["Proposer", account(status.proposer)], ["A block every", blocks(1, status.block_interval_ms)]]) : null),

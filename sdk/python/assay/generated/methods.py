@@ -96,10 +96,11 @@ class Methods:
         return cast("types.SupplyGetAnswer", self.call("supply_get", {}))
 
     def search(self, prefix: str, *, limit: Optional[int] = None) -> types.SearchAnswer:
-        """What an id, or the beginning of one, names. A node that began with a snapshot finds by their beginning
-        what it has seen since, and by the whole id what is in the state. prefix: at least 4 hex digits of an
-        id, at least 4 characters of an address after `assay1`, or the number of a block. limit: 20 if it is
-        not given.
+        """What an id or a task's title, or the beginning of one, names. Ids come before titles. A node that
+        began with a snapshot finds by their beginning what it has seen since, and by the whole id what is in
+        the state. prefix: at least 4 hex digits of an id, at least 4 characters of an address after `assay1`,
+        the number of a block, or the beginning of a title, in letters of any case. limit: 20 if it is not
+        given.
         """
         return cast("types.SearchAnswer", self.call("search", {"prefix": prefix, "limit": limit}))
 
@@ -180,9 +181,10 @@ class Methods:
         return cast("types.Profile", self.call("profile_get", {"task": task, "profiler": profiler}))
 
     def event_list(self, *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.EventListAnswer:
-        """What happened in all tasks. `{"event": "slashed", "account": ...}` lists an account's penalties.
-        event: only events of this kind. account: only events that name it. order: which comes first; the
-        oldest if it is not given.
+        """What happened in all tasks, or to validators. `{"event": "slashed", "account": ...}` lists an
+        account's penalties in tasks, and `{"event": "validator_penalized"}` what validators were punished
+        for, which no other request lists. event: only events of this kind. account: only events that name it.
+        order: which comes first; the oldest if it is not given.
         """
         return cast("types.EventListAnswer", self.call("event_list", {"event": event, "account": account, "order": order, "limit": limit, "cursor": cursor}))
 
@@ -216,7 +218,7 @@ class Methods:
     def iterate(self, method: Literal["task_history"], *, task: types.Hash, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.Event]: ...
 
     @overload
-    def iterate(self, method: Literal["event_list"], *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.Event]: ...
+    def iterate(self, method: Literal["event_list"], *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.ListedEvent]: ...
 
     @overload
     def iterate(self, method: Literal["dispute_list"], *, task: Optional[types.Hash] = None, state: Optional[Literal["active", "refuted", "upheld", "moot", "awaiting", "forced"]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.DisputeSummary]: ...
@@ -276,10 +278,11 @@ class AsyncMethods:
         return cast("types.SupplyGetAnswer", await self.call("supply_get", {}))
 
     async def search(self, prefix: str, *, limit: Optional[int] = None) -> types.SearchAnswer:
-        """What an id, or the beginning of one, names. A node that began with a snapshot finds by their beginning
-        what it has seen since, and by the whole id what is in the state. prefix: at least 4 hex digits of an
-        id, at least 4 characters of an address after `assay1`, or the number of a block. limit: 20 if it is
-        not given.
+        """What an id or a task's title, or the beginning of one, names. Ids come before titles. A node that
+        began with a snapshot finds by their beginning what it has seen since, and by the whole id what is in
+        the state. prefix: at least 4 hex digits of an id, at least 4 characters of an address after `assay1`,
+        the number of a block, or the beginning of a title, in letters of any case. limit: 20 if it is not
+        given.
         """
         return cast("types.SearchAnswer", await self.call("search", {"prefix": prefix, "limit": limit}))
 
@@ -360,9 +363,10 @@ class AsyncMethods:
         return cast("types.Profile", await self.call("profile_get", {"task": task, "profiler": profiler}))
 
     async def event_list(self, *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.EventListAnswer:
-        """What happened in all tasks. `{"event": "slashed", "account": ...}` lists an account's penalties.
-        event: only events of this kind. account: only events that name it. order: which comes first; the
-        oldest if it is not given.
+        """What happened in all tasks, or to validators. `{"event": "slashed", "account": ...}` lists an
+        account's penalties in tasks, and `{"event": "validator_penalized"}` what validators were punished
+        for, which no other request lists. event: only events of this kind. account: only events that name it.
+        order: which comes first; the oldest if it is not given.
         """
         return cast("types.EventListAnswer", await self.call("event_list", {"event": event, "account": account, "order": order, "limit": limit, "cursor": cursor}))
 
@@ -396,7 +400,7 @@ class AsyncMethods:
     def iterate(self, method: Literal["task_history"], *, task: types.Hash, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.Event]: ...
 
     @overload
-    def iterate(self, method: Literal["event_list"], *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.Event]: ...
+    def iterate(self, method: Literal["event_list"], *, event: Optional[types.EventName] = None, account: Optional[Union[types.Account, types.Hash]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.ListedEvent]: ...
 
     @overload
     def iterate(self, method: Literal["dispute_list"], *, task: Optional[types.Hash] = None, state: Optional[Literal["active", "refuted", "upheld", "moot", "awaiting", "forced"]] = None, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.DisputeSummary]: ...

@@ -15,7 +15,7 @@ Height = int
 TaskState = Literal["open", "drawn", "training", "completed", "verifying", "challenge", "disclosure", "judged", "settled", "convicted", "cancelled", "expired", "profiling", "refused"]
 # Why money was paid or slashed (SET rules).
 Reason = Literal["reward", "verification_fee", "refund", "won_dispute", "lost_dispute", "false_accusation", "dispute_timeout", "unavailable", "missed_deadline", "missed_verdict", "wrong_verdict", "attestation", "moot", "tax", "jackpot", "forced_error", "broken_commitment", "undisclosed", "contradiction", "beyond_tolerance", "beyond_budget", "profiling_fee", "withheld_secret", "room", "unserved", "false_statement", "demand"]
-EventName = Literal["submitted", "solver_drawn", "accepted", "reseated", "demanded", "cut", "checkpoint_posted", "completed", "diverged", "scored", "state_changed", "tainted", "round_closed", "lottery_drawn", "verifier_drawn", "watcher_drawn", "verdict_committed", "verdict_published", "verdict_disclosed", "committee_drawn", "committee_ended", "attested", "profiler_drawn", "profile_committed", "profile_published", "profiling_ended", "dispute_opened", "verdict_challenged", "profile_challenged", "accused", "dispute_moved", "dispute_ended", "member_convicted", "paid", "slashed"]
+EventName = Literal["submitted", "solver_drawn", "accepted", "reseated", "demanded", "cut", "checkpoint_posted", "completed", "diverged", "scored", "state_changed", "tainted", "round_closed", "lottery_drawn", "verifier_drawn", "watcher_drawn", "verdict_committed", "verdict_published", "verdict_disclosed", "committee_drawn", "committee_ended", "attested", "profiler_drawn", "profile_committed", "profile_published", "profiling_ended", "dispute_opened", "verdict_challenged", "profile_challenged", "accused", "dispute_moved", "dispute_ended", "member_convicted", "paid", "slashed", "validator_penalized"]
 # Where the next page begins; null on the last page. It belongs to the listing and the filters that gave it.
 Cursor = Optional[str]
 
@@ -794,6 +794,8 @@ class SearchResult(TypedDict):
     height: Optional[Height]
     # of a validator
     account: Optional[Account]
+    # of a task that was found by it: whatever its submitter wrote
+    title: Optional[str]
 
 
 class Assignment(TypedDict):
@@ -1678,6 +1680,18 @@ class EventPaid(TypedDict):
 EventSlashed = TypedDict("EventSlashed", {"event": 'Literal["slashed"]', "task": 'Hash', "index": 'int', "height": 'Height', "tx": 'Optional[Hash]', "actor": 'Optional[Account]', "from": 'Account', "amount": 'Amount', "burned": 'Amount', "reason": 'Reason', "raw": 'Hex'})
 
 
+class EventValidatorPenalized(TypedDict):
+    """A validator was punished (VAL-5, VAL-7)."""
+    event: Literal["validator_penalized"]
+    height: Height
+    validator: Account
+    reason: Literal["double_sign", "downtime"]
+    # slashed, and burned
+    amount: Amount
+    # null: for ever, after a double signature
+    jailed_until: Optional[Height]
+
+
 class ChainWaitAnswer(TypedDict):
     height: Height
 
@@ -1820,8 +1834,12 @@ class TaskLineageAnswer(TypedDict):
     complete: bool
 
 
+# What happened in a task, or to a validator.
+ListedEvent = Union[EventSubmitted, EventSolverDrawn, EventAccepted, EventReseated, EventDemanded, EventCut, EventCheckpointPosted, EventCompleted, EventDiverged, EventScored, EventStateChanged, EventTainted, EventRoundClosed, EventLotteryDrawn, EventVerifierDrawn, EventWatcherDrawn, EventVerdictCommitted, EventVerdictPublished, EventVerdictDisclosed, EventCommitteeDrawn, EventCommitteeEnded, EventAttested, EventProfilerDrawn, EventProfileCommitted, EventProfilePublished, EventProfilingEnded, EventDisputeOpened, EventVerdictChallenged, EventProfileChallenged, EventAccused, EventDisputeMoved, EventDisputeEnded, EventMemberConvicted, EventPaid, EventSlashed, EventValidatorPenalized]
+
+
 class EventListAnswer(TypedDict):
-    events: List[Event]
+    events: List[ListedEvent]
     next_cursor: Cursor
     # from where on they are listed; 1: all of them
     first_height: Height
@@ -1944,6 +1962,7 @@ __all__ = [
     "EventStateChanged",
     "EventSubmitted",
     "EventTainted",
+    "EventValidatorPenalized",
     "EventVerdictChallenged",
     "EventVerdictCommitted",
     "EventVerdictDisclosed",
@@ -1957,6 +1976,7 @@ __all__ = [
     "Hash",
     "Height",
     "Hex",
+    "ListedEvent",
     "NodeStatus",
     "NodeStatusMempool",
     "Params",
