@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include <core/base/bytes.hpp>
 #include <node/api/genesis_file.hpp>
 #include <tools/bench/chain_load.hpp>
