@@ -8,6 +8,7 @@ Exits 77 with a reason where PyTorch or assay-worker is missing.
 """
 import importlib.util
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -60,6 +61,9 @@ def train(binaries, folder, url):
 
 def main():
     binaries = pathlib.Path(sys.argv[1]).resolve()
+    debian = "/usr/bin/python3"  # another interpreter may come first in PATH
+    if importlib.util.find_spec("torch") is None and sys.executable != debian and os.access(debian, os.X_OK):
+        os.execv(debian, [debian, "-B", *sys.argv])
     if importlib.util.find_spec("torch") is None or not (binaries / "assay-worker").exists():
         print("skipped: there is no PyTorch, or no assay-worker")
         return 77
