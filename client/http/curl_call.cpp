@@ -26,7 +26,10 @@ void sign(CURL* easy, const HttpSigning& signing, List& headers) {
 
 void configure_call(CURL* easy, const HttpCall& call, List& headers, Form& form) {
     for (const auto& [name, value] : call.fields) {
-        append(headers, name + ": " + value);
+        std::string line = name;
+        line += ": ";
+        line += value;
+        append(headers, line);
     }
     if (call.is_form) {
         form.reset(curl_mime_init(easy));

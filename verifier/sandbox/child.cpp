@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <exception>
+#include <fstream>
 #include <new>
 #include <optional>
 #include <string>
@@ -64,13 +64,8 @@ std::vector<ByteView> map_files(const Order& order) {
 
 /// The address space that this process has taken so far.
 std::uint64_t address_space() {
-    unsigned long pages = 0;
-    std::FILE* const file = std::fopen("/proc/self/statm", "re");
-    const bool is_known = file != nullptr && std::fscanf(file, "%lu", &pages) == 1;
-    if (file != nullptr) {
-        std::fclose(file);
-    }
-    if (!is_known) {
+    std::uint64_t pages = 0;
+    if (!(std::ifstream("/proc/self/statm") >> pages)) {
         end_unclosed("/proc/self/statm cannot be read");
     }
     return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -150,6 +145,8 @@ int serve(std::span<const Parser> parsers) {
 
 // Sanitizers print their reports to a closed door, and look into /proc for them.
 extern "C" {
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): the sanitizer's name
 void __asan_on_error();
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 void __asan_on_error() { ::_exit(assay::sandbox::kEndedCrash); }
 }

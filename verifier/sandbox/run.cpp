@@ -5,7 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -79,13 +79,13 @@ class Start {
             "handle_sigill=0";
         std::string more = "UBSAN_OPTIONS=symbolize=0";
         const std::array<char*, 2> arguments{name.data(), nullptr};
-        const std::array<char*, 3> sanitized{options.data(), more.data(), nullptr};
-        const std::array<char*, 1> nothing{nullptr};
+        std::array<char*, 3> environment{};
+        if constexpr (kHasShadowMemory) {
+            environment = {options.data(), more.data(), nullptr};
+        }
         pid_t out = -1;
-        const int error = ::posix_spawn(
-            &out, name.c_str(), &actions_, &attributes_, arguments.data(),
-            kHasShadowMemory ? sanitized.data() : nothing.data()
-        );
+        const int error =
+            ::posix_spawn(&out, name.c_str(), &actions_, &attributes_, arguments.data(), environment.data());
         return error == 0 ? out : -error;
     }
 
@@ -103,15 +103,9 @@ Descriptor lifted(int descriptor) {
 
 std::uint64_t resident_bytes(pid_t process) {
     const std::string path = "/proc/" + std::to_string(process) + "/statm";
-    unsigned long size = 0;
-    unsigned long resident = 0;
-    std::FILE* const file = std::fopen(path.c_str(), "re");
-    if (file == nullptr) {
-        return 0;
-    }
-    const bool is_known = std::fscanf(file, "%lu %lu", &size, &resident) == 2;
-    std::fclose(file);
-    return is_known ? resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
+    std::uint64_t size = 0;
+    std::uint64_t resident = 0;
+    return std::ifstream(path) >> size >> resident ? resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
 }
 
 struct End {
