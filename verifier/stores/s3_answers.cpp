@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/stores/s3_answers.hpp>
 
+#include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <sstream>
 #include <utility>
@@ -48,24 +48,38 @@ std::optional<pt::ptree> root_of(const std::string& xml, const std::string& name
     }
 }
 
+/// The number that these digits are.
+std::optional<unsigned> number_at(const std::string& text, std::size_t at, std::size_t digits) {
+    if (at + digits > text.size()) {
+        return std::nullopt;
+    }
+    unsigned out = 0;
+    const char* const begin = text.data() + at;
+    const auto [end, error] = std::from_chars(begin, begin + digits, out);
+    return error == std::errc() && end == begin + digits ? std::optional(out) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> decode_s3_time(const std::string& text) {
-    int year = 0;
-    unsigned month = 0;
-    unsigned day = 0;
-    unsigned hour = 0;
-    unsigned minute = 0;
-    unsigned second = 0;
-    if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2u:%2u:%2u", &year, &month, &day, &hour, &minute, &second) != 6) {
+    // 2026-11-28T22:30:00, and what comes behind it
+    const auto year = number_at(text, 0, 4);
+    const auto month = number_at(text, 5, 2);
+    const auto day = number_at(text, 8, 2);
+    const auto hour = number_at(text, 11, 2);
+    const auto minute = number_at(text, 14, 2);
+    const auto second = number_at(text, 17, 2);
+    if (!year || !month || !day || !hour || !minute || !second || text[4] != '-' || text[7] != '-' || text[10] != 'T' ||
+        text[13] != ':' || text[16] != ':') {
         return std::nullopt;
     }
-    const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
-    if (!date.ok() || hour > 23 || minute > 59 || second > 60) {
+    const std::chrono::year_month_day date{
+        std::chrono::year(static_cast<int>(*year)), std::chrono::month(*month), std::chrono::day(*day)};
+    if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) {
         return std::nullopt;
     }
-    const auto at = std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-                    std::chrono::seconds(second);
+    const auto at = std::chrono::sys_days(date) + std::chrono::hours(*hour) + std::chrono::minutes(*minute) +
+                    std::chrono::seconds(*second);
     const auto count = std::chrono::duration_cast<std::chrono::seconds>(at.time_since_epoch()).count();
     return count < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(count));
 }
