@@ -86,7 +86,8 @@ void set_limits(const Order& order) {
     limit(RLIMIT_FSIZE, order.output_bytes);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_MEMLOCK, 0);
-    limit(RLIMIT_NOFILE, kFirstFile + order.file_bytes.size());
+    // The sanitizer opens a pipe.
+    limit(RLIMIT_NOFILE, kFirstFile + order.file_bytes.size() + (kHasShadowMemory ? 2 : 0));
 }
 
 /// Namespaces without a network and without the host's shared memory, where a process without privileges may have them.

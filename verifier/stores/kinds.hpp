@@ -27,6 +27,6 @@ ReadEnd read_url(
     const http::HttpLimits& limits
 );
 /// The size of what is at a URL, from the answer to a request for its first byte.
-std::optional<std::uint64_t> size_at_url(http::HttpCall call, const http::HttpLimits& limits);
+std::optional<std::uint64_t> size_at_url(const http::HttpCall& call, const http::HttpLimits& limits);
 
 }  // namespace assay::stores

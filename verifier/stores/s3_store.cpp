@@ -209,7 +209,9 @@ class S3Store final : public Store {
             for (std::uint64_t begin = 0; begin < size_bytes; begin += part_bytes) {
                 const Bytes part = next_part(in, file, std::min(part_bytes, size_bytes - begin));
                 const std::string which = std::to_string(++number);
-                const auto answer = send("PUT", name, "partNumber=" + which + "&" + upload, part);
+                std::string query = "partNumber=" + which;
+                query += "&" + upload;
+                const auto answer = send("PUT", name, query, part);
                 const auto tag = std::find_if(answer.fields.begin(), answer.fields.end(), [](const auto& field) {
                     return field.first == "etag";
                 });

@@ -120,7 +120,7 @@ ReadEnd read_url(
     return status == 200 || status == 206 ? ReadEnd::kDone : ReadEnd::kMissing;
 }
 
-std::optional<std::uint64_t> size_at_url(http::HttpCall call, const http::HttpLimits& limits) {
+std::optional<std::uint64_t> size_at_url(const http::HttpCall& call, const http::HttpLimits& limits) {
     std::uint64_t received = 0;
     const auto first_only = [&](std::uint64_t, ByteView piece) {
         received += piece.size();
