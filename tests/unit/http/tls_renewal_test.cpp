@@ -131,19 +131,19 @@ TEST_CASE("a renewed certificate is used for new connections, and a broken one i
     const http::HttpServer server(options, [](const http::HttpRequest&) {
         return http::HttpResponse{.status = 200, .content_type = "text/plain", .body = "here"};
     });
-    const std::string kOk = "HTTP/1.1 200 OK";
+    const std::string ok_answer = "HTTP/1.1 200 OK";
     Connection early(server.port(), "loopback");
-    CHECK(early.ask() == kOk);
+    CHECK(early.ask() == ok_answer);
 
     files.break_key();
     CHECK(news.wait_for(false).find("node.key") != std::string::npos);
-    CHECK(Connection(server.port(), "loopback").ask() == kOk);
+    CHECK(Connection(server.port(), "loopback").ask() == ok_answer);
 
     files.put("renewed");
     CHECK(news.wait_for(true).empty());
-    CHECK(Connection(server.port(), "renewed").ask() == kOk);
+    CHECK(Connection(server.port(), "renewed").ask() == ok_answer);
     CHECK_THROWS_AS(Connection(server.port(), "loopback"), boost::system::system_error);
-    CHECK(early.ask() == kOk);  // the connection from before goes on
+    CHECK(early.ask() == ok_answer);  // the connection from before goes on
 }
 
 TEST_CASE("files of TLS are read once for each change, when it is over") {
