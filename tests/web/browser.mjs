@@ -85,3 +85,19 @@ export async function rpc(base, method, params = {}) {
   if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
   return answer.result;
 }
+
+/** Runs checks, each a name and a function that throws where something is wrong, and prints what came of each. Returns how many failed. */
+export async function runChecks(checks) {
+  let failed = 0;
+  for (const [name, run] of checks) {
+    const began = performance.now();
+    try {
+      const words = await run();
+      console.log(`ok    ${name} (${Math.round(performance.now() - began)} ms)${words ? `: ${words}` : ""}`);
+    } catch (error) {
+      ++failed;
+      console.log(`FAIL  ${name}: ${error.stack ?? error}`);
+    }
+  }
+  return failed;
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the explorer shows of a chain of several validators under CometBFT, one of which is jailed (tests/web/run_cometbft).
 import assert from "node:assert/strict";
-import {axe, given, launch, open, rpc, text, until, visit} from "./browser.mjs";
+import {axe, given, launch, open, rpc, runChecks, text, until, visit} from "./browser.mjs";
 
 /** [route, texts that the page has]. */
 function routes(block) {
@@ -50,20 +50,14 @@ let failed = 0;
 try {
   const block = await rpc(given.ended, "chain_block", {height: given.paid.height});
   const seen = await open(browser);
-  for (const [name, run] of [["every page has its content", () => pages(seen, block)], ["the list of blocks follows the chain", () => follows(seen)],
+  failed = await runChecks([
+    ["every page has its content", () => pages(seen, block)],
+    ["the list of blocks follows the chain", () => follows(seen)],
     ["no complaints, and no request to others", () => {
       assert.deepEqual(seen.complaints, []);
       assert.deepEqual(seen.requests.filter((url) => !url.startsWith(given.ended) && !url.startsWith("data:")), []);
-    }]]) {
-    const began = performance.now();
-    try {
-      const words = await run();
-      console.log(`ok    ${name} (${Math.round(performance.now() - began)} ms)${words ? `: ${words}` : ""}`);
-    } catch (error) {
-      ++failed;
-      console.log(`FAIL  ${name}: ${error.stack ?? error}`);
-    }
-  }
+    }],
+  ]);
 } finally {
   await browser.close();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the explorer shows and does not do, in Chromium, on chains that tests/web/run made.
 import assert from "node:assert/strict";
-import {given, launch, rpc} from "./browser.mjs";
+import {given, launch, rpc, runChecks} from "./browser.mjs";
 import {headers} from "./headers.mjs";
 import {pages} from "./pages.mjs";
 import {trust} from "./trust.mjs";
@@ -18,16 +18,7 @@ let failed = 0;
 const browser = await launch();
 try {
   const known = await facts();
-  for (const [name, run] of [...headers(known), ...pages(browser, known), ...trust(browser, known)]) {
-    const began = performance.now();
-    try {
-      const words = await run();
-      console.log(`ok    ${name} (${Math.round(performance.now() - began)} ms)${words ? `: ${words}` : ""}`);
-    } catch (error) {
-      ++failed;
-      console.log(`FAIL  ${name}: ${error.stack ?? error}`);
-    }
-  }
+  failed = await runChecks([...headers(known), ...pages(browser, known), ...trust(browser, known)]);
 } finally {
   await browser.close();
 }

@@ -34,12 +34,8 @@ Result<std::string, FetchError> get_body(
             return Unexpected{FetchError::kMissing};
         }
         return std::move(response.body);
-    } catch (const http::NetTooLarge&) {
-        return Unexpected{FetchError::kMismatch};
-    } catch (const http::NetForbidden&) {
-        return Unexpected{FetchError::kForbidden};
-    } catch (const http::NetError&) {
-        return Unexpected{FetchError::kUnreachable};
+    } catch (const http::NetError& error) {
+        return Unexpected{error_of(error)};
     }
 }
 

@@ -70,6 +70,14 @@ http::HttpLimits http_limits(const FetchLimits& limits, const Source& source, st
         .stop = [stop = limits.stop] { return stop != nullptr && *stop; }};
 }
 
+FetchError error_of(const http::NetError& error) noexcept {
+    if (dynamic_cast<const http::NetTooLarge*>(&error) != nullptr) {
+        return FetchError::kMismatch;
+    }
+    return dynamic_cast<const http::NetForbidden*>(&error) != nullptr ? FetchError::kForbidden
+                                                                      : FetchError::kUnreachable;
+}
+
 Result<void, FetchError> read_from(
     const Source& source, const stores::ObjectName& object, std::uint64_t first, std::optional<std::uint64_t> last,
     const http::BodySink& sink, const http::HttpLimits& limits
@@ -86,12 +94,8 @@ Result<void, FetchError> read_from(
             case stores::ReadEnd::kWrong:
                 return Unexpected{FetchError::kMismatch};
         }
-    } catch (const http::NetTooLarge&) {
-        return Unexpected{FetchError::kMismatch};
-    } catch (const http::NetForbidden&) {
-        return Unexpected{FetchError::kForbidden};
-    } catch (const http::NetError&) {
-        return Unexpected{FetchError::kUnreachable};
+    } catch (const http::NetError& error) {
+        return Unexpected{error_of(error)};
     }
     return Unexpected{FetchError::kMissing};
 }

@@ -27,6 +27,9 @@ std::vector<Source> sources_of(const Reference& artifact, const FetchLimits& lim
 std::string server_url_of(const Source& source, const Reference& artifact);
 http::HttpLimits http_limits(const FetchLimits& limits, const Source& source, std::uint64_t body_max);
 
+/// What an error of the network says of a source.
+FetchError error_of(const http::NetError& error) noexcept;
+
 /// Hands over bytes of an artifact, or of the hashes beside it, as Store::read() does.
 Result<void, FetchError> read_from(
     const Source& source, const stores::ObjectName& object, std::uint64_t first, std::optional<std::uint64_t> last,
