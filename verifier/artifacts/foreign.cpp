@@ -23,8 +23,10 @@ sandbox::Refusal garbage() { return sandbox::make_refusal(sandbox::RefusalKind::
 
 /// The parser's answer, which is at most as long as the limits say.
 template <class Answer>
-Result<Answer, sandbox::Refusal> ask(const char* parser, const StoredFile& file, const sandbox::Limits& limits) {
-    const sandbox::Call call{.parser = parser, .files = {{file.descriptor(), file.size_bytes()}}, .limits = limits};
+Result<Answer, sandbox::Refusal> ask(
+    const char* parser, int descriptor, std::uint64_t size_bytes, const sandbox::Limits& limits
+) {
+    const sandbox::Call call{.parser = parser, .files = {{descriptor, size_bytes}}, .limits = limits};
     TRY_ASSIGN(const auto mapped, sandbox::run(call));
     auto answer = codec::decode<Answer>(mapped.bytes());
     return answer ? Result<Answer, sandbox::Refusal>(*std::move(answer)) : Unexpected{garbage()};
@@ -38,13 +40,7 @@ Result<Answer, sandbox::Refusal> ask_about_text(const char* parser, std::string_
     if (!file.is_open()) {
         return Unexpected{sandbox::make_refusal(sandbox::RefusalKind::kNotStarted, "no memory is free")};
     }
-    const sandbox::Call call{
-        .parser = parser,
-        .files = {{file.number(), text.size()}},
-        .limits = sandbox::limits_for(text.size(), kJsonFactor)};
-    TRY_ASSIGN(const auto mapped, sandbox::run(call));
-    auto answer = codec::decode<Answer>(mapped.bytes());
-    return answer ? Result<Answer, sandbox::Refusal>(*std::move(answer)) : Unexpected{garbage()};
+    return ask<Answer>(parser, file.number(), text.size(), sandbox::limits_for(text.size(), kJsonFactor));
 }
 
 template <class T, class E>
@@ -60,7 +56,9 @@ Result<program::Program, ForeignError<program::ProgramError>> decode_foreign_pro
     if (sandbox::mode() == sandbox::Mode::kOff) {
         return as_foreign(program::decode_program(file.view()));
     }
-    const auto answer = ask<ProgramAnswer>("program", file, sandbox::limits_for(file.size_bytes(), kProgramFactor));
+    const auto answer = ask<ProgramAnswer>(
+        "program", file.descriptor(), file.size_bytes(), sandbox::limits_for(file.size_bytes(), kProgramFactor)
+    );
     if (!answer) {
         return fail<Program, ProgramError>(answer.error());
     }
@@ -79,7 +77,9 @@ Result<SafetensorsLayout, ForeignError<SafetensorsError>> decode_foreign_layout(
         return as_foreign(decode_safetensors_layout(file.view()));
     }
     const std::uint64_t header_bytes = std::min(file.size_bytes(), kMaxSafetensorsFraming);
-    auto answer = ask<LayoutAnswer>("safetensors", file, sandbox::limits_for(header_bytes, kHeaderFactor));
+    auto answer = ask<LayoutAnswer>(
+        "safetensors", file.descriptor(), file.size_bytes(), sandbox::limits_for(header_bytes, kHeaderFactor)
+    );
     if (!answer) {
         return fail<SafetensorsLayout, SafetensorsError>(answer.error());
     }
