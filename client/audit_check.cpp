@@ -22,6 +22,8 @@ using Kind = AuditSubject::Kind;
 
 std::string place(const char* list, std::size_t index) { return std::string(list) + "[" + std::to_string(index) + "]"; }
 
+Bytes bytes_of(const Hash256& hash) { return {hash.data.begin(), hash.data.end()}; }
+
 /// The parts of the file in the order in which they depend on each other: blocks, slots, histories.
 class AuditCheck {
   public:
@@ -47,7 +49,7 @@ class AuditCheck {
         file_.engine == "solo" ? check_solo() : check_light();
         check_slots();
         check_histories();
-        if (file_.engine == "solo") {
+        if (has_txs()) {
             check_heights();
         }
         facts_.slots = file_.slots.size();
@@ -57,6 +59,8 @@ class AuditCheck {
 
   private:
     bool is_chain() const { return file_.subject.kind == Kind::kChain; }
+    /// Whether the file has the transactions of its blocks, under CometBFT beside them.
+    bool has_txs() const { return file_.engine == "solo" || is_chain(); }
 
     void check_app_hash(const Hash256& carried) const {
         if (carried != file_.app_hash) {
@@ -94,7 +98,10 @@ class AuditCheck {
             }
             facts_.block_times_ms[item.height] = block.header.time_ms;
             facts_.signed_at_s = static_cast<std::int64_t>(block.header.time_ms / 1'000U);
-            note_transactions(block);
+            if (item.txs) {
+                throw Mismatch(place("blocks", i) + ".txs does not belong there: the block has its transactions in it");
+            }
+            note_transactions(block.header.height, block.txs);
         }
         check_app_hash(carried);
     }
@@ -107,12 +114,12 @@ class AuditCheck {
         }
     }
 
-    void note_transactions(const solo::Block& block) {
-        for (const Bytes& tx : block.txs) {
-            txs_.insert({block.header.height, contracts::tx_hash(tx)});
+    void note_transactions(Height height, const std::vector<Bytes>& txs) {
+        for (const Bytes& tx : txs) {
+            txs_.insert({height, contracts::tx_hash(tx)});
         }
-        if (is_chain() && block.header.height <= file_.height) {
-            for (const TaskId& task : submitted_tasks(block)) {
+        if (is_chain() && height <= file_.height) {
+            for (const TaskId& task : submitted_tasks(txs)) {
                 if (seen_.insert(task).second) {
                     submitted_.push_back(task);
                 }
@@ -120,11 +127,32 @@ class AuditCheck {
         }
     }
 
-    void check_light() {
-        if (is_chain()) {
-            throw Mismatch("subject.kind is chain, and files of CometBFT's chains are of a task or an account");
+    /// LGT-8, and that the block is the one that the next one names. `parent` is the header before it.
+    void check_linked(std::size_t index, const light::Header& header, const std::optional<light::Header>& parent) {
+        const AuditFile::Block& item = file_.blocks[index];
+        const std::string name = place("blocks", index);
+        if (!parent) {
+            facts_.genesis = fixed_from_hex<Hash256>(to_hex(header.app_hash));
+        } else if (header.last_block_id.hash != bytes_of(light::header_hash(*parent))) {
+            throw Mismatch(name + " does not name the block before it as its parent");
         }
+        facts_.block_times_ms[item.height] = static_cast<std::uint64_t>(header.time.seconds) * 1'000U +
+                                             static_cast<std::uint64_t>(header.time.nanos) / 1'000'000U;
+        const bool is_last = item.height > file_.height;
+        if (is_last == item.txs.has_value()) {
+            throw Mismatch(name + (is_last ? ".txs does not belong there" : " lacks its transactions, \"txs\""));
+        }
+        if (!is_last) {
+            if (!are_txs_of(header, *item.txs)) {
+                throw Mismatch(name + ".txs are not the transactions that the block's header commits to");
+            }
+            note_transactions(item.height, *item.txs);
+        }
+    }
+
+    void check_light() {
         std::map<std::uint64_t, const Bytes*> by_height;
+        std::optional<light::Header> parent;
         for (std::size_t i = 0; i < file_.blocks.size(); ++i) {
             const AuditFile::Block& item = file_.blocks[i];
             const auto block = codec::decode<light::LightBlock>(item.raw);
@@ -136,6 +164,12 @@ class AuditCheck {
             }
             if (const auto checked = light::check_block(*block, file_.chain_id); !checked) {
                 throw Mismatch(place("blocks", i) + ": " + light::to_string(checked.error()));
+            }
+            if (is_chain()) {
+                check_linked(i, block->header, parent);
+                parent = block->header;
+            } else if (item.txs) {
+                throw Mismatch(place("blocks", i) + ".txs does not belong there: only a chain's file has it");
             }
             by_height[item.height.value] = &item.raw;
         }
@@ -261,7 +295,7 @@ class AuditCheck {
             } catch (const Mismatch& mismatch) {
                 throw Mismatch(at + ": " + mismatch.what());
             }
-            if (file_.engine == "solo" && !record->tx.is_zero() && !txs_.contains({record->height, record->tx})) {
+            if (has_txs() && !record->tx.is_zero() && !txs_.contains({record->height, record->tx})) {
                 throw Mismatch(
                     at + ": transaction " + to_hex(record->tx.view()) + " is not in block " +
                     std::to_string(record->height.value) + " of the file"
@@ -334,9 +368,18 @@ class AuditCheck {
 
 AuditFacts check_audit_file(const AuditFile& file, const Trust& trust) { return AuditCheck(file, trust).run(); }
 
-std::vector<TaskId> submitted_tasks(const solo::Block& block) {
+bool are_txs_of(const light::Header& header, const std::vector<Bytes>& txs) {
+    std::vector<Bytes> hashes;
+    hashes.reserve(txs.size());
+    for (const Bytes& tx : txs) {
+        hashes.push_back(bytes_of(contracts::tx_hash(tx)));
+    }
+    return bytes_of(light::rfc6962_root(hashes)) == header.data_hash;
+}
+
+std::vector<TaskId> submitted_tasks(const std::vector<Bytes>& txs) {
     std::vector<TaskId> out;
-    for (const Bytes& bytes : block.txs) {
+    for (const Bytes& bytes : txs) {
         const auto tx = codec::decode<contracts::Tx>(bytes);
         if (!tx) {
             continue;

@@ -9,7 +9,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
-#include <consensus/solo/block.hpp>
+#include <consensus/light/light_block.hpp>
 #include <contracts/state/account.hpp>
 #include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
@@ -31,9 +31,10 @@ struct AuditFacts {
         std::vector<contracts::HistoryRecord> records;
     };
     std::vector<Task> tasks;
-    std::optional<contracts::Account> account;       ///< of an account's file
-    std::map<Height, std::uint64_t> block_times_ms;  ///< of the blocks in the file, with the embedded engine
-    std::optional<Hash256> genesis;                  ///< of a chain's file: the app hash that block 1 carries
+    std::optional<contracts::Account> account;  ///< of an account's file
+    /// Of the blocks in the file, with the embedded engine or of a chain's file.
+    std::map<Height, std::uint64_t> block_times_ms;
+    std::optional<Hash256> genesis;  ///< of a chain's file: the app hash that block 1 carries
     std::uint64_t slots = 0;
     std::uint64_t blocks = 0;
     std::uint64_t records = 0;
@@ -45,6 +46,8 @@ struct AuditFacts {
 AuditFacts check_audit_file(const AuditFile& file, const Trust& trust);
 
 /// Returns the tasks that a block's transactions submit, executed or not.
-std::vector<contracts::TaskId> submitted_tasks(const solo::Block& block);
+std::vector<contracts::TaskId> submitted_tasks(const std::vector<Bytes>& txs);
+/// Returns true if these are the transactions that the header of a CometBFT block commits to (LGT-8).
+bool are_txs_of(const light::Header& header, const std::vector<Bytes>& txs);
 
 }  // namespace assay::client

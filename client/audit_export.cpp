@@ -54,12 +54,6 @@ class Export {
         signers_ = signers_of(status, trust_);
         file_.chain_id = signers_.chain_id;
         file_.engine = signers_.by_many ? kCometBft : "solo";
-        if (signers_.by_many && file_.subject.kind == Kind::kChain) {
-            throw Mismatch(
-                "CometBFT signs this chain's blocks, and the whole of such a chain cannot be exported: "
-                "export its tasks or accounts"
-            );
-        }
         begin(height, Height{std::max<std::uint64_t>(number_member(status, "height"), 1) - 1});
         for (const Bytes& key : subject_slots(file_.subject)) {
             add_slot(key);
@@ -105,7 +99,8 @@ class Export {
         std::vector<TaskId> out;
         std::set<TaskId> seen;
         for (std::uint64_t height = 1; height <= file_.height.value; ++height) {
-            for (const TaskId& task : submitted_tasks(solo_block(Height{height}))) {
+            const std::vector<Bytes> txs = signers_.by_many ? light_txs(height) : solo_block(Height{height}).txs;
+            for (const TaskId& task : submitted_tasks(txs)) {
                 if (seen.insert(task).second) {
                     out.push_back(task);
                 }
@@ -119,6 +114,30 @@ class Export {
         solo::Block block = check_solo_block(raw, height, signers_);
         blocks_[height.value] = std::move(raw);
         return block;
+    }
+
+    Bytes light_block(std::uint64_t height) {
+        Bytes raw = hex_member(rpc_.call("chain_light_block", {{"height", height}}), "raw");
+        blocks_[height] = raw;
+        return raw;
+    }
+
+    /// The transactions of a block that CometBFT's validators signed, one call for each.
+    const std::vector<Bytes>& light_txs(std::uint64_t height) {
+        const auto block = codec::decode<light::LightBlock>(light_block(height));
+        std::vector<Bytes> txs;
+        const json answer = rpc_.call("chain_block", {{"height", height}});
+        for (const json& item : answer_list("chain_block", answer, "txs")) {
+            const json hash = answer_member("chain_block", item, "hash");
+            txs.push_back(hex_member(rpc_.call("tx_get", {{"hash", hash}}), "raw"));
+        }
+        if (!block || !are_txs_of(block->header, txs)) {
+            throw Mismatch(
+                "the node's transactions of block " + std::to_string(height) +
+                " are not those that its validators signed"
+            );
+        }
+        return txs_[height] = std::move(txs);
     }
 
     void add_task(const TaskId& id) {
@@ -171,6 +190,9 @@ class Export {
         blocks_[last] = std::move(signing_);
         for (auto& [height, raw] : blocks_) {
             file_.blocks.push_back({.height = Height{height}, .raw = std::move(raw)});
+            if (const auto txs = txs_.find(height); txs != txs_.end()) {
+                file_.blocks.back().txs = std::move(txs->second);
+            }
         }
     }
 
@@ -179,11 +201,7 @@ class Export {
         if (!trust_.block || trust_.block->height > last) {
             return;  // earlier blocks are followed by hashes, each of them, and the last one needs none
         }
-        const BlockSource source = [this](std::uint64_t height) {
-            Bytes raw = hex_member(rpc_.call("chain_light_block", {{"height", height}}), "raw");
-            blocks_[height] = raw;
-            return raw;
-        };
+        const BlockSource source = [this](std::uint64_t height) { return light_block(height); };
         static_cast<void>(check_header(source, Height{last}, signers_, trust_, now_seconds()));
     }
 
@@ -193,6 +211,7 @@ class Export {
     AuditFile file_;
     Bytes signing_;
     std::map<std::uint64_t, Bytes> blocks_;
+    std::map<std::uint64_t, std::vector<Bytes>> txs_;  ///< of a whole chain under CometBFT
     std::set<std::uint64_t> record_heights_;
 };
 

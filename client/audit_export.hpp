@@ -11,8 +11,8 @@
 namespace assay::client {
 
 /// Fetches what the state of `height` (by default the latest that a block signs) says about `subject`, with everything
-/// that check_audit_file() needs. Verifies the proofs and the signatures on the way. With CometBFT a whole chain cannot
-/// be exported. Throws RpcError, http::NetError, Mismatch.
+/// that check_audit_file() needs. Verifies the proofs and the signatures on the way. Throws RpcError, http::NetError,
+/// Mismatch.
 AuditFile export_audit(RpcClient& rpc, const AuditSubject& subject, std::optional<Height> height, const Trust& trust);
 
 }  // namespace assay::client

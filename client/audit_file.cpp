@@ -45,6 +45,7 @@ class Part {
         return *this;
     }
     bool is_null() const { return value_.is_null(); }
+    bool has(const char* name) const { return value_.contains(name); }
     std::string text() const {
         if (!value_.is_string()) {
             throw Mismatch(name() + " is not text");
@@ -157,7 +158,14 @@ json to_json(const AuditFile& file) {
     }
     json blocks = json::array();
     for (const AuditFile::Block& block : file.blocks) {
-        blocks.push_back({{"height", block.height.value}, {"raw", to_hex(block.raw)}});
+        json item{{"height", block.height.value}, {"raw", to_hex(block.raw)}};
+        if (block.txs) {
+            item["txs"] = json::array();
+            for (const Bytes& tx : *block.txs) {
+                item["txs"].push_back(to_hex(tx));
+            }
+        }
+        blocks.push_back(std::move(item));
     }
     return {
         {"format", kAuditFormat},
@@ -206,8 +214,14 @@ AuditFile decode_audit_file(const json& value) {
         out.histories.push_back(std::move(item));
     }
     for (const Part& block : file.member("blocks").items()) {
-        block.must_have_only({"height", "raw"});
+        block.must_have_only({"height", "raw", "txs"});
         out.blocks.push_back({.height = Height{block.member("height").number()}, .raw = block.member("raw").bytes()});
+        if (block.has("txs")) {
+            auto& txs = out.blocks.back().txs.emplace();
+            for (const Part& tx : block.member("txs").items()) {
+                txs.push_back(tx.bytes());
+            }
+        }
     }
     return out;
 }

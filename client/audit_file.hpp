@@ -46,6 +46,9 @@ struct AuditFile {
     struct Block {
         Height height;
         Bytes raw;  ///< Borsh(solo::Block), with CometBFT Borsh(light::LightBlock)
+        /// The block's transactions, in a chain's file of CometBFT for every block but the last, which signs the state.
+        /// nullopt: `raw` has them, or the file does not.
+        std::optional<std::vector<Bytes>> txs{};
     };
     std::vector<Block> blocks;
 };

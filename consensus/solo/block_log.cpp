@@ -254,7 +254,10 @@ void BlockLog::scan() {
             take_torn_tail(end_, size);
             break;
         }
-        if (framed->record.block.header.height.value != last_good.height.value + 1) {
+        const std::uint64_t height = framed->record.block.header.height.value;
+        if (offsets_.empty() && height != 0) {
+            first_ = height;
+        } else if (height != last_good.height.value + 1) {
             fail(file_, "the record at offset " + std::to_string(end_) + " is not of the next height");
         }
         last_good = framed->record.block.header;
@@ -296,25 +299,67 @@ std::uint64_t BlockLog::size_bytes() const {
 
 Height BlockLog::height() const {
     const std::shared_lock lock(mutex_);
-    return Height{offsets_.size()};
+    return Height{first_ - 1 + offsets_.size()};
 }
 
-void BlockLog::append(const LogRecord& record) {
+Height BlockLog::first_height() const {
+    const std::shared_lock lock(mutex_);
+    return Height{first_};
+}
+
+bool BlockLog::has(Height height) const { return height.value >= first_ && height.value - first_ < offsets_.size(); }
+
+std::uint64_t BlockLog::offset_of(Height height) const { return offsets_[height.value - first_]; }
+
+void BlockLog::begin_append() {
     ASSERT(mode_ == Mode::kAppend);
-    ASSERT(record.block.header.height.value == height().value + 1);
     if (failed_) {
         fail(file_, "an earlier append failed");
     }
-    const Bytes bytes = frame(record);
     // A failed fdatasync may have dropped the pages: only a restart, which reads what is there, can tell.
     failed_ = true;
-    if (!write_all(fd_, bytes, end_) || ::fdatasync(fd_) != 0) {
+}
+
+void BlockLog::finish_append(const std::vector<std::uint64_t>& offsets, std::uint64_t end) {
+    if (::fdatasync(fd_) != 0) {
         fail_errno(file_, "cannot append");
     }
     failed_ = false;
     const std::unique_lock lock(mutex_);
-    offsets_.push_back(end_);
-    end_ += bytes.size();
+    offsets_.insert(offsets_.end(), offsets.begin(), offsets.end());
+    end_ = end;
+}
+
+void BlockLog::append(const LogRecord& record) {
+    ASSERT(record.block.header.height.value == height().value + 1);
+    begin_append();
+    const Bytes bytes = frame(record);
+    if (!write_all(fd_, bytes, end_)) {
+        fail_errno(file_, "cannot append");
+    }
+    finish_append({end_}, end_ + bytes.size());
+}
+
+void BlockLog::append_from(const BlockLog& source, Height first) {
+    const bool is_empty = offsets_.empty();
+    ASSERT(is_empty || first.value == height().value + 1);
+    begin_append();
+    std::vector<std::uint64_t> offsets;
+    std::uint64_t end = end_;
+    for (Height height = first; height <= source.height(); ++height.value) {
+        const auto record = source.read(height);
+        ASSERT(record.has_value());
+        const Bytes bytes = frame(*record);
+        if (!write_all(fd_, bytes, end)) {
+            fail_errno(file_, "cannot append");
+        }
+        offsets.push_back(end);
+        end += bytes.size();
+    }
+    if (is_empty && !offsets.empty()) {
+        first_ = first.value;
+    }
+    finish_append(offsets, end);
 }
 
 std::optional<LogRecord> BlockLog::read(Height height) const {
@@ -322,10 +367,10 @@ std::optional<LogRecord> BlockLog::read(Height height) const {
     std::uint64_t end = 0;
     {
         const std::shared_lock lock(mutex_);
-        if (height.value == 0 || height.value > offsets_.size()) {
+        if (!has(height)) {
             return std::nullopt;
         }
-        offset = offsets_[height.value - 1];
+        offset = offset_of(height);
         end = end_;
     }
     auto framed = read_record(fd_, offset, end, file_);
@@ -343,11 +388,12 @@ std::optional<Bytes> BlockLog::read_part(Height height, std::uint64_t before_end
     std::uint64_t end = 0;
     {
         const std::shared_lock lock(mutex_);
-        if (height.value == 0 || height.value > offsets_.size()) {
+        if (!has(height)) {
             return std::nullopt;
         }
-        begin = offsets_[height.value - 1] + kHeaderBytes;
-        end = height.value < offsets_.size() ? offsets_[height.value] : end_;
+        begin = offset_of(height) + kHeaderBytes;
+        const Height next{height.value + 1};
+        end = has(next) ? offset_of(next) : end_;
     }
     // LogRecord ends with the transactions and the app hash.
     end -= Hash256::kSizeBytes;
@@ -359,6 +405,14 @@ std::optional<Bytes> BlockLog::read_part(Height height, std::uint64_t before_end
         return std::nullopt;
     }
     return out;
+}
+
+void cut_log(const BlockLog& log, const std::filesystem::path& file, Height first) {
+    const std::filesystem::path shorter = file.string() + ".pruned";
+    std::filesystem::remove(shorter);
+    BlockLog(shorter).append_from(log, first);
+    std::filesystem::rename(shorter, file);
+    sync_directory(file);
 }
 
 }  // namespace assay::solo

@@ -44,8 +44,8 @@ struct ScanCost {
 /// the node stores can be computed from this file.
 ///
 /// File: kLogMagic, then per record kRecordMagic, payload length (u32 little-endian), the first 8 bytes of the tagged
-/// hash "assay/blocklog" of length and payload, and the payload, Borsh(LogRecord). Heights start at 1 and have no gaps.
-/// Reads are allowed on any thread, appends on one.
+/// hash "assay/blocklog" of length and payload, and the payload, Borsh(LogRecord). Heights have no gaps; they start at
+/// 1 unless the log was pruned (ADR 106). Reads are allowed on any thread, appends on one.
 class BlockLog {
   public:
     enum class Mode : std::uint8_t { kAppend = 1, kReadOnly = 2 };
@@ -60,6 +60,8 @@ class BlockLog {
 
     /// Returns the height of the last block, or 0 if there is none.
     Height height() const;
+    /// Returns the height of the first block, which is above 1 if the log was pruned; 1 if there is none.
+    Height first_height() const;
     /// Returns the size of the file up to the end of its last whole record.
     std::uint64_t size_bytes() const;
     const std::optional<TornTail>& torn_tail() const { return torn_tail_; }
@@ -67,6 +69,9 @@ class BlockLog {
     /// Appends a record and returns when it is on disk. The block's height must be height() + 1. Throws BlockLogError
     /// on failure; every later append then throws too.
     void append(const LogRecord& record);
+    /// Appends the records of `source` from `first` on, which must be height() + 1 unless this log is empty, and
+    /// returns when they are on disk. Throws BlockLogError as append() does.
+    void append_from(const BlockLog& source, Height first);
     /// Returns the record of `height`, or nullopt if there is none. Throws BlockLogError if the record is damaged.
     std::optional<LogRecord> read(Height height) const;
     /// Returns `size` bytes of a block's transactions, starting `before_end` bytes before the end of their Borsh list,
@@ -76,6 +81,10 @@ class BlockLog {
   private:
     void create();
     void scan();
+    std::uint64_t offset_of(Height height) const;
+    bool has(Height height) const;
+    void begin_append();
+    void finish_append(const std::vector<std::uint64_t>& offsets, std::uint64_t end);
     void take_torn_tail(std::uint64_t offset, std::uint64_t end);
 
     std::filesystem::path file_;
@@ -85,8 +94,14 @@ class BlockLog {
     std::optional<TornTail> torn_tail_;
     ScanCost scan_cost_;
     mutable std::shared_mutex mutex_;
-    std::vector<std::uint64_t> offsets_;  ///< of record i + 1
+    std::uint64_t first_ = 1;             ///< height of the first record
+    std::vector<std::uint64_t> offsets_;  ///< of record first_ + i
     std::uint64_t end_ = 0;
 };
+
+/// Replaces the file of `log` with one that has its records from `first` on, which is on disk when this returns. A
+/// process that dies in it leaves one of the two, and perhaps `<file>.pruned`. `log` still reads the old file. Throws
+/// BlockLogError and std::filesystem::filesystem_error.
+void cut_log(const BlockLog& log, const std::filesystem::path& file, Height first);
 
 }  // namespace assay::solo

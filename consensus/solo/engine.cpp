@@ -72,6 +72,12 @@ std::uint64_t replay(
             ": the log was lost or replaced. Restore it, or delete the db directory to rebuild the state from the log"
         );
     }
+    if (const Height first = log.first_height(); first.value > 1 && info.height < first) {
+        throw HandshakeError(
+            "the state is at height " + std::to_string(info.height.value) + " and the block log, which was pruned, " +
+            "begins with block " + std::to_string(first.value) + ": restore a backup"
+        );
+    }
     if (info.height.value > 0) {
         const auto record = log.read(info.height);
         if (!record || record->app_hash != info.app_hash) {

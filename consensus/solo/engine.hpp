@@ -63,7 +63,8 @@ std::string find_fault(
 consensus::FinalizeRequest to_request(const Block& block);
 
 /// Finalizes and commits the logged blocks that `state` does not have yet and compares every app hash. Returns their
-/// number. Throws HandshakeError if the state is ahead of the log or of another chain, or if a block is not valid.
+/// number. Throws HandshakeError if the state is ahead of the log, before its first block, or of another chain, or if a
+/// block is not valid.
 /// `progress` may be empty.
 std::uint64_t replay(
     consensus::StateMachine& state, const BlockLog& log, const std::string& chain_id,

@@ -441,52 +441,20 @@ consensus::QueryResult Application::query(const consensus::QueryRequest& request
     return out;
 }
 
-bool Application::can_restore() const {
-    const auto state = committed();
-    return before_restore_ || state->height() < state->first_block();
-}
-
-void Application::begin_restore() {
-    ASSERT(can_restore());
-    if (!before_restore_) {
-        before_restore_ = committed()->meta();
+void Application::forget_blocks(Height first) {
+    ASSERT(!pending_.has_value());
+    Meta meta = committed()->meta();
+    while (meta.first_block < first) {
+        storage::Batch batch;
+        const auto snapshot = store_.snapshot();
+        for (std::size_t work = 0; meta.first_block < first && work < kPruneWork;) {
+            work += history::prune_block(batch, *snapshot, meta.first_block);
+            meta.first_block = Height{meta.first_block.value + 1};
+        }
+        write_meta(batch, meta);
+        store_.write(batch, meta.first_block == first);
+        publish(meta);
     }
-    pending_.reset();
-    storage::Batch batch;
-    mark_restoring(batch);
-    store_.write(batch, true);
-    erase_all(store_);
-}
-
-Result<void, merkle::RangeError> Application::restore(
-    merkle::TreeBuilder& builder, Height height, const snapshot::Chunk& chunk
-) {
-    ASSERT(before_restore_.has_value());
-    const auto snapshot = store_.snapshot();
-    auto nodes = builder.add(TreeReader(*snapshot), snapshot::to_range(chunk));
-    if (!nodes) {
-        return Unexpected{nodes.error()};
-    }
-    storage::Batch batch;
-    write_restored(batch, height, chunk.slots, *nodes);
-    store_.write(batch, false);
-    return {};
-}
-
-void Application::finish_restore(Height height, const Hash256& app_hash) {
-    ASSERT(before_restore_.has_value());
-    Meta meta = *std::move(before_restore_);
-    before_restore_.reset();
-    meta.height = height;
-    meta.app_hash = app_hash;
-    meta.first_state = height;
-    meta.first_block = Height{height.value + 1};
-    meta.first_history = meta.first_block;
-    storage::Batch batch;
-    write_meta(batch, meta);
-    unmark_restoring(batch);
-    store_.write(batch, true);
-    publish(meta);
 }
 
 }  // namespace assay::node

@@ -96,6 +96,10 @@ class Application final : public consensus::StateMachine {
     /// Returns the app hash of the state after block `height`. Throws HeightNotKept.
     Hash256 app_hash_at(Height height) const;
 
+    /// Erases what is stored of blocks before `first`, which a pruned log no longer has. The history of tasks stays.
+    /// Durable when it returns; a process that dies in it has erased a part, and the next call the rest.
+    void forget_blocks(Height first);
+
     /// Returns true if a snapshot may replace the state: no block was executed here, or a restore is in progress.
     bool can_restore() const;
     /// Empties the database for a snapshot; can_restore() must be true. Until finish_restore() the database holds no

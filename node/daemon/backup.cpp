@@ -210,10 +210,13 @@ consensus::Info info_of_database(const Home& home, const contracts::Genesis& gen
     return application.info();
 }
 
-/// All regular files of the home but keys and what belongs to one run.
-std::vector<std::string> files_of(const Home& home) {
+/// All regular files in these directories of the home, which may be absent, but keys and what belongs to one run.
+std::vector<std::string> files_of(const Home& home, const std::vector<fs::path>& parts) {
     std::vector<std::string> out;
-    for (const auto& part : {home.data(), home.cometbft()}) {
+    for (const fs::path& part : parts) {
+        if (!fs::exists(part)) {
+            continue;
+        }
         for (const auto& entry : fs::recursive_directory_iterator(part)) {
             const std::string path = entry.path().lexically_relative(home.root).string();
             if (entry.is_regular_file() && !entry.is_symlink() && !contains(kTransient, path) &&
@@ -232,7 +235,11 @@ std::vector<Entry> copy_solo(const Home& home, const fs::path& to, BackupReport&
     if (const auto last = log.read(log.height())) {
         report.app_hash = last->app_hash;
     }
-    return {copy(home.block_log(), to / "data/blocks.log", "data/blocks.log", log.size_bytes())};
+    std::vector<Entry> out{copy(home.block_log(), to / "data/blocks.log", "data/blocks.log", log.size_bytes())};
+    for (const std::string& path : files_of(home, {home.log_base()})) {
+        out.push_back(copy(home.root / path, to / path, path));
+    }
+    return out;
 }
 
 std::vector<Entry> copy_cometbft(
@@ -242,7 +249,7 @@ std::vector<Entry> copy_cometbft(
     report.height = info.height;
     report.app_hash = info.app_hash;
     std::vector<Entry> out;
-    for (const std::string& path : files_of(home)) {
+    for (const std::string& path : files_of(home, {home.data(), home.cometbft()})) {
         out.push_back(copy(home.root / path, to / path, path));
     }
     return out;
@@ -329,7 +336,7 @@ BackupReport restore_backup(
     Height height;
     Hash256 app_hash;
     if (said.engine == EngineKind::kSolo) {
-        const ReplayReport replayed = replay_log(genesis, partial.block_log(), progress);
+        const ReplayReport replayed = replay_log(genesis, partial.block_log(), partial.log_base(), progress);
         height = replayed.height;
         app_hash = replayed.app_hash;
     } else {

@@ -40,9 +40,9 @@ struct BackupOptions {
     bool with_keys = false;     ///< also those with which a node signs
 };
 /// Makes a backup that either is whole or does not exist under its name. Of the embedded engine it has genesis,
-/// settings and the block log up to its last whole record, and may be made beside a running node. Of CometBFT it has
-/// the databases of the node and of the engine, which must not be running. Throws BackupError, HomeError,
-/// solo::BlockLogError and node::GenesisFileError.
+/// settings and the block log up to its last whole record, with the state that a pruned log begins with, and may be
+/// made beside a running node. Of CometBFT it has the databases of the node and of the engine, which must not be
+/// running. Throws BackupError, HomeError, solo::BlockLogError and node::GenesisFileError.
 BackupReport make_backup(const BackupOptions& options);
 
 /// Copies a backup to a home, which must not exist or be empty. Verifies every checksum; with the embedded engine

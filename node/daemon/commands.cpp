@@ -103,12 +103,15 @@ int run_init(const InitOptions& options) {
 int run_replay(const ReplayOptions& options) {
     const Home& home = options.home;
     const auto genesis = read_genesis(home.genesis());
-    const ReplayReport report = replay_log(genesis, home.block_log(), [](Height done, Height of) {
+    const auto log = options.log ? *options.log : home.block_log();
+    const auto base = options.log ? std::filesystem::path() : home.log_base();
+    const ReplayReport report = replay_log(genesis, log, base, [](Height done, Height of) {
         std::cerr << "replayed " << done.value << " of " << of.value << "\n";
     });
     if (options.json) {
         std::cout << nlohmann::ordered_json{{"ok", true},
                                             {"chain_id", genesis.chain_id},
+                                            {"from_height", report.from.value},
                                             {"blocks", report.blocks},
                                             {"height", report.height.value},
                                             {"app_hash", to_hex(report.app_hash.view())},
@@ -116,9 +119,11 @@ int run_replay(const ReplayOptions& options) {
                          .dump()
                   << "\n";
     } else {
-        std::cout << "replayed " << report.blocks << " blocks of " << genesis.chain_id << " in " << report.seconds
-                  << " s: the app hash is the stored one at every height; at " << report.height.value << " it is "
-                  << to_hex(report.app_hash.view()) << "\n";
+        const std::string from =
+            report.from.value == 0 ? "" : ", from the state at height " + std::to_string(report.from.value) + ",";
+        std::cout << "replayed " << report.blocks << " blocks of " << genesis.chain_id << from << " in "
+                  << report.seconds << " s: the app hash is the stored one at every height; at " << report.height.value
+                  << " it is " << to_hex(report.app_hash.view()) << "\n";
     }
     return kExitOk;
 }

@@ -10,6 +10,7 @@
 #include <core/system/log/log.hpp>
 #include <node/daemon/config.hpp>
 #include <node/daemon/home.hpp>
+#include <node/daemon/prune.hpp>
 
 /// The commands of assayd. Each returns the exit code of the process. Failures are exceptions; main() maps them to exit
 /// codes.
@@ -70,6 +71,7 @@ int run_token(const Home& home, bool json);
 
 struct ReplayOptions {
     Home home;
+    std::optional<std::filesystem::path> log;  ///< instead of the home's, such as an archive of assayd prune
     bool json = false;
 };
 int run_replay(const ReplayOptions& options);
@@ -78,6 +80,9 @@ int run_replay(const ReplayOptions& options);
 int run_backup(const Home& home, const std::filesystem::path& out, bool with_keys, bool json);
 /// Restores a backup to a home that does not exist yet.
 int run_restore(const std::filesystem::path& from, const Home& home, bool json);
+
+/// Cuts the embedded engine's block log.
+int run_prune(const PruneOptions& options, bool json);
 
 /// Seals the node key with a new password, or makes it readable without one. `password_file` may be empty.
 int run_key_seal(const Home& home, const std::filesystem::path& password_file, bool json);

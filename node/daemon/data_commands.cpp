@@ -93,6 +93,47 @@ int run_restore(const std::filesystem::path& from, const Home& home, bool json) 
     return kExitOk;
 }
 
+int run_prune(const PruneOptions& options, bool json) {
+    if (read_settings({.home = options.home}).engine != EngineKind::kSolo) {
+        throw ConfigError(
+            "this home is for CometBFT, whose node prunes while it runs: set pruning.keep_blocks in " +
+            options.home.config().string()
+        );
+    }
+    const PruneReport report = prune_log(options);
+    if (json) {
+        nlohmann::ordered_json out{
+            {"first_block", report.first.value},
+            {"height", report.height.value},
+            {"removed_blocks", report.removed_blocks},
+            {"bytes_before", report.bytes_before},
+            {"bytes_after", report.bytes_after},
+            {"base_bytes", report.base_bytes},
+            {"archive", nullptr}};
+        if (options.archive) {
+            out["archive"] = {
+                {"file", options.archive->string()},
+                {"first_block", report.archive_first.value},
+                {"height", report.archive_height.value}};
+        }
+        std::cout << out.dump() << "\n";
+        return kExitOk;
+    }
+    if (report.removed_blocks == 0) {
+        std::cout << "nothing to cut: the log has the blocks " << report.first.value << " to " << report.height.value
+                  << "\n";
+    } else {
+        std::cout << "cut " << report.removed_blocks << " blocks off: the log begins with block " << report.first.value
+                  << " and has " << report.bytes_after << " bytes instead of " << report.bytes_before
+                  << "; the state that it begins with takes " << report.base_bytes << "\n";
+    }
+    if (options.archive) {
+        std::cout << options.archive->string() << " has the blocks " << report.archive_first.value << " to "
+                  << report.archive_height.value << "\n";
+    }
+    return kExitOk;
+}
+
 int run_key_seal(const Home& home, const std::filesystem::path& password_file, bool json) {
     const crypto::SecretText password = node_password(process_environment(), password_file, true);
     seal_node_key(home.node_key(), password.view());

@@ -30,6 +30,8 @@ struct Home {
     std::filesystem::path data() const { return root / "data"; }
     std::filesystem::path lock() const { return data() / "lock"; }
     std::filesystem::path block_log() const { return data() / "blocks.log"; }
+    /// The state that a pruned block log begins with.
+    std::filesystem::path log_base() const { return data() / "base"; }
     std::filesystem::path db() const { return data() / "db"; }
     std::filesystem::path snapshots() const { return data() / "snapshots"; }
     std::filesystem::path clean_stop() const { return data() / "clean_stop"; }

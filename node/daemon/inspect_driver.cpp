@@ -4,17 +4,17 @@
 #include <utility>
 
 #include <consensus/solo/engine.hpp>
+#include <node/daemon/log_base.hpp>
 #include <node/daemon/stored_blocks.hpp>
 #include <node/history/index.hpp>
 
 namespace assay::node {
 
-InspectDriver::InspectDriver(
-    Application& application, EngineKind engine, const std::filesystem::path& block_log, const std::string& chain_id
-)
+InspectDriver::InspectDriver(Application& application, EngineKind engine, const Home& home, const std::string& chain_id)
     : application_(application), engine_(engine) {
     if (engine == EngineKind::kSolo) {
-        log_.emplace(block_log, solo::BlockLog::Mode::kReadOnly);
+        log_.emplace(home.block_log(), solo::BlockLog::Mode::kReadOnly);
+        begin_at_base(application, *log_, home.log_base());
         solo::replay(application, *log_, chain_id, {});
     }
     const auto info = application.info();

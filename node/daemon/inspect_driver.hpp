@@ -18,9 +18,7 @@ class InspectDriver final : public Driver {
   public:
     /// With the embedded engine's log, replays the blocks that the state does not have yet. `application` must outlive
     /// this object. Throws solo::BlockLogError, solo::HandshakeError.
-    InspectDriver(
-        Application& application, EngineKind engine, const std::filesystem::path& block_log, const std::string& chain_id
-    );
+    InspectDriver(Application& application, EngineKind engine, const Home& home, const std::string& chain_id);
 
     const char* name() const override { return to_string(engine_); }
     void start() override {}

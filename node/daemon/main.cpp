@@ -52,6 +52,8 @@ int guard(const std::function<int()>& command, bool json) {
         return report(kExitConfig, "password", error.what(), json);
     } catch (const BackupError& error) {
         return report(kExitFailure, "backup", error.what(), json);
+    } catch (const PruneError& error) {
+        return report(kExitFailure, "prune", error.what(), json);
     } catch (const cometbft::EngineError& error) {
         return report(kExitConfig, "engine", error.what(), json);
     } catch (const consensus::HaltError& error) {
@@ -208,6 +210,21 @@ class CommandLine {
         add_home(restore);
         add_output(restore);
         restore->add_option("--in", directory_, "The directory that assayd backup made")->required();
+        add_prune();
+    }
+
+    void add_prune() {
+        CLI::App* const command = add("prune", "Cut the oldest blocks off the log of the embedded engine", [this] {
+            prune_.home = {home_};
+            return run_prune(prune_, is_json());
+        });
+        add_home(command);
+        add_output(command);
+        command->add_option("--keep-blocks", prune_.keep_blocks, "Number of latest blocks that stay")->required();
+        auto* const where = command->add_option_group("what is cut off");
+        where->add_option("--archive", prune_.archive, "A block log, made or continued with all that it lacks");
+        where->add_flag("--discard", prune_.discards, "Keep nothing of it: nobody can replay this chain from genesis");
+        where->require_option(1);
     }
 
     void add_key() {
@@ -249,9 +266,15 @@ class CommandLine {
 
     void add_others() {
         CLI::App* const replay =
-            add("replay", "Re-execute every block from genesis and compare the app hash at every height",
-                [this] { return run_replay({.home = {home_}, .json = is_json()}); });
+            add("replay", "Re-execute every block from genesis and compare the app hash at every height", [this] {
+                replay_.home = {home_};
+                replay_.json = is_json();
+                return run_replay(replay_);
+            });
         add_home(replay);
+        replay->add_option(
+            "--log", replay_.log, "Another block log than the home's, such as an archive of assayd prune"
+        );
         add_output(replay);
         CLI::App* const validator =
             add("show-validator", "Print the consensus key", [this] { return run_show_validator({home_}, is_json()); });
@@ -300,6 +323,8 @@ class CommandLine {
     TestnetOptions testnet_{};
     std::string testnet_directory_{};
     StartOptions start_{};
+    ReplayOptions replay_{};
+    PruneOptions prune_{};
     std::filesystem::path directory_{};  ///< of a backup
     std::filesystem::path password_file_{};
     bool with_keys_ = false;

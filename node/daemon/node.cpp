@@ -104,7 +104,7 @@ std::unique_ptr<Driver> Node::make_driver() {
     check_pruning(options_.config, application_.committed()->params().unbonding_blocks);
     if (options_.only_inspects) {
         return std::make_unique<InspectDriver>(
-            application_, options_.config.engine, options_.home.block_log(), options_.genesis.chain_id
+            application_, options_.config.engine, options_.home, options_.genesis.chain_id
         );
     }
     if (const auto why = application_.why_halted()) {
@@ -134,7 +134,9 @@ std::unique_ptr<Driver> Node::make_driver() {
         .after_stage = {},
         .on_failure = on_failure,
     };
-    return std::make_unique<SoloDriver>(application_, options_.home.block_log(), std::move(engine));
+    return std::make_unique<SoloDriver>(
+        application_, options_.home.block_log(), options_.home.log_base(), std::move(engine)
+    );
 }
 
 void Node::stop() {

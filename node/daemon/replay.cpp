@@ -10,6 +10,7 @@
 #include <consensus/solo/engine.hpp>
 #include <node/daemon/application.hpp>
 #include <node/daemon/home.hpp>
+#include <node/daemon/log_base.hpp>
 #include <node/state/store.hpp>
 
 namespace assay::node {
@@ -40,7 +41,7 @@ class ScratchDirectory {
 }  // namespace
 
 ReplayReport replay_log(
-    const contracts::Genesis& genesis, const std::filesystem::path& file,
+    const contracts::Genesis& genesis, const std::filesystem::path& file, const std::filesystem::path& base,
     const std::function<void(Height done, Height of)>& progress
 ) {
     using Clock = std::chrono::steady_clock;
@@ -52,7 +53,9 @@ ReplayReport replay_log(
     application.init(genesis);
     const auto started_at = Clock::now();
     auto report_at = started_at + kBetween;
+    begin_at_base(application, log, base);
     ReplayReport out;
+    out.from = application.info().height;
     out.blocks = solo::replay(application, log, genesis.chain_id, [&](Height height) {
         if (progress && Clock::now() >= report_at) {
             progress(height, log.height());

@@ -3,15 +3,20 @@
 
 #include <utility>
 
+#include <node/daemon/log_base.hpp>
 #include <node/daemon/stored_blocks.hpp>
 #include <node/state/store.hpp>
 
 namespace assay::node {
 
 SoloDriver::SoloDriver(
-    consensus::StateMachine& state, const std::filesystem::path& block_log, solo::EngineOptions options
+    Application& state, const std::filesystem::path& block_log, const std::filesystem::path& log_base,
+    solo::EngineOptions options
 )
-    : proposer_(options.proposer.account()), log_(block_log), engine_(state, log_, std::move(options)) {}
+    : proposer_(options.proposer.account()),
+      log_(block_log),
+      base_(begin_at_base(state, log_, log_base)),
+      engine_(state, log_, std::move(options)) {}
 
 std::vector<std::string> SoloDriver::start_notes() const {
     std::vector<std::string> out;
@@ -19,6 +24,11 @@ std::vector<std::string> SoloDriver::start_notes() const {
         out.push_back(
             "block log: a record of " + std::to_string(torn->size_bytes) + " bytes at offset " +
             std::to_string(torn->offset) + " was not finished; moved to blocks.log.torn"
+        );
+    }
+    if (base_) {
+        out.push_back(
+            "restored the state at height " + std::to_string(base_->value) + ", with which the pruned log begins"
         );
     }
     if (engine_.replayed() > 0) {

@@ -7,6 +7,7 @@
 
 #include <consensus/solo/block_log.hpp>
 #include <consensus/solo/engine.hpp>
+#include <node/daemon/application.hpp>
 #include <node/daemon/driver.hpp>
 
 namespace assay::node {
@@ -14,8 +15,12 @@ namespace assay::node {
 /// The embedded engine: single-node consensus with its own block log.
 class SoloDriver final : public Driver {
   public:
-    /// Replays the logged blocks that the state does not have yet. Throws solo::BlockLogError, solo::HandshakeError.
-    SoloDriver(consensus::StateMachine& state, const std::filesystem::path& block_log, solo::EngineOptions options);
+    /// Replays the logged blocks that the state does not have yet, of a pruned log after the state in `log_base`.
+    /// `state` must outlive this object. Throws solo::BlockLogError, solo::HandshakeError.
+    SoloDriver(
+        Application& state, const std::filesystem::path& block_log, const std::filesystem::path& log_base,
+        solo::EngineOptions options
+    );
 
     const char* name() const override { return "solo"; }
     void start() override { engine_.start(); }
@@ -39,6 +44,7 @@ class SoloDriver final : public Driver {
   private:
     const AccountId proposer_;
     solo::BlockLog log_;
+    const std::optional<Height> base_;  ///< whose state was restored at the start
     solo::SoloEngine engine_;
 };
 

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signed transfers through the JSON-RPC of one node, to the block that has them: throughput and latency.
 
-    sudo python3 tools/bench/front_door.py build/release/bin OUT.json [--parts solo network kvstore] [--rates N ...]
-        [--seconds N] [--delay-ms N] [--mbit N] [--interval-ms N] [--quick]
+    sudo python3 tools/bench/front_door.py build/release/bin OUT.json [--parts solo network kvstore cosmos] [--rates N ...]
+        [--seconds N] [--delay-ms N] [--mbit N] [--interval-ms N] [--cosmos DIR] [--quick]
 
 solo       one node with the embedded engine
 network    four validators under CometBFT, each in a network namespace of its own, with a delay between each two
 kvstore    the same network of CometBFT's own kvstore, whose transactions are not signed, through CometBFT's RPC
+cosmos     the same network of the Cosmos SDK's example chain, with bank transfers that pay no fee, each of an account of
+           its own, through the RPC of its engine; --cosmos names what tools/bench/cosmos/build.sh made
 
 All parameters of the chain are those that it has by default. At each rate as many transfers a second are offered, and at
 the end 4,000 are kept under way. The client runs on the machine of the nodes and takes processor time from them; so do
@@ -18,6 +20,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -138,7 +141,41 @@ class Kvstore(Nodes):
                        f"kv{rank}.log", environment)
 
 
-PARTS = {"solo": Solo, "network": Network, "kvstore": Kvstore}
+class Cosmos(Nodes):
+    def __init__(self, options, folder):
+        super().__init__(folder)
+        self.protocol, self.url = "comet", "http://127.0.0.1:26657"
+        self.links = emulated.Links(options.bin / "assay-bench", VALIDATORS, options.mbit, options.delay_ms)
+        environment = {
+            "SIMD_CONSENSUS_TIMEOUT_COMMIT": f"{options.interval_ms}ms", "SIMD_MEMPOOL_SIZE": str(MEMPOOL_TXS),
+            "SIMD_TX_INDEX_INDEXER": "null", "SIMD_P2P_ADDR_BOOK_STRICT": "false", "SIMD_RPC_PPROF_LADDR": ""}
+        for rank in range(VALIDATORS):
+            home = cosmos_home(folder, rank)
+            self.start(self.inside(rank, [options.cosmos / "simd", "start", "--home", home, "--grpc.enable=false", "--grpc-web.enable=false",
+                                          "--rpc.laddr=tcp://127.0.0.1:26657", f"--p2p.laddr=tcp://{emulated.address(rank)}:26656",
+                                          "--minimum-gas-prices=0stake", "--log_level=error"]),
+                       f"cosmos{rank}.log", environment)
+
+
+COSMOS_CHAIN = "front-door"
+
+
+def cosmos_home(folder, rank):
+    return folder / "cosmos" / f"node{rank}" / "simd"
+
+
+def make_cosmos(options, folder, total):
+    """Homes of the validators, with a genesis whose accounts send the transfers."""
+    run(options.cosmos / "simd", "testnet", "init-files", "--v", VALIDATORS, "--output-dir", folder / "cosmos", "--chain-id", COSMOS_CHAIN,
+        "--starting-ip-address", emulated.address(0), "--keyring-backend", "test")
+    genesis, transfers = cosmos_home(folder, 0) / "config" / "genesis.json", folder / "cosmos-transfers"
+    run(options.cosmos / "transfers", total, COSMOS_CHAIN, genesis, transfers)
+    for rank in range(1, VALIDATORS):
+        shutil.copy(genesis, cosmos_home(folder, rank) / "config" / "genesis.json")
+    return transfers
+
+
+PARTS = {"solo": Solo, "network": Network, "kvstore": Kvstore, "cosmos": Cosmos}
 
 
 def await_blocks(nodes):
@@ -155,7 +192,7 @@ def await_blocks(nodes):
         time.sleep(0.5)
 
 
-def measure(options, folder, part, transfers, of_key_values):
+def measure(options, folder, part, transactions):
     nodes = None
     out, used = [], 0
     try:
@@ -163,7 +200,7 @@ def measure(options, folder, part, transfers, of_key_values):
         await_blocks(nodes)
         for rate in [*options.rates, 0]:
             count = (rate or max(options.rates)) * options.seconds
-            given = {"url": nodes.url, "protocol": nodes.protocol, "file": str(of_key_values if part == "kvstore" else transfers),
+            given = {"url": nodes.url, "protocol": nodes.protocol, "file": str(transactions),
                      "from": used, "count": count, "rate": rate, "outstanding": OUTSTANDING, "seconds_max": 20 * options.seconds + 60}
             used += count
             before = cpu_seconds(process.pid for process in nodes.processes)
@@ -186,14 +223,15 @@ def make_transfers(options, folder):
         for number in range(total):
             # A key and a value of the kvstore, as long as a transfer.
             file.write(f"key{number:012d}=".encode().ljust(said["tx_bytes"], b"v").hex() + "\n")
-    return said, folder / "transfers", folder / "pairs"
+    return said, {"solo": folder / "transfers", "network": folder / "transfers", "kvstore": folder / "pairs"}, total
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("bin", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=["solo", "network", "kvstore"])
+    parser.add_argument("--cosmos", type=lambda text: pathlib.Path(text).resolve(), help="folder with simd and transfers")
     parser.add_argument("--rates", nargs="+", type=int, default=[1_000, 2_000])
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--delay-ms", type=float, default=100)
@@ -206,17 +244,21 @@ def main():
         options.rates, options.seconds, options.interval_ms = [50], 2, 200
     if set(options.parts) != {"solo"}:
         lacking = emulated.missing()
-        check(not lacking, "the parts network and kvstore need " + ", ".join(lacking))
+        check(not lacking, "all parts but solo need " + ", ".join(lacking))
+    check("cosmos" not in options.parts or options.cosmos, "the part cosmos needs --cosmos DIR: tools/bench/cosmos/build.sh DIR")
     with tempfile.TemporaryDirectory(prefix="assay-front-door-") as name:
         folder = pathlib.Path(name)
-        said, transfers, pairs = make_transfers(options, folder)
+        said, transactions, total = make_transfers(options, folder)
+        if "cosmos" in options.parts:
+            transactions["cosmos"] = make_cosmos(options, folder, total)
         out = {"bench": "front-door", "cores": os.cpu_count(), "block_interval_ms": options.interval_ms, "seconds": options.seconds,
                "tx_bytes": said["tx_bytes"], "block_gas_max": said["block_gas_max"], "validators": VALIDATORS,
                "delay_ms": options.delay_ms, "mbit": options.mbit, "outstanding_at_saturation": OUTSTANDING}
         for part in options.parts:
-            out[part] = measure(options, folder, part, transfers, pairs)
-    if "network" in out and "kvstore" in out:
-        out["network_over_kvstore"] = round(out["network"][-1]["committed_per_s"] / out["kvstore"][-1]["committed_per_s"], 3)
+            out[part] = measure(options, folder, part, transactions[part])
+    for other in {"kvstore", "cosmos"} & set(out):
+        if "network" in out:
+            out[f"network_over_{other}"] = round(out["network"][-1]["committed_per_s"] / out[other][-1]["committed_per_s"], 3)
     options.out.write_text(json.dumps(out, indent=1) + "\n")
 
 

@@ -5,7 +5,8 @@
     front_door_client.py '{"url": ..., "protocol": "assay" or "comet", "file": ..., "from": N, "count": N, "rate": N}'
 
 At a rate it offers that many a second, whatever becomes of them; at rate 0 it keeps `outstanding` of them under way.
-Transactions that the mempool has no room for are offered again.
+Transactions that the mempool has no room for are offered again. What an engine took and has not put into a block half a
+minute after the last one is lost, and counted.
 """
 import base64
 import http.client
@@ -18,6 +19,7 @@ import urllib.parse
 BATCH = 20  # the most that a request to assayd may have
 CONNECTIONS = 8
 PATIENCE_S = 60
+LOST_S = 30
 LIMIT_EXCEEDED = -32005  # docs/rpc.md: of tx_submit, that the mempool is full
 
 
@@ -153,14 +155,19 @@ class Run:
             height = self.protocol.height(connection)
             self.ready.set()
             end = time.monotonic() + self.given["seconds_max"]
+            newest = time.monotonic()
             while len(self.seen_at) < len(self.txs) and not self.failure:
-                if time.monotonic() > end:
+                now = time.monotonic()
+                if now > end:
                     raise RuntimeError(f"only {len(self.seen_at)} of {len(self.txs)} transactions were committed in time")
+                if self.accepted == len(self.txs) and now > newest + LOST_S:
+                    return
                 last = self.protocol.next_height(connection, height)
                 now = time.monotonic()
                 for each in range(height + 1, last + 1):
                     found = self.protocol.block(connection, each)
                     self.blocks.append((now, len(found)))
+                    newest = now if found else newest
                     with self.changed:
                         self.seen_at.update((tx, now) for tx in found)
                         self.changed.notify_all()
@@ -189,7 +196,7 @@ class Run:
         return self.result()
 
     def result(self):
-        latencies = sorted(self.seen_at[tx] - offered for tx, offered in self.offered_at.items())
+        latencies = sorted(self.seen_at[tx] - offered for tx, offered in self.offered_at.items() if tx in self.seen_at)
         full = [(at, count) for at, count in self.blocks if count]
         # From the first block to the last one. The first one's transactions are left out: they came in before that time.
         steady = sum(count for _, count in full[1:]) / (full[-1][0] - full[0][0]) if len(full) > 1 else 0.0
@@ -200,6 +207,7 @@ class Run:
             "blocks": len(full),
             "most_in_a_block": max(count for _, count in full),
             "offered_again": self.refused,
+            "lost": len(self.txs) - len(latencies),
             "latency_s": {"median": round(latencies[len(latencies) // 2], 3), "p95": round(latencies[len(latencies) * 95 // 100], 3)},
         }
 

@@ -29,7 +29,7 @@ def collect(root):
             match = DEFINITION.match(line)
             if match:
                 defined.setdefault(match.group(1), []).append(f"{page.relative_to(root)}:{number}")
-    for folder in ("core", "verifier", "contracts", "consensus", "node", "net", "tools", "tests"):
+    for folder in ("core", "verifier", "contracts", "consensus", "node", "client", "tools", "tests"):
         for pattern in ("*.hpp", "*.cpp"):
             for file in sorted((root / folder).rglob(pattern)):
                 text = file.read_text(encoding="utf-8")

@@ -297,8 +297,30 @@ def run_join(binaries, folder):
         net.nodes[4].start()
         net.await_height(net.nodes[0].rpc.height() + 3, range(5))
         print("agreed on", net.check_agreement(range(5)), "blocks")
+        audit_whole_chain(net, binaries)
     finally:
         net.stop()
+
+
+def audit_whole_chain(net, binaries):
+    """Exports every block with its transactions from the node that joined, and verifies them without any node."""
+    client = Client(net, net.nodes[4], "auditor")
+    sent = client.run("account", "send", net.assayd_account(0), "1 ASY")["hash"]
+    net.await_height(net.nodes[4].rpc.height() + 3, [4])
+    out = net.folder / "chain.json"
+    said = client.run("audit", "export", "--chain", "--out", str(out))
+    check(said["verified"] and said["blocks"] == said["height"] + 1, f"the chain's export: {said}")
+    whole = json.loads(out.read_text())
+    check(sum(len(block.get("txs", [])) for block in whole["blocks"]) >= 1, f"transaction {sent} is not in the export")
+    offline = [str(binaries / "assay"), "--node", "http://127.0.0.1:9", "-o", "json", "audit", "verify", "--file", str(out)]
+    done = subprocess.run(offline, capture_output=True, text=True, timeout=90)
+    check(done.returncode == 0, f"the file does not verify: {done.stdout} {done.stderr}")
+    holder = next(block for block in whole["blocks"] if block.get("txs"))
+    holder["txs"] = []
+    out.write_text(json.dumps(whole))
+    done = subprocess.run(offline, capture_output=True, text=True, timeout=90)
+    check(done.returncode == 10 and "are not the transactions" in done.stdout, f"a block without its transactions verifies: {done.stdout}")
+    print("the whole chain was exported and verified without a node")
 
 
 def run_state_sync(binaries, folder):

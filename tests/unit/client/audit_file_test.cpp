@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <tests/unit/cli/forged_node.hpp>
+#include <tests/unit/consensus/light_chain.hpp>
 
 namespace assay::client {
 namespace {
@@ -55,6 +57,9 @@ json altered(const json& value) {
     }
     if (value.is_null()) {
         return "00";
+    }
+    if (value.is_array()) {  // an empty one
+        return json::array({"00"});
     }
     std::string text = value.get<std::string>();
     char& last = text.at(text.size() / 2);
@@ -237,6 +242,132 @@ TEST_CASE("LGT-2: the light blocks of a file are verified from the block that is
     CHECK(problem_of(to_json(exchanged), trust).find("blocks[1] is not in the order") == 0);
     file.app_hash.data[0] ^= 1U;
     CHECK(problem_of(to_json(file), trust).find("app_hash is") == 0);
+}
+
+namespace {
+
+/// A chain of CometBFT with the states of a ForgedNode: block h has the app hash of the state before it, and names the
+/// one before.
+class CometChain {
+  public:
+    static constexpr std::uint64_t kLast = ForgedNode::kHeight + 1;
+
+    explicit CometChain(ForgedNode& node) {
+        const light::test::Chain signers([](std::uint64_t) { return light::test::Chain::Numbers{1, 2, 3, 4}; });
+        node.serve();
+        RpcClient rpc(node.url());
+        for (std::uint64_t height = 1; height <= kLast; ++height) {
+            auto& now = txs_[height];
+            if (height % 3 == 0) {
+                now = {Bytes(20, static_cast<std::uint8_t>(height)), Bytes{1, 2, 3, static_cast<std::uint8_t>(height)}};
+            }
+            light::LightBlock block = signers.block(height);
+            block.header.chain_id = "forged";
+            block.header.time.seconds = now_seconds() - 20 + static_cast<std::int64_t>(height);
+            const json proof = rpc.call("chain_proof", {{"key", "00"}, {"height", height - 1}});
+            block.header.app_hash = *from_hex(proof.at("app_hash").get<std::string>());
+            std::vector<Bytes> hashes;
+            for (const Bytes& tx : now) {
+                hashes.push_back(light::test::bytes_of(contracts::tx_hash(tx)));
+            }
+            block.header.data_hash = light::test::bytes_of(light::rfc6962_root(hashes));
+            block.header.last_block_id.hash = parent_;
+            light::test::Chain::sign(block, signers.signers_at(height));
+            parent_ = light::test::bytes_of(light::header_hash(block.header));
+            blocks_[height] = block;
+        }
+    }
+
+    /// What a node of this chain answers, where that differs from the embedded engine's.
+    std::optional<json> answer(const std::string& method, const json& params) const {
+        if (method == "node_status") {
+            return json{{"chain_id", "forged"}, {"genesis_hash", ""},
+                        {"engine", "cometbft"}, {"protocol_version", contracts::kProtocolVersion},
+                        {"height", kLast},      {"proposer", nullptr}};
+        }
+        if (method == "chain_light_block") {
+            return json{{"raw", to_hex(codec::encode(blocks_.at(params.at("height").get<std::uint64_t>())))}};
+        }
+        if (method == "chain_block") {
+            json txs = json::array();
+            for (const Bytes& tx : txs_.at(params.at("height").get<std::uint64_t>())) {
+                txs.push_back({{"hash", to_hex(contracts::tx_hash(tx).view())}});
+            }
+            return json{{"txs", txs}, {"raw", nullptr}};
+        }
+        if (method == "tx_get") {
+            for (const auto& [height, txs] : txs_) {
+                for (const Bytes& tx : txs) {
+                    if (to_hex(contracts::tx_hash(tx).view()) == params.at("hash").get<std::string>()) {
+                        return json{{"raw", to_hex(tx)}};
+                    }
+                }
+            }
+        }
+        return std::nullopt;
+    }
+    Trust trust(std::uint64_t height) const {
+        Trust out;
+        out.block = Trust::Block{height, light::header_hash(blocks_.at(height).header)};
+        return out;
+    }
+    std::string genesis() const { return to_hex(blocks_.at(1).header.app_hash); }
+
+  private:
+    std::map<std::uint64_t, light::LightBlock> blocks_;
+    std::map<std::uint64_t, std::vector<Bytes>> txs_;
+    Bytes parent_;
+};
+
+}  // namespace
+
+TEST_CASE("LGT-8: the file of a whole chain of CometBFT has every block with its transactions") {
+    ForgedNode node(5);
+    const CometChain chain(node);
+    node.answer = [&chain](const std::string& method, const json& params) { return chain.answer(method, params); };
+    RpcClient rpc(node.url());
+    const AuditSubject subject{.kind = AuditSubject::Kind::kChain, .task = {}, .account = {}};
+    const json file = to_json(export_audit(rpc, subject, std::nullopt, chain.trust(3)));
+    const AuditFacts facts = check_audit_file(decode_audit_file(file), chain.trust(1));
+    CHECK(facts.is_signer_known);
+    CHECK(facts.blocks == CometChain::kLast);
+    CHECK(facts.block_times_ms.size() == CometChain::kLast);
+    CHECK(to_hex(facts.genesis.value().view()) == chain.genesis());
+    CHECK(file["blocks"][2]["txs"].size() == 2);
+    CHECK(file["blocks"][3]["txs"].empty());
+    CHECK_FALSE(file["blocks"][CometChain::kLast - 1].contains("txs"));
+
+    for (const Tampered& tampered : tamper_everywhere(file)) {
+        CAPTURE(tampered.place);
+        CHECK(problem_of(tampered.file, chain.trust(1)) != "");
+    }
+    json without = file;
+    without["blocks"][3].erase("txs");
+    CHECK(problem_of(without, {}) == "blocks[3] lacks its transactions, \"txs\"");
+    json more = file;
+    more["blocks"][3]["txs"] = json::array({"00"});
+    CHECK(problem_of(more, {}).find("blocks[3].txs are not the transactions") == 0);
+    json last = file;
+    last["blocks"][CometChain::kLast - 1]["txs"] = json::array();
+    CHECK(problem_of(last, {}).find(".txs does not belong there") != std::string::npos);
+}
+
+TEST_CASE("LGT-8: a node that leaves out a transaction of a block of CometBFT is found when a chain is exported") {
+    ForgedNode node(5);
+    const CometChain chain(node);
+    node.answer = [&chain](const std::string& method, const json& params) {
+        auto out = chain.answer(method, params);
+        if (method == "chain_block" && params.at("height") == 6) {
+            out->at("txs").erase(0);
+        }
+        return out;
+    };
+    RpcClient rpc(node.url());
+    const AuditSubject subject{.kind = AuditSubject::Kind::kChain, .task = {}, .account = {}};
+    CHECK_THROWS_WITH_AS(
+        export_audit(rpc, subject, std::nullopt, {}), doctest::Contains("transactions of block 6 are not those"),
+        Mismatch
+    );
 }
 
 TEST_CASE("tables quote text and keep spreadsheets from executing it") {

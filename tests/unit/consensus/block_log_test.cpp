@@ -57,6 +57,33 @@ TEST_CASE("what was appended is read back after reopening") {
     CHECK_FALSE(log.read({4}).has_value());
 }
 
+TEST_CASE("a log with the later records of another one begins with their first height") {
+    const TemporaryDirectory directory;
+    const auto file = directory.path() / "blocks.log";
+    append_heights(file, 1, 5);
+    const BlockLog whole(file, BlockLog::Mode::kReadOnly);
+    CHECK(whole.first_height().value == 1);
+    const auto shorter = directory.path() / "shorter.log";
+    {
+        BlockLog log(shorter);
+        CHECK(log.first_height().value == 1);
+        log.append_from(whole, {4});
+        CHECK(log.height().value == 5);
+        log.append(make_record(6));
+    }
+    BlockLog log(shorter);
+    CHECK(log.first_height().value == 4);
+    CHECK(log.height().value == 6);
+    for (std::uint64_t height = 4; height <= 5; ++height) {
+        CHECK(codec::encode(log.read({height}).value()) == codec::encode(whole.read({height}).value()));
+    }
+    for (const std::uint64_t height : {0U, 1U, 3U, 7U}) {
+        CHECK_FALSE(log.read({height}).has_value());
+        CHECK_FALSE(log.read_part({height}, 4, 4).has_value());
+    }
+    CHECK(log.read_part({5}, 8 + toy_tx(1, 5).size() - 4, 4).has_value());
+}
+
 TEST_CASE("a part of a block's transactions is read by where it is") {
     const TemporaryDirectory directory;
     const std::vector<Bytes> txs{toy_tx(1, 1), Bytes(300, 7), toy_tx(2, 2)};
