@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 
 constexpr int kRedirectsMax = 5;
 constexpr std::size_t kHeadMax = 64U << 10U;  // bytes of all header lines of an answer
-constexpr long kPieceBytes = 256L << 10;      // of a file, as the system hands it over
+constexpr std::size_t kPieceBytes = 256U << 10U;  // of a file, as the sink gets it
 constexpr milliseconds kLook{200};            // how soon a stop is noticed
 
 void initialise_once() {
@@ -90,7 +90,11 @@ class Exchange {
         set(easy_.get(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(left_until(connect_deadline).count()));
         configure_call(easy_.get(), call_, headers_, form_);
         set(easy_.get(), CURLOPT_HTTPHEADER, headers_.get());
-        finish(run());
+        const CURLcode code = run();
+        if (!thrown_ && !is_ended_) {
+            flush();  // what came counts, however the transfer ended
+        }
+        finish(code);
         long status = 0;
         const char* type = nullptr;
         curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
@@ -133,7 +137,7 @@ class Exchange {
         }
         set(easy, CURLOPT_USERAGENT, "assay");
         if (part_ != nullptr) {
-            set(easy, CURLOPT_BUFFERSIZE, kPieceBytes);  // a piece is written to a file at once
+            set(easy, CURLOPT_BUFFERSIZE, static_cast<long>(kPieceBytes));
         }
         set(easy, CURLOPT_NOSIGNAL, 1L);
         // A name server that does not answer is left to its thread.
@@ -316,7 +320,7 @@ class Exchange {
         return size;
     }
 
-    /// Gives a piece to the sink; false to end the transfer. What comes with another status is nothing of the file.
+    /// Takes bytes for the sink; false to end the transfer. What comes with another status is nothing of the file.
     bool hand_on(ByteView piece) {
         long status = 0;
         curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
@@ -330,8 +334,17 @@ class Exchange {
         if (is_other_range_) {
             return false;
         }
-        is_ended_ = !part_->sink(*offset_, piece);
-        *offset_ += piece.size();
+        // libcurl gives 16 KiB at a time, and a sink that locks and writes takes longer for each call than for the bytes.
+        gathered_.insert(gathered_.end(), piece.begin(), piece.end());
+        return gathered_.size() < kPieceBytes || flush();
+    }
+
+    bool flush() {
+        if (!gathered_.empty()) {
+            is_ended_ = !part_->sink(*offset_, gathered_);
+            *offset_ += gathered_.size();
+            gathered_.clear();
+        }
         return !is_ended_;
     }
 
@@ -384,7 +397,8 @@ class Exchange {
     std::string range_;
     std::string body_;
     std::uint64_t body_bytes_ = 0;
-    std::optional<std::uint64_t> offset_;  // in the file, of the next byte
+    std::optional<std::uint64_t> offset_;  // in the file, of the next byte for the sink
+    Bytes gathered_;                       // for the sink
     Clock::time_point heard_{};            // when a byte last arrived, or when the connection was there
     std::size_t head_ = 0;
     curl_off_t sent_ = 0;
