@@ -2,8 +2,8 @@
 #include <client/engine_rpc.hpp>
 
 #include <stdexcept>
+#include <utility>
 
-#include <client/http/http.hpp>
 #include <core/base/base64.hpp>
 
 namespace assay::client {
@@ -12,25 +12,27 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds kTimeout{10'000};
-
-/// The engine's answer, an error included.
-json post(const std::string& url, const std::string& method, const json& params) {
-    const json request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
-    const http::HttpResponse response =
-        http::http_post(url, request.dump(), {.timeout = kTimeout, .body_max = 64U << 20U});
-    json answer = json::parse(response.body, nullptr, false);
-    if (!answer.is_object() || (!answer.contains("result") && !answer.contains("error"))) {
-        throw std::runtime_error("CometBFT at " + url + " answered " + method + " with something else than JSON-RPC");
-    }
-    return answer;
-}
+constexpr std::uint64_t kAnswerMax = 64U << 20U;
 
 std::string error_text(const json& error) { return error.value("message", "error") + ": " + error.value("data", ""); }
 
 }  // namespace
 
+EngineRpc::EngineRpc(std::string url)
+    : url_(std::move(url)), connections_(std::make_shared<http::KeptConnections>(url_, kTimeout, kAnswerMax)) {}
+
+/// Returns the engine's answer, an error included.
+json EngineRpc::post(const std::string& method, const json& params) const {
+    const json request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
+    json answer = json::parse(connections_->post(request.dump()), nullptr, false);
+    if (!answer.is_object() || (!answer.contains("result") && !answer.contains("error"))) {
+        throw std::runtime_error("CometBFT at " + url_ + " answered " + method + " with something else than JSON-RPC");
+    }
+    return answer;
+}
+
 json EngineRpc::call(const std::string& method, const json& params) const {
-    json answer = post(url_, method, params);
+    json answer = post(method, params);
     if (answer.contains("error")) {
         throw std::runtime_error("CometBFT's " + method + " failed: " + error_text(answer.at("error")));
     }
@@ -38,7 +40,7 @@ json EngineRpc::call(const std::string& method, const json& params) const {
 }
 
 Broadcast EngineRpc::broadcast(ByteView tx) const {
-    const json answer = post(url_, "broadcast_tx_sync", {{"tx", to_base64(tx)}});
+    const json answer = post("broadcast_tx_sync", {{"tx", to_base64(tx)}});
     if (answer.contains("error")) {
         const std::string text = error_text(answer.at("error"));
         if (text.find("already exists in cache") != std::string::npos) {

@@ -3,13 +3,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include <client/http/kept_connections.hpp>
 #include <core/base/bytes.hpp>
 
 /// CometBFT's own JSON-RPC: the part that a node and a light client need.
@@ -30,7 +31,7 @@ struct Broadcast {
 class EngineRpc {
   public:
     /// `url` is like "http://127.0.0.1:26657".
-    explicit EngineRpc(std::string url) : url_(std::move(url)) {}
+    explicit EngineRpc(std::string url);
 
     /// Offers a transaction and waits for CheckTx. Throws http::NetError, and std::runtime_error for any other error of
     /// the engine.
@@ -39,7 +40,10 @@ class EngineRpc {
     nlohmann::json call(const std::string& method, const nlohmann::json& params = nlohmann::json::object()) const;
 
   private:
+    nlohmann::json post(const std::string& method, const nlohmann::json& params) const;
+
     std::string url_;
+    std::shared_ptr<http::KeptConnections> connections_;
 };
 
 }  // namespace assay::client

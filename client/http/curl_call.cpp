@@ -24,6 +24,13 @@ void sign(CURL* easy, const HttpSigning& signing, List& headers) {
 
 }  // namespace
 
+void initialise_curl() {
+    static const CURLcode kDone = curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (kDone != CURLE_OK) {
+        throw NetError(std::string("libcurl cannot be initialised: ") + curl_easy_strerror(kDone));
+    }
+}
+
 void configure_call(CURL* easy, const HttpCall& call, List& headers, Form& form) {
     for (const auto& [name, value] : call.fields) {
         std::string line = name;

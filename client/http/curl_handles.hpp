@@ -24,6 +24,9 @@ using Multi = std::unique_ptr<CURLM, Freed<curl_multi_cleanup>>;
 using List = std::unique_ptr<curl_slist, Freed<curl_slist_free_all>>;
 using Form = std::unique_ptr<curl_mime, Freed<curl_mime_free>>;
 
+/// Call before anything else of libcurl. Throws NetError.
+void initialise_curl();
+
 template <class Value>
 void set(CURL* easy, CURLoption option, Value value) {
     if (const CURLcode code = curl_easy_setopt(easy, option, value); code != CURLE_OK) {

@@ -28,16 +28,9 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr int kRedirectsMax = 5;
-constexpr std::size_t kHeadMax = 64U << 10U;  // bytes of all header lines of an answer
+constexpr std::size_t kHeadMax = 64U << 10U;      // bytes of all header lines of an answer
 constexpr std::size_t kPieceBytes = 256U << 10U;  // of a file, as the sink gets it
-constexpr milliseconds kLook{200};            // how soon a stop is noticed
-
-void initialise_once() {
-    static const CURLcode kDone = curl_global_init(CURL_GLOBAL_DEFAULT);
-    if (kDone != CURLE_OK) {
-        throw NetError(std::string("libcurl cannot be initialised: ") + curl_easy_strerror(kDone));
-    }
-}
+constexpr milliseconds kLook{200};                // how soon a stop is noticed
 
 /// A part of a file that is asked for, and what takes it.
 struct Part {
@@ -334,7 +327,8 @@ class Exchange {
         if (is_other_range_) {
             return false;
         }
-        // libcurl gives 16 KiB at a time, and a sink that locks and writes takes longer for each call than for the bytes.
+        // libcurl gives 16 KiB at a time, and a sink that locks and writes takes longer for each call than for the
+        // bytes.
         gathered_.insert(gathered_.end(), piece.begin(), piece.end());
         return gathered_.size() < kPieceBytes || flush();
     }
@@ -423,7 +417,7 @@ HttpResponse request(
     const HttpCall& call, const HttpLimits& limits, const AddressRule& rule, const Part* part = nullptr,
     const HttpAccess& access = {}
 ) {
-    initialise_once();
+    initialise_curl();
     std::string text = call.url;
     Clock::time_point deadline = Clock::now() + limits.timeout;
     bool was_https = false;
