@@ -22,6 +22,7 @@ enum class Idle : std::uint8_t {
     kCatchingUp = 2,   ///< the node's last block is old and newer ones follow fast
     kNoBlocks = 3,     ///< the node's last block is old and none follows
     kBreaker = 4,      ///< the circuit breaker is open
+    kNotOperator = 12,  ///< OPR-5: the owner has not named this worker's key, or has named another one since
     kInWork = 5,       ///< tasks are in work, and others are to move in them
     kNoStake = 6,      ///< the free stake is less than the least bond of the role
     kUnlisted = 7,     ///< TASK-6: it let a task lapse and has not registered again
@@ -65,10 +66,12 @@ NodeState judge_node(const NodeView& view) noexcept;
 
 struct IdleView {
     AccountId self;
+    AccountId signer;  ///< the account of the worker's key
     contracts::Role role = contracts::Role::kSolver;
     NodeState node = NodeState::kFollows;
     std::uint64_t height = 0;
     bool is_breaker_open = false;
+    bool may_act = true;  ///< OPR-5
     std::uint32_t accepted_tasks = 0;
     std::uint32_t tasks_max = 0;  ///< 0: no limit
     bool bonds_itself = false;    ///< a whistleblower that bonds and withdraws by itself
