@@ -265,9 +265,7 @@ TxResult RpcClient::answer(
 }
 
 TxResult RpcClient::send(const crypto::SecretKey& key, const contracts::Action& action, milliseconds timeout) {
-    return send(
-        key, action, {.chain_id = chain_id(), .params = params(), .base_fee = base_fee()}, kFeeMax, timeout
-    );
+    return send(key, action, {.chain_id = chain_id(), .params = params(), .base_fee = base_fee()}, kFeeMax, timeout);
 }
 
 }  // namespace assay::client

@@ -58,7 +58,7 @@ struct Receipt {
     AccountId sender;
     std::optional<AccountId> owner = std::nullopt;  ///< OPR-6: for whom the sender acted, as its operator
     std::optional<TaskId> task = std::nullopt;      ///< the task that the action concerns, if any
-    std::uint64_t gas = 0;       ///< GAS-1: independent of the outcome
+    std::uint64_t gas = 0;                          ///< GAS-1: independent of the outcome
     /// TX-8: fee and nonce were taken, or the transaction answered a duty (DTY-3). Happens at most once per
     /// transaction.
     bool is_charged = false;

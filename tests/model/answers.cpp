@@ -54,6 +54,14 @@ Sent Crowd::answer(
     return sent;
 }
 
+Crowd::Signer Crowd::signer_of(const Actor& actor, const World& world) {
+    const auto named = world.operators.find(actor.id);
+    if (named != world.operators.end() && chance(40)) {
+        return {named->second, actor.id};
+    }
+    return chance(2) ? Signer{actors_[below(actors_.size())].id, actor.id} : Signer{actor.id, std::nullopt};
+}
+
 bool Crowd::answer_duty(
     const Actor& actor, const Signer& signer, const Action& action, const World& world, Sents& out, Sents& late
 ) {

@@ -43,8 +43,9 @@ Model::Why Model::admit(const Sent& sent) {
     const auto most = answer_bytes(action);
     if (!most) {
         // DTY-1; what no state could make right is an error besides
-        const Why of_itself{TxError::kFieldOutOfRange, TxError::kSpecInvalid, TxError::kOverflow,  TxError::kKeyNotProven,
-                            TxError::kNotStated,       TxError::kNoEvidence,  TxError::kOwnerOnly};
+        const Why of_itself{TxError::kFieldOutOfRange, TxError::kSpecInvalid, TxError::kOverflow,
+                            TxError::kKeyNotProven,    TxError::kNotStated,   TxError::kNoEvidence,
+                            TxError::kOwnerOnly};
         std::erase_if(out, [&](TxError error) { return !of_itself.contains(error); });
         out.insert(TxError::kFeeTooLow);
         return out;
@@ -151,9 +152,10 @@ Model::Why Model::why_not_sent(const Sent& sent) const {
     if (!sent.body.owner) {
         return out;
     }
-    static const std::set<std::string> kOwners{"transfer",     "bond",           "unbond",          "submit_task",
-                                               "cancel_task",  "unjail",         "propose_params",  "propose_upgrade",
-                                               "propose_halt", "register_validator", "vote",        "name_operator"};
+    static const std::set<std::string> kOwners{
+        "transfer", "bond",           "unbond",          "submit_task",  "cancel_task",
+        "unjail",   "propose_params", "propose_upgrade", "propose_halt", "register_validator",
+        "vote",     "name_operator"};
     if (kOwners.contains(action_name(sent.body.action))) {
         out.insert(TxError::kOwnerOnly);
     }

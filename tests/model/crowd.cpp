@@ -191,14 +191,6 @@ Sent Crowd::send_nothing(const Sent& instead_of) const {
     return is_answer(instead_of) ? answer(body.sender, nothing, body.nonce) : send(body.sender, nothing, body.nonce);
 }
 
-Crowd::Signer Crowd::signer_of(const Actor& actor, const World& world) {
-    const auto named = world.operators.find(actor.id);
-    if (named != world.operators.end() && chance(40)) {
-        return {named->second, actor.id};
-    }
-    return chance(2) ? Signer{actors_[below(actors_.size())].id, actor.id} : Signer{actor.id, std::nullopt};
-}
-
 /// Makes a transaction that is to be refused before it costs anything.
 Sent Crowd::damage(Sent sent) {
     const auto actor =

@@ -62,12 +62,6 @@ class Crowd {
     std::uint64_t fixed(const Hash256& name, const AccountId& actor, std::uint32_t purpose, std::uint64_t bound) const;
     bool is_honest(const Actor& actor, const Hash256& duty, std::uint32_t purpose) const;
     Sent damage(Sent sent);
-    /// Who sends what the actor has to do: itself, its operator, or sometimes somebody whom it has not named.
-    struct Signer {
-        AccountId id;
-        std::optional<AccountId> owner;
-    };
-    Signer signer_of(const Actor& actor, const World& world);
     void look_for_work(const Actor& actor, const Mirror& chain, Actions& out);
     contracts::RegisterValidator registration(const AccountId& account);
     void add_motions(const Actor& actor, const World& world, Actions& out);
@@ -78,6 +72,12 @@ class Crowd {
     contracts::TaskSpec make_spec(const World& world);
 
     // answers.cpp
+    /// Who sends what the actor has to do: itself, its operator, or sometimes somebody whom it has not named.
+    struct Signer {
+        AccountId id;
+        std::optional<AccountId> owner;
+    };
+    Signer signer_of(const Actor& actor, const World& world);
     Sent answer(
         const AccountId& sender, const contracts::Action& action, std::uint64_t due,
         const std::optional<AccountId>& owner = std::nullopt

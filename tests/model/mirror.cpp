@@ -455,11 +455,8 @@ std::string find_difference(const World& model, const World& chain) {
     if (model.listed != chain.listed || model.banned != chain.banned) {
         return "the list of validators, or of the banned";
     }
-    if (model.operators != chain.operators) {
-        return "operators differ";
-    }
-    if (model.motions != chain.motions || model.plans != chain.plans) {
-        return "the proposals, or what is planned";
+    if (model.motions != chain.motions || model.plans != chain.plans || model.operators != chain.operators) {
+        return "the proposals, what is planned, or the operators";
     }
     for (const std::string& fault :
          {compare("task", model.tasks, chain.tasks), compare("dispute", model.disputes, chain.disputes),
@@ -498,7 +495,5 @@ std::uint64_t count_money(const World& world) {
     }
     return sum;
 }
-
-std::string name_of(const AccountId& account) { return to_hex(account.view()).substr(0, 8); }
 
 }  // namespace assay::model

@@ -199,7 +199,7 @@ void add_node(CLI::App& command, client::NodeAddress& node) {
 void add_owner(CLI::App& command, WorkerOptions& options) {
     command
         .add_option_function<std::string>(
-            "--owner", [&options](const std::string& text) { options.owner = crypto::decode_address(text); },
+            "--owner", [&options](const std::string& text) { options.owner = crypto::decode_address(text).value(); },
             "The account whose stake and duties these are, which has named the key's account as its operator; "
             "default: the key's own"
         )

@@ -63,8 +63,11 @@ bool Contributor::act(bool wants_seat) {
     const auto action = roles::decide_contributor(view);
     if (!action) {
         if (roles::is_estranged(view)) {
-            reporter_.trouble("the seat in the beacon waits for a secret that this worker does not have: it was promised with another "
-                "key, or by a worker with another home");
+            reporter_.trouble(
+                "the seat in the beacon waits for a secret that this worker does not have: it was promised with "
+                "another "
+                "key, or by a worker with another home"
+            );
         }
         return false;
     }

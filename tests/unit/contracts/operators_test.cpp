@@ -115,8 +115,8 @@ TEST_CASE("OPR-3: what moves money, or decides who decides, is the owner's alone
     Chain chain;
     REQUIRE(chain.run(chain.verifier, NameOperator{chain.stranger.id}) == 0);
     const std::set<std::string> owners_alone{
-        "transfer",       "bond",           "unbond",       "submit_task", "cancel_task",  "register_validator", "unjail",
-        "propose_params", "propose_upgrade", "propose_halt", "vote",        "name_operator"};
+        "transfer", "bond",           "unbond",          "submit_task",  "cancel_task", "register_validator",
+        "unjail",   "propose_params", "propose_upgrade", "propose_halt", "vote",        "name_operator"};
     std::set<std::string> found;
     for (const Action& action : one_of_every_kind(std::make_index_sequence<std::variant_size_v<Action>>{})) {
         CAPTURE(action_name(action));
@@ -220,7 +220,9 @@ TEST_CASE("OPR-2: who is fined for an operator's false verdict is the owner, and
     const Stake after = get_stake(chain.view, Role::kVerifier, chain.verifier.id);
     const std::uint64_t lost = before.free.grains + before.locked.grains - after.free.grains - after.locked.grains;
     CHECK(lost > 0);
-    CHECK(lost <= chain.task(id).assignments.size() * verifier_bond(chain.params, task_value(chain.task(id).spec)).grains);
+    CHECK(
+        lost <= chain.task(id).assignments.size() * verifier_bond(chain.params, task_value(chain.task(id).spec)).grains
+    );
     CHECK(chain.balance(chain.verifier) == money);
     CHECK(chain.balance(chain.stranger) == stranger);
 }

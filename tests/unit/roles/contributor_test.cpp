@@ -44,9 +44,7 @@ struct Desk {
             .free_stake = free,
             .wants_seat = wants_seat};
     }
-    void join(const Hash256& commitment) {
-        beacon.seats = {{self, commitment, {height}, params.contributor_bond}};
-    }
+    void join(const Hash256& commitment) { beacon.seats = {{self, commitment, {height}, params.contributor_bond}}; }
     void open() { beacon.round = contracts::Round{.opened_at = {++height}, .block_hash = {}, .contributions = {}}; }
     void close() {
         beacon.round.reset();

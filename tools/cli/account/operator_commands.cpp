@@ -63,9 +63,8 @@ void add_operator_commands(CLI::App& app, Session& session) {
     name->add_option("operator", a->account, "An address, hex, or a key's name")->required();
     a->signing = add_signing_options(*name);
     auto removed = std::make_shared<OperatorArguments>();
-    removed->signing = add_signing_options(*add_command(
-        group, session, "remove", "Have no operator any more", removed, run_remove
-    ));
+    removed->signing =
+        add_signing_options(*add_command(group, session, "remove", "Have no operator any more", removed, run_remove));
     auto shown = std::make_shared<OperatorArguments>();
     add_command(group, session, "show", "Show whom an account has named", shown, run_show)
         ->add_option("account", shown->account, "An address, hex, or a key's name; default: your only key");

@@ -52,8 +52,8 @@ std::shared_ptr<Trusting> add_trust_options(CLI::App& command, std::int64_t max_
 /// Returns what the options say, completed by what the home has pinned. Throws usage() and AnchorError.
 Trust trust_of(const Session& session, const Trusting& trusting);
 
-/// Options for signing: the key with --from and --password-file, the account that it acts for with --owner, the maximum fee with --fee-max, and the options of
-/// Trusting.
+/// Options for signing: the key with --from and --password-file, the account that it acts for with --owner, the maximum
+/// fee with --fee-max, and the options of Trusting.
 struct Signing {
     std::string from;
     std::string owner;  ///< OPR-2: the account to act for; empty: the key's own
