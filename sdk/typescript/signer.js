@@ -241,7 +241,7 @@ export async function awaitTransaction(client, tx, { timeout = 60_000 } = {}) {
  * { hash, height, fee, raw }. The chain id is yours; nonce, parameters and base fee are the node's word, which can make the
  * transaction fail and can cost at most `feeMax` (ASY).
  */
-export async function send(client, signer, { secret, chainId, action, owner, feeMax, timeout }) {
+export async function send(client, signer, { secret, chainId, action, owner = null, feeMax, timeout }) {
   const { account } = signer.account(secret);
   const [status, params, { next_nonce: nonce }] = await Promise.all(
     [client.node_status(), client.chain_params(), client.account_get({ account })]);
