@@ -6,6 +6,7 @@
 
 #include <contracts/governance/governance.hpp>
 #include <contracts/governance/params_rules.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/crypto/ed25519.hpp>

@@ -79,9 +79,9 @@ TEST_CASE("OPR-2: the action is the owner's, fee and nonce are the operator's") 
     const std::uint64_t operators = chain.balance(chain.stranger);
     const std::uint64_t nonce = get_account(chain.view, chain.verifier.id).nonce;
     const std::uint64_t signed_before = get_account(chain.view, chain.stranger.id).nonce;
-    CHECK(run_for(chain, chain.stranger, chain.verifier, RegisterTerms{Role::kVerifier, {.price = 3}, 0}) == TxError{});
-    CHECK(get_terms(chain.view, Role::kVerifier, chain.verifier.id).terms.price == 3);
-    CHECK(get_terms(chain.view, Role::kVerifier, chain.stranger.id).terms.price == 0);
+    CHECK(run_for(chain, chain.stranger, chain.verifier, RegisterTerms{Role::kVerifier, {.memory = 3}, 0}) == TxError{});
+    CHECK(get_terms(chain.view, Role::kVerifier, chain.verifier.id).terms.memory == 3);
+    CHECK(get_terms(chain.view, Role::kVerifier, chain.stranger.id).terms.memory == 0);
     CHECK(chain.balance(chain.verifier) == owners);
     CHECK(get_account(chain.view, chain.verifier.id).nonce == nonce);
     CHECK(chain.balance(chain.stranger) == operators - kFee);
@@ -97,7 +97,7 @@ TEST_CASE("OPR-2: one operator serves several owners, and no owner's transaction
     Chain chain;
     REQUIRE(chain.run(chain.verifier, NameOperator{chain.stranger.id}) == 0);
     REQUIRE(chain.run(chain.solver, NameOperator{chain.stranger.id}) == 0);
-    const RegisterTerms terms{Role::kVerifier, {.price = 5}, 0};
+    const RegisterTerms terms{Role::kVerifier, {.memory = 5}, 0};
     const std::uint64_t nonce = get_account(chain.view, chain.stranger.id).nonce;
     const Bytes for_verifier = for_owner(chain.stranger, chain.verifier, terms, nonce);
     // The signature covers the owner.
@@ -106,9 +106,9 @@ TEST_CASE("OPR-2: one operator serves several owners, and no owner's transaction
     CHECK(TxError{chain.run_block({codec::encode(replayed)}).receipts[0].code} == TxError::kBadSignature);
     CHECK(TxError{chain.run_block({for_verifier}).receipts[0].code} == TxError{});
     CHECK(TxError{chain.run_block({for_verifier}).receipts[0].code} == TxError::kNonceTooLow);
-    CHECK(run_for(chain, chain.stranger, chain.solver, RegisterTerms{Role::kVerifier, {.price = 7}, 0}) == TxError{});
-    CHECK(get_terms(chain.view, Role::kVerifier, chain.verifier.id).terms.price == 5);
-    CHECK(get_terms(chain.view, Role::kVerifier, chain.solver.id).terms.price == 7);
+    CHECK(run_for(chain, chain.stranger, chain.solver, RegisterTerms{Role::kVerifier, {.memory = 7}, 0}) == TxError{});
+    CHECK(get_terms(chain.view, Role::kVerifier, chain.verifier.id).terms.memory == 5);
+    CHECK(get_terms(chain.view, Role::kVerifier, chain.solver.id).terms.memory == 7);
 }
 
 TEST_CASE("OPR-3: what moves money, or decides who decides, is the owner's alone") {
@@ -156,21 +156,21 @@ TEST_CASE("OPR-5: from the block's next transaction on, the operator before is r
     Chain chain;
     REQUIRE(chain.run(chain.verifier, NameOperator{chain.stranger.id}) == 0);
     const std::uint64_t nonce = get_account(chain.view, chain.stranger.id).nonce;
-    const auto set_price = [&](std::uint64_t price, std::uint64_t at) {
-        const RegisterTerms terms{Role::kVerifier, {.price = price}, 0};
+    const auto set_memory = [&](std::uint64_t memory, std::uint64_t at) {
+        const RegisterTerms terms{Role::kVerifier, {.memory = memory}, 0};
         return for_owner(chain.stranger, chain.verifier, terms, at);
     };
     const std::uint64_t before = chain.balance(chain.stranger);
     const BlockOutcome& outcome = chain.run_block(
-        {set_price(1, nonce), chain.make_tx(chain.verifier, NameOperator{chain.pauper.id}), set_price(2, nonce + 1)}
+        {set_memory(1, nonce), chain.make_tx(chain.verifier, NameOperator{chain.pauper.id}), set_memory(2, nonce + 1)}
     );
     CHECK(outcome.receipts[0].code == 0);
     CHECK(outcome.receipts[1].code == 0);
     CHECK(TxError{outcome.receipts[2].code} == TxError::kNotOperator);
-    CHECK(get_terms(chain.view, Role::kVerifier, chain.verifier.id).terms.price == 1);
+    CHECK(get_terms(chain.view, Role::kVerifier, chain.verifier.id).terms.memory == 1);
     CHECK(chain.balance(chain.stranger) == before - 2 * kFee);
     // What waits in a mempool is refused from then on, and costs its sender nothing.
-    CHECK(check_waiting(chain, set_price(3, nonce + 2)).error() == TxError::kNotOperator);
+    CHECK(check_waiting(chain, set_memory(3, nonce + 2)).error() == TxError::kNotOperator);
 }
 
 TEST_CASE("OPR-5: an answer of the operator before that a block holds behind the change has no effect") {
@@ -189,7 +189,7 @@ TEST_CASE("OPR-5: an answer of the operator before that a block holds behind the
 
 TEST_CASE("OPR-6: a receipt names the owner if its operator acted for it, and for nobody else") {
     Chain chain;
-    const RegisterTerms terms{Role::kVerifier, {.price = 3}, 0};
+    const RegisterTerms terms{Role::kVerifier, {.memory = 3}, 0};
     CHECK(run_for(chain, chain.stranger, chain.verifier, terms) == TxError::kNotOperator);
     CHECK(chain.last.receipts[0].is_charged);
     CHECK(chain.last.receipts[0].sender == chain.stranger.id);

@@ -253,7 +253,7 @@ TEST_CASE("accounts and stakes never seen are zeros") {
     const std::string account = crypto::to_address(key(9).account());
     CHECK(
         server.result("account_get", {{"account", account}}) ==
-        Json{{"account", account}, {"balance", "0"}, {"nonce", 0}, {"next_nonce", 0}}
+        Json{{"account", account}, {"balance", "0"}, {"nonce", 0}, {"next_nonce", 0}, {"operator", nullptr}}
     );
     const Json none{
         {"free", "0"},
@@ -267,6 +267,7 @@ TEST_CASE("accounts and stakes never seen are zeros") {
         server.result("stake_get", {{"account", hex(key(9).account())}}) ==
         Json{
             {"account", account},
+            {"operator", nullptr},
             {"roles", {{"solver", none}, {"verifier", none}, {"whistleblower", none}, {"validator", none}}}}
     );
 }
