@@ -117,7 +117,8 @@ bool EarningsReader::read(const Call& call, std::size_t pages_max) {
     return read_listing(
                call, sent, "txs", sent_, pages_max,
                [&](const json& item) {
-                   if (!item.at("fee").is_null() && item.at("fee") != "0") {
+                   // OPR-2: the fees of transactions that act for the account are their sender's.
+                   if (item.at("sender") == account_ && item.at("fee") != "0") {
                        add(earnings_.fees, amount_of(item.at("fee"), sent), sent);
                        ++earnings_.transactions;
                    }

@@ -54,6 +54,7 @@ struct SigningBase {
     contracts::Params params;
     Amount base_fee;          ///< FEE-2: grains per unit of gas
     std::uint64_t nonce = 0;  ///< the account's nonce in the state; pending transactions may use this and later ones
+    std::optional<AccountId> owner = std::nullopt;  ///< OPR-2: the account to act for, which has named the signer
 };
 
 /// A signed transaction that a node may have seen. Sending it again means sending the same bytes.
@@ -142,10 +143,12 @@ class RpcClient {
     );
     /// Answers a duty that is due at `due`; this costs no fee (DTY-2). The answer is signed and submitted again after
     /// each block that leaves it out, so that it reaches nodes that did not know the duty yet. Throws RpcError
-    /// "tx_rejected" if the duty is not, or no longer, owed; TxUncertain at the timeout.
+    /// "tx_rejected" if the duty is not, or no longer, owed; TxUncertain at the timeout. With `owner`, the duty is the
+    /// owner's (OPR-4).
     TxResult answer(
         const crypto::SecretKey& key, const contracts::Action& action, const std::string& chain_id, Height due,
-        std::chrono::milliseconds timeout = std::chrono::seconds(60)
+        std::chrono::milliseconds timeout = std::chrono::seconds(60),
+        const std::optional<AccountId>& owner = std::nullopt
     );
     /// The same as the first send(), but takes the node's word for chain, parameters and base fee; for one's own node.
     TxResult send(

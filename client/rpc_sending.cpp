@@ -108,7 +108,7 @@ contracts::TxBody RpcClient::make_body(
 ) {
     const json account = call("account_get", {{"account", to_hex(sender.view())}});
     const std::uint64_t nonce = std::max(base.nonce, answer_number("account_get", account, "next_nonce"));
-    contracts::TxBody body{base.chain_id, sender, nonce, Amount{}, action};
+    contracts::TxBody body{base.chain_id, sender, nonce, Amount{}, action, base.owner};
     body.fee = choose_fee(body, base);
     if (body.fee > fee_max) {
         throw FeeTooHigh(
@@ -218,10 +218,10 @@ TxResult RpcClient::send(
 
 TxResult RpcClient::answer(
     const crypto::SecretKey& key, const contracts::Action& action, const std::string& chain_id, Height due,
-    milliseconds timeout
+    milliseconds timeout, const std::optional<AccountId>& owner
 ) {
     const Clock::time_point deadline = Clock::now() + timeout;
-    const contracts::TxBody body{chain_id, key.account(), due.value, Amount{}, action};
+    const contracts::TxBody body{chain_id, key.account(), due.value, Amount{}, action, owner};
     std::vector<SignedTx> shown;  // whichever of them a block takes, the duty has its answer
     const auto show_again = [&] {
         const SignedTx tx = sign_with(key, body);
@@ -265,9 +265,7 @@ TxResult RpcClient::answer(
 }
 
 TxResult RpcClient::send(const crypto::SecretKey& key, const contracts::Action& action, milliseconds timeout) {
-    return send(
-        key, action, {.chain_id = chain_id(), .params = params(), .base_fee = base_fee(), .nonce = 0}, kFeeMax, timeout
-    );
+    return send(key, action, {.chain_id = chain_id(), .params = params(), .base_fee = base_fee()}, kFeeMax, timeout);
 }
 
 }  // namespace assay::client

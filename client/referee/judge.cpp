@@ -54,11 +54,12 @@ struct ProofTx {
     Amount fee;
     std::uint8_t action = 0;  ///< kProveMove
     ProveMove move;
+    std::optional<AccountId> owner;
     Signature signature;
     static constexpr auto fields() {
         return Fields<
             &ProofTx::chain_id, &ProofTx::sender, &ProofTx::nonce, &ProofTx::fee, &ProofTx::action, &ProofTx::move,
-            &ProofTx::signature>{};
+            &ProofTx::owner, &ProofTx::signature>{};
     }
 };
 
@@ -138,7 +139,7 @@ void write_chain(JsonWriter& out, const Dispute& dispute, const Result<dispute::
 }
 
 void write_parties(JsonWriter& out, const Case& c) {
-    const AccountId& sender = c.tx.sender;
+    const AccountId& sender = c.tx.owner ? *c.tx.owner : c.tx.sender;  // OPR-2
     const bool is_responder = sender == c.dispute.responder;
     const char* other = sender == c.dispute.challenger ? "challenger" : "other";
     out.begin_object("parties").hex("responder", c.dispute.responder).hex("challenger", c.dispute.challenger);

@@ -82,7 +82,8 @@ std::string sign_transaction(TransactionArguments arguments) {
     if (!action || !account) {
         return make_error(account ? "the action does not decode" : kNoSecret);
     }
-    contracts::Tx tx{{arguments.chain_id, *account, arguments.nonce, Amount{}, *std::move(action)}, Signature{}};
+    contracts::Tx tx{
+        {arguments.chain_id, *account, arguments.nonce, Amount{}, *std::move(action), arguments.owner}, Signature{}};
     const std::size_t size = codec::encode(tx).size();  // amounts and signatures have one size
     const std::uint64_t gas = contracts::gas_of(tx, size, *params);
     tx.body.fee = choose_fee(tx, gas, arguments, *params);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -50,11 +51,12 @@ struct TransactionArguments {
     Amount base_fee;  ///< of node_status
     Amount fee_max;   ///< a transaction that costs more is not signed
     GivenAction action;
+    std::optional<AccountId> owner = std::nullopt;  ///< OPR-2: the account to act for
     static constexpr auto fields() {
         return Fields<
             &TransactionArguments::secret, &TransactionArguments::aux, &TransactionArguments::chain_id,
             &TransactionArguments::nonce, &TransactionArguments::params, &TransactionArguments::base_fee,
-            &TransactionArguments::fee_max, &TransactionArguments::action>{};
+            &TransactionArguments::fee_max, &TransactionArguments::action, &TransactionArguments::owner>{};
     }
 };
 

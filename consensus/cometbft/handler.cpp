@@ -113,6 +113,9 @@ void describe(const contracts::Receipt& receipt, abci::ExecTxResult& out) {
     event.set_type("assay");
     add_attribute(event, "action", receipt.action);
     add_attribute(event, "sender", to_hex(receipt.sender.view()));
+    if (receipt.owner) {
+        add_attribute(event, "owner", to_hex(receipt.owner->view()));
+    }
     if (receipt.task) {
         add_attribute(event, "task", to_hex(receipt.task->view()));
     }

@@ -50,7 +50,8 @@ Result<Traces, TxError> apply_action(Run& run, const Tx& tx, const Cause& cause)
     TRY(check_action_stateless(tx.body));
     // The checks read through the overlay of the effects, which then need not look for the same slots again.
     return run_guarded(run.state, run.params, run.block, cause, [&](Context& context) -> Result<void, TxError> {
-        TRY(check_action_stateful(context.state, run.params, tx.body.sender, tx.body.action));
+        TRY(check_authority(context.state, tx.body));
+        TRY(check_action_stateful(context.state, run.params, tx.body.actor(), tx.body.action));
         return execute_action(context, tx.body.action);
     });
 }
@@ -85,9 +86,12 @@ std::vector<DecodedTxPtr> charge_all(Run& run, const std::vector<BlockEntry>& en
 Result<void, TxError> apply_tx(Run& run, const DecodedTx& decoded, Receipt& receipt) {
     const Tx& tx = decoded.tx;
     const Cause cause{
-        .tx = decoded.hash, .actor = tx.body.sender, .nonce = tx.body.nonce, .tx_size_bytes = decoded.size_bytes};
+        .tx = decoded.hash, .actor = tx.body.actor(), .nonce = tx.body.nonce, .tx_size_bytes = decoded.size_bytes};
+    // OPR-6: nobody else writes into an owner's history.
+    const bool acts_for_owner = is_by_operator(tx.body.action) && check_authority(run.state, tx.body);
+    receipt.owner = acts_for_owner ? tx.body.owner : std::nullopt;
     auto traces = apply_action(run, tx, cause);
-    receipt.task = task_of(run.state, tx.body.sender, tx.body.nonce, tx.body.action);
+    receipt.task = task_of(run.state, tx.body.actor(), tx.body.nonce, tx.body.action);
     if (!traces) {
         return Unexpected{traces.error()};
     }
@@ -202,7 +206,8 @@ Result<void, TxError> check_tx(
     }
     Overlay state = Overlay::over(view);
     set_account(state, body.sender, Account{.balance = subtract(sender.balance, body.fee), .nonce = sender.nonce + 1});
-    TRY(check_action_stateful(state, params, body.sender, body.action));
+    TRY(check_authority(state, body));
+    TRY(check_action_stateful(state, params, body.actor(), body.action));
     return check_action_costly(state, body.action);
 }
 

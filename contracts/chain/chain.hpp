@@ -56,15 +56,16 @@ struct Receipt {
     std::uint8_t code = 0;
     std::string action;  ///< action_name; empty if the bytes did not decode
     AccountId sender;
-    std::optional<TaskId> task;  ///< the task that the action concerns, if any
-    std::uint64_t gas = 0;       ///< GAS-1: independent of the outcome
+    std::optional<AccountId> owner = std::nullopt;  ///< OPR-6: for whom the sender acted, as its operator
+    std::optional<TaskId> task = std::nullopt;      ///< the task that the action concerns, if any
+    std::uint64_t gas = 0;                          ///< GAS-1: independent of the outcome
     /// TX-8: fee and nonce were taken, or the transaction answered a duty (DTY-3). Happens at most once per
     /// transaction.
     bool is_charged = false;
     static constexpr auto fields() {
         return Fields<
-            &Receipt::tx, &Receipt::code, &Receipt::action, &Receipt::sender, &Receipt::task, &Receipt::gas,
-            &Receipt::is_charged>{};
+            &Receipt::tx, &Receipt::code, &Receipt::action, &Receipt::sender, &Receipt::owner, &Receipt::task,
+            &Receipt::gas, &Receipt::is_charged>{};
     }
 };
 

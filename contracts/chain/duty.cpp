@@ -99,13 +99,14 @@ Result<Duty, TxError> check_answer(
     if (size_bytes > answer.bytes_max) {
         return Unexpected{TxError::kTooLarge};  // DTY-1
     }
-    const auto duty = find_duty(view, params, body.sender, body.action);
+    TRY(check_authority(view, body));  // OPR-4
+    const auto duty = find_duty(view, params, body.actor(), body.action);
     if (!duty || duty->due.value != body.nonce) {
         return Unexpected{TxError::kNotOwed};  // DTY-2
     }
-    TRY(check_action_stateful(view, params, body.sender, body.action));
+    TRY(check_action_stateful(view, params, body.actor(), body.action));
     TRY(check_action_costly(view, body.action));
-    TRY(check_action_owed(view, params, body.sender, body.action, height));
+    TRY(check_action_owed(view, params, body.actor(), body.action, height));
     return *duty;
 }
 

@@ -12,6 +12,7 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/stake/terms.hpp>
+#include <contracts/operators/operators.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/reseating.hpp>
@@ -23,16 +24,29 @@
 namespace assay::contracts {
 
 Result<void, TxError> check_action_stateless(const TxBody& body) noexcept {
+    if (body.owner && *body.owner == body.sender) {
+        return Unexpected{TxError::kFieldOutOfRange};  // OPR-2
+    }
+    if (body.owner && !is_by_operator(body.action)) {
+        return Unexpected{TxError::kOwnerOnly};  // OPR-3
+    }
     return std::visit(
         [&](const auto& concrete) -> Result<void, TxError> {
             TRY(check_stateless(concrete));
-            if constexpr (requires { check_bound(body.chain_id, body.sender, concrete); }) {
-                TRY(check_bound(body.chain_id, body.sender, concrete));
+            if constexpr (requires { check_bound(body.chain_id, body.actor(), concrete); }) {
+                TRY(check_bound(body.chain_id, body.actor(), concrete));
             }
             return {};
         },
         body.action
     );
+}
+
+Result<void, TxError> check_authority(const StateView& view, const TxBody& body) noexcept {
+    if (body.owner && find_operator(view, *body.owner) != body.sender) {
+        return Unexpected{TxError::kNotOperator};  // OPR-5
+    }
+    return {};
 }
 
 Result<void, TxError> check_action_stateful(

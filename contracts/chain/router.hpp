@@ -13,9 +13,12 @@
 /// Dispatches actions to contracts, and guards their effects.
 namespace assay::contracts {
 
-/// What is wrong with the action whatever the state is. Besides check_stateless(), a contract may have
-/// check_bound(chain_id, sender, action) for what the action binds to its chain or its sender.
+/// What is wrong with the action whatever the state is, and with acting for an owner by it (OPR-3). Besides
+/// check_stateless(), a contract may have check_bound(chain_id, sender, action) for what the action binds to its chain
+/// or its sender, which is the owner if the body names one.
 Result<void, TxError> check_action_stateless(const TxBody& body) noexcept;
+/// OPR-5: fails with kNotOperator if the body names an owner whose operator the sender is not in `view`.
+Result<void, TxError> check_authority(const StateView& view, const TxBody& body) noexcept;
 Result<void, TxError> check_action_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const Action& action
 ) noexcept;

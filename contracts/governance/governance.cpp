@@ -48,6 +48,15 @@ Result<void, TxError> check_may_propose(const StateView& view, const AccountId& 
     return {};
 }
 
+/// GOV-2: the parameters with the changes, if the chain can run with them and their step is small enough.
+std::optional<Params> admissible(const Params& params, const std::vector<ParamChange>& changes) {
+    const auto changed = with_changes(params, changes);
+    // Both are at most kGasPriceMax (PAR-1).
+    const bool is_admissible = changed && are_valid(*changed) &&
+                               changed->gas_price_min.grains <= kGasPriceStepMax * params.gas_price_min.grains;
+    return is_admissible ? changed : std::nullopt;
+}
+
 Due due_of(const ProposalId& id) { return {.kind = DueKind::kProposal, .id = retag<Hash256>(id)}; }
 
 /// GOV-6: fixes when the proposal takes effect, if it has just passed.
@@ -97,8 +106,7 @@ void take_effect(Context& context, const Proposal& proposal) {
     const Params params = get_params(context.state);
     switch (proposal.kind) {
         case ProposalKind::kParams: {
-            const auto changed = with_changes(params, proposal.changes);
-            if (changed && are_valid(*changed)) {
+            if (const auto changed = admissible(params, proposal.changes)) {
                 set_params(context.state, *changed);
             }
             return;
@@ -141,8 +149,8 @@ Result<void, TxError> check_stateful(
 ) noexcept {
     TRY(check_may_propose(view, sender));
     // GOV-2
-    const auto changed = with_changes(params, action.changes);
-    if (!changed || *changed == params || !are_valid(*changed)) {
+    const auto changed = admissible(params, action.changes);
+    if (!changed || *changed == params) {
         return Unexpected{TxError::kChangeInvalid};
     }
     return {};

@@ -38,6 +38,9 @@ Result<void, TxError> check_stateful(
 ) noexcept;
 Result<void, TxError> execute(Context& context, const Vote& action) noexcept;
 
+/// GOV-2: how many times as high a vote may make gas_price_min.
+inline constexpr std::uint64_t kGasPriceStepMax = 2;
+
 /// GOV-6: voting power, in whole ASY of stake (VAL-3), so that three times as much fits 64 bits.
 struct Tally {
     std::uint64_t in_favour = 0;

@@ -123,6 +123,8 @@ constexpr std::array kErrors{
     ErrorName{TxError::kCannotPayFee, "cannot_pay_fee"},
     ErrorName{TxError::kInvariantBroken, "invariant_broken"},
     ErrorName{TxError::kFieldOutOfRange, "field_out_of_range"},
+    ErrorName{TxError::kNotOperator, "not_operator"},
+    ErrorName{TxError::kOwnerOnly, "owner_only"},
     ErrorName{TxError::kInsufficientBalance, "insufficient_balance"},
     ErrorName{TxError::kOverflow, "overflow"},
     ErrorName{TxError::kInsufficientStake, "insufficient_stake"},

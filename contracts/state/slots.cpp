@@ -102,6 +102,7 @@ Bytes queue(Queue queue, std::uint64_t number) {
     append_number(key, number);
     return key;
 }
+Bytes operator_of(const AccountId& owner) { return make_key(SlotKind::kOperator, owner.view()); }
 Bytes validator(const AccountId& account) { return make_key(SlotKind::kValidator, account.view()); }
 Bytes validators() { return make_key(SlotKind::kValidators); }
 Bytes banned() { return make_key(SlotKind::kBanned); }
@@ -217,6 +218,9 @@ std::vector<OpenProposal> get_proposals(const StateView& view) {
     return read_list<OpenProposal>(view, keys::proposals());
 }
 std::vector<Plan> get_plans(const StateView& view) { return read_list<Plan>(view, keys::plans()); }
+std::optional<AccountId> find_operator(const StateView& view, const AccountId& owner) {
+    return read_slot<AccountId>(view, keys::operator_of(owner));
+}
 
 void set_params(Overlay& state, const Params& params) { write_slot(state, keys::params(), params); }
 void set_supply(Overlay& state, const Supply& supply) { write_slot(state, keys::supply(), supply); }
@@ -319,6 +323,14 @@ void erase_proposal(Overlay& state, const ProposalId& id, const AccountId& propo
     write_list(state, keys::proposals(), all);
 }
 void set_plans(Overlay& state, const std::vector<Plan>& plans) { write_list(state, keys::plans(), plans); }
+
+void set_operator(Overlay& state, const AccountId& owner, const std::optional<AccountId>& account) {
+    if (account) {
+        write_slot(state, keys::operator_of(owner), *account);
+    } else {
+        state.erase(keys::operator_of(owner));
+    }
+}
 
 void push_waiting(Overlay& state, Queue queue, const Waiting& waiting) {
     QueueEnds ends = get_queue(state, queue);

@@ -47,6 +47,7 @@ enum class SlotKind : std::uint8_t {
     kProposal = 33,   ///< GOV-5: per id: an open proposal
     kProposals = 34,  ///< GOV-5: list of open proposals
     kPlans = 35,      ///< GOV-8: planned upgrades and halts, by height
+    kOperator = 36,   ///< OPR-1: per account: its operator; absent while it has none
     kLane = 32,       ///< DTY-5: capacity reserved in the lane of duties; absent while nothing is reserved
 };
 
@@ -181,6 +182,8 @@ Lane get_lane(const StateView& view);
 std::optional<Proposal> find_proposal(const StateView& view, const ProposalId& id);
 std::vector<OpenProposal> get_proposals(const StateView& view);
 std::vector<Plan> get_plans(const StateView& view);
+/// OPR-1: the account that may act for `owner`; nullopt if it has named none.
+std::optional<AccountId> find_operator(const StateView& view, const AccountId& owner);
 
 void set_params(Overlay& state, const Params& params);
 void set_supply(Overlay& state, const Supply& supply);
@@ -214,6 +217,8 @@ void set_lane(Overlay& state, const Lane& lane);
 void set_proposal(Overlay& state, const ProposalId& id, const Proposal& proposal);
 void erase_proposal(Overlay& state, const ProposalId& id, const AccountId& proposer);
 void set_plans(Overlay& state, const std::vector<Plan>& plans);
+/// Erases the slot if `account` is absent.
+void set_operator(Overlay& state, const AccountId& owner, const std::optional<AccountId>& account);
 
 /// BCN-4: appends to the end of the queue.
 void push_waiting(Overlay& state, Queue queue, const Waiting& waiting);

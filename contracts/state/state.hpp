@@ -39,6 +39,7 @@ Bytes dispute(const DisputeId& dispute);
 Bytes validator(const AccountId& account);
 Bytes validators();  ///< list of registered validator accounts
 Bytes banned();      ///< list of accounts banned for double signing
+Bytes operator_of(const AccountId& owner);
 Bytes terms(Role role, const AccountId& account);
 Bytes profile(const TaskId& task, std::uint32_t place);
 Bytes beacon();

@@ -18,6 +18,9 @@ enum class [[nodiscard]] TxError : std::uint8_t{
     kCannotPayFee = 8,      ///< TX-7
     kInvariantBroken = 9,   ///< INV: the action would break an invariant; means a bug in a contract
     kFieldOutOfRange = 10,  ///< TX-6: a field's value is invalid in every state
+    // Operators.
+    kNotOperator = 11,  ///< OPR-5: the named owner has not named the sender as its operator
+    kOwnerOnly = 12,    ///< OPR-3: only the owner itself may send this action
     // Ledger and stake.
     kInsufficientBalance = 20,  ///< LED-2
     kOverflow = 21,             ///< LED-3

@@ -13,6 +13,7 @@
 #include <contracts/beacon/actions/beacon_actions.hpp>
 #include <contracts/governance/actions/governance_actions.hpp>
 #include <contracts/ledger/actions/ledger_actions.hpp>
+#include <contracts/operators/actions/operator_actions.hpp>
 #include <contracts/profiling/actions/profile_actions.hpp>
 #include <contracts/stake/actions/stake_actions.hpp>
 #include <contracts/tasks/actions/seat_actions.hpp>
@@ -28,6 +29,7 @@ template <class A>
 concept IsAction = requires(const A& action, const Prices& prices, const Params& params) {
     { A::kName } -> std::convertible_to<const char*>;       // TX-10
     { A::kAnswer } -> std::convertible_to<Answer>;          // DTY-1
+    { A::kByOperator } -> std::convertible_to<bool>;        // OPR-3
     {A::fields()};                                          // ENC-1
     { action.gas(prices) } -> std::same_as<std::uint64_t>;  // GAS-3
     { action.amount_out(params) } -> std::same_as<Amount>;  // POOL-1
@@ -39,12 +41,14 @@ using Action = std::variant<
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, AttestAvailability, DeclareDivergence,
     DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail, RegisterTerms, CommitProfile, PublishProfile,
     ChallengeProfile, JoinBeacon, Contribute, LeaveBeacon, DeclineTask, Accuse, ReportEquivocation, Reseat, Demand,
-    ProposeParams, ProposeUpgrade, ProposeHalt, Vote>;
+    ProposeParams, ProposeUpgrade, ProposeHalt, Vote, NameOperator>;
 
 /// Name of the action in RPC and CLI, such as "transfer" or "submit_task".
 const char* action_name(const Action& action) noexcept;
 /// DTY-1: which duty a transaction with this action can answer, and its maximum size.
 Answer answer_of(const Action& action) noexcept;
+/// OPR-3: whether an operator may send the action for its owner.
+bool is_by_operator(const Action& action) noexcept;
 /// POOL-1: the amount that a successful action takes from its sender's balance, not counting the fee.
 Amount amount_out(const Action& action, const Params& params) noexcept;
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,20 @@ namespace assay::contracts {
 
 struct TxBody {
     std::string chain_id;
-    AccountId sender;
+    AccountId sender;  ///< who signs, and pays the fee
     /// Number of transactions by the sender that were charged so far; in an answer to a duty, the duty's due height
     /// (DTY-2).
     std::uint64_t nonce = 0;
     Amount fee;
     Action action;
+    /// OPR-2: the account that the action is for, which has named the sender as its operator; absent: for the sender.
+    std::optional<AccountId> owner = std::nullopt;
     static constexpr auto fields() {
-        return Fields<&TxBody::chain_id, &TxBody::sender, &TxBody::nonce, &TxBody::fee, &TxBody::action>{};
+        return Fields<
+            &TxBody::chain_id, &TxBody::sender, &TxBody::nonce, &TxBody::fee, &TxBody::action, &TxBody::owner>{};
     }
+    /// OPR-2: whose action it is: the owner's, if one is named.
+    const AccountId& actor() const { return owner ? *owner : sender; }
 };
 struct Tx {
     TxBody body;

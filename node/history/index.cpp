@@ -100,16 +100,20 @@ void index_records_of_txs(
     }
 }
 
-/// Which of the block's transactions are whose.
-void index_senders(storage::Batch& batch, Height height, const std::vector<contracts::Receipt>& receipts) {
-    std::map<AccountId, std::vector<std::uint32_t>> by_sender;
+/// Which of the block's transactions are whose: the sender's, and the owner's that it acted for (OPR-6).
+void index_accounts(storage::Batch& batch, Height height, const std::vector<contracts::Receipt>& receipts) {
+    std::map<AccountId, std::vector<std::uint32_t>> by_account;
     for (std::uint32_t i = 0; i < receipts.size(); ++i) {
-        if (receipts[i].is_charged) {  // else whoever made it need not be whom it names, or made it once before
-            by_sender[receipts[i].sender].push_back(i);
+        if (!receipts[i].is_charged) {
+            continue;  // whoever made it need not be whom it names, or made it once before
+        }
+        by_account[receipts[i].sender].push_back(i);
+        if (receipts[i].owner) {
+            by_account[*receipts[i].owner].push_back(i);
         }
     }
-    for (const auto& [sender, indices] : by_sender) {
-        batch.put(Column::kTxs, account_key(sender, height), codec::encode(indices));
+    for (const auto& [account, indices] : by_account) {
+        batch.put(Column::kTxs, account_key(account, height), codec::encode(indices));
     }
 }
 
@@ -197,16 +201,20 @@ void keep_block(storage::Batch& batch, const consensus::FinalizeRequest& block) 
 std::size_t prune_block(storage::Batch& batch, const storage::Snapshot& snapshot, Height height) {
     const Reader reader(snapshot);
     const auto receipts = reader.receipts(height).value_or(std::vector<contracts::Receipt>{});
-    std::set<AccountId> senders;
+    std::set<AccountId> accounts;
     for (const contracts::Receipt& receipt : receipts) {
         // A transaction can be in several blocks; it is found in one.
         const auto place = reader.find_tx(receipt.tx);
         if (place && place->height == height) {
             batch.erase(Column::kTxs, tx_key(receipt.tx));
         }
-        if (receipt.is_charged && senders.insert(receipt.sender).second) {
-            batch.erase(Column::kTxs, account_key(receipt.sender, height));
+        if (receipt.is_charged) {
+            accounts.insert(receipt.sender);
+            accounts.insert(receipt.owner.value_or(receipt.sender));
         }
+    }
+    for (const AccountId& account : accounts) {
+        batch.erase(Column::kTxs, account_key(account, height));
     }
     for (std::uint32_t i = 0; i < receipts.size(); ++i) {
         batch.erase(Column::kHistory, item_key(Kind::kTxRecord, height, i));
@@ -226,7 +234,7 @@ void index_block(
     index_records_of_txs(batch, block, outcome.receipts);
     index_txs(batch, before, block.height, outcome.receipts);
     const auto opened = index_records(batch, block.height, outcome.history);
-    index_senders(batch, block.height, outcome.receipts);
+    index_accounts(batch, block.height, outcome.receipts);
     index_moves(batch, block, outcome.receipts, opened);
     index_listings(batch, before, block, outcome);
     index_names(batch, block, outcome);

@@ -34,6 +34,7 @@ FeedItem tx_item(const node::StoredBlock& block, std::uint32_t index) {
     // Whoever made a transaction that was not charged need not be whom it names.
     if (stored.receipt.is_charged) {
         item.accounts.insert(stored.receipt.sender);
+        item.accounts.insert(stored.receipt.owner.value_or(stored.receipt.sender));
     }
     if (stored.receipt.code == 0) {
         const auto tx = codec::decode<contracts::Tx>(stored.bytes);

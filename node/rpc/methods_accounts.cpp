@@ -17,6 +17,16 @@ namespace assay::rpc {
 using node::NodeApi;
 namespace keys = contracts::keys;
 
+namespace {
+
+/// OPR-1: the account's operator; null if it has none.
+Json operator_of(const NodeApi& api, const AccountId& owner) {
+    const auto account = find<AccountId>(api, keys::operator_of(owner));
+    return account ? render(*account) : Json();
+}
+
+}  // namespace
+
 Json account_get(const NodeApi& api, const Json& params) {
     const Arguments arguments(params);
     const AccountId id = arguments.account("account");
@@ -25,7 +35,8 @@ Json account_get(const NodeApi& api, const Json& params) {
         {"account", render(id)},
         {"balance", render(account.balance)},
         {"nonce", account.nonce},
-        {"next_nonce", api.next_nonce(id)}};
+        {"next_nonce", api.next_nonce(id)},
+        {"operator", operator_of(api, id)}};
 }
 
 Json account_history(const NodeApi& api, const Json& params) {
@@ -114,7 +125,7 @@ Json stake_get(const NodeApi& api, const Json& params) {
         out["terms"] = render(registered ? registered->terms : contracts::Terms{});
         out["score"] = registered ? registered->score : 0;
     }
-    return {{"account", render(id)}, {"roles", std::move(roles)}};
+    return {{"account", render(id)}, {"operator", operator_of(api, id)}, {"roles", std::move(roles)}};
 }
 
 }  // namespace assay::rpc

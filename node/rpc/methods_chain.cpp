@@ -217,7 +217,8 @@ Json tx_get(const NodeApi& api, const Json& params) {
     }
     Json out{{"hash", render(hash)}, {"status", "pending"}};
     for (const char* name :
-         {"height", "index", "action", "sender", "nonce", "fee", "code", "error", "size_bytes", "gas", "body", "raw"}) {
+         {"height", "index", "action", "sender", "owner", "nonce", "fee", "code", "error", "size_bytes", "gas", "body",
+          "raw"}) {
         out[name] = nullptr;
     }
     return out;

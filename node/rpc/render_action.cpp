@@ -20,6 +20,7 @@ Json fields_of(const A& action) {
     return members_of(action, A::fields());
 }
 Json fields_of(const SubmitTask& a) { return rpc::render(a.spec); }
+Json fields_of(const NameOperator& a) { return {{"account", a.account ? rpc::render(*a.account) : Json()}}; }
 Json fields_of(const AcceptTask& a) {
     return {{"task", rpc::render(a.task)}, {"seats", rpc::render(a.seats)}, {"is_together", a.is_together}};
 }

@@ -54,6 +54,7 @@ Json render_block(const node::StoredBlock& stored, const contracts::Params& para
             {{"hash", render(receipt.tx)},
              {"action", receipt.action},
              {"sender", receipt.sender.is_zero() ? Json() : render(receipt.sender)},
+             {"owner", receipt.owner ? render(*receipt.owner) : Json()},
              {"code", receipt.code},
              {"error", error_text(receipt.code)},
              {"gas", receipt.gas}}
@@ -86,6 +87,7 @@ Json render_tx_bytes(ByteView bytes, bool whole) {
         {"hash", render(contracts::tx_hash(bytes))},
         {"action", contracts::action_name(body.action)},
         {"sender", render(body.sender)},
+        {"owner", body.owner ? render(*body.owner) : Json()},
         {"nonce", body.nonce},
         {"fee", render(body.fee)},
         {"size_bytes", bytes.size()}};
@@ -101,7 +103,7 @@ Json render_tx(const node::StoredTx& tx, bool whole) {
     Json out = render_tx_bytes(tx.bytes, whole);
     if (out.is_null()) {  // a proposer may put anything into a block; it executes as kUndecodable
         out = {{"hash", render(tx.receipt.tx)}, {"size_bytes", tx.bytes.size()}};
-        for (const char* name : {"action", "sender", "nonce", "fee"}) {
+        for (const char* name : {"action", "sender", "owner", "nonce", "fee"}) {
             out[name] = nullptr;
         }
         if (whole) {

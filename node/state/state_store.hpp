@@ -34,7 +34,7 @@ struct Meta {
             &Meta::first_state, &Meta::first_block, &Meta::first_history>{};
     }
 };
-inline constexpr std::uint32_t kMetaFormat = 8;
+inline constexpr std::uint32_t kMetaFormat = 9;
 
 /// Returns nullopt if there is no state. Throws StorageError if the database is of another version.
 std::optional<Meta> read_meta(const storage::Snapshot& snapshot);

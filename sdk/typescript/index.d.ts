@@ -104,11 +104,11 @@ export class Signer {
   sign(secret: Secret, message: Uint8Array | string, aux?: Uint8Array | string): string;
   signTransaction(transaction: {
     secret: Secret; chainId: string; nonce: number | bigint | string; params: string; baseFee: string | bigint; feeMax?: string; action: Action;
-    aux?: Uint8Array | string;
+    owner?: string | null; aux?: Uint8Array | string;
   }): SignedTransaction;
 }
 export function loadSigner(source?: string | URL | BufferSource | WebAssembly.Module): Promise<Signer>;
-export function send(client: AssayClient, signer: Signer, what: { secret: Secret; chainId: string; action: Action; feeMax?: string; timeout?: number }):
+export function send(client: AssayClient, signer: Signer, what: { secret: Secret; chainId: string; action: Action; owner?: string; feeMax?: string; timeout?: number }):
   Promise<{ hash: string; height: number; fee: string; raw: string }>;
 export function awaitTransaction(client: AssayClient, tx: { hash: string; raw: string }, options?: { timeout?: number }): Promise<{ hash: string; height: number }>;
 export class TxFailed extends AssayError {

@@ -144,9 +144,10 @@ export class Signer {
   }
 
   /**
-   * A signed transaction: { raw, hash, sender, action, fee, gas }, `raw` for tx_submit. Accounts are addresses or hex.
+   * A signed transaction: { raw, hash, sender, action, fee, gas }, `raw` for tx_submit. Accounts are addresses or hex. With
+   * `owner` the action is that account's, which has named the secret's account as its operator.
    */
-  signTransaction({ secret, chainId, nonce, params, baseFee, feeMax = FEE_MAX, action, aux = random() }) {
+  signTransaction({ secret, chainId, nonce, params, baseFee, feeMax = FEE_MAX, action, owner = null, aux = random() }) {
     if (typeof chainId !== "string" || chainId === "") {
       throw new TypeError("signTransaction needs the chain's id, from a source other than the node");
     }
@@ -155,7 +156,7 @@ export class Signer {
     const said = this.#ask(QUESTION.transaction, [
       hexBytes(secret, 32, "the secret"), hexBytes(aux, 32, "aux"), ...counted(new TextEncoder().encode(chainId)), number64(nonce, "nonce"),
       ...counted(hexBytes(params, null, "params")), number64(baseFee, "baseFee"), number64(toGrains(feeMax), "feeMax"),
-      ...actionParts(action, account)]);
+      ...actionParts(action, account), ...(owner === null ? [Uint8Array.of(0)] : [Uint8Array.of(1), account(owner)])]);
     return { raw: said.raw, hash: said.hash, sender: said.sender, action: said.action, fee: String(said.fee), gas: said.gas };
   }
 }
@@ -240,14 +241,14 @@ export async function awaitTransaction(client, tx, { timeout = 60_000 } = {}) {
  * { hash, height, fee, raw }. The chain id is yours; nonce, parameters and base fee are the node's word, which can make the
  * transaction fail and can cost at most `feeMax` (ASY).
  */
-export async function send(client, signer, { secret, chainId, action, feeMax, timeout }) {
+export async function send(client, signer, { secret, chainId, action, owner = null, feeMax, timeout }) {
   const { account } = signer.account(secret);
   const [status, params, { next_nonce: nonce }] = await Promise.all(
     [client.node_status(), client.chain_params(), client.account_get({ account })]);
   if (status.chain_id !== chainId) {
     throw new AssayError(`the node is of chain ${JSON.stringify(status.chain_id)}, not of ${JSON.stringify(chainId)}`);
   }
-  const tx = signer.signTransaction({ secret, chainId, nonce, params: params.raw, baseFee: status.base_fee, feeMax, action });
+  const tx = signer.signTransaction({ secret, chainId, nonce, params: params.raw, baseFee: status.base_fee, feeMax, action, owner });
   await submit(client, tx, Date.now() + (timeout ?? 60_000));
   const { height } = await awaitTransaction(client, tx, { timeout });
   return { hash: tx.hash, height, fee: tx.fee, raw: tx.raw };

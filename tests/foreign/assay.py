@@ -24,7 +24,8 @@ GAS = dict(transfer=(107, 1), register_terms=(107, 1), contribute=(139, 1), leav
            attest_availability=(768, 2), submit_task=(793, 1), complete_task=(925, 1), declare_divergence=(937, 2),
            register_validator=(2365, 1), accuse=(1135, 3), report_equivocation=(484, 3),
            reseat=(384, 1), demand=(384, 1),
-           propose_params=(2203, 1), propose_upgrade=(2203, 1), propose_halt=(2203, 1), vote=(2203, 1))
+           propose_params=(2203, 1), propose_upgrade=(2203, 1), propose_halt=(2203, 1), vote=(2203, 1),
+           name_operator=(107, 1))
 
 
 def gas_of(action, size):
@@ -58,8 +59,8 @@ class Key:
         return bech32m.address(self.account)
 
 
-def sign_tx(key, chain_id, nonce, fee, action):
-    body = dict(chain_id=chain_id, sender=key.account, nonce=nonce, fee=fee, action=action)
+def sign_tx(key, chain_id, nonce, fee, action, owner=None):
+    body = dict(chain_id=chain_id, sender=key.account, nonce=nonce, fee=fee, action=action, owner=owner)
     digest = tagged_hash("assay/tx", encode(TxBody, body))
     return encode(Tx, dict(body=body, signature=bip340.sign(key.secret, digest, secrets.token_bytes(32))))
 
@@ -182,11 +183,11 @@ class Client:
         base = int(self.rpc("node_status")["base_fee"])
         return gas_of(action[0], size) * base + imposed_gas(*action) * 50
 
-    def signed(self, key, action, nonce=None, fee=None):
+    def signed(self, key, action, nonce=None, fee=None, owner=None):
         nonce = self.rpc("account_get", account=key.address)["next_nonce"] if nonce is None else nonce
         if fee is None:
-            fee = self.fee(action, len(unsigned_tx(key, self.chain_id, action)))
-        return sign_tx(key, self.chain_id, nonce, fee, action)
+            fee = self.fee(action, len(unsigned_tx(key, self.chain_id, action, owner)))
+        return sign_tx(key, self.chain_id, nonce, fee, action, owner)
 
     def submit(self, raw):
         found = self.rpc("tx_submit", tx=raw.hex())["hash"]
@@ -211,7 +212,7 @@ class Client:
         return self.receipt(raw)
 
 
-def unsigned_tx(key, chain_id, action):
+def unsigned_tx(key, chain_id, action, owner=None):
     """A transaction's bytes with zeros for a signature: its size depends on no number in it."""
-    body = dict(chain_id=chain_id, sender=key.account, nonce=0, fee=0, action=action)
+    body = dict(chain_id=chain_id, sender=key.account, nonce=0, fee=0, action=action, owner=owner)
     return encode(Tx, dict(body=body, signature=bytes(64)))

@@ -12,7 +12,7 @@ import jmt
 import state
 import trace
 from borsh import Undecodable, decode, encode
-from records import Tx
+from records import ACCOUNT, Tx
 from session import act, check, say
 
 ASY = assay.ASY
@@ -90,6 +90,7 @@ def money(session):
     session.ok(session.verifier, act("register_terms", role="verifier", terms=terms, score=20_000))
     record = client.record(state.RegisteredTerms, state.terms_key("verifier", session.verifier.account))
     check((record["terms"], record["score"]) == (terms, 20_000), f"terms: {record}")
+    operator(session, terms)
     seed = bytes(range(32))
     proof = assay.validator_proof(seed, client.chain_id, session.watcher.account)
     key = assay.ed25519.public_key(seed)
@@ -102,6 +103,24 @@ def money(session):
     check([seat["account"] for seat in beacon["seats"]] == [session.verifier.account], "the seat is taken")
     say("money and stake: transfer, bond, unbond, register_terms, register_validator, join_beacon are executed, with the gas "
         "of the table; their records are proven and decoded")
+
+
+def operator(session, terms):
+    """Registers other terms for its owner, and nothing more once it is not named any longer (OPR rules)."""
+    client, owner, own = session.client, session.verifier.account, session.poor
+    action = act("register_terms", role="verifier", terms=dict(terms, price=6000), score=20_000)
+    session.refused(client.signed(own, action, owner=owner), "not_operator")
+    session.ok(session.verifier, act("name_operator", account=own.account))
+    check(client.record(ACCOUNT, state.operator_key(owner)) == own.account, "the operator is proven")
+    session.refused(client.signed(own, act("transfer", to=own.account, amount=1), owner=owner), "owner_only")
+    before = client.account(owner)
+    session.ok(own, action, owner=owner)
+    record = client.record(state.RegisteredTerms, state.terms_key("verifier", owner))
+    check(record["terms"]["price"] == 6000 and client.account(owner) == before, f"for its owner: {record}")
+    session.ok(session.verifier, act("name_operator", account=None))
+    check(client.record(ACCOUNT, state.operator_key(owner)) is None, "there is no operator any more")
+    session.refused(client.signed(own, action, owner=owner), "not_operator")
+    session.ok(session.verifier, act("register_terms", role="verifier", terms=terms, score=20_000))
 
 
 def votes(session):

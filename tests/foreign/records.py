@@ -146,8 +146,9 @@ Action = Variant({
     33: ("propose_upgrade", Struct(height=HEIGHT, protocol_version=U32)),
     34: ("propose_halt", Struct()),
     35: ("vote", Struct(proposal=HASH, in_favour=Bool())),
+    36: ("name_operator", Struct(account=Optional(ACCOUNT))),
 })
-TxBody = Struct(chain_id=String(), sender=ACCOUNT, nonce=U64, fee=AMOUNT, action=Action)
+TxBody = Struct(chain_id=String(), sender=ACCOUNT, nonce=U64, fee=AMOUNT, action=Action, owner=Optional(ACCOUNT))
 Tx = Struct(body=TxBody, signature=SIGNATURE)
 
 # Blocks of the embedded engine (docs/protocol/blocks.md)
@@ -163,7 +164,7 @@ JmtProof = Struct(leaf=Optional(LeafHashes), siblings=List(HASH))
 # Errors that the test names
 
 ERRORS = dict(undecodable=1, too_large=2, wrong_chain=3, bad_signature=4, nonce_too_low=5, nonce_too_high=6, fee_too_low=7,
-              cannot_pay_fee=8, field_out_of_range=10, insufficient_balance=20, overflow=21, insufficient_stake=22,
+              cannot_pay_fee=8, field_out_of_range=10, not_operator=11, owner_only=12, insufficient_balance=20, overflow=21, insufficient_stake=22,
               class_unknown=24, task_unknown=40, task_state=41, not_submitter=42, not_solver=43, checkpoint_order=44,
               spec_invalid=46, seats_invalid=56, seats_not_signed=57, not_assigned=60, value_too_high=52, phase=64, dispute_unknown=80, already_disputed=87, not_party=82,
               already_registered=120, not_registered=122, not_jailed=123, key_not_proven=125, already_seated=130,

@@ -139,6 +139,10 @@ def proposal_key(proposal):
     return key(0x21, proposal)
 
 
+def operator_key(owner):
+    return key(0x24, owner)
+
+
 def terms_key(role, account):
     return key(0x16, (r.Role.numbers[role], 1), account)
 

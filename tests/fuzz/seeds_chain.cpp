@@ -185,6 +185,7 @@ std::vector<Action> all_actions() {
         ProposeUpgrade{.height = Height{9'000'000}, .protocol_version = 4},
         ProposeHalt{},
         Vote{.proposal = {}, .in_favour = true},
+        NameOperator{.account = key().account()},
     };
 }
 

@@ -76,7 +76,10 @@ void Attacker::act(simulation::Replica& node, const model::Mirror& chain) {
         next = source_.chance(10) ? committed : std::max(next, committed);
         for (std::uint64_t n = source_.below(4); n > 0; --n) {
             const bool is_answer = source_.chance(20);
-            const contracts::TxBody body = make_body(node, account, next, is_answer, choose_action(account, chain));
+            contracts::TxBody body = make_body(node, account, next, is_answer, choose_action(account, chain));
+            if (source_.chance(15)) {
+                body.owner = source_.make<AccountId>();  // OPR-5: of an account that has not named it, mostly
+            }
             const bool is_new = node.submit(codec::encode(contracts::sign_tx(body, key))).has_value();
             next += is_new && !is_answer ? 1 : 0;
         }

@@ -44,18 +44,30 @@ Action inflate(Action action) {
 
 }  // namespace
 
-Sent Crowd::answer(const AccountId& sender, const Action& action, std::uint64_t due) const {
+Sent Crowd::answer(
+    const AccountId& sender, const Action& action, std::uint64_t due, const std::optional<AccountId>& owner
+) const {
     const auto actor = std::find_if(actors_.begin(), actors_.end(), [&](const Actor& a) { return a.id == sender; });
     Sent sent;
-    sent.body = {kChainId, sender, due, {}, action};
+    sent.body = {kChainId, sender, due, {}, action, owner};
     sent.bytes = codec::encode(contracts::sign_tx(sent.body, actor->key));
     return sent;
 }
 
-bool Crowd::answer_duty(const Actor& actor, const Action& action, const World& world, Sents& out, Sents& late) {
+Crowd::Signer Crowd::signer_of(const Actor& actor, const World& world) {
+    const auto named = world.operators.find(actor.id);
+    if (named != world.operators.end() && chance(40)) {
+        return {named->second, actor.id};
+    }
+    return chance(2) ? Signer{actors_[below(actors_.size())].id, actor.id} : Signer{actor.id, std::nullopt};
+}
+
+bool Crowd::answer_duty(
+    const Actor& actor, const Signer& signer, const Action& action, const World& world, Sents& out, Sents& late
+) {
     if (!answer_bytes(action)) {
         if (chance(2)) {
-            out.push_back(answer(actor.id, action, world.people.at(actor.id).nonce));
+            out.push_back(answer(signer.id, action, world.people.at(actor.id).nonce, signer.owner));
         }
         return false;
     }
@@ -65,26 +77,26 @@ bool Crowd::answer_duty(const Actor& actor, const Action& action, const World& w
     Sents& place = chance(30) ? late : out;
     const std::uint64_t way = below(100);
     if (way < 60 && (owed || chance(10))) {
-        place.push_back(answer(actor.id, action, due));
+        place.push_back(answer(signer.id, action, due, signer.owner));
         remember(place.back());
         return true;
     }
     if (way < 64) {
-        place.push_back(answer(actor.id, action, due));
+        place.push_back(answer(signer.id, action, due, signer.owner));
         place.push_back(place.back());
         return true;
     }
     if (way < 69) {
-        place.push_back(answer(actor.id, action, due));  // and once more with a fee
+        place.push_back(answer(signer.id, action, due, signer.owner));  // and once more with a fee
     } else if (way < 72) {
         const std::uint64_t other = chance(30)   ? 0
                                     : chance(30) ? below(400)
                                                  : due + (chance(50) ? 1U : ~std::uint64_t{0});
-        place.push_back(answer(actor.id, action, other));
+        place.push_back(answer(signer.id, action, other, signer.owner));
     } else if (way < 75) {
         place.push_back(answer(actors_[below(actors_.size())].id, action, due));
     } else if (way < 77) {
-        place.push_back(answer(actor.id, inflate(action), due));
+        place.push_back(answer(signer.id, inflate(action), due, signer.owner));
     }
     return false;
 }

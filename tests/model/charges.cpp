@@ -39,12 +39,13 @@ Model::Why Model::admit(const Sent& sent) {
     }
     speak_as(sent);
     const contracts::Action& action = sent.body.action;
-    Why out = why(action);
+    Why out = why_not_sent(sent);
     const auto most = answer_bytes(action);
     if (!most) {
         // DTY-1; what no state could make right is an error besides
         const Why of_itself{TxError::kFieldOutOfRange, TxError::kSpecInvalid, TxError::kOverflow,
-                            TxError::kKeyNotProven,    TxError::kNotStated,   TxError::kNoEvidence};
+                            TxError::kKeyNotProven,    TxError::kNotStated,   TxError::kNoEvidence,
+                            TxError::kOwnerOnly};
         std::erase_if(out, [&](TxError error) { return !of_itself.contains(error); });
         out.insert(TxError::kFeeTooLow);
         return out;
@@ -89,7 +90,7 @@ std::uint64_t Model::treasury_part(const Sent& sent) const {
 }
 
 void Model::speak_as(const Sent& sent) {
-    who_ = sent.body.sender;
+    who_ = sent.body.owner.value_or(sent.body.sender);
     nonce_ = sent.body.nonce;
     size_ = sent.bytes.size();
 }
@@ -131,7 +132,7 @@ std::string Model::check_receipt(const Sent& sent, const Why& unpaid, const cont
         return told({});
     }
     speak_as(sent);
-    const Why reasons = why(sent.body.action);
+    const Why reasons = why_not_sent(sent);
     if (reasons.empty() && receipt.code == 0) {
         if (is_answer(sent) && flaw_ == Flaw::kChargesAnswers) {
             ++world_.people[who_].nonce;
@@ -144,6 +145,39 @@ std::string Model::check_receipt(const Sent& sent, const Why& unpaid, const cont
         ++seen_["answer overtaken"];
     }
     return agree ? std::string{} : told(reasons);
+}
+
+Model::Why Model::why_not_sent(const Sent& sent) const {
+    Why out = why(sent.body.action);
+    if (!sent.body.owner) {
+        return out;
+    }
+    static const std::set<std::string> kOwners{
+        "transfer", "bond",           "unbond",          "submit_task",  "cancel_task",
+        "unjail",   "propose_params", "propose_upgrade", "propose_halt", "register_validator",
+        "vote",     "name_operator"};
+    if (kOwners.contains(action_name(sent.body.action))) {
+        out.insert(TxError::kOwnerOnly);
+    }
+    if (*sent.body.owner == sent.body.sender) {
+        out.insert(TxError::kFieldOutOfRange);
+    }
+    const auto named = world_.operators.find(*sent.body.owner);
+    if (named == world_.operators.end() || named->second != sent.body.sender) {
+        out.insert(TxError::kNotOperator);
+    }
+    return out;
+}
+
+Model::Why Model::why(const contracts::NameOperator& a) const {
+    return a.account == who_ ? Why{TxError::kFieldOutOfRange} : Why{};
+}
+
+void Model::act(const contracts::NameOperator& a) {
+    world_.operators.erase(who_);
+    if (a.account) {
+        world_.operators.emplace(who_, *a.account);
+    }
 }
 
 Model::Why Model::why_not_paid(const Sent& sent) const {

@@ -172,10 +172,12 @@ bool Crowd::is_honest(const Actor& actor, const Hash256& duty, std::uint32_t pur
     return fixed(duty, actor.id, purpose, 100) < static_cast<std::uint64_t>(actor.honesty);
 }
 
-Sent Crowd::send(const AccountId& sender, const Action& action, std::uint64_t nonce) const {
+Sent Crowd::send(
+    const AccountId& sender, const Action& action, std::uint64_t nonce, const std::optional<AccountId>& owner
+) const {
     const auto actor = std::find_if(actors_.begin(), actors_.end(), [&](const Actor& a) { return a.id == sender; });
     Sent sent;
-    sent.body = {kChainId, sender, nonce, {}, action};
+    sent.body = {kChainId, sender, nonce, {}, action, owner};
     const contracts::Tx unsigned_tx{sent.body, {}};
     sent.body.fee.grains = contracts::gas_of(unsigned_tx, codec::encode(unsigned_tx).size(), params_) * gas_price_ +
                            imposed_by(action, params_) * params_.gas_price_min.grains;
@@ -256,18 +258,19 @@ std::vector<Sent> Crowd::next_block(const Mirror& chain, std::uint64_t /*height*
             work.push_back(nonsense(actor, chain));
         }
         for (const Action& action : work) {
-            if (answer_duty(actor, action, chain.world, out, late)) {
+            const Signer signer = signer_of(actor, chain.world);
+            if (answer_duty(actor, signer, action, chain.world, out, late)) {
                 continue;
             }
-            const auto person = chain.world.people.find(actor.id);
+            const auto person = chain.world.people.find(signer.id);
             const std::uint64_t nonce =
-                (person == chain.world.people.end() ? 0 : person->second.nonce) + used[actor.id];
-            Sent sent = send(actor.id, action, nonce);
+                (person == chain.world.people.end() ? 0 : person->second.nonce) + used[signer.id];
+            Sent sent = send(signer.id, action, nonce, signer.owner);
             if (chance(2)) {
                 out.push_back(damage(std::move(sent)));
             } else {
                 out.push_back(std::move(sent));
-                ++used[actor.id];
+                ++used[signer.id];
             }
         }
     }
@@ -327,6 +330,10 @@ void Crowd::add_money(const Actor& actor, const World& world, Actions& out) {
     if (chance(3)) {
         const std::uint64_t free = free_of(actor.role);
         out.push_back(contracts::Unbond{actor.role, {free < 2 ? 1 : 1 + below(free / (1 + below(10)) + 1)}});
+    }
+    if (chance(2)) {
+        const AccountId other = actors_[below(actors_.size())].id;  // seldom itself, which is refused
+        out.push_back(contracts::NameOperator{chance(80) ? std::optional(other) : std::nullopt});
     }
     if (chance(2)) {
         out.push_back(contracts::Transfer{actors_[below(actors_.size())].id, {1 + below(3 * kCoin)}});

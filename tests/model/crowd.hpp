@@ -35,7 +35,10 @@ class Crowd {
     std::vector<Sent> next_block(const Mirror& chain, std::uint64_t height);
     void add_engine(contracts::BlockContext& block, const Mirror& chain);
     /// `action` as `sender` would send it, well-formed and paid for.
-    Sent send(const AccountId& sender, const contracts::Action& action, std::uint64_t nonce) const;
+    Sent send(
+        const AccountId& sender, const contracts::Action& action, std::uint64_t nonce,
+        const std::optional<AccountId>& owner = std::nullopt
+    ) const;
     /// A transfer of nothing in the place of another transaction, without a fee where that has none.
     Sent send_nothing(const Sent& instead_of) const;
 
@@ -69,9 +72,21 @@ class Crowd {
     contracts::TaskSpec make_spec(const World& world);
 
     // answers.cpp
-    Sent answer(const AccountId& sender, const contracts::Action& action, std::uint64_t due) const;
+    /// Who sends what the actor has to do: itself, its operator, or sometimes somebody whom it has not named.
+    struct Signer {
+        AccountId id;
+        std::optional<AccountId> owner;
+    };
+    Signer signer_of(const Actor& actor, const World& world);
+    Sent answer(
+        const AccountId& sender, const contracts::Action& action, std::uint64_t due,
+        const std::optional<AccountId>& owner = std::nullopt
+    ) const;
     /// Sends the action without a fee, mostly rightly. Returns whether the actor leaves it at that.
-    bool answer_duty(const Actor& actor, const contracts::Action& action, const World& world, Sents& out, Sents& late);
+    bool answer_duty(
+        const Actor& actor, const Signer& signer, const contracts::Action& action, const World& world, Sents& out,
+        Sents& late
+    );
     void remember(const Sent& sent);
     void send_again(Sents& out);
 

@@ -56,7 +56,8 @@ std::optional<contracts::Params> Model::changed(const std::vector<contracts::Par
     out.validators_max = small(P::kValidatorsMax);
     out.downtime_blocks = small(P::kDowntimeBlocks);
     out.jail_blocks = small(P::kJailBlocks);
-    return contracts::are_valid(out) ? std::optional(out) : std::nullopt;
+    const bool is_leap = out.gas_price_min.grains > 2 * params_.gas_price_min.grains;
+    return contracts::are_valid(out) && !is_leap ? std::optional(out) : std::nullopt;
 }
 
 bool Model::votes(const AccountId& account) const {

@@ -267,6 +267,9 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
         case SlotKind::kProposal:
             world.motions[id_at<contracts::ProposalId>(key, 1)] = motion_of(decode<contracts::Proposal>(value));
             break;
+        case SlotKind::kOperator:
+            world.operators[id_at<AccountId>(key, 1)] = decode<AccountId>(value);
+            break;
         case SlotKind::kPlans:
             world.plans.clear();
             for (const contracts::Plan& plan : decode<std::vector<contracts::Plan>>(value)) {
@@ -307,6 +310,9 @@ void erase_slot(Mirror& mirror, const Bytes& key) {
             break;
         case SlotKind::kProposal:
             world.motions.erase(id_at<contracts::ProposalId>(key, 1));
+            break;
+        case SlotKind::kOperator:
+            world.operators.erase(id_at<AccountId>(key, 1));
             break;
         case SlotKind::kPlans:
             world.plans.clear();
@@ -449,8 +455,8 @@ std::string find_difference(const World& model, const World& chain) {
     if (model.listed != chain.listed || model.banned != chain.banned) {
         return "the list of validators, or of the banned";
     }
-    if (model.motions != chain.motions || model.plans != chain.plans) {
-        return "the proposals, or what is planned";
+    if (model.motions != chain.motions || model.plans != chain.plans || model.operators != chain.operators) {
+        return "the proposals, what is planned, or the operators";
     }
     for (const std::string& fault :
          {compare("task", model.tasks, chain.tasks), compare("dispute", model.disputes, chain.disputes),
@@ -489,7 +495,5 @@ std::uint64_t count_money(const World& world) {
     }
     return sum;
 }
-
-std::string name_of(const AccountId& account) { return to_hex(account.view()).substr(0, 8); }
 
 }  // namespace assay::model

@@ -51,4 +51,6 @@ Motion motion_of(const contracts::Proposal& record) {
         record.protocol_version, record.ends.value, record.effective.value, {record.votes.begin(), record.votes.end()}};
 }
 
+std::string name_of(const AccountId& account) { return to_hex(account.view()).substr(0, 8); }
+
 }  // namespace assay::model

@@ -122,6 +122,8 @@ class Model {
     void move_base_fee();
     std::string check_receipt(const Sent& sent, const Why& unpaid, const contracts::Receipt& receipt);
     Why why_not_paid(const Sent& sent) const;
+    /// OPR-2 to OPR-5: every reason to refuse the action, and to refuse it from this sender for this owner.
+    Why why_not_sent(const Sent& sent) const;
     Why why(const contracts::Action& action) const;
     Why why(const contracts::Transfer& a) const;
     Why why(const contracts::Bond& a) const;
@@ -159,6 +161,7 @@ class Model {
     Why why(const contracts::ProposeUpgrade& a) const;
     Why why(const contracts::ProposeHalt& a) const;
     Why why(const contracts::Vote& a) const;
+    Why why(const contracts::NameOperator& a) const;
     Why why_not_propose() const;
     Why why_not_party(const DisputeId& id, bool responder, bool challenger) const;
     bool needs_stake(Why& why, Role role, std::uint64_t amount) const;
@@ -208,6 +211,7 @@ class Model {
     void act(const contracts::ProposeUpgrade& a);
     void act(const contracts::ProposeHalt& a);
     void act(const contracts::Vote& a);
+    void act(const contracts::NameOperator& a);
     void decline(const TaskId& id, const AccountId& solver);
     void complete(const TaskId& id);
     void advance_verdicts(const TaskId& id, bool was_commit_phase);

@@ -188,7 +188,8 @@ std::vector<std::string> what_to_reach() {
           "propose_params",
           "propose_upgrade",
           "propose_halt",
-          "vote"}) {
+          "vote",
+          "name_operator"}) {
         names.push_back(std::string("action ") + action);
     }
     for (const char* action :

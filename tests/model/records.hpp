@@ -256,6 +256,7 @@ struct World {
     std::vector<AccountId> banned;  ///< likewise
     std::map<contracts::ProposalId, Motion> motions;
     std::map<std::uint64_t, std::uint32_t> plans;  ///< protocol versions by height
+    std::map<AccountId, AccountId> operators;      ///< by owner
     Beacon beacon;
     std::map<contracts::Queue, std::vector<Waiting>> queues;  ///< without those that are empty
     contracts::Lane lane;                                     ///< DTY-5: what tasks and disputes hold together

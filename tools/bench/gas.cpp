@@ -39,8 +39,9 @@ struct Nothing final : contracts::StateView {
     std::optional<Bytes> get(const Bytes& /*key*/) const override { return std::nullopt; }
 };
 
-Bytes sign(const Player& player, const contracts::Action& action) {
-    contracts::TxBody body{.chain_id = kChainId, .sender = player.id, .nonce = 0, .fee = kGasFee, .action = action};
+Bytes sign(const Player& player, const contracts::Action& action, const std::optional<AccountId>& owner) {
+    contracts::TxBody body{
+        .chain_id = kChainId, .sender = player.id, .nonce = 0, .fee = kGasFee, .action = action, .owner = owner};
     return codec::encode(contracts::sign_tx(std::move(body), player.key));
 }
 
@@ -71,8 +72,13 @@ Set build(const Scene* scene, const GasOptions& options, const std::filesystem::
     for (std::uint64_t i = 0; scene != nullptr && i < options.copies; ++i) {
         const Player player = make_player(i);
         add_player(stage, player);
+        std::optional<AccountId> owner;
+        if (scene->is_for_owner) {
+            owner = account_numbered(kFirstAccount + i);
+            contracts::set_operator(state, *owner, player.id);
+        }
         if (const auto action = scene->play(stage, player)) {
-            set.txs.push_back(sign(player, *action));
+            set.txs.push_back(sign(player, *action, owner));
         }
     }
     storage::Batch batch;

@@ -269,6 +269,8 @@ std::optional<Action> challenge_profile(Stage& stage, const Player& player) {
                             std::nullopt};
 }
 
+RegisterTerms terms() { return {.role = Role::kSolver, .terms = {.hardware_class = 1}, .score = 1'000'000}; }
+
 }  // namespace
 
 std::vector<Scene> ordinary_scenes() {
@@ -307,9 +309,11 @@ std::vector<Scene> ordinary_scenes() {
         {"unjail", unjail},
         {"propose_params", propose_params},
         {"vote", vote},
-        {"register_terms", always([](const Player&) {
-             return RegisterTerms{.role = Role::kSolver, .terms = {.hardware_class = 1}, .score = 1'000'000};
-         })},
+        {"register_terms", always([](const Player&) { return terms(); })},
+        {.name = "register_terms (for an owner)",
+         .play = always([](const Player&) { return terms(); }),
+         .is_for_owner = true},
+        {"name_operator", always([](const Player&) { return NameOperator{AccountId{{1}}}; })},
         {"commit_profile", commit_profile},
         {"publish_profile", publish_profile},
         {"challenge_profile", challenge_profile},

@@ -41,6 +41,7 @@ struct Scene {
     std::function<std::optional<contracts::Action>(Stage&, const Player&)> play;
     /// For a scene without a transaction: the transactions whose gas paid for it.
     std::vector<std::string> paid_by{};
+    bool is_for_owner = false;  ///< OPR-2: the player acts for another account, which has named it
 };
 /// Scenes for every action except those of the beacon and the moves of disputes.
 std::vector<Scene> ordinary_scenes();

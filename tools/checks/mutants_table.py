@@ -181,6 +181,31 @@ MUTANTS = [
          "if (assignment.status == VerdictStatus::kCommitted && !marks.empty()) {",
          "if (assignment.status == VerdictStatus::kCommitted && !marks.empty() && assignment.probe == 0) {")),
         ("test_model",), "model / chain"),
+    Mutant("votes", "half of the power passes", ((
+        "contracts/governance/governance.hpp",
+        "return 3 * in_favour > 2 * total;",
+        "return 2 * in_favour > total;"),),
+        ("test_contracts", "--test-case=GOV-6*"), "GOV-6"),
+    Mutant("votes", "a lost majority counts", ((
+        "contracts/governance/governance.cpp",
+        "if (has_passed && count_votes(context.state, *proposal).has_passed()) {",
+        "if (has_passed) {"),),
+        ("test_contracts", "--test-case=GOV-7*"), "GOV-7"),
+    Mutant("votes", "one vote prices challenges out", ((
+        "contracts/governance/governance.cpp",
+        "changed->gas_price_min.grains <= kGasPriceStepMax * params.gas_price_min.grains;",
+        "changed->gas_price_min.grains >= 1;"),),
+        ("test_contracts", "--test-case=GOV-2*"), "GOV-2"),
+    Mutant("keys", "an operator moves money", ((
+        "contracts/chain/router.cpp",
+        "if (body.owner && !is_by_operator(body.action)) {",
+        "if (body.owner && body.sender.is_zero()) {"),),
+        ("test_contracts", "--test-case=OPR-3*"), "OPR-3"),
+    Mutant("keys", "anybody acts for anybody", ((
+        "contracts/chain/router.cpp",
+        "if (body.owner && find_operator(view, *body.owner) != body.sender) {",
+        "if (body.owner && view.get({}) && body.owner->is_zero()) {"),),
+        ("test_contracts", "--test-case=OPR-4*"), "OPR-4"),
 ]
 
 NOT_APPLICABLE = [

@@ -64,6 +64,7 @@ int run(int argc, char** argv) {
     add_keys_commands(app, session);
     add_account_commands(app, session);
     add_stake_commands(app, session);
+    add_operator_commands(app, session);
     add_task_commands(app, session);
     add_dispute_commands(app, session);
     add_tx_commands(app, session);

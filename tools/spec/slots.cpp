@@ -56,6 +56,7 @@ std::vector<Slot> list_slots(Walker& walker) {
     add(SlotKind::kLane, {}, is.template operator()<Lane>());
     add(SlotKind::kProposal, {{"proposal", walker.type<ProposalId>()}}, is.template operator()<Proposal>());
     add(SlotKind::kProposals, {}, is.template operator()<std::vector<OpenProposal>>());
+    add(SlotKind::kOperator, {account}, is.template operator()<AccountId>());
     add(SlotKind::kPlans, {}, is.template operator()<std::vector<Plan>>());
     return out;
 }

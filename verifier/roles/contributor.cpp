@@ -51,15 +51,17 @@ Hash256 contribution_secret(const crypto::SecretKey& key, const std::string& cha
     return kTag(ByteView(key.bytes()), codec::encode(SecretName{chain_id, round}));
 }
 
-Hash256 commit_next(const crypto::SecretKey& key, const std::string& chain_id, const contracts::Beacon& beacon) {
-    return contracts::beacon_commitment(key.account(), contribution_secret(key, chain_id, next_round(beacon)));
+Hash256 commit_next(
+    const AccountId& self, const crypto::SecretKey& key, const std::string& chain_id, const contracts::Beacon& beacon
+) {
+    return contracts::beacon_commitment(self, contribution_secret(key, chain_id, next_round(beacon)));
 }
 
 std::optional<contracts::Action> decide_contributor(const ContributorView& view) {
-    const contracts::Seat* seat = contracts::find_seat(view.beacon, view.key.account());
+    const contracts::Seat* seat = contracts::find_seat(view.beacon, view.self);
     if (seat == nullptr) {
         return view.wants_seat && can_join(view) ? std::optional<contracts::Action>{contracts::JoinBeacon{
-                                                       commit_next(view.key, view.chain_id, view.beacon)}}
+                                                       commit_next(view.self, view.key, view.chain_id, view.beacon)}}
                                                  : std::nullopt;
     }
     if (!contracts::is_due(view.beacon, *seat)) {
@@ -69,11 +71,11 @@ std::optional<contracts::Action> decide_contributor(const ContributorView& view)
     if (!secret) {
         return std::nullopt;
     }
-    return contracts::Contribute{*secret, commit_next(view.key, view.chain_id, view.beacon)};
+    return contracts::Contribute{*secret, commit_next(view.self, view.key, view.chain_id, view.beacon)};
 }
 
 bool is_estranged(const ContributorView& view) {
-    const contracts::Seat* seat = contracts::find_seat(view.beacon, view.key.account());
+    const contracts::Seat* seat = contracts::find_seat(view.beacon, view.self);
     return seat != nullptr && contracts::is_due(view.beacon, *seat) && !secret_of(view, *seat);
 }
 

@@ -140,6 +140,8 @@ const char* to_string(Idle reason) noexcept {
             return "no_blocks";
         case Idle::kBreaker:
             return "breaker";
+        case Idle::kNotOperator:
+            return "not_operator";
         case Idle::kInWork:
             return "in_work";
         case Idle::kNoStake:
@@ -246,6 +248,9 @@ Idleness decide_idle(const contracts::Params& params, const IdleView& view) {
     }
     if (view.is_breaker_open) {
         return because(Idle::kBreaker);
+    }
+    if (!view.may_act) {
+        return because(Idle::kNotOperator);
     }
     Idleness out = because(Idle::kInWork);
     for (const auto& [id, task] : view.tasks) {

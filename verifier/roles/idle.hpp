@@ -18,17 +18,18 @@ namespace assay::roles {
 
 /// The reasons, in the order in which they are looked for: the first that applies is the one to do something about.
 enum class Idle : std::uint8_t {
-    kNoNode = 1,       ///< the node cannot be reached, or answers with errors
-    kCatchingUp = 2,   ///< the node's last block is old and newer ones follow fast
-    kNoBlocks = 3,     ///< the node's last block is old and none follows
-    kBreaker = 4,      ///< the circuit breaker is open
-    kInWork = 5,       ///< tasks are in work, and others are to move in them
-    kNoStake = 6,      ///< the free stake is less than the least bond of the role
-    kUnlisted = 7,     ///< TASK-6: it let a task lapse and has not registered again
-    kEnoughTasks = 8,  ///< a solver has accepted as many tasks as it was told to
-    kNoTask = 9,       ///< no task is open to the role
-    kNoneFits = 10,    ///< tasks are open, and each has a Misfit
-    kNotDrawn = 11,    ///< a task is open that this worker can be drawn for
+    kNoNode = 1,        ///< the node cannot be reached, or answers with errors
+    kCatchingUp = 2,    ///< the node's last block is old and newer ones follow fast
+    kNoBlocks = 3,      ///< the node's last block is old and none follows
+    kBreaker = 4,       ///< the circuit breaker is open
+    kNotOperator = 12,  ///< OPR-5: the owner has not named this worker's key, or has named another one since
+    kInWork = 5,        ///< tasks are in work, and others are to move in them
+    kNoStake = 6,       ///< the free stake is less than the least bond of the role
+    kUnlisted = 7,      ///< TASK-6: it let a task lapse and has not registered again
+    kEnoughTasks = 8,   ///< a solver has accepted as many tasks as it was told to
+    kNoTask = 9,        ///< no task is open to the role
+    kNoneFits = 10,     ///< tasks are open, and each has a Misfit
+    kNotDrawn = 11,     ///< a task is open that this worker can be drawn for
 };
 const char* to_string(Idle reason) noexcept;
 
@@ -65,10 +66,12 @@ NodeState judge_node(const NodeView& view) noexcept;
 
 struct IdleView {
     AccountId self;
+    AccountId signer;  ///< the account of the worker's key
     contracts::Role role = contracts::Role::kSolver;
     NodeState node = NodeState::kFollows;
     std::uint64_t height = 0;
     bool is_breaker_open = false;
+    bool may_act = true;  ///< OPR-5
     std::uint32_t accepted_tasks = 0;
     std::uint32_t tasks_max = 0;  ///< 0: no limit
     bool bonds_itself = false;    ///< a whistleblower that bonds and withdraws by itself

@@ -8,6 +8,7 @@
 
 #include <client/rpc_codes.hpp>
 #include <core/codec/borsh.hpp>
+#include <core/crypto/address.hpp>
 #include <core/crypto/hash.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/chain/duty.hpp>
@@ -61,13 +62,14 @@ bool is_free(const contracts::Action& action) {
 
 Chain::Chain(
     const client::NodeAddress& node, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
-    Reporter& reporter
+    const std::optional<AccountId>& owner, Reporter& reporter
 )
     : rpc_(node),
       anchor_file_(client::anchor_file(home)),
       pins_(pins),
       key_(key),
-      self_(key_.account()),
+      signer_(key_.account()),
+      owner_(owner),
       reporter_(reporter) {}
 
 template <class Read>
@@ -176,9 +178,21 @@ Chain::Look Chain::look() {
     }
 }
 
+bool Chain::may_act() {
+    if (!owner_) {
+        return true;
+    }
+    try {
+        const auto named = rpc_.call("account_get", {{"account", to_hex(owner_->view())}}).at("operator");
+        return named == crypto::to_address(signer_);
+    } catch (const nlohmann::json::exception&) {
+        throw bad_answer("account_get");
+    }
+}
+
 Amount Chain::free_stake(contracts::Role role) {
     try {
-        const auto answer = rpc_.call("stake_get", {{"account", to_hex(self_.view())}});
+        const auto answer = rpc_.call("stake_get", {{"account", to_hex(self().view())}});
         return Amount{grains_of(answer.at("roles").at(contracts::to_string(role)).at("free"))};
     } catch (const nlohmann::json::exception&) {
         throw bad_answer("stake_get");
@@ -187,7 +201,7 @@ Amount Chain::free_stake(contracts::Role role) {
 
 Chain::Listing Chain::listing(contracts::Role role) {
     try {
-        const auto answer = rpc_.call("stake_get", {{"account", to_hex(self_.view())}});
+        const auto answer = rpc_.call("stake_get", {{"account", to_hex(self().view())}});
         const auto& stake = answer.at("roles").at(contracts::to_string(role));
         const auto& terms = stake.at("terms");
         return {
@@ -225,7 +239,7 @@ std::vector<AccountId> Chain::stakers(contracts::Role role) {
 
 std::uint64_t Chain::total_stake() {
     try {
-        const auto answer = rpc_.call("stake_get", {{"account", to_hex(self_.view())}});
+        const auto answer = rpc_.call("stake_get", {{"account", to_hex(self().view())}});
         std::uint64_t total = 0;
         for (const auto& stake : answer.at("roles")) {
             total += grains_of(stake.at("free")) + grains_of(stake.at("locked"));
@@ -293,10 +307,11 @@ bool Chain::note_failure(Failures& failures, const contracts::Action& action, co
 
 client::TxResult Chain::submit(const contracts::Action& action) {
     const NodesView view(rpc_);
-    if (const auto duty = contracts::find_duty(view, params(), self_, action); duty && is_free(action)) {
-        return rpc_.answer(key_, action, chain_id(), duty->due, kSendTimeout);
+    if (const auto duty = contracts::find_duty(view, params(), self(), action); duty && is_free(action)) {
+        return rpc_.answer(key_, action, chain_id(), duty->due, kSendTimeout, owner_);
     }
-    const auto base = proven([this](client::ProvenChain& chain) { return chain.base(self_); });
+    auto base = proven([this](client::ProvenChain& chain) { return chain.base(signer_); });
+    base.owner = owner_;
     return rpc_.send(key_, action, base, Amount{pins_.fee_max_grains}, kSendTimeout);
 }
 

@@ -22,14 +22,20 @@ namespace assay::worker {
 /// http::NetError or client::RpcError if that fails.
 class Chain {
   public:
-    /// Uses the chain that `home` has pinned; pins one on first use if there is none, subject to `pins`.
+    /// Uses the chain that `home` has pinned; pins one on first use if there is none, subject to `pins`. The worker
+    /// signs with `key`, and acts for `owner` if there is one (OPR-2).
     Chain(
         const client::NodeAddress& node, const std::filesystem::path& home, const Pins& pins,
-        const crypto::SecretKey& key, Reporter& reporter
+        const crypto::SecretKey& key, const std::optional<AccountId>& owner, Reporter& reporter
     );
 
     client::RpcClient& rpc() { return rpc_; }
-    const AccountId& self() const { return self_; }
+    /// Whose stakes, duties and earnings they are: the owner, or the key's account.
+    const AccountId& self() const { return owner_ ? *owner_ : signer_; }
+    /// The key's account, which pays the fees.
+    const AccountId& signer() const { return signer_; }
+    /// OPR-5: whether this key may act for self() now, on the node's word.
+    bool may_act();
     /// Params, beacon and chain id are proven against the pinned chain, as is the account data that send() signs on.
     /// Throw RpcError "mismatch" if a proof does not match.
     const contracts::Params& params();
@@ -80,9 +86,9 @@ class Chain {
     /// Returns all history records of a task.
     std::vector<contracts::HistoryRecord> history(const contracts::TaskId& task);
 
-    /// Of this account, for what it signs to others off the chain.
+    /// For what is signed to others off the chain. An operator's key signs nothing that members of a group look at.
     const crypto::SecretKey& key() const { return key_; }
-    /// Signs a claim with the account's key (BIP-340).
+    /// Signs a claim with that key (BIP-340).
     Signature sign(const Hash256& claim) const { return key_.sign(claim.view()); }
     /// Sends a transaction and waits until it is in a block. Returns whether it was executed. Answers to duties are
     /// free (DTY-1). After repeated failures the same action is paused for some blocks, to avoid a fee in every block.
@@ -104,7 +110,8 @@ class Chain {
     Pins pins_;
     std::optional<client::ProvenChain> proven_;
     crypto::SecretKey key_;
-    AccountId self_;
+    AccountId signer_;
+    std::optional<AccountId> owner_;
     Reporter& reporter_;
     std::uint64_t height_ = 0;
     std::map<contracts::TaskId, contracts::Task> tasks_;

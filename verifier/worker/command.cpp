@@ -196,6 +196,21 @@ void add_node(CLI::App& command, client::NodeAddress& node) {
         ->envname("ASSAY_RPC_CA_FILE");
 }
 
+void add_owner(CLI::App& command, WorkerOptions& options) {
+    command
+        .add_option_function<std::string>(
+            "--owner", [&options](const std::string& text) { options.owner = crypto::decode_address(text).value(); },
+            "The account whose stake and duties these are, which has named the key's account as its operator; "
+            "default: the key's own"
+        )
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return crypto::decode_address(text) ? std::string() : std::string("an address (assay1...) is needed");
+            },
+            "ADDRESS"
+        ));
+}
+
 void add_role(CLI::App& command, Arguments& args) {
     add_common(command, args);
     add_listen(command, args);
@@ -223,6 +238,7 @@ void add_role(CLI::App& command, Arguments& args) {
         "--password-file", args.password_file,
         "File whose first line is the password; default: $ASSAY_PASSWORD, or asked for"
     );
+    add_owner(command, args.worker);
     command.add_flag(
         "--allow-private-addresses", args.worker.allow_private_addresses,
         "Fetch from loopback and private networks too; only for devnets, since whoever submits a task "
@@ -360,6 +376,7 @@ int run(Arguments& args, const Flavour& flavour) {
             "such as dp2tp2 whose product that is"
         );
     }
+    check_owner(args.worker);
     if (!args.cell_file.empty()) {
         std::filesystem::create_directories(args.worker.home);
         args.worker.engine.cell = cell::make_lead(

@@ -24,6 +24,24 @@ void set_listen(WorkerOptions& options, const std::string& listen) {
     options.listen_port = static_cast<std::uint16_t>(std::stoul(port));
 }
 
+void check_owner(const WorkerOptions& options) {
+    if (!options.owner) {
+        return;
+    }
+    if (!options.partners.empty() || !options.lead_urls.empty()) {
+        throw UsageError(
+            "--owner cannot be used in a group: its members sign statements with the key of the account that has the "
+            "seat; start the worker with that key, or leave out --partner and --lead"
+        );
+    }
+    if (options.join_grains != 0) {
+        throw UsageError(
+            "--join bonds stake, which only the owner's key may do: bond with `assay stake bond whistleblower`, and "
+            "leave out --join"
+        );
+    }
+}
+
 void check_sandbox() {
     if (sandbox::mode() == sandbox::Mode::kOff) {
         log::warning(sandbox::kOffWarning);

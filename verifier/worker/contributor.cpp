@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include <core/keys/key_file.hpp>
 #include <verifier/roles/contributor.hpp>
 #include <verifier/worker/worker_context.hpp>
 
@@ -12,16 +13,28 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kBackoff{1'000};  // before a node that failed is asked again
+constexpr const char* kSecretsName = "beacon.key";
+
+/// The key in the file, which is made at the first call.
+crypto::SecretKey kept_key(const std::filesystem::path& file) {
+    if (!std::filesystem::exists(file)) {
+        const auto made = crypto::SecretKey::generate();
+        crypto::write_private_file(file, to_hex(ByteView(made.bytes())));
+        return made;
+    }
+    return crypto::read_hex_key(file);
+}
 
 }  // namespace
 
 Contributor::Contributor(
-    const client::NodeAddress& node, const std::filesystem::path& home, const Pins& pins, const crypto::SecretKey& key,
-    Reporter& reporter, const std::atomic<bool>& stop
+    const WorkerOptions& options, const crypto::SecretKey& key, Reporter& reporter, const std::atomic<bool>& stop
 )
-    : key_(key), reporter_(reporter), stop_(stop), chain_(node, home, pins, key, reporter), thread_([this] {
-          run();
-      }) {}
+    : secrets_(options.owner ? kept_key(options.home / kSecretsName) : key),
+      reporter_(reporter),
+      stop_(stop),
+      chain_(options.node, options.home, options.pins, key, options.owner, reporter),
+      thread_([this] { run(); }) {}
 
 Contributor::~Contributor() {
     done_ = true;
@@ -40,7 +53,8 @@ bool Contributor::act(bool wants_seat) {
     const contracts::Beacon beacon = chain_.beacon();
     const std::string chain_id = chain_.chain_id();
     const roles::ContributorView view{
-        .key = key_,
+        .self = chain_.self(),
+        .key = secrets_,
         .chain_id = chain_id,
         .beacon = beacon,
         .params = chain_.params(),
@@ -49,7 +63,11 @@ bool Contributor::act(bool wants_seat) {
     const auto action = roles::decide_contributor(view);
     if (!action) {
         if (roles::is_estranged(view)) {
-            reporter_.trouble("the seat in the beacon waits for a secret that this worker's key does not give");
+            reporter_.trouble(
+                "the seat in the beacon waits for a secret that this worker does not have: it was promised with "
+                "another "
+                "key, or by a worker with another home"
+            );
         }
         return false;
     }

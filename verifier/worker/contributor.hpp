@@ -7,6 +7,7 @@
 
 #include <core/crypto/keys.hpp>
 #include <verifier/worker/chain.hpp>
+#include <verifier/worker/options.hpp>
 #include <verifier/worker/reporter.hpp>
 
 namespace assay::worker {
@@ -15,10 +16,11 @@ namespace assay::worker {
 /// longer.
 class Contributor {
   public:
-    /// Joins the beacon once there is enough free stake, and contributes from then on.
+    /// Joins the beacon once there is enough free stake, and contributes from then on. With an owner the secrets are
+    /// derived from a key that the home keeps: one derived from an operator's key would be lost with its rotation.
+    /// Throws crypto::KeyFileError.
     Contributor(
-        const client::NodeAddress& node, const std::filesystem::path& home, const Pins& pins,
-        const crypto::SecretKey& key, Reporter& reporter, const std::atomic<bool>& stop
+        const WorkerOptions& options, const crypto::SecretKey& key, Reporter& reporter, const std::atomic<bool>& stop
     );
     /// Sends the secret that is due, leaves the seat and joins the thread. A seat that misses the next round loses a
     /// tenth of its bond.
@@ -34,7 +36,7 @@ class Contributor {
     bool is_over() const { return stop_ || done_; }
     void rest() const;
 
-    const crypto::SecretKey key_;
+    const crypto::SecretKey secrets_;
     Reporter& reporter_;
     const std::atomic<bool>& stop_;
     std::atomic<bool> done_{false};

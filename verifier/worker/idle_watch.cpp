@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <core/base/amount.hpp>
+#include <core/crypto/address.hpp>
 #include <verifier/worker/worker_metrics.hpp>
 
 namespace assay::worker {
@@ -108,6 +109,9 @@ std::string explain_idle(const roles::Idleness& idleness, const roles::IdleView&
         case Idle::kBreaker:
             return "the circuit breaker is open since stake was slashed: find out why, then start once with "
                    "--reset-breaker";
+        case Idle::kNotOperator:
+            return "the owner " + crypto::to_address(view.self) + " has not named this worker's key as its operator; " +
+                   "`assay operator name " + crypto::to_address(view.signer) + "`, with the owner's key, does";
         case Idle::kInWork:
             return "nothing is due now of " + in_words(idleness.tasks, "task", "tasks") +
                    " in work: others are to move, or a deadline is to pass";
@@ -191,6 +195,8 @@ roles::IdleView IdleWatch::view_of(const Role& role) {
     looked_at_ = now;
     view.height = look.height;
     view.is_breaker_open = context_.journal.breaker().has_value();
+    view.may_act = chain.may_act();
+    view.signer = chain.signer();
     view.accepted_tasks = context_.journal.accepted_tasks();
     view.tasks_max = context_.options.tasks_max;
     view.bonds_itself = context_.options.mode == Mode::kWhistleblow && context_.options.join_grains != 0;

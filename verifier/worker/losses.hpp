@@ -18,7 +18,9 @@ namespace assay::worker {
 /// restart: no duty depends on it.
 class Losses {
   public:
-    Losses(std::filesystem::path directory, const crypto::SecretKey& key);
+    /// What another key has signed in this home is not taken over, unless `is_operator`: an owner's operators follow
+    /// each other.
+    Losses(std::filesystem::path directory, const crypto::SecretKey& key, bool is_operator = false);
     /// Notes the loss of a segment's last step. A segment that was noted before is replaced, and those after it go.
     void note(const contracts::TaskId& task, const artifacts::ClaimedLoss& loss);
     /// Answers a request for a task's losses; nullopt if the request is about something else.
@@ -31,6 +33,7 @@ class Losses {
 
     std::filesystem::path directory_;
     const crypto::SecretKey& key_;
+    const bool is_operator_;
     std::mutex mutex_;
     std::map<contracts::TaskId, std::vector<artifacts::ClaimedLoss>>
         losses_;  ///< of tasks that were asked for or noted

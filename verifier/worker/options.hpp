@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct WorkerOptions {
     client::NodeAddress node{};
     std::filesystem::path home;
     Pins pins;
+    std::optional<AccountId> owner{};  ///< OPR-2: the account that the key acts for; absent: the key's own
     std::string listen_address = "127.0.0.1";
     std::uint16_t listen_port = 0;                          ///< 0: the port of the last run, or any free one
     std::uint64_t memory_bytes = 0;                         ///< limit for one task; 0: what the machine has available

@@ -367,7 +367,9 @@ void serve_and_work(WorkerContext& context, const crypto::SecretKey& key, artifa
     EarningsWatch earnings(context);
     context.reporter.line(
         std::string("assay-worker ready: role ") + to_string(options.mode) + ", account " +
-        crypto::to_address(context.chain.self()) + ", artifacts " + server.url()
+        crypto::to_address(context.chain.self()) +
+        (options.owner ? ", operator " + crypto::to_address(context.chain.signer()) : "") + ", artifacts " +
+        server.url()
     );
     const auto service = system::ServiceManager::of_this_process();
     service.ready(std::string("role ") + to_string(options.mode) + ", artifacts " + server.url());
@@ -378,7 +380,7 @@ void serve_and_work(WorkerContext& context, const crypto::SecretKey& key, artifa
     }
     std::optional<Contributor> contributor;
     if (options.mode == Mode::kVerify && options.contributes) {
-        contributor.emplace(options.node, options.home, options.pins, key, context.reporter, context.stop);
+        contributor.emplace(options, key, context.reporter, context.stop);
     }
     work(context, *role, earnings);
     service.stopping();
@@ -409,11 +411,11 @@ int run_worker(
     fetching.limits.mirrors = options.artifact_sources;
     fetching.limits.credentials = store_credentials();
     artifacts::Fetcher fetcher(store, cache, fetching);
-    Chain chain(options.node, options.home, options.pins, key, reporter);
+    Chain chain(options.node, options.home, options.pins, key, options.owner, reporter);
     SeatDesk seats;
     LinkDesk links;
     ToldByTask statements(options.home);
-    Losses losses(options.home / "losses", key);
+    Losses losses(options.home / "losses", key, options.owner.has_value());
     const auto server = listen(options, journal, store, cache, behaviour, [&](const http::HttpRequest& request) {
         auto answer = seats.answer(request);
         answer = answer ? answer : losses.answer(request);
@@ -429,7 +431,7 @@ int run_worker(
     if (!options.publish.empty()) {
         publisher.emplace(store, reporter, options.publish, fetching.limits.credentials);
     }
-    const Metered metered(options, key.account(), reporter, store, cache.store());
+    const Metered metered(options, chain.self(), reporter, store, cache.store());
     WorkerContext context{
         .options = options,
         .reporter = reporter,

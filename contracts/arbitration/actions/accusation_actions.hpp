@@ -18,6 +18,7 @@ namespace assay::contracts {
 struct Accuse {  // by a member of a group that trains together: another member stated wrong values
     static constexpr const char* kName = "accuse";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = true;
     TaskId task;
     AccountId member;     ///< who stated them
     Signature signature;  ///< the member's, of the statement
@@ -36,6 +37,7 @@ struct Accuse {  // by a member of a group that trains together: another member 
 struct ReportEquivocation {  // by a member: another member stated two values of one thing
     static constexpr const char* kName = "report_equivocation";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = true;
     TaskId task;
     AccountId member;
     dispute::StatedPiece one;

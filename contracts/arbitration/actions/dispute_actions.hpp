@@ -21,6 +21,7 @@ namespace assay::contracts {
 struct OpenDispute {  // needs free verifier or whistleblower stake, or a reserve in the task (DSP-46)
     static constexpr const char* kName = "open_dispute";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = true;
     TaskId task;
     std::uint32_t segment = 0;
     Role role = Role::kWhistleblower;  ///< role whose stake is locked as the challenger's bond
@@ -32,6 +33,7 @@ struct OpenDispute {  // needs free verifier or whistleblower stake, or a reserv
 struct ChallengeVerdict {  // states that `part` of the verdict that `verifier` published is wrong
     static constexpr const char* kName = "challenge_verdict";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = true;
     TaskId task;
     std::uint32_t segment = 0;
     AccountId verifier;
@@ -53,6 +55,7 @@ struct ChallengeVerdict {  // states that `part` of the verdict that `verifier` 
 struct RevealMove {
     static constexpr const char* kName = "reveal_move";
     static constexpr Answer kAnswer{.owed = Owed::kMove, .bytes_max = kChildrenAnswer};
+    static constexpr bool kByOperator = true;
     DisputeId dispute;
     std::uint32_t round = 0;  ///< must equal position.rounds; a move for another round is refused
     std::vector<Hash256> children;
@@ -64,6 +67,7 @@ struct RevealMove {
 struct SelectMove {
     static constexpr const char* kName = "select_move";
     static constexpr Answer kAnswer{.owed = Owed::kMove, .bytes_max = kPlainAnswer};
+    static constexpr bool kByOperator = true;
     DisputeId dispute;
     std::uint32_t round = 0;
     dispute::Selection selection;
@@ -77,6 +81,7 @@ struct SelectMove {
 struct ProveMove {
     static constexpr const char* kName = "prove_move";
     static constexpr Answer kAnswer{.owed = Owed::kMove, .bytes_max = kProofAnswer};
+    static constexpr bool kByOperator = true;
     DisputeId dispute;
     dispute::Proof proof;
     static constexpr auto fields() { return Fields<&ProveMove::dispute, &ProveMove::proof>{}; }

@@ -19,6 +19,7 @@ namespace assay::contracts {
 struct AttestAvailability {
     static constexpr const char* kName = "attest_availability";
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kOpeningAnswer};
+    static constexpr bool kByOperator = true;
     TaskId task;
     dispute::StateOpening opening;  ///< AVL-3: the tile that was drawn for the sender
     static constexpr auto fields() { return Fields<&AttestAvailability::task, &AttestAvailability::opening>{}; }

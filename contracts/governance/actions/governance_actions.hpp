@@ -16,6 +16,7 @@ namespace assay::contracts {
 struct ProposeParams {  // the proposal's id is proposal_id(sender, nonce), here and below
     static constexpr const char* kName = "propose_params";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = false;
     std::vector<ParamChange> changes;  ///< in ascending order of the parameters' numbers
     static constexpr auto fields() { return Fields<&ProposeParams::changes>{}; }
     std::uint64_t gas(const Prices& prices) const { return prices.ballot(); }
@@ -25,6 +26,7 @@ struct ProposeParams {  // the proposal's id is proposal_id(sender, nonce), here
 struct ProposeUpgrade {
     static constexpr const char* kName = "propose_upgrade";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = false;
     Height height;                       ///< the first block of the new version; 0 to cancel the planned upgrade
     std::uint32_t protocol_version = 0;  ///< later than the chain's; the chain's own to cancel
     static constexpr auto fields() { return Fields<&ProposeUpgrade::height, &ProposeUpgrade::protocol_version>{}; }
@@ -35,6 +37,7 @@ struct ProposeUpgrade {
 struct ProposeHalt {  // the chain stops after the block in which the proposal passes
     static constexpr const char* kName = "propose_halt";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = false;
     static constexpr auto fields() { return Fields<>{}; }
     std::uint64_t gas(const Prices& prices) const { return prices.ballot(); }
     Amount amount_out(const Params& /*params*/) const { return {}; }
@@ -43,6 +46,7 @@ struct ProposeHalt {  // the chain stops after the block in which the proposal p
 struct Vote {
     static constexpr const char* kName = "vote";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = false;
     ProposalId proposal;
     bool in_favour = false;  ///< false withdraws an earlier vote in favour
     static constexpr auto fields() { return Fields<&Vote::proposal, &Vote::in_favour>{}; }

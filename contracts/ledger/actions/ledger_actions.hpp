@@ -16,6 +16,7 @@ namespace assay::contracts {
 struct Transfer {
     static constexpr const char* kName = "transfer";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = false;
     AccountId to;
     Amount amount;
     static constexpr auto fields() { return Fields<&Transfer::to, &Transfer::amount>{}; }

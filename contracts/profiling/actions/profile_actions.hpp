@@ -19,6 +19,7 @@ namespace assay::contracts {
 struct CommitProfile {
     static constexpr const char* kName = "commit_profile";
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kPlainAnswer};
+    static constexpr bool kByOperator = true;
     TaskId task;
     Hash256 commitment;  ///< profile_commitment(...)
     static constexpr auto fields() { return Fields<&CommitProfile::task, &CommitProfile::commitment>{}; }
@@ -29,6 +30,7 @@ struct CommitProfile {
 struct PublishProfile {
     static constexpr const char* kName = "publish_profile";
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kOpeningAnswer};
+    static constexpr bool kByOperator = true;
     TaskId task;
     ProfileReport report;
     Hash256 salt;
@@ -42,6 +44,7 @@ struct PublishProfile {
 struct ChallengeProfile {  // states that `part` of the report that `profiler` published is wrong
     static constexpr const char* kName = "challenge_profile";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = true;
     TaskId task;
     AccountId profiler;
     Role role = Role::kWhistleblower;  ///< role whose stake is locked as the challenger's bond

@@ -17,6 +17,7 @@ namespace assay::contracts {
 struct Bond {
     static constexpr const char* kName = "bond";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = false;
     Role role = Role::kSolver;
     Amount amount;
     static constexpr auto fields() { return Fields<&Bond::role, &Bond::amount>{}; }
@@ -27,6 +28,7 @@ struct Bond {
 struct Unbond {
     static constexpr const char* kName = "unbond";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = false;
     Role role = Role::kSolver;
     Amount amount;
     static constexpr auto fields() { return Fields<&Unbond::role, &Unbond::amount>{}; }
@@ -38,6 +40,7 @@ struct Unbond {
 struct RegisterTerms {
     static constexpr const char* kName = "register_terms";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = true;
     Role role = Role::kSolver;
     Terms terms;
     std::uint64_t score = 0;

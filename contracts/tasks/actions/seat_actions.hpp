@@ -17,6 +17,7 @@ namespace assay::contracts {
 struct Reseat {  // by the lead: members join, leave, or have more or fewer seats than before
     static constexpr const char* kName = "reseat";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = true;
     TaskId task;
     std::uint32_t from = 0;             ///< the first segment for which the list counts
     std::vector<AccountId> seats;       ///< the account of each seat; the first is the sender's
@@ -31,6 +32,7 @@ struct Reseat {  // by the lead: members join, leave, or have more or fewer seat
 struct Demand {  // by a member: another one has not sent what it had to send
     static constexpr const char* kName = "demand";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = true;
     TaskId task;
     AccountId member;
     static constexpr auto fields() { return Fields<&Demand::task, &Demand::member>{}; }

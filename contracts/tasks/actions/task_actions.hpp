@@ -21,6 +21,7 @@ namespace assay::contracts {
 struct SubmitTask {  // the task's id is task_id(sender, nonce)
     static constexpr const char* kName = "submit_task";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = false;
     TaskSpec spec;
     static constexpr auto fields() { return Fields<&SubmitTask::spec>{}; }
     std::uint64_t gas(const Prices& prices) const { return prices.task(7) + prices.profiling(); }
@@ -31,6 +32,7 @@ struct SubmitTask {  // the task's id is task_id(sender, nonce)
 struct AcceptTask {  // by the drawn solver, alone or as the lead of a group (GRP-2)
     static constexpr const char* kName = "accept_task";
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kPlainAnswer};
+    static constexpr bool kByOperator = true;
     TaskId task;
     std::vector<AccountId> seats = {};       ///< empty, or the account of each seat; the first is the sender's
     std::vector<Signature> signatures = {};  ///< of seats_claim(...), by each other account, in order of first seats
@@ -45,6 +47,7 @@ struct AcceptTask {  // by the drawn solver, alone or as the lead of a group (GR
 struct DeclineTask {  // a drawn solver refuses the task
     static constexpr const char* kName = "decline_task";
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kPlainAnswer};
+    static constexpr bool kByOperator = true;
     TaskId task;
     static constexpr auto fields() { return Fields<&DeclineTask::task>{}; }
     std::uint64_t gas(const Prices& prices) const { return prices.task(7); }
@@ -54,6 +57,7 @@ struct DeclineTask {  // a drawn solver refuses the task
 struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in order, starting at 0
     static constexpr const char* kName = "post_checkpoint";
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kPlainAnswer};
+    static constexpr bool kByOperator = true;
     TaskId task;
     std::uint32_t index = 0;
     Hash256 state_root;
@@ -69,6 +73,7 @@ struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in
 struct CompleteTask {
     static constexpr const char* kName = "complete_task";
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kPlainAnswer};
+    static constexpr bool kByOperator = true;
     TaskId task;
     std::optional<Evaluation> evaluation = std::nullopt;  ///< present if and only if the spec asks for an evaluation
     static constexpr auto fields() { return Fields<&CompleteTask::task, &CompleteTask::evaluation>{}; }
@@ -80,6 +85,7 @@ struct DeclareDivergence {  // by who would post the next checkpoint: a step of 
                             // ends training
     static constexpr const char* kName = "declare_divergence";
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kOpeningAnswer};
+    static constexpr bool kByOperator = true;
     TaskId task;
     std::uint64_t step = 0;         ///< global step number; 0 for the initialisation
     Hash256 state_root;             ///< state root after that step
@@ -97,6 +103,7 @@ struct DeclareDivergence {  // by who would post the next checkpoint: a step of 
 struct CancelTask {  // by the submitter, before a solver has accepted
     static constexpr const char* kName = "cancel_task";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = false;
     TaskId task;
     static constexpr auto fields() { return Fields<&CancelTask::task>{}; }
     std::uint64_t gas(const Prices& prices) const { return prices.task(6 + prices.profiles()); }

@@ -17,6 +17,7 @@ namespace assay::contracts {
 struct RegisterValidator {  // the sender's validator stake gives this key its voting power
     static constexpr const char* kName = "register_validator";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = false;
     ConsensusKey key;
     ConsensusSignature proof;  ///< signature by `key` of consensus_key_claim(...)
     static constexpr auto fields() { return Fields<&RegisterValidator::key, &RegisterValidator::proof>{}; }
@@ -27,6 +28,7 @@ struct RegisterValidator {  // the sender's validator stake gives this key its v
 struct Unjail {  // returns to the validator set after being jailed
     static constexpr const char* kName = "unjail";
     static constexpr Answer kAnswer = kNoAnswer;
+    static constexpr bool kByOperator = false;
     static constexpr auto fields() { return Fields<>{}; }
     std::uint64_t gas(const Prices& prices) const { return prices.slots(2); }
     Amount amount_out(const Params& /*params*/) const { return {}; }

@@ -19,6 +19,7 @@ namespace assay::contracts {
 struct CommitVerdict {
     static constexpr const char* kName = "commit_verdict";
     static constexpr Answer kAnswer{.owed = Owed::kVerdict, .bytes_max = kPlainAnswer};
+    static constexpr bool kByOperator = true;
     TaskId task;
     std::uint32_t segment = 0;
     Hash256 commitment;  ///< verdict_commitment(...)
@@ -33,6 +34,7 @@ struct PublishVerdict {  // if the end root differs from the solver's, a dispute
                          // (VER-6)
     static constexpr const char* kName = "publish_verdict";
     static constexpr Answer kAnswer{.owed = Owed::kVerdict, .bytes_max = kOpeningAnswer};
+    static constexpr bool kByOperator = true;
     TaskId task;
     std::uint32_t segment = 0;
     Verdict verdict;  ///< the true one; in a forced error (VER-11) the decoy root replaces the probe root
@@ -50,6 +52,7 @@ struct PublishVerdict {  // if the end root differs from the solver's, a dispute
 struct DiscloseVerdict {  // after the challenge window, or earlier if the verdict is challenged (DSP-42)
     static constexpr const char* kName = "disclose_verdict";
     static constexpr Answer kAnswer{.owed = Owed::kDisclosure, .bytes_max = kPlainAnswer};
+    static constexpr bool kByOperator = true;
     TaskId task;
     std::uint32_t segment = 0;
     VerdictOpening opening;

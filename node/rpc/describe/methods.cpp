@@ -144,12 +144,13 @@ std::vector<Method> account_methods() {
              {{"account", account()},
               {"balance", amount()},
               {"nonce", integer(), "transactions that were charged"},
-              {"next_nonce", integer(), "counting those that wait"}}
+              {"next_nonce", integer(), "counting those that wait"},
+              {"operator", nullable(account()), "who may do duties for it; null if it has named nobody"}}
          ),
          {},
          "Zeros for an account that was never seen."},
         {"account_history",
-         "The transactions that an account sent.",
+         "The transactions that an account sent, and those that its operators sent for it.",
          {{"account", account_argument(), "", true},
           {"limit", page_limit(), "", false},
           {"cursor", ref("Cursor"), "", false}},
@@ -178,6 +179,7 @@ std::vector<Method> account_methods() {
          {{"account", account_argument(), "", true}},
          object(
              {{"account", account()},
+              {"operator", nullable(account()), "who may do duties with these stakes; null if nobody is named"},
               {"roles", object(
                             {{"solver", ref("RoleStake")},
                              {"verifier", ref("RoleStake")},

@@ -56,6 +56,10 @@ struct Body<SubmitTask> {
     }
 };
 template <>
+struct Body<NameOperator> {
+    static Members members() { return {{"account", nullable(account()), "null: nobody any more"}}; }
+};
+template <>
 struct Body<AcceptTask> {
     static Members members() {
         return {{"task", hash()}, {"seats", array(account()), "of a group"}, {"is_together", flag()}};

@@ -50,8 +50,8 @@ struct ListingNode {
             {{"height", height}, {"amount", amount}, {"from", crypto::to_address(from)}, {"reason", "lost_dispute"}}
         );
     }
-    void charge(const json& height, const json& fee) {
-        items["account_history"].push_back({{"height", height}, {"fee", fee}});
+    void charge(const json& height, const json& fee, const AccountId& sender = kEarner) {
+        items["account_history"].push_back({{"height", height}, {"fee", fee}, {"sender", crypto::to_address(sender)}});
     }
 };
 
@@ -67,7 +67,8 @@ TEST_CASE("what tasks paid, slashes took and fees cost is added up by reason, fr
     node.slash(6, "5", AccountId{{2}});
     node.charge(6, "0");
     node.charge(7, "9");
-    node.charge(nullptr, "9");  // waits for a block
+    node.charge(7, "5", AccountId{{3}});  // OPR-2: for this account, by its operator, which paid
+    node.charge(nullptr, "9");            // waits for a block
     EarningsReader reader(kEarner, Height{5});
     CHECK(node.read(reader, 10));
     CHECK(

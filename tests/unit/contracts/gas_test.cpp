@@ -78,7 +78,8 @@ TEST_CASE("GAS-3: what reads a task pays for all the verdicts, profiles and comm
     Params seated;
     ++seated.committee_seats;
     const std::set<std::size_t> free_of_tasks{
-        0, 1, 2, 18, 19, 20, 24, 25, 26, 32, 33, 34, 35};  // ledger, stake, validators, hardware, beacon, governance
+        0,  1,  2,  18, 19, 20, 24,
+        25, 26, 32, 33, 34, 35, 36};  // ledger, stake, validators, hardware, beacon, governance, operators
     const auto actions = one_of_each();
     for (std::size_t i = 0; i < actions.size(); ++i) {
         CAPTURE(action_name(actions[i]));

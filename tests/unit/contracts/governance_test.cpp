@@ -6,6 +6,7 @@
 
 #include <contracts/governance/governance.hpp>
 #include <contracts/governance/params_rules.hpp>
+#include <contracts/params/gas.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/crypto/ed25519.hpp>
@@ -99,6 +100,36 @@ TEST_CASE("GOV-2: a change is of votable parameters, each once, and leaves a cha
         CHECK(value_of(*changed, param) == next);
         CHECK_FALSE(*changed == s.params());
     }
+}
+
+TEST_CASE("GOV-2: votes raise the gas price to its double at most, however many are open at a time") {
+    Senate s;
+    const std::uint64_t now = s.params().gas_price_min.grains;
+    CHECK(s.chain.fail(s.major, change(VotableParam::kGasPriceMin, 2 * now + 1)) == TxError::kChangeInvalid);
+    CHECK(s.chain.fail(s.major, change(VotableParam::kGasPriceMin, kGasPriceMax.grains)) == TxError::kChangeInvalid);
+    const ProposalId first = s.propose(s.major, change(VotableParam::kGasPriceMin, 2 * now));
+    const ProposalId second = s.propose(s.middle, change(VotableParam::kGasPriceMin, 2 * now - 1));
+    for (const ProposalId& id : {first, second}) {
+        REQUIRE(s.chain.run(s.major, Vote{id, true}) == 0);
+        REQUIRE(s.chain.run(s.middle, Vote{id, true}) == 0);
+    }
+    CHECK(s.chain.fail(s.minor, change(VotableParam::kGasPriceMin, 4 * now)) == TxError::kChangeInvalid);
+    s.chain.skip(kDelay);
+    CHECK(s.params().gas_price_min.grains == 2 * now - 1);
+    // What is proposed from then on counts a delay later.
+    CHECK(s.chain.run(s.minor, change(VotableParam::kGasPriceMin, 2 * (2 * now - 1))) == 0);
+}
+
+TEST_CASE("GOV-2: what was admissible when it was proposed and no longer is changes nothing") {
+    Senate s;
+    const std::uint64_t now = s.params().gas_price_min.grains;
+    const ProposalId lower = s.propose(s.major, change(VotableParam::kGasPriceMin, 1));
+    REQUIRE(s.chain.run(s.middle, Vote{lower, true}) == 0);
+    const ProposalId higher = s.propose(s.middle, change(VotableParam::kGasPriceMin, 2 * now));
+    REQUIRE(s.chain.run(s.major, Vote{higher, true}) == 0);
+    s.reach(s.proposal(higher).effective);
+    CHECK(s.params().gas_price_min.grains == 1);
+    CHECK_FALSE(find_proposal(s.chain.view, higher).has_value());
 }
 
 TEST_CASE("GOV-6: a proposal passes with more than two thirds of the power, which may come and go") {
@@ -239,7 +270,7 @@ TEST_CASE("GOV-4, GOV-7, GOV-8: a halt is planned for the very next block, and t
 
 TEST_CASE("GOV-7: a raised minimum of the gas price counts for the very next block") {
     Senate s;
-    const std::uint64_t raised = 3 * s.params().gas_price_min.grains;
+    const std::uint64_t raised = 2 * s.params().gas_price_min.grains;
     const ProposalId id = s.propose(s.major, change(VotableParam::kGasPriceMin, raised));
     REQUIRE(s.chain.run(s.middle, Vote{id, true}) == 0);
     s.reach(s.proposal(id).effective);

@@ -96,6 +96,30 @@ TEST_CASE("transactions are found by hash and by sender, by sender only when it 
     CHECK(reader.account_txs(key(5).account(), 0, 10).items.empty());
 }
 
+TEST_CASE("OPR-6: what an operator sent is in its history and in its owner's, and is pruned from both") {
+    Index index;
+    const Bytes a = transfer(key(1), 0, key(2).account(), 1);
+    const Bytes b = transfer(key(1), 1, key(2).account(), 1);
+    Receipt acted = receipt(1, "register_terms");
+    acted.owner = key(3).account();
+    index.add({a, b}, {acted, receipt(1, "transfer")}, {});
+    {
+        const auto snapshot = index.store.snapshot();
+        const assay::history::Reader reader(*snapshot);
+        CHECK(reader.account_txs(key(1).account(), 0, 10).items.size() == 2);
+        const auto owners = reader.account_txs(key(3).account(), 0, 10);
+        CHECK(owners.items == std::vector<assay::history::TxPlace>{{{1}, 0}});
+        CHECK(reader.receipts({1})->at(0).owner == key(3).account());
+        storage::Batch batch;
+        assay::history::prune_block(batch, *snapshot, Height{1});
+        index.store.write(batch, false);
+    }
+    const auto snapshot = index.store.snapshot();
+    const assay::history::Reader reader(*snapshot);
+    CHECK(reader.account_txs(key(1).account(), 0, 10).items.empty());
+    CHECK(reader.account_txs(key(3).account(), 0, 10).items.empty());
+}
+
 TEST_CASE("what one transaction did and its bytes are found without its block") {
     Index index;
     const std::vector<Bytes> txs{

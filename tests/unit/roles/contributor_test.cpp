@@ -26,6 +26,7 @@ crypto::SecretKey key_of(std::uint8_t number) {
 /// A contributor against a beacon that does as the chain would.
 struct Desk {
     crypto::SecretKey key = key_of(1);
+    AccountId self = key.account();
     std::string chain_id = "test-1";
     contracts::Params params{};
     Beacon beacon{};
@@ -35,6 +36,7 @@ struct Desk {
     Desk() { params.contributor_bond = {10'000'000'000}; }
     ContributorView view(bool wants_seat = true) const {
         return {
+            .self = self,
             .key = key,
             .chain_id = chain_id,
             .beacon = beacon,
@@ -42,9 +44,7 @@ struct Desk {
             .free_stake = free,
             .wants_seat = wants_seat};
     }
-    void join(const Hash256& commitment) {
-        beacon.seats = {{key.account(), commitment, {height}, params.contributor_bond}};
-    }
+    void join(const Hash256& commitment) { beacon.seats = {{self, commitment, {height}, params.contributor_bond}}; }
     void open() { beacon.round = contracts::Round{.opened_at = {++height}, .block_hash = {}, .contributions = {}}; }
     void close() {
         beacon.round.reset();
@@ -74,7 +74,7 @@ TEST_CASE("a contributor joins once it has the stake, and leaves when it is not 
 TEST_CASE("a contributor finds its secret again from its key, round after round, and shows none twice") {
     Desk desk;
     desk.beacon.rounds = 3;
-    desk.join(commit_next(desk.key, desk.chain_id, desk.beacon));
+    desk.join(commit_next(desk.self, desk.key, desk.chain_id, desk.beacon));
     desk.beacon.rounds = 9;  // rounds went by before the block that took it
     std::set<Hash256> shown;
     for (int i = 0; i < 5; ++i) {
@@ -87,7 +87,7 @@ TEST_CASE("a contributor finds its secret again from its key, round after round,
         desk.join(sent.next);
         CHECK(std::holds_alternative<LeaveBeacon>(decide_contributor(desk.view(false)).value()));
         if (i == 2) {
-            desk.join(commit_next(desk.key, desk.chain_id, desk.beacon));  // left, and joined again at once
+            desk.join(commit_next(desk.self, desk.key, desk.chain_id, desk.beacon));  // left, and joined again at once
         }
         desk.close();
     }

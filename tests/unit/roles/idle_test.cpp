@@ -72,6 +72,16 @@ TEST_CASE("a worker without a node, with one that is behind, or with an open bre
     CHECK(reason_of(view) == Idle::kNoStake);
 }
 
+TEST_CASE("OPR-5: a worker whose key its owner has not named says so before it looks at stake") {
+    IdleView view = view_of(Role::kVerifier, {});
+    view.free_stake = {};
+    view.may_act = false;
+    CHECK(reason_of(view) == Idle::kNotOperator);
+    CHECK(std::string(to_string(Idle::kNotOperator)) == "not_operator");
+    view.may_act = true;
+    CHECK(reason_of(view) == Idle::kNoStake);
+}
+
 TEST_CASE("too little stake says how much is missing to the least bond of the role") {
     for (const Role role : {Role::kSolver, Role::kVerifier, Role::kWhistleblower}) {
         CAPTURE(contracts::to_string(role));

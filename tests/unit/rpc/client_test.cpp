@@ -170,6 +170,29 @@ TEST_CASE("DTY-2: an answer names its deadline, costs nothing, and is signed ane
     CHECK(running.node.next_nonce(key(1).account()) == 0);
 }
 
+TEST_CASE("OPR-2: a client signs and answers for an owner with the operator's key and nonce") {
+    Running running;
+    const AccountId owner = key(9).account();
+    std::vector<TxBody> bodies;
+    running.node.refuse = [&](const Bytes& tx) {
+        bodies.push_back(codec::decode<Tx>(tx)->body);
+        return std::optional<consensus::Refusal>();
+    };
+    running.node.owed_at = 90;
+    running.client.answer(key(1), Contribute{}, "fake-1", Height{90}, std::chrono::seconds(5), owner);
+    client::SigningBase base{.chain_id = "fake-1", .params = Params{}, .base_fee = Amount{1}};
+    base.owner = owner;
+    running.client.send(key(1), LeaveBeacon{}, base);
+    REQUIRE(bodies.size() >= 2);
+    for (const TxBody& body : bodies) {
+        CHECK(body.owner == owner);
+        CHECK(body.sender == key(1).account());
+        CHECK(body.actor() == owner);
+    }
+    CHECK(running.node.next_nonce(key(1).account()) == 1);
+    CHECK(running.node.next_nonce(owner) == 0);
+}
+
 TEST_CASE("DTY-2: an answer that nobody owes, or owes no longer, is an error" * doctest::test_suite("full")) {
     Running running;
     const auto refused = [&] {

@@ -121,6 +121,7 @@ void FakeNode::make_block() {
         stored.receipt.code = receipt_code;
         stored.receipt.action = contracts::action_name(decoded->body.action);
         stored.receipt.sender = decoded->body.sender;
+        stored.receipt.owner = decoded->body.owner;
         stored.receipt.gas = 77;
         stored.receipt.is_charged = true;
         executed_.push_back(stored);

@@ -9,6 +9,7 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <node/rpc/methods.hpp>
+#include <node/rpc/render.hpp>
 #include <tests/unit/rpc/method_server.hpp>
 
 using namespace assay;
@@ -45,6 +46,15 @@ TEST_CASE("every documented method is there") {
         const std::string message = server.call(method, {{"no_such_parameter", 1}}).at("error").at("message");
         CHECK(message.find("no_such_parameter") != std::string::npos);
     }
+}
+
+TEST_CASE("OPR-2: a transaction shows its owner beside its sender") {
+    Tx tx{{"fake-1", key(1).account(), 3, Amount{4}, CompleteTask{}}, {}};
+    CHECK(rpc::render_tx_bytes(codec::encode(tx), false).at("owner").is_null());
+    tx.body.owner = key(2).account();
+    const Json got = rpc::render_tx_bytes(codec::encode(tx), false);
+    CHECK(got.at("owner") == crypto::to_address(key(2).account()));
+    CHECK(got.at("sender") == crypto::to_address(key(1).account()));
 }
 
 TEST_CASE("parameters of the wrong kind are refused") {
@@ -243,7 +253,7 @@ TEST_CASE("accounts and stakes never seen are zeros") {
     const std::string account = crypto::to_address(key(9).account());
     CHECK(
         server.result("account_get", {{"account", account}}) ==
-        Json{{"account", account}, {"balance", "0"}, {"nonce", 0}, {"next_nonce", 0}}
+        Json{{"account", account}, {"balance", "0"}, {"nonce", 0}, {"next_nonce", 0}, {"operator", nullptr}}
     );
     const Json none{
         {"free", "0"},
@@ -257,6 +267,7 @@ TEST_CASE("accounts and stakes never seen are zeros") {
         server.result("stake_get", {{"account", hex(key(9).account())}}) ==
         Json{
             {"account", account},
+            {"operator", nullptr},
             {"roles", {{"solver", none}, {"verifier", none}, {"whistleblower", none}, {"validator", none}}}}
     );
 }

@@ -457,7 +457,8 @@ TEST_CASE("each action shows its members") {
         ProposeParams{.changes = {{VotableParam::kJailBlocks, 9}}},
         ProposeUpgrade{.height = Height{7}, .protocol_version = 4},
         ProposeHalt{},
-        Vote{}};
+        Vote{},
+        NameOperator{.account = id<AccountId>(1)}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         REQUIRE(actions[i].index() == i);
@@ -472,6 +473,8 @@ TEST_CASE("each action shows its members") {
     CHECK(rpc::render(actions[0]) == Json{{"to", address(1)}, {"amount", "5"}});
     CHECK(rpc::render(actions[1]) == Json{{"role", "solver"}, {"amount", "0"}});
     CHECK(rpc::render(actions[32]) == Json{{"changes", {{{"param", "jail_blocks"}, {"value", 9}}}}});
+    CHECK(rpc::render(actions[36]) == Json{{"account", address(1)}});
+    CHECK(rpc::render(NameOperator{}) == Json{{"account", nullptr}});
     CHECK(rpc::render(actions[33]) == Json{{"height", 7}, {"protocol_version", 4}});
 }
 

@@ -68,6 +68,18 @@ TEST_CASE("the signer signs every action that is encoded already and a few by na
     CHECK(sign(arguments).at("action") == "cancel_task");
 }
 
+TEST_CASE("OPR-2: the signer names the owner that the action is for") {
+    TransactionArguments arguments = transfer();
+    CHECK_FALSE(decode_tx(sign(arguments)).body.owner.has_value());
+    arguments.action = EncodedAction{codec::encode(contracts::Action(contracts::CompleteTask{}))};
+    arguments.owner = AccountId{{7}};
+    const contracts::Tx tx = decode_tx(sign(arguments));
+    CHECK(tx.body.owner == AccountId{{7}});
+    CHECK(
+        codec::encode(tx) == codec::encode(contracts::sign_tx(tx.body, crypto::SecretKey::from_bytes(kSecret).value()))
+    );
+}
+
 TEST_CASE("the signer refuses what it should not sign and says why") {
     TransactionArguments arguments = transfer();
     arguments.fee_max = Amount{1};

@@ -76,6 +76,7 @@ void write_every_slot(Overlay& state, spec::Words& words) {
     set_lane(state, Lane{1, 2});
     set_proposal(state, make(ProposalId{}), make(Proposal{}));
     set_plans(state, {make(Plan{})});
+    set_operator(state, make(AccountId{}), make(AccountId{}));
     push_waiting(state, Queue::kSolver, Waiting{id, Height{4}});
     for (int i = 0; i < 2; ++i) {
         enter_agenda(state, make(Due{}), Height{5});

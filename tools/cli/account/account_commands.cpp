@@ -48,6 +48,7 @@ int run_show(const Session& session, const AccountArguments& a) {
     facts.add("account", to_text(answer.at("account")));
     facts.add("balance", amount_text(answer.at("balance")));
     facts.add("transactions", to_text(answer.at("nonce")));
+    facts.add("operator", answer.at("operator").is_null() ? "none" : to_text(answer.at("operator")));
     session.print(answer, facts.text());
     return kExitOk;
 }

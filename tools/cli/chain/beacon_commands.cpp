@@ -42,7 +42,8 @@ int run_join(const Session& session, const Signing& signing) {
     const crypto::SecretKey key = unlock(session, signing);
     client::RpcClient rpc = session.rpc();
     client::ProvenChain chain = proven_chain(session, signing, rpc);
-    const contracts::JoinBeacon action{roles::commit_next(key, chain.chain_id(), chain.beacon())};
+    const AccountId self = actor_of(session, signing, key);
+    const contracts::JoinBeacon action{roles::commit_next(self, key, chain.chain_id(), chain.beacon())};
     const auto result = send(session, signing, key, action);
     session.print(
         {{"hash", to_hex(result.hash.view())}, {"height", result.height.value}, {"action", "join_beacon"}},
@@ -59,10 +60,12 @@ int run_contribute(const Session& session, const Signing& signing, bool wants_se
     client::RpcClient rpc = session.rpc();
     client::ProvenChain chain = proven_chain(session, signing, rpc);
     const contracts::Params params = chain.params();
+    const AccountId self = actor_of(session, signing, key);
     std::vector<std::string> sent;
     for (;;) {
         const contracts::Beacon beacon = chain.beacon();
         const roles::ContributorView view{
+            .self = self,
             .key = key,
             .chain_id = chain.chain_id(),
             .beacon = beacon,

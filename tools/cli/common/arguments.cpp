@@ -129,6 +129,9 @@ std::shared_ptr<Signing> add_signing_options(CLI::App& command) {
     auto signing = std::make_shared<Signing>();
     command.add_option("--from", signing->from, "The key that signs; needed when there are several");
     command.add_option(
+        "--owner", signing->owner, "Act for this account, which has named the key's account as its operator"
+    );
+    command.add_option(
         "--password-file", signing->password_file,
         "File whose first line is the key's password; default: $ASSAY_PASSWORD, or asked for"
     );
@@ -161,6 +164,10 @@ crypto::SecretKey unlock(const Session& session, const Signing& signing) {
     );
 }
 
+AccountId actor_of(const Session& session, const Signing& signing, const crypto::SecretKey& key) {
+    return signing.owner.empty() ? key.account() : decode_account(session, signing.owner);
+}
+
 client::ProvenChain proven_chain(const Session& session, const Signing& signing, client::RpcClient& rpc) {
     client::Expected expected{.chain_id = {}, .genesis = {}, .trust = said_trust(session, *signing.trusting)};
     if (!session.chain_id.empty()) {
@@ -180,7 +187,7 @@ client::SignedTx unsettled_or_new(
     const crypto::SecretKey& key, const contracts::Action& action, const client::SigningBase& base
 ) {
     outbox.forget_old(key.account(), base.nonce);
-    if (auto tx = outbox.find(key.account(), action)) {
+    if (auto tx = outbox.find(key.account(), base.owner, action)) {
         if (!signing.again) {
             session.progress(
                 "transaction " + to_hex(tx->hash.view()) + " does the same: following it; --again signs another"
@@ -203,7 +210,10 @@ client::TxResult send(
     session.progress(std::string("submitting ") + contracts::action_name(action) + " and waiting for its block ...");
     client::ProvenChain chain = proven_chain(session, signing, rpc);
     const Outbox outbox(session.home);
-    const client::SigningBase base = chain.base(key.account());
+    client::SigningBase base = chain.base(key.account());
+    if (!signing.owner.empty()) {
+        base.owner = decode_account(session, signing.owner);
+    }
     const client::SignedTx tx = unsettled_or_new(session, signing, outbox, rpc, key, action, base);
     if (tx.nonce >= base.nonce) {
         rpc.submit(tx);

@@ -52,10 +52,11 @@ std::shared_ptr<Trusting> add_trust_options(CLI::App& command, std::int64_t max_
 /// Returns what the options say, completed by what the home has pinned. Throws usage() and AnchorError.
 Trust trust_of(const Session& session, const Trusting& trusting);
 
-/// Options for signing: the key with --from and --password-file, the maximum fee with --fee-max, and the options of
-/// Trusting.
+/// Options for signing: the key with --from and --password-file, the account that it acts for with --owner, the maximum
+/// fee with --fee-max, and the options of Trusting.
 struct Signing {
     std::string from;
+    std::string owner;  ///< OPR-2: the account to act for; empty: the key's own
     std::string password_file;
     std::string fee_max = "0.1 ASY";
     bool again = false;  ///< sign even if the same action may have been executed already
@@ -64,6 +65,8 @@ struct Signing {
 std::shared_ptr<Signing> add_signing_options(CLI::App& command);
 /// Decrypts the key and returns it. Throws Failure.
 crypto::SecretKey unlock(const Session& session, const Signing& signing);
+/// Returns the account that the key acts for: what --owner says, or its own.
+AccountId actor_of(const Session& session, const Signing& signing, const crypto::SecretKey& key);
 
 /// Returns the chain that the home has pinned, as proven by the node.
 client::ProvenChain proven_chain(const Session& session, const Signing& signing, client::RpcClient& rpc);

@@ -14,6 +14,7 @@ namespace assay::cli {
 void add_keys_commands(CLI::App& app, Session& session);
 void add_account_commands(CLI::App& app, Session& session);
 void add_stake_commands(CLI::App& app, Session& session);
+void add_operator_commands(CLI::App& app, Session& session);
 void add_task_commands(CLI::App& app, Session& session);
 void add_task_directory_commands(CLI::App& group, Session& session);  ///< subcommands of `task`
 void add_task_init_command(CLI::App& group, Session& session);        ///< likewise

@@ -50,9 +50,12 @@ std::vector<client::SignedTx> Outbox::list() const {
     return out;
 }
 
-std::optional<client::SignedTx> Outbox::find(const AccountId& sender, const contracts::Action& action) const {
+std::optional<client::SignedTx> Outbox::find(
+    const AccountId& sender, const std::optional<AccountId>& owner, const contracts::Action& action
+) const {
     for (client::SignedTx& tx : list()) {
-        if (tx.sender == sender && codec::encode(decoded(tx).body.action) == codec::encode(action)) {
+        const contracts::TxBody body = decoded(tx).body;
+        if (tx.sender == sender && body.owner == owner && codec::encode(body.action) == codec::encode(action)) {
             return std::move(tx);
         }
     }

@@ -17,8 +17,10 @@ class Outbox {
   public:
     explicit Outbox(const std::filesystem::path& home) : directory_(home / "unsettled") {}
 
-    /// Returns the unsettled transaction with this sender and action, if there is one.
-    std::optional<client::SignedTx> find(const AccountId& sender, const contracts::Action& action) const;
+    /// Returns the unsettled transaction with this sender, owner and action, if there is one.
+    std::optional<client::SignedTx> find(
+        const AccountId& sender, const std::optional<AccountId>& owner, const contracts::Action& action
+    ) const;
     void keep(const client::SignedTx& tx) const;
     void settle(const client::SignedTx& tx) const;
     /// Forgets the sender's transactions whose nonce is below `nonce` (so it is used) and that are more than an hour

@@ -202,7 +202,8 @@ Checks check_stakes(const Facts& facts) {
         if (stake.staked.grains == 0) {
             continue;  // the account does not have this role
         }
-        const std::string text = stake.name + " has " + assay::to_text(stake.staked) + " at stake as " + stake.role;
+        const std::string text = stake.name + " has " + assay::to_text(stake.staked) + " at stake as " + stake.role +
+                                 (stake.operator_account.empty() ? "" : ", its operator is " + stake.operator_account);
         if (stake.staked < stake.least) {
             out.push_back(
                 {"stakes", Level::kWarning,

@@ -76,6 +76,7 @@ struct StakeFacts {
     std::string role;
     Amount staked;  ///< free and locked
     Amount least;
+    std::string operator_account{};  ///< OPR-1: its address; empty: the account's own key does its duties
 };
 
 struct ProgramFacts {

@@ -200,7 +200,8 @@ std::vector<doctor::StakeFacts> look_at_stakes(const Session& session) {
                  .name = name,
                  .role = role,
                  .staked = Amount{free + locked},
-                 .least = contracts::least_bond(params, role_argument(role))}
+                 .least = contracts::least_bond(params, role_argument(role)),
+                 .operator_account = answer.at("operator").is_string() ? answer.at("operator").get<std::string>() : ""}
             );
         }
     }

@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 #include <client/http/http.hpp>
 #include <contracts/state/members.hpp>
+#include <contracts/state/state.hpp>
 #include <core/crypto/address.hpp>
 #include <tools/cli/common/session.hpp>
 #include <tools/cli/common/table.hpp>
@@ -25,8 +27,20 @@ std::string loss_text(const artifacts::ClaimedLoss& claim) {
     return text;
 }
 
+/// Which member of the task has signed so: itself, or the solver by its operator, on the node's word. nullopt: none.
+std::optional<AccountId> member_behind(client::RpcClient& rpc, const contracts::Task& task, const AccountId& signer) {
+    if (contracts::is_member(task, signer)) {
+        return signer;
+    }
+    const auto named = task.solver ? rpc.slot(contracts::keys::operator_of(*task.solver)) : std::nullopt;
+    const bool is_operator = named && *named == Bytes(signer.data.begin(), signer.data.end());
+    return is_operator ? task.solver : std::nullopt;
+}
+
 /// What the server at `location` says of the task, or why that is of no use.
-Result<artifacts::ClaimedLosses, std::string> ask(const std::string& location, const contracts::Task& task) {
+Result<artifacts::ClaimedLosses, std::string> ask(
+    client::RpcClient& rpc, const std::string& location, const contracts::Task& task
+) {
     http::HttpLimits limits;
     limits.body_max = artifacts::kMaxLossesBytes;
     try {
@@ -39,9 +53,12 @@ Result<artifacts::ClaimedLosses, std::string> ask(const std::string& location, c
             return Unexpected{"the answer of " + location + " cannot be read: " + read.error().message};
         }
         std::optional<artifacts::ClaimedLosses> losses = *std::move(read);
-        if (!losses || losses->task != task.id || !contracts::is_member(task, losses->account)) {
+        const auto member =
+            losses && losses->task == task.id ? member_behind(rpc, task, losses->account) : std::nullopt;
+        if (!member) {
             return Unexpected{location + " answered with losses that no solver of the task has signed"};
         }
+        losses->account = *member;
         return *std::move(losses);
     } catch (const http::NetError& error) {
         return Unexpected{location + " cannot be reached: " + error.what()};
@@ -71,7 +88,7 @@ std::map<std::uint32_t, LossOf> fetch_losses(client::RpcClient& rpc, const contr
         if (server.empty() || !asked.insert(server).second) {
             continue;
         }
-        const auto losses = ask(server, *task);
+        const auto losses = ask(rpc, server, *task);
         if (!losses) {
             why += (why.empty() ? "" : "; ") + losses.error();
             continue;

@@ -58,7 +58,8 @@ export async function render({args, query, signal}) {
     content: [
       h("h1", null, "Account"),
       section("Balance", facts([["Address", whole(a.account)], ["Balance", h("strong", null, asy(a.balance))],
-        ["Transactions", count(a.nonce)], ["Next nonce", count(a.next_nonce)]]),
+        ["Transactions", count(a.nonce)], ["Next nonce", count(a.next_nonce)],
+        ["Operator", a.operator ? account(a.operator) : "none: its own key does its duties"]]),
       note("Check it yourself: ", h("code", null, "assay query proof --account ", String(a.account)))),
       section("Stakes by role", stakes(stake.roles)),
       payments_section(payments),

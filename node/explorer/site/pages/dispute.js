@@ -24,7 +24,7 @@ async function bodies_of(moves, signal) {
   const wanted = moves.filter((move) => !kTexts.has(move.tx));
   const found = await batch(wanted.map((move) => ["tx_get", {hash: move.tx}]), signal);
   wanted.forEach((move, i) => {
-    if (found[i]) kTexts.set(move.tx, {body: found[i].body, sender: found[i].sender, raw: found[i].raw});
+    if (found[i]) kTexts.set(move.tx, {body: found[i].body, sender: found[i].owner ?? found[i].sender, raw: found[i].raw});
   });
   return moves.map((move) => kTexts.get(move.tx) ?? null);
 }

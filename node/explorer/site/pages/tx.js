@@ -26,6 +26,7 @@ export async function render({args, signal}) {
         ["Block", t.height ? [block(t.height), ` at place ${t.index}`] : "it waits in the mempool"],
         ["Action", t.action],
         ["Sender", account(t.sender)],
+        ...(t.owner ? [["For its owner", account(t.owner)]] : []),
         ["Nonce", count(t.nonce)],
         ["Fee", t.fee === "0" ? "none: it answers a duty" : asy(t.fee)],
         ["Gas", count(t.gas)],
