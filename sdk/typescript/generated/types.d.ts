@@ -22,7 +22,7 @@ export type Event = EventSubmitted | EventSolverDrawn | EventAccepted | EventRes
 export type ListedEvent = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed | EventValidatorPenalized;
 export type EventName = "submitted" | "solver_drawn" | "accepted" | "reseated" | "demanded" | "cut" | "checkpoint_posted" | "completed" | "diverged" | "scored" | "state_changed" | "tainted" | "round_closed" | "lottery_drawn" | "verifier_drawn" | "watcher_drawn" | "verdict_committed" | "verdict_published" | "verdict_disclosed" | "committee_drawn" | "committee_ended" | "attested" | "profiler_drawn" | "profile_committed" | "profile_published" | "profiling_ended" | "dispute_opened" | "verdict_challenged" | "profile_challenged" | "accused" | "dispute_moved" | "dispute_ended" | "member_convicted" | "paid" | "slashed" | "validator_penalized";
 /** The fields of a transaction's action; `action` says which it is. */
-export type ActionBody = BodyTransfer | BodyBond | BodyUnbond | BodySubmitTask | BodyAcceptTask | BodyPostCheckpoint | BodyCompleteTask | BodyCancelTask | BodyCommitVerdict | BodyPublishVerdict | BodyOpenDispute | BodyRevealMove | BodySelectMove | BodyProveMove | BodyAttestAvailability | BodyDeclareDivergence | BodyDiscloseVerdict | BodyChallengeVerdict | BodyRegisterValidator | BodyUnjail | BodyRegisterTerms | BodyCommitProfile | BodyPublishProfile | BodyChallengeProfile | BodyJoinBeacon | BodyContribute | BodyLeaveBeacon | BodyDeclineTask | BodyAccuse | BodyReportEquivocation | BodyReseat | BodyDemand | BodyProposeParams | BodyProposeUpgrade | BodyProposeHalt | BodyVote;
+export type ActionBody = BodyTransfer | BodyBond | BodyUnbond | BodySubmitTask | BodyAcceptTask | BodyPostCheckpoint | BodyCompleteTask | BodyCancelTask | BodyCommitVerdict | BodyPublishVerdict | BodyOpenDispute | BodyRevealMove | BodySelectMove | BodyProveMove | BodyAttestAvailability | BodyDeclareDivergence | BodyDiscloseVerdict | BodyChallengeVerdict | BodyRegisterValidator | BodyUnjail | BodyRegisterTerms | BodyCommitProfile | BodyPublishProfile | BodyChallengeProfile | BodyJoinBeacon | BodyContribute | BodyLeaveBeacon | BodyDeclineTask | BodyAccuse | BodyReportEquivocation | BodyReseat | BodyDemand | BodyProposeParams | BodyProposeUpgrade | BodyProposeHalt | BodyVote | BodyNameOperator;
 
 export interface NodeStatus {
   chain_id: string;
@@ -174,6 +174,8 @@ export interface BlockTxsItem {
   /** empty where the bytes do not decode */
   action: string;
   sender: Account | null;
+  /** for whom the sender acted, as its operator */
+  owner: Account | null;
   /** 0, or the number of the error */
   code: number;
   error: string | null;
@@ -205,7 +207,10 @@ export interface TxSummary {
   index: number | null;
   /** what it does; null where the bytes do not decode */
   action: string | null;
+  /** who signed and pays the fee */
   sender: Account | null;
+  /** for whom the sender acts, as its operator; null: for itself */
+  owner: Account | null;
   /** of an answer to a duty: the height at which the duty is due */
   nonce: number | null;
   /** 0 of an answer to a duty */
@@ -227,7 +232,10 @@ export interface Tx {
   index: number | null;
   /** what it does; null where the bytes do not decode */
   action: string | null;
+  /** who signed and pays the fee */
   sender: Account | null;
+  /** for whom the sender acts, as its operator; null: for itself */
+  owner: Account | null;
   /** of an answer to a duty: the height at which the duty is due */
   nonce: number | null;
   /** 0 of an answer to a duty */
@@ -253,7 +261,10 @@ export interface PendingTx {
   index: number | null;
   /** what it does; null where the bytes do not decode */
   action: string | null;
+  /** who signed and pays the fee */
   sender: Account | null;
+  /** for whom the sender acts, as its operator; null: for itself */
+  owner: Account | null;
   /** of an answer to a duty: the height at which the duty is due */
   nonce: number | null;
   /** 0 of an answer to a duty */
@@ -1733,6 +1744,12 @@ export interface BodyVote {
   in_favour: boolean;
 }
 
+/** What `name_operator` asks for. */
+export interface BodyNameOperator {
+  /** null: nobody any more */
+  account: Account | null;
+}
+
 export interface ChainWaitAnswer {
   height: Height;
 }
@@ -1800,6 +1817,8 @@ export interface AccountGetAnswer {
   nonce: number;
   /** counting those that wait */
   next_nonce: number;
+  /** who may do duties for it; null if it has named nobody */
+  operator: Account | null;
 }
 
 export interface AccountHistoryAnswer {
@@ -1818,6 +1837,8 @@ export interface AccountPaymentsAnswer {
 
 export interface StakeGetAnswer {
   account: Account;
+  /** who may do duties with these stakes; null if nobody is named */
+  operator: Account | null;
   roles: StakeGetAnswerRoles;
 }
 
@@ -1911,7 +1932,7 @@ export interface Methods {
   "tx_get": { params: { hash: Hash; }; result: Tx | PendingTx; };
   /** Balance and nonce of an account. Zeros for an account that was never seen. */
   "account_get": { params: { account: Account | Hash; }; result: AccountGetAnswer; };
-  /** The transactions that an account sent. Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions. */
+  /** The transactions that an account sent, and those that its operators sent for it. Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions. */
   "account_history": { params: { account: Account | Hash; limit?: number; cursor?: Cursor; }; result: AccountHistoryAnswer; item: TxSummary; };
   /** What an account received. From escrows, bonds and the treasury, and by transfers. */
   "account_payments": { params: { account: Account | Hash; order?: "oldest" | "newest"; limit?: number; cursor?: Cursor; }; result: AccountPaymentsAnswer; item: Payment; };
@@ -1973,7 +1994,7 @@ export interface Calls {
   tx_get(params: Methods["tx_get"]["params"], options?: CallOptions): Promise<Methods["tx_get"]["result"]>;
   /** Balance and nonce of an account. Zeros for an account that was never seen. */
   account_get(params: Methods["account_get"]["params"], options?: CallOptions): Promise<Methods["account_get"]["result"]>;
-  /** The transactions that an account sent. Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions. */
+  /** The transactions that an account sent, and those that its operators sent for it. Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions. */
   account_history(params: Methods["account_history"]["params"], options?: CallOptions): Promise<Methods["account_history"]["result"]>;
   /** What an account received. From escrows, bonds and the treasury, and by transfers. */
   account_payments(params: Methods["account_payments"]["params"], options?: CallOptions): Promise<Methods["account_payments"]["result"]>;

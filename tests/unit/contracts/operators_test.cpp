@@ -79,7 +79,9 @@ TEST_CASE("OPR-2: the action is the owner's, fee and nonce are the operator's") 
     const std::uint64_t operators = chain.balance(chain.stranger);
     const std::uint64_t nonce = get_account(chain.view, chain.verifier.id).nonce;
     const std::uint64_t signed_before = get_account(chain.view, chain.stranger.id).nonce;
-    CHECK(run_for(chain, chain.stranger, chain.verifier, RegisterTerms{Role::kVerifier, {.memory = 3}, 0}) == TxError{});
+    CHECK(
+        run_for(chain, chain.stranger, chain.verifier, RegisterTerms{Role::kVerifier, {.memory = 3}, 0}) == TxError{}
+    );
     CHECK(get_terms(chain.view, Role::kVerifier, chain.verifier.id).terms.memory == 3);
     CHECK(get_terms(chain.view, Role::kVerifier, chain.stranger.id).terms.memory == 0);
     CHECK(chain.balance(chain.verifier) == owners);

@@ -119,8 +119,8 @@ class Methods:
         return cast("types.AccountGetAnswer", self.call("account_get", {"account": account}))
 
     def account_history(self, account: Union[types.Account, types.Hash], *, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.AccountHistoryAnswer:
-        """The transactions that an account sent. Those that were charged or answered a duty (TX-8), oldest
-        first. A page ends after 1 MiB of transactions.
+        """The transactions that an account sent, and those that its operators sent for it. Those that were
+        charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions.
         """
         return cast("types.AccountHistoryAnswer", self.call("account_history", {"account": account, "limit": limit, "cursor": cursor}))
 
@@ -301,8 +301,8 @@ class AsyncMethods:
         return cast("types.AccountGetAnswer", await self.call("account_get", {"account": account}))
 
     async def account_history(self, account: Union[types.Account, types.Hash], *, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.AccountHistoryAnswer:
-        """The transactions that an account sent. Those that were charged or answered a duty (TX-8), oldest
-        first. A page ends after 1 MiB of transactions.
+        """The transactions that an account sent, and those that its operators sent for it. Those that were
+        charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions.
         """
         return cast("types.AccountHistoryAnswer", await self.call("account_history", {"account": account, "limit": limit, "cursor": cursor}))
 

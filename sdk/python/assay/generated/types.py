@@ -153,6 +153,8 @@ class BlockTxsItem(TypedDict):
     # empty where the bytes do not decode
     action: str
     sender: Optional[Account]
+    # for whom the sender acted, as its operator
+    owner: Optional[Account]
     # 0, or the number of the error
     code: int
     error: Optional[str]
@@ -209,7 +211,10 @@ class TxSummary(TypedDict):
     index: Optional[int]
     # what it does; null where the bytes do not decode
     action: Optional[str]
+    # who signed and pays the fee
     sender: Optional[Account]
+    # for whom the sender acts, as its operator; null: for itself
+    owner: Optional[Account]
     # of an answer to a duty: the height at which the duty is due
     nonce: Optional[int]
     # 0 of an answer to a duty
@@ -443,6 +448,12 @@ class BodyOpenDispute(TypedDict):
     role: str
 
 
+class BodyNameOperator(TypedDict):
+    """What `name_operator` asks for."""
+    # null: nobody any more
+    account: Optional[Account]
+
+
 class BodyLeaveBeacon(TypedDict):
     """What `leave_beacon` asks for."""
 
@@ -584,7 +595,7 @@ class BodyAcceptTask(TypedDict):
 
 
 # The fields of a transaction's action; `action` says which it is.
-ActionBody = Union[BodyTransfer, BodyBond, BodyUnbond, BodySubmitTask, BodyAcceptTask, BodyPostCheckpoint, BodyCompleteTask, BodyCancelTask, BodyCommitVerdict, BodyPublishVerdict, BodyOpenDispute, BodyRevealMove, BodySelectMove, BodyProveMove, BodyAttestAvailability, BodyDeclareDivergence, BodyDiscloseVerdict, BodyChallengeVerdict, BodyRegisterValidator, BodyUnjail, BodyRegisterTerms, BodyCommitProfile, BodyPublishProfile, BodyChallengeProfile, BodyJoinBeacon, BodyContribute, BodyLeaveBeacon, BodyDeclineTask, BodyAccuse, BodyReportEquivocation, BodyReseat, BodyDemand, BodyProposeParams, BodyProposeUpgrade, BodyProposeHalt, BodyVote]
+ActionBody = Union[BodyTransfer, BodyBond, BodyUnbond, BodySubmitTask, BodyAcceptTask, BodyPostCheckpoint, BodyCompleteTask, BodyCancelTask, BodyCommitVerdict, BodyPublishVerdict, BodyOpenDispute, BodyRevealMove, BodySelectMove, BodyProveMove, BodyAttestAvailability, BodyDeclareDivergence, BodyDiscloseVerdict, BodyChallengeVerdict, BodyRegisterValidator, BodyUnjail, BodyRegisterTerms, BodyCommitProfile, BodyPublishProfile, BodyChallengeProfile, BodyJoinBeacon, BodyContribute, BodyLeaveBeacon, BodyDeclineTask, BodyAccuse, BodyReportEquivocation, BodyReseat, BodyDemand, BodyProposeParams, BodyProposeUpgrade, BodyProposeHalt, BodyVote, BodyNameOperator]
 
 
 class Tx(TypedDict):
@@ -596,7 +607,10 @@ class Tx(TypedDict):
     index: Optional[int]
     # what it does; null where the bytes do not decode
     action: Optional[str]
+    # who signed and pays the fee
     sender: Optional[Account]
+    # for whom the sender acts, as its operator; null: for itself
+    owner: Optional[Account]
     # of an answer to a duty: the height at which the duty is due
     nonce: Optional[int]
     # 0 of an answer to a duty
@@ -622,7 +636,10 @@ class PendingTx(TypedDict):
     index: Optional[int]
     # what it does; null where the bytes do not decode
     action: Optional[str]
+    # who signed and pays the fee
     sender: Optional[Account]
+    # for whom the sender acts, as its operator; null: for itself
+    owner: Optional[Account]
     # of an answer to a duty: the height at which the duty is due
     nonce: Optional[int]
     # 0 of an answer to a duty
@@ -1759,6 +1776,8 @@ class AccountGetAnswer(TypedDict):
     nonce: int
     # counting those that wait
     next_nonce: int
+    # who may do duties for it; null if it has named nobody
+    operator: Optional[Account]
 
 
 class AccountHistoryAnswer(TypedDict):
@@ -1784,6 +1803,8 @@ class StakeGetAnswerRoles(TypedDict):
 
 class StakeGetAnswer(TypedDict):
     account: Account
+    # who may do duties with these stakes; null if nobody is named
+    operator: Optional[Account]
     roles: StakeGetAnswerRoles
 
 
@@ -1887,6 +1908,7 @@ __all__ = [
     "BodyDiscloseVerdict",
     "BodyJoinBeacon",
     "BodyLeaveBeacon",
+    "BodyNameOperator",
     "BodyOpenDispute",
     "BodyPostCheckpoint",
     "BodyProposeHalt",
