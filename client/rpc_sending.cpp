@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <client/kept_sending.hpp>
 #include <client/rpc_client.hpp>
 
 #include <algorithm>
@@ -214,6 +215,17 @@ TxResult RpcClient::send(
         body.fee.grains *= 2;
         return sign_with(key, body);
     });
+}
+
+SignedTx send_kept(
+    RpcClient& rpc, const crypto::SecretKey& key, const contracts::Action& action, const SigningBase& base,
+    Amount fee_max, const std::function<void(const SignedTx&)>& keep
+) {
+    const std::lock_guard lock(nonce_mutex());
+    SignedTx tx = rpc.sign(key, action, base, fee_max);
+    keep(tx);
+    rpc.submit(tx);
+    return tx;
 }
 
 TxResult RpcClient::answer(

@@ -90,3 +90,21 @@ function(assay_test name)
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
   endif()
 endfunction()
+
+# assay_site(VARIABLE HEADER ... NAMESPACE ... FILES target=path ... [DEPENDS ...]): sets VARIABLE to a C++ file with the
+# files of a site, each as what a request for `target` gets. HEADER declares its site_files() in NAMESPACE.
+function(assay_site variable)
+  cmake_parse_arguments(ARG "" "HEADER;NAMESPACE" "FILES;DEPENDS" ${ARGN})
+  list(JOIN ARG_FILES "\n" text)
+  set(list_file ${CMAKE_CURRENT_BINARY_DIR}/site_files.txt)
+  file(CONFIGURE OUTPUT ${list_file} CONTENT "${text}\n" @ONLY)
+  set(embedded ${CMAKE_CURRENT_BINARY_DIR}/site_files.cpp)
+  add_custom_command(OUTPUT ${embedded} BYPRODUCTS ${embedded}.json VERBATIM
+    COMMAND ${CMAKE_COMMAND} -D OUTPUT=${embedded} -D LIST=${list_file} -D HEADER=${ARG_HEADER} -D NAMESPACE=${ARG_NAMESPACE}
+      -P ${CMAKE_SOURCE_DIR}/cmake/embed_site.cmake
+    DEPENDS ${CMAKE_SOURCE_DIR}/cmake/embed_site.cmake ${list_file} ${ARG_DEPENDS}
+    COMMENT "Embedding the site of ${ARG_NAMESPACE}")
+  # A change of the site compiles nothing else.
+  set_source_files_properties(${embedded} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set(${variable} ${embedded} PARENT_SCOPE)
+endfunction()

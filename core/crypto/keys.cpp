@@ -8,13 +8,25 @@
 #include <secp256k1_extrakeys.h>
 #include <secp256k1_schnorrsig.h>
 
+#include <core/crypto/curve_context.hpp>
 #include <core/crypto/random.hpp>
 
 namespace assay::crypto {
 namespace {
 
-/// Blinded once with fresh randomness against side channels; const use of a context is safe from any thread.
-const secp256k1_context* context() {
+struct Keypair {
+    secp256k1_keypair pair{};
+    explicit Keypair(const std::array<std::uint8_t, 32>& secret) {
+        ASSERT(secp256k1_keypair_create(curve_context(), &pair, secret.data()) == 1);
+    }
+    ~Keypair() { wipe(pair.data); }
+    Keypair(const Keypair&) = delete;
+    Keypair& operator=(const Keypair&) = delete;
+};
+
+}  // namespace
+
+const secp256k1_context* curve_context() {
     static const secp256k1_context* const kContext = [] {
         secp256k1_context* made = secp256k1_context_create(SECP256K1_CONTEXT_SIGN | SECP256K1_CONTEXT_VERIFY);
         std::array<std::uint8_t, 32> seed{};
@@ -26,20 +38,8 @@ const secp256k1_context* context() {
     return kContext;
 }
 
-struct Keypair {
-    secp256k1_keypair pair{};
-    explicit Keypair(const std::array<std::uint8_t, 32>& secret) {
-        ASSERT(secp256k1_keypair_create(context(), &pair, secret.data()) == 1);
-    }
-    ~Keypair() { wipe(pair.data); }
-    Keypair(const Keypair&) = delete;
-    Keypair& operator=(const Keypair&) = delete;
-};
-
-}  // namespace
-
 Result<SecretKey, KeyError> SecretKey::from_bytes(ByteView bytes32) noexcept {
-    if (bytes32.size() != 32 || secp256k1_ec_seckey_verify(context(), bytes32.data()) != 1) {
+    if (bytes32.size() != 32 || secp256k1_ec_seckey_verify(curve_context(), bytes32.data()) != 1) {
         return Unexpected{KeyError::kSecretOutOfRange};
     }
     SecretKey key;
@@ -51,7 +51,7 @@ SecretKey SecretKey::generate() {
     SecretKey key;
     do {
         fill_random(key.secret_);
-    } while (secp256k1_ec_seckey_verify(context(), key.secret_.data()) != 1);
+    } while (secp256k1_ec_seckey_verify(curve_context(), key.secret_.data()) != 1);
     return key;
 }
 
@@ -60,9 +60,9 @@ SecretKey::~SecretKey() { wipe(secret_); }
 AccountId SecretKey::account() const noexcept {
     const Keypair keypair(secret_);
     secp256k1_xonly_pubkey point{};
-    ASSERT(secp256k1_keypair_xonly_pub(context(), &point, nullptr, &keypair.pair) == 1);
+    ASSERT(secp256k1_keypair_xonly_pub(curve_context(), &point, nullptr, &keypair.pair) == 1);
     AccountId out;
-    ASSERT(secp256k1_xonly_pubkey_serialize(context(), out.data.data(), &point) == 1);
+    ASSERT(secp256k1_xonly_pubkey_serialize(curve_context(), out.data.data(), &point) == 1);
     return out;
 }
 
@@ -74,7 +74,7 @@ Signature SecretKey::sign(ByteView message, const std::array<std::uint8_t, 32>& 
     Signature out;
     ASSERT(
         secp256k1_schnorrsig_sign_custom(
-            context(), out.data.data(), message.data(), message.size(), &keypair.pair, &extra
+            curve_context(), out.data.data(), message.data(), message.size(), &keypair.pair, &extra
         ) == 1
     );
     return out;
@@ -82,7 +82,7 @@ Signature SecretKey::sign(ByteView message, const std::array<std::uint8_t, 32>& 
 
 std::optional<PublicKey> PublicKey::of(const AccountId& account) noexcept {
     secp256k1_xonly_pubkey point{};
-    if (secp256k1_xonly_pubkey_parse(context(), &point, account.data.data()) != 1) {
+    if (secp256k1_xonly_pubkey_parse(curve_context(), &point, account.data.data()) != 1) {
         return std::nullopt;
     }
     PublicKey key;
@@ -93,7 +93,9 @@ std::optional<PublicKey> PublicKey::of(const AccountId& account) noexcept {
 
 bool PublicKey::verifies(ByteView message, const Signature& signature) const noexcept {
     const auto point = std::bit_cast<secp256k1_xonly_pubkey>(point_);
-    return secp256k1_schnorrsig_verify(context(), signature.data.data(), message.data(), message.size(), &point) == 1;
+    return secp256k1_schnorrsig_verify(
+               curve_context(), signature.data.data(), message.data(), message.size(), &point
+           ) == 1;
 }
 
 bool verify_signature(const AccountId& signer, ByteView message, const Signature& signature) noexcept {

@@ -69,6 +69,8 @@ def check_files(machine, component):
     names = [f"/usr/bin/{program}", f"/usr/share/bash-completion/completions/{program}", f"/usr/share/zsh/vendor-completions/_{program}",
              f"/usr/share/fish/vendor_completions.d/{program}.fish", f"/usr/share/man/man1/{program}.1.gz",
              f"/usr/share/doc/assay-{component}/copyright", f"/usr/share/doc/assay-{component}/changelog.Debian.gz"]
+    if component == "worker":
+        names += ["/usr/share/applications/assay-worker.desktop", "/usr/share/icons/hicolor/scalable/apps/assay-worker.svg"]
     if component in ("cli", "worker"):
         names.append(f"/usr/lib/assay-{component}/assay-parser")
     if component in UNITS:

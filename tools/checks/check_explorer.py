@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when the explorer's site is not what the documents and the rules for it ask for.
+"""Fails when the explorer's site, or that of the worker's page, is not what the documents and the rules for it ask for.
 
     check_explorer.py [ROOT] [--write]
 
@@ -13,6 +13,7 @@ import re
 import sys
 
 SITE = "node/explorer/site"
+SITES = [SITE, "verifier/ui/site"]
 FORBIDDEN = {
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|srcdoc|setHTML":
         "parses markup: text of strangers would become elements",
@@ -71,7 +72,7 @@ def check_file(path, text):
 
 def check(root):
     complaints = []
-    for file in sorted((root / SITE).rglob("*")):
+    for file in sorted(file for site in SITES for file in (root / site).rglob("*")):
         if file.suffix in (".js", ".html", ".css", ".svg"):
             complaints += check_file(file.relative_to(root).as_posix(), file.read_text(encoding="utf-8"))
     made = root / SITE / "liability.json"

@@ -13,9 +13,6 @@ namespace assay::demo {
 /// reads the story on a terminal, and the options do not forbid it.
 bool wants_browser(const DemoOptions& options, bool is_terminal);
 
-/// Has the desktop open `url` with xdg-open, which goes on after this process. Returns false if there is no xdg-open.
-bool open_in_browser(const std::string& url);
-
 /// Opens the explorer where that is wanted. Returns the line of the story that says where it is.
 std::string announce_explorer(const DemoOptions& options, const std::string& url);
 

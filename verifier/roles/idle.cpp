@@ -156,6 +156,8 @@ const char* to_string(Idle reason) noexcept {
             return "none_fits";
         case Idle::kNotDrawn:
             return "not_drawn";
+        case Idle::kClosed:
+            return "closed";
     }
     return "";
 }
@@ -258,6 +260,9 @@ Idleness decide_idle(const contracts::Params& params, const IdleView& view) {
     }
     if (out.tasks != 0) {
         return out;
+    }
+    if (view.is_closed) {
+        return because(Idle::kClosed);
     }
     const Amount least = bond_of(params, view.role, Amount{});
     if (view.free_stake < least && !view.bonds_itself) {

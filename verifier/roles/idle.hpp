@@ -30,6 +30,7 @@ enum class Idle : std::uint8_t {
     kNoTask = 9,        ///< no task is open to the role
     kNoneFits = 10,     ///< tasks are open, and each has a Misfit
     kNotDrawn = 11,     ///< a task is open that this worker can be drawn for
+    kClosed = 13,       ///< looked for after kInWork: the owner's limits admit no new work now
 };
 const char* to_string(Idle reason) noexcept;
 
@@ -74,6 +75,7 @@ struct IdleView {
     bool may_act = true;  ///< OPR-5
     std::uint32_t accepted_tasks = 0;
     std::uint32_t tasks_max = 0;  ///< 0: no limit
+    bool is_closed = false;       ///< the owner's limits admit no new work now
     bool bonds_itself = false;    ///< a whistleblower that bonds and withdraws by itself
     // Of the account in the role.
     Amount free_stake;

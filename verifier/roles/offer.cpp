@@ -6,7 +6,8 @@
 namespace assay::roles {
 namespace {
 
-constexpr std::uint64_t kHour = 3'600'000'000;  // microseconds
+constexpr std::uint64_t kHour = 3'600'000'000;    // microseconds
+constexpr std::uint64_t kPriced = 1'000'000'000;  // multiply-adds that a price is for
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
 template <class T>
@@ -42,6 +43,9 @@ std::uint64_t estimated_us(const OfferView& view) noexcept {
 Offer decide_offer(const OfferView& view) noexcept {
     if (view.memory_bytes > view.memory_bytes_max) {
         return Offer::kTooLarge;
+    }
+    if (view.reward.grains < or_most(checked_mul_div(view.work, view.least_price, kPriced))) {
+        return Offer::kTooLittle;
     }
     if (view.has_diverged) {
         return Offer::kDiverges;

@@ -22,6 +22,8 @@ struct OfferView {
     bool has_diverged = false;               ///< whether the trial diverged
     Amount cost_per_hour;                    ///< cost of the machine
     std::uint32_t least_profit_percent = 0;  ///< minimum profit in percent of the cost
+    std::uint64_t work = 0;                  ///< WRK-1: multiply-adds of all steps
+    std::uint64_t least_price = 0;           ///< least reward in grains for 10^9 of them; 0: any
 };
 
 enum class Offer : std::uint8_t {
@@ -29,7 +31,7 @@ enum class Offer : std::uint8_t {
     kTooLarge = 2,   ///< it needs more memory than is available
     kDiverges = 3,   ///< the first step produces non-finite values
     kTooLong = 4,    ///< it and the queued tasks would take more than two thirds of the training window
-    kTooLittle = 5,  ///< the reward does not cover the cost plus the minimum profit
+    kTooLittle = 5,  ///< the reward does not cover the cost plus the minimum profit, or the least price
 };
 const char* to_string(Offer offer) noexcept;
 

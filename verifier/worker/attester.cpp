@@ -33,7 +33,7 @@ std::set<std::uint32_t> checkpoints_of(const contracts::Task& task) {
 }  // namespace
 
 bool Attester::is_due(const contracts::Task& task) const {
-    const bool is_open = context_.journal.breaker().has_value();
+    const bool is_open = context_.journal.breaker().has_value() || context_.closed();
     return std::holds_alternative<roles::intent::Attest>(
         roles::decide_member({.task = task, .self = context_.chain.self(), .is_breaker_open = is_open})
     );

@@ -33,6 +33,7 @@
 #include <verifier/worker/offers.hpp>
 #include <verifier/worker/segment_check.hpp>
 #include <verifier/worker/store_options.hpp>
+#include <verifier/worker/ui_command.hpp>
 #include <verifier/worker/worker.hpp>
 
 namespace assay::worker {
@@ -64,6 +65,8 @@ struct Arguments {
     bool is_measuring = false;   ///< its links
     double link_seconds = 10.0;  ///< of bytes in each direction of each link
     std::string members_file = "members.toml";
+    bool is_ui = false;
+    UiArguments ui;
 };
 
 void add_engine(CLI::App& command, Arguments& args) {
@@ -352,7 +355,9 @@ int run(Arguments& args, const Flavour& flavour) {
     if (!args.member.empty()) {
         return run_member(args);
     }
-    set_listen(args.worker, args.listen);
+    if (!args.is_ui) {
+        set_listen(args.worker, args.listen);
+    }
     check_sandbox();
     args.worker.json_progress = args.progress == "json";
     args.worker.keep.checkpoints_s = static_cast<std::uint64_t>(args.keep_checkpoints_h * 3'600);
@@ -362,6 +367,9 @@ int run(Arguments& args, const Flavour& flavour) {
     action.sa_handler = on_signal;
     ::sigaction(SIGTERM, &action, nullptr);
     ::sigaction(SIGINT, &action, nullptr);
+    if (args.is_ui) {
+        return run_ui(args.ui, args.worker, flavour, stop_requested);
+    }
     if (!args.records.empty()) {
         return run_replay(args.records, args.worker, stop_requested);
     }
@@ -458,6 +466,16 @@ void add_tools(CLI::App& app, Arguments& args) {
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
     benchmark->callback([&args] { args.is_benchmark = true; });
+    auto* ui = add_ui(app, args.ui, args.worker);
+    add_node(*ui, args.worker.node);
+    sandbox::add_option(*ui);
+    log::add_options(*ui, args.log);
+    ui->callback([&args, ui] {
+        args.is_ui = true;
+        if (ui->count("--node") == 0) {
+            args.worker.node.url.clear();  // the page's setting
+        }
+    });
 }
 
 }  // namespace

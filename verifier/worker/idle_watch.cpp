@@ -136,6 +136,8 @@ std::string explain_idle(const roles::Idleness& idleness, const roles::IdleView&
                              ", and nothing of it is left to check"
                        : in_words(idleness.tasks, "task is open", "tasks are open") +
                              ", and this worker was not drawn for any of them so far";
+        case Idle::kClosed:
+            return "its owner's limits admit no new work now";
     }
     return "";
 }
@@ -200,6 +202,7 @@ roles::IdleView IdleWatch::view_of(const Role& role) {
     view.accepted_tasks = context_.journal.accepted_tasks();
     view.tasks_max = context_.options.tasks_max;
     view.bonds_itself = context_.options.mode == Mode::kWhistleblow && context_.options.join_grains != 0;
+    view.is_closed = context_.closed().has_value();
     view.free_stake = listing.free;
     view.is_unlisted = listing.is_unlisted;
     view.declined_until = listing.declined_until;

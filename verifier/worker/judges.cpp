@@ -297,6 +297,9 @@ class Whistleblower final : public Role {
     roles::Intent next(const contracts::Task& task) {
         const bool is_completed =
             task.state >= contracts::TaskState::kCompleted && task.state != contracts::TaskState::kProfiling;
+        if (context_.closed()) {
+            return roles::Wait::kNothingDue;  // nobody owes the replay of what it was not drawn for
+        }
         return is_completed ? roles::decide_whistleblower(view_of(task)) : roles::Wait::kNothingDue;
     }
 

@@ -82,6 +82,12 @@ std::uint64_t opened_bytes(const program::Program& program) {
     return most + (tiles + most_tiles) * 2 * sizeof(Hash256);
 }
 
+/// WRK-1: of the whole training.
+std::uint64_t work_of(const contracts::TaskSpec& spec) {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+    return checked_mul(spec.program.step_work, spec.steps).value_or(kMost);
+}
+
 std::uint64_t block_us(Chain& chain) {
     const std::uint64_t last = chain.height();
     const std::uint64_t first = last > kBlocksTimed ? last - kBlocksTimed : 1;
@@ -159,7 +165,9 @@ roles::OfferView OfferDesk::view_of(const contracts::Task& task, const TaskArtif
         .memory_bytes = memory_of(artifacts, options.engine),
         .memory_bytes_max = memory_max(options),
         .cost_per_hour = Amount{options.cost_per_hour_grains},
-        .least_profit_percent = options.least_profit_percent};
+        .least_profit_percent = options.least_profit_percent,
+        .work = work_of(task.spec),
+        .least_price = context_.intake != nullptr ? context_.intake->least_price() : 0};
 }
 
 /// Of the tasks in training, by the checkpoints that they still lack.

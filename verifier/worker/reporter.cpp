@@ -35,8 +35,15 @@ void Reporter::line(const std::string& text) {
 
 void Reporter::event(const nlohmann::ordered_json& event) {
     print(event);
+    tell(event);
+}
+
+void Reporter::tell(const nlohmann::ordered_json& event) const {
     if (observer_) {
         observer_(event);
+    }
+    if (always_) {
+        always_(event);
     }
 }
 
@@ -55,8 +62,12 @@ void Reporter::trouble(const std::string& text) {
         last_trouble_ = text;
     }
     log::warning(text);
+    const nlohmann::ordered_json event = {{"event", "trouble"}, {"reason", text}};
     if (json_) {
-        print({{"event", "trouble"}, {"reason", text}});
+        print(event);
+    }
+    if (always_) {
+        always_(event);
     }
 }
 
@@ -65,9 +76,7 @@ void Reporter::notice(const std::string& text, const nlohmann::ordered_json& eve
     if (json_) {
         print(event);
     }
-    if (observer_) {
-        observer_(event);
-    }
+    tell(event);
 }
 
 }  // namespace assay::worker

@@ -18,7 +18,10 @@ inline constexpr std::chrono::milliseconds kReportInterval{500};
 /// "event" member; docs/operations/worker.md lists the names and members. Thread-safe.
 class Reporter {
   public:
-    explicit Reporter(bool json) : json_(json) {}
+    /// Called with an event, on the thread that reports it.
+    using Observer = std::function<void(const nlohmann::ordered_json& event)>;
+    /// `always`, if there is one, is called with every event and with every trouble.
+    explicit Reporter(bool json, Observer always = {}) : json_(json), always_(std::move(always)) {}
     /// Prints `text` unchanged in both formats; used for the ready line.
     void line(const std::string& text);
     void event(const nlohmann::ordered_json& event);
@@ -28,14 +31,15 @@ class Reporter {
     /// Says something in the log, and prints `event` if the format is JSON.
     void notice(const std::string& text, const nlohmann::ordered_json& event);
 
-    /// Calls `observer` with every event, on the thread that reports it. To be set before there are others.
-    using Observer = std::function<void(const nlohmann::ordered_json& event)>;
+    /// Calls `observer` with every event too. To be set before there are others.
     void observe(Observer observer) { observer_ = std::move(observer); }
 
   private:
     void print(const nlohmann::ordered_json& event);
+    void tell(const nlohmann::ordered_json& event) const;
 
     bool json_;
+    const Observer always_;
     Observer observer_;
     std::mutex mutex_;
     std::string last_trouble_;

@@ -78,7 +78,7 @@ class Solver final : public Role {
                 return true;
             }
         }
-        return seating_.sign_one(offers_) || offers_.list_again();
+        return !context_.closed() && (seating_.sign_one(offers_) || offers_.list_again());
     }
 
     void forget(const contracts::TaskId& task) override {
@@ -123,6 +123,8 @@ class Solver final : public Role {
         }
         view.is_breaker_open = context_.journal.breaker().has_value();
         view.is_unusable = context_.unusable.contains(task.id) || offers_.has_declined(task.id);
+        const bool is_offer = task.state == contracts::TaskState::kDrawn;
+        view.is_unusable = view.is_unusable || (is_offer && context_.closed());
         view.is_stopped = stopped_.contains(task.id) || group_.is_stuck(task.id);
         view.accepted_tasks = context_.journal.accepted_tasks();
         view.tasks_max = context_.options.tasks_max;

@@ -28,6 +28,7 @@
 #include <verifier/worker/publisher.hpp>
 #include <verifier/worker/seat_desk.hpp>
 #include <verifier/worker/store_keeper.hpp>
+#include <verifier/worker/terms_keeper.hpp>
 #include <verifier/worker/told.hpp>
 #include <verifier/worker/worker_context.hpp>
 #include <verifier/worker/worker_metrics.hpp>
@@ -176,7 +177,7 @@ std::string note_failure(const WorkerContext& context, const client::RpcError& e
 /// Attends to what is urgent, also while something long is computed: disputes, and whatever only has to be sent.
 class Urgent {
   public:
-    Urgent(WorkerContext& context, Role& role) : context_(context), role_(role) {}
+    Urgent(WorkerContext& context, Role& role) : context_(context), role_(role), terms_(context) {}
 
     /// Whether something was sent.
     bool attend() {
@@ -188,7 +189,9 @@ class Urgent {
             );
             context_.metrics->set_breaker(context_.journal.breaker().has_value());
         }
-        return role_.prompt();
+        const bool busy = role_.prompt();
+        terms_.look();
+        return busy;
     }
     /// The same between the steps of a computation, now and then; what fails is tried again.
     void interlude() {
@@ -221,6 +224,7 @@ class Urgent {
 
     WorkerContext& context_;
     Role& role_;
+    TermsKeeper terms_;
     bool is_attending_ = false;
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
@@ -393,13 +397,14 @@ void serve_and_work(WorkerContext& context, const crypto::SecretKey& key, artifa
 }  // namespace
 
 int run_worker(
-    const WorkerOptions& options, const crypto::SecretKey& key, Behaviour& behaviour, const std::atomic<bool>& stop
+    const WorkerOptions& options, const crypto::SecretKey& key, Behaviour& behaviour, const std::atomic<bool>& stop,
+    const Supervision& supervision
 ) {
     check_device(options.engine);
     const HomeLock lock(options.home);
     const artifacts::ContentStore store(options.home / "store");
     Journal journal(options.home / kJournalName);
-    Reporter reporter(options.json_progress);
+    Reporter reporter(options.json_progress, supervision.observer);
     if (options.reset_breaker) {
         journal.reset_breaker();
     }
@@ -447,7 +452,8 @@ int run_worker(
         .statements = &statements,
         .metrics = metered.metrics(),
         .losses = &losses,
-        .publisher = publisher ? &*publisher : nullptr};
+        .publisher = publisher ? &*publisher : nullptr,
+        .intake = supervision.intake};
     if (await_node(context)) {
         serve_and_work(context, key, *server);
     }

@@ -12,6 +12,7 @@
 #include <verifier/roles/intent.hpp>
 #include <verifier/worker/chain.hpp>
 #include <verifier/worker/behaviour.hpp>
+#include <verifier/worker/intake.hpp>
 #include <verifier/worker/journal.hpp>
 #include <verifier/worker/task_artifacts.hpp>
 #include <verifier/worker/options.hpp>
@@ -55,6 +56,7 @@ struct WorkerContext {
     WorkerMetrics* metrics = nullptr;  ///< null unless somebody asked for metrics
     Losses* losses = nullptr;          ///< never null while a solver works
     Publisher* publisher = nullptr;    ///< null unless checkpoints are to be written to stores
+    const Intake* intake = nullptr;    ///< null: the owner has no limits but the options
 
     /// Starts fetching a task's artifacts in the background. Does nothing if they are loaded or known to be unusable.
     /// With `segment`, of the dataset only the rows of that segment are fetched (ART-19).
@@ -104,6 +106,8 @@ struct WorkerContext {
     contracts::Checkpoint start_of(const contracts::Task& task);
     /// Returns why a state of the task cannot be had: finally, if its parent's program has a state of other tensors.
     Unavailable explain(const contracts::Task& task, Unavailable why);
+    /// Returns why the owner admits no new work now; nullopt if it does.
+    std::optional<std::string> closed() const { return intake != nullptr ? intake->closed() : std::nullopt; }
     /// Called between the steps of a long computation: runs attend_urgent. Returns false if the computation should
     /// stop.
     bool interlude() const;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include <sys/wait.h>
@@ -231,6 +233,35 @@ TEST_CASE("TRM-1: stake show says what a verifier consents to, where that is som
     const Outcome own = assay(command);
     CHECK(own.out.find("as verifier it consents to\n  programs of at most 17179869184 bytes\n") != std::string::npos);
     CHECK(own.out.find("price") == std::string::npos);
+}
+
+TEST_CASE("a key of a backup phrase is restored from it, and from nothing else" * doctest::test_suite("full")) {
+    const Program assay;
+    const std::string password = "ASSAY_PASSWORD=secret";
+    const json made = json::parse(assay("keys new alice --phrase -o json", password).out);
+    const auto phrase = made.at("phrase").get<std::string>();
+    CHECK(std::count(phrase.begin(), phrase.end(), ' ') == 23);
+    CHECK(made.at("path") == "m/44'/4281177'/0'");
+    const auto file = assay.home.path() / "phrase";
+    const auto write = [&](const std::string& text) {
+        cli_test::write_text(file, text);
+        std::filesystem::permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    };
+    write(phrase + "\n");
+    const std::string restore = " --phrase-file " + file.string();
+    const json again = json::parse(assay("keys restore bob -o json" + restore, password).out);
+    CHECK(again.at("account") == made.at("account"));
+    CHECK_FALSE(again.contains("phrase"));
+    cli_test::write_text(assay.home.path() / "more", "TREZOR\n");
+    std::filesystem::permissions(assay.home.path() / "more", std::filesystem::perms::owner_read);
+    const std::string more = " --passphrase-file " + (assay.home.path() / "more").string();
+    CHECK(
+        json::parse(assay("keys restore carol -o json" + restore + more, password).out).at("account") !=
+        made.at("account")
+    );
+    write(phrase.substr(0, phrase.rfind(' ')));
+    CHECK(assay("keys restore dan" + restore, password).status == kExitUsage);
+    CHECK(assay("keys list").out.find("dan") == std::string::npos);
 }
 
 TEST_CASE("keys are made, shown, exported, taken in, re-sealed and deleted" * doctest::test_suite("full")) {

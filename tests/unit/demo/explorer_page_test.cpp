@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <tests/unit/cli/temporary.hpp>
+#include <core/system/browser.hpp>
 #include <tools/demo/explorer_page.hpp>
 
 namespace assay::demo {
@@ -58,12 +59,12 @@ TEST_CASE("the explorer is opened by xdg-open and its address is printed without
     const cli_test::TemporaryDirectory directory;
     const std::filesystem::path told = directory.path() / "told";
     const Variable path("PATH", directory.path().c_str());
-    CHECK_FALSE(open_in_browser("http://127.0.0.1:1/"));
+    CHECK_FALSE(system::open_in_browser("http://127.0.0.1:1/"));
     const std::filesystem::path program = directory.path() / "xdg-open";
     std::ofstream(program) << "#!/bin/sh\necho \"$1\" > '" << told.string() << ".part'; /bin/mv '" << told.string()
                            << ".part' '" << told.string() << "'\n";
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-    REQUIRE(open_in_browser("http://127.0.0.1:1/"));
+    REQUIRE(system::open_in_browser("http://127.0.0.1:1/"));
     for (int i = 0; i < 1'000 && !std::filesystem::exists(told); ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }

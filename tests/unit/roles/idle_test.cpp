@@ -56,6 +56,17 @@ Misfit misfit_of(const IdleView& view) {
     return idleness.misfits.begin()->first;
 }
 
+TEST_CASE("a worker whose owner admits nothing new says so, unless it has something in work") {
+    IdleView view = view_of(Role::kSolver, {task_in(TaskState::kOpen)});
+    view.is_closed = true;
+    CHECK(reason_of(view) == Idle::kClosed);
+    Task ours = task_in(TaskState::kTraining);
+    ours.solver = kIdler;
+    IdleView busy = view_of(Role::kSolver, {ours});
+    busy.is_closed = true;
+    CHECK(reason_of(busy) == Idle::kInWork);
+}
+
 TEST_CASE("a worker without a node, with one that is behind, or with an open breaker looks no further") {
     IdleView view = view_of(Role::kSolver, {task_in(TaskState::kOpen)});
     view.free_stake = {};

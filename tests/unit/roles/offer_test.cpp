@@ -45,6 +45,21 @@ TEST_CASE("a solver takes a task that it can do in two thirds of the time, with 
     CHECK(decide_offer(wild) == Offer::kDiverges);
 }
 
+TEST_CASE("a solver takes what pays its owner's least price for the work, before a step of it has run") {
+    OfferView priced = good();
+    priced.work = 3'000'000'000;
+    priced.least_price = 36;  // 108 grains for three times 10^9 multiply-adds
+    CHECK(decide_offer(priced) == Offer::kTake);
+    priced.least_price = 37;
+    CHECK(decide_offer(priced) == Offer::kTooLittle);
+    priced.step_us = 0;
+    priced.start_us = 0;
+    CHECK(decide_offer(priced) == Offer::kTooLittle);
+    priced.work = std::numeric_limits<std::uint64_t>::max();
+    priced.least_price = std::numeric_limits<std::uint64_t>::max();
+    CHECK(decide_offer(priced) == Offer::kTooLittle);
+}
+
 TEST_CASE("numbers that a submitter chose do not overflow into an acceptance") {
     OfferView endless = good();
     endless.steps = std::numeric_limits<std::uint64_t>::max();

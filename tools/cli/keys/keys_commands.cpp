@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/cli/common/commands.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -15,6 +17,7 @@
 #include <tools/cli/common/add_command.hpp>
 #include <tools/cli/common/arguments.hpp>
 #include <core/keys/key_directory.hpp>
+#include <core/keys/mnemonic.hpp>
 #include <core/keys/password.hpp>
 #include <tools/cli/common/table.hpp>
 
@@ -28,6 +31,9 @@ struct KeysArguments {
     std::string file;
     std::string password_file;
     std::string new_password_file;
+    std::string phrase_file;
+    std::string passphrase_file;
+    bool phrase = false;
     bool secret = false;
     bool yes = false;
 };
@@ -62,9 +68,66 @@ void refuse_taken(const crypto::KeyDirectory& keys, const std::string& name) {
     }
 }
 
+/// The secret text of a file, or of the terminal without echo; empty if there is no file and it is not asked for.
+crypto::SecretText secret_text(const std::string& file, const char* prompt, bool is_asked) {
+    if (file.empty() && !is_asked) {
+        return {};
+    }
+    // No environment: a phrase would stand in it for good.
+    return crypto::read_password({.file = file, .variable = "", .prompt = prompt, .twice = false});
+}
+
+/// Makes a key from a new phrase, which is printed once. On a terminal it is asked back before the key is kept.
+int run_new_phrase(const Session& session, const KeysArguments& a) {
+    const crypto::KeyDirectory keys(session.home);
+    const crypto::SecretText phrase = crypto::new_phrase();
+    const crypto::SecretText passphrase = secret_text(a.passphrase_file, "Passphrase", false);
+    const auto key = crypto::key_of_phrase(phrase.view(), passphrase.view());
+    if (!key) {
+        throw usage(crypto::describe(key.error()));
+    }
+    const bool is_asked_back = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+    if (is_asked_back) {
+        std::cout << "Write these words down; they are shown this once:\n\n" << phrase.view() << "\n" << std::endl;
+        const auto typed = crypto::normal_phrase(secret_text({}, "The words again", true).view());
+        if (!typed || typed->view() != phrase.view()) {
+            throw usage("these are other words, and no key was made: give the command again for a new phrase");
+        }
+    }
+    keys.add(a.name, crypto::seal_key(*key, new_password(a.password_file, "ASSAY_PASSWORD", a.name).view()));
+    if (is_asked_back) {
+        return print_key(session, a.name, key->account());
+    }
+    json answer = describe(a.name, key->account());
+    answer["phrase"] = phrase.view();
+    answer["path"] = crypto::kPhrasePath;
+    Facts facts;
+    for (const char* name : {"name", "account", "hex", "phrase", "path"}) {
+        facts.add(name, to_text(answer.at(name)));
+    }
+    session.print(answer, facts.text());
+    return kExitOk;
+}
+
+int run_restore(const Session& session, const KeysArguments& a) {
+    const crypto::KeyDirectory keys(session.home);
+    refuse_taken(keys, a.name);
+    const crypto::SecretText phrase = secret_text(a.phrase_file, "Backup phrase", true);
+    const crypto::SecretText passphrase = secret_text(a.passphrase_file, "Passphrase", false);
+    const auto key = crypto::key_of_phrase(phrase.view(), passphrase.view());
+    if (!key) {
+        throw usage(crypto::describe(key.error()));
+    }
+    keys.add(a.name, crypto::seal_key(*key, new_password(a.password_file, "ASSAY_PASSWORD", a.name).view()));
+    return print_key(session, a.name, key->account());
+}
+
 int run_new(const Session& session, const KeysArguments& a) {
     const crypto::KeyDirectory keys(session.home);
     refuse_taken(keys, a.name);
+    if (a.phrase) {
+        return run_new_phrase(session, a);
+    }
     const crypto::SecretKey key = crypto::SecretKey::generate();
     keys.add(a.name, crypto::seal_key(key, new_password(a.password_file, "ASSAY_PASSWORD", a.name).view()));
     return print_key(session, a.name, key.account());
@@ -164,13 +227,26 @@ void add_password_option(CLI::App& command, KeysArguments& a) {
     );
 }
 
+void add_phrase_options(CLI::App& command, KeysArguments& a) {
+    add_password_option(command, a);
+    command.add_option(
+        "--passphrase-file", a.passphrase_file,
+        "File whose first line is a passphrase, in ASCII, that goes with the phrase; default: none"
+    );
+}
+
 }  // namespace
 
 void add_keys_commands(CLI::App& app, Session& session) {
     CLI::App& group =
         *app.add_subcommand("keys", "Keys, sealed under passwords, in <home>/keys")->require_subcommand(1);
     auto a = std::make_shared<KeysArguments>();
-    add_password_option(*add_named(group, session, "new", "Make a key", a, run_new), *a);
+    CLI::App* fresh = add_named(group, session, "new", "Make a key", a, run_new);
+    fresh->add_flag("--phrase", a->phrase, "From a backup phrase of 24 words, which is shown once");
+    add_phrase_options(*fresh, *a);
+    CLI::App* restore = add_named(group, session, "restore", "Make the key of a backup phrase again", a, run_restore);
+    restore->add_option("--phrase-file", a->phrase_file, "File whose first line is the phrase; default: asked for");
+    add_phrase_options(*restore, *a);
     CLI::App* list = group.add_subcommand("list", "List names and accounts; needs no password");
     list->callback([&session] { session.command = [&session] { return run_list(session); }; });
     add_named(

@@ -1,5 +1,7 @@
-# Writes OUTPUT, a C++ file with the bytes of all files of the explorer's site: cmake -D OUTPUT=... -D LIST=... -P embed.cmake
+# Writes OUTPUT, a C++ file with the bytes of all files of a site:
+#   cmake -D OUTPUT=... -D LIST=... -D HEADER=node/explorer/site_files.hpp -D NAMESPACE=assay::explorer -P embed_site.cmake
 #
+# HEADER declares site_files() in NAMESPACE.
 # LIST has a line `target=path` for each file: the target of the requests that get it, and where it lies. A file /files.json is
 # added: the targets of all others, by which the page knows what this node can serve besides the page itself.
 file(STRINGS "${LIST}" lines)
@@ -38,20 +40,20 @@ file(READ "${OUTPUT}.json" hex HEX)
 file(SHA256 "${OUTPUT}.json" hash)
 append_file("/files.json" "${hash}" "${hex}")
 
-file(WRITE "${OUTPUT}" "// Written by node/explorer/embed.cmake.
-#include <node/explorer/site_files.hpp>
+file(WRITE "${OUTPUT}" "// Written by cmake/embed_site.cmake.
+#include <${HEADER}>
 
-namespace assay::explorer {
+namespace ${NAMESPACE} {
 
 namespace {
 
 ${arrays}
-constexpr SiteFile kFiles[] = {
+constexpr http::SiteFile kFiles[] = {
 ${rows}};
 
 }  // namespace
 
-std::span<const SiteFile> site_files() { return kFiles; }
+std::span<const http::SiteFile> site_files() { return kFiles; }
 
-}  // namespace assay::explorer
+}  // namespace ${NAMESPACE}
 ")
