@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <iostream>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -14,11 +15,12 @@ namespace assay::worker {
 /// Minimum interval between progress reports of a long computation.
 inline constexpr std::chrono::milliseconds kReportInterval{500};
 
-/// Prints a worker's events, one line each on standard output, as JSON objects or human-readable text. Each has an
+/// Prints a worker's events, one line each, as JSON objects or human-readable text. Each has an
 /// "event" member; docs/operations/worker.md lists the names and members. Thread-safe.
 class Reporter {
   public:
-    explicit Reporter(bool json) : json_(json) {}
+    /// Events are printed on `out`, which has to outlive it.
+    explicit Reporter(bool json, std::ostream& out = std::cout) : json_(json), out_(out) {}
     /// Prints `text` unchanged in both formats; used for the ready line.
     void line(const std::string& text);
     void event(const nlohmann::ordered_json& event);
@@ -36,6 +38,7 @@ class Reporter {
     void print(const nlohmann::ordered_json& event);
 
     bool json_;
+    std::ostream& out_;
     Observer observer_;
     std::mutex mutex_;
     std::string last_trouble_;
