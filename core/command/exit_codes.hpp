@@ -21,6 +21,7 @@ enum ExitCode : int {
     kExitMismatch = 10,
     kExitHalted = 11,
     kExitInvalidArtifact = 12,
+    kExitSkipped = 77,
 };
 
 /// Which programs end with a code. assay-adversary is like assay-worker.
@@ -57,6 +58,9 @@ inline constexpr std::array kExitMeanings{
         kExitHalted, "the validators have voted that this program does not go on: an upgrade or a halt", false, true,
         false},
     ExitMeaning{kExitInvalidArtifact, "an artifact is not what the chain says it is", true, false, false},
+    ExitMeaning{
+        kExitSkipped, "`assay demo` needs a server or a privilege that cannot be had on this machine", true, false,
+        false},
 };
 
 /// Whether `program`, by its name, may end with the code.

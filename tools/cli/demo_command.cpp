@@ -21,6 +21,7 @@ struct DemoArguments {
     std::string home;
     std::string tokenizer;
     std::string task;
+    std::string store;
     std::uint64_t steps = 0;
 };
 
@@ -51,6 +52,7 @@ demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
     if (!arguments.task.empty()) {
         options.task = arguments.task;
     }
+    options.store = demo::decode_store_kind(arguments.store);
     if (arguments.steps != 0) {
         options.steps = arguments.steps;
     }
@@ -59,6 +61,35 @@ demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
     options.text = arguments.text;
     options.json = json;
     return options;
+}
+
+void add_group_options(CLI::App& command, const std::shared_ptr<DemoArguments>& a) {
+    command.add_flag(
+        "--accounts", a->options.accounts,
+        "Each of the workers is an account of its own, and they train as a group: they compute each step together, or "
+        "with diloco, sparseloco and streaming train replicas in turn"
+    );
+    command.add_option(
+        "--join", a->options.joining, "With --accounts: the rank of an account that comes once the others train"
+    );
+    command.add_option(
+        "--leave", a->options.leaving, "With --accounts: the rank of an account that stops before they are done"
+    );
+}
+
+void add_store_options(CLI::App& command, const std::shared_ptr<DemoArguments>& a) {
+    command
+        .add_option(
+            "--store", a->store,
+            "One honest task whose artifacts and checkpoints lie in this store, and whose solver is switched off when "
+            "it has completed: directory (two of them), s3 or ipfs"
+        )
+        ->check(CLI::IsMember(demo::store_kind_names()));
+    command.add_flag(
+        "--chaos", a->options.chaos,
+        "The same with faults: a solver and verifiers that are killed, a store that goes away and comes back, and lost "
+        "disks"
+    );
 }
 
 void add_watching_options(CLI::App& command, const std::shared_ptr<DemoArguments>& a) {
@@ -105,17 +136,8 @@ void add_demo_command(CLI::App& app, Session& session) {
             "pp+1f1b4 has micro-batches; dgc, diloco, sparseloco and streaming train a replica on each machine"
         )
         ->capture_default_str();
-    command->add_flag(
-        "--accounts", a->options.accounts,
-        "Each of the workers is an account of its own, and they train as a group: they compute each step together, or "
-        "with diloco, sparseloco and streaming train replicas in turn"
-    );
-    command->add_option(
-        "--join", a->options.joining, "With --accounts: the rank of an account that comes once the others train"
-    );
-    command->add_option(
-        "--leave", a->options.leaving, "With --accounts: the rank of an account that stops before they are done"
-    );
+    add_group_options(*command, a);
+    add_store_options(*command, a);
     add_watching_options(*command, a);
     auto* model = command
                       ->add_option(
@@ -137,7 +159,13 @@ void add_demo_command(CLI::App& app, Session& session) {
         ->excludes(tokenizer);
     command->add_option("--home", a->home, "An empty directory to use and keep; default: a temporary one");
     command->callback([a, &session] {
-        session.command = [a, &session] { return demo::run_demo(demo_options_of(*a, session.json())); };
+        session.command = [a, &session] {
+            try {
+                return demo::run_demo(demo_options_of(*a, session.json()));
+            } catch (const demo::NotHere& missing) {
+                throw Failure(kExitSkipped, "not_here", missing.what());
+            }
+        };
     });
 }
 

@@ -4,12 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <stdexcept>
 #include <thread>
@@ -18,6 +15,7 @@
 #include <verifier/taskdir/task_directory.hpp>
 #include <tools/demo/baiter.hpp>
 #include <tools/demo/cast.hpp>
+#include <tools/demo/closing.hpp>
 #include <tools/demo/crew.hpp>
 #include <tools/demo/explorer_page.hpp>
 #include <tools/demo/group.hpp>
@@ -29,6 +27,7 @@
 #include <tools/demo/options.hpp>
 #include <tools/demo/own_command.hpp>
 #include <tools/demo/report.hpp>
+#include <tools/demo/store_cast.hpp>
 #include <tools/demo/story.hpp>
 #include <tools/demo/temporary_home.hpp>
 #include <tools/demo/workload.hpp>
@@ -89,10 +88,10 @@ class Demo {
     void hear_workers();
     void attack();
     bool is_over();
-    void keep_running();
     void check_patience() const;
     Crew::Roots replay_all();
     program::Program first_program();
+    json last_root();
     json finish();
 
     const DemoOptions& options_;
@@ -111,6 +110,7 @@ class Demo {
     std::optional<ReplayCells> replayers_;  ///< of the verifiers, where the solver is a cell that divides each step
     std::optional<GroupCast> group_;        ///< where several accounts train
     std::unique_ptr<Outsider> outsider_;    ///< nullptr where nobody attacks but parties to the task
+    std::optional<StoreCast> stores_{};     ///< where the solver publishes
 };
 
 contracts::Params Demo::params() const {
@@ -120,12 +120,18 @@ contracts::Params Demo::params() const {
         *span *= workload_.span_factor;
     }
     params.accept_blocks *= group_ ? GroupCast::kAcceptFactor : 1;  // partners start only when their lead is drawn
+    if (stores_) {
+        stores_->adjust(params);
+    }
     params.block_ms = kBlockIntervalMs * (fraud_ == Fraud::kBait ? kBaitsHaste : 1);
     return params;
 }
 
 void Demo::start() {
     narrator_.heading("Assay demo: a chain, its solvers, verifiers and a whistleblower, on this machine");
+    if (StoreCast::is_wanted(options_)) {
+        stores_.emplace(options_, own_directory(), home_, network_, narrator_);
+    }
     network_.add_actor("submitter", Amount{1'000 * kGrainsPerAsy});
     for (std::uint32_t rank = 0; rank < std::max(2U, group_ ? group_->members() : 0); ++rank) {
         network_.add_actor(GroupCast::name_of(rank), Amount{200 * kGrainsPerAsy});
@@ -169,7 +175,8 @@ contracts::TaskSpec Demo::pack(Fraud fraud, contracts::Mode mode) {
     const auto directory = home_ / "submitter" / ("task-" + to_string(fraud));
     std::filesystem::create_directories(directory);
     write_task(directory, workload_, options_, fraud, mode == contracts::Mode::kTolerance);
-    return taskdir::pack_task(directory, store_, artifact_server_->url());
+    contracts::TaskSpec spec = taskdir::pack_task(directory, store_, artifact_server_->url());
+    return stores_ ? stores_->relocate(std::move(spec), store_) : spec;
 }
 
 void Demo::submit(Fraud fraud, const std::string& solver) {
@@ -234,6 +241,9 @@ void Demo::check_patience() const {
 void Demo::hear_workers() {
     for (const WorkerEvent& heard : network_.take_events()) {
         hear(heard, acts_, narrator_);
+        if (stores_) {
+            stores_->hear(heard);
+        }
         if (group_) {
             group_->hear(heard);
         }
@@ -247,7 +257,11 @@ void Demo::hear_workers() {
     }
 }
 
+/// What outsiders do, and what happens to the demo's own workers.
 void Demo::attack() {
+    if (const auto task = stores_ ? network_.rpc().task(acts_.front().story->task()) : std::nullopt) {
+        stores_->act(*task);
+    }
     if (!outsider_ || is_terminal(acts_.back().state)) {
         return;
     }
@@ -285,11 +299,20 @@ program::Program Demo::first_program() {
     return program::decode_program(as_bytes(*bytes)).value();
 }
 
+/// The state root of the first task's last checkpoint; null if it has none.
+json Demo::last_root() {
+    const auto task = network_.rpc().task(acts_.front().story->task());
+    const auto last =
+        task->checkpoints == 0 ? std::nullopt : network_.rpc().checkpoint(task->id, task->checkpoints - 1);
+    return last ? json(to_hex(last->state_root.view())) : json();
+}
+
 json Demo::finish() {
     // Disputes that were running when another one convicted the task end with it; nothing is left to wait for.
     hear_workers();
     const double wall_s = std::chrono::duration<double>(Clock::now() - started_).count();
     json report = make_report(network_, acts_, outsider_.get(), before_, wall_s);
+    report["root"] = last_root();
     if (outsider_) {
         report[to_string(fraud_)] = outsider_->report();
     }
@@ -306,31 +329,11 @@ json Demo::finish() {
         report.update(group_->report(network_, *acts_.front().story, replay_all(), first_program()));
         report["parallel"] = options_.parallel;
     }
-    if (options_.report) {
-        std::ofstream out(*options_.report);
-        out << report.dump(2) << "\n";
-        if (!out) {
-            throw std::runtime_error("cannot write the report to " + options_.report->string());
-        }
+    if (stores_) {
+        stores_->complete(report, acts_.front());
     }
-    if (options_.json) {
-        std::cout << report.dump(2) << "\n";
-    }
+    hand_out(report, options_);
     return report;
-}
-
-void Demo::keep_running() {
-    narrator_.heading("still running; Ctrl-C stops everything");
-    narrator_.plain("  try:  assay --node " + network_.rpc_url() + " task list");
-    for (const Act& act : acts_) {
-        narrator_.plain(
-            "        assay --node " + network_.rpc_url() + " audit task " + to_hex(act.story->task().view())
-        );
-    }
-    while (!interrupted) {
-        network_.check_alive();
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    }
 }
 
 std::vector<std::string> Demo::with_options(std::vector<std::string> arguments) const {
@@ -369,6 +372,10 @@ void Demo::hire_all() {
                 own_directory(), home_ / "cell", options_.workers, options_.parallel, options_.seed
             );
             const auto more = crew_->solver_arguments();
+            solve.insert(solve.end(), more.begin(), more.end());
+        }
+        if (stores_) {
+            const auto more = stores_->solver_arguments();
             solve.insert(solve.end(), more.begin(), more.end());
         }
         hire("solver-1", Role::kSolver, stake, with_options(solve));
@@ -438,32 +445,20 @@ int Demo::run() {
         complaints.insert(complaints.end(), of_crew.begin(), of_crew.end());
         narrator_.plain(describe_crew(report));
     }
+    if (stores_) {
+        const auto of_stores = StoreCast::judge(report);
+        complaints.insert(complaints.end(), of_stores.begin(), of_stores.end());
+    }
     if (group_) {
         const auto of_group = group_->judge(report);
         complaints.insert(complaints.end(), of_group.begin(), of_group.end());
         narrator_.plain(describe_group(report));
     }
-    for (const std::string& complaint : complaints) {
-        std::cerr << "demo: not as it should be: " << complaint << "\n";
-    }
-    for (const std::string& reason : complaints.empty() ? std::set<std::string>{} : acts_.front().refusals) {
-        std::cerr << "demo: what a worker sent was refused: " << reason << "\n";
-    }
-    if (complaints.empty()) {
-        std::array<char, 200> text{};
-        std::snprintf(
-            text.data(), text.size(),
-            "everything ended as it should in %.1f s: history of the first task audited against a proof, supply "
-            "conserved",
-            report.at("wall_s").get<double>()
-        );
-        narrator_.heading(text.data());
-        narrator_.plain(how_to_look_again(options_, home_));
-    }
+    const int status = close_story(report, complaints, acts_.front().refusals, options_, home_, narrator_);
     if (options_.keep_running) {
-        keep_running();
+        run_on(network_, acts_, interrupted, narrator_);
     }
-    return complaints.empty() ? 0 : 1;
+    return status;
 }
 
 }  // namespace
@@ -478,6 +473,10 @@ int run_demo(const DemoOptions& options) {
     if (options.workers > 1) {
         chosen.fraud = Fraud::kNone;
     }
+    if (StoreCast::is_wanted(options)) {
+        chosen.fraud = Fraud::kNone;
+        chosen.steps = options.chaos ? options.steps.value_or(Chaos::kSteps) : options.steps;
+    }
     if (options.fraud == Fraud::kDoubleProposal) {
         chosen.validators = validators_of_double_proposal(options);
     }
@@ -489,6 +488,8 @@ int run_demo(const DemoOptions& options) {
             std::cerr << "demo: homes and logs are kept in " << home.path().string() << "\n";
         }
         return status;
+    } catch (const NotHere&) {
+        throw;
     } catch (...) {
         home.keep();
         std::cerr << "demo: homes and logs are kept in " << home.path().string() << "\n";

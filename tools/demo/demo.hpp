@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <tools/demo/store_kind.hpp>
 
 /// `assay demo`: runs a real assayd and real workers, honest and dishonest, as separate processes on loopback, from
 /// submission to settlement.
@@ -96,6 +99,8 @@ struct DemoOptions {
     /// Of a group that computes each step together: the ranks that come once it trains, and that go before it is done.
     std::optional<std::uint32_t> joining;
     std::optional<std::uint32_t> leaving;
+    std::optional<StoreKind> store;  ///< where the solver publishes; nullopt: nowhere, or with chaos in directories
+    bool chaos = false;              ///< workers are killed, a store goes away, disks are lost
     bool keep_running = false;
     bool open = true;                           ///< open the explorer in a browser where there is a display
     bool json = false;                          ///< print the report on stdout instead of telling the story
@@ -111,7 +116,14 @@ struct DemoOptions {
 /// one is dishonest.
 inline constexpr std::uint32_t kDoubledValidators = 4;
 
-/// Returns 0 if everything ended as it should, else 1; then the last lines say what went wrong.
+/// A server or a privilege that a demo needs cannot be had on this machine. The demo ends with kExitSkipped.
+class NotHere : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Returns 0 if everything ended as it should, else 1; then the last lines say what went wrong. Throws NotHere if a
+/// server that it needs cannot be had.
 int run_demo(const DemoOptions& options);
 
 }  // namespace assay::demo

@@ -68,12 +68,16 @@ void Network::add_actor(const std::string& name, Amount balance) {
 void Network::run_to_end(const std::vector<std::string>& command) {
     const auto log = home_ / "logs" / "assayd.log";
     system::Process process(command.at(1), command, log, [](const std::string&) {});
+    if (await_end(process) != 0) {
+        fail_with_log("assayd " + command.at(1) + " failed", log);
+    }
+}
+
+int Network::await_end(system::Process& process) {
     while (!process.exit_status()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    if (*process.exit_status() != 0) {
-        fail_with_log("assayd " + command.at(1) + " failed", log);
-    }
+    return *process.exit_status();
 }
 
 void Network::start_nodes(const contracts::Params& params, std::uint32_t block_interval_ms, std::uint32_t validators) {
@@ -186,10 +190,14 @@ void Network::pay_fees(const std::string& name, Amount sum) {
     }
 }
 
+void Network::write_key(const std::string& name) {
+    std::filesystem::create_directories(worker_home(name));
+    write_secret(worker_home(name) / "key.hex", key(name));
+}
+
 void Network::start_worker(const std::string& name, const std::vector<std::string>& arguments) {
     const auto own_home = worker_home(name);
-    std::filesystem::create_directories(own_home);
-    write_secret(own_home / "key.hex", key(name));
+    write_key(name);
     const auto own_node = urls_.find(name);
     const std::string url =
         own_node != urls_.end() ? own_node->second : nodes_.at(commands_.size() % nodes_.size()).url;
@@ -204,7 +212,13 @@ void Network::start_worker(const std::string& name, const std::vector<std::strin
                     : "")
         );
     }
-    std::vector<std::string> command{program.string()};
+    nodes_of_workers_[name] = url;
+    std::vector<std::string> command;
+    if (const auto variables = environments_.find(name); variables != environments_.end()) {
+        command.emplace_back("/usr/bin/env");
+        command.insert(command.end(), variables->second.begin(), variables->second.end());
+    }
+    command.push_back(program.string());
     command.insert(command.end(), arguments.begin(), arguments.end());
     for (const std::string& option :
          {std::string("--node"), url, std::string("--home"), own_home.string(), std::string("--key-hex-file"),
@@ -254,6 +268,35 @@ void Network::stop_worker(const std::string& name) {
 }
 
 void Network::restart_worker(const std::string& name) { launch(name); }
+
+bool Network::is_ready(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto found = ready_.find(name);
+    return found != ready_.end() && found->second;
+}
+
+nlohmann::json Network::lose_disk(const std::string& name, const std::string& part) {
+    kill_worker(name);
+    const auto home = worker_home(name);
+    std::filesystem::remove_all(part.empty() ? home : home / part);
+    write_key(name);  // which its owner has elsewhere
+    std::string printed;
+    {
+        system::Process process(
+            "recover",
+            {(bin_ / "assay-worker").string(), "recover", "--home", home.string(), "--key-hex-file",
+             (home / "key.hex").string(), "--node", nodes_of_workers_.at(name), "--allow-private-addresses",
+             "--log-level", "warning", "-o", "json"},
+            home_ / "logs" / (name + "-recover.log"), [&printed](const std::string& line) { printed += line + "\n"; }
+        );
+        await_end(process);
+    }
+    auto answer = nlohmann::json::parse(printed, nullptr, false);
+    if (!answer.is_object()) {
+        fail_with_log("the home of " + name + " was not recovered", home_ / "logs" / (name + "-recover.log"));
+    }
+    return answer;
+}
 
 void Network::signal_worker(const std::string& name, int signal) {
     const auto found =

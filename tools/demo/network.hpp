@@ -69,6 +69,10 @@ class Network {
     void pay_fees(const std::string& name, Amount sum);
     /// Makes a worker, when it is started later, use the node at `url` instead of one of this network.
     void use_node(const std::string& name, const std::string& url) { urls_[name] = url; }
+    /// Gives a worker, when it is started later, these variables of the environment besides ("NAME=value").
+    void set_environment(const std::string& name, std::vector<std::string> variables) {
+        environments_[name] = std::move(variables);
+    }
     /// Starts a worker for an actor; each worker uses the next node. `arguments` begin with the role's subcommand. With
     /// --dishonest among them the worker is an assay-adversary. Throws std::runtime_error if its program is missing.
     void start_worker(const std::string& name, const std::vector<std::string>& arguments);
@@ -76,6 +80,12 @@ class Network {
     /// Kills a worker with SIGKILL, like a crash; restart_worker starts it again.
     void kill_worker(const std::string& name);
     void restart_worker(const std::string& name);
+    /// Kills a worker, deletes its home, or this part of it, and has `assay-worker recover` make another one from the chain, the stores and
+    /// the key; restart_worker starts the worker in it. Returns what the command printed. Throws std::runtime_error if
+    /// that was no JSON.
+    nlohmann::json lose_disk(const std::string& name, const std::string& part = {});
+    /// Whether a worker has printed its ready line since it was last started.
+    bool is_ready(const std::string& name);
     /// Ends a worker and waits for it.
     void stop_worker(const std::string& name);
     std::filesystem::path worker_log(const std::string& name) const { return home_ / "logs" / (name + ".log"); }
@@ -104,6 +114,9 @@ class Network {
         std::unique_ptr<system::Process> process;
     };
     void run_to_end(const std::vector<std::string>& command);
+    /// Waits for a process. Returns its exit status.
+    static int await_end(system::Process& process);
+    void write_key(const std::string& name);
     void launch(Node& node);
     void signal_worker(const std::string& name, int signal);
     void await_node(std::size_t index);
@@ -123,6 +136,8 @@ class Network {
     std::vector<Node> nodes_;
     std::map<std::string, std::vector<std::string>> commands_;
     std::map<std::string, std::string> urls_;  ///< set by use_node()
+    std::map<std::string, std::string> nodes_of_workers_;
+    std::map<std::string, std::vector<std::string>> environments_;
     std::map<std::size_t, std::string> engines_;
     std::vector<std::unique_ptr<system::Process>> workers_;
 };

@@ -58,9 +58,26 @@ void check_group(const DemoOptions& options) {
     }
 }
 
+void check_store(const DemoOptions& options) {
+    const bool is_plain = options.workers == 1 && !options.accounts && !options.tolerance && !options.task &&
+                          options.fraud.value_or(Fraud::kNone) == Fraud::kNone;
+    if ((options.store || options.chaos) && !is_plain) {
+        throw std::runtime_error(
+            "--store and --chaos are for an honest task in exact mode that one machine trains: leave out --fraud, "
+            "--workers, --mode and --task"
+        );
+    }
+    if (options.chaos && options.store == StoreKind::kIpfs) {
+        throw std::runtime_error(
+            "--chaos needs a store that keeps what it has while it is away: give --store directory or s3"
+        );
+    }
+}
+
 }  // namespace
 
 void check_options(const DemoOptions& options) {
+    check_store(options);
     if (workload_of(options).needs_tokenizer && !options.tokenizer) {
         throw std::runtime_error(
             "the model " + options.model + " reads tokens: give --text FILE and --tokenizer tokenizer.json, or run " +

@@ -27,7 +27,8 @@ Intent decide_training(const SolverView& view) {
     if (view.task.checkpoints == checkpoints && has_final_state) {
         return intent::Complete{view.task.id};
     }
-    if (view.task.checkpoints < view.stored_checkpoints) {
+    const bool can_train = !view.is_stopped && view.stored_checkpoints < checkpoints;
+    if (view.task.checkpoints < view.stored_checkpoints && !(view.is_publishing && can_train)) {
         return intent::PostCheckpoint{view.task.id, view.task.checkpoints};
     }
     if (view.is_stopped) {

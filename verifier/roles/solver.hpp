@@ -18,7 +18,9 @@ struct SolverView {
     Amount free_stake;                     ///< in the solver role
     Amount solver_bond;                    ///< the bond that accepting locks
     bool is_breaker_open = false;
-    bool is_unusable = false;   ///< its program or data do not match their commitments
+    bool is_unusable = false;  ///< its program or data do not match their commitments
+    /// The next checkpoint to post is being written to stores, where it has to lie before it is posted.
+    bool is_publishing = false;
     bool is_stopped = false;    ///< training cannot continue: a checkpoint does not match the one posted
     bool is_turn_over = false;  ///< of a group: GRP-4, others than the owner may post the next checkpoint
     /// Of a group: a later segment of ours that can be trained before the checkpoint before it is posted.
@@ -28,7 +30,7 @@ struct SolverView {
 };
 
 /// Returns the next action for the task, of which `self` is the solver or in the group. Posts stored checkpoints before
-/// it trains on, and posts only stored ones.
+/// it trains on, and posts only stored ones. A sole solver trains on while a checkpoint is written to stores.
 Intent decide_solver(const SolverView& view);
 
 /// What a solver knows about its registration while nothing is due.

@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/roles/verifier.hpp>
 
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
+
 namespace assay::roles {
 namespace {
 
 using contracts::VerdictStatus;
+
+/// Which of a verdict's two secrets.
+enum class VerdictPartName : std::uint8_t { kDecoyRoot = 1, kSalt = 2 };
+
+struct VerdictSecretName {
+    std::string chain_id;
+    TaskId task;
+    std::uint32_t place = 0;
+    std::uint32_t offset = 0;
+    std::uint8_t part = 0;
+    static constexpr auto fields() {
+        return Fields<
+            &VerdictSecretName::chain_id, &VerdictSecretName::task, &VerdictSecretName::place,
+            &VerdictSecretName::offset, &VerdictSecretName::part>{};
+    }
+};
+
+/// What is done about an opening that is owed and not on the disk: a replay gives it again, if anything does.
+Intent decide_lost(const VerifierView& view) {
+    const bool is_replayed = view.replays.first || view.replays.unable;
+    return is_replayed ? Intent{Wait::kUnable} : Intent{intent::Replay{view.task.id, view.assignment.segment}};
+}
 
 Intent decide_verdict(const VerifierView& view) {
     const std::uint32_t segment = view.assignment.segment;
@@ -29,26 +54,38 @@ Intent decide_verdict(const VerifierView& view) {
 }
 
 Intent decide_disclosure(const VerifierView& view) {
+    if (!view.has_kept_verdict) {
+        return decide_lost(view);
+    }
     if (view.task.state != contracts::TaskState::kDisclosure && !view.is_challenged) {
         return Wait::kNothingDue;
-    }
-    if (!view.has_kept_verdict) {
-        return Wait::kUnable;
     }
     return intent::Disclose{view.task.id, view.assignment.segment};
 }
 
 Intent decide_publication(const VerifierView& view) {
+    if (!view.has_kept_verdict) {
+        return decide_lost(view);
+    }
     if (view.task.lottery.is_zero()) {
         return Wait::kOtherParty;  // somebody has to commit, or to contribute to the round that draws it (VER-10)
-    }
-    if (!view.has_kept_verdict) {
-        return Wait::kUnable;
     }
     return intent::Publish{view.task.id, view.assignment.segment};
 }
 
 }  // namespace
+
+VerdictSecrets verdict_secrets(
+    const crypto::SecretKey& key, const std::string& chain_id, const contracts::TaskId& task, std::uint32_t place,
+    const contracts::Assignment& assignment
+) {
+    static const crypto::TaggedHash kTag("assay/verdict-secrets");
+    const auto secret = [&](VerdictPartName part) {
+        const VerdictSecretName name{chain_id, task, place, assignment.offset, static_cast<std::uint8_t>(part)};
+        return kTag(ByteView(key.bytes()), codec::encode(name));
+    };
+    return {.decoy_root = secret(VerdictPartName::kDecoyRoot), .salt = secret(VerdictPartName::kSalt)};
+}
 
 bool is_opening_of(
     const contracts::Assignment& assignment, const contracts::TaskId& task, const contracts::VerdictOpening& kept

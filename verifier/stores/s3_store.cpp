@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <core/crypto/hash.hpp>
 #include <verifier/stores/kinds.hpp>
@@ -18,6 +22,7 @@ namespace {
 /// What one request of a multipart upload carries, unless there would be more parts than services take.
 constexpr std::uint64_t kPartBytes = 16U << 20U;
 constexpr std::uint64_t kPartsMax = 10'000;
+constexpr std::uint64_t kSenders = 4;  // of parts; each has one in memory
 constexpr int kAttempts = 3;
 constexpr std::chrono::milliseconds kPause{200};  // before the second attempt; the third waits for twice as long
 
@@ -81,7 +86,7 @@ class S3Store final : public Store {
             note(size_bytes);
             return;
         }
-        put_in_parts(in, file, path_of(object), size_bytes, note);
+        put_in_parts(file, path_of(object), size_bytes, note);
     }
 
     std::vector<StoredEntry> list() override {
@@ -192,42 +197,95 @@ class S3Store final : public Store {
         return out;
     }
 
-    /// An upload that is given up is ended, so that its parts do not stay and cost money.
+    /// One upload in parts.
+    struct Upload {
+        const std::filesystem::path& file;
+        const std::string& name;
+        std::string id;  ///< as the query has it
+        std::uint64_t size_bytes = 0;
+        std::uint64_t part_bytes = 0;
+        std::atomic<std::uint64_t> next = 0;  ///< part, from 0 on
+        std::mutex mutex{};
+        std::map<std::uint64_t, std::string> tags{};  ///< by part
+        std::exception_ptr failure{};                 ///< the first
+
+        std::uint64_t parts() const { return (size_bytes + part_bytes - 1) / part_bytes; }
+    };
+
+    /// Sends parts until there is none left, or one cannot be sent.
+    void send_parts(Upload& upload, const std::function<void(std::uint64_t)>& note) const {
+        try {
+            std::ifstream in(upload.file, std::ios::binary);
+            for (std::uint64_t part = upload.next++; part < upload.parts(); part = upload.next++) {
+                const std::uint64_t begin = part * upload.part_bytes;
+                in.seekg(static_cast<std::streamoff>(begin));
+                const Bytes bytes = next_part(in, upload.file, std::min(upload.part_bytes, upload.size_bytes - begin));
+                std::string query = "partNumber=" + std::to_string(part + 1);
+                query += "&" + upload.id;
+                std::string tag = tag_of(send("PUT", upload.name, query, bytes));
+                const std::lock_guard lock(upload.mutex);
+                upload.tags[part] = std::move(tag);
+                note(bytes.size());
+            }
+        } catch (...) {
+            upload.next = upload.parts();
+            const std::lock_guard lock(upload.mutex);
+            upload.failure = upload.failure ? upload.failure : std::current_exception();
+        }
+    }
+
+    std::string tag_of(const http::HttpResponse& answer) const {
+        const auto tag = std::find_if(answer.fields.begin(), answer.fields.end(), [](const auto& field) {
+            return field.first == "etag";
+        });
+        if (tag == answer.fields.end() || tag->second.find_first_of("<&") != std::string::npos) {
+            throw StoreRefused(RefusalKind::kRefused, location() + ": the service names no ETag of a part");
+        }
+        return tag->second;
+    }
+
+    void complete(const Upload& upload) const {
+        std::string parts = "<CompleteMultipartUpload>";
+        for (const auto& [part, tag] : upload.tags) {
+            parts += "<Part><PartNumber>" + std::to_string(part + 1) + "</PartNumber><ETag>" + tag + "</ETag></Part>";
+        }
+        const auto answer = send("POST", upload.name, upload.id, to_bytes(parts + "</CompleteMultipartUpload>"));
+        if (const auto error = decode_s3_error(answer.body)) {
+            throw StoreRefused(RefusalKind::kRefused, location() + ": the upload was not completed: " + *error);
+        }
+    }
+
+    /// Sends a few parts at the same time, each from memory. An upload that is given up is ended, so that its parts do
+    /// not stay and cost money.
     void put_in_parts(
-        std::ifstream& in, const std::filesystem::path& file, const std::string& name, std::uint64_t size_bytes,
+        const std::filesystem::path& file, const std::string& name, std::uint64_t size_bytes,
         const std::function<void(std::uint64_t)>& note
     ) const {
         const auto id = decode_s3_upload_id(send("POST", name, "uploads=", {}).body);
         if (!id) {
             throw StoreRefused(RefusalKind::kRefused, location() + ": the service begins no upload in parts");
         }
-        const std::string upload = "uploadId=" + escaped(*id);
+        Upload upload{
+            .file = file,
+            .name = name,
+            .id = "uploadId=" + escaped(*id),
+            .size_bytes = size_bytes,
+            .part_bytes = std::max(kPartBytes, size_bytes / kPartsMax + 1)};
+        {
+            std::vector<std::jthread> others;
+            while (others.size() + 1 < std::min(kSenders, upload.parts())) {
+                others.emplace_back([&] { send_parts(upload, note); });
+            }
+            send_parts(upload, note);
+        }
         try {
-            const std::uint64_t part_bytes = std::max(kPartBytes, size_bytes / kPartsMax + 1);
-            std::string parts = "<CompleteMultipartUpload>";
-            std::uint64_t number = 0;
-            for (std::uint64_t begin = 0; begin < size_bytes; begin += part_bytes) {
-                const Bytes part = next_part(in, file, std::min(part_bytes, size_bytes - begin));
-                const std::string which = std::to_string(++number);
-                std::string query = "partNumber=" + which;
-                query += "&" + upload;
-                const auto answer = send("PUT", name, query, part);
-                const auto tag = std::find_if(answer.fields.begin(), answer.fields.end(), [](const auto& field) {
-                    return field.first == "etag";
-                });
-                if (tag == answer.fields.end() || tag->second.find_first_of("<&") != std::string::npos) {
-                    throw StoreRefused(RefusalKind::kRefused, location() + ": the service names no ETag of a part");
-                }
-                parts += "<Part><PartNumber>" + which + "</PartNumber><ETag>" + tag->second + "</ETag></Part>";
-                note(part.size());
+            if (upload.failure) {
+                std::rethrow_exception(upload.failure);
             }
-            const auto answer = send("POST", name, upload, to_bytes(parts + "</CompleteMultipartUpload>"));
-            if (const auto error = decode_s3_error(answer.body)) {
-                throw StoreRefused(RefusalKind::kRefused, location() + ": the upload was not completed: " + *error);
-            }
+            complete(upload);
         } catch (...) {
             try {
-                send("DELETE", name, upload, {});
+                send("DELETE", name, upload.id, {});
             } catch (const std::exception&) {  // the first failure is the one to tell of
             }
             throw;

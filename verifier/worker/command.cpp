@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
@@ -20,17 +21,17 @@
 #include <client/rpc_client.hpp>
 #include <core/command/hidden_commands.hpp>
 #include <core/crypto/address.hpp>
-#include <core/keys/key_file.hpp>
-#include <core/keys/password.hpp>
 #include <core/system/log/log_options.hpp>
 #include <verifier/cell/lead.hpp>
 #include <verifier/cell/measure.hpp>
 #include <verifier/cell/member.hpp>
 #include <verifier/sandbox/option.hpp>
+#include <verifier/worker/account_options.hpp>
 #include <verifier/worker/benchmark.hpp>
 #include <verifier/worker/command_checks.hpp>
 #include <verifier/worker/failure.hpp>
 #include <verifier/worker/offers.hpp>
+#include <verifier/worker/recovery.hpp>
 #include <verifier/worker/segment_check.hpp>
 #include <verifier/worker/store_options.hpp>
 #include <verifier/worker/ui_command.hpp>
@@ -46,9 +47,7 @@ extern "C" void on_signal(int /*signal*/) { stop_requested = true; }
 
 struct Arguments {
     WorkerOptions worker;
-    std::string key_file;
-    std::string key_hex_file;
-    std::string password_file;
+    KeyFiles key;
     std::string listen = "127.0.0.1:0";
     std::string progress = "text";
     std::string records;
@@ -67,6 +66,8 @@ struct Arguments {
     std::string members_file = "members.toml";
     bool is_ui = false;
     UiArguments ui;
+    bool is_recovering = false;
+    std::uint64_t patience_s = 60;  ///< for each artifact that is recovered
 };
 
 void add_engine(CLI::App& command, Arguments& args) {
@@ -188,74 +189,19 @@ void add_keeping(CLI::App& command, Arguments& args) {
         ->capture_default_str();
 }
 
-void add_node(CLI::App& command, client::NodeAddress& node) {
-    command.add_option("--node", node.url, "URL of the node's RPC: http://, https:// or unix:///PATH of its socket")
-        ->capture_default_str();
-    command
-        .add_option("--node-token-file", node.token_file, "File with the node's token, if it has one (rpc.token_file)")
-        ->envname("ASSAY_RPC_TOKEN_FILE");
-    command
-        .add_option("--node-ca", node.authorities, "Certificates to trust for an https:// node; default: the system's")
-        ->envname("ASSAY_RPC_CA_FILE");
-}
-
-void add_owner(CLI::App& command, WorkerOptions& options) {
-    command
-        .add_option_function<std::string>(
-            "--owner", [&options](const std::string& text) { options.owner = crypto::decode_address(text).value(); },
-            "The account whose stake and duties these are, which has named the key's account as its operator; "
-            "default: the key's own"
-        )
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                return crypto::decode_address(text) ? std::string() : std::string("an address (assay1...) is needed");
-            },
-            "ADDRESS"
-        ));
-}
-
 void add_role(CLI::App& command, Arguments& args) {
     add_common(command, args);
     add_listen(command, args);
     add_engine(command, args);
     add_cell(command, args);
-    add_node(command, args.worker.node);
-    command.add_option("--chain-id", args.worker.pins.chain_id, "The chain's id; default: what --home has pinned");
-    command.add_option("--genesis-hash", args.worker.pins.genesis_hash, "The chain's genesis hash; default: likewise")
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                return fixed_from_hex<Hash256>(text) ? std::string() : std::string("64 hex digits are needed");
-            },
-            "HASH"
-        ));
+    add_account_options(command, args.worker, args.key);
     command
         .add_option(
             "--fee-max", args.worker.pins.fee_max_grains, "The most that one transaction may cost in fees, in grains"
         )
         ->capture_default_str();
-    auto* sealed = command.add_option("--key", args.key_file, "Keystore file of the account that signs");
-    command
-        .add_option("--key-hex-file", args.key_hex_file, "File with the secret key as 64 hex digits; only for devnets")
-        ->excludes(sealed);
-    command.add_option(
-        "--password-file", args.password_file,
-        "File whose first line is the password; default: $ASSAY_PASSWORD, or asked for"
-    );
-    add_owner(command, args.worker);
-    command.add_flag(
-        "--allow-private-addresses", args.worker.allow_private_addresses,
-        "Fetch from loopback and private networks too; only for devnets, since whoever submits a task "
-        "chooses the "
-        "address"
-    );
-    add_source_options(command, args.worker.artifact_sources);
-    add_publish_option(command, args.worker.publish);
-    command.add_option("--cache-max", args.worker.cache_bytes, "Disk space for artifacts of others, e.g. 64GiB")
-        ->transform(CLI::AsSizeValue(false))
-        ->default_str("64GiB");
-    command.add_option("--disk-reserve", args.worker.reserve_bytes, "Disk space kept free for disputes, e.g. 1GiB")
-        ->transform(CLI::AsSizeValue(false))
-        ->default_str("1GiB");
+    add_fetching_options(command, args.worker);
+    add_publish_options(command, args.worker);
     add_keeping(command, args);
     command.add_option("--seed", args.worker.seed, "Seed of a whistleblower's checking order")->capture_default_str();
     command.add_flag(
@@ -278,24 +224,6 @@ void add_prices(CLI::App& command, Arguments& args) {
         )
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
-}
-
-crypto::SecretKey read_key(const Arguments& args) {
-    if (!args.key_hex_file.empty()) {
-        return crypto::read_hex_key(args.key_hex_file);
-    }
-    if (args.key_file.empty()) {
-        throw UsageError(
-            "no key is given: --key takes a key file that `assay keys new` made, --key-hex-file a secret in hex"
-        );
-    }
-    const crypto::SecretText password = crypto::read_password(
-        {.file = args.password_file,
-         .variable = "ASSAY_PASSWORD",
-         .prompt = "Password for " + args.key_file,
-         .twice = false}
-    );
-    return crypto::read_sealed_key(args.key_file, password.view());
 }
 
 cell::Hosts hosts_of(const Arguments& args) {
@@ -369,6 +297,9 @@ int run(Arguments& args, const Flavour& flavour) {
     ::sigaction(SIGINT, &action, nullptr);
     if (args.is_ui) {
         return run_ui(args.ui, args.worker, flavour, stop_requested);
+    if (args.is_recovering) {
+        const std::chrono::seconds patience(args.patience_s);
+        return run_recovery(args.worker, read_key(args.key), patience, args.output == "json", stop_requested);
     }
     if (!args.records.empty()) {
         return run_replay(args.records, args.worker, stop_requested);
@@ -392,7 +323,7 @@ int run(Arguments& args, const Flavour& flavour) {
         );
     }
     const auto behaviour = flavour.behaviour(args.worker);
-    return run_worker(args.worker, read_key(args), *behaviour, stop_requested);
+    return run_worker(args.worker, read_key(args.key), *behaviour, stop_requested);
 }
 
 /// The subcommands of the three roles.
@@ -427,11 +358,29 @@ void add_roles(CLI::App& app, Arguments& args, const Flavour& flavour) {
     }
 }
 
-/// The subcommands that need neither an account nor a stake.
+void add_recovery(CLI::App& app, Arguments& args) {
+    auto* recover = app.add_subcommand(
+        "recover",
+        "After a disk was lost: have a home again from the chain, the stores and the key, send nothing, and end"
+    );
+    add_common(*recover, args);
+    add_account_options(*recover, args.worker, args.key);
+    add_fetching_options(*recover, args.worker);
+    recover->add_option("--patience", args.patience_s, "Seconds to wait for each artifact")
+        ->check(CLI::Range(1, 86'400))
+        ->capture_default_str();
+    recover->add_option("-o,--output", args.output, "How the result is printed")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    recover->callback([&args] { args.is_recovering = true; });
+}
+
+/// The subcommands that do not work in a role.
 void add_tools(CLI::App& app, Arguments& args) {
     auto* serve = app.add_subcommand("serve", "Serve the artifacts in --home and nothing else");
     add_common(*serve, args);
     add_listen(*serve, args);
+    add_recovery(app, args);
     auto* replay = app.add_subcommand("replay", "Execute one segment again: no account, no stake, no node");
     add_common(*replay, args);
     add_source_options(*replay, args.worker.artifact_sources);

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
 
 #include <core/base/assert.hpp>
-#include <core/crypto/random.hpp>
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/state/members.hpp>
@@ -123,14 +123,48 @@ class Verifier final : public Role {
             view.claimed = view.replays.first.value_or(Hash256{});
             view.replays.second.reset();
         }
-        const auto kept = context_.journal.verdict(verdict_place(task, assignment.segment));
-        view.has_kept_verdict = kept && roles::is_opening_of(assignment, task.id, *kept);
+        view.has_kept_verdict = has_opening(task, assignment);
         if (!view.has_kept_verdict && lacks_marks(task, assignment, view)) {
             view.replays = {};
         }
         view.is_challenged = is_challenged(task, assignment);
         view.is_breaker_open = context_.journal.breaker().has_value();
         return view;
+    }
+
+    /// Whether the opening of the assignment's commitment is on the disk. One that was lost is kept again as soon as a
+    /// replay gives it.
+    bool has_opening(const contracts::Task& task, const contracts::Assignment& assignment) {
+        const auto kept = context_.journal.verdict(verdict_place(task, assignment.segment));
+        if (kept && roles::is_opening_of(assignment, task.id, *kept)) {
+            return true;
+        }
+        const bool is_owed =
+            assignment.status == contracts::VerdictStatus::kCommitted || contracts::is_secret(assignment);
+        const auto opening = is_owed ? make_verdict(task, assignment) : std::nullopt;
+        if (!opening) {
+            return false;
+        }
+        const bool is_ours = roles::is_opening_of(assignment, task.id, *opening);
+        if (is_ours) {
+            keep(task, assignment.segment, *opening);
+        }
+        if (is_ours || lost_.insert({task.id, assignment.segment}).second) {
+            context_.reporter.event(
+                {{"event", is_ours ? "reopened" : "lost"},
+                 {"task", to_hex(task.id.view())},
+                 {"segment", assignment.segment}}
+            );
+        }
+        return is_ours;
+    }
+
+    void keep(const contracts::Task& task, std::uint32_t segment, const contracts::VerdictOpening& opening) {
+        const bool shows = opening.verdict.diverged_after.has_value();
+        context_.journal.keep_verdict(
+            verdict_place(task, segment), opening,
+            shows ? context_.judged.at({task.id, segment}).divergence : std::nullopt
+        );
     }
 
     /// Whether the segment was replayed for other marks than those of the assignment, before the task was cut.
@@ -171,33 +205,42 @@ class Verifier final : public Role {
         return *found;
     }
 
-    contracts::VerdictOpening make_verdict(const contracts::Task& task, std::uint32_t segment) {
+    /// The opening that our replay of the segment gives; nullopt before there is one, or if it lacks a mark.
+    std::optional<contracts::VerdictOpening> make_verdict(
+        const contracts::Task& task, const contracts::Assignment& assignment
+    ) {
+        const std::uint32_t segment = assignment.segment;
         const Journal::Place place{task.id, segment};
         contracts::VerdictOpening opening;
         const bool exact = contracts::is_exact(task, segment);
-        opening.verdict = exact ? contracts::Verdict{context_.journal.replays(place).first.value(), std::nullopt}
-                                : context_.judged.at(place).verdict;
+        const std::optional<Hash256> first = context_.journal.replays(place).first;
+        if (!first || (!exact && !context_.judged.contains(place))) {
+            return std::nullopt;
+        }
+        opening.verdict = exact ? contracts::Verdict{*first, std::nullopt} : context_.judged.at(place).verdict;
         const bool has_marks = exact ? opening.verdict.end_root == context_.chain.claimed_root(task, segment)
                                      : !opening.verdict.diverged_after;
-        const auto marks =
-            has_marks ? contracts::marks_of(task, assignment_of(task, segment)) : std::vector<std::uint32_t>{};
+        const auto marks = has_marks ? contracts::marks_of(task, assignment) : std::vector<std::uint32_t>{};
         for (const std::uint32_t mark : marks) {
-            opening.marks.push_back(context_.journal.probe_replays(place, mark).first.value());
+            const std::optional<Hash256> root = context_.journal.probe_replays(place, mark).first;
+            if (!root) {
+                return std::nullopt;
+            }
+            opening.marks.push_back(*root);
         }
-        crypto::fill_random(opening.decoy_root.data);
-        crypto::fill_random(opening.salt.data);
+        const roles::VerdictSecrets secrets = roles::verdict_secrets(
+            context_.chain.key(), context_.chain.chain_id(), task.id, verdict_place(task, segment).second, assignment
+        );
+        opening.decoy_root = secrets.decoy_root;
+        opening.salt = secrets.salt;
         return opening;
     }
 
     bool commit(const contracts::Task& task, std::uint32_t segment) {
-        const Journal::Place place{task.id, segment};
         auto opening = context_.journal.verdict(verdict_place(task, segment));
         if (!opening) {
-            opening = make_verdict(task, segment);
-            const bool shows = opening->verdict.diverged_after.has_value();
-            context_.journal.keep_verdict(
-                verdict_place(task, segment), *opening, shows ? context_.judged.at(place).divergence : std::nullopt
-            );
+            opening = make_verdict(task, assignment_of(task, segment)).value();
+            keep(task, segment, *opening);
         }
         const Hash256 commitment = contracts::verdict_commitment(task.id, segment, context_.chain.self(), *opening);
         return note(
@@ -247,6 +290,7 @@ class Verifier final : public Role {
     Profiler profiler_;
     ProfileWatch profiles_;
     Attester attester_;
+    std::set<Journal::Place> lost_;  ///< commitments that a replay did not give the opening of
 };
 
 /// Checks what solvers completed and verifiers accepted.

@@ -30,7 +30,7 @@ std::string to_human(const nlohmann::ordered_json& event) {
 
 void Reporter::line(const std::string& text) {
     const std::lock_guard lock(mutex_);
-    std::cout << text << std::endl;
+    out_ << text << std::endl;
 }
 
 void Reporter::event(const nlohmann::ordered_json& event) {

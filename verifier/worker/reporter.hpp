@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <iostream>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -14,14 +15,16 @@ namespace assay::worker {
 /// Minimum interval between progress reports of a long computation.
 inline constexpr std::chrono::milliseconds kReportInterval{500};
 
-/// Prints a worker's events, one line each on standard output, as JSON objects or human-readable text. Each has an
+/// Prints a worker's events, one line each, as JSON objects or human-readable text. Each has an
 /// "event" member; docs/operations/worker.md lists the names and members. Thread-safe.
 class Reporter {
   public:
     /// Called with an event, on the thread that reports it.
     using Observer = std::function<void(const nlohmann::ordered_json& event)>;
-    /// `always`, if there is one, is called with every event and with every trouble.
-    explicit Reporter(bool json, Observer always = {}) : json_(json), always_(std::move(always)) {}
+    /// `always`, if there is one, is called with every event and with every trouble. Events are printed on `out`, which
+    /// has to outlive this.
+    explicit Reporter(bool json, Observer always = {}, std::ostream& out = std::cout)
+        : json_(json), out_(out), always_(std::move(always)) {}
     /// Prints `text` unchanged in both formats; used for the ready line.
     void line(const std::string& text);
     void event(const nlohmann::ordered_json& event);
@@ -39,6 +42,7 @@ class Reporter {
     void tell(const nlohmann::ordered_json& event) const;
 
     bool json_;
+    std::ostream& out_;
     const Observer always_;
     Observer observer_;
     std::mutex mutex_;

@@ -18,12 +18,12 @@
 #include <verifier/roles/solver.hpp>
 #include <core/dispute/commitment.hpp>
 #include <core/dispute/player.hpp>
+#include <verifier/worker/checkpoint_poster.hpp>
 #include <verifier/worker/checkpoint_shelf.hpp>
 #include <verifier/worker/dispute_player.hpp>
 #include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/group_training.hpp>
 #include <verifier/worker/offers.hpp>
-#include <verifier/worker/publisher.hpp>
 #include <verifier/worker/seating.hpp>
 #include <verifier/worker/together.hpp>
 #include <verifier/worker/trainer.hpp>
@@ -47,6 +47,7 @@ class Solver final : public Role {
           watch_(context, contracts::Role::kSolver),
           offers_(context),
           shelf_(context),
+          poster_(context),
           group_(context, shelf_),
           seating_(context),
           together_(context, shelf_),
@@ -122,6 +123,7 @@ class Solver final : public Role {
             view.solver_bond = contracts::solver_bond(context_.chain.params(), contracts::task_value(task.spec));
         }
         view.is_breaker_open = context_.journal.breaker().has_value();
+        view.is_publishing = poster_.is_publishing(task);
         view.is_unusable = context_.unusable.contains(task.id) || offers_.has_declined(task.id);
         const bool is_offer = task.state == contracts::TaskState::kDrawn;
         view.is_unusable = view.is_unusable || (is_offer && context_.closed());
@@ -129,18 +131,10 @@ class Solver final : public Role {
         view.accepted_tasks = context_.journal.accepted_tasks();
         view.tasks_max = context_.options.tasks_max;
         if (task.group && task.state == contracts::TaskState::kTraining) {
-            view.is_turn_over = context_.chain.height() >= turn_end(task);
+            view.is_turn_over = context_.chain.height() >= turn_end(context_, task);
             view.segment_ahead = group_.segment_ahead(task);
         }
         return view;
-    }
-
-    /// GRP-4: the height from which others may post.
-    std::uint64_t turn_end(const contracts::Task& task) const {
-        const std::uint64_t began = task.checkpoints == 0
-                                        ? task.deadline.value - task.spec.training_blocks
-                                        : context_.chain.checkpoint(task.id, task.checkpoints - 1).height.value;
-        return began + contracts::turn_blocks(task);
     }
 
     bool act(const contracts::Task& task, const roles::Intent& intent) {
@@ -253,27 +247,7 @@ class Solver final : public Role {
         if (stored.diverged_at) {
             return declare_divergence(task, stored);
         }
-        const auto published =
-            context_.publisher ? context_.publisher->publish(stored.artifact) : std::optional(std::string());
-        if (!published) {
-            return false;  // posted when it is where it is said to be
-        }
-        const bool posted = context_.chain.send(contracts::PostCheckpoint{
-            .task = task.id,
-            .index = index,
-            .state_root = stored.state_root,
-            .location = context_.artifacts_url + (published->empty() ? "" : " " + *published)});
-        if (posted) {
-            context_.reporter.event(
-                {{"event", "checkpoint"},
-                 {"task", to_hex(task.id.view())},
-                 {"index", index},
-                 {"state_root", to_hex(stored.state_root.view())},
-                 {"artifact", to_hex(stored.artifact.view())},
-                 {"size_bytes", stored.size_bytes}}
-            );
-        }
-        return posted;
+        return poster_.post(task, index);
     }
 
     bool declare_divergence(const contracts::Task& task, const Journal::StoredCheckpoint& stored) {
@@ -485,6 +459,7 @@ class Solver final : public Role {
     VerdictWatch watch_;
     OfferDesk offers_;
     CheckpointShelf shelf_;
+    CheckpointPoster poster_;
     GroupTraining group_;
     Seating seating_;
     Together together_;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/store_options.hpp>
 
+#include <algorithm>
+#include <set>
 #include <variant>
 
 #include <CLI/CLI.hpp>
 
 #include <verifier/stores/location.hpp>
+#include <verifier/worker/failure.hpp>
 
 namespace assay::worker {
 namespace {
@@ -36,14 +39,44 @@ void add_source_options(CLI::App& command, std::vector<std::string>& sources) {
         ->check(CLI::Validator([](std::string& text) { return why_not_location(text); }, "LOCATION"));
 }
 
-void add_publish_option(CLI::App& command, std::vector<std::string>& locations) {
+void add_publish_options(CLI::App& command, WorkerOptions& options) {
+    auto* publish = command
+                        .add_option(
+                            "--publish", options.publish,
+                            "A location that a solver's checkpoints are written to before they are posted, as in "
+                            "s3://BUCKET/PREFIX, "
+                            "and that others read them from; may be given several times"
+                        )
+                        ->check(CLI::Validator([](std::string& text) { return why_not_published(text); }, "LOCATION"));
     command
         .add_option(
-            "--publish", locations,
-            "A location that a solver's checkpoints are written to before they are posted, as in s3://BUCKET/PREFIX, "
-            "and that others read them from; may be given several times"
+            "--publish-copies", options.publish_copies,
+            "In how many of these locations a checkpoint has to lie before it is posted, for as long as the task's "
+            "deadline leaves time; default: two, or one where one is named"
         )
-        ->check(CLI::Validator([](std::string& text) { return why_not_published(text); }, "LOCATION"));
+        ->check(CLI::Range(1, 8))
+        ->needs(publish);
+}
+
+void check_publishing(const WorkerOptions& options) {
+    const std::set<std::string> distinct(options.publish.begin(), options.publish.end());
+    if (distinct.size() != options.publish.size()) {
+        throw UsageError("--publish names a location twice; a second copy has to lie elsewhere");
+    }
+    if (options.publish_copies.value_or(0) > distinct.size()) {
+        throw UsageError(
+            "--publish-copies " + std::to_string(*options.publish_copies) +
+            " needs as many locations, and --publish "
+            "names " +
+            std::to_string(distinct.size())
+        );
+    }
+}
+
+std::uint32_t publish_copies(const WorkerOptions& options) {
+    constexpr std::uint32_t kDefault = 2;
+    const auto locations = static_cast<std::uint32_t>(options.publish.size());
+    return options.publish_copies.value_or(std::min(kDefault, locations));
 }
 
 }  // namespace assay::worker

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
+
+#include <verifier/worker/options.hpp>
 
 namespace CLI {
 class App;
@@ -12,6 +15,10 @@ class App;
 namespace assay::worker {
 
 void add_source_options(CLI::App& command, std::vector<std::string>& sources);
-void add_publish_option(CLI::App& command, std::vector<std::string>& locations);
+void add_publish_options(CLI::App& command, WorkerOptions& options);
+/// Throws UsageError if --publish names a location twice, or fewer than --publish-copies wants.
+void check_publishing(const WorkerOptions& options);
+/// In how many of the locations a checkpoint has to lie.
+std::uint32_t publish_copies(const WorkerOptions& options);
 
 }  // namespace assay::worker

@@ -10,16 +10,15 @@
 #include <variant>
 
 #include <core/crypto/address.hpp>
-#include <core/system/file_lock.hpp>
 #include <core/system/memory.hpp>
 #include <core/system/service_manager.hpp>
 #include <contracts/state/members.hpp>
 #include <verifier/artifacts/fetcher.hpp>
 #include <verifier/artifacts/server.hpp>
-#include <verifier/stores/credentials.hpp>
 #include <verifier/worker/contributor.hpp>
 #include <verifier/worker/earnings_watch.hpp>
 #include <verifier/worker/failure.hpp>
+#include <verifier/worker/home.hpp>
 #include <verifier/worker/idle_watch.hpp>
 #include <verifier/worker/losses.hpp>
 #include <verifier/worker/metrics_service.hpp>
@@ -29,6 +28,7 @@
 #include <verifier/worker/seat_desk.hpp>
 #include <verifier/worker/store_keeper.hpp>
 #include <verifier/worker/terms_keeper.hpp>
+#include <verifier/worker/store_options.hpp>
 #include <verifier/worker/told.hpp>
 #include <verifier/worker/worker_context.hpp>
 #include <verifier/worker/worker_metrics.hpp>
@@ -120,24 +120,6 @@ class BreakerWatch {
 
     WorkerContext& context_;
     std::optional<std::uint64_t> last_stake_;
-};
-
-/// One worker per home: two would answer for one key, and post two answers to one question.
-class HomeLock {
-  public:
-    explicit HomeLock(const std::filesystem::path& home) {
-        std::filesystem::create_directories(home);
-        try {
-            lock_.emplace(home / "lock");
-        } catch (const system::LockError& error) {
-            throw JournalError(
-                error.holder() ? "another worker uses " + home.string() + ": " + *error.holder() : error.what()
-            );
-        }
-    }
-
-  private:
-    std::optional<system::FileLock> lock_;
 };
 
 /// Waits for a block later than `after`, for something that was asked for, or until it is time to say why there is
@@ -353,14 +335,6 @@ std::unique_ptr<Role> make_role(Mode mode, WorkerContext& context) {
     }
 }
 
-std::optional<stores::Credentials> store_credentials() {
-    try {
-        return stores::credentials_of_environment();
-    } catch (const std::runtime_error& error) {
-        throw FileError(error.what());
-    }
-}
-
 /// Works in the role until the worker is told to stop. The node has been checked.
 void serve_and_work(WorkerContext& context, const crypto::SecretKey& key, artifacts::ArtifactServer& server) {
     const WorkerOptions& options = context.options;
@@ -400,6 +374,7 @@ int run_worker(
     const WorkerOptions& options, const crypto::SecretKey& key, Behaviour& behaviour, const std::atomic<bool>& stop,
     const Supervision& supervision
 ) {
+    check_publishing(options);
     check_device(options.engine);
     const HomeLock lock(options.home);
     const artifacts::ContentStore store(options.home / "store");
@@ -411,10 +386,7 @@ int run_worker(
     artifacts::Cache cache(
         options.home / "fetched", {.quota_bytes = options.cache_bytes, .reserve_bytes = options.reserve_bytes}
     );
-    artifacts::FetcherOptions fetching;
-    fetching.limits.public_only = !options.allow_private_addresses;
-    fetching.limits.mirrors = options.artifact_sources;
-    fetching.limits.credentials = store_credentials();
+    const artifacts::FetcherOptions fetching = fetching_of(options);
     artifacts::Fetcher fetcher(store, cache, fetching);
     Chain chain(options.node, options.home, options.pins, key, options.owner, reporter);
     SeatDesk seats;
@@ -434,7 +406,13 @@ int run_worker(
     }
     std::optional<Publisher> publisher;
     if (!options.publish.empty()) {
-        publisher.emplace(store, reporter, options.publish, fetching.limits.credentials);
+        publisher.emplace(
+            store, reporter,
+            PublisherOptions{
+                .locations = options.publish,
+                .copies = publish_copies(options),
+                .credentials = fetching.limits.credentials}
+        );
     }
     const Metered metered(options, chain.self(), reporter, store, cache.store());
     WorkerContext context{

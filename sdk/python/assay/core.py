@@ -18,7 +18,7 @@ MEANINGS = {
     1: "something else failed", 2: "the arguments are wrong", 3: "a file is wrong", 4: "nobody answers",
     5: "the transaction was refused or failed", 6: "there is no such thing", 7: "it took too long, or the end is not known",
     9: "a replay does not give what the solver claimed", 10: "what a node or a file said does not verify",
-    12: "an artifact is not what the chain says it is",
+    12: "an artifact is not what the chain says it is", 77: "this machine lacks what the demo needs",
 }
 
 

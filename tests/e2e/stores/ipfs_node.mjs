@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node of IPFS without a network: Helia's blocks and pins behind the interface of trustless gateways and the part of
-// Kubo's RPC that writes raw blocks. Prints its address, and ends when its standard input does.
+// Kubo's RPC that writes raw blocks. Prints its address, and ends when its standard input does, or only with a signal.
 //
-//     node ipfs_node.mjs
+//     node ipfs_node.mjs [--until-signal]
 import http from 'node:http'
 
 // Helia's queues want it, which Node.js has from version 22 on.
@@ -90,4 +90,4 @@ const server = http.createServer((request, response) => {
   })
 })
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))
-process.stdin.on('end', () => process.exit(0)).resume()
+if (!process.argv.includes('--until-signal')) process.stdin.on('end', () => process.exit(0)).resume()

@@ -2,6 +2,8 @@
 """Real servers for tests of stores: versitygw (S3) and Helia (IPFS), installed below a build folder where they can be had.
 
 Each server is a context manager, listens on loopback and ends with it. Missing says why one cannot be had.
+
+    servers.py s3|ipfs BUILD_FOLDER   only installs one, where `assay demo --store` looks for it
 """
 import hashlib
 import os
@@ -9,6 +11,7 @@ import pathlib
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -59,6 +62,13 @@ def helia(build):
         raise Missing("there is no node to run Helia with")
     command = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
     return installed("Helia", "npm", command, "node_modules/@helia/utils", pathlib.Path(build) / "stores" / "helia").parents[2]
+
+
+def ipfs_node(build):
+    """The script of a node of IPFS, beside the packages that it needs."""
+    folder = helia(build)
+    shutil.copy(HERE / "ipfs_node.mjs", folder / "ipfs_node.mjs")
+    return folder / "ipfs_node.mjs"
 
 
 def free_port():
@@ -132,10 +142,21 @@ class Ipfs(Server):
     """A node of IPFS by Helia."""
 
     def __init__(self, build):
-        folder = helia(build)
-        shutil.copy(HERE / "ipfs_node.mjs", folder / "ipfs_node.mjs")
-        super().__init__(["node", folder / "ipfs_node.mjs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        super().__init__(["node", ipfs_node(build)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.url = self.process.stdout.readline().strip()
         if not self.url:
             self.stop()
             raise Missing("Helia does not start with this version of node")
+
+
+def main():
+    try:
+        print({"s3": versitygw, "ipfs": ipfs_node}[sys.argv[1]](sys.argv[2]))
+    except Missing as missing:
+        print(missing, file=sys.stderr)
+        return 77
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

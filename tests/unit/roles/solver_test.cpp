@@ -104,6 +104,23 @@ TEST_CASE("a training solver trains, posts and completes in order") {
     CHECK(decide_solver(diverged) == Intent{Wait::kUnable});
 }
 
+TEST_CASE("ART-20: a solver trains on while a checkpoint is written to stores, and posts it when it is there") {
+    SolverView view = view_in(TaskState::kTraining);
+    view.stored_checkpoints = 2;
+    view.task.checkpoints = 1;
+    view.is_publishing = true;
+    CHECK(decide_solver(view) == Intent{intent::Train{kTask, 2}});
+    view.is_publishing = false;
+    CHECK(decide_solver(view) == Intent{intent::PostCheckpoint{kTask, 1}});
+    // There is nothing left to train, or no way to: then it waits for the stores.
+    view.is_publishing = true;
+    view.stored_checkpoints = 4;
+    CHECK(decide_solver(view) == Intent{intent::PostCheckpoint{kTask, 1}});
+    view.stored_checkpoints = 2;
+    view.is_stopped = true;
+    CHECK(decide_solver(view) == Intent{intent::PostCheckpoint{kTask, 1}});
+}
+
 TEST_CASE("a solver does nothing before it is drawn and after it has completed") {
     for (const TaskState state :
          {TaskState::kOpen, TaskState::kCompleted, TaskState::kVerifying, TaskState::kChallenge, TaskState::kSettled,

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdint>
+
 #include <doctest/doctest.h>
 
 #include <verifier/roles/verifier.hpp>
@@ -85,6 +88,51 @@ TEST_CASE("a verifier replays, commits what it knows, publishes when the lottery
     CHECK(decide_verifier(published) == Intent{Wait::kUnable});
 }
 
+TEST_CASE("VER-5: an opening that was lost with the disk is made again by one replay, and given up if that cannot be") {
+    const Intent replay = intent::Replay{kTask, 2};
+    VerifierView committed = view_of(VerdictStatus::kCommitted, after({}));
+    CHECK(decide_verifier(committed) == replay);
+    committed.task.lottery = {};  // whether the others have committed or not
+    CHECK(decide_verifier(committed) == replay);
+    committed.is_breaker_open = true;  // it is promised
+    CHECK(decide_verifier(committed) == replay);
+    committed.replays = missing(3);
+    CHECK(decide_verifier(committed) == replay);
+    committed.replays = after(kOther);  // it gave another opening
+    CHECK(decide_verifier(committed) == Intent{Wait::kUnable});
+    committed.replays = {};
+    committed.replays.unable = true;
+    CHECK(decide_verifier(committed) == Intent{Wait::kUnable});
+    VerifierView published = view_of(VerdictStatus::kRejected, after({}));
+    published.task.state = TaskState::kChallenge;
+    CHECK(decide_verifier(published) == replay);
+    published.task.state = TaskState::kConvicted;
+    CHECK(decide_verifier(published) == Intent{Wait::kNothingDue});
+}
+
+TEST_CASE("VER-2: a verdict's secrets follow from the key and from everything that tells two verdicts apart") {
+    std::array<std::uint8_t, 32> secret{};
+    secret[31] = 1;
+    const auto key = crypto::SecretKey::from_bytes(secret).value();
+    secret[31] = 2;
+    const auto other_key = crypto::SecretKey::from_bytes(secret).value();
+    const contracts::Assignment assignment = view_of(VerdictStatus::kDue, after({})).assignment;
+    contracts::Assignment other_marks = assignment;
+    other_marks.offset = 1;
+    const VerdictSecrets secrets = verdict_secrets(key, "test-1", kTask, 2, assignment);
+    CHECK(secrets == verdict_secrets(key, "test-1", kTask, 2, assignment));
+    CHECK(secrets.salt != secrets.decoy_root);
+    for (const VerdictSecrets& other :
+         {verdict_secrets(other_key, "test-1", kTask, 2, assignment),
+          verdict_secrets(key, "test-2", kTask, 2, assignment),
+          verdict_secrets(key, "test-1", TaskId{{8}}, 2, assignment),
+          verdict_secrets(key, "test-1", kTask, 1U << 16U | 2, assignment),
+          verdict_secrets(key, "test-1", kTask, 2, other_marks)}) {
+        CHECK(other.salt != secrets.salt);
+        CHECK(other.decoy_root != secrets.decoy_root);
+    }
+}
+
 TEST_CASE("our own failure is never a verdict") {
     Replays failed;
     failed.unable = true;
@@ -136,7 +184,9 @@ TEST_CASE("an open breaker stops verdicts that are not committed yet") {
 
 TEST_CASE("a verifier has nothing to do outside verification or once it has published") {
     for (const auto status : {VerdictStatus::kAccepted, VerdictStatus::kRejected, VerdictStatus::kMissed}) {
-        CHECK(decide_verifier(view_of(status, after({}))) == Intent{Wait::kNothingDue});
+        VerifierView done = view_of(status, after({}));
+        done.has_kept_verdict = true;
+        CHECK(decide_verifier(done) == Intent{Wait::kNothingDue});
     }
     VerifierView view = view_of(VerdictStatus::kDue, after({}));
     for (const auto state : {TaskState::kCompleted, TaskState::kChallenge, TaskState::kConvicted}) {

@@ -24,7 +24,7 @@ class FakeS3 {
     std::string endpoint() const { return "http://127.0.0.1:" + std::to_string(server_.port()); }
     std::map<std::string, std::string> objects() const { return locked(objects_); }
     std::vector<http::HttpRequest> requests() const { return locked(requests_); }
-    std::map<std::string, std::string> open_uploads() const { return locked(uploads_); }
+    std::map<std::string, std::map<std::uint64_t, std::string>> open_uploads() const { return locked(uploads_); }
     /// Answers the next so many requests with 500.
     void fail_next(std::uint64_t count) {
         const std::lock_guard lock(mutex_);
@@ -85,7 +85,7 @@ class FakeS3 {
         const http::HttpRequest& request, const std::string& key, const std::string& query
     ) {
         if (query.starts_with("uploads=")) {
-            uploads_["id/1"] = "";
+            uploads_["id/1"].clear();
             return xml("<InitiateMultipartUploadResult><UploadId>id/1</UploadId></InitiateMultipartUploadResult>");
         }
         if (query.find("uploadId=id%2F1") == std::string::npos) {
@@ -96,18 +96,29 @@ class FakeS3 {
             if (failing_parts_ != 0 && number >= failing_parts_) {
                 return {500, "application/xml", "<Error/>"};
             }
-            uploads_["id/1"] += request.body;
+            uploads_["id/1"][number] = request.body;
             http::HttpResponse out = xml("");
-            out.fields = {{"ETag", "\"tag\""}};
+            out.fields = {{"ETag", tag_of(number)}};
             return out;
         }
         if (request.method == "POST") {
-            objects_[key] = uploads_["id/1"];
+            std::string wanted = "<CompleteMultipartUpload>";
+            objects_[key].clear();
+            for (const auto& [number, part] : uploads_["id/1"]) {
+                wanted += "<Part><PartNumber>" + std::to_string(number) + "</PartNumber><ETag>" + tag_of(number) +
+                          "</ETag></Part>";
+                objects_[key] += part;
+            }
+            if (request.body != wanted + "</CompleteMultipartUpload>") {
+                return {400, "application/xml", "<Error><Code>InvalidPartOrder</Code><Message>parts</Message></Error>"};
+            }
         }
         uploads_.erase("id/1");
         return request.method == "POST" ? xml("<CompleteMultipartUploadResult/>")
                                         : http::HttpResponse{204, "application/xml", ""};
     }
+
+    static std::string tag_of(std::uint64_t number) { return "\"tag-" + std::to_string(number) + "\""; }
 
     /// Two at a time.
     http::HttpResponse list(const std::string& query) const {
@@ -137,7 +148,7 @@ class FakeS3 {
     std::string path_;
     mutable std::mutex mutex_;
     std::map<std::string, std::string> objects_;
-    std::map<std::string, std::string> uploads_;
+    std::map<std::string, std::map<std::uint64_t, std::string>> uploads_;  ///< their parts
     std::vector<http::HttpRequest> requests_;
     std::uint64_t failing_ = 0;
     std::uint64_t failing_parts_ = 0;

@@ -237,5 +237,73 @@ TEST_CASE("AVL-9: a submitter that goes away once a solver trains cannot keep it
     check_aftermath(network, task);
 }
 
+/// Has the solver publish to two directories.
+std::vector<std::string> publishing(const fs::path& folder) {
+    std::vector<std::string> out{"solve"};
+    for (const char* name : {"first", "second"}) {
+        out.insert(out.end(), {"--publish", "dir:" + (folder / name).string()});
+    }
+    return out;
+}
+
+TEST_CASE("VER-5: a solver and a verifier that lose their disks go on from the stores and their keys, and lose nothing"
+) {
+    const test::TemporaryDirectory stores;
+    CrashNetwork network;
+    network.network().stop_worker("solver");
+    network.network().start_worker("solver", publishing(stores.path()));
+    const contracts::TaskId id = network.submit(2'000);
+    auto& rpc = network.network().rpc();
+    nlohmann::json solver;
+    nlohmann::json verifier;
+    bool has_lost_files = false;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(3);
+    contracts::Task task;
+    while (std::chrono::steady_clock::now() < deadline) {
+        task = rpc.task(id).value();
+        if (contracts::is_terminal(task.state)) {
+            break;
+        }
+        if (task.state == TaskState::kTraining && task.checkpoints >= 3 && solver.is_null()) {
+            solver = network.network().lose_disk("solver");
+            network.network().restart_worker("solver");
+        }
+        if (task.state == TaskState::kTraining && task.checkpoints >= 6 && !has_lost_files) {
+            has_lost_files = true;  // the journal still has them
+            const auto files = network.network().lose_disk("solver", "store");
+            CHECK(files.at("is_whole") == true);
+            const artifacts::ContentStore store(network.network().worker_home("solver") / "store");
+            CHECK(store.entries().size() >= files.at("tasks").at(0).at("posted"));
+            network.network().restart_worker("solver");
+        }
+        const auto is_committed = [](const auto& a) { return a.status == contracts::VerdictStatus::kCommitted; };
+        if (task.state == TaskState::kVerifying && verifier.is_null() &&
+            std::any_of(task.assignments.begin(), task.assignments.end(), is_committed)) {
+            verifier = network.network().lose_disk("verifier");
+            network.network().restart_worker("verifier");
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    CHECK(task.state == TaskState::kSettled);
+    CHECK(has_lost_files);
+    REQUIRE(solver.is_object());
+    CHECK(solver.at("is_whole") == true);
+    const auto& trained = solver.at("tasks").at(0);
+    CHECK(trained.at("posted") >= 3);
+    CHECK(trained.at("kept") == trained.at("posted"));
+    REQUIRE(verifier.is_object());
+    CHECK(verifier.at("tasks").at(0).at("to_open") >= 1);
+    CHECK(network.await_event("verifier", "reopened", id).is_object());
+    for (const auto& assignment : task.assignments) {
+        CHECK(assignment.status == contracts::VerdictStatus::kAccepted);
+    }
+    // Every checkpoint lies in both stores, whose locations the chain has.
+    for (std::uint32_t i = 0; i < task.checkpoints; ++i) {
+        const std::string location = rpc.checkpoint(id, i)->location;
+        CHECK(location.find(" dir:" + (stores.path() / "first").string()) != std::string::npos);
+        CHECK(location.find(" dir:" + (stores.path() / "second").string()) != std::string::npos);
+    }
+}
+
 }  // namespace
 }  // namespace assay::worker

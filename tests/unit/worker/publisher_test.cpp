@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
@@ -12,9 +14,9 @@
 namespace assay::worker {
 namespace {
 
-std::string await(Publisher& publisher, const Hash256& artifact) {
+std::string await(Publisher& publisher, const Hash256& artifact, Patience patience = Patience::kCopies) {
     for (int i = 0; i < 3'000; ++i) {
-        if (const auto where = publisher.publish(artifact)) {
+        if (const auto where = publisher.publish(artifact, patience)) {
             return *where;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -23,21 +25,85 @@ std::string await(Publisher& publisher, const Hash256& artifact) {
     return "";
 }
 
-TEST_CASE("ART-20: a checkpoint is published with its hashes, and a store that fails is left out") {
-    const test::TemporaryDirectory home;
-    const artifacts::ContentStore store(home.path() / "store");
-    const Hash256 artifact = store.put(as_bytes("checkpoint"));
-    store.put_leaves(artifact, as_bytes("leaves"));
-    const std::string there = "dir:" + (home.path() / "there").string();
-    const std::string full = "dir:/proc/nowhere";  // nothing can be written there
-    Reporter reporter(true);
-    Publisher publisher(store, reporter, {full, there}, std::nullopt);
-    CHECK(!publisher.publish(artifact));  // nobody is kept waiting
-    CHECK(await(publisher, artifact) == there);
-    const artifacts::ContentStore copy(home.path() / "there");
-    CHECK(copy.get(artifact)->size_bytes() == 10);
-    CHECK(copy.leaves(artifact)->size_bytes() == 6);
-    CHECK(await(publisher, Hash256{}).empty());  // it is not in the store
+/// A store with one checkpoint, and two directories that it is published to.
+struct PublishingBench {
+    PublishingBench() { store.put_leaves(artifact, as_bytes("leaves")); }
+
+    std::string location(const char* name) const { return "dir:" + (home.path() / name).string(); }
+    /// Until the directory is released nothing can be written there, not even by root.
+    void block(const char* name) const { test::write_file(home.path() / name, as_bytes("a file")); }
+    void release(const char* name) const { std::filesystem::remove(home.path() / name); }
+    PublisherOptions options(std::uint32_t copies) const {
+        return {
+            .locations = {location("first"), location("second")},
+            .copies = copies,
+            .retry_after = std::chrono::milliseconds(20)};
+    }
+    void check_copy(const char* name) const {
+        const artifacts::ContentStore copy(home.path() / name);
+        CHECK(copy.get(artifact)->size_bytes() == 10);
+        CHECK(copy.leaves(artifact)->size_bytes() == 6);
+    }
+
+    test::TemporaryDirectory home;
+    artifacts::ContentStore store{home.path() / "store"};
+    Hash256 artifact = store.put(as_bytes("checkpoint"));
+    Reporter reporter{true};
+};
+
+TEST_CASE(
+    "ART-20: a checkpoint is published with its hashes, and where one copy is enough a store that fails is left out"
+) {
+    PublishingBench bench;
+    bench.block("first");
+    Publisher publisher(bench.store, bench.reporter, bench.options(1));
+    CHECK(!publisher.publish(bench.artifact));  // nobody is kept waiting
+    CHECK(await(publisher, bench.artifact) == bench.location("second"));
+    CHECK(publisher.copies(bench.artifact) == 1);
+    bench.check_copy("second");
+}
+
+TEST_CASE("ART-20: a checkpoint waits for a store that is away until it is back") {
+    PublishingBench bench;
+    bench.block("first");
+    Publisher publisher(bench.store, bench.reporter, bench.options(2));
+    for (int i = 0; i < 20; ++i) {
+        CHECK(!publisher.publish(bench.artifact));  // one of two has it
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    bench.release("first");
+    CHECK(await(publisher, bench.artifact) == bench.location("first") + " " + bench.location("second"));
+    CHECK(publisher.copies(bench.artifact) == 2);
+    bench.check_copy("first");
+    bench.check_copy("second");
+}
+
+TEST_CASE("ART-20: without patience a checkpoint is posted with the copies that there are, and not published for ever"
+) {
+    PublishingBench bench;
+    bench.block("first");
+    bench.block("second");
+    Publisher publisher(bench.store, bench.reporter, bench.options(2));
+    CHECK(publisher.publish(bench.artifact, Patience::kNone) == "");
+    CHECK(await(publisher, bench.artifact, Patience::kOnePass).empty());
+    // It goes on with the next.
+    const Hash256 other = bench.store.put(as_bytes("another"));
+    CHECK(await(publisher, other, Patience::kOnePass).empty());
+    CHECK(await(publisher, Hash256{}, Patience::kOnePass).empty());  // it is not in the store
+}
+
+TEST_CASE("a checkpoint waits for its copies only while its deadline leaves time") {
+    // 160 blocks before the deadline at 1,000: the last 40 wait for one pass, the last 10 for nothing.
+    CHECK(patience_at(800, 1'000, 160, 0) == Patience::kCopies);
+    CHECK(patience_at(959, 1'000, 160, 0) == Patience::kCopies);
+    CHECK(patience_at(960, 1'000, 160, 0) == Patience::kOnePass);
+    CHECK(patience_at(989, 1'000, 160, 0) == Patience::kOnePass);
+    CHECK(patience_at(990, 1'000, 160, 0) == Patience::kNone);
+    CHECK(patience_at(2'000, 1'000, 160, 0) == Patience::kNone);
+    // Five more checkpoints take ten blocks.
+    CHECK(patience_at(949, 1'000, 160, 5) == Patience::kCopies);
+    CHECK(patience_at(950, 1'000, 160, 5) == Patience::kOnePass);
+    CHECK(patience_at(0, 8, 160, 5) == Patience::kNone);
 }
 
 TEST_CASE("ART-20: locations that a record does not take are found out before any work") {
