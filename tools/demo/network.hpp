@@ -80,9 +80,9 @@ class Network {
     /// Kills a worker with SIGKILL, like a crash; restart_worker starts it again.
     void kill_worker(const std::string& name);
     void restart_worker(const std::string& name);
-    /// Kills a worker, deletes its home, or this part of it, and has `assay-worker recover` make another one from the chain, the stores and
-    /// the key; restart_worker starts the worker in it. Returns what the command printed. Throws std::runtime_error if
-    /// that was no JSON.
+    /// Kills a worker, deletes its home, or this part of it, and has `assay-worker recover` make another one from the
+    /// chain, the stores and the key; restart_worker starts the worker in it. Returns what the command printed. Throws
+    /// std::runtime_error if that was no JSON.
     nlohmann::json lose_disk(const std::string& name, const std::string& part = {});
     /// Whether a worker has printed its ready line since it was last started.
     bool is_ready(const std::string& name);

@@ -297,6 +297,7 @@ int run(Arguments& args, const Flavour& flavour) {
     ::sigaction(SIGINT, &action, nullptr);
     if (args.is_ui) {
         return run_ui(args.ui, args.worker, flavour, stop_requested);
+    }
     if (args.is_recovering) {
         const std::chrono::seconds patience(args.patience_s);
         return run_recovery(args.worker, read_key(args.key), patience, args.output == "json", stop_requested);
@@ -311,7 +312,8 @@ int run(Arguments& args, const Flavour& flavour) {
     if (!args.worker.together.empty() && !plan::decode_layout(args.worker.together, members)) {
         throw UsageError(
             "--together " + args.worker.together + " cannot be made for " + std::to_string(members) +
-            " members: this one and one for each --partner; dp, zero1, zero2, zero3, tp and pp can, and combinations "
+            " members: this one and one for each --partner; dp, zero1, zero2, zero3, tp and pp can, and "
+            "combinations "
             "such as dp2tp2 whose product that is"
         );
     }

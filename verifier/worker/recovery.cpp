@@ -68,8 +68,7 @@ class TaskRecovery {
         }
         const std::uint32_t known = out_.kept;
         for (std::uint32_t i = 0; artifacts && i < out_.posted && out_.missing.empty() && !context_.stop; ++i) {
-            const bool is_there =
-                i < known && context_.store.has(context_.journal.checkpoints(task_.id)[i].artifact);
+            const bool is_there = i < known && context_.store.has(context_.journal.checkpoints(task_.id)[i].artifact);
             if (!is_there && !fetch(*artifacts, i, i < known)) {
                 out_.kept = i;
             }
