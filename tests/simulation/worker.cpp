@@ -295,7 +295,8 @@ void Worker::add_contribution(const View& view, Actions& out) const {
     }
     const contracts::Beacon beacon = contracts::get_beacon(*view.state);
     const auto action = roles::decide_contributor(
-        {.key = key_,
+        {.self = id_,
+         .key = key_,
          .chain_id = chain_id_,
          .beacon = beacon,
          .params = view.state->params(),

@@ -56,7 +56,7 @@ Trust trust_of(const Session& session, const Trusting& trusting);
 /// fee with --fee-max, and the options of Trusting.
 struct Signing {
     std::string from;
-    std::string owner;  ///< OPR-2: the account to act for; empty: the key's own
+    std::string owner{};  ///< OPR-2: the account to act for; empty: the key's own
     std::string password_file;
     std::string fee_max = "0.1 ASY";
     bool again = false;  ///< sign even if the same action may have been executed already
