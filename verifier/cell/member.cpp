@@ -41,6 +41,7 @@ void serve(const MemberOptions& options, const std::string& address, const Seat&
 void log_session(const engine::Served& served) {
     log::info(
         "the session is over", {{"layout", plan::to_string(served.layout)},
+                                {"nodes", served.nodes},
                                 {"steps", served.steps},
                                 {"state_bytes", served.state_bytes},
                                 {"sent_bytes", served.sent_bytes}}

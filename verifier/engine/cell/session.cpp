@@ -236,6 +236,7 @@ class StepSession final : public CellSession {
           executor_(program_, plan::make_plan(program_, layout), std::move(rows), *collective_, options),
           progress_(program_, executor_.plan(), *collective_) {
         served_.layout = layout;
+        served_.nodes = program_.step.size();
         served_.state_bytes = plan::state_bytes(executor_.plan(), program_, 0);
     }
     ~StepSession() override {
@@ -397,6 +398,7 @@ Served serve_cell(
     }
     Served out;
     out.layout = start.layout;
+    out.nodes = program->step.size();
     CellExecutor executor(
         *program, plan::make_plan(*program, out.layout), std::make_shared<RowsOfRankZero>(), *collective, options
     );

@@ -21,6 +21,7 @@ namespace assay::engine {
 /// What a rank did in a session.
 struct Served {
     plan::Layout layout;
+    std::uint64_t nodes = 0;        ///< of a step, with those that are computed a second time
     std::uint64_t steps = 0;        ///< in which it took part
     std::uint64_t state_bytes = 0;  ///< of its blocks of the state
     std::uint64_t sent_bytes = 0;   ///< in steps, batches for other ranks apart if ranks take turns

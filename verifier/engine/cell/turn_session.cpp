@@ -91,6 +91,7 @@ class TurnSession final : public CellSession {
           collective_(std::move(collective)),
           rank_(program_, rows_, *collective_, options) {
         served_.layout = layout;
+        served_.nodes = program_.step.size();
         served_.state_bytes = rank_.state_bytes();
     }
     ~TurnSession() override {
@@ -282,6 +283,7 @@ class TurnMember {
           rows_(std::make_shared<SentRows>(program)),
           rank_(program, rows_, collective, options) {
         served_.layout = layout;
+        served_.nodes = program_.step.size();
         served_.state_bytes = rank_.state_bytes();
     }
 
