@@ -98,17 +98,17 @@ def make_chain(place):
 
 def make_owner(place, role, coins, operators):
     """An owner whose key is in the vault, and the keys of its operators, which have a coin each for fees. Returns its address."""
-    owner = place.assay("keys", "new", role, home="vault")["address"]
+    owner = place.assay("keys", "new", role, home="vault")["account"]
     place.assay("account", "send", owner, f"{coins} ASY", "--from", "bank")
-    place.assay("stake", "bond", role, f"{coins - 5} ASY", home="vault")
+    place.assay("stake", "bond", role, f"{coins - 5} ASY", "--from", role, home="vault")
     for name in operators:
-        address = place.assay("keys", "new", name)["address"]
+        address = place.assay("keys", "new", name)["account"]
         place.assay("account", "send", address, "1 ASY", "--from", "bank")
     return owner
 
 
 def name_operator(place, role, name):
-    address = place.assay("keys", "show", name)["address"]
+    address = place.assay("keys", "show", name)["account"]
     said = place.assay("operator", "name", address, "--from", role, home="vault")
     check(said["operator"] == address, said)
     return address
