@@ -65,7 +65,7 @@ struct Bits {
     ~Bits() { wipe(bytes); }
     Bits(const Bits&) = delete;
     Bits& operator=(const Bits&) = delete;
-    bool get(std::size_t at) const { return ((bytes[at / 8] >> (7 - at % 8)) & 1U) != 0; }
+    bool get(std::size_t at) const { return ((unsigned{bytes[at / 8]} >> (7 - at % 8)) & 1U) != 0; }
     void set(std::size_t at) { bytes[at / 8] = static_cast<std::uint8_t>(bytes[at / 8] | (0x80U >> (at % 8))); }
 };
 
@@ -116,7 +116,7 @@ bool has_checksum(const Numbers& numbers) {
     }
     const Hash256 hash = sha256(ByteView(bits.bytes).first(entropy_bits / 8));
     for (std::size_t i = 0; i < all - entropy_bits; ++i) {
-        if (bits.get(entropy_bits + i) != (((hash.data[0] >> (7 - i)) & 1U) != 0)) {
+        if (bits.get(entropy_bits + i) != (((unsigned{hash.data[0]} >> (7 - i)) & 1U) != 0)) {
             return false;
         }
     }
