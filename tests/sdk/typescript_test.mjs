@@ -134,8 +134,8 @@ test("the referee verifies slots, a history and a dispute, and not what was chan
   { skip: hasReferee ? false : "referee.wasm was not built" }, async () => {
     const { loadReferee } = await import(`${process.cwd()}/referee/referee.js`);
     const referee = await loadReferee(readFileSync("referee/referee.wasm"));
-    const { proposer, chain_id: chainId } = await client.node_status();
-    const known = { proposer, chainId, height: 100 };
+    const { proposer, chain_id: chainId, height } = await client.node_status();
+    const known = { proposer, chainId, height: height - 1 };
     const [task] = await collect(client.iterate("task_list"), 1);
     assert.ok((await sdk.verifySlot(client, referee, { account: task.submitter }, known)).value);
     assert.equal((await sdk.verifySlot(client, referee, { task: "00".repeat(32) }, known)).value, null);
