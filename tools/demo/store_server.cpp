@@ -248,6 +248,7 @@ std::optional<StoreKind> decode_store_kind(std::string_view name) {
 const std::vector<std::string>& store_kind_names() {
     static const std::vector<std::string> kNames = [] {
         std::vector<std::string> names;
+        names.reserve(kKinds.size());
         for (const StoreKind kind : kKinds) {
             names.emplace_back(to_string(kind));
         }
