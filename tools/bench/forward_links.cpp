@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <core/base/bytes.hpp>
@@ -194,6 +195,7 @@ class Forwarder {
 
 nlohmann::json run_forward_links(const ForwardOptions& options) {
     std::signal(SIGTERM, stop_forwarding);
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody else ends it when the script that started it was killed
     Forwarder forwarder(options);
     const sched_param first{.sched_priority = 1};
     ::sched_setscheduler(0, SCHED_FIFO, &first);  // the ranks compute on the same cores; not vital

@@ -3,13 +3,14 @@
 """Signed transfers through the JSON-RPC of one node, to the block that has them: throughput and latency.
 
     sudo python3 tools/bench/front_door.py build/release/bin OUT.json [--parts solo network kvstore cosmos] [--rates N ...]
-        [--seconds N] [--delay-ms N] [--mbit N] [--interval-ms N] [--cosmos DIR] [--quick]
+        [--seconds N] [--delay-ms N] [--mbit N] [--interval-ms N] [--cosmos DIR] [--cosmos-rates N ...] [--quick]
 
 solo       one node with the embedded engine
 network    four validators under CometBFT, each in a network namespace of its own, with a delay between each two
 kvstore    the same network of CometBFT's own kvstore, whose transactions are not signed, through CometBFT's RPC
 cosmos     the same network of the Cosmos SDK's example chain, with bank transfers that pay no fee, each of an account of
-           its own, through the RPC of its engine; --cosmos names what tools/bench/cosmos/build.sh made
+           its own, through the RPC of its engine; --cosmos names what tools/bench/cosmos/build.sh made, and --cosmos-rates
+           gives it lower rates, without which it would take a quarter of an hour
 
 All parameters of the chain are those that it has by default. At each rate as many transfers a second are offered, and at
 the end 4,000 are kept under way. The client runs on the machine of the nodes and takes processor time from them; so do
@@ -192,14 +193,23 @@ def await_blocks(nodes):
         time.sleep(0.5)
 
 
+def loads_of(options, part):
+    """The rates that are offered to a part, with how many transactions; at the end as many as there is room for."""
+    rates = options.cosmos_rates if part == "cosmos" else options.rates
+    return [(rate, (rate or max(rates)) * options.seconds) for rate in [*rates, 0]]
+
+
+def total_of(options, part):
+    return sum(count for _, count in loads_of(options, part))
+
+
 def measure(options, folder, part, transactions):
     nodes = None
     out, used = [], 0
     try:
         nodes = PARTS[part](options, folder)
         await_blocks(nodes)
-        for rate in [*options.rates, 0]:
-            count = (rate or max(options.rates)) * options.seconds
+        for rate, count in loads_of(options, part):
             given = {"url": nodes.url, "protocol": nodes.protocol, "file": str(transactions),
                      "from": used, "count": count, "rate": rate, "outstanding": OUTSTANDING, "seconds_max": 20 * options.seconds + 60}
             used += count
@@ -216,14 +226,14 @@ def measure(options, folder, part, transactions):
 
 
 def make_transfers(options, folder):
-    total = (sum(options.rates) + max(options.rates)) * options.seconds
+    total = total_of(options, "solo")
     said = json.loads(run(options.bin / "assay-bench", "transfers", "--count", total, "--genesis", folder / "genesis.json",
                           "--out", folder / "transfers"))
     with open(folder / "pairs", "w") as file:
         for number in range(total):
             # A key and a value of the kvstore, as long as a transfer.
             file.write(f"key{number:012d}=".encode().ljust(said["tx_bytes"], b"v").hex() + "\n")
-    return said, {"solo": folder / "transfers", "network": folder / "transfers", "kvstore": folder / "pairs"}, total
+    return said, {"solo": folder / "transfers", "network": folder / "transfers", "kvstore": folder / "pairs"}
 
 
 def main():
@@ -233,6 +243,7 @@ def main():
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=["solo", "network", "kvstore"])
     parser.add_argument("--cosmos", type=lambda text: pathlib.Path(text).resolve(), help="folder with simd and transfers")
     parser.add_argument("--rates", nargs="+", type=int, default=[1_000, 2_000])
+    parser.add_argument("--cosmos-rates", nargs="+", type=int, default=[200])
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--delay-ms", type=float, default=100)
     parser.add_argument("--mbit", type=int, default=1_000)
@@ -241,16 +252,16 @@ def main():
     parser.add_argument("--quick", action="store_true", help="whether it runs, not what it gives")
     options = parser.parse_args()
     if options.quick:
-        options.rates, options.seconds, options.interval_ms = [50], 2, 200
+        options.rates, options.cosmos_rates, options.seconds, options.interval_ms = [50], [50], 2, 200
     if set(options.parts) != {"solo"}:
         lacking = emulated.missing()
         check(not lacking, "all parts but solo need " + ", ".join(lacking))
     check("cosmos" not in options.parts or options.cosmos, "the part cosmos needs --cosmos DIR: tools/bench/cosmos/build.sh DIR")
     with tempfile.TemporaryDirectory(prefix="assay-front-door-") as name:
         folder = pathlib.Path(name)
-        said, transactions, total = make_transfers(options, folder)
+        said, transactions = make_transfers(options, folder)
         if "cosmos" in options.parts:
-            transactions["cosmos"] = make_cosmos(options, folder, total)
+            transactions["cosmos"] = make_cosmos(options, folder, total_of(options, "cosmos"))
         out = {"bench": "front-door", "cores": os.cpu_count(), "block_interval_ms": options.interval_ms, "seconds": options.seconds,
                "tx_bytes": said["tx_bytes"], "block_gas_max": said["block_gas_max"], "validators": VALIDATORS,
                "delay_ms": options.delay_ms, "mbit": options.mbit, "outstanding_at_saturation": OUTSTANDING}
