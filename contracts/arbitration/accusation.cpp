@@ -159,7 +159,7 @@ Result<void, TxError> check_stateful(
     TRY_ASSIGN(const Task task, require_fellows(view, action.task, sender, action.member));
     TRY_ASSIGN(const std::uint32_t segment, stated_segment(task, action.contradiction.stated.statement));
     TRY(check_occasion(view, params, task, action, sender, segment));
-    if (find_dispute(view, accusation_id(task.id, segment, action.member, sender))) {
+    if (find_dispute(view, accusation_id(task.id, segment, action.member, sender, action.answers))) {
         return Unexpected{TxError::kAlreadyDisputed};  // STM-8
     }
     if (!dispute::make_accusation(segment_claim(view, task, segment), action.contradiction)) {
@@ -178,7 +178,7 @@ Result<void, TxError> execute(Context& context, const Accuse& action) noexcept {
         return Unexpected{TxError::kNoEvidence};
     }
     Dispute dispute;
-    dispute.id = accusation_id(task.id, segment, action.member, context.actor);
+    dispute.id = accusation_id(task.id, segment, action.member, context.actor, action.answers);
     dispute.segment = segment;
     dispute.responder = context.actor;
     dispute.challenger = action.member;

@@ -30,10 +30,11 @@ struct AccusationName {
     AccountId accused;
     std::uint8_t kind = 2;  // other than that of an option
     AccountId accuser;
+    std::optional<DisputeId> answers;
     static constexpr auto fields() {
         return Fields<
             &AccusationName::task, &AccusationName::segment, &AccusationName::accused, &AccusationName::kind,
-            &AccusationName::accuser>{};
+            &AccusationName::accuser, &AccusationName::answers>{};
     }
 };
 
@@ -56,10 +57,12 @@ DisputeId dispute_id(
 }
 
 DisputeId accusation_id(
-    const TaskId& task, std::uint32_t segment, const AccountId& accused, const AccountId& accuser
+    const TaskId& task, std::uint32_t segment, const AccountId& accused, const AccountId& accuser,
+    const std::optional<DisputeId>& answers
 ) noexcept {
     static const crypto::TaggedHash kTag("assay/dispute");
-    const AccusationName name{.task = task, .segment = segment, .accused = accused, .accuser = accuser};
+    const AccusationName name{
+        .task = task, .segment = segment, .accused = accused, .accuser = accuser, .answers = answers};
     return retag<DisputeId>(kTag(codec::encode(name)));
 }
 

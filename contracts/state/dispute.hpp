@@ -157,9 +157,10 @@ DisputeId dispute_id(
     const TaskId& task, std::uint32_t segment, const AccountId& challenger, const DisputedProfile& profile
 ) noexcept;
 
-/// The same for an accusation of `accused` by `accuser`.
+/// The same for an accusation of `accused` by `accuser`, which may answer a dispute (STM-9).
 DisputeId accusation_id(
-    const TaskId& task, std::uint32_t segment, const AccountId& accused, const AccountId& accuser
+    const TaskId& task, std::uint32_t segment, const AccountId& accused, const AccountId& accuser,
+    const std::optional<DisputeId>& answers = std::nullopt
 ) noexcept;
 
 /// DSP-41: "assay/seal" over the dispute and the probe root that its challenger computed.

@@ -256,7 +256,7 @@ Model::Why Model::why(const contracts::Accuse& a) const {
             out.insert(TxError::kDutiesFull);
         }
     }
-    if (world_.disputes.contains(contracts::accusation_id(a.task, segment, a.member, who_))) {
+    if (world_.disputes.contains(contracts::accusation_id(a.task, segment, a.member, who_, a.answers))) {
         out.insert(TxError::kAlreadyDisputed);
     }
     if (!shown_by(claim_before(task, segment), a.contradiction)) {
@@ -295,7 +295,7 @@ void Model::act(const contracts::Accuse& a) {
     // STM-8
     const dispute::Statement& statement = a.contradiction.stated.statement;
     const std::uint32_t segment = segment_at(at(a.task), statement.step);
-    const DisputeId id = contracts::accusation_id(a.task, segment, a.member, who_);
+    const DisputeId id = contracts::accusation_id(a.task, segment, a.member, who_, a.answers);
     const Shown shown = shown_by(claim_before(at(a.task), segment), a.contradiction).value();
     const auto chains = chain_->games.find(id);
     if (chains == chain_->games.end() || codec::encode(shown.claim) != codec::encode(chains->second.claim)) {

@@ -198,7 +198,7 @@ std::optional<contracts::Accuse> Crowd::make_accusation(
     if (chance(12)) {
         spoil_accusation(out, task);
     }
-    accused_by_[contracts::accusation_id(id, segment, author.id, actor.id)] = claimed;
+    accused_by_[contracts::accusation_id(id, segment, author.id, actor.id, answers)] = claimed;
     return out;
 }
 

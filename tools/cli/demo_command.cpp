@@ -75,6 +75,10 @@ void add_group_options(CLI::App& command, const std::shared_ptr<DemoArguments>& 
     command.add_option(
         "--leave", a->options.leaving, "With --accounts: the rank of an account that stops before they are done"
     );
+    command.add_option(
+        "--audit-every", a->options.audit_every,
+        "With --accounts: each account that computes with the others replays alone one of so many segments"
+    );
 }
 
 void add_store_options(CLI::App& command, const std::shared_ptr<DemoArguments>& a) {

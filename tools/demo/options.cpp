@@ -46,6 +46,9 @@ void check_group(const DemoOptions& options) {
             std::to_string(options.workers - 1) + " or fold@" + std::to_string(options.workers - 1)
         );
     }
+    if (options.audit_every != 0 && !is_together(options)) {
+        throw std::runtime_error("--audit-every is for accounts that compute each step together: give --accounts");
+    }
     for (const auto& mover : {options.joining, options.leaving}) {
         const bool can_move = mover && is_together(options) && options.workers > 2 && *mover > 0 &&
                               *mover < options.workers && options.joining != options.leaving && !options.culprit;

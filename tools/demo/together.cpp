@@ -30,6 +30,7 @@ TogetherCast::TogetherCast(const DemoOptions& options)
       interval_(interval_of(workload_of(options), options)),
       joining_(options.joining),
       leaving_(options.leaving),
+      audit_every_(options.audit_every),
       equivocates_(options.culprit && options.culprit_kind == GroupFraud::kEquivocate),
       changes_seats_(
           joining_ || leaving_ ||
@@ -56,7 +57,7 @@ std::optional<std::uint32_t> TogetherCast::take_goer() {
 }
 
 std::vector<std::string> TogetherCast::arguments_of(std::uint32_t rank) const {
-    std::vector<std::string> out{"--link-address", "127.0.0.1"};
+    std::vector<std::string> out{"--link-address", "127.0.0.1", "--audit-every", std::to_string(audit_every_)};
     if (joining_) {
         out.emplace_back("--admit");
     }
@@ -74,6 +75,10 @@ void TogetherCast::hear(const WorkerEvent& heard) {
     }
     if (kind == "report_equivocation") {
         equivocations_.push_back({heard.worker, heard.event});
+        return;
+    }
+    if (kind == "audited") {
+        audits_.push_back({heard.worker, heard.event});
         return;
     }
     if (kind == "train") {
@@ -130,6 +135,15 @@ json TogetherCast::report(const Network& network, const program::Program& progra
         const auto member = fixed_from_hex<AccountId>(each.event.at("member").get<std::string>()).value();
         out["equivocations"].push_back({{"member", rank_of(member)}, {"step", each.event.at("step")}});
     }
+    out["audits"] = json::array();
+    for (const Accused& each : audits_) {
+        const auto wrong = fixed_from_hex<AccountId>(each.event.at("wrong").get<std::string>());
+        out["audits"].push_back(
+            {{"auditor", rank_of(network.key(each.accuser).account())},
+             {"segment", each.event.at("segment")},
+             {"accused", wrong ? json(rank_of(*wrong)) : json()}}
+        );
+    }
     std::set<AccountId> seated;
     out["reseats"] = json::array();
     out["demands"] = json::array();
@@ -175,10 +189,18 @@ std::vector<std::string> TogetherCast::judge(const json& report, bool is_wrong) 
         report.at("equivocations").empty() == !equivocates_, "not who told two members different things was reported"
     );
     expect(!is_anybody_accused || is_wrong, "a member was accused, and nobody had lied");
+    // Who is convicted while the others train has no seat any more, if that is before the last segment.
+    const bool may_change_seats = is_wrong && audit_every_ != 0;
     expect(
-        report.at("reseats").empty() == !changes_seats_,
+        may_change_seats || report.at("reseats").empty() == !changes_seats_,
         "the seats were not given anew exactly where members came or went"
     );
+    const json& audits = report.at("audits");
+    const bool is_found =
+        std::any_of(audits.begin(), audits.end(), [](const json& each) { return !each.at("accused").is_null(); });
+    expect(audit_every_ == 0 || !audits.empty(), "nobody audited a segment");
+    expect(audit_every_ != 1 || !is_wrong || is_found, "a member lied, and no audit found it");
+    expect(is_wrong || !is_found, "an audit found something wrong, and nobody had lied");
     const bool is_reseated = !report.at("reseats").empty();
     expect(!joining_ || (is_reseated && is_seated_last(report, *joining_)), "who came late has no seat");
     expect(!leaving_ || (is_reseated && !is_seated_last(report, *leaving_)), "who left has a seat still");
@@ -204,6 +226,13 @@ std::string describe_together(const json& report) {
         out += "\n  rank " + number("accuser") + " showed that rank " + number("accused") + " told it a wrong " +
                (each.at("part").get<bool>() ? "part of a sum of " : "value of ") + what + number("index") + " at row " +
                number("row") + ", column " + number("col") + ", in step " + number("step");
+    }
+    for (const json& each : report.at("audits")) {
+        if (!each.at("accused").is_null()) {
+            out += "\n  rank " + std::to_string(each.at("auditor").get<std::uint32_t>()) + " replayed segment " +
+                   std::to_string(each.at("segment").get<std::uint32_t>()) + " alone, while the others trained, and found rank " +
+                   std::to_string(each.at("accused").get<std::uint32_t>()) + " wrong";
+        }
     }
     for (const json& each : report.at("equivocations")) {
         out += "\n  rank " + std::to_string(each.at("member").get<std::uint32_t>()) +

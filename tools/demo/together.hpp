@@ -49,6 +49,7 @@ class TogetherCast {
     std::uint64_t interval_;
     std::optional<std::uint32_t> joining_;
     std::optional<std::uint32_t> leaving_;
+    std::uint32_t audit_every_;
     bool equivocates_;  ///< whether a member tells two others different things
     bool has_come_ = false;
     bool has_gone_ = false;
@@ -62,6 +63,7 @@ class TogetherCast {
     };
     std::vector<Accused> accused_{};
     std::vector<Accused> equivocations_{};  ///< that were reported
+    std::vector<Accused> audits_{};         ///< segments that a member replayed alone
 };
 
 /// What such a group did, in a few lines after those of every group.

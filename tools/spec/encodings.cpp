@@ -127,8 +127,13 @@ void add_disputes(Digests& d) {
     const auto accuser = d.make<AccountId>();
     d.add(
         "dispute of a statement", "assay/dispute",
-        {bytes_of(task), segment, bytes_of(challenger), Bytes{2}, bytes_of(accuser)},
+        {bytes_of(task), segment, bytes_of(challenger), Bytes{2}, bytes_of(accuser), Bytes{0}},
         Hash256{accusation_id(task, 2, challenger, accuser).data}
+    );
+    d.add(
+        "dispute of a statement, which answers one", "assay/dispute",
+        {bytes_of(task), segment, bytes_of(challenger), Bytes{2}, bytes_of(accuser), Bytes{1}, bytes_of(plain)},
+        Hash256{accusation_id(task, 2, challenger, accuser, plain).data}
     );
     const auto found = d.make<Hash256>();
     d.add("seal of a challenge", "assay/seal", {bytes_of(plain), bytes_of(found)}, challenge_seal(plain, found));

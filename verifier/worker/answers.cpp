@@ -5,7 +5,6 @@
 
 #include <contracts/state/members.hpp>
 #include <core/dispute/accuser.hpp>
-#include <verifier/group/first_wrong.hpp>
 #include <verifier/worker/told.hpp>
 
 namespace assay::worker {
@@ -63,25 +62,36 @@ std::optional<contracts::Accuse> Answers::find(
         own_.insert(dispute.id);
         return std::nullopt;
     }
-    // The rank in the session says nothing about who it was; the signature does.
-    const Hash256 digest = dispute::statement_digest(context_.chain.chain_id(), wrong->stated.statement);
+    auto accusation_of_another =
+        accuse(task, context_.chain.chain_id(), context_.chain.self(), segment, *wrong, replay);
+    if (!accusation_of_another) {
+        own_.insert(dispute.id);
+        return std::nullopt;
+    }
+    accusation_of_another->answers = dispute.id;
+    return accusation_of_another;
+}
+
+std::optional<contracts::Accuse> accuse(
+    const contracts::Task& task, const std::string& chain_id, const AccountId& self, const dispute::Claim& segment,
+    const group::WrongPiece& wrong, dispute::Replay& replay
+) {
+    const Hash256 digest = dispute::statement_digest(chain_id, wrong.stated.statement);
     std::vector<AccountId> members{task.solver.value()};
-    for (const contracts::Partner& partner : task.group->partners) {
+    for (const contracts::Partner& partner : task.group.value().partners) {
         members.push_back(partner.account);
     }
     const auto author = std::find_if(members.begin(), members.end(), [&](const AccountId& member) {
-        return crypto::verify_signature(member, digest.view(), wrong->signature);
+        return crypto::verify_signature(member, digest.view(), wrong.signature);
     });
-    if (author == members.end() || *author == context_.chain.self()) {
-        own_.insert(dispute.id);
+    if (author == members.end() || *author == self) {
         return std::nullopt;
     }
     return contracts::Accuse{
         .task = task.id,
         .member = *author,
-        .signature = wrong->signature,
-        .contradiction = dispute::make_contradiction(segment, wrong->stated, replay),
-        .answers = dispute.id};
+        .signature = wrong.signature,
+        .contradiction = dispute::make_contradiction(segment, wrong.stated, replay)};
 }
 
 nlohmann::ordered_json event_of(const contracts::Accuse& accuse, std::uint32_t segment) {

@@ -131,6 +131,13 @@ void add_group(CLI::App& command, Arguments& args) {
         "--admit", args.worker.admits,
         "As a member of such a group, let others join it: sign lists of seats in which this account has a smaller share"
     );
+    command
+        .add_option(
+            "--audit-every", args.worker.audit_every,
+            "As a member of such a group, replay alone one of so many segments, at random, and accuse who has stated "
+            "something wrong; 0: none"
+        )
+        ->capture_default_str();
     auto* address = command.add_option(
         "--link-address", args.worker.link_address,
         "Where the other members of a group that computes each step together reach this machine, as in 10.0.0.2"

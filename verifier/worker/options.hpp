@@ -60,6 +60,9 @@ struct WorkerOptions {
     /// GRP-13: whether a member of such a group signs lists in which its share of the seats, and so of the pay, is less
     /// than before, because others join.
     bool admits = false;
+    /// A member of such a group replays alone one of so many segments, at random, and accuses who misled it (STM-8); 0:
+    /// none.
+    std::uint32_t audit_every = 64;
     std::string link_address{};  ///< where the other members of such a group reach this machine; empty: in none
     KeepOptions keep{};
     std::string metrics_address{};   ///< empty: no metrics

@@ -2,6 +2,7 @@
 #include <verifier/worker/replay.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include <core/base/assert.hpp>
 #include <core/base/integers.hpp>
@@ -52,6 +53,9 @@ EngineReplay::EngineReplay(
 }
 
 bool EngineReplay::advance(engine::OutputObserver* observer) {
+    if (storage_.stop != nullptr && *storage_.stop) {
+        throw std::runtime_error("the replay was stopped");
+    }
     ++steps_run_;
     try {
         runner_.run(at_, observer);

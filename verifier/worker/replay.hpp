@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -25,6 +26,7 @@ class EngineReplay final : public dispute::Replay {
     struct Storage {
         std::filesystem::path directory = std::filesystem::temp_directory_path();
         std::uint64_t budget_bytes = std::uint64_t{1} << 30U;  ///< for states; two or three are kept in any case
+        const std::atomic<bool>* stop = nullptr;  ///< once it is set, functions throw std::runtime_error before a step
     };
 
     /// `before` is the state at the start of the claim; ignored for the initialisation, which reads it from the

@@ -17,6 +17,11 @@ void Together::attend(const contracts::Task& task) {
     }
     const bool is_lead = task.solver == context_.chain.self();
     report_findings(task);
+    if (task.state == contracts::TaskState::kTraining) {
+        audit_.attend(task);
+    } else {
+        audit_.forget(task.id);
+    }
     if (task.state != contracts::TaskState::kTraining) {
         lead_.end(task.id);
         member_.finish(task.id);
@@ -76,6 +81,7 @@ std::optional<TogetherLead::Progress> Together::train(
 void Together::forget(const contracts::TaskId& task) {
     lead_.forget(task);
     member_.end(task);
+    audit_.forget(task);
     context_.statements->forget(task);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <verifier/worker/checkpoint_shelf.hpp>
+#include <verifier/worker/peer_audit.hpp>
 #include <verifier/worker/together_lead.hpp>
 #include <verifier/worker/together_member.hpp>
 #include <verifier/worker/together_seats.hpp>
@@ -16,7 +17,7 @@ namespace assay::worker {
 class Together {
   public:
     Together(WorkerContext& context, CheckpointShelf& shelf)
-        : context_(context), shelf_(shelf), lead_(context), seats_(context), member_(context) {}
+        : context_(context), shelf_(shelf), lead_(context), seats_(context), member_(context), audit_(context) {}
 
     /// Takes part in the task's sessions while its training goes on, and leaves them afterwards. As the lead, gives the
     /// seats to who comes and stays.
@@ -40,6 +41,7 @@ class Together {
     TogetherLead lead_;
     TogetherSeats seats_;
     TogetherMember member_;
+    PeerAudit audit_;
 };
 
 }  // namespace assay::worker

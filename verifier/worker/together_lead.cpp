@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <contracts/state/group.hpp>
+#include <contracts/state/members.hpp>
 #include <contracts/tasks/actions/seat_actions.hpp>
 #include <core/crypto/address.hpp>
 #include <verifier/worker/link_desk.hpp>
@@ -55,6 +56,9 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
     }
     if (team->session && team->segment != segment && team->seats != seated(task, segment)) {
         close(*team);  // others have seats for this segment
+    }
+    if (leave_out_culprits(task, *team) && team->session) {
+        close(*team);  // the segment begins again without them
     }
     try {
         if (!team->session && !open(task, *artifacts, *team, segment)) {
@@ -120,6 +124,19 @@ std::set<AccountId> TogetherLead::gone(const contracts::TaskId& task) const {
         }
     }
     return out;
+}
+
+// Who was convicted of a statement takes part in no further session. Returns whether the open session has such a member.
+bool TogetherLead::leave_out_culprits(const contracts::Task& task, Team& team) {
+    bool is_here = false;
+    for (const contracts::Partner& partner : task.group->partners) {
+        if (contracts::is_culprit(task, partner.account)) {
+            team.losses[partner.account] = kLossesMax;
+            const auto& accounts = team.rank.accounts;
+            is_here = is_here || std::find(accounts.begin(), accounts.end(), partner.account) != accounts.end();
+        }
+    }
+    return is_here;
 }
 
 // Has the ranks compare what they were told. Returns false if one of them has told two others different things: the

@@ -37,7 +37,8 @@ class TogetherLead {
     );
     /// After kFinished.
     std::vector<canonical::Tensor> state(const contracts::TaskId& task);
-    /// The members that take part in no further session: those that said so, and those that were lost twice.
+    /// The members that take part in no further session: those that said so, those that were lost twice, and
+    /// those that were convicted of a statement.
     std::set<AccountId> gone(const contracts::TaskId& task) const;
     /// Ends the task's session.
     void end(const contracts::TaskId& task);
@@ -53,6 +54,7 @@ class TogetherLead {
         const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment, const Load& load
     );
     bool run(const TaskArtifacts& artifacts, Team& team, std::chrono::milliseconds budget);
+    bool leave_out_culprits(const contracts::Task& task, Team& team);
     bool is_told_alike(Team& team, std::uint32_t segment);
     void note_break(Team& team, std::uint32_t segment, const std::string& why);
     void note_lost(const contracts::Task& task, Team& team, const AccountId& member);

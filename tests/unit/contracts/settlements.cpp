@@ -40,7 +40,7 @@ void blame_partner(Chain& chain, const TaskId& id, std::optional<DisputeId> answ
     const Actor partner = chain.others.back();
     const Signed told = make_statement(id, fraud(), {.step = 4, .index = 2}, partner);
     REQUIRE(chain.run(chain.solver, make_accuse(id, told, partner, honest(), answers)) == 0);
-    play_dispute(chain, accusation_id(id, 2, partner.id, chain.solver.id), honest(), fraud(), partner);
+    play_dispute(chain, accusation_id(id, 2, partner.id, chain.solver.id, answers), honest(), fraud(), partner);
 }
 
 /// A segment of the lead is disputed, which blames its partner.

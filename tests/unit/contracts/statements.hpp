@@ -48,6 +48,12 @@ struct Team {
     DisputeId accusation(const Actor& accused, const Actor& accuser, std::uint32_t segment = 2) const {
         return accusation_id(id, segment, accused.id, accuser.id);
     }
+    /// The accusation by which `accuser` answers a dispute.
+    DisputeId answer(
+        const Actor& accused, const Actor& accuser, const DisputeId& answers, std::uint32_t segment = 2
+    ) const {
+        return accusation_id(id, segment, accused.id, accuser.id, answers);
+    }
     DisputeState state(const DisputeId& dispute) const { return find_dispute(chain.view, dispute).value().state(); }
     /// STM-10: what a conviction takes.
     std::uint64_t half() const { return bond - bond / 2; }

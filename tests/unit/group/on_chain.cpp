@@ -75,7 +75,7 @@ std::optional<Answerable> accuse_first(
     }
     REQUIRE(at.chain.run(at.accounts[rank], action) == 0);
     return Answerable{
-        .dispute = contracts::accusation_id(at.id, 1, action.member, at.accounts[rank].id),
+        .dispute = contracts::accusation_id(at.id, 1, action.member, at.accounts[rank].id, action.answers),
         .rank = wrong->author,
         .accused_of = told_at};
 }
