@@ -60,6 +60,7 @@ struct WorkerOptions {
     /// GRP-13: whether a member of such a group signs lists in which its share of the seats, and so of the pay, is less
     /// than before, because others join.
     bool admits = false;
+    std::optional<contracts::Environment> environment{};  ///< ENV-4: in which this worker runs, as its launcher says
     std::string link_address{};  ///< where the other members of such a group reach this machine; empty: in none
     KeepOptions keep{};
     std::string metrics_address{};   ///< empty: no metrics
