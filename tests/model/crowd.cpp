@@ -346,6 +346,8 @@ void Crowd::add_money(const Actor& actor, const World& world, Actions& out) {
             terms.price = chance(12) ? below(4 * params_.work_price + 1) : 0;
             terms.memory = chance(10) ? 1 + below(20'000) : 0;
             terms.replay_blocks = chance(12) ? static_cast<std::uint32_t>(1 + below(6)) : 0;
+        } else if (chance(60)) {
+            terms.offers = contracts::fingerprints(environment());  // ENV-3
         }
         out.push_back(contracts::RegisterTerms{role, terms, number == 2 ? 100 + below(9) : 1 + below(90)});
     }
@@ -432,6 +434,10 @@ void Crowd::add_contributions(const Actor& actor, const World& world, Actions& o
     }
 }
 
+contracts::Environment Crowd::environment() {
+    return {.image = chance(50) ? std::optional(Hash256{{1}}) : std::nullopt, .labels = {chance(75) ? "m=1" : "m=2"}};
+}
+
 contracts::TaskSpec Crowd::make_spec(const World& world) {
     const bool diverges = chance(talks_ ? 3 : 15);
     contracts::TaskSpec spec = shop_.spec(diverges);
@@ -452,6 +458,12 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
             static_cast<std::uint32_t>(2 * spec.steps * spec.program.step_work / (1'000 * params_.block_ms));
     }
     spec.hardware_class = chance(85) ? 0 : static_cast<std::uint32_t>(1 + below(2));
+    if (chance(10)) {
+        spec.environment = contracts::Environment{.image = {}, .labels = {"m=1"}};  // ENV-2
+    }
+    if (chance(25)) {
+        spec.checks = {contracts::check::Finite{}, contracts::check::Finite{0}};  // CHK-1
+    }
     if (!diverges && chance(talks_ ? 5 : 30)) {
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = shop_.distance();

@@ -70,6 +70,7 @@ class Crowd {
     void add_contributions(const Actor& actor, const World& world, Actions& out);
     void add_submission(const Actor& actor, const World& world, Actions& out);
     contracts::TaskSpec make_spec(const World& world);
+    contracts::Environment environment();  ///< one of a few
 
     // answers.cpp
     /// Who sends what the actor has to do: itself, its operator, or sometimes somebody whom it has not named.
