@@ -17,15 +17,15 @@
 namespace assay::launcher {
 namespace {
 
-const std::string kId(64, '1');
-const std::string kDigest = "sha256:" + std::string(64, 'a');
+const std::string kImageId(64, '1');
+const std::string kImageDigest = "sha256:" + std::string(64, 'a');
 
 /// A podman that has one image, notes its command lines, and runs a piece of shell in the place of a container.
 class FakePodman {
   public:
     explicit FakePodman(const std::string& container, bool has_image = true) {
         const std::string image =
-            R"([{"Id":")" + kId + R"(","Digest":")" + kDigest + R"(","Labels":{"cuda":"12.4"}}])";
+            R"([{"Id":")" + kImageId + R"(","Digest":")" + kImageDigest + R"(","Labels":{"cuda":"12.4"}}])";
         std::ofstream(directory_.path() / "image.json") << image;
         std::ofstream(directory_.path() / "list.json") << (has_image ? image : "[]");
         std::ofstream script(program());
@@ -41,7 +41,7 @@ class FakePodman {
     LaunchOptions options() const {
         LaunchOptions out;
         out.podman = program().string();
-        out.environment = make_environment(decode_digest(kDigest), {"cuda=12.4"});
+        out.environment = make_environment(decode_digest(kImageDigest), {"cuda=12.4"});
         out.home = directory_.path();
         out.arguments = {"solve", "--node", "http://127.0.0.1:1"};
         return out;
@@ -83,7 +83,7 @@ TEST_CASE("ENV-4: a worker is started by the image's id, with its home and what 
     options.home = "/srv/solver";
     options.arguments = {"solve", "--max-tasks", "1"};
     options.container_options = {"--device=gpu"};
-    const CommandLine command = run_command(options, kId, "name", "/tmp/x/environment.json");
+    const CommandLine command = run_command(options, kImageId, "name", "/tmp/x/environment.json");
     for (const char* const expected :
          {"podman", "run", "--pull=never", "--network=host", "--cap-drop=all", "--security-opt=no-new-privileges",
           "--read-only", "--volume=/srv/solver:/srv/solver", "--name=name", "--entrypoint=assay-worker", "--device=gpu",
@@ -91,7 +91,7 @@ TEST_CASE("ENV-4: a worker is started by the image's id, with its home and what 
         CAPTURE(expected);
         CHECK(has(command, expected));
     }
-    const auto id = std::find(command.begin(), command.end(), kId);
+    const auto id = std::find(command.begin(), command.end(), kImageId);
     REQUIRE(id != command.end());
     CHECK(
         std::vector<std::string>(id + 1, command.end()) ==
@@ -99,7 +99,7 @@ TEST_CASE("ENV-4: a worker is started by the image's id, with its home and what 
             "solve", "--max-tasks", "1", "--home", "/srv/solver", "--environment-file", "/run/assay/environment.json"}
     );
     options.arguments = {"verify"};
-    CHECK_FALSE(has(run_command(options, kId, "name", "/x"), "--environment-file"));
+    CHECK_FALSE(has(run_command(options, kImageId, "name", "/x"), "--environment-file"));
 }
 
 TEST_CASE("the worker's exit status is the launcher's, and the statement that it got is what was checked") {
@@ -117,8 +117,8 @@ TEST_CASE("an image that is not there is fetched if that is asked for, and other
     CHECK(podman.text("calls").find("pull") == std::string::npos);
     options.pulls = true;
     options.reference = "registry.example/assay";
-    CHECK(find_image(options).id == kId);
-    CHECK(podman.text("calls").find("pull --quiet registry.example/assay@" + kDigest) != std::string::npos);
+    CHECK(find_image(options).id == kImageId);
+    CHECK(podman.text("calls").find("pull --quiet registry.example/assay@" + kImageDigest) != std::string::npos);
 }
 
 TEST_CASE("an image that is not admitted, or has another label, is not started") {
@@ -128,7 +128,7 @@ TEST_CASE("an image that is not admitted, or has another label, is not started")
     options.allowed = {decode_digest("sha256:" + std::string(64, 'c'))};
     CHECK_THROWS_WITH_AS(launch(options, stop), doctest::Contains("--allow-image"), ImageError);
     CHECK(podman.text("calls").empty());
-    options.allowed.push_back(decode_digest(kDigest));
+    options.allowed.push_back(decode_digest(kImageDigest));
     CHECK(launch(options, stop) == 0);
     options.environment.labels = {"cuda=12.5"};
     CHECK_THROWS_WITH_AS(launch(options, stop), doctest::Contains("cuda=12.4"), ImageError);
