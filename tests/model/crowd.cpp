@@ -434,10 +434,6 @@ void Crowd::add_contributions(const Actor& actor, const World& world, Actions& o
     }
 }
 
-contracts::Environment Crowd::environment() {
-    return {.image = chance(50) ? std::optional(Hash256{{1}}) : std::nullopt, .labels = {chance(75) ? "m=1" : "m=2"}};
-}
-
 contracts::TaskSpec Crowd::make_spec(const World& world) {
     const bool diverges = chance(talks_ ? 3 : 15);
     contracts::TaskSpec spec = shop_.spec(diverges);
@@ -458,12 +454,7 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
             static_cast<std::uint32_t>(2 * spec.steps * spec.program.step_work / (1'000 * params_.block_ms));
     }
     spec.hardware_class = chance(85) ? 0 : static_cast<std::uint32_t>(1 + below(2));
-    if (chance(10)) {
-        spec.environment = contracts::Environment{.image = {}, .labels = {"m=1"}};  // ENV-2
-    }
-    if (chance(25)) {
-        spec.checks = {contracts::check::Finite{}, contracts::check::Finite{0}};  // CHK-1
-    }
+    add_wishes(spec);
     if (!diverges && chance(talks_ ? 5 : 30)) {
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = shop_.distance();

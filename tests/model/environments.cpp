@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <bit>
+#include <cmath>
 #include <set>
 
 #include <core/crypto/hash.hpp>
+#include <tests/model/crowd.hpp>
 #include <tests/model/model.hpp>
 
 /// Environments and checks of results, as their rules say it (ENV and CHK rules).
@@ -95,6 +96,19 @@ bool are_checks(const std::vector<contracts::ResultCheck>& checks, std::uint32_t
         }
     }
     return checks.size() <= 16;
+}
+
+contracts::Environment Crowd::environment() {
+    return {.image = chance(50) ? std::optional(Hash256{{1}}) : std::nullopt, .labels = {chance(75) ? "m=1" : "m=2"}};
+}
+
+void Crowd::add_wishes(contracts::TaskSpec& spec) {
+    if (chance(10)) {
+        spec.environment = contracts::Environment{.image = {}, .labels = {"m=1"}};  // ENV-2
+    }
+    if (chance(25)) {
+        spec.checks = {contracts::check::Finite{}, contracts::check::Finite{0}};  // CHK-1
+    }
 }
 
 }  // namespace assay::model

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/launcher/launch.hpp>
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <system_error>
 
 #include <core/system/file.hpp>
