@@ -18,8 +18,7 @@ bool is_suited(const Terms& terms, std::uint32_t number, const std::vector<std::
 /// ENV-3
 bool are_offers(const std::vector<std::uint64_t>& offers) {
     const auto not_above = [](std::uint64_t a, std::uint64_t b) { return a >= b; };
-    return offers.size() <= kMaxOffers &&
-           std::adjacent_find(offers.begin(), offers.end(), not_above) == offers.end();
+    return offers.size() <= kMaxOffers && std::adjacent_find(offers.begin(), offers.end(), not_above) == offers.end();
 }
 
 }  // namespace

@@ -70,8 +70,8 @@ struct SolverDrawn {
     static constexpr auto fields() { return Fields<&SolverDrawn::solver>{}; }
 };
 struct Accepted {
-    Amount bond;                        ///< of each member
-    std::vector<AccountId> seats = {};  ///< GRP-2: of a group; empty if the solver trains alone
+    Amount bond;                                  ///< of each member
+    std::vector<AccountId> seats = {};            ///< GRP-2: of a group; empty if the solver trains alone
     std::optional<Environment> environment = {};  ///< ENV-4: what the solver claims
     static constexpr auto fields() { return Fields<&Accepted::bond, &Accepted::seats, &Accepted::environment>{}; }
 };

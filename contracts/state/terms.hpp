@@ -22,8 +22,7 @@ struct Terms {
     std::vector<std::uint64_t> offers = {};  ///< ENV-3: fingerprints of its environment, in ascending order
     bool operator==(const Terms&) const = default;
     static constexpr auto fields() {
-        return Fields<
-            &Terms::hardware_class, &Terms::price, &Terms::memory, &Terms::replay_blocks, &Terms::offers>{};
+        return Fields<&Terms::hardware_class, &Terms::price, &Terms::memory, &Terms::replay_blocks, &Terms::offers>{};
     }
 };
 

@@ -13,11 +13,7 @@ Json number_of(std::uint32_t f32_bits) { return static_cast<double>(std::bit_cas
 
 Json fields_of(const check::Finite& c) { return {{"tensor", c.tensor ? Json(*c.tensor) : Json()}}; }
 Json fields_of(const check::Declared& c) {
-    return {
-        {"tensor", c.tensor},
-        {"dtype", type_name(c.dtype)},
-        {"rows", c.shape.rows},
-        {"cols", c.shape.cols}};
+    return {{"tensor", c.tensor}, {"dtype", type_name(c.dtype)}, {"rows", c.shape.rows}, {"cols", c.shape.cols}};
 }
 Json fields_of(const check::Range& c) {
     return {{"tensor", c.tensor}, {"least", number_of(c.least)}, {"most", number_of(c.most)}};

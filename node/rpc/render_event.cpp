@@ -15,9 +15,7 @@ Json fields_of(const Submitted& e) { return {{"escrow", rpc::render(e.escrow)}, 
 Json fields_of(const SolverDrawn& e) { return {{"solver", rpc::render(e.solver)}}; }
 Json fields_of(const Accepted& e) {
     return {
-        {"bond", rpc::render(e.bond)},
-        {"seats", rpc::render(e.seats)},
-        {"environment", rpc::render(e.environment)}};
+        {"bond", rpc::render(e.bond)}, {"seats", rpc::render(e.seats)}, {"environment", rpc::render(e.environment)}};
 }
 Json fields_of(const Reseated& e) { return {{"from", e.from}, {"seats", rpc::render(e.seats)}}; }
 Json fields_of(const Demanded& e) {

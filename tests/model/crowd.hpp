@@ -70,7 +70,7 @@ class Crowd {
     void add_contributions(const Actor& actor, const World& world, Actions& out);
     void add_submission(const Actor& actor, const World& world, Actions& out);
     contracts::TaskSpec make_spec(const World& world);
-    contracts::Environment environment();  ///< one of a few
+    contracts::Environment environment();        ///< one of a few
     void add_wishes(contracts::TaskSpec& spec);  ///< at times an environment, and checks
 
     // answers.cpp

@@ -48,12 +48,13 @@ class Scratch {
 
 void check_allowed(const LaunchOptions& options) {
     const Hash256 image = options.environment.image.value();
-    const bool is_named = options.allowed.empty() || std::find(options.allowed.begin(), options.allowed.end(), image) !=
-                                                         options.allowed.end();
+    const bool is_named = options.allowed.empty() ||
+                          std::find(options.allowed.begin(), options.allowed.end(), image) != options.allowed.end();
     if (!is_named) {
         throw ImageError(
-            digest_text(image) + " is none of the images that --allow-image admits; an image is foreign code: name it "
-                                 "there if you trust who made it"
+            digest_text(image) +
+            " is none of the images that --allow-image admits; an image is foreign code: name it "
+            "there if you trust who made it"
         );
     }
 }
@@ -76,10 +77,20 @@ CommandLine run_command(
     const std::string home = options.home.string();
     // The worker is root in the container without any of root's capabilities, so that it can write to its home.
     std::vector<std::string> run{
-        "run", "--rm", "--pull=never", "--name=" + name, "--network=" + options.network, "--user=0:0",
-        "--cap-drop=all", "--security-opt=no-new-privileges", "--read-only", "--tmpfs=/tmp",
-        "--volume=" + home + ":" + home, "--volume=" + statement.string() + ":" + kStatementPath + ":ro",
-        "--env=ASSAY_PASSWORD", "--entrypoint=" + options.program};
+        "run",
+        "--rm",
+        "--pull=never",
+        "--name=" + name,
+        "--network=" + options.network,
+        "--user=0:0",
+        "--cap-drop=all",
+        "--security-opt=no-new-privileges",
+        "--read-only",
+        "--tmpfs=/tmp",
+        "--volume=" + home + ":" + home,
+        "--volume=" + statement.string() + ":" + kStatementPath + ":ro",
+        "--env=ASSAY_PASSWORD",
+        "--entrypoint=" + options.program};
     run.insert(run.end(), options.container_options.begin(), options.container_options.end());
     run.push_back(id);
     run.insert(run.end(), options.arguments.begin(), options.arguments.end());
@@ -123,7 +134,8 @@ int launch(const LaunchOptions& options, const std::atomic<bool>& stop) {
     );
     if (status == kNoProgram || status == kCannotInvoke) {
         throw ImageError(
-            "podman could not start " + options.program + " in the image: what it wrote above says why; --program names "
+            "podman could not start " + options.program +
+            " in the image: what it wrote above says why; --program names "
             "another file"
         );
     }

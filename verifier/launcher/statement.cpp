@@ -24,8 +24,9 @@ Hash256 decode_digest(const std::string& text) {
     const auto digest = is_lower ? fixed_from_hex<Hash256>(digits) : std::nullopt;
     if (!digest) {
         throw StatementError(
-            "\"" + text + "\" is not the digest of an image: sha256: and 64 hex digits in lower case are needed, as "
-                          "`podman images --digests` shows them"
+            "\"" + text +
+            "\" is not the digest of an image: sha256: and 64 hex digits in lower case are needed, as "
+            "`podman images --digests` shows them"
         );
     }
     return *digest;
@@ -64,7 +65,8 @@ std::string statement_text(const contracts::Environment& environment) {
 contracts::Environment decode_statement(const std::string& text) {
     const auto json = nlohmann::json::parse(text, nullptr, false);
     const bool has_members = json.is_object() && json.contains("image") && json.contains("labels");
-    if (!has_members || !json.at("labels").is_array() || !(json.at("image").is_null() || json.at("image").is_string())) {
+    if (!has_members || !json.at("labels").is_array() ||
+        !(json.at("image").is_null() || json.at("image").is_string())) {
         throw StatementError("is not a statement: {\"image\": \"sha256:...\", \"labels\": [\"key=value\"]} is needed");
     }
     std::vector<std::string> labels;

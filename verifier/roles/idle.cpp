@@ -80,7 +80,8 @@ std::optional<Misfit> misfit_of(const contracts::Params& params, const IdleView&
         task.spec.hardware_class != view.terms.hardware_class) {
         return Misfit::kClass;  // HW-3
     }
-    if (view.role == Role::kSolver && !contracts::has_offers(view.terms.offers, contracts::fingerprints(task.spec.environment))) {
+    if (view.role == Role::kSolver &&
+        !contracts::has_offers(view.terms.offers, contracts::fingerprints(task.spec.environment))) {
         return Misfit::kEnvironment;  // ENV-3
     }
     if (view.role == Role::kVerifier) {

@@ -18,7 +18,7 @@ struct SolverView {
     Amount free_stake;                     ///< in the solver role
     Amount solver_bond;                    ///< the bond that accepting locks
     bool is_breaker_open = false;
-    bool is_unusable = false;  ///< its program or data do not match their commitments
+    bool is_unusable = false;   ///< its program or data do not match their commitments
     bool is_elsewhere = false;  ///< ENV-2: it asks for another environment than the one in which we run
     /// The next checkpoint to post is being written to stores, where it has to lie before it is posted.
     bool is_publishing = false;
@@ -43,8 +43,8 @@ struct ListingView {
     bool offers_another = false;  ///< ENV-3: another environment is registered than the one in which we run
 };
 
-/// Whether to register the machine again: so that it can be drawn, only if it would not decline every task; or so that it
-/// is drawn for what its environment suits.
+/// Whether to register the machine again: so that it can be drawn, only if it would not decline every task; or so that
+/// it is drawn for what its environment suits.
 bool registers_again(const ListingView& view);
 
 }  // namespace assay::roles

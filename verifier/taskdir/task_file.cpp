@@ -21,9 +21,9 @@ constexpr std::uint32_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
 
 contracts::TaskSpec read_root(const TomlSection& root) {
     root.allow(
-        {"title", "mode", "steps", "checkpoint_interval", "seed", "reward", "verification_fee", "training_blocks",
-         "members", "parent", "hardware_class", "model", "optimizer", "schedule", "replicas", "numerics", "data",
-         "evaluation", "environment", "checks"}
+        {"title",           "mode",     "steps",  "checkpoint_interval", "seed",        "reward",    "verification_fee",
+         "training_blocks", "members",  "parent", "hardware_class",      "model",       "optimizer", "schedule",
+         "replicas",        "numerics", "data",   "evaluation",          "environment", "checks"}
     );
     contracts::TaskSpec spec;
     spec.title = root.text("title");

@@ -41,8 +41,8 @@ std::optional<check::Declared> decode_shape(const std::string& text) {
         const auto read = std::from_chars(text.data() + from, end, value);
         return read.ec == std::errc() && read.ptr == end && value >= 1 && value <= canonical::kMaxDimension;
     };
-    const bool is_good = is_known && number(space + 1, times, out.shape.rows) &&
-                         number(times + 1, text.size(), out.shape.cols);
+    const bool is_good =
+        is_known && number(space + 1, times, out.shape.rows) && number(times + 1, text.size(), out.shape.cols);
     return is_good ? std::optional(out) : std::nullopt;
 }
 
@@ -63,7 +63,8 @@ void add_shapes(const TomlSection& section, std::vector<NamedCheck>& out) {
 }
 
 void add_ranges(const TomlSection& section, std::vector<NamedCheck>& out) {
-    constexpr TomlSection::Range kAny{.min = std::numeric_limits<float>::lowest(), .max = std::numeric_limits<float>::max()};
+    constexpr TomlSection::Range kAny{
+        .min = std::numeric_limits<float>::lowest(), .max = std::numeric_limits<float>::max()};
     for (const std::string& name : section.keys()) {
         const std::vector<float> bounds = section.reals(name, kAny, 2);
         if (bounds.size() != 2 || bounds[0] > bounds[1]) {

@@ -72,7 +72,8 @@ std::string explain_misfit(Misfit misfit, const roles::Idleness& idleness, const
         case Misfit::kTerms:
             return "against several of the account's terms";
         case Misfit::kEnvironment:
-            return "for another image or other labels than this worker runs in; `assay-worker run --image` starts one in an "
+            return "for another image or other labels than this worker runs in; `assay-worker run --image` starts one "
+                   "in an "
                    "image";
         case Misfit::kResting:
             return "not offered before block " + std::to_string(view.declined_until) +

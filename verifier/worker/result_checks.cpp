@@ -28,7 +28,8 @@ T element(const canonical::Tensor& tensor, std::size_t index) {
 
 float real(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 
-/// Whether `test` holds of each element: it is called with a float for f32 and bf16, and with an integer for the others.
+/// Whether `test` holds of each element: it is called with a float for f32 and bf16, and with an integer for the
+/// others.
 template <class Test>
 bool all_of(const canonical::Tensor& tensor, const Test& test) {
     const std::size_t count = tensor.shape.element_count();

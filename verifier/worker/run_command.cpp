@@ -22,7 +22,8 @@ launcher::LaunchOptions options_of(RunArguments& args) {
     const std::size_t at = args.image.rfind('@');
     out.reference = at == std::string::npos ? std::string() : args.image.substr(0, at);
     try {
-        const Hash256 digest = launcher::decode_digest(at == std::string::npos ? args.image : args.image.substr(at + 1));
+        const Hash256 digest =
+            launcher::decode_digest(at == std::string::npos ? args.image : args.image.substr(at + 1));
         out.environment = launcher::make_environment(digest, args.labels);
         for (const std::string& each : args.allowed) {
             out.allowed.push_back(launcher::decode_digest(each));
@@ -100,18 +101,17 @@ int run_in_image(RunArguments& args, const std::atomic<bool>& stop) {
 }
 
 void add_environment_option(CLI::App& command, WorkerOptions& options) {
-    command
-        .add_option_function<std::string>(
-            "--environment-file",
-            [&options](const std::string& file) {
-                try {
-                    options.environment = launcher::read_statement(file);
-                } catch (const launcher::StatementError& error) {
-                    throw FileError(error.what());
-                }
-            },
-            "What this worker states of the image and the labels in which it runs; `assay-worker run` writes it"
-        );
+    command.add_option_function<std::string>(
+        "--environment-file",
+        [&options](const std::string& file) {
+            try {
+                options.environment = launcher::read_statement(file);
+            } catch (const launcher::StatementError& error) {
+                throw FileError(error.what());
+            }
+        },
+        "What this worker states of the image and the labels in which it runs; `assay-worker run` writes it"
+    );
 }
 
 }  // namespace assay::worker

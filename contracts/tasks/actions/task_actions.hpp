@@ -65,7 +65,7 @@ struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in
     TaskId task;
     std::uint32_t index = 0;
     Hash256 state_root;
-    std::string location;  ///< of the server that has the state's file (ART-10)
+    std::string location;                         ///< of the server that has the state's file (ART-10)
     std::optional<Environment> environment = {};  ///< ENV-5: in which its poster says that it computed the segment
     static constexpr auto fields() {
         return Fields<

@@ -14,7 +14,10 @@ Schema value_of<std::vector<contracts::ParamChange>>();  // types_chain.cpp
 template <>
 Schema value_of<contracts::Terms>() {
     return object(
-        {{"hardware_class", integer()}, {"price", integer()}, {"memory", integer()}, {"replay_blocks", integer()},
+        {{"hardware_class", integer()},
+         {"price", integer()},
+         {"memory", integer()},
+         {"replay_blocks", integer()},
          {"offers", array(text())}}
     );
 }

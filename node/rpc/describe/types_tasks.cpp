@@ -35,8 +35,13 @@ Schema check() {
     const Schema tensor = integer();
     return any_of(
         {object({{"kind", constant("finite")}, {"tensor", nullable(integer()), "null: all of the state"}}),
-         object({{"kind", constant("shape")}, {"tensor", tensor}, {"dtype", text()}, {"rows", integer()},
-                 {"cols", integer()}}),
+         object(
+             {{"kind", constant("shape")},
+              {"tensor", tensor},
+              {"dtype", text()},
+              {"rows", integer()},
+              {"cols", integer()}}
+         ),
          object({{"kind", constant("range")}, {"tensor", tensor}, {"least", number()}, {"most", number()}}),
          object({{"kind", constant("labels")}, {"tensor", tensor}, {"classes", integer()}})}
     );

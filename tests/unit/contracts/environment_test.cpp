@@ -157,9 +157,7 @@ TEST_CASE("ENV-3: only solvers offer environments, in ascending order and each f
     CHECK(chain.fail(chain.verifier, with(Role::kVerifier, {1})) == TxError::kFieldOutOfRange);
     CHECK(chain.fail(chain.solver, with(Role::kSolver, {2, 1})) == TxError::kFieldOutOfRange);
     CHECK(chain.fail(chain.solver, with(Role::kSolver, {1, 1})) == TxError::kFieldOutOfRange);
-    CHECK(
-        chain.fail(chain.solver, with(Role::kSolver, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})) == TxError::kFieldOutOfRange
-    );
+    CHECK(chain.fail(chain.solver, with(Role::kSolver, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})) == TxError::kFieldOutOfRange);
     CHECK(chain.run(chain.solver, with(Role::kSolver, {0, 1, 2, 3, 4, 5, 6, 7, 8})) == 0);
     CHECK(get_terms(chain.view, Role::kSolver, chain.solver.id).terms.offers.size() == kMaxOffers);
     CHECK(chain.run(chain.solver, with(Role::kSolver, {})) == 0);

@@ -147,7 +147,9 @@ TEST_CASE("a podman that is missing or cannot start the worker is an error that 
 }
 
 TEST_CASE("a stop reaches the worker as SIGTERM, and its exit status comes back") {
-    const FakePodman podman("trap 'echo ended >> calls; exit 0' TERM; echo runs >> calls; while true; do sleep 0.05; done");
+    const FakePodman podman(
+        "trap 'echo ended >> calls; exit 0' TERM; echo runs >> calls; while true; do sleep 0.05; done"
+    );
     CHECK(launch_and_stop(podman, podman.options()) == 0);
     CHECK(podman.text("calls").find("ended") != std::string::npos);
     CHECK(podman.text("calls").find("killed") == std::string::npos);

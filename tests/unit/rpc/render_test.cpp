@@ -169,8 +169,6 @@ TEST_CASE("a task tells what its record says") {
     CHECK(rpc::render_task(of_tokens, details).at("tokenizer") == rpc::render(id<Hash256>(10)));
     CHECK(rpc::render(of_tokens.spec).at("tokenizer") == rpc::render(id<Hash256>(10)));
     CHECK(rpc::render(task.spec).at("tokenizer").is_null());
-    CHECK(got.at("environment").is_null());
-    CHECK(got.at("checks") == Json::array());
     CHECK(got.at("evaluation").is_null());
     CHECK(got.at("score").is_null());
     Task scored = task;
@@ -330,10 +328,6 @@ TEST_CASE("each event of a history has its name and its members beside the recor
         {Submitted{Amount{9}, Amount{5}}, {{"escrow", "9"}, {"room", "5"}}},
         {SolverDrawn{who}, {{"solver", address(4)}}},
         {Accepted{Amount{8}, {who}}, {{"bond", "8"}, {"seats", {address(4)}}, {"environment", nullptr}}},
-        {Accepted{Amount{8}, {}, Environment{id<Hash256>(3), {"a=1"}}},
-         {{"bond", "8"},
-          {"seats", Json::array()},
-          {"environment", {{"image", "sha256:" + to_hex(id<Hash256>(3).view())}, {"labels", {"a=1"}}}}}},
         {Cut{2, who}, {{"first", 2}, {"member", address(4)}}},
         {Accused{id<DisputeId>(6), 2, who, key(5).account(), std::nullopt},
          {{"dispute", to_hex(id<DisputeId>(6).view())},
@@ -430,25 +424,6 @@ TEST_CASE("each event of a history has its name and its members beside the recor
     CHECK(by_deadline.at("tx").is_null());
     CHECK(by_deadline.at("actor").is_null());
     CHECK(rpc::render(HistoryEvent{Paid{{}, Amount{7}, Reason::kTax}}).at("to").is_null());
-}
-
-TEST_CASE("CHK-2: each check shows its kind and its members, and a report the numbers of those that failed") {
-    TaskSpec spec;
-    spec.checks = {
-        check::Finite{}, check::Declared{.tensor = 1, .dtype = canonical::DType::kBf16, .shape = {2, 3}},
-        check::Range{.tensor = 2, .least = 0xbf800000, .most = 0x3f000000}, check::Labels{.tensor = 3, .classes = 10}};
-    CHECK(
-        rpc::render(spec).at("checks") ==
-        Json::array(
-            {{{"kind", "finite"}, {"tensor", nullptr}},
-             {{"kind", "shape"}, {"tensor", 1}, {"dtype", "bf16"}, {"rows", 2}, {"cols", 3}},
-             {{"kind", "range"}, {"tensor", 2}, {"least", -1.0}, {"most", 0.5}},
-             {{"kind", "labels"}, {"tensor", 3}, {"classes", 10}}}
-        )
-    );
-    CHECK(rpc::render_failed_checks(std::nullopt).is_null());
-    CHECK(rpc::render_failed_checks(0) == Json::array());
-    CHECK(rpc::render_failed_checks(0x8001) == Json{0, 15});
 }
 
 TEST_CASE("each action shows its members") {

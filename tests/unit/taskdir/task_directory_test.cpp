@@ -173,8 +173,9 @@ TEST_CASE("TASK-2.11: a task directory asks for an image and labels") {
 
 TEST_CASE("TASK-2.12: a task directory names checks by the tensors of its model") {
     const Packed packed(
-        kGood + "[checks]\nfinite = [\"*\", \"hidden.bias\"]\n[checks.shape]\n\"hidden.bias\" = \"f32 1x8\"\n"
-                "[checks.range]\n\"hidden.bias\" = [-1.5, 2]\n[checks.labels]\n\"hidden.bias\" = 3\n"
+        kGood +
+        "[checks]\nfinite = [\"*\", \"hidden.bias\"]\n[checks.shape]\n\"hidden.bias\" = \"f32 1x8\"\n"
+        "[checks.range]\n\"hidden.bias\" = [-1.5, 2]\n[checks.labels]\n\"hidden.bias\" = 3\n"
     );
     namespace check = contracts::check;
     REQUIRE(packed.spec.checks.size() == 5);
@@ -192,10 +193,14 @@ TEST_CASE("TASK-2.12: a task directory names checks by the tensors of its model"
     CHECK(contracts::check_spec(packed.spec).has_value());
     const std::string checks = kGood + "[checks]\n";
     check_refused(checks + "finite = [\"hidden.bais\"]\n", "no tensor \"hidden.bais\"; nearest: \"hidden.bias\"");
-    check_refused(checks + "[checks.shape]\n\"hidden.bias\" = \"f32 8x1\"\n", "this model's tensor is f32 1x8, not f32 8x1");
+    check_refused(
+        checks + "[checks.shape]\n\"hidden.bias\" = \"f32 8x1\"\n", "this model's tensor is f32 1x8, not f32 8x1"
+    );
     check_refused(checks + "[checks.shape]\n\"hidden.bias\" = \"f64 1x8\"\n", "must be a type and a shape");
     check_refused(checks + "[checks.shape]\n\"hidden.bias\" = \"f32 1x8x\"\n", "must be a type and a shape");
-    check_refused(checks + "[checks.range]\n\"hidden.bias\" = [1.0, 0.0]\n", "must be the least and the greatest value");
+    check_refused(
+        checks + "[checks.range]\n\"hidden.bias\" = [1.0, 0.0]\n", "must be the least and the greatest value"
+    );
     check_refused(checks + "[checks.range]\n\"hidden.bias\" = [1.0]\n", "must be the least and the greatest value");
     check_refused(checks + "[checks.labels]\n\"hidden.bias\" = 0\n", "whole number from 1");
     check_refused(checks + "sorted = [\"*\"]\n", "unknown key");
