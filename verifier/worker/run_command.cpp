@@ -37,7 +37,7 @@ launcher::LaunchOptions options_of(RunArguments& args) {
     if (!args.checks_only && (args.home.empty() || out.arguments.empty())) {
         throw UsageError("a worker needs --home DIR, and its own arguments after --, as in -- solve --node URL");
     }
-    out.home = std::filesystem::absolute(args.home);
+    out.home = args.home.empty() ? std::filesystem::path() : std::filesystem::absolute(args.home);
     out.grace = std::chrono::seconds(args.stop_seconds);
     return out;
 }
