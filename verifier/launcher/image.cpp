@@ -35,16 +35,19 @@ Image decode_image(const Json& json) {
     if (const auto digest = digest_in(json.value("Digest", Json()))) {
         out.digests.insert(*digest);
     }
-    const Json names = json.value("RepoDigests", Json::array());
-    for (const Json& name : names.is_array() ? names : Json::array()) {
-        if (const auto digest = digest_in(name)) {
-            out.digests.insert(*digest);
+    // Podman writes null where there is none.
+    if (const Json names = json.value("RepoDigests", Json()); names.is_array()) {
+        for (const Json& name : names) {
+            if (const auto digest = digest_in(name)) {
+                out.digests.insert(*digest);
+            }
         }
     }
-    const Json labels = json.value("Labels", Json::object());
-    for (const auto& [key, value] : (labels.is_object() ? labels : Json::object()).items()) {
-        if (value.is_string()) {
-            out.labels.emplace(key, value.get<std::string>());
+    if (const Json labels = json.value("Labels", Json()); labels.is_object()) {
+        for (const auto& [key, value] : labels.items()) {
+            if (value.is_string()) {
+                out.labels.emplace(key, value.get<std::string>());
+            }
         }
     }
     return out;
