@@ -180,6 +180,7 @@ bool Seating::may_join(const contracts::Task& task, const OfferDesk& offers) {
     const bool has_enough = context_.options.tasks_max != 0 && accepted >= context_.options.tasks_max;
     return (!has_enough || signed_.contains(task.id)) && !context_.journal.breaker() &&
            !context_.unusable.contains(task.id) && !offers.has_declined(task.id) &&
+           contracts::satisfies(context_.options.environment, task.spec.environment) &&  // ENV-3
            context_.chain.free_stake(contracts::Role::kSolver) >= member_bond_of(task);
 }
 
