@@ -22,7 +22,7 @@ packages=(
 )
 test_packages=(
   libonnx-testdata python3-torch python3-venv nodejs libclang-rt-14-dev clang-format-14 clang-tidy-14
-  g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user
+  g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user podman crun
   chromium # 123 MB to download with what it needs; the explorer's test skips itself without it
 )
 

@@ -61,6 +61,11 @@ bool is_evaluation(const TaskSpec& spec) {
                                 is_location(spec.evaluation->data.location));
 }
 
+/// TASK-2.11, TASK-2.12
+bool has_sound_wishes(const TaskSpec& spec) {
+    return (!spec.environment || is_sound(*spec.environment)) && are_sound(spec.checks, spec.program.state_tensors);
+}
+
 /// TASK-2.10, GRP-1
 bool is_group_size(const TaskSpec& spec) {
     return spec.members >= 1 && spec.members <= kMaxSeats && (spec.members == 1 || spec.mode == Mode::kExact);
@@ -87,7 +92,8 @@ Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
     const bool sound = spec.title.size() <= kMaxTitleBytes && is_printable(spec.title) && is_program(spec.program) &&
                        is_location(spec.program_artifact.location) && is_location(spec.dataset_artifact.location) &&
                        has_initial_artifact(spec) && has_distance(spec) && is_evaluation(spec) && is_group_size(spec) &&
-                       spec.steps >= 1 && spec.checkpoint_interval >= 1 && segment_count(spec) <= kMaxSegments &&
+                       has_sound_wishes(spec) && spec.steps >= 1 && spec.checkpoint_interval >= 1 &&
+                       segment_count(spec) <= kMaxSegments &&
                        checked_mul<std::uint64_t>(spec.steps, spec.program.batch_size).has_value() &&
                        dispute_rounds_max(spec) <= dispute::kMaxRounds;
     if (!sound) {

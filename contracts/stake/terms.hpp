@@ -9,6 +9,7 @@
 #include <contracts/stake/actions/stake_actions.hpp>
 #include <contracts/state/tx_error.hpp>
 #include <contracts/state/beacon.hpp>
+#include <contracts/state/spec.hpp>
 
 /// Hardware classes, and the terms on which stakers accept work (HW and TRM rules).
 namespace assay::contracts {
@@ -22,7 +23,10 @@ Result<void, TxError> execute(Context& context, const RegisterTerms& action) noe
 /// HW-1: fails with kClassUnknown unless `number` is 0 or a class of the table.
 Result<void, TxError> check_class(const Params& params, std::uint32_t number) noexcept;
 
-/// HW-3: the candidates that are registered for the class `number`; all of them for class 0.
-std::vector<Candidate> of_class(std::uint32_t number, const std::vector<Candidate>& candidates);
+/// HW-3, ENV-3: whether a solver with these terms may be drawn for a task with this spec: it is registered for the
+/// task's class, if that is not 0, and offers the environment that the task asks for.
+bool is_suited(const Terms& terms, const TaskSpec& spec) noexcept;
+/// The candidates that are suited.
+std::vector<Candidate> suited(const TaskSpec& spec, const std::vector<Candidate>& candidates);
 
 }  // namespace assay::contracts

@@ -70,14 +70,18 @@ struct SolverDrawn {
     static constexpr auto fields() { return Fields<&SolverDrawn::solver>{}; }
 };
 struct Accepted {
-    Amount bond;                        ///< of each member
-    std::vector<AccountId> seats = {};  ///< GRP-2: of a group; empty if the solver trains alone
-    static constexpr auto fields() { return Fields<&Accepted::bond, &Accepted::seats>{}; }
+    Amount bond;                                  ///< of each member
+    std::vector<AccountId> seats = {};            ///< GRP-2: of a group; empty if the solver trains alone
+    std::optional<Environment> environment = {};  ///< ENV-4: what the solver claims
+    static constexpr auto fields() { return Fields<&Accepted::bond, &Accepted::seats, &Accepted::environment>{}; }
 };
 struct CheckpointPosted {
     std::uint32_t index = 0;
     Hash256 state_root;
-    static constexpr auto fields() { return Fields<&CheckpointPosted::index, &CheckpointPosted::state_root>{}; }
+    std::optional<Environment> environment = {};  ///< ENV-5: what its poster claims
+    static constexpr auto fields() {
+        return Fields<&CheckpointPosted::index, &CheckpointPosted::state_root, &CheckpointPosted::environment>{};
+    }
 };
 struct Completed {
     static constexpr auto fields() { return Fields<>{}; }

@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
+#include <contracts/state/environment.hpp>
 #include <contracts/state/ids.hpp>
+#include <contracts/state/result_check.hpp>
 #include <core/dispute/bisection.hpp>
 
 /// What a submitter asks for (TASK-2).
@@ -83,6 +86,8 @@ struct TaskSpec {
     std::optional<DistanceCommitment> distance;  ///< present if and only if the mode is kTolerance
     std::optional<EvaluationCommitment> evaluation;
     std::uint8_t members = 1;  ///< GRP-1: maximum number of seats of the group that trains it; 1: a solver alone
+    std::optional<Environment> environment;  ///< ENV-2: in which the solver says that it trains; absent: any
+    std::vector<ResultCheck> checks;         ///< CHK-1: on which verdicts report
     bool operator==(const TaskSpec&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -90,7 +95,8 @@ struct TaskSpec {
             &TaskSpec::dataset_artifact, &TaskSpec::tokenizer, &TaskSpec::initial_artifact, &TaskSpec::seed,
             &TaskSpec::steps, &TaskSpec::checkpoint_interval, &TaskSpec::reward, &TaskSpec::verification_fee,
             &TaskSpec::training_blocks, &TaskSpec::parent, &TaskSpec::hardware_class, &TaskSpec::mode,
-            &TaskSpec::distance, &TaskSpec::evaluation, &TaskSpec::members>{};
+            &TaskSpec::distance, &TaskSpec::evaluation, &TaskSpec::members, &TaskSpec::environment,
+            &TaskSpec::checks>{};
     }
 };
 inline constexpr std::uint32_t kMaxSegments = 1'024;

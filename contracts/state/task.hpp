@@ -85,12 +85,13 @@ struct Assignment {
     std::optional<dispute::Measurement> measurement;  ///< VER-17: as published
     std::optional<std::uint32_t> diverged_after;
     Amount reserve;  ///< DSP-46: stake locked in addition to the bond; pays for the disputes that the verifier opens
+    std::optional<std::uint32_t> failed_checks = {};  ///< CHK-3: as published
     static constexpr auto fields() {
         return Fields<
             &Assignment::segment, &Assignment::verifier, &Assignment::status, &Assignment::commitment,
             &Assignment::end_root, &Assignment::bond, &Assignment::offset, &Assignment::probe, &Assignment::probe_root,
             &Assignment::forced, &Assignment::watchers, &Assignment::measurement, &Assignment::diverged_after,
-            &Assignment::reserve>{};
+            &Assignment::reserve, &Assignment::failed_checks>{};
     }
 };
 constexpr bool is_published(const Assignment& assignment) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <core/base/fields.hpp>
 
@@ -17,9 +18,11 @@ struct Terms {
     std::uint64_t memory = 0;  ///< largest accepted memory need of a program, in bytes; 0: the chain's default
     std::uint32_t replay_blocks =
         0;  ///< longest accepted replay time of a segment on its class; 0: whatever the chain allows
+    // Solvers only.
+    std::vector<std::uint64_t> offers = {};  ///< ENV-3: fingerprints of its environment, in ascending order
     bool operator==(const Terms&) const = default;
     static constexpr auto fields() {
-        return Fields<&Terms::hardware_class, &Terms::price, &Terms::memory, &Terms::replay_blocks>{};
+        return Fields<&Terms::hardware_class, &Terms::price, &Terms::memory, &Terms::replay_blocks, &Terms::offers>{};
     }
 };
 

@@ -55,9 +55,10 @@ enum class [[nodiscard]] TxError : std::uint8_t{
     kTimeTooShort = 54,  ///< TASK-16: training_blocks is too low for the work, on the task's hardware class
     kFeeBelowWork = 55,  ///< WRK-6: the verification fee does not pay for the work
     // Groups.
-    kSeatsInvalid = 56,    ///< GRP-2: the task or the rules do not admit these seats
-    kSeatsNotSigned = 57,  ///< GRP-2: a signature of a member is missing or wrong
-    kNotNext = 58,         ///< GRP-4: it is another member's turn
+    kSeatsInvalid = 56,         ///< GRP-2: the task or the rules do not admit these seats
+    kSeatsNotSigned = 57,       ///< GRP-2: a signature of a member is missing or wrong
+    kNotNext = 58,              ///< GRP-4: it is another member's turn
+    kEnvironmentMismatch = 59,  ///< ENV-4: the task asks for another environment than the solver states
     // Verification.
     kNotAssigned = 60,          ///< VER-1
     kAlreadyCommitted = 61,     ///< VER-3
@@ -67,6 +68,7 @@ enum class [[nodiscard]] TxError : std::uint8_t{
     kNotPublished = 66,         ///< VER-13, DSP-41: no published verdict, or one without a probe root
     kAlreadyDisclosed = 67,     ///< VER-13
     kMeasurementMismatch = 68,  ///< VER-17: a measurement is missing, or present where none is allowed
+    kChecksMismatch = 69,       ///< CHK-3: a report on the task's checks is missing, or present where none is allowed
     // Profiling.
     kNotProfiler = 70,  ///< PRF-1
     // Arbitration.

@@ -24,9 +24,13 @@ struct Verdict {
     /// end_root, or the number of steps after which the canonical replay diverged.
     std::optional<dispute::Measurement> measurement = std::nullopt;
     std::optional<std::uint32_t> diverged_after = std::nullopt;
+    /// CHK-3: bit i: check i of the task's failed on the state that was checked; nullopt if the task has no checks.
+    std::optional<std::uint32_t> failed_checks = std::nullopt;
     bool operator==(const Verdict&) const = default;
     static constexpr auto fields() {
-        return Fields<&Verdict::end_root, &Verdict::probe_root, &Verdict::measurement, &Verdict::diverged_after>{};
+        return Fields<
+            &Verdict::end_root, &Verdict::probe_root, &Verdict::measurement, &Verdict::diverged_after,
+            &Verdict::failed_checks>{};
     }
 };
 

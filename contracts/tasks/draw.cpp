@@ -44,7 +44,7 @@ std::optional<Pause> draw_solver(Context& context, Task& task, const ClosedRound
     }
     // BCN-11
     const Amount bond = solver_bond(context.params, task_value(task.spec));
-    std::vector<Candidate> candidates = of_class(task.spec.hardware_class, round.drawing.solvers);
+    std::vector<Candidate> candidates = suited(task.spec, round.drawing.solvers);
     std::erase_if(candidates, [&](const Candidate& candidate) { return candidate.weight < bond.grains; });
     const DrawName name{task.id, DrawKind::kSolver, 0, 0};
     bool is_any_asked = false;

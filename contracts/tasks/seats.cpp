@@ -10,6 +10,7 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/stake/staking.hpp>
+#include <contracts/stake/terms.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 
 namespace assay::contracts {
@@ -29,11 +30,10 @@ struct SeatsClaim {
     }
 };
 
-/// TASK-6, HW-3: whether a draw could fall on the account for such a task.
+/// TASK-6, HW-3, ENV-3: whether a draw could fall on the account for such a task.
 bool is_listed(const StateView& view, const Task& task, const AccountId& account) {
-    const std::uint32_t wanted = task.spec.hardware_class;
-    const std::uint32_t registered = get_terms(view, Role::kSolver, account).terms.hardware_class;
-    return !get_stake(view, Role::kSolver, account).is_unlisted && (wanted == 0 || registered == wanted);
+    return !get_stake(view, Role::kSolver, account).is_unlisted &&
+           is_suited(get_terms(view, Role::kSolver, account).terms, task.spec);
 }
 
 /// GRP-4: the height from which the turn of who posts next counts: of the last checkpoint, or of the acceptance.

@@ -55,6 +55,14 @@ Result<Amount, TxError> price_of(const Params& params, const TaskSpec& spec) {
     return sum ? Result<Amount, TxError>(*sum) : Unexpected{TxError::kOverflow};  // LED-3
 }
 
+/// TX-6, ENV-1: whether what a worker states of its environment, if anything, is sound.
+Result<void, TxError> check_statement(const std::optional<Environment>& environment) {
+    if (environment && !is_sound(*environment)) {
+        return Unexpected{TxError::kFieldOutOfRange};
+    }
+    return {};
+}
+
 /// EVL-4: whether the solver scores its final state exactly when the spec asks for it.
 Result<void, TxError> check_evaluation(
     const StateView& view, const Task& task, const std::optional<Evaluation>& evaluation
@@ -152,13 +160,16 @@ Result<void, TxError> check_stateless(const AcceptTask& action) noexcept {
     if (action.seats.size() > kMaxSeats || action.signatures.size() > kMaxSeats) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
-    return {};
+    return check_statement(action.environment);
 }
 
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const AcceptTask& action
 ) noexcept {
     TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kDrawn, sender));
+    if (!satisfies(action.environment, task.spec.environment)) {
+        return Unexpected{TxError::kEnvironmentMismatch};  // ENV-4
+    }
     const Amount bond = bond_to_accept(params, task, action);
     TRY(check_free_stake(view, Role::kSolver, sender, subtract(bond, task.solver_bond)));
     return check_seats(view, params, task, action.seats);
@@ -172,7 +183,7 @@ Result<void, TxError> execute(Context& context, const AcceptTask& action) noexce
     task.solver_bond = bond;
     form_group(context, task, action);
     pay_room(context, task);
-    record(context, task, history::Accepted{task.solver_bond, action.seats});
+    record(context, task, history::Accepted{task.solver_bond, action.seats, action.environment});
     enter_state(context, task, TaskState::kTraining, context.height_after(task.spec.training_blocks));
     set_task(context.state, task);
     return {};
@@ -203,7 +214,7 @@ Result<void, TxError> check_stateless(const PostCheckpoint& action) noexcept {
     if (action.index > kMaxSegments || !is_location(action.location)) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
-    return {};
+    return check_statement(action.environment);
 }
 
 Result<void, TxError> check_stateful(
@@ -233,7 +244,7 @@ Result<void, TxError> execute(Context& context, const PostCheckpoint& action) no
     note_poster(task, context.actor);
     set_checkpoint(context.state, task.id, action.index, {action.state_root, action.location, context.height()});
     ++task.checkpoints;
-    record(context, task, history::CheckpointPosted{action.index, action.state_root});
+    record(context, task, history::CheckpointPosted{action.index, action.state_root, action.environment});
     set_task(context.state, task);
     return {};
 }

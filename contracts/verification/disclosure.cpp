@@ -41,7 +41,8 @@ void conclude(Context& context, Task& task) {
 bool is_kept(const Params& params, const Task& task, const Assignment& assignment, const VerdictOpening& opening) {
     // VER-14
     const Verdict published{
-        assignment.end_root, assignment.probe_root, assignment.measurement, assignment.diverged_after};
+        assignment.end_root, assignment.probe_root, assignment.measurement, assignment.diverged_after,
+        assignment.failed_checks};
     const bool forced = is_forced(task, assignment, opening, params.forced_error_bps);
     return assignment.commitment == verdict_commitment(task.id, assignment.segment, assignment.verifier, opening) &&
            published == published_verdict(task, assignment, opening, forced) &&

@@ -55,10 +55,13 @@ bool is_rejection(const StateView& view, const Task& task, const PublishVerdict&
     return claimed_root(view, task, action.segment) != action.verdict.end_root;
 }
 
-/// VER-9, VER-17: whether the verdict has the parts that its assignment asks for.
+/// VER-9, VER-17, CHK-3: whether the verdict has the parts that its assignment asks for.
 Result<void, TxError> check_parts(
     const Task& task, const Assignment& assignment, const Verdict& verdict, bool rejects
 ) {
+    if (!is_report_on(task.spec.checks, verdict.failed_checks)) {
+        return Unexpected{TxError::kChecksMismatch};
+    }
     const bool exact = is_exact(task, assignment.segment);
     const bool measured = verdict.measurement.has_value();
     const bool diverged = verdict.diverged_after.has_value();
@@ -223,6 +226,7 @@ Result<void, TxError> execute(Context& context, const PublishVerdict& action) no
     assignment.probe_root = action.verdict.probe_root;
     assignment.measurement = action.verdict.measurement;
     assignment.diverged_after = action.verdict.diverged_after;
+    assignment.failed_checks = action.verdict.failed_checks;
     record(context, task, history::VerdictPublished{action.segment, action.verdict, !rejects});
     const bool disputes = rejects && is_exact(task, action.segment);
     if (disputes && !find_dispute(context.state, dispute_id(task.id, action.segment, context.actor))) {

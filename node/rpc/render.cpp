@@ -61,6 +61,7 @@ Json render_assignments(const std::vector<contracts::Assignment>& assignments) {
              {"forced", or_null(item.forced)},
              {"measurement", render(item.measurement)},
              {"diverged_after", or_null(item.diverged_after)},
+             {"failed_checks", render_failed_checks(item.failed_checks)},
              {"watchers", render(item.watchers)}}
         );
     }
@@ -172,11 +173,16 @@ Json render(Amount amount) { return std::to_string(amount.grains); }
 Json render(Height height) { return height.value; }
 
 Json render(const contracts::Terms& terms) {
+    Json offers = Json::array();
+    for (const std::uint64_t offer : terms.offers) {
+        offers.push_back(std::to_string(offer));
+    }
     return {
         {"hardware_class", terms.hardware_class},
         {"price", terms.price},
         {"memory", terms.memory},
-        {"replay_blocks", terms.replay_blocks}};
+        {"replay_blocks", terms.replay_blocks},
+        {"offers", std::move(offers)}};
 }
 
 Json render(const contracts::ArtifactRef& artifact) {
@@ -329,6 +335,8 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["disputes"] = std::move(disputes);
     out["program_id"] = render(dispute::program_id(task.spec.program));
     out["tokenizer"] = task.spec.tokenizer ? render(*task.spec.tokenizer) : Json();
+    out["environment"] = render(task.spec.environment);
+    out["checks"] = render(task.spec.checks);
     out["raw"] = raw(task);
     return out;
 }

@@ -33,6 +33,10 @@ Json render(const contracts::Params& params);  ///< without `raw`
 Json render(const std::vector<contracts::ParamChange>& changes);
 Json render(const contracts::Stake& stake);
 Json render(const contracts::Terms& terms);
+Json render(const std::optional<contracts::Environment>& environment);  ///< null if there is none
+Json render(const std::vector<contracts::ResultCheck>& checks);
+/// The numbers, from 0, of the checks that failed; null if there is no report.
+Json render_failed_checks(const std::optional<std::uint32_t>& failed);
 Json render(const contracts::ArtifactRef& artifact);
 /// What a task is scored on; null if it is not scored.
 Json render(const std::optional<contracts::EvaluationCommitment>& evaluation);

@@ -22,7 +22,11 @@ Json fields_of(const A& action) {
 Json fields_of(const SubmitTask& a) { return rpc::render(a.spec); }
 Json fields_of(const NameOperator& a) { return {{"account", a.account ? rpc::render(*a.account) : Json()}}; }
 Json fields_of(const AcceptTask& a) {
-    return {{"task", rpc::render(a.task)}, {"seats", rpc::render(a.seats)}, {"is_together", a.is_together}};
+    return {
+        {"task", rpc::render(a.task)},
+        {"seats", rpc::render(a.seats)},
+        {"is_together", a.is_together},
+        {"environment", rpc::render(a.environment)}};
 }
 Json fields_of(const Reseat& a) {
     return {{"task", rpc::render(a.task)}, {"from", a.from}, {"seats", rpc::render(a.seats)}};
@@ -37,7 +41,8 @@ Json fields_of(const PublishVerdict& a) {
         {"end_root", rpc::render(a.verdict.end_root)},
         {"probe_root", a.verdict.probe_root ? rpc::render(*a.verdict.probe_root) : Json()},
         {"measurement", rpc::render(a.verdict.measurement)},
-        {"diverged_after", a.verdict.diverged_after ? Json(*a.verdict.diverged_after) : Json()}};
+        {"diverged_after", a.verdict.diverged_after ? Json(*a.verdict.diverged_after) : Json()},
+        {"failed_checks", rpc::render_failed_checks(a.verdict.failed_checks)}};
 }
 Json fields_of(const DiscloseVerdict& a) {
     const Verdict& verdict = a.opening.verdict;
@@ -51,6 +56,7 @@ Json fields_of(const DiscloseVerdict& a) {
         {"end_root", rpc::render(verdict.end_root)},
         {"marks", std::move(marks)},
         {"measurement", rpc::render(verdict.measurement)},
+        {"failed_checks", rpc::render_failed_checks(verdict.failed_checks)},
         {"decoy_root", rpc::render(a.opening.decoy_root)},
         {"salt", rpc::render(a.opening.salt)}};
 }
@@ -175,7 +181,9 @@ Json render(const contracts::TaskSpec& spec) {
         {"hardware_class", spec.hardware_class},
         {"parent", spec.parent ? render(*spec.parent) : Json()},
         {"mode", to_string(spec.mode)},
-        {"evaluation", render(spec.evaluation)}};
+        {"evaluation", render(spec.evaluation)},
+        {"environment", render(spec.environment)},
+        {"checks", render(spec.checks)}};
 }
 
 }  // namespace assay::rpc

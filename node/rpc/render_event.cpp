@@ -13,7 +13,10 @@ using namespace contracts::history;
 
 Json fields_of(const Submitted& e) { return {{"escrow", rpc::render(e.escrow)}, {"room", rpc::render(e.room)}}; }
 Json fields_of(const SolverDrawn& e) { return {{"solver", rpc::render(e.solver)}}; }
-Json fields_of(const Accepted& e) { return {{"bond", rpc::render(e.bond)}, {"seats", rpc::render(e.seats)}}; }
+Json fields_of(const Accepted& e) {
+    return {
+        {"bond", rpc::render(e.bond)}, {"seats", rpc::render(e.seats)}, {"environment", rpc::render(e.environment)}};
+}
 Json fields_of(const Reseated& e) { return {{"from", e.from}, {"seats", rpc::render(e.seats)}}; }
 Json fields_of(const Demanded& e) {
     return {{"accuser", rpc::render(e.accuser)}, {"member", rpc::render(e.member)}, {"is_out", e.is_out}};
@@ -31,7 +34,10 @@ Json fields_of(const MemberConvicted& e) {
     return {{"member", rpc::render(e.member)}, {"reason", to_string(e.reason)}};
 }
 Json fields_of(const CheckpointPosted& e) {
-    return {{"checkpoint", e.index}, {"state_root", rpc::render(e.state_root)}};
+    return {
+        {"checkpoint", e.index},
+        {"state_root", rpc::render(e.state_root)},
+        {"environment", rpc::render(e.environment)}};
 }
 Json fields_of(const Completed&) { return Json::object(); }
 Json fields_of(const VerifierDrawn& e) { return {{"segment", e.segment}, {"verifier", rpc::render(e.verifier)}}; }
@@ -42,6 +48,7 @@ Json fields_of(const VerdictPublished& e) {
         {"end_root", rpc::render(e.verdict.end_root)},
         {"probe_root", e.verdict.probe_root ? rpc::render(*e.verdict.probe_root) : Json()},
         {"measurement", rpc::render(e.verdict.measurement)},
+        {"failed_checks", rpc::render_failed_checks(e.verdict.failed_checks)},
         {"accepts", e.accepts}};
 }
 Json fields_of(const DisputeOpened& e) { return {{"dispute", rpc::render(e.dispute)}, {"segment", e.segment}}; }

@@ -106,6 +106,14 @@ def secret_commitment(account, secret):
     return tagged_hash("assay/secret", account, secret)
 
 
+def fingerprints(environment):
+    """ENV-3."""
+    texts = [f"label={label}" for label in environment["labels"]]
+    if environment["image"] is not None:
+        texts.append("image=sha256:" + environment["image"].hex())
+    return sorted({int.from_bytes(tagged_hash("assay/environment", text.encode())[:8], "little") for text in texts})
+
+
 def validator_proof(seed, chain_id, account):
     statement = encode(Struct(chain_id=String(), account=ACCOUNT), dict(chain_id=chain_id, account=account))
     return ed25519.sign(seed, tagged_hash("assay/validator", statement))

@@ -10,11 +10,11 @@ from rpc import RpcError
 from session import act, check, say
 
 Z = bytes(32)
-ARTIFACT = dict(sha256=Z, size_bytes=1, location="http://127.0.0.1")
+ARTIFACT = dict(sha256=Z, size_bytes=1, location="http://127.0.0.1", environment=None)
 INPUT = dict(source="node", index=0, dtype="f32", shape=dict(rows=1, cols=1))
 OPENING = dict(tensor=0, tile=0, type=dict(dtype="f32", shape=dict(rows=1, cols=1)),
                opening=dict(tile=dict(dtype="f32", data=bytes(4096)), tile_path=[], source_path=[]))
-VERDICT = dict(end_root=Z, probe_root=None, measurement=None, diverged_after=None)
+VERDICT = dict(end_root=Z, probe_root=None, measurement=None, diverged_after=None, failed_checks=None)
 GROUP = dict(drift2=0, update2=0, claimed2=0, dot=0, drift_max=0, update_max=0, not_finite=0, integers=0, sketch=[0] * 8)
 MEASUREMENT = dict(parameters=GROUP, other=GROUP)
 EVIDENCE = ("output", dict(trace_root=Z, type=OPENING["type"], opening=OPENING["opening"]))
@@ -29,7 +29,7 @@ def stated(key, chain_id, task, values):
     return dict(statement=statement, piece=piece, index=0, path=[]), signature
 
 
-TERMS = dict(hardware_class=9, price=0, memory=0, replay_blocks=0)
+TERMS = dict(hardware_class=9, price=0, memory=0, replay_blocks=0, offers=[])
 
 
 def cases(session, job, over):
@@ -52,9 +52,9 @@ def cases(session, job, over):
     return [
         (poor, act("unbond", role="solver", amount=1), "insufficient_stake"),
         (s.sponsor, act("submit_task", spec=dict(job.spec, reward=210 * assay.ASY)), "value_too_high"),
-        (poor, act("accept_task", task=over, seats=[], signatures=[], is_together=False), "task_state"),
-        (poor, act("accept_task", task=someone, seats=[], signatures=[], is_together=False), "task_unknown"),
-        (poor, act("post_checkpoint", task=someone, index=0, state_root=Z, location="http://127.0.0.1"), "task_unknown"),
+        (poor, act("accept_task", task=over, seats=[], signatures=[], is_together=False, environment=None), "task_state"),
+        (poor, act("accept_task", task=someone, seats=[], signatures=[], is_together=False, environment=None), "task_unknown"),
+        (poor, act("post_checkpoint", task=someone, index=0, state_root=Z, location="http://127.0.0.1", environment=None), "task_unknown"),
         (poor, act("complete_task", task=over, evaluation=None), "task_state"),
         (poor, act("cancel_task", task=someone), "task_unknown"),
         (poor, act("commit_verdict", task=someone, segment=0, commitment=Z), "task_unknown"),
@@ -104,13 +104,13 @@ def cases(session, job, over):
         (poor, act("transfer", to=s.solver.account, amount=0), "field_out_of_range"),
         (poor, act("submit_task", spec=unsound), "spec_invalid"),
         (poor, act("reveal_move", dispute=someone, round=0, children=[]), "field_out_of_range"),
-        (poor, act("accept_task", task=over, seats=[s.solver.account, poor.account], signatures=[bytes(64)], is_together=False),
+        (poor, act("accept_task", task=over, seats=[s.solver.account, poor.account], signatures=[bytes(64)], is_together=False, environment=None),
          "seats_invalid"),
-        (poor, act("accept_task", task=over, seats=[], signatures=[], is_together=True), "seats_invalid"),
+        (poor, act("accept_task", task=over, seats=[], signatures=[], is_together=True, environment=None), "seats_invalid"),
         (poor, act("reseat", task=over, **{"from": 1}, seats=[], signatures=[]), "seats_invalid"),
         (poor, act("reseat", task=over, **{"from": 1}, seats=[poor.account, s.solver.account], signatures=[bytes(64)]),
          "seats_not_signed"),
-        (poor, act("accept_task", task=over, seats=[poor.account, s.solver.account], signatures=[bytes(64)], is_together=True),
+        (poor, act("accept_task", task=over, seats=[poor.account, s.solver.account], signatures=[bytes(64)], is_together=True, environment=None),
          "seats_not_signed"),
         (poor, act("register_validator", key=bytes([7] * 32), proof=bytes(64)), "key_not_proven"),
         (poor, act("propose_params", changes=[]), "field_out_of_range"),
@@ -123,7 +123,7 @@ def mempool(session, job, over):
     stateful, stateless = cases(session, job, over)
     for key, action, error in stateful + stateless:
         session.refused(session.client.signed(key, action), error)
-    alone = act("accept_task", task=over, seats=[], signatures=[], is_together=False)
+    alone = act("accept_task", task=over, seats=[], signatures=[], is_together=False, environment=None)
     for key, action, error in [(session.poor, alone, "not_owed"),
                                (session.poor, act("transfer", to=over, amount=1), "fee_too_low")]:
         session.refused(session.client.signed(key, action, nonce=1, fee=0), error)

@@ -14,8 +14,8 @@ def _distances():
 Event = Variant({
     0: ("submitted", Struct(escrow=r.AMOUNT, room=r.AMOUNT)),
     1: ("solver_drawn", Struct(solver=r.ACCOUNT)),
-    2: ("accepted", Struct(bond=r.AMOUNT, seats=List(r.ACCOUNT))),
-    3: ("checkpoint_posted", Struct(index=U32, state_root=r.HASH)),
+    2: ("accepted", Struct(bond=r.AMOUNT, seats=List(r.ACCOUNT), environment=Optional(r.Environment))),
+    3: ("checkpoint_posted", Struct(index=U32, state_root=r.HASH, environment=Optional(r.Environment))),
     4: ("completed", Struct()),
     5: ("verifier_drawn", Struct(segment=U32, verifier=r.ACCOUNT)),
     6: ("verdict_committed", Struct(segment=U32)),

@@ -86,7 +86,7 @@ def money(session):
     session.ok(session.watcher, act("unbond", role="whistleblower", amount=5 * ASY))
     stake = client.record(state.Stake, state.stake_key("whistleblower", session.watcher.account))
     check(stake["free"] == 15 * ASY and [part["amount"] for part in stake["unbonding"]] == [5 * ASY], f"unbonding: {stake}")
-    terms = dict(hardware_class=1, price=5000, memory=2**34, replay_blocks=100)
+    terms = dict(hardware_class=1, price=5000, memory=2**34, replay_blocks=100, offers=[])
     session.ok(session.verifier, act("register_terms", role="verifier", terms=terms, score=20_000))
     record = client.record(state.RegisteredTerms, state.terms_key("verifier", session.verifier.account))
     check((record["terms"], record["score"]) == (terms, 20_000), f"terms: {record}")

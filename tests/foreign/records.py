@@ -59,20 +59,29 @@ ProgramCommitment = Struct(state_tensors=U32, init_nodes=U32, step_nodes=U32, in
                            memory=U64, outputs=U64)
 DistanceCommitment = Struct(root=HASH, nodes=U32, work=U64, outputs=U64)
 EvaluationCommitment = Struct(graph_root=HASH, nodes=U32, holdout=HASH, data=ArtifactRef, work=U64, outputs=U64)
+Environment = Struct(image=Optional(HASH), labels=List(String()))
+ResultCheck = Variant({
+    0: ("finite", Struct(tensor=Optional(U32))),
+    1: ("shape", Struct(tensor=U32, dtype=DType, shape=Shape)),
+    2: ("range", Struct(tensor=U32, least=U32, most=U32)),
+    3: ("labels", Struct(tensor=U32, classes=U32)),
+})
 TaskSpec = Struct(title=String(), program=ProgramCommitment, program_artifact=ArtifactRef, dataset_root=HASH,
                   dataset_artifact=ArtifactRef, tokenizer=Optional(HASH), initial_artifact=Optional(ArtifactRef), seed=U64,
                   steps=U64, checkpoint_interval=U32, reward=AMOUNT, verification_fee=AMOUNT, training_blocks=U32,
                   parent=Optional(HASH), hardware_class=U32, mode=Mode, distance=Optional(DistanceCommitment),
-                  evaluation=Optional(EvaluationCommitment), members=U8)
+                  evaluation=Optional(EvaluationCommitment), members=U8, environment=Optional(Environment),
+                  checks=List(ResultCheck))
 Evaluation = Struct(tensors_root=HASH, score=U32)
 GroupMeasurement = Struct(drift2=U32, update2=U32, claimed2=U32, dot=U32, drift_max=U32, update_max=U32, not_finite=U32,
                           integers=U32, sketch=Array(U32, 8))
 Measurement = Struct(parameters=GroupMeasurement, other=GroupMeasurement)
-Verdict = Struct(end_root=HASH, probe_root=Optional(HASH), measurement=Optional(Measurement), diverged_after=Optional(U32))
+Verdict = Struct(end_root=HASH, probe_root=Optional(HASH), measurement=Optional(Measurement), diverged_after=Optional(U32),
+                 failed_checks=Optional(U32))
 VerdictOpening = Struct(verdict=Verdict, marks=List(HASH), decoy_root=HASH, salt=HASH)
 ProfileSegment = Struct(native_root=HASH, location=String(), replayed_root=HASH, measurement=Measurement)
 ProfileReport = Struct(start_root=HASH, segments=List(ProfileSegment), reference_root=HASH, reference=Measurement)
-Terms = Struct(hardware_class=U32, price=U64, memory=U64, replay_blocks=U32)
+Terms = Struct(hardware_class=U32, price=U64, memory=U64, replay_blocks=U32, offers=List(U64))
 
 # Disputes and openings
 
@@ -110,8 +119,9 @@ Action = Variant({
     1: ("bond", Struct(role=Role, amount=AMOUNT)),
     2: ("unbond", Struct(role=Role, amount=AMOUNT)),
     3: ("submit_task", Struct(spec=TaskSpec)),
-    4: ("accept_task", Struct(task=HASH, seats=List(ACCOUNT), signatures=List(SIGNATURE), is_together=Bool())),
-    5: ("post_checkpoint", Struct(task=HASH, index=U32, state_root=HASH, location=String())),
+    4: ("accept_task", Struct(task=HASH, seats=List(ACCOUNT), signatures=List(SIGNATURE), is_together=Bool(),
+                               environment=Optional(Environment))),
+    5: ("post_checkpoint", Struct(task=HASH, index=U32, state_root=HASH, location=String(), environment=Optional(Environment))),
     6: ("complete_task", Struct(task=HASH, evaluation=Optional(Evaluation))),
     7: ("cancel_task", _TASK),
     8: ("commit_verdict", Struct(task=HASH, segment=U32, commitment=HASH)),
@@ -166,7 +176,7 @@ JmtProof = Struct(leaf=Optional(LeafHashes), siblings=List(HASH))
 ERRORS = dict(undecodable=1, too_large=2, wrong_chain=3, bad_signature=4, nonce_too_low=5, nonce_too_high=6, fee_too_low=7,
               cannot_pay_fee=8, field_out_of_range=10, not_operator=11, owner_only=12, insufficient_balance=20, overflow=21, insufficient_stake=22,
               class_unknown=24, task_unknown=40, task_state=41, not_submitter=42, not_solver=43, checkpoint_order=44,
-              spec_invalid=46, seats_invalid=56, seats_not_signed=57, not_assigned=60, value_too_high=52, phase=64, dispute_unknown=80, already_disputed=87, not_party=82,
+              spec_invalid=46, environment_mismatch=59, checks_mismatch=69, seats_invalid=56, seats_not_signed=57, not_assigned=60, value_too_high=52, phase=64, dispute_unknown=80, already_disputed=87, not_party=82,
               already_registered=120, not_registered=122, not_jailed=123, key_not_proven=125, already_seated=130,
               not_seated=132, not_due=133, not_owed=140, not_in_set=150, change_invalid=151, proposal_passed=152, proposal_unknown=153, not_together=91, not_stated=92,
               no_evidence=93, not_answerable=94)

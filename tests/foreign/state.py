@@ -12,7 +12,8 @@ Stake = Struct(free=r.AMOUNT, locked=r.AMOUNT, unbonding=List(Unbonding), is_unl
 RegisteredTerms = Struct(terms=r.Terms, score=U64, registered_at=r.HEIGHT)
 Assignment = Struct(segment=U32, verifier=r.ACCOUNT, status=r.VerdictStatus, commitment=r.HASH, end_root=r.HASH, bond=r.AMOUNT,
                     offset=U32, probe=U32, probe_root=Optional(r.HASH), forced=Optional(Bool()), watchers=List(r.ACCOUNT),
-                    measurement=Optional(r.Measurement), diverged_after=Optional(U32), reserve=r.AMOUNT)
+                    measurement=Optional(r.Measurement), diverged_after=Optional(U32), reserve=r.AMOUNT,
+                    failed_checks=Optional(U32))
 Distances = Struct(parameters=U64, other=U64)
 Profile = Struct(profiler=r.ACCOUNT, status=r.ProfileStatus, commitment=r.HASH, bond=r.AMOUNT)
 Tolerance = Struct(phase=r.ProfilingPhase, profiles=List(Profile), reference_seed=U64, profile_seed=U64,

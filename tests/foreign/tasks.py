@@ -18,6 +18,11 @@ from rpc import RpcError
 from session import act, check, say
 
 ASY = assay.ASY
+# ENV-4: what the solver claims, of which the task asks for the first label.
+STATED = dict(image=bytes(range(32)), labels=["cuda=12.4", "driver=550"])
+# CHK-1: weights are finite, and no numbers of classes.
+CHECKS = [("finite", dict(tensor=None)), ("labels", dict(tensor=0, classes=3))]
+REPORT = 0b10
 TOML = """title = "a tiny perceptron"
 steps = 3
 checkpoint_interval = 2
@@ -66,7 +71,7 @@ class Job:
             title=self.packed["title"], program=trace.commitment_of(self.program), dataset_root=trace.dataset_root(stored),
             **artifacts, tokenizer=hashlib.sha256(b"no rule reads this").digest(), initial_artifact=None, seed=7, steps=3,
             checkpoint_interval=2, reward=2 * ASY, verification_fee=ASY, training_blocks=600, parent=None, hardware_class=0,
-            mode="exact", distance=None, evaluation=None, members=1)
+            mode="exact", distance=None, evaluation=None, members=1, environment=dict(image=None, labels=STATED["labels"][:1]), checks=CHECKS)
 
     def training(self, tamper=None):
         return trace.Training(self.program, self.dataset, self.spec["seed"]).run(self.spec["steps"], tamper)
@@ -122,7 +127,7 @@ def cancel(session, job):
 
 def solver_bonds(session):
     session.ok(session.solver, act("bond", role="solver", amount=20 * ASY))
-    terms = dict(hardware_class=1, price=0, memory=0, replay_blocks=0)
+    terms = dict(hardware_class=1, price=0, memory=0, replay_blocks=0, offers=assay.fingerprints(STATED))
     session.ok(session.solver, act("register_terms", role="solver", terms=terms, score=20_000))
 
 
@@ -130,13 +135,13 @@ def solve(session, job, task, training):
     """The solver is drawn, accepts, posts its checkpoints and completes."""
     record = session.task_state(task, "drawn")
     check(record["solver"] == session.solver.account, "the only solver is drawn")
-    session.answer(session.solver, act("accept_task", task=task, seats=[], signatures=[], is_together=False), record["deadline"])
+    session.answer(session.solver, act("accept_task", task=task, seats=[], signatures=[], is_together=False, environment=STATED), record["deadline"])
     record = session.task(task)
     check(record["state"] == "training" and record["solver_bond"] == 5 * ASY, f"accepted: {record['state']}")
     for index in range(3):
         tensors = training.traces[job.steps_until(index)].after
         action = act("post_checkpoint", task=task, index=index, state_root=trace.state_root(tensors),
-                     location=job.publish(tensors))
+                     location=job.publish(tensors), environment=STATED)
         if index == 0:
             session.answer(session.solver, action, record["deadline"])
         else:
@@ -169,7 +174,7 @@ def openings(session, job, task, training):
         first, last = job.steps_until(max(segment - 1, 0)), job.steps_until(segment)
         n = last - first if segment else 1
         marks = sorted({i * n // 8 for i in range(8) if 1 <= i * n // 8 < n} | ({n - 1} if n > 1 else set()))
-        verdict = dict(end_root=training.root(last), probe_root=None, measurement=None, diverged_after=None)
+        verdict = dict(end_root=training.root(last), probe_root=None, measurement=None, diverged_after=None, failed_checks=REPORT)
         result[segment] = dict(verdict=verdict, marks=[training.root(first + mark) for mark in marks],
                                decoy_root=secrets.token_bytes(32), salt=secrets.token_bytes(32)), marks
     return result
@@ -202,6 +207,7 @@ def judge(session, job, task, training):
         if segment not in forced:
             session.ok(key, act("disclose_verdict", task=task, segment=segment, opening=opening))
     for assignment in session.task(task)["assignments"]:
+        check(assignment["failed_checks"] == REPORT, "the record has the report")
         check(assignment["forced"] == (assignment["segment"] in forced), "the chain finds forced what is forced here")
     say("  the verifier disclosed them")
     return bool(forced)

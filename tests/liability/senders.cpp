@@ -178,6 +178,9 @@ class Waiter final : public Plan {
             spec.verification_fee = least_fee(stage, spec);
             // For some there is no machine, others are declined by whoever is drawn.
             spec.hardware_class = static_cast<std::uint32_t>(below(3));
+            if (number_ % 3 == 0) {
+                spec.environment = contracts::Environment{.image = {}, .labels = {"nobody=offers"}};  // ENV-3
+            }
             member(0).send(stage, contracts::SubmitTask{spec});
         }
     }

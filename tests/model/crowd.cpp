@@ -346,6 +346,8 @@ void Crowd::add_money(const Actor& actor, const World& world, Actions& out) {
             terms.price = chance(12) ? below(4 * params_.work_price + 1) : 0;
             terms.memory = chance(10) ? 1 + below(20'000) : 0;
             terms.replay_blocks = chance(12) ? static_cast<std::uint32_t>(1 + below(6)) : 0;
+        } else if (chance(60)) {
+            terms.offers = contracts::fingerprints(environment());  // ENV-3
         }
         out.push_back(contracts::RegisterTerms{role, terms, number == 2 ? 100 + below(9) : 1 + below(90)});
     }
@@ -452,6 +454,7 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
             static_cast<std::uint32_t>(2 * spec.steps * spec.program.step_work / (1'000 * params_.block_ms));
     }
     spec.hardware_class = chance(85) ? 0 : static_cast<std::uint32_t>(1 + below(2));
+    add_wishes(spec);
     if (!diverges && chance(talks_ ? 5 : 30)) {
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = shop_.distance();

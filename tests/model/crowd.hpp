@@ -70,6 +70,8 @@ class Crowd {
     void add_contributions(const Actor& actor, const World& world, Actions& out);
     void add_submission(const Actor& actor, const World& world, Actions& out);
     contracts::TaskSpec make_spec(const World& world);
+    contracts::Environment environment();        ///< one of a few
+    void add_wishes(contracts::TaskSpec& spec);  ///< at times an environment, and checks
 
     // answers.cpp
     /// Who sends what the actor has to do: itself, its operator, or sometimes somebody whom it has not named.

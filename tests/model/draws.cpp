@@ -114,9 +114,10 @@ void Model::draw_solver(const TaskId& id) {
     Pool all = pool(Role::kSolver);
     std::erase_if(all, [&](const auto& candidate) {
         const auto machine = opening_.machines.find({Role::kSolver, candidate.first});
-        const std::uint32_t has = machine == opening_.machines.end() ? 0 : machine->second.terms.hardware_class;
+        const contracts::Terms has = machine == opening_.machines.end() ? contracts::Terms{} : machine->second.terms;
         return candidate.second < bond_of(Role::kSolver, task) ||
-               (task.spec.hardware_class != 0 && has != task.spec.hardware_class);
+               (task.spec.hardware_class != 0 && has.hardware_class != task.spec.hardware_class) ||
+               !offers(has.offers, task.spec.environment);  // ENV-3
     });
     bool is_any_asked = false;
     const auto is_able = [&](const AccountId& account) {

@@ -107,7 +107,7 @@ std::optional<contracts::Action> Crowd::next_checkpoint(
     if (root.is_zero() || (!honest && fixed(name, actor.id, kGarbage, 12) == index)) {
         root = invented("garbage " + std::to_string(index), actor.id);
     }
-    return contracts::PostCheckpoint{id, index, root, {}};
+    return contracts::PostCheckpoint{id, index, root, {}, task.spec.environment};
 }
 
 /// A known state with an infinity in the place of a number.
@@ -136,6 +136,7 @@ contracts::AcceptTask Crowd::make_acceptance(
     const Actor& actor, const TaskId& id, const Task& task, const World& world
 ) {
     contracts::AcceptTask out{.task = id, .seats = {}, .signatures = {}};
+    out.environment = chance(90) ? task.spec.environment : chance(50) ? std::optional(environment()) : std::nullopt;
     std::vector<const Actor*> able;
     for (const Actor& other : actors_) {
         const auto stake = world.stakes.find({Role::kSolver, other.id});
@@ -265,6 +266,9 @@ contracts::VerdictOpening Crowd::opening(const Actor& actor, const TaskId& id, c
                 verdict.end_root = spoiled(claimed);  // as if it had diverged
             }
         }
+    }
+    if (!task.spec.checks.empty() || fixed(name, actor.id, kReport, 50) == 0) {
+        verdict.failed_checks = static_cast<std::uint32_t>(fixed(name, actor.id, kReport, 3));  // CHK-3
     }
     return openings_[key] = opening;
 }

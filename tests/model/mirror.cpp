@@ -41,7 +41,8 @@ Duty duty_of(const contracts::Assignment& record) {
         .bond = record.bond.grains,
         .commitment = record.commitment,
         .reserve = record.reserve.grains,
-        .verdict = {record.end_root, record.probe_root, record.measurement, record.diverged_after},
+        .verdict =
+            {record.end_root, record.probe_root, record.measurement, record.diverged_after, record.failed_checks},
         .offset = record.offset,
         .probe = record.probe,
         .forced = record.forced,

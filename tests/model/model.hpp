@@ -433,6 +433,12 @@ bool is_in_team(const Task& task, const AccountId& account);
 /// Everybody on the list but the first, each once.
 std::vector<AccountId> others_on(const std::vector<AccountId>& seats);
 /// GRP-2: whether everybody on the list but the first has signed the terms.
+/// ENV-1, ENV-2, ENV-3, CHK-1.
+bool is_environment(const contracts::Environment& environment);
+bool is_in(const std::optional<contracts::Environment>& stated, const std::optional<contracts::Environment>& asked);
+bool offers(const std::vector<std::uint64_t>& offered, const std::optional<contracts::Environment>& asked);
+bool are_checks(const std::vector<contracts::ResultCheck>& checks, std::uint32_t tensors);
+
 bool are_signed(const contracts::SeatsTerms& terms, const std::vector<Signature>& signatures);
 /// GRP-3: who posts the next checkpoint, or completes the task.
 AccountId whose_turn(const Task& task);

@@ -210,7 +210,7 @@ void Crowd::add_moves(const Actor& actor, const Mirror& chain, Actions& out) {
 
 /// A specification that is wrong in one way, or nearly.
 contracts::TaskSpec Crowd::spoil(contracts::TaskSpec spec, const TaskId& parent) {
-    switch (below(11)) {
+    switch (below(13)) {
         case 10:
             spec.members = static_cast<std::uint8_t>(chance(50) ? 65 + below(190) : below(2));
             break;
@@ -242,6 +242,12 @@ contracts::TaskSpec Crowd::spoil(contracts::TaskSpec spec, const TaskId& parent)
             break;
         case 6:
             spec.title.push_back(0x0a);
+            break;
+        case 11:
+            spec.environment = contracts::Environment{.image = {}, .labels = {"label"}};
+            break;
+        case 12:
+            spec.checks = {contracts::check::Labels{.tensor = spec.program.state_tensors, .classes = 1}};
             break;
         default:
             spec.mode = contracts::Mode::kTolerance;
@@ -276,6 +282,9 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
     if (chance(30)) {
         verdict.measurement = contracts::test::measurement_of(1.0F);
     }
+    if (chance(20)) {
+        verdict.failed_checks = static_cast<std::uint32_t>(below(4));
+    }
     if (chance(10)) {
         verdict.diverged_after = static_cast<std::uint32_t>(below(4));
     }
@@ -303,7 +312,7 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         case 4:
             return contracts::AcceptTask{id};
         case 5:
-            return contracts::PostCheckpoint{id, segment, root, {}};
+            return contracts::PostCheckpoint{id, segment, root, {}, contracts::Environment{}};
         case 6:
             return contracts::CompleteTask{
                 id, chance(30) ? std::optional(contracts::Evaluation{root, static_cast<std::uint32_t>(random_())})
@@ -341,7 +350,8 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         case 21:
             return contracts::RegisterTerms{
                 role,
-                {static_cast<std::uint32_t>(below(4)), below(3), below(2), static_cast<std::uint32_t>(below(2))},
+                {static_cast<std::uint32_t>(below(4)), below(3), below(2), static_cast<std::uint32_t>(below(2)),
+                 std::vector<std::uint64_t>(below(3), below(9))},
                 below(200)};
         case 22:
             return contracts::CommitProfile{id, root};

@@ -80,7 +80,9 @@ bool is_sound(const contracts::TaskSpec& spec) {
         rounds_for(std::min<std::uint64_t>(spec.steps, spec.checkpoint_interval)) + rounds_for(program.step_nodes);
     const std::uint64_t distances = spec.distance ? rounds_for(spec.distance->nodes) : 0;
     const std::uint64_t evaluating = evaluation ? rounds_for(evaluation->nodes) : 0;
-    return distance && evaluated && grouped && segments <= 1'024 &&
+    const bool wishes = (!spec.environment || is_environment(*spec.environment)) &&
+                        are_checks(spec.checks, program.state_tensors);  // TASK-2.11, TASK-2.12
+    return wishes && distance && evaluated && grouped && segments <= 1'024 &&
            spec.steps <= ~std::uint64_t{0} / program.batch_size &&
            std::max({step, rounds_for(program.init_nodes), distances, evaluating}) + 4 <= 8;
 }
@@ -195,7 +197,7 @@ Model::Why Model::why(const contracts::DeclineTask& a) const {
 
 Model::Why Model::why(const contracts::PostCheckpoint& a) const {
     Why out;
-    if (a.index > 1'024 || !is_text(a.location, 256)) {
+    if (a.index > 1'024 || !is_text(a.location, 256) || (a.environment && !is_environment(*a.environment))) {
         out.insert(TxError::kFieldOutOfRange);
     }
     const Task* task = find(a.task);
@@ -324,6 +326,11 @@ Model::Why Model::why(const contracts::RegisterTerms& a) const {
     const std::uint32_t number = a.terms.hardware_class;
     if (a.role == Role::kSolver && (a.terms.price != 0 || a.terms.memory != 0 || a.terms.replay_blocks != 0)) {
         out.insert(TxError::kFieldOutOfRange);  // TRM-1
+    }
+    const std::set<std::uint64_t> each(a.terms.offers.begin(), a.terms.offers.end());
+    const bool in_order = std::vector<std::uint64_t>(each.begin(), each.end()) == a.terms.offers;
+    if (a.role == Role::kSolver ? !in_order || each.size() > 9 : !each.empty()) {
+        out.insert(TxError::kFieldOutOfRange);  // ENV-3
     }
     if (number > params_.hardware_classes.size()) {
         out.insert(TxError::kClassUnknown);

@@ -116,6 +116,11 @@ Model::Why Model::why(const contracts::PublishVerdict& a) const {
     if (after && !(a.divergence && shows_divergence(*a.divergence, verdict.end_root, task->spec))) {
         out.insert(TxError::kNoDivergence);  // VER-17
     }
+    const auto& failed = verdict.failed_checks;
+    const std::size_t checks = task->spec.checks.size();
+    if (failed.has_value() != (checks != 0) || (failed && *failed >= 1U << checks)) {
+        out.insert(TxError::kChecksMismatch);  // CHK-3
+    }
     const bool probes = duty->probe != 0 && (exact ? !rejected : !after.has_value());
     if (verdict.probe_root.has_value() != probes) {
         out.insert(TxError::kProbeMismatch);  // VER-9, VER-17

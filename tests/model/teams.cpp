@@ -120,6 +120,9 @@ bool are_signed(const contracts::SeatsTerms& terms, const std::vector<Signature>
 Model::Why Model::why(const contracts::AcceptTask& a) const {
     Why out;
     add_why_seats(out, a);
+    if (a.environment && !is_environment(*a.environment)) {
+        out.insert(TxError::kFieldOutOfRange);  // ENV-4
+    }
     const Task* task = find(a.task);
     if (task == nullptr) {
         out.insert(TxError::kTaskUnknown);
@@ -130,6 +133,9 @@ Model::Why Model::why(const contracts::AcceptTask& a) const {
     }
     if (task->solver != who_) {
         out.insert(TxError::kNotSolver);
+    }
+    if (!is_in(a.environment, task->spec.environment)) {
+        out.insert(TxError::kEnvironmentMismatch);  // ENV-4
     }
     const std::uint64_t bond = bond_of(Role::kSolver, *task) * (a.seats.empty() ? 4 : 5) / 4;  // GRP-5
     needs_stake(out, Role::kSolver, bond - std::min(bond, task->solver_bond));
@@ -146,9 +152,10 @@ Model::Why Model::why(const contracts::AcceptTask& a) const {
 void Model::add_why_partner(Why& why, const Task& task, const AccountId& account) const {
     const auto stake = world_.stakes.find({Role::kSolver, account});
     const auto machine = world_.machines.find({Role::kSolver, account});
-    const std::uint32_t has = machine == world_.machines.end() ? 0 : machine->second.terms.hardware_class;
+    const contracts::Terms has = machine == world_.machines.end() ? contracts::Terms{} : machine->second.terms;
     if ((stake != world_.stakes.end() && stake->second.unlisted) ||
-        (task.spec.hardware_class != 0 && has != task.spec.hardware_class)) {
+        (task.spec.hardware_class != 0 && has.hardware_class != task.spec.hardware_class) ||
+        !offers(has.offers, task.spec.environment)) {
         why.insert(TxError::kSeatsInvalid);
     }
     if (stake == world_.stakes.end() || stake->second.free < bond_of(Role::kSolver, task) * 5 / 4) {

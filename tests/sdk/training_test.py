@@ -45,6 +45,8 @@ def train(binaries, folder, url):
     kinds, training = names["kinds"], names["training"]
     assert kinds[0] == "submitted" and "checkpoint_posted" in kinds, kinds
     assert names["after"] < 0.7 * names["before"], (names["before"], names["after"])
+    reports = training.reports()
+    assert reports and all(report["failed"] == [] for report in reports), reports
     # The file of safetensors has the tensors of the state_dict: a header, then the bytes of each.
     data = names["file"].read_bytes()
     size = int.from_bytes(data[:8], "little")

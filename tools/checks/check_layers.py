@@ -63,6 +63,7 @@ ROOMS = {
                         [], False),
     "verifier/text": (["core/base"], ["json", "pcre2"], False),
     "verifier/roles": (RULES, [], True),
+    "verifier/launcher": (RULES + ["core/system"], ["json", "system"], False),
     "verifier/ui": (RULES + ["core/keys", "core/system"] + CLIENT, ["json", "system"], False),
     "verifier/cell": (CORE + ["core/canonical", "core/system/log", "client/http", "verifier/compile/program", "verifier/plan",
                       "verifier/engine", "verifier/artifacts"], ["json", "toml", "boost", "openssl"], False),
@@ -70,7 +71,7 @@ ROOMS = {
                        [], False),
     "verifier/worker": (RULES + ["core/command", "core/keys", "core/system", "core/system/log", "core/system/metrics"] + CLIENT +
                         ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/group",
-                         "verifier/roles", "verifier/sandbox", "verifier/stores", "verifier/ui"],
+                         "verifier/launcher", "verifier/roles", "verifier/sandbox", "verifier/stores", "verifier/ui"],
                         ["json", "cli11", "sqlite", "system"], False),
     "tools": (EVERYTHING, EVERYTHING, False),
     "tests": (EVERYTHING, EVERYTHING, False),

@@ -230,7 +230,8 @@ std::string describe_together(const json& report) {
     for (const json& each : report.at("audits")) {
         if (!each.at("accused").is_null()) {
             out += "\n  rank " + std::to_string(each.at("auditor").get<std::uint32_t>()) + " replayed segment " +
-                   std::to_string(each.at("segment").get<std::uint32_t>()) + " alone, while the others trained, and found rank " +
+                   std::to_string(each.at("segment").get<std::uint32_t>()) +
+                   " alone, while the others trained, and found rank " +
                    std::to_string(each.at("accused").get<std::uint32_t>()) + " wrong";
         }
     }

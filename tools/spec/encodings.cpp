@@ -84,6 +84,15 @@ void add_records(Digests& d) {
          bytes_of(std::uint32_t{7})},
         seats_claim("assay-1", {.task = task, .seats = seats, .is_together = true, .from = 7})
     );
+    const std::string label = "label=cuda=12.4";
+    const Bytes text(label.begin(), label.end());
+    const Hash256 whole = crypto::TaggedHash("assay/environment")(text);
+    std::uint64_t fingerprint = 0;
+    for (std::size_t i = 8; i > 0; --i) {
+        fingerprint = fingerprint << 8U | whole.data[i - 1];
+    }
+    ASSERT(fingerprints(Environment{.image = {}, .labels = {"cuda=12.4"}}) == std::vector{fingerprint});
+    d.add("fingerprint of a label", "assay/environment", {text}, whole);
     const std::vector<std::uint32_t> lacking{0, 3};
     d.add(
         "name of a file without frozen tensors", "assay/trained", {bytes_of(salt), bytes_of(lacking)},

@@ -17,6 +17,7 @@ std::vector<Tag> list_tags() {
          "the "
          "challenger is the accused, and the subject the byte 02 and then the accuser's AccountId"},
         {"assay/draw", {{"seed", "Hash256"}, {"name", "DrawName"}}, "randomness of a draw"},
+        {"assay/environment", {{"text", "raw"}}, "fingerprint of an image or a label"},
         {"assay/forced",
          {{"lottery", "Hash256"}, {"salt", "Hash256"}, task, segment, {"verifier", "AccountId"}},
          "whether a verdict is a forced error"},

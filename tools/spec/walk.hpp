@@ -56,6 +56,10 @@ struct NamedVariant<contracts::HistoryEvent> {
 };
 /// If it is a variant.
 template <>
+struct NamedVariant<contracts::ResultCheck> {
+    static constexpr const char* kName = "ResultCheck";
+};
+template <>
 struct NamedVariant<dispute::Proof> {
     static constexpr const char* kName = "Proof";
 };
@@ -146,6 +150,8 @@ void Walker::variant(const std::string& name, std::index_sequence<index...>) {
             return contracts::action_name(value);
         } else if constexpr (std::is_same_v<T, contracts::HistoryEvent>) {
             return contracts::event_name(value);
+        } else if constexpr (std::is_same_v<T, contracts::ResultCheck>) {
+            return contracts::check_name(value);
         } else {
             return alternatives[value.index()].type;
         }

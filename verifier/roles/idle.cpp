@@ -80,6 +80,10 @@ std::optional<Misfit> misfit_of(const contracts::Params& params, const IdleView&
         task.spec.hardware_class != view.terms.hardware_class) {
         return Misfit::kClass;  // HW-3
     }
+    if (view.role == Role::kSolver &&
+        !contracts::has_offers(view.terms.offers, contracts::fingerprints(task.spec.environment))) {
+        return Misfit::kEnvironment;  // ENV-3
+    }
     if (view.role == Role::kVerifier) {
         if (const auto misfit = misfit_of_terms(params, task, view.terms)) {
             return misfit;
@@ -180,6 +184,8 @@ const char* to_string(Misfit misfit) noexcept {
             return "price";
         case Misfit::kTerms:
             return "terms";
+        case Misfit::kEnvironment:
+            return "environment";
         case Misfit::kResting:
             return "resting";
         case Misfit::kStake:

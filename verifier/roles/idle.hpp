@@ -46,6 +46,7 @@ enum class Misfit : std::uint8_t {
     kTerms = 8,     ///< TRM-2: several of these
     kResting = 9,   ///< TASK-15: the account has declined a task, and is not drawn for one of this value for a while
     kStake = 10,    ///< its bond is more than the free stake
+    kEnvironment = 11,  ///< ENV-3: it asks for another environment than is registered
 };
 const char* to_string(Misfit misfit) noexcept;
 

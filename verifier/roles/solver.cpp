@@ -14,7 +14,7 @@ Intent decide_acceptance(const SolverView& view) {
     const bool has_enough = has_accepted_enough(view.accepted_tasks, view.tasks_max);
     // TASK-6: what the draw has locked is part of the bond.
     const Amount backing{view.free_stake.grains + view.task.solver_bond.grains};
-    if (view.is_breaker_open || view.is_unusable || has_enough || backing < view.solver_bond) {
+    if (view.is_breaker_open || view.is_unusable || view.is_elsewhere || has_enough || backing < view.solver_bond) {
         return intent::Decline{view.task.id};
     }
     return intent::Accept{view.task.id};
@@ -109,7 +109,8 @@ Intent decide_solver(const SolverView& view) {
 }
 
 bool registers_again(const ListingView& view) {
-    return view.is_unlisted && !view.is_breaker_open && !has_accepted_enough(view.accepted_tasks, view.tasks_max);
+    const bool is_asked_for = view.is_unlisted || view.offers_another;
+    return is_asked_for && !view.is_breaker_open && !has_accepted_enough(view.accepted_tasks, view.tasks_max);
 }
 
 }  // namespace assay::roles

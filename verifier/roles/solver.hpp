@@ -18,7 +18,8 @@ struct SolverView {
     Amount free_stake;                     ///< in the solver role
     Amount solver_bond;                    ///< the bond that accepting locks
     bool is_breaker_open = false;
-    bool is_unusable = false;  ///< its program or data do not match their commitments
+    bool is_unusable = false;   ///< its program or data do not match their commitments
+    bool is_elsewhere = false;  ///< ENV-2: it asks for another environment than the one in which we run
     /// The next checkpoint to post is being written to stores, where it has to lie before it is posted.
     bool is_publishing = false;
     bool is_stopped = false;    ///< training cannot continue: a checkpoint does not match the one posted
@@ -39,9 +40,11 @@ struct ListingView {
     bool is_breaker_open = false;
     std::uint32_t accepted_tasks = 0;
     std::uint32_t tasks_max = 0;  ///< 0: no limit
+    bool offers_another = false;  ///< ENV-3: another environment is registered than the one in which we run
 };
 
-/// Whether to register the machine again so that it can be drawn: only if it would not decline every task.
+/// Whether to register the machine again: so that it can be drawn, only if it would not decline every task; or so that
+/// it is drawn for what its environment suits.
 bool registers_again(const ListingView& view);
 
 }  // namespace assay::roles

@@ -352,6 +352,7 @@ std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Find
         built.initial_artifact = artifacts::encode_initial(built.program, built.initial);
     }
     complete_spec(built);
+    built.spec.checks = number_checks(built.file.checks, built.program, findings);
     commit_distance(built, findings);
     if (built.evaluation) {
         built.spec.evaluation = commit_evaluation(*built.evaluation);

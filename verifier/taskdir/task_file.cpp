@@ -21,9 +21,9 @@ constexpr std::uint32_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
 
 contracts::TaskSpec read_root(const TomlSection& root) {
     root.allow(
-        {"title", "mode", "steps", "checkpoint_interval", "seed", "reward", "verification_fee", "training_blocks",
-         "members", "parent", "hardware_class", "model", "optimizer", "schedule", "replicas", "numerics", "data",
-         "evaluation"}
+        {"title",           "mode",     "steps",  "checkpoint_interval", "seed",        "reward",    "verification_fee",
+         "training_blocks", "members",  "parent", "hardware_class",      "model",       "optimizer", "schedule",
+         "replicas",        "numerics", "data",   "evaluation",          "environment", "checks"}
     );
     contracts::TaskSpec spec;
     spec.title = root.text("title");
@@ -271,6 +271,10 @@ TaskFile read_task_file(const std::filesystem::path& directory, Findings& findin
     if (root.has("evaluation")) {
         task.holdout = read_evaluation(root.section("evaluation"), task.data);
     }
+    if (root.has("environment")) {
+        task.spec.environment = read_environment(root.section("environment"));
+    }
+    task.checks = read_checks(root.section("checks"));
     set_profile(task.model, task.profile);
     return task;
 }

@@ -11,6 +11,7 @@
 
 #include <contracts/transaction/transaction.hpp>
 #include <verifier/taskdir/findings.hpp>
+#include <verifier/taskdir/task_wishes.hpp>
 #include <verifier/compile/program/local_replicas.hpp>
 #include <verifier/compile/program/models.hpp>
 #include <verifier/compile/program/optimizer.hpp>
@@ -56,6 +57,7 @@ struct TaskFile {
     program::Profile profile;
     DataFiles data;
     std::optional<Holdout> holdout{};
+    std::vector<NamedCheck> checks{};
 };
 
 /// Reads DIR/task.toml. Errors in it become findings; the result is complete only if there are none. Throws

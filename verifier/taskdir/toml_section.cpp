@@ -57,6 +57,14 @@ void TomlSection::allow(std::initializer_list<const char*> keys) const {
     }
 }
 
+std::vector<std::string> TomlSection::keys() const {
+    std::vector<std::string> out;
+    for (const auto& [key, value] : table_) {
+        out.emplace_back(key.str());
+    }
+    return out;
+}
+
 bool TomlSection::require(const std::string& key) const {
     if (!has(key)) {
         fail(key, "is missing");

@@ -26,6 +26,10 @@ class TomlSection {
     /// Adds an error for every key not in `keys`.
     void allow(std::initializer_list<const char*> keys) const;
     bool has(const std::string& key) const { return table_.contains(key); }
+    /// The prefix of keys in findings.
+    const std::string& name() const { return name_; }
+    /// The keys of a table whose keys are the user's, in order.
+    std::vector<std::string> keys() const;
 
     /// A required string. Returns "" after a finding.
     std::string text(const std::string& key) const;

@@ -37,9 +37,9 @@ class Answers {
     std::set<contracts::DisputeId> own_;  ///< disputes in which nobody has misled this worker
 };
 
-/// The accusation of whoever has signed the piece; nullopt if that is none of the task's members, or is `self`. The rank
-/// in the session says nothing about who it was. `segment` is the claim of the whole segment, `replay` this worker's own
-/// execution of it.
+/// The accusation of whoever has signed the piece; nullopt if that is none of the task's members, or is `self`. The
+/// rank in the session says nothing about who it was. `segment` is the claim of the whole segment, `replay` this
+/// worker's own execution of it.
 std::optional<contracts::Accuse> accuse(
     const contracts::Task& task, const std::string& chain_id, const AccountId& self, const dispute::Claim& segment,
     const group::WrongPiece& wrong, dispute::Replay& replay

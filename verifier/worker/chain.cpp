@@ -204,12 +204,17 @@ Chain::Listing Chain::listing(contracts::Role role) {
         const auto answer = rpc_.call("stake_get", {{"account", to_hex(self().view())}});
         const auto& stake = answer.at("roles").at(contracts::to_string(role));
         const auto& terms = stake.at("terms");
+        std::vector<std::uint64_t> offers;
+        for (const auto& offer : terms.at("offers")) {
+            offers.push_back(grains_of(offer));
+        }
         return {
             .terms =
                 {.hardware_class = terms.at("hardware_class").get<std::uint32_t>(),
                  .price = terms.at("price").get<std::uint64_t>(),
                  .memory = terms.at("memory").get<std::uint64_t>(),
-                 .replay_blocks = terms.at("replay_blocks").get<std::uint32_t>()},
+                 .replay_blocks = terms.at("replay_blocks").get<std::uint32_t>(),
+                 .offers = std::move(offers)},
             .score = stake.at("score").get<std::uint64_t>(),
             .is_unlisted = stake.at("is_unlisted").get<bool>(),
             .free = Amount{grains_of(stake.at("free"))},

@@ -14,6 +14,7 @@
 #include <core/dispute/player.hpp>
 #include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/measuring.hpp>
+#include <verifier/worker/result_checks.hpp>
 #include <verifier/worker/worker_metrics.hpp>
 
 namespace assay::worker {
@@ -90,6 +91,7 @@ bool Checker::replay(const contracts::Task& task, std::uint32_t segment) {
         return false;
     }
     if (context_.behaviour.invents_replay(context_, task, segment, artifacts)) {
+        context_.checked.try_emplace({task.id, segment}, 0);
         return true;
     }
     // The checkpoint after the segment as well: a state that nobody can have cannot be built upon.
@@ -150,6 +152,21 @@ void Checker::note_probes(
     for (const auto& [probe, root] : probe_roots) {
         roles::Replays& replays = context_.journal.probe_replays({task.id, segment}, probe);
         (replays.first ? replays.second : replays.first) = root;
+    }
+}
+
+void Checker::note_checks(const contracts::Task& task, std::uint32_t segment, std::uint32_t failed) {
+    context_.checked.insert_or_assign({task.id, segment}, failed);
+    for (std::size_t i = 0; i < task.spec.checks.size(); ++i) {
+        if ((failed >> i & 1U) != 0) {
+            context_.reporter.event(
+                {{"event", "check_failed"},
+                 {"task", to_hex(task.id.view())},
+                 {"segment", segment},
+                 {"check", i},
+                 {"kind", contracts::check_name(task.spec.checks[i])}}
+            );
+        }
     }
 }
 
@@ -265,10 +282,15 @@ bool Checker::run(
         const auto claimed_step = segment == contracts::segment_count(task) ? task.diverged_at : std::nullopt;
         const bool is_exact = contracts::is_exact(task, segment);
         std::vector<canonical::Tensor> kept = is_exact ? States{} : before;  // only a distance is measured from it
+        const bool is_evaluation = segment == contracts::evaluation_segment(task);
+        // CHK-3: an evaluation ends with a score, and what was scored is checked.
+        std::uint32_t failed = is_evaluation ? failed_checks(task.spec.checks, before) : 0;
         const auto end = execute(task, artifacts, segment, std::move(before), progress);
         if (!end) {
             return false;
         }
+        failed = is_evaluation ? failed : failed_checks(task.spec.checks, end->state);
+        note_checks(task, segment, failed);
         if (context_.metrics != nullptr) {
             context_.metrics->add_replayed(std::chrono::steady_clock::now() - began);
         }

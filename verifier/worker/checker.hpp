@@ -35,6 +35,8 @@ class Checker {
     void note_probes(
         const contracts::Task& task, std::uint32_t segment, const std::map<std::uint32_t, Hash256>& probe_roots
     );
+    /// Keeps the report on a state (CHK-3), and tells which of the task's checks failed.
+    void note_checks(const contracts::Task& task, std::uint32_t segment, std::uint32_t failed);
     /// Stores the verdict on a segment that is judged by distance in context_.judged: the measured distance, or the
     /// divergence. Throws std::runtime_error if the checkpoint is not available or the engine fails.
     void judge(

@@ -45,7 +45,8 @@ bool CheckpointPoster::post(const contracts::Task& task, std::uint32_t index) {
         .task = task.id,
         .index = index,
         .state_root = stored.state_root,
-        .location = context_.artifacts_url + (published->empty() ? "" : " " + *published)});
+        .location = context_.artifacts_url + (published->empty() ? "" : " " + *published),
+        .environment = context_.options.environment});
     if (!posted) {
         return false;
     }

@@ -32,6 +32,7 @@
 #include <verifier/worker/failure.hpp>
 #include <verifier/worker/offers.hpp>
 #include <verifier/worker/recovery.hpp>
+#include <verifier/worker/run_command.hpp>
 #include <verifier/worker/segment_check.hpp>
 #include <verifier/worker/store_options.hpp>
 #include <verifier/worker/ui_command.hpp>
@@ -44,6 +45,13 @@ std::atomic<bool> stop_requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void on_signal(int /*signal*/) { stop_requested = true; }
+
+void stop_on_signals() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    ::sigaction(SIGTERM, &action, nullptr);
+    ::sigaction(SIGINT, &action, nullptr);
+}
 
 struct Arguments {
     WorkerOptions worker;
@@ -67,6 +75,8 @@ struct Arguments {
     bool is_ui = false;
     UiArguments ui;
     bool is_recovering = false;
+    bool is_launching = false;
+    RunArguments run;
     std::uint64_t patience_s = 60;  ///< for each artifact that is recovered
 };
 
@@ -298,10 +308,7 @@ int run(Arguments& args, const Flavour& flavour) {
     args.worker.keep.checkpoints_s = static_cast<std::uint64_t>(args.keep_checkpoints_h * 3'600);
     args.worker.keep.results_s = static_cast<std::uint64_t>(args.keep_results_h * 3'600);
     args.worker.engine.memory_bytes = memory_max(args.worker);
-    struct sigaction action {};
-    action.sa_handler = on_signal;
-    ::sigaction(SIGTERM, &action, nullptr);
-    ::sigaction(SIGINT, &action, nullptr);
+    stop_on_signals();
     if (args.is_ui) {
         return run_ui(args.ui, args.worker, flavour, stop_requested);
     }
@@ -343,6 +350,7 @@ void add_roles(CLI::App& app, Arguments& args, const Flavour& flavour) {
     solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")
         ->capture_default_str();
     add_prices(*solve, args);
+    add_environment_option(*solve, args.worker);
     auto* verify = app.add_subcommand("verify", "Replay the segments that this verifier is drawn for");
     add_role(*verify, args);
     verify->add_flag("!--no-beacon", args.worker.contributes, "Take no seat among the beacon's contributors");
@@ -414,6 +422,7 @@ void add_tools(CLI::App& app, Arguments& args) {
     measure->add_option("--out", args.members_file, "The lead: where the result goes")->capture_default_str();
     add_engine(*measure, args);
     measure->callback([&args] { args.is_measuring = true; });
+    add_run(app, args.run)->callback([&args] { args.is_launching = true; });
     auto* benchmark = app.add_subcommand("benchmark", "Measure this machine for `assay stake register`");
     add_engine(*benchmark, args);
     benchmark->add_option("--node", args.params_node, "Take the classes from this chain; default: those of a new one");
@@ -449,6 +458,10 @@ int run_command(int argc, char** argv, const Flavour& flavour) {
         app.parse(argc, argv);
         if (args.is_measuring) {
             return run_measuring(args);
+        }
+        if (args.is_launching) {
+            stop_on_signals();
+            return run_in_image(args.run, stop_requested);
         }
         return args.is_benchmark ? print_benchmark(args) : run(args, flavour);
     } catch (const CLI::ParseError& error) {

@@ -6,6 +6,7 @@
 #include <client/rpc_client.hpp>
 #include <core/keys/key_file.hpp>
 #include <core/keys/password.hpp>
+#include <verifier/launcher/image.hpp>
 #include <verifier/worker/journal_file.hpp>
 
 namespace assay::worker {
@@ -48,7 +49,7 @@ command::ExitCode exit_code_of(const std::exception& error) {
     if (is_one_of<FileError, crypto::KeyFileError, client::AnchorError, JournalError>(error)) {
         return command::kExitConfig;
     }
-    if (is_one_of<client::Mismatch>(error)) {
+    if (is_one_of<client::Mismatch, launcher::ImageError>(error)) {
         return command::kExitMismatch;
     }
     if (is_one_of<http::NetTimeout>(error)) {

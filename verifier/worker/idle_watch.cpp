@@ -71,6 +71,10 @@ std::string explain_misfit(Misfit misfit, const roles::Idleness& idleness, const
             return "with a verification fee below this account's price";
         case Misfit::kTerms:
             return "against several of the account's terms";
+        case Misfit::kEnvironment:
+            return "for another image or other labels than this worker runs in; `assay-worker run --image` starts one "
+                   "in an "
+                   "image";
         case Misfit::kResting:
             return "not offered before block " + std::to_string(view.declined_until) +
                    ", because this account has declined one";

@@ -124,7 +124,9 @@ class Verifier final : public Role {
             view.replays.second.reset();
         }
         view.has_kept_verdict = has_opening(task, assignment);
-        if (!view.has_kept_verdict && lacks_marks(task, assignment, view)) {
+        const bool lacks_report = view.replays.first && !view.replays.unable && !task.spec.checks.empty() &&
+                                  !context_.checked.contains(place);  // lost by a restart
+        if (!view.has_kept_verdict && (lacks_report || lacks_marks(task, assignment, view))) {
             view.replays = {};
         }
         view.is_challenged = is_challenged(task, assignment);
@@ -214,10 +216,15 @@ class Verifier final : public Role {
         contracts::VerdictOpening opening;
         const bool exact = contracts::is_exact(task, segment);
         const std::optional<Hash256> first = context_.journal.replays(place).first;
-        if (!first || (!exact && !context_.judged.contains(place))) {
+        const auto checked = context_.checked.find(place);
+        const bool lacks_report = !task.spec.checks.empty() && checked == context_.checked.end();
+        if (!first || lacks_report || (!exact && !context_.judged.contains(place))) {
             return std::nullopt;
         }
         opening.verdict = exact ? contracts::Verdict{*first, std::nullopt} : context_.judged.at(place).verdict;
+        if (!task.spec.checks.empty()) {
+            opening.verdict.failed_checks = checked->second;  // CHK-3
+        }
         const bool has_marks = exact ? opening.verdict.end_root == context_.chain.claimed_root(task, segment)
                                      : !opening.verdict.diverged_after;
         const auto marks = has_marks ? contracts::marks_of(task, assignment) : std::vector<std::uint32_t>{};

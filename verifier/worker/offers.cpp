@@ -263,14 +263,17 @@ bool OfferDesk::takes(
 
 bool OfferDesk::list_again() {
     const Chain::Listing listing = context_.chain.listing(contracts::Role::kSolver);
+    contracts::Terms terms = listing.terms;
+    terms.offers = contracts::fingerprints(context_.options.environment);
     const roles::ListingView view{
         .is_unlisted = listing.is_unlisted,
         .is_breaker_open = context_.journal.breaker().has_value(),
         .accepted_tasks = context_.journal.accepted_tasks(),
-        .tasks_max = context_.options.tasks_max};
+        .tasks_max = context_.options.tasks_max,
+        .offers_another = terms.offers != listing.terms.offers && listing.free.grains != 0};
     if (!roles::registers_again(view) ||
         !context_.chain.send(contracts::RegisterTerms{
-            .role = contracts::Role::kSolver, .terms = listing.terms, .score = listing.score})) {
+            .role = contracts::Role::kSolver, .terms = terms, .score = listing.score})) {
         return false;
     }
     context_.reporter.event({{"event", "listed"}, {"hardware_class", listing.terms.hardware_class}});

@@ -63,6 +63,7 @@ struct WorkerOptions {
     /// A member of such a group replays alone one of so many segments, at random, and accuses who misled it (STM-8); 0:
     /// none.
     std::uint32_t audit_every = 64;
+    std::optional<contracts::Environment> environment{};  ///< ENV-4: in which this worker runs, as its launcher says
     std::string link_address{};  ///< where the other members of such a group reach this machine; empty: in none
     KeepOptions keep{};
     std::string metrics_address{};   ///< empty: no metrics

@@ -69,7 +69,8 @@ bool can_reseat(const contracts::Task& task) {
 }  // namespace
 
 std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& task) {
-    contracts::AcceptTask alone{.task = task.id, .seats = {}, .signatures = {}};
+    contracts::AcceptTask alone{
+        .task = task.id, .seats = {}, .signatures = {}, .environment = context_.options.environment};
     const std::vector<AccountId>& partners = context_.options.partners;
     if (partners.empty() || task.spec.members <= partners.size()) {
         return alone;
@@ -108,7 +109,8 @@ std::optional<contracts::AcceptTask> Seating::acceptance(const contracts::Task& 
             .task = task.id,
             .seats = terms.seats,
             .signatures = *std::move(signatures),
-            .is_together = terms.is_together};
+            .is_together = terms.is_together,
+            .environment = context_.options.environment};
     }
     if (2 * left > span) {
         return std::nullopt;
@@ -178,6 +180,7 @@ bool Seating::may_join(const contracts::Task& task, const OfferDesk& offers) {
     const bool has_enough = context_.options.tasks_max != 0 && accepted >= context_.options.tasks_max;
     return (!has_enough || signed_.contains(task.id)) && !context_.journal.breaker() &&
            !context_.unusable.contains(task.id) && !offers.has_declined(task.id) &&
+           contracts::satisfies(context_.options.environment, task.spec.environment) &&  // ENV-3
            context_.chain.free_stake(contracts::Role::kSolver) >= member_bond_of(task);
 }
 

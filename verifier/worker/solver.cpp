@@ -127,6 +127,7 @@ class Solver final : public Role {
         view.is_unusable = context_.unusable.contains(task.id) || offers_.has_declined(task.id);
         const bool is_offer = task.state == contracts::TaskState::kDrawn;
         view.is_unusable = view.is_unusable || (is_offer && context_.closed());
+        view.is_elsewhere = !contracts::satisfies(context_.options.environment, task.spec.environment);
         view.is_stopped = stopped_.contains(task.id) || group_.is_stuck(task.id);
         view.accepted_tasks = context_.journal.accepted_tasks();
         view.tasks_max = context_.options.tasks_max;
@@ -196,7 +197,12 @@ class Solver final : public Role {
         if (!context_.chain.send(contracts::DeclineTask{.task = task.id})) {
             return false;
         }
-        context_.reporter.event({{"event", "decline"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}});
+        nlohmann::ordered_json event = {
+            {"event", "decline"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}};
+        if (!contracts::satisfies(context_.options.environment, task.spec.environment)) {
+            event["reason"] = "it asks for another environment";
+        }
+        context_.reporter.event(event);
         return true;
     }
 

@@ -22,7 +22,8 @@ void TermsKeeper::look() {
          .least_price = context_.intake->least_price(),
          // The engine needs more than the outputs that the chain counts.
          .memory = context_.intake->memory_max() / kMemoryFactor,
-         .hardware_class = class_reached(params, context_.intake->score())}
+         .hardware_class = class_reached(params, context_.intake->score()),
+         .environment = context_.options.environment}
     );
     const Chain::Listing listing = context_.chain.listing(role);
     const std::uint64_t score = wanted.hardware_class == 0 ? 0 : context_.intake->score();

@@ -126,7 +126,8 @@ std::set<AccountId> TogetherLead::gone(const contracts::TaskId& task) const {
     return out;
 }
 
-// Who was convicted of a statement takes part in no further session. Returns whether the open session has such a member.
+// Who was convicted of a statement takes part in no further session. Returns whether the open session has such a
+// member.
 bool TogetherLead::leave_out_culprits(const contracts::Task& task, Team& team) {
     bool is_here = false;
     for (const contracts::Partner& partner : task.group->partners) {

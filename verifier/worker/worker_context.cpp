@@ -256,6 +256,7 @@ void WorkerContext::forget(const contracts::TaskId& task) {
     stopped_parsers.erase(task);
     fetcher.forget(task);
     std::erase_if(judged, [&](const auto& item) { return item.first.first == task; });
+    std::erase_if(checked, [&](const auto& item) { return item.first.first == task; });
 }
 
 Result<std::vector<canonical::Tensor>, Unavailable> load_parents_state(

@@ -124,6 +124,7 @@ struct WorkerContext {
     std::function<void()> attend_urgent{};
     std::map<contracts::TaskId, std::shared_ptr<const TaskArtifacts>> materials{};
     std::map<Journal::Place, Judged> judged{};
+    std::map<Journal::Place, std::uint32_t> checked{};    ///< CHK-3: the report on each segment that was replayed
     std::map<contracts::TaskId, std::string> unusable{};  ///< tasks with unusable artifacts, with the reason
     std::map<contracts::TaskId, std::string> told{};      ///< the last reported reason why a task waits
     /// How often a parser of a task's files was too slow or took too much memory.

@@ -11,6 +11,7 @@
 #include <core/base/integers.hpp>
 #include <contracts/params/answer.hpp>
 #include <contracts/params/prices.hpp>
+#include <contracts/state/environment.hpp>
 #include <contracts/state/ids.hpp>
 #include <contracts/state/spec.hpp>
 #include <core/dispute/opening.hpp>
@@ -37,8 +38,11 @@ struct AcceptTask {  // by the drawn solver, alone or as the lead of a group (GR
     std::vector<AccountId> seats = {};       ///< empty, or the account of each seat; the first is the sender's
     std::vector<Signature> signatures = {};  ///< of seats_claim(...), by each other account, in order of first seats
     bool is_together = false;                ///< GRP-11: the members compute each step together
+    std::optional<Environment> environment = {};  ///< ENV-4: in which the solver says that it works
     static constexpr auto fields() {
-        return Fields<&AcceptTask::task, &AcceptTask::seats, &AcceptTask::signatures, &AcceptTask::is_together>{};
+        return Fields<
+            &AcceptTask::task, &AcceptTask::seats, &AcceptTask::signatures, &AcceptTask::is_together,
+            &AcceptTask::environment>{};
     }
     std::uint64_t gas(const Prices& prices) const { return prices.task(5) + prices.partners(signatures.size()); }
     Amount amount_out(const Params& /*params*/) const { return {}; }
@@ -61,10 +65,12 @@ struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in
     TaskId task;
     std::uint32_t index = 0;
     Hash256 state_root;
-    std::string location;  ///< of the server that has the state's file (ART-10)
+    std::string location;                         ///< of the server that has the state's file (ART-10)
+    std::optional<Environment> environment = {};  ///< ENV-5: in which its poster says that it computed the segment
     static constexpr auto fields() {
         return Fields<
-            &PostCheckpoint::task, &PostCheckpoint::index, &PostCheckpoint::state_root, &PostCheckpoint::location>{};
+            &PostCheckpoint::task, &PostCheckpoint::index, &PostCheckpoint::state_root, &PostCheckpoint::location,
+            &PostCheckpoint::environment>{};
     }
     std::uint64_t gas(const Prices& prices) const { return prices.task(1); }
     Amount amount_out(const Params& /*params*/) const { return {}; }

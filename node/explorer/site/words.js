@@ -70,17 +70,30 @@ export function reason(name) {
 
 const distances = (d) => (d ? `${(d.parameters / 1e9).toPrecision(3)} of the update for parameters, ${(d.other / 1e9).toPrecision(3)} for the rest` : "none");
 
+// What a worker says of where it runs (ENV-4): a claim.
+export const environment = (e) => [e.image ?? "any image", ...e.labels].join(", ");
+/** One of a task's checks of results (CHK-2), in words. */
+export function check_text(check) {
+  const tensor = check.tensor === null ? "each state tensor" : `state tensor ${check.tensor}`;
+  if (check.kind === "shape") return `${tensor} is ${check.dtype} ${check.rows} x ${check.cols}`;
+  if (check.kind === "range") return `${tensor} lies from ${check.least} to ${check.most}`;
+  if (check.kind === "labels") return `${tensor} has labels of ${check.classes} classes`;
+  return `${tensor} is finite`;
+}
+const claim = (e) => (e ? `, in ${environment(e)}, as it says` : "");
+const failed = (checks) => (checks?.length ? `; it reports that checks ${checks.join(", ")} failed` : "");
+
 // What happened, as the children of a sentence. e is the record of task_history.
 const kEvents = {
   submitted: (e) => ["The task was submitted, with ", asy(e.escrow), " in escrow."],
   solver_drawn: (e) => ["The beacon drew ", account(e.solver), " as the solver."],
-  accepted: (e) => ["The solver accepted and locked a bond of ", asy(e.bond), "."],
-  checkpoint_posted: (e) => [`Checkpoint ${e.checkpoint} was posted: its state root is `, hash(e.state_root), "."],
+  accepted: (e) => ["The solver accepted and locked a bond of ", asy(e.bond), claim(e.environment), "."],
+  checkpoint_posted: (e) => [`Checkpoint ${e.checkpoint} was posted: its state root is `, hash(e.state_root), claim(e.environment), "."],
   diverged: (e) => [`The solver declared that step ${e.step} diverged: a value is not finite.`],
   completed: () => ["The solver completed the training."],
   verifier_drawn: (e) => [account(e.verifier), ` was drawn to replay segment ${e.segment}.`],
   verdict_committed: (e) => [account(e.actor), ` committed to a verdict on segment ${e.segment}, still hidden.`],
-  verdict_published: (e) => [account(e.actor), ` published its verdict on segment ${e.segment}: it `, e.accepts ? "accepts" : "rejects", "."],
+  verdict_published: (e) => [account(e.actor), ` published its verdict on segment ${e.segment}: it `, e.accepts ? "accepts" : "rejects", failed(e.failed_checks), "."],
   verdict_disclosed: (e) => [account(e.verifier), ` disclosed its verdict on segment ${e.segment}: it was `, e.forced ? "a forced error." : "meant as it stood."],
   lottery_drawn: () => ["A number was drawn that says which verdicts are forced errors."],
   watcher_drawn: (e) => [account(e.watcher), " was drawn to watch ", account(e.verifier), ` on segment ${e.segment}.`],

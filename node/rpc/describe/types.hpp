@@ -27,6 +27,8 @@ void add_event_types(Schema& components);
 std::vector<std::string> event_names();
 /// The kind of event that is of a validator and of no task. `event_list` has it where it is asked for.
 inline constexpr const char* kPenaltyEvent = "validator_penalized";
+/// The report of a verdict on a task's checks (CHK-3).
+Schema failed_checks();
 /// The fields of tasks in every listing.
 Members task_head();
 

@@ -14,8 +14,17 @@ Schema value_of<std::vector<contracts::ParamChange>>();  // types_chain.cpp
 template <>
 Schema value_of<contracts::Terms>() {
     return object(
-        {{"hardware_class", integer()}, {"price", integer()}, {"memory", integer()}, {"replay_blocks", integer()}}
+        {{"hardware_class", integer()},
+         {"price", integer()},
+         {"memory", integer()},
+         {"replay_blocks", integer()},
+         {"offers", array(text())}}
     );
+}
+
+template <>
+Schema value_of<std::optional<contracts::Environment>>() {
+    return nullable(ref("Environment"));
 }
 
 namespace {
@@ -52,7 +61,9 @@ struct Body<SubmitTask> {
             {"hardware_class", integer()},
             {"parent", nullable(hash())},
             {"mode", words(Mode::kTolerance, &to_string)},
-            {"evaluation", nullable(ref("Evaluation"))}};
+            {"evaluation", nullable(ref("Evaluation"))},
+            {"environment", nullable(ref("Environment"))},
+            {"checks", array(ref("ResultCheck"))}};
     }
 };
 template <>
@@ -62,7 +73,11 @@ struct Body<NameOperator> {
 template <>
 struct Body<AcceptTask> {
     static Members members() {
-        return {{"task", hash()}, {"seats", array(account()), "of a group"}, {"is_together", flag()}};
+        return {
+            {"task", hash()},
+            {"seats", array(account()), "of a group"},
+            {"is_together", flag()},
+            {"environment", nullable(ref("Environment"))}};
     }
 };
 template <>
@@ -82,7 +97,8 @@ struct Body<PublishVerdict> {
             {"end_root", hash()},
             {"probe_root", nullable(hash())},
             {"measurement", nullable(ref("Distances"))},
-            {"diverged_after", nullable(integer())}};
+            {"diverged_after", nullable(integer())},
+            {"failed_checks", failed_checks()}};
     }
 };
 template <>
@@ -94,6 +110,7 @@ struct Body<DiscloseVerdict> {
             {"end_root", hash()},
             {"marks", array(hash())},
             {"measurement", nullable(ref("Distances"))},
+            {"failed_checks", failed_checks()},
             {"decoy_root", hash()},
             {"salt", hash()}};
     }

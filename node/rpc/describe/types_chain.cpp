@@ -168,7 +168,8 @@ Schema staked() {
                                 {{"hardware_class", integer()},
                                  {"price", integer(), "asked for, in grains per 10^9 multiply-adds"},
                                  {"memory", integer(), "in bytes"},
-                                 {"replay_blocks", integer()}}
+                                 {"replay_blocks", integer()},
+                                 {"offers", array(text()), "fingerprints of its environment (ENV-3)"}}
                             )},
                   {"score", integer(), "of its hardware, as it registered it"}}
     ));

@@ -24,6 +24,29 @@ Schema evaluation() {
     });
 }
 
+Schema environment() {
+    return object({
+        {"image", nullable(text()), "digest of the OCI image: sha256: and 64 hex digits"},
+        {"labels", array(text()), "as key=value"},
+    });
+}
+
+Schema check() {
+    const Schema tensor = integer();
+    return any_of(
+        {object({{"kind", constant("finite")}, {"tensor", nullable(integer()), "null: all of the state"}}),
+         object(
+             {{"kind", constant("shape")},
+              {"tensor", tensor},
+              {"dtype", text()},
+              {"rows", integer()},
+              {"cols", integer()}}
+         ),
+         object({{"kind", constant("range")}, {"tensor", tensor}, {"least", number()}, {"most", number()}}),
+         object({{"kind", constant("labels")}, {"tensor", tensor}, {"classes", integer()}})}
+    );
+}
+
 Schema assignment() {
     using contracts::VerdictStatus;
     return object({
@@ -37,6 +60,7 @@ Schema assignment() {
         {"forced", nullable(flag()), "whether the verdict was a forced error; null until it is disclosed"},
         {"measurement", nullable(ref("Distances"))},
         {"diverged_after", nullable(integer()), "the step after which its replay was not finite"},
+        {"failed_checks", failed_checks()},
         {"watchers", array(account())},
     });
 }
@@ -101,6 +125,8 @@ Members task_rest() {
         {"disputes", array(hash())},
         {"program_id", hash()},
         {"tokenizer", nullable(hash()), "SHA-256 of the tokenizer.json that made the data set (TASK-20)"},
+        {"environment", nullable(ref("Environment")), "what the task asks for (ENV-2)"},
+        {"checks", array(ref("ResultCheck")), "on which verdicts report (CHK-1)"},
         {"raw", hex()},
         {"first_height", height(), "from where on disputes are listed"},
     };
@@ -123,6 +149,12 @@ Schema profile() {
 
 }  // namespace
 
+Schema failed_checks() {
+    Schema out = nullable(array(integer()));
+    out["description"] = "The numbers, from 0, of the task's checks that failed; null if it has none (CHK-3).";
+    return out;
+}
+
 Members task_head() {
     return {
         {"id", hash()},
@@ -143,6 +175,8 @@ void add_task_types(Schema& components) {
     components["Distances"] = object({{"parameters", integer()}, {"other", integer()}});
     components["Distances"]["description"] = "Distances in billionths of the length of the segment's update.";
     components["Artifact"] = artifact();
+    components["Environment"] = environment();
+    components["ResultCheck"] = check();
     components["Evaluation"] = evaluation();
     components["Assignment"] = assignment();
     components["Committee"] = committee();

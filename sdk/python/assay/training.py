@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a torch.nn.Module to a task that is trained and paid for, and back to its parameters."""
 import importlib.util
+import json
 import pathlib
 import sys
 import tempfile
 import time
 from types import ModuleType
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from .client import Client
 from .core import Core, Path, Server
@@ -89,6 +90,12 @@ class Training:
         """The task's stage and how many segments were replayed so far: the node's word."""
         return progress_of(self._client.task_get(self.id))
 
+    def reports(self) -> List[Dict[str, Any]]:
+        """What verifiers report on the task's checks: segment, verifier, and the numbers of the checks that failed; the
+        node's word. Nobody is paid or punished for what failed."""
+        return [{"segment": item["segment"], "verifier": item["verifier"], "failed": item["failed_checks"]}
+                for item in self._client.task_get(self.id)["assignments"] if item["failed_checks"] is not None]
+
     def result(self) -> Dict[str, Any]:
         """Waits for the settlement, and returns the model's state_dict with the parameters of the last checkpoint, which the
         core has held against the chain's proven state root. The model itself stays as it is."""
@@ -121,13 +128,38 @@ class Training:
             return file.read_bytes()
 
 
+Checks = Mapping[str, Any]
+
+
+def _wishes(image: Optional[str], labels: Sequence[str], checks: Optional[Checks]) -> str:
+    """The sections [environment] and [checks] of a task.toml. JSON's texts, lists and numbers are TOML's too."""
+    lines: List[str] = []
+    if image is not None or labels:
+        lines.append("\n[environment]")
+        if image is not None:
+            lines.append(f"image = {json.dumps(image)}")
+        lines.append(f"labels = {json.dumps(list(labels))}")
+    tables = {key: value for key, value in (checks or {}).items() if isinstance(value, Mapping)}
+    if checks:
+        lines.append("\n[checks]")
+        lines += [f"{json.dumps(key)} = {json.dumps(list(value))}" for key, value in checks.items() if key not in tables]
+    for key, table in tables.items():
+        lines.append(f"\n[checks.{json.dumps(key)}]")
+        lines += [f"{json.dumps(name)} = {json.dumps(value)}" for name, value in table.items()]
+    return "".join(line + "\n" for line in lines)
+
+
 def submit(model: Any, loss: Any, data: Any, optimizer: Any, *, core: Core, directory: Path, reward: str = "20 ASY",
-           location: Optional[str] = None, listen: str = "127.0.0.1:0", **export: Any) -> Training:
+           location: Optional[str] = None, listen: str = "127.0.0.1:0", image: Optional[str] = None,
+           labels: Sequence[str] = (), checks: Optional[Checks] = None, **export: Any) -> Training:
     """Writes a task directory, packs its artifacts beside it, serves them, and submits the task.
 
     `model`, `loss`, `data` and `optimizer` are module, loss, dataset and optimizer of tools/export; `export` are its other
     arguments (steps, batch_size, scheduler, ...). `core` has a node and a signer. Workers fetch the artifacts at `listen`,
     an address of this machine that they can reach; with `location`, the caller serves directory/store there instead.
+    `image` ("sha256:...") and `labels` ("key=value") ask for solvers that say that they run in that image, with these
+    labels. `checks` are what verifiers report on, as [checks] of task.toml has them: {"finite": ["*"], "shape":
+    {"w": "f32 16x32"}, "range": {"w": [-1.0, 1.0]}, "labels": {"classes": 10}}; reports() has what they found.
     Raises the ExportError of tools/export where the model cannot be a task, and CoreError.
     """
     if core.node is None:
@@ -135,6 +167,8 @@ def submit(model: Any, loss: Any, data: Any, optimizer: Any, *, core: Core, dire
     root = pathlib.Path(directory)
     store = root / "store"
     notes = _exporter().export(root / "task", module=model, loss=loss, dataset=data, optimizer=optimizer, reward=reward, **export)
+    with open(root / "task" / "task.toml", "a", encoding="utf-8") as file:
+        file.write(_wishes(image, labels, checks))
     store.mkdir(parents=True, exist_ok=True)
     server = core.task_serve(store, listen=listen) if location is None else None
     try:

@@ -272,6 +272,9 @@ Assignment Chain::assignment(const Actor& who, const TaskId& id, std::uint32_t s
 VerdictOpening Chain::opening(const Actor& who, const TaskId& id, std::uint32_t segment, const Hash256& root) const {
     VerdictOpening opening{
         .verdict = {root, std::nullopt}, .marks = {}, .decoy_root = hash_of("decoy"), .salt = hash_of("salt")};
+    if (!task(id).spec.checks.empty()) {
+        opening.verdict.failed_checks = failed_checks;
+    }
     if (find_checkpoint(view, id, segment)->state_root == root) {
         for (const std::uint32_t mark : marks_of(task(id), assignment(who, id, segment))) {
             opening.marks.push_back(probe_root(segment, mark));

@@ -116,6 +116,7 @@ class Chain {
     std::uint64_t floors = 0;       ///< FEE-1: what fees have brought the treasury so far
     std::uint64_t burned_fees = 0;  ///< FEE-1: what was burned of fees so far
     std::vector<HistoryRecord> history;
+    std::uint32_t failed_checks = 0;  ///< what verdicts report on tasks that have checks (CHK-3)
     /// The engine's evidence and who did not vote, for the blocks to come.
     std::vector<Misbehaviour> misbehaviour;
     std::vector<ConsensusAddress> absent;

@@ -49,9 +49,8 @@ struct Team {
         return accusation_id(id, segment, accused.id, accuser.id);
     }
     /// The accusation by which `accuser` answers a dispute.
-    DisputeId answer(
-        const Actor& accused, const Actor& accuser, const DisputeId& answers, std::uint32_t segment = 2
-    ) const {
+    DisputeId answer(const Actor& accused, const Actor& accuser, const DisputeId& answers, std::uint32_t segment = 2)
+        const {
         return accusation_id(id, segment, accused.id, accuser.id, answers);
     }
     DisputeState state(const DisputeId& dispute) const { return find_dispute(chain.view, dispute).value().state(); }

@@ -203,6 +203,17 @@ TEST_CASE("a dear task says how much its bond is above the free stake, the neare
     CHECK(idleness.misfits.at(Misfit::kStake) == 2);
 }
 
+TEST_CASE("ENV-3: a solver learns that a task asks for another environment than it offers") {
+    Task task = task_in(TaskState::kOpen, 1);
+    task.spec.environment = contracts::Environment{.image = {}, .labels = {"cuda=12.4"}};
+    IdleView view = view_of(Role::kSolver, {task});
+    CHECK(misfit_of(view) == Misfit::kEnvironment);
+    view.terms.offers = contracts::fingerprints(task.spec.environment);
+    CHECK(reason_of(view) != Idle::kNoneFits);
+    view = view_of(Role::kVerifier, {task});
+    CHECK(reason_of(view) != Idle::kNoneFits);
+}
+
 TEST_CASE("TRM-2: a verifier learns which of its terms a task does not meet") {
     Task large = task_in(TaskState::kTraining, 1);
     large.spec.program.memory = kParams.memory_default + 1;

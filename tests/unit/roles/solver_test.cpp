@@ -34,6 +34,9 @@ TEST_CASE("TASK-15: a drawn solver accepts what it can back and was asked to do,
     view.is_unusable = true;
     CHECK(decide_solver(view) == Intent{intent::Decline{kTask}});
     view = good;
+    view.is_elsewhere = true;  // ENV-4
+    CHECK(decide_solver(view) == Intent{intent::Decline{kTask}});
+    view = good;
     view.free_stake = Amount{4};
     CHECK(decide_solver(view) == Intent{intent::Decline{kTask}});
     view.task.solver_bond = Amount{1};  // TASK-6: what the draw has locked is part of the bond
@@ -55,6 +58,12 @@ TEST_CASE("TASK-6: a solver that let a task lapse registers again, unless it wou
     CHECK(!registers_again({.is_unlisted = true, .is_breaker_open = true}));
     CHECK(registers_again({.is_unlisted = true, .accepted_tasks = 1, .tasks_max = 2}));
     CHECK(!registers_again({.is_unlisted = true, .accepted_tasks = 2, .tasks_max = 2}));
+}
+
+TEST_CASE("ENV-3: a solver registers again when it runs in another environment than it has registered") {
+    CHECK(registers_again({.offers_another = true}));
+    CHECK(!registers_again({.is_breaker_open = true, .offers_another = true}));
+    CHECK(!registers_again({.accepted_tasks = 2, .tasks_max = 2, .offers_another = true}));
 }
 
 TEST_CASE("EVL-4: a solver that lost its final state makes it again before it completes with a score") {

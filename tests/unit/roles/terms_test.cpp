@@ -43,4 +43,15 @@ TEST_CASE("TRM-1: the price of a verifier is at most what may be registered, and
     CHECK(terms_for(params, contracts::Role::kSolver, owner) == contracts::Terms{.hardware_class = 2});
 }
 
+TEST_CASE("ENV-3: a solver offers the environment in which it runs, and a verifier none") {
+    const contracts::Params params;
+    const contracts::Environment environment{.image = Hash256{{1}}, .labels = {"cuda=12.4"}};
+    const auto offers = [&](contracts::Role role) {
+        return terms_for(params, role, {.environment = environment}).offers;
+    };
+    CHECK(offers(contracts::Role::kSolver) == contracts::fingerprints(environment));
+    CHECK(offers(contracts::Role::kVerifier).empty());
+    CHECK(terms_for(params, contracts::Role::kSolver, {}).offers.empty());
+}
+
 }  // namespace assay::roles

@@ -259,7 +259,8 @@ TEST_CASE("accounts and stakes never seen are zeros") {
         {"free", "0"},
         {"locked", "0"},
         {"unbonding", Json::array()},
-        {"terms", {{"hardware_class", 0}, {"price", 0}, {"memory", 0}, {"replay_blocks", 0}}},
+        {"terms",
+         {{"hardware_class", 0}, {"price", 0}, {"memory", 0}, {"replay_blocks", 0}, {"offers", Json::array()}}},
         {"score", 0},
         {"is_unlisted", false},
         {"declined_until", nullptr}};

@@ -157,6 +157,60 @@ TEST_CASE("a text that is missing, short or not UTF-8 is refused") {
     CHECK_THROWS_AS(Packed(kGood, "ab\xff\xfe cdefgh"), TaskDirectoryError);
 }
 
+TEST_CASE("TASK-2.11: a task directory asks for an image and labels") {
+    const std::string digest(64, 'a');
+    const Packed packed(kGood + "[environment]\nimage = \"sha256:" + digest + "\"\nlabels = [\"b=2\", \"a=1\"]\n");
+    REQUIRE(packed.spec.environment.has_value());
+    CHECK(packed.spec.environment->image == fixed_from_hex<Hash256>(digest));
+    CHECK(packed.spec.environment->labels == std::vector<std::string>{"a=1", "b=2"});
+    CHECK(contracts::check_spec(packed.spec).has_value());
+    CHECK_FALSE(Packed(kGood).spec.environment.has_value());
+    check_refused(kGood + "[environment]\nimage = \"" + digest + "\"\n", "[environment] image: must be the digest");
+    check_refused(kGood + "[environment]\nlabels = [\"cuda\"]\n", "[environment] labels: must be there");
+    check_refused(kGood + "[environment]\n", "[environment] image: must be there");
+    check_refused(kGood + "[environment]\nlabel = \"a=1\"\n", "unknown key; nearest: [environment] labels");
+}
+
+TEST_CASE("TASK-2.12: a task directory names checks by the tensors of its model") {
+    const Packed packed(
+        kGood +
+        "[checks]\nfinite = [\"*\", \"hidden.bias\"]\n[checks.shape]\n\"hidden.bias\" = \"f32 1x8\"\n"
+        "[checks.range]\n\"hidden.bias\" = [-1.5, 2]\n[checks.labels]\n\"hidden.bias\" = 3\n"
+    );
+    namespace check = contracts::check;
+    REQUIRE(packed.spec.checks.size() == 5);
+    const auto bias = std::get<check::Finite>(packed.spec.checks[1]).tensor;
+    REQUIRE(bias.has_value());
+    CHECK(packed.spec.checks[0] == contracts::ResultCheck{check::Finite{}});
+    CHECK(
+        packed.spec.checks[2] ==
+        contracts::ResultCheck{check::Declared{.tensor = *bias, .dtype = canonical::DType::kF32, .shape = {1, 8}}}
+    );
+    const check::Range range = std::get<check::Range>(packed.spec.checks[3]);
+    CHECK(range.least == 0xbfc00000);
+    CHECK(range.most == 0x40000000);
+    CHECK(packed.spec.checks[4] == contracts::ResultCheck{check::Labels{.tensor = *bias, .classes = 3}});
+    CHECK(contracts::check_spec(packed.spec).has_value());
+    const std::string checks = kGood + "[checks]\n";
+    check_refused(checks + "finite = [\"hidden.bais\"]\n", "no tensor \"hidden.bais\"; nearest: \"hidden.bias\"");
+    check_refused(
+        checks + "[checks.shape]\n\"hidden.bias\" = \"f32 8x1\"\n", "this model's tensor is f32 1x8, not f32 8x1"
+    );
+    check_refused(checks + "[checks.shape]\n\"hidden.bias\" = \"f64 1x8\"\n", "must be a type and a shape");
+    check_refused(checks + "[checks.shape]\n\"hidden.bias\" = \"f32 1x8x\"\n", "must be a type and a shape");
+    check_refused(
+        checks + "[checks.range]\n\"hidden.bias\" = [1.0, 0.0]\n", "must be the least and the greatest value"
+    );
+    check_refused(checks + "[checks.range]\n\"hidden.bias\" = [1.0]\n", "must be the least and the greatest value");
+    check_refused(checks + "[checks.labels]\n\"hidden.bias\" = 0\n", "whole number from 1");
+    check_refused(checks + "sorted = [\"*\"]\n", "unknown key");
+    std::string many = checks + "finite = [\"*\"";
+    for (int i = 0; i < 16; ++i) {
+        many += ", \"*\"";
+    }
+    check_refused(many + "]\n", "a task has at most 16");
+}
+
 TEST_CASE("a directory without task.toml is refused") {
     const TemporaryDirectory empty;
     artifacts::ContentStore store(empty.path() / "store");

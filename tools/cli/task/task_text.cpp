@@ -58,14 +58,48 @@ std::string checkpoints_text(const json& checkpoints) {
     return table.empty() ? "" : "\n" + table.text();
 }
 
+/// The numbers of the checks that failed; "none" if all hold, "" if there is no report.
+std::string failed_text(const json& failed) {
+    std::string out;
+    for (const json& number : failed.is_null() ? json::array() : failed) {
+        out += (out.empty() ? "" : ", ") + to_text(number);
+    }
+    return out.empty() && !failed.is_null() ? "none" : out;
+}
+
+/// What the task asks for, or a worker states (ENV-1).
+std::string environment_text(const json& environment) {
+    std::string out = environment.at("image").is_null() ? "any image" : to_text(environment.at("image"));
+    for (const json& label : environment.at("labels")) {
+        out += ", " + to_text(label);
+    }
+    return out;
+}
+
+void add_checks(Facts& facts, const json& checks) {
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+        const json& check = checks[i];
+        const std::string tensor =
+            check.at("tensor").is_null() ? "each tensor" : "tensor " + to_text(check.at("tensor"));
+        const std::string kind = check.at("kind").get<std::string>();
+        const std::string what =
+            kind == "finite" ? "is finite"
+            : kind == "shape"
+                ? "is " + to_text(check.at("dtype")) + " " + to_text(check.at("rows")) + "x" + to_text(check.at("cols"))
+            : kind == "range" ? "is from " + to_text(check.at("least")) + " to " + to_text(check.at("most"))
+                              : "has labels of " + to_text(check.at("classes")) + " classes";
+        facts.add("check " + std::to_string(i), tensor + " " + what);
+    }
+}
+
 std::string assignments_text(const json& assignments) {
-    Table table({"SEGMENT>", "VERIFIER", "STATUS", "PROBE>", "FORCED", "PROBE ROOT", "DRIFT"});
+    Table table({"SEGMENT>", "VERIFIER", "STATUS", "PROBE>", "FORCED", "PROBE ROOT", "DRIFT", "FAILED CHECKS"});
     for (const json& item : assignments) {
         const json& measurement = item.at("measurement");
         table.add(
             {to_text(item.at("segment")), to_text(item.at("verifier")), to_text(item.at("status")),
              to_text(item.at("probe")), to_text(item.at("forced")), to_text(item.at("probe_root")),
-             measurement.is_null() ? "" : distance_text(measurement)}
+             measurement.is_null() ? "" : distance_text(measurement), failed_text(item.at("failed_checks"))}
         );
     }
     return table.empty() ? "" : "\n" + table.text();
@@ -174,6 +208,10 @@ std::string task_text(const json& task) {
     if (!task.at("tokenizer").is_null()) {
         facts.add("tokenizer", to_text(task.at("tokenizer")) + ", the SHA-256 of its tokenizer.json");
     }
+    if (!task.at("environment").is_null()) {
+        facts.add("asks for", environment_text(task.at("environment")));
+    }
+    add_checks(facts, task.at("checks"));
     const json& tolerance = task.at("tolerance");
     if (!tolerance.is_null()) {
         add_tolerance(facts, tolerance);

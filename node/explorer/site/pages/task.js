@@ -4,7 +4,7 @@ import {facts, h, note, section, table} from "../dom.js";
 import {account, asy, block, blocks, count, dispute, hash, state, stranger, task, tx, whole} from "../format.js";
 import {RpcError, all, call, maybe} from "../rpc.js";
 import {strip} from "../strip.js";
-import {event_sentence, kTaskStates, stages_of} from "../words.js";
+import {check_text, environment, event_sentence, kTaskStates, stages_of} from "../words.js";
 import {check_section} from "./task_check.js";
 import {distances_section, scores_section} from "./task_curves.js";
 
@@ -37,6 +37,8 @@ function what_section(t) {
     ["Program", whole(t.program_id)],
     t.group ? ["Group", h("span", null, t.group.partners.map((p) => [account(p.account), ` bond ${asy(p.bond)} `]))] : null,
     t.tokenizer ? ["Tokenizer", whole(t.tokenizer)] : null,
+    t.environment ? ["Environment asked for", environment(t.environment)] : null,
+    t.checks.length ? ["Checks", h("ol", {start: 0}, t.checks.map((check) => h("li", null, check_text(check))))] : null,
     t.diverged_at !== null ? ["Diverged at step", count(t.diverged_at)] : null,
     t.tainted_by ? ["Marked", ["an ancestor was convicted: ", task(t.tainted_by)]] : null]));
 }
