@@ -57,6 +57,14 @@ struct Evaluation {
     static constexpr auto fields() { return Fields<&Evaluation::tensors_root, &Evaluation::score>{}; }
 };
 
+/// RET-1: for how long the solver keeps a task's result after settlement, and what the submitter pays for it.
+struct Retention {
+    std::uint32_t blocks = 0;
+    Amount fee;  ///< besides reward and verification fee; what is not earned goes back to the submitter
+    bool operator==(const Retention&) const = default;
+    static constexpr auto fields() { return Fields<&Retention::blocks, &Retention::fee>{}; }
+};
+
 /// A task as its submitter specifies it. Segment 0 is the initialisation; each segment i > 0 covers
 /// `checkpoint_interval` steps, the last one the remaining steps.
 struct TaskSpec {
@@ -83,6 +91,7 @@ struct TaskSpec {
     std::optional<DistanceCommitment> distance;  ///< present if and only if the mode is kTolerance
     std::optional<EvaluationCommitment> evaluation;
     std::uint8_t members = 1;  ///< GRP-1: maximum number of seats of the group that trains it; 1: a solver alone
+    std::optional<Retention> retention;
     bool operator==(const TaskSpec&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -90,7 +99,7 @@ struct TaskSpec {
             &TaskSpec::dataset_artifact, &TaskSpec::tokenizer, &TaskSpec::initial_artifact, &TaskSpec::seed,
             &TaskSpec::steps, &TaskSpec::checkpoint_interval, &TaskSpec::reward, &TaskSpec::verification_fee,
             &TaskSpec::training_blocks, &TaskSpec::parent, &TaskSpec::hardware_class, &TaskSpec::mode,
-            &TaskSpec::distance, &TaskSpec::evaluation, &TaskSpec::members>{};
+            &TaskSpec::distance, &TaskSpec::evaluation, &TaskSpec::members, &TaskSpec::retention>{};
     }
 };
 inline constexpr std::uint32_t kMaxSegments = 1'024;
