@@ -382,10 +382,10 @@ std::uint64_t TaskArtifacts::step_count(std::uint32_t segment) const {
     return std::min<std::uint64_t>(spec.checkpoint_interval, spec.steps - first_step(segment));
 }
 
-Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
-    const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source,
-    const std::optional<SegmentPart>& part, const std::optional<contracts::Checkpoint>& start
-) {
+namespace {
+
+/// The program that the task commits to.
+Result<program::Program, Unavailable> load_program(const contracts::TaskSpec& spec, const ArtifactSource& source) {
     TRY_ASSIGN(
         const auto program_file,
         fetch_named("the program", artifacts::reference_to(spec.program_artifact), artifacts::kMaxProgramBytes, source)
@@ -400,18 +400,28 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
     if (artifacts::commit_program(*program, spec.program.initial_root) != spec.program) {
         return unusable(Defect::kProgramOther, "the program is not the one that the task commits to");
     }
-    if (!commits_to_distance(*program, spec)) {
+    return *std::move(program);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
+    const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source,
+    const std::optional<SegmentPart>& part, const std::optional<contracts::Checkpoint>& start
+) {
+    TRY_ASSIGN(auto program, load_program(spec, source));
+    if (!commits_to_distance(program, spec)) {
         return unusable(Defect::kProgramOther, "the distance program is not the one that the task commits to");
     }
     TRY_ASSIGN(
-        auto given, spec.parent ? load_inherited(*program, start, source) : load_initial(*program, spec, source)
+        auto given, spec.parent ? load_inherited(program, start, source) : load_initial(program, spec, source)
     );
-    TRY_ASSIGN(auto dataset, load_dataset(*program, spec, source, part));
-    TRY_ASSIGN(auto holdout, load_holdout(*program, spec, source));
+    TRY_ASSIGN(auto dataset, load_dataset(program, spec, source, part));
+    TRY_ASSIGN(auto holdout, load_holdout(program, spec, source));
     return std::shared_ptr<const TaskArtifacts>(std::make_shared<TaskArtifacts>(TaskArtifacts{
         .task = task,
         .spec = spec,
-        .program = *std::move(program),
+        .program = std::move(program),
         .initial = spec.parent ? States{} : std::move(given.tensors),
         .inherited = spec.parent ? std::move(given.tensors) : States{},
         .commitments = std::move(given.commitments),
@@ -462,6 +472,14 @@ Result<void, Unavailable> check_state(
         return damaged(stored);
     }
     return {};
+}
+
+Result<std::vector<canonical::Tensor>, Unavailable> load_result(
+    const contracts::Task& task, const contracts::Checkpoint& last, const ArtifactSource& source
+) {
+    TaskArtifacts artifacts{.task = task.id, .spec = task.spec};
+    TRY_ASSIGN(artifacts.program, load_program(task.spec, source));
+    return load_state(artifacts, last, {}, source);
 }
 
 }  // namespace assay::worker

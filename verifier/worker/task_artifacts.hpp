@@ -150,4 +150,9 @@ Result<void, Unavailable> check_state(
     const ArtifactSource& source
 );
 
+/// Loads the state of a task's last checkpoint, for which nothing but the task's program is needed besides.
+Result<std::vector<canonical::Tensor>, Unavailable> load_result(
+    const contracts::Task& task, const contracts::Checkpoint& last, const ArtifactSource& source
+);
+
 }  // namespace assay::worker
