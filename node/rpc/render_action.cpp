@@ -103,6 +103,9 @@ Json fields_of(const ReportEquivocation& a) {
 Json fields_of(const AttestAvailability& a) {
     return {{"task", rpc::render(a.task)}, {"tensor", a.opening.tensor}, {"tile", a.opening.tile}};
 }
+Json fields_of(const ShowResult& a) {
+    return {{"task", rpc::render(a.task)}, {"tensor", a.opening.tensor}, {"tile", a.opening.tile}};
+}
 
 Json fields_of(const DeclareDivergence& a) {
     return {
@@ -175,7 +178,12 @@ Json render(const contracts::TaskSpec& spec) {
         {"hardware_class", spec.hardware_class},
         {"parent", spec.parent ? render(*spec.parent) : Json()},
         {"mode", to_string(spec.mode)},
-        {"evaluation", render(spec.evaluation)}};
+        {"evaluation", render(spec.evaluation)},
+        {"retention", spec.retention ? render(*spec.retention) : Json()}};
+}
+
+Json render(const contracts::Retention& retention) {
+    return {{"blocks", retention.blocks}, {"fee", render(retention.fee)}};
 }
 
 }  // namespace assay::rpc

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <set>
+
+#include <verifier/worker/task_artifacts.hpp>
 #include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
 
-/// Duty of a solver that is paid for keeping a task's result (RET-5): shows each tile that is drawn. What the store has
-/// lost is fetched from the places that the checkpoint names. Goes on while the circuit breaker is open, since a tile
-/// that is not shown costs the bond.
+/// Reads the result that this account keeps for a task, and the program by which it is read. What the store lacks of
+/// either is fetched from the places that the chain names, and stored. Returns nullopt if it cannot be had now, which is
+/// reported. Throws StoreError or JournalError.
+std::optional<KeptResult> hold_result(WorkerContext& context, const contracts::Task& task);
+
+/// Duty of a solver that is paid for keeping a task's result (RET-5): shows each tile that is drawn. Looks once, when it
+/// begins, whether the result is there. Goes on while the circuit breaker is open, since a tile that is not shown costs
+/// the bond.
 class ResultKeeper {
   public:
     explicit ResultKeeper(WorkerContext& context) : context_(context) {}
@@ -18,6 +27,7 @@ class ResultKeeper {
     bool show(const contracts::Task& task);
 
     WorkerContext& context_;
+    std::set<contracts::TaskId> held_;  ///< whose results were there when this process looked
 };
 
 }  // namespace assay::worker

@@ -56,22 +56,7 @@ std::uint64_t free_file(Journal& journal, const artifacts::ContentStore& store, 
     return freed;
 }
 
-void StoreKeeper::keep_program(const contracts::Task& task) {
-    const contracts::ArtifactRef& program = task.spec.program_artifact;
-    const bool is_ours = task.state == contracts::TaskState::kKept && task.solver == context_.chain.self();
-    if (!is_ours || context_.store.has(program.sha256) || !context_.journal.knows(task.id)) {
-        return;
-    }
-    const auto file = context_.obtain(
-        task.id, artifacts::reference_to(program), artifacts::kMaxProgramBytes, artifacts::Urgency::kDuty
-    );
-    if (file) {
-        context_.journal.note_made(task.id, context_.store.put(file->view()), file->size_bytes());
-    }
-}
-
 void StoreKeeper::retire(const contracts::Task& task) {
-    keep_program(task);
     context_.journal.retire(task.id, retention_of(task, context_.options.keep, unix_seconds()));
 }
 

@@ -36,8 +36,6 @@ class StoreKeeper {
     void tidy();
 
   private:
-    /// RET-5: who keeps a result reads it by the task's program, which the cache of what was fetched may drop.
-    void keep_program(const contracts::Task& task);
     /// No dispute of the task is open; of a result, nobody pays for keeping it and no task that was built upon it runs.
     bool may_free(const contracts::TaskId& task, bool is_result);
 

@@ -474,12 +474,13 @@ Result<void, Unavailable> check_state(
     return {};
 }
 
-Result<std::vector<canonical::Tensor>, Unavailable> load_result(
+Result<KeptResult, Unavailable> load_result(
     const contracts::Task& task, const contracts::Checkpoint& last, const ArtifactSource& source
 ) {
     TaskArtifacts artifacts{.task = task.id, .spec = task.spec};
     TRY_ASSIGN(artifacts.program, load_program(task.spec, source));
-    return load_state(artifacts, last, {}, source);
+    TRY_ASSIGN(auto state, load_state(artifacts, last, {}, source));
+    return KeptResult{.program = std::move(artifacts.program), .state = std::move(state)};
 }
 
 }  // namespace assay::worker

@@ -150,8 +150,13 @@ Result<void, Unavailable> check_state(
     const ArtifactSource& source
 );
 
-/// Loads the state of a task's last checkpoint, for which nothing but the task's program is needed besides.
-Result<std::vector<canonical::Tensor>, Unavailable> load_result(
+/// A result that is kept for its submitter (RET-2).
+struct KeptResult {
+    program::Program program;
+    std::vector<canonical::Tensor> state;  ///< of the last checkpoint
+};
+/// Loads it: nothing but the task's program and its last checkpoint is needed.
+Result<KeptResult, Unavailable> load_result(
     const contracts::Task& task, const contracts::Checkpoint& last, const ArtifactSource& source
 );
 

@@ -52,7 +52,8 @@ struct Body<SubmitTask> {
             {"hardware_class", integer()},
             {"parent", nullable(hash())},
             {"mode", words(Mode::kTolerance, &to_string)},
-            {"evaluation", nullable(ref("Evaluation"))}};
+            {"evaluation", nullable(ref("Evaluation"))},
+            {"retention", nullable(object({{"blocks", integer()}, {"fee", amount()}}))}};
     }
 };
 template <>
@@ -155,6 +156,10 @@ struct Body<ReportEquivocation> {
 };
 template <>
 struct Body<AttestAvailability> {
+    static Members members() { return {{"task", hash()}, {"tensor", integer()}, {"tile", integer()}}; }
+};
+template <>
+struct Body<ShowResult> {
     static Members members() { return {{"task", hash()}, {"tensor", integer()}, {"tile", integer()}}; }
 };
 template <>
