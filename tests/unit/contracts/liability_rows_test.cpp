@@ -49,7 +49,7 @@ std::set<std::string> rows_under(const std::string& heading) {
 bool is_no_loss(Reason reason) {
     static const std::set<std::string> kNames{
         "reward", "verification_fee", "refund",       "won_dispute",   "moot",
-        "tax",    "jackpot",          "forced_error", "profiling_fee", "attestation"};
+        "tax",    "jackpot",          "forced_error", "profiling_fee", "attestation", "retention"};
     return kNames.contains(to_string(reason));
 }
 
