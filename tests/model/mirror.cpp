@@ -103,6 +103,14 @@ void read_task(Task& task, const contracts::Task& record) {
     for (const contracts::Assignment& assignment : record.assignments) {
         task.duties.push_back(duty_of(assignment));
     }
+    task.kept.reset();
+    if (record.keeping) {
+        task.kept = Kept{
+            .begun = record.keeping->begun_at.value,
+            .shown = record.keeping->shows,
+            .waits = record.keeping->is_waiting,
+            .seed = record.keeping->seed};
+    }
     task.team.reset();
     if (record.group) {
         task.team = team_of(record);
@@ -383,6 +391,7 @@ std::string explain(const Task& a, const Task& b) {
     differs("lane", a.lane != b.lane);
     differs("spec", a.spec != b.spec);
     differs("team", a.team != b.team);
+    differs("kept", a.kept != b.kept);
     return out;
 }
 std::string explain(const Dispute& a, const Dispute& b) {
