@@ -463,19 +463,12 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
     } else if (chance(talks_ ? 95 : 60)) {
         spec.members = static_cast<std::uint8_t>(2 + below(3));
     }
-    if (chance(spec.members == 1 ? 50 : 2)) {
-        const std::uint64_t least = std::uint64_t{params_.retention_shows} * params_.retention_show_blocks;
-        spec.retention = contracts::Retention{
-            .blocks = static_cast<std::uint32_t>(least + below(30) - (chance(3) ? 1 : 0)),
-            .fee = {below(contracts::task_value(spec).grains + 1)}};
-    }
+    spec.retention = make_retention(spec);
     if (!world.tasks.empty() && chance(45)) {
         // The youngest are the likeliest to fit.
         std::vector<TaskId> fit;
         for (const auto& [id, task] : world.tasks) {
-            const bool ran = (task.state >= TaskState::kCompleted && task.state <= TaskState::kSettled) ||
-                             task.state == TaskState::kKept;
-            if (ran && (chance(10) || (!task.diverged_at && !task.tainted_by))) {
+            if (has_run(task.state) && (chance(10) || (!task.diverged_at && !task.tainted_by))) {
                 fit.push_back(id);
             }
         }

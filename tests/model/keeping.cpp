@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <contracts/beacon/draw.hpp>
+#include <tests/model/crowd.hpp>
 #include <tests/model/model.hpp>
 
 /// Results that are kept after settlement (RET rules).
@@ -138,6 +139,20 @@ void Model::draw_show(const TaskId& id) {
     kept.waits = false;
     kept.seed = seed_;
     set_task_deadline(id, height_ + params_.retention_show_blocks);
+}
+
+bool has_run(TaskState state) {
+    return (state >= TaskState::kCompleted && state <= TaskState::kSettled) || state == TaskState::kKept;
+}
+
+std::optional<contracts::Retention> Crowd::make_retention(const contracts::TaskSpec& spec) {
+    if (!chance(spec.members == 1 ? 50 : 2)) {
+        return std::nullopt;
+    }
+    const std::uint64_t least = std::uint64_t{params_.retention_shows} * params_.retention_show_blocks;
+    return contracts::Retention{
+        .blocks = static_cast<std::uint32_t>(least + below(30) - (chance(3) ? 1 : 0)),
+        .fee = {below(contracts::task_value(spec).grains + 1)}};
 }
 
 }  // namespace assay::model

@@ -103,18 +103,8 @@ void read_task(Task& task, const contracts::Task& record) {
     for (const contracts::Assignment& assignment : record.assignments) {
         task.duties.push_back(duty_of(assignment));
     }
-    task.kept.reset();
-    if (record.keeping) {
-        task.kept = Kept{
-            .begun = record.keeping->begun_at.value,
-            .shown = record.keeping->shows,
-            .waits = record.keeping->is_waiting,
-            .seed = record.keeping->seed};
-    }
-    task.team.reset();
-    if (record.group) {
-        task.team = team_of(record);
-    }
+    task.kept = kept_of(record);
+    task.team = record.group ? std::optional(team_of(record)) : std::nullopt;
     task.committee.reset();
     if (record.committee) {
         task.committee = committee_of(*record.committee);

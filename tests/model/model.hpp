@@ -442,6 +442,8 @@ Asked asked_of(const TaskId& id, const Task& task, std::size_t place);
 Asked shown_of(const TaskId& id, const Task& task);
 /// RET-2: whether everybody is paid, or nobody will be.
 bool is_paid_for(contracts::TaskState state);
+/// LIN-1: in which states a parent may be.
+bool has_run(contracts::TaskState state);
 /// RET-2: whether the task's result is kept when it is settled.
 bool is_kept_after(const Task& task);
 /// GRP-3: whether the account is the task's solver or in its group.
