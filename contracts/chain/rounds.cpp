@@ -118,7 +118,8 @@ class Collector {
 void fail_draw(Context& context, Task& task, Pause pause) {
     // BCN-9, TASK-18
     const bool is_kept = task.state == TaskState::kKept;  // RET-4: no deadline runs
-    if (!is_kept && task.deadline.value == 0 && task.open_disputes == 0 && !get_bookkeeping(context.state, task.id).suspended) {
+    if (!is_kept && task.deadline.value == 0 && task.open_disputes == 0 &&
+        !get_bookkeeping(context.state, task.id).suspended) {
         const bool waits_for_room = pause == Pause::kForRoom && task.state == TaskState::kCompleted;  // DTY-7
         if (!waits_for_room && !waits_on(context, task)) {
             end_without_fraud(context, task, TaskState::kExpired);

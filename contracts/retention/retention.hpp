@@ -20,8 +20,8 @@ Result<void, TxError> execute(Context& context, const ShowResult& action) noexce
 
 /// RET-4: draws the next tile that the solver has to show. Stores the task.
 void draw_show(Context& context, Task& task, const ClosedRound& round);
-/// RET-4, RET-6: the deadline of a kept task has come: the task waits for the next draw, or the solver has not shown the
-/// tile that was drawn. Stores the task.
+/// RET-4, RET-6: the deadline of a kept task has come: the task waits for the next draw, or the solver has not shown
+/// the tile that was drawn. Stores the task.
 void lapse_keeping(Context& context, Task& task);
 
 /// RET-4: a tile of the task's last checkpoint.

@@ -10,14 +10,14 @@
 #include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 
-/// Ends of tasks and their payments (SET rules). settle(), end_without_fraud() and convict() each close the task, end open
-/// disputes as moot, return the remaining bonds, pay out the escrow and store the task; convict() cuts the task instead where
-/// something of it remains (GRP-7).
+/// Ends of tasks and their payments (SET rules). settle(), end_without_fraud() and convict() each close the task, end
+/// open disputes as moot, return the remaining bonds, pay out the escrow and store the task; convict() cuts the task
+/// instead where something of it remains (GRP-7).
 namespace assay::contracts {
 
 /// SET-1: called when every window has ended with nothing open and every verdict is disclosed. While an ancestor has
-/// not ended, only bonds are returned: the task is not closed and nobody is paid (LIN-3). A task whose result is kept is
-/// not closed: what keeping it can earn stays in escrow, and a part of the solver's bond stays locked (RET-2).
+/// not ended, only bonds are returned: the task is not closed and nobody is paid (LIN-3). A task whose result is kept
+/// is not closed: what keeping it can earn stays in escrow, and a part of the solver's bond stays locked (RET-2).
 void settle(Context& context, Task& task);
 
 /// RET-4: height at which the next tile of a kept result is drawn.

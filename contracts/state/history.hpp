@@ -278,13 +278,11 @@ struct Demanded {  // a member has not sent what it had to, another one says (GR
     bool is_out = false;  ///< it has no seat any more
     static constexpr auto fields() { return Fields<&Demanded::accuser, &Demanded::member, &Demanded::is_out>{}; }
 };
-struct KeepingBegun {     // everybody is paid, and the solver keeps the result (RET-2)
-    Amount fee;           ///< what it can earn
-    Amount bond;          ///< what stays locked of its stake
+struct KeepingBegun {         // everybody is paid, and the solver keeps the result (RET-2)
+    Amount fee;               ///< what it can earn
+    Amount bond;              ///< what stays locked of its stake
     std::uint32_t shows = 0;  ///< how many tiles it has to show
-    static constexpr auto fields() {
-        return Fields<&KeepingBegun::fee, &KeepingBegun::bond, &KeepingBegun::shows>{};
-    }
+    static constexpr auto fields() { return Fields<&KeepingBegun::fee, &KeepingBegun::bond, &KeepingBegun::shows>{}; }
 };
 struct ShowDrawn {           // a tile of the result was drawn, which the solver has to show (RET-4)
     std::uint32_t show = 0;  ///< number of the show, from 0

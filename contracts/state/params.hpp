@@ -165,9 +165,8 @@ struct Params {
             &Params::draw_price, &Params::room_price, &Params::redraw_blocks, &Params::redraws_max,
             &Params::committee_seats, &Params::attest_fee, &Params::block_ms, &Params::replay_blocks_max,
             &Params::work_price, &Params::memory_default, &Params::duty_gas_max, &Params::duty_wait_blocks,
-            &Params::standstill_blocks, &Params::vote_blocks, &Params::vote_delay_blocks,
-            &Params::retention_blocks_max, &Params::retention_shows, &Params::retention_show_blocks,
-            &Params::retention_price>{};
+            &Params::standstill_blocks, &Params::vote_blocks, &Params::vote_delay_blocks, &Params::retention_blocks_max,
+            &Params::retention_shows, &Params::retention_show_blocks, &Params::retention_price>{};
     }
 };
 

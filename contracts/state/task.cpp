@@ -118,9 +118,7 @@ std::optional<Queue> queue_of(const Task& task) noexcept {
 
 Amount retention_fee(const TaskSpec& spec) noexcept { return spec.retention ? spec.retention->fee : Amount{}; }
 
-Amount escrow_of(const TaskSpec& spec) noexcept {
-    return Amount{task_value(spec).grains + retention_fee(spec).grains};
-}
+Amount escrow_of(const TaskSpec& spec) noexcept { return Amount{task_value(spec).grains + retention_fee(spec).grains}; }
 
 bool will_be_kept(const Task& task) noexcept { return task.spec.retention && !task.diverged_at && !task.tainted_by; }
 

@@ -201,8 +201,7 @@ struct Keeping {
     /// drawn now.
     std::optional<Hash256> seed;
     static constexpr auto fields() {
-        return Fields<
-            &Keeping::begun_at, &Keeping::shows, &Keeping::shows_due, &Keeping::is_waiting, &Keeping::seed>{};
+        return Fields<&Keeping::begun_at, &Keeping::shows, &Keeping::shows_due, &Keeping::is_waiting, &Keeping::seed>{};
     }
 };
 

@@ -74,8 +74,8 @@ std::optional<std::size_t> answer_bytes(const contracts::Action& action) {
         {"complete_task", 1'024},   {"declare_divergence", 6'144},  {"commit_verdict", 1'024},
         {"publish_verdict", 6'144}, {"disclose_verdict", 1'024},    {"commit_profile", 1'024},
         {"publish_profile", 6'144}, {"attest_availability", 6'144}, {"contribute", 1'024},
-        {"show_result", 6'144},
-        {"reveal_move", 9'216},     {"select_move", 1'024},         {"prove_move", 41'216}};
+        {"show_result", 6'144},     {"reveal_move", 9'216},         {"select_move", 1'024},
+        {"prove_move", 41'216}};
     const auto found = kTable.find(action_name(action));
     return found == kTable.end() ? std::nullopt : std::optional{found->second};
 }

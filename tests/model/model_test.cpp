@@ -198,8 +198,8 @@ std::vector<std::string> what_to_reach() {
     }
     for (const char* action :
          {"post_checkpoint", "complete_task", "declare_divergence", "commit_verdict", "publish_verdict",
-          "disclose_verdict", "commit_profile", "publish_profile", "attest_availability", "show_result", "contribute", "reveal_move",
-          "select_move", "prove_move"}) {
+          "disclose_verdict", "commit_profile", "publish_profile", "attest_availability", "show_result", "contribute",
+          "reveal_move", "select_move", "prove_move"}) {
         names.push_back(std::string("answer ") + action);
     }
     return names;

@@ -185,8 +185,8 @@ std::optional<Action> show_result(Stage& stage, const Player& player) {
     Task task = exact_task(stage, player, TaskState::kKept);
     task.spec.retention = Retention{.blocks = 100, .fee = task.escrow};
     task.solver_bond = task.escrow;
-    task.keeping = Keeping{
-        .begun_at = Height{1}, .shows = 0, .shows_due = 1, .seed = hash_numbered("seed", player.number)};
+    task.keeping =
+        Keeping{.begun_at = Height{1}, .shows = 0, .shows_due = 1, .seed = hash_numbered("seed", player.number)};
     const ShownTile asked = shown_tile(task);
     dispute::StateOpening opening = open_state(canonical::DType::kI64);
     opening.tensor = asked.tensor;

@@ -37,8 +37,25 @@ std::optional<contracts::Retention> read_retention(const TomlSection& root) {
 
 contracts::TaskSpec read_root(const TomlSection& root) {
     root.allow(
-        {"title", "mode", "steps", "checkpoint_interval", "seed", "reward", "verification_fee", "training_blocks",
-         "members", "parent", "hardware_class", "retention_blocks", "retention_fee", "model", "optimizer", "schedule", "replicas", "numerics", "data",
+        {"title",
+         "mode",
+         "steps",
+         "checkpoint_interval",
+         "seed",
+         "reward",
+         "verification_fee",
+         "training_blocks",
+         "members",
+         "parent",
+         "hardware_class",
+         "retention_blocks",
+         "retention_fee",
+         "model",
+         "optimizer",
+         "schedule",
+         "replicas",
+         "numerics",
+         "data",
          "evaluation"}
     );
     contracts::TaskSpec spec;

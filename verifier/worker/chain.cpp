@@ -162,9 +162,8 @@ bool Chain::has_open_descendants(const contracts::TaskId& task) {
         const auto is_open = [](const nlohmann::json& relative) {
             using contracts::TaskState;
             const auto state = relative.at("state").get<std::string>();
-            const auto ends = {
-                TaskState::kSettled, TaskState::kConvicted, TaskState::kCancelled, TaskState::kExpired,
-                TaskState::kRefused, TaskState::kKept};
+            const auto ends = {TaskState::kSettled, TaskState::kConvicted, TaskState::kCancelled,
+                               TaskState::kExpired, TaskState::kRefused,   TaskState::kKept};
             return std::none_of(ends.begin(), ends.end(), [&](TaskState end) {
                 return state == contracts::to_string(end);
             });

@@ -38,8 +38,7 @@ std::optional<KeptResult> hold_result(WorkerContext& context, const contracts::T
     const Hash256 name = artifacts::reference_to(expected, last.location).name;
     if (!context.store.has(name)) {
         const auto leaves = artifacts::leaves_of(kept->state);
-        const auto [artifact, size_bytes] =
-            artifacts::store_state(kept->program, kept->state, leaves, context.store);
+        const auto [artifact, size_bytes] = artifacts::store_state(kept->program, kept->state, leaves, context.store);
         context.journal.note_made(task.id, artifact, size_bytes);
         context.reporter.event({{"event", "result_stored"}, {"task", to_hex(task.id.view())}});
     }

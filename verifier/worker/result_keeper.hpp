@@ -10,13 +10,13 @@
 namespace assay::worker {
 
 /// Reads the result that this account keeps for a task, and the program by which it is read. What the store lacks of
-/// either is fetched from the places that the chain names, and stored. Returns nullopt if it cannot be had now, which is
-/// reported. Throws StoreError or JournalError.
+/// either is fetched from the places that the chain names, and stored. Returns nullopt if it cannot be had now, which
+/// is reported. Throws StoreError or JournalError.
 std::optional<KeptResult> hold_result(WorkerContext& context, const contracts::Task& task);
 
-/// Duty of a solver that is paid for keeping a task's result (RET-5): shows each tile that is drawn. Looks once, when it
-/// begins, whether the result is there. Goes on while the circuit breaker is open, since a tile that is not shown costs
-/// the bond.
+/// Duty of a solver that is paid for keeping a task's result (RET-5): shows each tile that is drawn. Looks once, when
+/// it begins, whether the result is there. Goes on while the circuit breaker is open, since a tile that is not shown
+/// costs the bond.
 class ResultKeeper {
   public:
     explicit ResultKeeper(WorkerContext& context) : context_(context) {}

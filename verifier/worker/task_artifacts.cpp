@@ -413,9 +413,7 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
     if (!commits_to_distance(program, spec)) {
         return unusable(Defect::kProgramOther, "the distance program is not the one that the task commits to");
     }
-    TRY_ASSIGN(
-        auto given, spec.parent ? load_inherited(program, start, source) : load_initial(program, spec, source)
-    );
+    TRY_ASSIGN(auto given, spec.parent ? load_inherited(program, start, source) : load_initial(program, spec, source));
     TRY_ASSIGN(auto dataset, load_dataset(program, spec, source, part));
     TRY_ASSIGN(auto holdout, load_holdout(program, spec, source));
     return std::shared_ptr<const TaskArtifacts>(std::make_shared<TaskArtifacts>(TaskArtifacts{

@@ -218,7 +218,8 @@ class Urgent {
 /// write, and whatever else is promised could not be kept.
 void outlast_full_disk(WorkerContext& context, Role& role, const std::string& why) {
     context.reporter.trouble(
-        "the disk cannot be written (" + why + "): only disputes are played and kept results shown until it can; make room on the disk of " +
+        "the disk cannot be written (" + why +
+        "): only disputes are played and kept results shown until it can; make room on the disk of " +
         context.options.home.string()
     );
     constexpr std::size_t kProbeBytes = 1U << 20U;

@@ -112,7 +112,9 @@ TEST_CASE("RET-1: a result is kept for a time and a fee within the limits of the
     CHECK(code([](TaskSpec& s) { s.retention->fee.grains = task_value(s).grains + 1; }) == TxError::kRetentionUnfit);
     CHECK_FALSE(code([](TaskSpec& s) { s.retention->blocks = 15; }));
     CHECK(code([](TaskSpec& s) { s.retention->blocks = 14; }) == TxError::kRetentionUnfit);
-    CHECK(code([&](TaskSpec& s) { s.retention->blocks = params.retention_blocks_max + 1; }) == TxError::kRetentionUnfit);
+    CHECK(code([&](TaskSpec& s) {
+              s.retention->blocks = params.retention_blocks_max + 1;
+          }) == TxError::kRetentionUnfit);
     CHECK(code([](TaskSpec& s) { s.members = 2; }) == TxError::kRetentionUnfit);
     spec.program.memory = ~std::uint64_t{0};
     CHECK(retention_fee_min(params, spec, ~std::uint32_t{0}).grains == ~std::uint64_t{0});
@@ -276,8 +278,8 @@ TEST_CASE("RET-2: a result that diverged is not kept, and the fee is refunded") 
     const auto& state = kRun.state(ToyRun::kDivergesAt + 1);
     REQUIRE(
         chain.run(
-            chain.solver, DeclareDivergence{
-                              id, ToyRun::kDivergesAt, root_of(state), {}, dispute::open_divergence(state).value()}
+            chain.solver,
+            DeclareDivergence{id, ToyRun::kDivergesAt, root_of(state), {}, dispute::open_divergence(state).value()}
         ) == 0
     );
     chain.skip(1);

@@ -71,9 +71,9 @@ void check_retention_of(const contracts::Params& params, const contracts::TaskSp
     const Amount fee = contracts::retention_fee_min(params, spec, spec.retention->blocks);
     throw usage(
         "the chain keeps no such result (retention_unfit): retention_blocks has to be " + std::to_string(least) +
-        " to " + std::to_string(params.retention_blocks_max) + ", and for this time and memory retention_fee at least " +
-        amount_text(std::to_string(fee.grains)) + " and at most the task's value, " +
-        amount_text(std::to_string(contracts::task_value(spec).grains))
+        " to " + std::to_string(params.retention_blocks_max) +
+        ", and for this time and memory retention_fee at least " + amount_text(std::to_string(fee.grains)) +
+        " and at most the task's value, " + amount_text(std::to_string(contracts::task_value(spec).grains))
     );
 }
 

@@ -90,7 +90,9 @@ void add_tolerance(Facts& facts, const json& tolerance) {
 /// A score is the solver's claim until the task is settled.
 std::string score_standing(const json& task) {
     const json& state = task.at("state");
-    return state == "settled" || state == "kept" ? "" : state == "convicted" ? "; the solver was convicted" : "; claimed, not settled yet";
+    return state == "settled" || state == "kept" ? ""
+           : state == "convicted"                ? "; the solver was convicted"
+                                                 : "; claimed, not settled yet";
 }
 
 /// RET-1, RET-4: what its submitter pays for, and how far it has come.
