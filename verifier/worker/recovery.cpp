@@ -16,6 +16,7 @@
 #include <verifier/worker/behaviour.hpp>
 #include <verifier/worker/checkpoint_shelf.hpp>
 #include <verifier/worker/home.hpp>
+#include <verifier/worker/result_keeper.hpp>
 
 namespace assay::worker {
 namespace {

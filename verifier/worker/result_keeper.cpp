@@ -9,6 +9,9 @@
 namespace assay::worker {
 namespace {
 
+/// Looking for a result that is not there parses its program each time.
+constexpr std::chrono::seconds kLookAgain{2};
+
 /// The cache of what was fetched may drop the program; the store keeps it for as long as the result.
 void store_program(WorkerContext& context, const contracts::Task& task) {
     const contracts::ArtifactRef& program = task.spec.program_artifact;
@@ -27,16 +30,14 @@ void store_program(WorkerContext& context, const contracts::Task& task) {
 
 std::optional<KeptResult> hold_result(WorkerContext& context, const contracts::Task& task) {
     const contracts::Checkpoint last = context.chain.checkpoint(task.id, task.checkpoints - 1);
-    auto kept = load_result(task, last, context.source_of(task.id, artifacts::Urgency::kDuty));
+    auto kept = load_result(task.spec, last, context.source_of(task.id, artifacts::Urgency::kDuty));
     if (!kept) {
         context.decline(task.id, kept.error());
         return std::nullopt;
     }
     context.told.erase(task.id);
     store_program(context, task);
-    const auto expected = artifacts::expected_state(kept->program, last.state_root, {});
-    const Hash256 name = artifacts::reference_to(expected, last.location).name;
-    if (!context.store.has(name)) {
+    if (!context.store.has(kept->name)) {
         const auto leaves = artifacts::leaves_of(kept->state);
         const auto [artifact, size_bytes] = artifacts::store_state(kept->program, kept->state, leaves, context.store);
         context.journal.note_made(task.id, artifact, size_bytes);
@@ -45,12 +46,27 @@ std::optional<KeptResult> hold_result(WorkerContext& context, const contracts::T
     return *std::move(kept);
 }
 
+std::optional<KeptResult> ResultKeeper::find(const contracts::Task& task) {
+    const auto now = std::chrono::steady_clock::now();
+    const auto missed = missed_.find(task.id);
+    if (missed != missed_.end() && now < missed->second + kLookAgain) {
+        return std::nullopt;
+    }
+    auto kept = hold_result(context_, task);
+    if (kept) {
+        held_.insert(task.id);
+        missed_.erase(task.id);
+    } else {
+        missed_[task.id] = now;
+    }
+    return kept;
+}
+
 bool ResultKeeper::show(const contracts::Task& task) {
-    const auto kept = hold_result(context_, task);
+    const auto kept = find(task);
     if (!kept) {
         return false;
     }
-    held_.insert(task.id);
     const contracts::ShownTile asked = contracts::shown_tile(task);
     const std::uint64_t tiles = canonical::tile_count(kept->state[asked.tensor].shape);
     const contracts::Keeping& keeping = task.keeping.value();
@@ -73,8 +89,8 @@ bool ResultKeeper::attend() {
         if (is_due && show(task)) {
             return true;
         }
-        if (!is_due && !held_.contains(id) && hold_result(context_, task)) {
-            held_.insert(id);
+        if (!is_due && !held_.contains(id)) {
+            find(task);
         }
     }
     return false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -25,9 +27,12 @@ class ResultKeeper {
 
   private:
     bool show(const contracts::Task& task);
+    /// The result; nullopt if it cannot be had, or was looked for in vain a moment ago.
+    std::optional<KeptResult> find(const contracts::Task& task);
 
     WorkerContext& context_;
     std::set<contracts::TaskId> held_;  ///< whose results were there when this process looked
+    std::map<contracts::TaskId, std::chrono::steady_clock::time_point> missed_;  ///< when they were not
 };
 
 }  // namespace assay::worker

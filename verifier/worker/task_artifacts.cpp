@@ -442,19 +442,30 @@ artifacts::Reference reference_to(
     );
 }
 
+namespace {
+
+Result<std::vector<canonical::Tensor>, Unavailable> decode_checkpoint(
+    const program::Program& program, const Hash256& state_root, const artifacts::Frozen& frozen,
+    const artifacts::StoredFile& stored
+) {
+    auto state = artifacts::decode_state(program, stored, frozen);
+    if (!state && state.error() == artifacts::StateError::kStopped) {
+        return not_parsed(stored);
+    }
+    if (!state || artifacts::state_root_of(*state) != state_root) {
+        return damaged(stored);
+    }
+    return *std::move(state);
+}
+
+}  // namespace
+
 Result<std::vector<canonical::Tensor>, Unavailable> load_state(
     const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen,
     const ArtifactSource& source
 ) {
     TRY_ASSIGN(const auto stored, fetch_checkpoint(artifacts, checkpoint, frozen, source));
-    auto state = artifacts::decode_state(artifacts.program, stored, frozen);
-    if (!state && state.error() == artifacts::StateError::kStopped) {
-        return not_parsed(stored);
-    }
-    if (!state || artifacts::state_root_of(*state) != checkpoint.state_root) {
-        return damaged(stored);
-    }
-    return *std::move(state);
+    return decode_checkpoint(artifacts.program, checkpoint.state_root, frozen, stored);
 }
 
 Result<void, Unavailable> check_state(
@@ -473,12 +484,14 @@ Result<void, Unavailable> check_state(
 }
 
 Result<KeptResult, Unavailable> load_result(
-    const contracts::Task& task, const contracts::Checkpoint& last, const ArtifactSource& source
+    const contracts::TaskSpec& spec, const contracts::Checkpoint& last, const ArtifactSource& source
 ) {
-    TaskArtifacts artifacts{.task = task.id, .spec = task.spec};
-    TRY_ASSIGN(artifacts.program, load_program(task.spec, source));
-    TRY_ASSIGN(auto state, load_state(artifacts, last, {}, source));
-    return KeptResult{.program = std::move(artifacts.program), .state = std::move(state)};
+    TRY_ASSIGN(auto program, load_program(spec, source));
+    const artifacts::Reference wanted =
+        artifacts::reference_to(artifacts::expected_state(program, last.state_root, {}), last.location);
+    TRY_ASSIGN(const auto stored, fetch_named("the result", wanted, wanted.size_bytes, source));
+    TRY_ASSIGN(auto state, decode_checkpoint(program, last.state_root, {}, stored));
+    return KeptResult{.program = std::move(program), .state = std::move(state), .name = wanted.name};
 }
 
 }  // namespace assay::worker

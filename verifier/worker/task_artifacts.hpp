@@ -154,10 +154,11 @@ Result<void, Unavailable> check_state(
 struct KeptResult {
     program::Program program;
     std::vector<canonical::Tensor> state;  ///< of the last checkpoint
+    Hash256 name;                          ///< of the checkpoint's file in a store
 };
 /// Loads it: nothing but the task's program and its last checkpoint is needed.
 Result<KeptResult, Unavailable> load_result(
-    const contracts::Task& task, const contracts::Checkpoint& last, const ArtifactSource& source
+    const contracts::TaskSpec& spec, const contracts::Checkpoint& last, const ArtifactSource& source
 );
 
 }  // namespace assay::worker
