@@ -284,6 +284,8 @@ Json render_task_summary(const contracts::Task& task) {
     return out;
 }
 
+namespace {
+
 Json render_retention(const contracts::Task& task) {
     if (!task.spec.retention) {
         return {};
@@ -300,6 +302,8 @@ Json render_retention(const contracts::Task& task) {
     }
     return out;
 }
+
+}  // namespace
 
 Json render_task(const contracts::Task& task, const TaskDetails& details) {
     Json out = render_task_head(task);

@@ -314,7 +314,7 @@ TEST_CASE("RET-4: while the lane of duties has no room the draw waits, and nobod
     Chain chain(keeping_params());
     const TaskId id = kept_task(chain);
     const std::uint64_t half = lane_half(chain.params);
-    Overlay full(chain.view);
+    Overlay full = Overlay::over(chain.view);
     Lane lane;
     lane.tasks = half;
     set_lane(full, lane);
