@@ -250,7 +250,11 @@ std::string meaning(const Penalty& penalty) {
         case Reason::kRoom:
             return "It was drawn as the task's solver, and declined or let the draw lapse. It pays for half of that "
                    "draw; the submitter, into whose deposit this went, for the other half (TASK-15).";
+        case Reason::kNotShown:
+            return "It was paid for keeping the task's result, and did not show in time the tile of it that a round of "
+                   "the beacon drew (RET-6).";
         case Reason::kAttestation:
+        case Reason::kRetention:
         case Reason::kProfilingFee:
         case Reason::kReward:
         case Reason::kVerificationFee:

@@ -28,9 +28,10 @@ enum class DrawKind : std::uint8_t {
     kSketch = 8,
     kMark = 9,
     kMember = 10,
-    kTile = 11
+    kTile = 11,
+    kShow = 12
 };
-constexpr bool is_valid(DrawKind k) { return k >= DrawKind::kSolver && k <= DrawKind::kTile; }
+constexpr bool is_valid(DrawKind k) { return k >= DrawKind::kSolver && k <= DrawKind::kShow; }
 
 /// Identifies a draw within a round.
 struct DrawName {

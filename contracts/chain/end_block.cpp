@@ -10,6 +10,7 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/duties/lane.hpp>
 #include <contracts/profiling/profiling.hpp>
+#include <contracts/retention/retention.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
@@ -40,6 +41,9 @@ bool end_task_deadline(Context& context, const TaskId& id, Height height) {
             return true;
         case TaskState::kTraining:
             lapse_training(context, task);
+            return true;
+        case TaskState::kKept:
+            lapse_keeping(context, task);
             return true;
         default:
             break;

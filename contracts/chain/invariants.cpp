@@ -168,7 +168,7 @@ Payout payout_of(const TaskId& task, std::span<const HistoryRecord> history) {
         }
         const bool from_escrow = paid->reason == Reason::kReward || paid->reason == Reason::kVerificationFee ||
                                  paid->reason == Reason::kRefund || paid->reason == Reason::kTax ||
-                                 paid->reason == Reason::kProfilingFee;
+                                 paid->reason == Reason::kProfilingFee || paid->reason == Reason::kRetention;
         payout.total += from_escrow ? wide(paid->amount) : 0;
         payout.reward += paid->reason == Reason::kReward ? wide(paid->amount) : 0;
         payout.refund += paid->reason == Reason::kRefund ? wide(paid->amount) : 0;
@@ -195,6 +195,18 @@ bool is_cleared(const Task& task) {
            });
 }
 
+/// INV-3, INV-4: what keeping a result can earn leaves the escrow only as it is paid out or sent back.
+Result<void, InvariantError> check_kept(const Task& before, const Task& task, std::span<const HistoryRecord> history) {
+    if (task.state != TaskState::kKept && task.state != TaskState::kSettled) {
+        return Unexpected{InvariantError::kTerminal};  // INV-6
+    }
+    const Payout payout = payout_of(task.id, history);
+    if (payout.reward != 0 || wide(before.escrow) - wide(task.escrow) != payout.total) {
+        return Unexpected{InvariantError::kPayout};
+    }
+    return {};
+}
+
 Result<void, InvariantError> check_task(const Change<Task>& change, std::span<const HistoryRecord> history) {
     if (!change.after) {
         return Unexpected{InvariantError::kFixed};  // INV-2
@@ -206,17 +218,26 @@ Result<void, InvariantError> check_task(const Change<Task>& change, std::span<co
     if (is_terminal(task.state) && !is_cleared(task)) {
         return Unexpected{InvariantError::kTerminal};  // INV-6
     }
-    const Wide whole = wide(task.spec.reward) + wide(task.spec.verification_fee);
-    const bool ends = is_terminal(task.state);
+    if (change.before && change.before->state == TaskState::kKept) {
+        return check_kept(*change.before, task, history);
+    }
+    const Wide whole = wide(escrow_of(task.spec));
+    const Wide kept = task.state == TaskState::kKept ? wide(task.escrow) + wide(task.room) : 0;
+    if (kept > wide(retention_fee(task.spec))) {
+        return Unexpected{InvariantError::kEscrow};  // INV-3
+    }
+    const bool ends = is_concluded(task.state);
     if ((!ends && wide(task.escrow) != whole) || (change.before && wide(change.before->escrow) != whole)) {
         return Unexpected{InvariantError::kEscrow};  // INV-3
     }
     const Payout payout = payout_of(task.id, history);
     const Wide unearned = wide(task.spec.reward) - wide(earned_reward(task));
     const bool rewards_once =
-        payout.reward == 0 || (task.state == TaskState::kSettled && payout.reward <= wide(earned_reward(task)) &&
-                               payout.refund <= wide(task.spec.verification_fee) + unearned);
-    if (payout.total > (ends ? whole : 0) || !rewards_once) {
+        payout.reward == 0 ||
+        ((task.state == TaskState::kSettled || task.state == TaskState::kKept) &&
+         payout.reward <= wide(earned_reward(task)) &&
+         payout.refund <= wide(task.spec.verification_fee) + wide(retention_fee(task.spec)) + unearned);
+    if (payout.total > (ends ? whole - kept : 0) || !rewards_once) {
         return Unexpected{InvariantError::kPayout};  // INV-4
     }
     return {};

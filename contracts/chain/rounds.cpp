@@ -12,6 +12,7 @@
 #include <contracts/duties/lane.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/profiling/profiling.hpp>
+#include <contracts/retention/retention.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/beacon/draw.hpp>
@@ -35,6 +36,8 @@ std::size_t count_candidates(const Drawing& drawing, Queue queue) {
         case Queue::kVerifiers:
         case Queue::kProfilers:
             return drawing.verifiers.size();
+        case Queue::kShow:
+            return 0;
     }
     return drawing.verifiers.size();
 }
@@ -114,7 +117,9 @@ class Collector {
 /// Stores the task.
 void fail_draw(Context& context, Task& task, Pause pause) {
     // BCN-9, TASK-18
-    if (task.deadline.value == 0 && task.open_disputes == 0 && !get_bookkeeping(context.state, task.id).suspended) {
+    const bool is_kept = task.state == TaskState::kKept;  // RET-4: no deadline runs
+    if (!is_kept && task.deadline.value == 0 && task.open_disputes == 0 &&
+        !get_bookkeeping(context.state, task.id).suspended) {
         const bool waits_for_room = pause == Pause::kForRoom && task.state == TaskState::kCompleted;  // DTY-7
         if (!waits_for_room && !waits_on(context, task)) {
             end_without_fraud(context, task, TaskState::kExpired);
@@ -138,6 +143,9 @@ std::optional<Pause> draw_of_kind(Context& context, const ClosedRound& round, Qu
             return draw_profilers(context, task, round);
         case Queue::kSolver:
             return draw_solver(context, task, round);
+        case Queue::kShow:
+            draw_show(context, task, round);
+            return std::nullopt;
     }
     return std::nullopt;
 }

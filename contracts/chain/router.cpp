@@ -14,6 +14,7 @@
 #include <contracts/stake/terms.hpp>
 #include <contracts/operators/operators.hpp>
 #include <contracts/profiling/profiling.hpp>
+#include <contracts/retention/retention.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/tasks/reseating.hpp>
 #include <contracts/tasks/seats.hpp>

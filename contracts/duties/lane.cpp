@@ -60,6 +60,8 @@ std::uint64_t profiling_weight(const Params& params) {
     return params.profilers * std::max(answer_weight<CommitProfile>(params), answer_weight<PublishProfile>(params));
 }
 
+std::uint64_t show_weight(const Params& params) { return answer_weight<ShowResult>(params); }
+
 std::uint64_t committee_weight(const Params& params) {
     return params.committee_seats * answer_weight<AttestAvailability>(params);
 }
@@ -96,7 +98,8 @@ struct ImposedGas {
                 ? params.profilers * (answer_gas<CommitProfile>(params) + answer_gas<PublishProfile>(params))
                 : 0;
         const std::uint64_t verdicts = judged_segments(params, spec) * verifiers_per_segment(params, task_value(spec));
-        return training + profiling + verdicts * verdict_gas(params);
+        const std::uint64_t shows = spec.retention ? params.retention_shows * answer_gas<ShowResult>(params) : 0;
+        return training + profiling + verdicts * verdict_gas(params) + shows;
     }
     std::uint64_t operator()(const OpenDispute&) const { return dispute_gas(params); }
     std::uint64_t operator()(const ChallengeVerdict&) const { return dispute_gas(params); }
@@ -152,6 +155,8 @@ std::uint64_t task_weight(const Params& params, const Task& task) noexcept {
         case TaskState::kChallenge:
         case TaskState::kDisclosure:
             return judging_weight(params, task.spec);
+        case TaskState::kKept:
+            return task.keeping.value().seed ? show_weight(params) : 0;
         default:
             return 0;
     }
@@ -159,7 +164,7 @@ std::uint64_t task_weight(const Params& params, const Task& task) noexcept {
 
 std::uint64_t task_weight_max(const Params& params) noexcept {
     return std::max(
-        {training_weight(params), profiling_weight(params), committee_weight(params),
+        {training_weight(params), profiling_weight(params), committee_weight(params), show_weight(params),
          judging_weight(params, params.segments_checked_max + 1ULL, params.verifiers_per_segment_max)}
     );
 }
@@ -177,6 +182,8 @@ bool has_room_for_draw(const StateView& view, const Params& params, const Task& 
                 return profiling_weight(params);
             case Queue::kVerifiers:
                 return needs_committee(task) ? committee_weight(params) : judging_weight(params, task.spec);
+            case Queue::kShow:
+                return show_weight(params);
             case Queue::kLottery:
                 return 0;
         }

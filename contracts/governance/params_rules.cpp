@@ -60,6 +60,11 @@ bool are_committees_valid(const Params& params) {
            *fees <= tenth_of(params.verifier_bond).grains;
 }
 
+/// PAR-14
+bool is_retention_valid(const Params& params) {
+    return params.retention_shows >= 1 && params.retention_shows <= kMaxRetentionShows;
+}
+
 /// PAR-11
 bool is_work_valid(const Params& params) {
     return params.block_ms >= 1 && params.block_ms <= kMaxBlockMs && params.replay_blocks_max >= 1 &&
@@ -119,7 +124,9 @@ bool are_valid(const Params& params) noexcept {
         params.draw_blocks,
         params.redraw_blocks,
         params.vote_blocks,
-        params.vote_delay_blocks};
+        params.vote_delay_blocks,
+        params.retention_blocks_max,
+        params.retention_show_blocks};
     const bool spans_ok =
         std::all_of(spans.begin(), spans.end(), [](std::uint32_t n) { return n >= 1 && n <= kMaxSpanBlocks; });
     const bool sizes_ok = params.tx_size_max >= kMinTxSize && params.tx_size_max <= kMaxTxSize &&
@@ -140,7 +147,8 @@ bool are_valid(const Params& params) noexcept {
                            params.task_value_max.grains >= 1 && awaits_draws(params) && are_jackpots_valid(params);
     return validators_ok && beacon_ok && spans_ok && sizes_ok && fees_ok && gas_ok && bonds_ok && shares_ok &&
            are_classes_valid(params.hardware_classes) && params.watchers_per_verdict <= kMaxWatchers &&
-           is_profiling_valid(params) && is_waiting_valid(params) && is_work_valid(params) && is_lane_valid(params);
+           is_profiling_valid(params) && is_waiting_valid(params) && is_work_valid(params) && is_lane_valid(params) &&
+           is_retention_valid(params);
 }
 
 }  // namespace assay::contracts

@@ -24,6 +24,7 @@ inline constexpr std::uint32_t kMaxWatchers = 16;
 inline constexpr std::uint32_t kMaxProfilers = 16;
 inline constexpr std::uint32_t kMaxContributors = 256;
 inline constexpr std::uint32_t kMaxDraws = 64;
+inline constexpr std::uint32_t kMaxRetentionShows = 256;
 inline constexpr std::uint32_t kMaxRedraws = 16;
 inline constexpr std::uint32_t kMaxCommitteeSeats = 64;
 inline constexpr std::uint32_t kMaxBlockMs = 3'600'000;

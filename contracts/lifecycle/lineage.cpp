@@ -17,7 +17,7 @@ std::optional<Task> find_unsettling(const StateView& view, const Task& task) {
         const Task ancestor = find_task(view, *id).value();
         const bool is_refuted = ancestor.state == TaskState::kConvicted || is_shortened(ancestor);  // GRP-9
         const bool marks_us_yet = is_refuted && !task.tainted_by;
-        if (!is_terminal(ancestor.state) || marks_us_yet) {
+        if (!is_concluded(ancestor.state) || marks_us_yet) {
             return ancestor;
         }
         id = ancestor.spec.parent;
@@ -33,7 +33,8 @@ Result<void, TxError> check_parent(const StateView& view, const TaskSpec& spec) 
         return {};
     }
     const auto parent = find_task(view, *spec.parent);
-    const bool fit = parent && parent->state >= TaskState::kCompleted && parent->state <= TaskState::kSettled &&
+    const bool fit = parent && parent->state >= TaskState::kCompleted &&
+                     (parent->state <= TaskState::kSettled || parent->state == TaskState::kKept) &&
                      !parent->diverged_at && !is_shortened(*parent) && !parent->tainted_by &&
                      parent->depth < kMaxDepth && parent->spec.program.state_tensors == spec.program.state_tensors;
     if (!fit) {
@@ -68,7 +69,7 @@ bool await_ancestors(Context& context, Task& task) {
         return false;
     }
     // What waits for disputes or for a draw may have no deadline; asking in every block would cost more than it gains.
-    const bool is_undated = !is_terminal(ancestor->state) && ancestor->deadline.value == 0;
+    const bool is_undated = !is_concluded(ancestor->state) && ancestor->deadline.value == 0;
     const Height soonest = context.height_after(is_undated ? context.params.challenge_blocks : 1);
     const Height next = std::max(soonest, Height{ancestor->deadline.value + 1});
     if (task.state == TaskState::kJudged) {

@@ -67,6 +67,9 @@ class Prices {
     /// GAS-10: reads a round's candidates.
     static std::uint64_t pool(std::uint64_t candidates) { return kStakeRead * candidates; }
     std::uint64_t draw(Queue queue, std::uint64_t candidates) const {
+        if (queue == Queue::kShow) {
+            return task(5);  // RET-4: a tile is drawn from no candidates
+        }
         const std::uint64_t places = queue == Queue::kSolver ? 1 : queue == Queue::kProfilers ? profiles_ : verdicts_;
         // BCN-10: who is drawn in the place of another is looked for among all. A committee takes less: it reads no
         // stake.

@@ -104,7 +104,8 @@ Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
 
 Result<void, TxError> check_submission(const TaskSpec& spec) noexcept {
     TRY(check_spec(spec));
-    if (!checked_add(spec.reward, spec.verification_fee)) {
+    const auto value = checked_add(spec.reward, spec.verification_fee);
+    if (!value || !checked_add(*value, retention_fee(spec))) {
         return Unexpected{TxError::kOverflow};  // LED-3
     }
     return {};

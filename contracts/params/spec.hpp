@@ -19,7 +19,7 @@ bool is_location(const std::string& location) noexcept;
 /// Maximum number of reveal-select rounds in a dispute of a task with this spec (DSP-4).
 std::uint32_t dispute_rounds_max(const TaskSpec& spec) noexcept;
 
-/// TASK-2, LED-3: check_spec(), and that reward plus verification fee does not overflow.
+/// TASK-2, LED-3: check_spec(), and that the sum of the reward and the fees does not overflow.
 Result<void, TxError> check_submission(const TaskSpec& spec) noexcept;
 
 }  // namespace assay::contracts

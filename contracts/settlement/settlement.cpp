@@ -9,6 +9,7 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
+#include <contracts/params/retention.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 #include <contracts/lifecycle/lineage.hpp>
 #include <contracts/lifecycle/waiting.hpp>
@@ -109,11 +110,12 @@ void burn_culprits(Context& context, Task& task) {
     }
 }
 
-void return_bonds(Context& context, Task& task) {
+/// Returns all bonds, but for `kept` of the solver's (RET-3).
+void return_bonds(Context& context, Task& task, Amount kept = {}) {
     burn_culprits(context, task);
-    if (task.solver && task.solver_bond.grains != 0) {
-        unlock_stake(context, Role::kSolver, *task.solver, task.solver_bond);
-        task.solver_bond = {};
+    if (task.solver && task.solver_bond > kept) {
+        unlock_stake(context, Role::kSolver, *task.solver, subtract(task.solver_bond, kept));
+        task.solver_bond = kept;
     }
     if (task.group) {
         for (Partner& partner : task.group->partners) {
@@ -157,16 +159,41 @@ AccountId culprit_of(const Task& task, const Conviction& conviction) {
     return conviction.segment ? responder_of(task, *conviction.segment) : task.solver.value();  // GRP-5
 }
 
-/// Ends as moot what is still open, and closes the task.
-void finish(Context& context, Task& task, TaskState state) {
-    const TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
+void end_disputes(Context& context, Task& task) {
+    TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
     for (const DisputeId& dispute : bookkeeping.disputes) {
         end_dispute_as_moot(context, task, dispute);
     }
     task.open_disputes = 0;
+    if (!bookkeeping.disputes.empty()) {
+        bookkeeping.disputes.clear();
+        set_bookkeeping(context.state, task.id, bookkeeping);
+    }
+}
+
+/// Ends as moot what is still open, and closes the task.
+void finish(Context& context, Task& task, TaskState state) {
+    end_disputes(context, task);
     return_bonds(context, task);
     return_room(context, task);
     close_task(context, task, state);
+    set_task(context.state, task);
+}
+
+/// RET-3: what stays locked of the bond of a solver that keeps the result.
+Amount keeping_bond(const Task& task) {
+    return will_be_kept(task) ? std::min(retention_fee(task.spec), task.solver_bond) : Amount{};
+}
+
+/// RET-2: the fee is in escrow, and nothing else.
+void begin_keeping(Context& context, Task& task) {
+    end_disputes(context, task);
+    return_room(context, task);
+    task.room = std::min(show_draws_deposit(context.params), task.escrow);  // RET-4
+    task.escrow = subtract(task.escrow, task.room);
+    task.keeping = Keeping{.begun_at = context.height(), .shows_due = context.params.retention_shows, .seed = {}};
+    record(context, task, history::KeepingBegun{task.escrow, task.solver_bond, task.keeping->shows_due});
+    enter_state(context, task, TaskState::kKept, next_show(task));
     set_task(context.state, task);
 }
 
@@ -174,23 +201,53 @@ void finish(Context& context, Task& task, TaskState state) {
 
 void settle(Context& context, Task& task) {
     // SET-1, SET-7
-    return_bonds(context, task);
+    return_bonds(context, task, keeping_bond(task));
     if (await_ancestors(context, task)) {
         return;
     }
+    const Amount for_keeping = will_be_kept(task) ? retention_fee(task.spec) : Amount{};
+    pay(context, task, task.submitter, subtract(retention_fee(task.spec), for_keeping), Reason::kRefund);  // RET-2
     for (const Share& share : reward_shares(task)) {
         pay(context, task, share.account, pay_tax(context, task, share.amount), Reason::kReward);
     }
     pay(context, task, task.submitter, subtract(task.spec.reward, earned_reward(task)), Reason::kRefund);
     pay_profilers(context, task, true);
     if (pay_verifiers(context, task, std::nullopt, true) == 0) {
-        pay(context, task, task.submitter, task.escrow, Reason::kRefund);
+        pay(context, task, task.submitter, subtract(task.escrow, for_keeping), Reason::kRefund);
     }
-    pay_treasury(context.state, task.escrow);
-    task.escrow = {};
+    pay_treasury(context.state, subtract(task.escrow, for_keeping));
+    task.escrow = for_keeping;
     if (task.evaluation) {
         record(context, task, history::Scored{task.evaluation->score});  // EVL-6
     }
+    if (will_be_kept(task)) {
+        begin_keeping(context, task);
+    } else {
+        finish(context, task, TaskState::kSettled);
+    }
+}
+
+Height next_show(const Task& task) noexcept {
+    const Keeping& keeping = task.keeping.value();
+    const std::uint64_t blocks = task.spec.retention.value().blocks;
+    return Height{keeping.begun_at.value + blocks * (keeping.shows + 1ULL) / keeping.shows_due};
+}
+
+void end_keeping(Context& context, Task& task, bool is_whole) {
+    // RET-5, RET-6
+    record(context, task, history::KeepingEnded{is_whole});
+    if (!is_whole && task.solver_bond.grains != 0) {
+        const Penalty penalty{
+            .role = Role::kSolver,
+            .from = task.solver.value(),
+            .amount = task.solver_bond,
+            .reason = Reason::kNotShown,
+            .winners = {}};
+        task.solver_bond = {};
+        slash(context, task, penalty);
+    }
+    task.keeping->seed.reset();
+    pay(context, task, task.submitter, task.escrow, Reason::kRefund);
     finish(context, task, TaskState::kSettled);
 }
 

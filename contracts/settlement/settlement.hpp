@@ -10,14 +10,21 @@
 #include <contracts/state/history.hpp>
 #include <contracts/state/task.hpp>
 
-/// Ends of tasks and their payments (SET rules). Each of the first three functions closes the task, ends open disputes
-/// as moot, returns the remaining bonds, pays out the escrow and stores the task; convict() cuts the task instead where
-/// something of it remains (GRP-7).
+/// Ends of tasks and their payments (SET rules). settle(), end_without_fraud() and convict() each close the task, end
+/// open disputes as moot, return the remaining bonds, pay out the escrow and store the task; convict() cuts the task
+/// instead where something of it remains (GRP-7).
 namespace assay::contracts {
 
 /// SET-1: called when every window has ended with nothing open and every verdict is disclosed. While an ancestor has
-/// not ended, only bonds are returned: the task is not closed and nobody is paid (LIN-3).
+/// not ended, only bonds are returned: the task is not closed and nobody is paid (LIN-3). A task whose result is kept
+/// is not closed: what keeping it can earn stays in escrow, and a part of the solver's bond stays locked (RET-2).
 void settle(Context& context, Task& task);
+
+/// RET-4: height at which the next tile of a kept result is drawn.
+Height next_show(const Task& task) noexcept;
+/// RET-5, RET-6: ends the keeping of a result and closes the task. `is_whole`: every tile that was drawn was shown;
+/// otherwise the bond is burned. What was not earned goes back to the submitter.
+void end_keeping(Context& context, Task& task, bool is_whole);
 
 /// SET-4: `state` is kCancelled, kExpired or kRefused; escrow and bonds are returned to their owners.
 void end_without_fraud(Context& context, Task& task, TaskState state);

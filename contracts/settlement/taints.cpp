@@ -14,7 +14,7 @@ bool mark(Context& context, const Taint& taint) {
     if (task.tainted_by) {
         return false;
     }
-    if (is_terminal(task.state)) {
+    if (is_concluded(task.state)) {
         return true;  // INV-6: it is over, and paid nobody for its result; its descendants may not be
     }
     task.tainted_by = taint.ancestor;

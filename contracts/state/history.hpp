@@ -48,8 +48,10 @@ enum class Reason : std::uint8_t {
     kUnserved = 25,
     kFalseStatement = 26,  ///< slashed from a member of a group: it stated something wrong, or two things
     kDemand = 27,          ///< slashed from two members of a group: one says that the other has not sent what it had to
+    kRetention = 28,       ///< from escrow to the solver that has shown that it keeps the result (RET-5)
+    kNotShown = 29,        ///< slashed from a solver that did not show a tile of the result that it keeps (RET-6)
 };
-constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kDemand; }
+constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kNotShown; }
 const char* to_string(Reason reason) noexcept;
 
 /// Result of profiling (PRF-6, PRF-7).
@@ -280,6 +282,25 @@ struct Demanded {  // a member has not sent what it had to, another one says (GR
     bool is_out = false;  ///< it has no seat any more
     static constexpr auto fields() { return Fields<&Demanded::accuser, &Demanded::member, &Demanded::is_out>{}; }
 };
+struct KeepingBegun {         // everybody is paid, and the solver keeps the result (RET-2)
+    Amount fee;               ///< what it can earn
+    Amount bond;              ///< what stays locked of its stake
+    std::uint32_t shows = 0;  ///< how many tiles it has to show
+    static constexpr auto fields() { return Fields<&KeepingBegun::fee, &KeepingBegun::bond, &KeepingBegun::shows>{}; }
+};
+struct ShowDrawn {           // a tile of the result was drawn, which the solver has to show (RET-4)
+    std::uint32_t show = 0;  ///< number of the show, from 0
+    Height due;
+    static constexpr auto fields() { return Fields<&ShowDrawn::show, &ShowDrawn::due>{}; }
+};
+struct ResultShown {
+    std::uint32_t show = 0;
+    static constexpr auto fields() { return Fields<&ResultShown::show>{}; }
+};
+struct KeepingEnded {
+    bool is_whole = false;  ///< every tile that was drawn was shown in time
+    static constexpr auto fields() { return Fields<&KeepingEnded::is_whole>{}; }
+};
 }  // namespace history
 
 using HistoryEvent = std::variant<
@@ -290,7 +311,8 @@ using HistoryEvent = std::variant<
     history::VerdictDisclosed, history::VerdictChallenged, history::Tainted, history::ProfilerDrawn,
     history::ProfileCommitted, history::ProfilePublished, history::ProfileChallenged, history::ProfilingEnded,
     history::Scored, history::RoundClosed, history::Attested, history::Cut, history::Accused, history::MemberConvicted,
-    history::Reseated, history::Demanded>;
+    history::Reseated, history::Demanded, history::KeepingBegun, history::ShowDrawn, history::ResultShown,
+    history::KeepingEnded>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one event in a task's history. `tx` and `actor` are zero if a deadline or a draw caused it.

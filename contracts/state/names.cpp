@@ -23,14 +23,14 @@ const char* name_of(const std::array<const char*, kCount>& names, E value) {
 
 constexpr std::array<const char*, 4> kRoles{"solver", "verifier", "whistleblower", "validator"};
 
-constexpr std::array<const char*, 14> kTaskStates{"open",      "drawn",      "training",  "completed", "verifying",
+constexpr std::array<const char*, 15> kTaskStates{"open",      "drawn",      "training",  "completed", "verifying",
                                                   "challenge", "disclosure", "judged",    "settled",   "convicted",
-                                                  "cancelled", "expired",    "profiling", "refused"};
+                                                  "cancelled", "expired",    "profiling", "refused",   "kept"};
 
 constexpr std::array<const char*, 9> kVerdicts{"due",    "committed", "accepted",     "rejected", "missed",
                                                "broken", "refuted",   "contradicted", "dropped"};
 
-constexpr std::array<const char*, 27> kReasons{
+constexpr std::array<const char*, 29> kReasons{
     "reward",
     "verification_fee",
     "refund",
@@ -57,7 +57,9 @@ constexpr std::array<const char*, 27> kReasons{
     "room",
     "unserved",
     "false_statement",
-    "demand"};
+    "demand",
+    "retention",
+    "not_shown"};
 
 constexpr std::array<const char*, 6> kDisputeStates{"active", "refuted", "upheld", "moot", "awaiting", "forced"};
 
@@ -98,7 +100,11 @@ constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "accused",
     "member_convicted",
     "reseated",
-    "demanded"};
+    "demanded",
+    "keeping_begun",
+    "show_drawn",
+    "result_shown",
+    "keeping_ended"};
 
 constexpr std::array<const char*, 2> kModes{"exact", "tolerance"};
 constexpr std::array<const char*, 3> kVerdictParts{"probe", "end", "measurement"};
@@ -199,6 +205,8 @@ constexpr std::array kErrors{
     ErrorName{TxError::kChangeInvalid, "change_invalid"},
     ErrorName{TxError::kProposalPassed, "proposal_passed"},
     ErrorName{TxError::kProposalUnknown, "proposal_unknown"},
+    ErrorName{TxError::kRetentionUnfit, "retention_unfit"},
+    ErrorName{TxError::kNotAsked, "not_asked"},
 };
 
 }  // namespace

@@ -136,6 +136,13 @@ struct Params {
     std::uint32_t vote_blocks = 604'800;        ///< GOV-5: how long a proposal can be voted on
     std::uint32_t vote_delay_blocks = 172'800;  ///< GOV-7: between passing and taking effect
 
+    // Retention.
+    std::uint32_t retention_blocks_max = 31'536'000;  ///< RET-1: a year of blocks of one second
+    std::uint32_t retention_shows = 16;               ///< RET-4: number of tiles that are drawn
+    std::uint32_t retention_show_blocks = 3'600;      ///< RET-4: time to show a tile that was drawn
+    /// RET-1: least fee for keeping 2^30 bytes of the program's memory for 1,000 blocks.
+    Amount retention_price{80'000};
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -158,7 +165,8 @@ struct Params {
             &Params::draw_price, &Params::room_price, &Params::redraw_blocks, &Params::redraws_max,
             &Params::committee_seats, &Params::attest_fee, &Params::block_ms, &Params::replay_blocks_max,
             &Params::work_price, &Params::memory_default, &Params::duty_gas_max, &Params::duty_wait_blocks,
-            &Params::standstill_blocks, &Params::vote_blocks, &Params::vote_delay_blocks>{};
+            &Params::standstill_blocks, &Params::vote_blocks, &Params::vote_delay_blocks, &Params::retention_blocks_max,
+            &Params::retention_shows, &Params::retention_show_blocks, &Params::retention_price>{};
     }
 };
 

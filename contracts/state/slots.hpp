@@ -52,8 +52,9 @@ enum class SlotKind : std::uint8_t {
 };
 
 /// BCN-4: what a task is waiting for, in the order in which a round processes its draws.
-enum class Queue : std::uint8_t { kLottery = 1, kVerifiers = 2, kProfilers = 3, kSolver = 4 };
-inline constexpr Queue kQueues[] = {Queue::kLottery, Queue::kVerifiers, Queue::kProfilers, Queue::kSolver};
+enum class Queue : std::uint8_t { kLottery = 1, kVerifiers = 2, kProfilers = 3, kSolver = 4, kShow = 5 };
+inline constexpr Queue kQueues[] = {
+    Queue::kLottery, Queue::kVerifiers, Queue::kProfilers, Queue::kSolver, Queue::kShow};
 
 namespace keys {
 Bytes stakers(Role role);

@@ -60,6 +60,14 @@ struct Evaluation {
     static constexpr auto fields() { return Fields<&Evaluation::tensors_root, &Evaluation::score>{}; }
 };
 
+/// RET-1: for how long the solver keeps a task's result after settlement, and what the submitter pays for it.
+struct Retention {
+    std::uint32_t blocks = 0;
+    Amount fee;  ///< besides reward and verification fee; what is not earned goes back to the submitter
+    bool operator==(const Retention&) const = default;
+    static constexpr auto fields() { return Fields<&Retention::blocks, &Retention::fee>{}; }
+};
+
 /// A task as its submitter specifies it. Segment 0 is the initialisation; each segment i > 0 covers
 /// `checkpoint_interval` steps, the last one the remaining steps.
 struct TaskSpec {
@@ -88,6 +96,7 @@ struct TaskSpec {
     std::uint8_t members = 1;  ///< GRP-1: maximum number of seats of the group that trains it; 1: a solver alone
     std::optional<Environment> environment;  ///< ENV-2: in which the solver says that it trains; absent: any
     std::vector<ResultCheck> checks;         ///< CHK-1: on which verdicts report
+    std::optional<Retention> retention;
     bool operator==(const TaskSpec&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -96,7 +105,7 @@ struct TaskSpec {
             &TaskSpec::steps, &TaskSpec::checkpoint_interval, &TaskSpec::reward, &TaskSpec::verification_fee,
             &TaskSpec::training_blocks, &TaskSpec::parent, &TaskSpec::hardware_class, &TaskSpec::mode,
             &TaskSpec::distance, &TaskSpec::evaluation, &TaskSpec::members, &TaskSpec::environment,
-            &TaskSpec::checks>{};
+            &TaskSpec::checks, &TaskSpec::retention>{};
     }
 };
 inline constexpr std::uint32_t kMaxSegments = 1'024;

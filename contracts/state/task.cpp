@@ -109,10 +109,18 @@ std::optional<Queue> queue_of(const Task& task) noexcept {
         case TaskState::kProfiling:
             return task.tolerance.value().phase == ProfilingPhase::kDraw ? std::optional{Queue::kProfilers}
                                                                          : std::nullopt;
+        case TaskState::kKept:
+            return task.keeping.value().is_waiting ? std::optional{Queue::kShow} : std::nullopt;
         default:
             return std::nullopt;
     }
 }
+
+Amount retention_fee(const TaskSpec& spec) noexcept { return spec.retention ? spec.retention->fee : Amount{}; }
+
+Amount escrow_of(const TaskSpec& spec) noexcept { return Amount{task_value(spec).grains + retention_fee(spec).grains}; }
+
+bool will_be_kept(const Task& task) noexcept { return task.spec.retention && !task.diverged_at && !task.tainted_by; }
 
 bool needs_committee(const Task& task) {
     // AVL-1

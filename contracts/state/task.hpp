@@ -22,6 +22,7 @@ namespace assay::contracts {
 /// A second kChallenge follows kDisclosure if a verdict was a forced error (VER-15). kJudged precedes kSettled while an
 /// ancestor has not ended (LIN-3).
 /// Other end states: kCancelled, kExpired (no fraud) and kConvicted (the solver was found at fault).
+/// If the submitter pays for it, kKept precedes kSettled: everybody is paid, and the solver keeps the result (RET-2).
 /// A tolerance-mode task starts in kProfiling; it ends in kRefused if no usable threshold can be derived.
 enum class TaskState : std::uint8_t {
     kOpen = 1,   ///< waiting for a solver to be drawn, for at most `draw_blocks` blocks (TASK-17)
@@ -40,9 +41,14 @@ enum class TaskState : std::uint8_t {
     kExpired = 12,
     kProfiling = 13,  ///< before kOpen: profilers measure the hardware drift (PRF-1)
     kRefused = 14,    ///< profiling showed that the task cannot be judged by distance (PRF-7)
+    kKept = 15,       ///< before kSettled: paid, and the solver keeps the result for the submitter (RET-2)
 };
-constexpr bool is_valid(TaskState s) { return s >= TaskState::kOpen && s <= TaskState::kRefused; }
-constexpr bool is_terminal(TaskState s) { return s >= TaskState::kSettled && s != TaskState::kProfiling; }
+constexpr bool is_valid(TaskState s) { return s >= TaskState::kOpen && s <= TaskState::kKept; }
+constexpr bool is_terminal(TaskState s) {
+    return s >= TaskState::kSettled && s != TaskState::kProfiling && s != TaskState::kKept;
+}
+/// Whether the task is judged and paid for, or has ended otherwise. Its result may be kept still (RET-2).
+constexpr bool is_concluded(TaskState s) { return is_terminal(s) || s == TaskState::kKept; }
 const char* to_string(TaskState state) noexcept;
 
 struct Checkpoint {
@@ -186,6 +192,20 @@ struct Tolerance {
     }
 };
 
+/// The solver's progress in keeping the task's result (RET-4). The task's escrow is what it can still earn.
+struct Keeping {
+    Height begun_at;
+    std::uint32_t shows = 0;      ///< tiles shown so far
+    std::uint32_t shows_due = 0;  ///< tiles to show in all
+    bool is_waiting = false;      ///< the task waits for the beacon round that draws the next tile
+    /// Seed of the round that drew the tile which the solver has to show before the task's deadline; nullopt if none is
+    /// drawn now.
+    std::optional<Hash256> seed;
+    static constexpr auto fields() {
+        return Fields<&Keeping::begun_at, &Keeping::shows, &Keeping::shows_due, &Keeping::is_waiting, &Keeping::seed>{};
+    }
+};
+
 struct Task {
     TaskId id;
     AccountId submitter;
@@ -194,7 +214,7 @@ struct Task {
     Height submitted_at;
     Height deadline;                  ///< of the current state; 0 if there is none
     std::optional<AccountId> solver;  ///< the lead, if a group trains the task (GRP-2)
-    Amount escrow;                    ///< reward and verification fee that are not paid out yet
+    Amount escrow;                    ///< of the reward and the fees what is not paid out yet
     Amount solver_bond;               ///< the solver's stake that is locked for this task
     std::uint32_t checkpoints = 0;    ///< number of checkpoints posted
     /// TASK-13: the step that diverged, if any. The last checkpoint is then the state after that step.
@@ -217,13 +237,14 @@ struct Task {
     std::optional<Committee> committee;  ///< AVL-1: the latest committee
     std::uint64_t lane = 0;      ///< DTY-5: gas reserved in the lane of duties for the answers that the task may need
     std::optional<Group> group;  ///< GRP-2; the bond of its lead is solver_bond
+    std::optional<Keeping> keeping;  ///< RET-4: present from the time when the task is kept
     static constexpr auto fields() {
         return Fields<
             &Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at, &Task::deadline, &Task::solver,
             &Task::escrow, &Task::solver_bond, &Task::checkpoints, &Task::diverged_at, &Task::assignments,
             &Task::open_disputes, &Task::history_count, &Task::history_root, &Task::lottery, &Task::second_window,
             &Task::depth, &Task::tainted_by, &Task::tolerance, &Task::evaluation, &Task::room, &Task::redraws,
-            &Task::committee, &Task::lane, &Task::group>{};
+            &Task::committee, &Task::lane, &Task::group, &Task::keeping>{};
     }
 };
 
@@ -258,6 +279,14 @@ bool is_exact(const Task& task, std::uint32_t segment) noexcept;
 /// PAR-2: reward plus verification fee; bonds and checks scale with it. The spec has passed submission, so the sum
 /// cannot overflow.
 Amount task_value(const TaskSpec& spec) noexcept;
+/// RET-1: the fee for keeping the result; 0 if the submitter does not ask for it.
+Amount retention_fee(const TaskSpec& spec) noexcept;
+/// What a submission puts into escrow: the value plus the fee for keeping the result. The spec has passed submission,
+/// so the sum cannot overflow.
+Amount escrow_of(const TaskSpec& spec) noexcept;
+/// RET-2: whether the task's result is kept once everybody is paid: the submitter pays for it, the training did not
+/// diverge, and no convicted ancestor marks the task.
+bool will_be_kept(const Task& task) noexcept;
 
 /// Whether verifiers have been drawn for the segments that count: not before the first draw, nor after a cut (GRP-7).
 bool is_assigned(const Task& task) noexcept;

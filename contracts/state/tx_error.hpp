@@ -107,6 +107,9 @@ enum class [[nodiscard]] TxError : std::uint8_t{
     kChangeInvalid = 151,    ///< GOV-2, GOV-3: the chain cannot run with this change, or it changes nothing
     kProposalPassed = 152,   ///< GOV-5: the sender's proposal has passed, and cannot be replaced until it takes effect
     kProposalUnknown = 153,  ///< GOV-6: no such open proposal
+    // Retention.
+    kRetentionUnfit = 164,  ///< RET-1: the time or the fee is out of range, or a group trains the task
+    kNotAsked = 165,        ///< RET-5: no tile of the result is asked for now
 };
 const char* to_string(TxError error) noexcept;
 

@@ -7,6 +7,7 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
+#include <contracts/params/retention.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/stake/terms.hpp>
@@ -51,7 +52,7 @@ Amount bond_to_accept(const Params& params, const Task& task, const AcceptTask& 
 
 /// TASK-17: what a submission takes from its sender.
 Result<Amount, TxError> price_of(const Params& params, const TaskSpec& spec) {
-    const auto sum = checked_add(task_value(spec), waiting_deposit(params, spec));
+    const auto sum = checked_add(escrow_of(spec), waiting_deposit(params, spec));
     return sum ? Result<Amount, TxError>(*sum) : Unexpected{TxError::kOverflow};  // LED-3
 }
 
@@ -98,7 +99,8 @@ Result<Task, TxError> require_own_task(
 Amount SubmitTask::amount_out(const Params& params) const {
     constexpr Amount kMost{~std::uint64_t{0}};  // no balance covers it
     const auto value = checked_add(spec.reward, spec.verification_fee);
-    return value ? checked_add(*value, waiting_deposit(params, spec)).value_or(kMost) : kMost;  // TASK-17
+    const auto escrow = value ? checked_add(*value, retention_fee(spec)) : value;
+    return escrow ? checked_add(*escrow, waiting_deposit(params, spec)).value_or(kMost) : kMost;  // TASK-17
 }
 
 Result<void, TxError> check_stateless(const SubmitTask& action) noexcept { return check_submission(action.spec); }
@@ -111,6 +113,7 @@ Result<void, TxError> check_stateful(
         return Unexpected{TxError::kValueTooHigh};  // TASK-14
     }
     TRY(check_work(params, action.spec));
+    TRY(check_retention(params, action.spec));
     TRY(check_parent(view, action.spec));
     if (action.spec.mode == Mode::kTolerance && segment_count(action.spec) < params.profile_segments) {
         return Unexpected{TxError::kSpecInvalid};  // TASK-2.7, PRF-3
@@ -126,7 +129,7 @@ Result<void, TxError> execute(Context& context, const SubmitTask& action) noexce
     task.submitter = context.actor;
     task.spec = action.spec;
     task.submitted_at = context.height();
-    task.escrow = task_value(task.spec);
+    task.escrow = escrow_of(task.spec);
     task.room = waiting_deposit(context.params, task.spec);
     adopt(context, task);
     record(context, task, history::Submitted{task.escrow, task.room});

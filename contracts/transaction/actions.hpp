@@ -15,6 +15,7 @@
 #include <contracts/ledger/actions/ledger_actions.hpp>
 #include <contracts/operators/actions/operator_actions.hpp>
 #include <contracts/profiling/actions/profile_actions.hpp>
+#include <contracts/retention/actions/retention_actions.hpp>
 #include <contracts/stake/actions/stake_actions.hpp>
 #include <contracts/tasks/actions/seat_actions.hpp>
 #include <contracts/tasks/actions/task_actions.hpp>
@@ -41,7 +42,7 @@ using Action = std::variant<
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, AttestAvailability, DeclareDivergence,
     DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail, RegisterTerms, CommitProfile, PublishProfile,
     ChallengeProfile, JoinBeacon, Contribute, LeaveBeacon, DeclineTask, Accuse, ReportEquivocation, Reseat, Demand,
-    ProposeParams, ProposeUpgrade, ProposeHalt, Vote, NameOperator>;
+    ProposeParams, ProposeUpgrade, ProposeHalt, Vote, NameOperator, ShowResult>;
 
 /// Name of the action in RPC and CLI, such as "transfer" or "submit_task".
 const char* action_name(const Action& action) noexcept;

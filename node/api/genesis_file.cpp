@@ -37,6 +37,7 @@ constexpr AmountParam kAmounts[] = {
     {"draw_price", &Params::draw_price},
     {"room_price", &Params::room_price},
     {"attest_fee", &Params::attest_fee},
+    {"retention_price", &Params::retention_price},
 };
 
 struct NumberParam {
@@ -97,6 +98,9 @@ constexpr NumberParam kNumbers[] = {
     {"standstill_blocks", &Params::standstill_blocks},
     {"vote_blocks", &Params::vote_blocks},
     {"vote_delay_blocks", &Params::vote_delay_blocks},
+    {"retention_blocks_max", &Params::retention_blocks_max},
+    {"retention_shows", &Params::retention_shows},
+    {"retention_show_blocks", &Params::retention_show_blocks},
 };
 
 struct WideParam {

@@ -43,6 +43,12 @@ std::string advice_on(contracts::TxError error, const contracts::Params& params)
         case contracts::TxError::kFeeBelowWork:
             return ": the verification fee is less than work_price, " + std::to_string(params.work_price) +
                    " grains for 10^9 multiply-adds, asks for; assay task submit says how much it has to be";
+        case contracts::TxError::kRetentionUnfit:
+            return ": a result is kept for at least " +
+                   std::to_string(std::uint64_t{params.retention_shows} * params.retention_show_blocks) +
+                   " and at most retention_blocks_max, " + std::to_string(params.retention_blocks_max) +
+                   " blocks, by one solver, for at most the task's value and at least what memory and time ask for; "
+                   "assay task submit says how much";
         case contracts::TxError::kPriceTooHigh:
             return ": a verifier asks for at most " + std::to_string(contracts::kMostAsked * params.work_price) +
                    " grains for 10^9 multiply-adds, " + std::to_string(contracts::kMostAsked) + " times work_price";

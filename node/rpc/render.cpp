@@ -290,6 +290,27 @@ Json render_task_summary(const contracts::Task& task) {
     return out;
 }
 
+namespace {
+
+Json render_retention(const contracts::Task& task) {
+    if (!task.spec.retention) {
+        return {};
+    }
+    Json out = render(*task.spec.retention);
+    Json& keeping = out["keeping"];
+    if (task.keeping) {
+        keeping = {
+            {"begun_at", task.keeping->begun_at.value},
+            {"shows", task.keeping->shows},
+            {"shows_due", task.keeping->shows_due},
+            {"is_waiting", task.keeping->is_waiting},
+            {"is_asked", task.keeping->seed.has_value()}};
+    }
+    return out;
+}
+
+}  // namespace
+
 Json render_task(const contracts::Task& task, const TaskDetails& details) {
     Json out = render_task_head(task);
     Json checkpoints = Json::array();
@@ -317,6 +338,7 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["assignments"] = render_assignments(task.assignments);
     out["members"] = task.spec.members;
     out["group"] = task.group ? render_group(task) : Json();
+    out["retention"] = render_retention(task);
     out["committee"] = task.committee ? render_committee(*task.committee) : Json();
     out["deadline"] = task.deadline.value;
     out["hardware_class"] = task.spec.hardware_class;

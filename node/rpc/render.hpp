@@ -42,6 +42,7 @@ Json render(const contracts::ArtifactRef& artifact);
 Json render(const std::optional<contracts::EvaluationCommitment>& evaluation);
 Json render_score(std::uint32_t score);  ///< as a number
 Json render(const contracts::TaskSpec& spec);
+Json render(const contracts::Retention& retention);
 /// The fields of an action, or of an event in a task's history, by name.
 Json render(const contracts::Action& action);
 Json render(const contracts::HistoryEvent& event);

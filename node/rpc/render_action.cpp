@@ -109,6 +109,9 @@ Json fields_of(const ReportEquivocation& a) {
 Json fields_of(const AttestAvailability& a) {
     return {{"task", rpc::render(a.task)}, {"tensor", a.opening.tensor}, {"tile", a.opening.tile}};
 }
+Json fields_of(const ShowResult& a) {
+    return {{"task", rpc::render(a.task)}, {"tensor", a.opening.tensor}, {"tile", a.opening.tile}};
+}
 
 Json fields_of(const DeclareDivergence& a) {
     return {
@@ -183,7 +186,12 @@ Json render(const contracts::TaskSpec& spec) {
         {"mode", to_string(spec.mode)},
         {"evaluation", render(spec.evaluation)},
         {"environment", render(spec.environment)},
-        {"checks", render(spec.checks)}};
+        {"checks", render(spec.checks)},
+        {"retention", spec.retention ? render(*spec.retention) : Json()}};
+}
+
+Json render(const contracts::Retention& retention) {
+    return {{"blocks", retention.blocks}, {"fee", render(retention.fee)}};
 }
 
 }  // namespace assay::rpc

@@ -131,6 +131,12 @@ Json fields_of(const RoundClosed& e) {
         {"contributors", e.contributors},
         {"withheld", std::move(withheld)}};
 }
+Json fields_of(const KeepingBegun& e) {
+    return {{"fee", rpc::render(e.fee)}, {"bond", rpc::render(e.bond)}, {"shows", e.shows}};
+}
+Json fields_of(const ShowDrawn& e) { return {{"show", e.show}, {"due", e.due.value}}; }
+Json fields_of(const ResultShown& e) { return {{"show", e.show}}; }
+Json fields_of(const KeepingEnded& e) { return {{"is_whole", e.is_whole}}; }
 Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
 
 }  // namespace

@@ -25,7 +25,7 @@ GAS = dict(transfer=(107, 1), register_terms=(107, 1), contribute=(139, 1), leav
            register_validator=(2365, 1), accuse=(1135, 3), report_equivocation=(484, 3),
            reseat=(384, 1), demand=(384, 1),
            propose_params=(2203, 1), propose_upgrade=(2203, 1), propose_halt=(2203, 1), vote=(2203, 1),
-           name_operator=(107, 1))
+           name_operator=(107, 1), show_result=(432, 2))
 
 
 def gas_of(action, size):
@@ -47,7 +47,8 @@ def imposed_gas(action, fields):
     end = max(gas_of("complete_task", 1024), gas_of("declare_divergence", 6144))
     verdict = gas_of("commit_verdict", 1024) + gas_of("publish_verdict", 6144) + gas_of("disclose_verdict", 1024)
     verdicts = min(3, segments + 1)  # PAR-3 with the default parameters, without an evaluation or a parent
-    return training + end + verdicts * (verdict + dispute)
+    shows = 16 * gas_of("show_result", 6144) if spec["retention"] else 0
+    return training + end + verdicts * (verdict + dispute) + shows
 
 
 class Key:

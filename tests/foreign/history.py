@@ -47,6 +47,10 @@ Event = Variant({
     32: ("member_convicted", Struct(member=r.ACCOUNT, reason=r.Reason)),
     33: ("reseated", Struct(**{"from": U32}, seats=List(r.ACCOUNT))),
     34: ("demanded", Struct(accuser=r.ACCOUNT, member=r.ACCOUNT, is_out=Bool())),
+    35: ("keeping_begun", Struct(fee=r.AMOUNT, bond=r.AMOUNT, shows=U32)),
+    36: ("show_drawn", Struct(show=U32, due=r.HEIGHT)),
+    37: ("result_shown", Struct(show=U32)),
+    38: ("keeping_ended", Struct(is_whole=Bool())),
 })
 Record = Struct(task=r.HASH, index=U32, height=r.HEIGHT, tx=r.HASH, actor=r.ACCOUNT, event=Event)
 

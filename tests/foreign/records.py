@@ -10,7 +10,7 @@ AMOUNT = HEIGHT = U64
 Role = Enum(solver=1, verifier=2, whistleblower=3, validator=4)
 Mode = Enum(exact=1, tolerance=2)
 TaskState = Enum(open=1, drawn=2, training=3, completed=4, verifying=5, challenge=6, disclosure=7, judged=8, settled=9,
-                 convicted=10, cancelled=11, expired=12, profiling=13, refused=14)
+                 convicted=10, cancelled=11, expired=12, profiling=13, refused=14, kept=15)
 VerdictStatus = Enum(due=1, committed=2, accepted=3, rejected=4, missed=5, broken=6, refuted=7, contradicted=8,
                      dropped=9)
 VerdictPart = Enum(probe=1, end=2, measurement=3)
@@ -24,7 +24,7 @@ Reason = Enum(reward=1, verification_fee=2, refund=3, won_dispute=4, lost_disput
               unavailable=8, missed_deadline=9, missed_verdict=10, wrong_verdict=11, attestation=12, moot=13, tax=14,
               jackpot=15, forced_error=16, broken_commitment=17, undisclosed=18, contradiction=19, beyond_tolerance=20,
               beyond_budget=21, profiling_fee=22, withheld_secret=23, room=24, unserved=25,
-              false_statement=26, demand=27)
+              false_statement=26, demand=27, retention=28, not_shown=29)
 VotableParam = Enum(gas_price_min=1, block_gas_max=2, task_value_max=3, work_price=4, validator_stake_min=5, validators_max=6,
                     downtime_blocks=7, jail_blocks=8)
 ProposalKind = Enum(params=1, upgrade=2, halt=3)
@@ -71,7 +71,7 @@ TaskSpec = Struct(title=String(), program=ProgramCommitment, program_artifact=Ar
                   steps=U64, checkpoint_interval=U32, reward=AMOUNT, verification_fee=AMOUNT, training_blocks=U32,
                   parent=Optional(HASH), hardware_class=U32, mode=Mode, distance=Optional(DistanceCommitment),
                   evaluation=Optional(EvaluationCommitment), members=U8, environment=Optional(Environment),
-                  checks=List(ResultCheck))
+                  checks=List(ResultCheck), retention=Optional(Struct(blocks=U32, fee=AMOUNT)))
 Evaluation = Struct(tensors_root=HASH, score=U32)
 GroupMeasurement = Struct(drift2=U32, update2=U32, claimed2=U32, dot=U32, drift_max=U32, update_max=U32, not_finite=U32,
                           integers=U32, sketch=Array(U32, 8))
@@ -157,6 +157,7 @@ Action = Variant({
     34: ("propose_halt", Struct()),
     35: ("vote", Struct(proposal=HASH, in_favour=Bool())),
     36: ("name_operator", Struct(account=Optional(ACCOUNT))),
+    37: ("show_result", Struct(task=HASH, opening=StateOpening)),
 })
 TxBody = Struct(chain_id=String(), sender=ACCOUNT, nonce=U64, fee=AMOUNT, action=Action, owner=Optional(ACCOUNT))
 Tx = Struct(body=TxBody, signature=SIGNATURE)
@@ -178,5 +179,5 @@ ERRORS = dict(undecodable=1, too_large=2, wrong_chain=3, bad_signature=4, nonce_
               class_unknown=24, task_unknown=40, task_state=41, not_submitter=42, not_solver=43, checkpoint_order=44,
               spec_invalid=46, environment_mismatch=59, checks_mismatch=69, seats_invalid=56, seats_not_signed=57, not_assigned=60, value_too_high=52, phase=64, dispute_unknown=80, already_disputed=87, not_party=82,
               already_registered=120, not_registered=122, not_jailed=123, key_not_proven=125, already_seated=130,
-              not_seated=132, not_due=133, not_owed=140, not_in_set=150, change_invalid=151, proposal_passed=152, proposal_unknown=153, not_together=91, not_stated=92,
+              not_seated=132, not_due=133, not_owed=140, not_in_set=150, change_invalid=151, proposal_passed=152, proposal_unknown=153, retention_unfit=164, not_asked=165, not_together=91, not_stated=92,
               no_evidence=93, not_answerable=94)

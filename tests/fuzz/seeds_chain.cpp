@@ -186,6 +186,7 @@ std::vector<Action> all_actions() {
         ProposeHalt{},
         Vote{.proposal = {}, .in_favour = true},
         NameOperator{.account = key().account()},
+        ShowResult{.task = {}, .opening = {}},
     };
 }
 

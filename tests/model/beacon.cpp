@@ -132,6 +132,9 @@ std::optional<contracts::Queue> Model::queue_of(const Task& task) const {
     if (is_sitting(task)) {
         return std::nullopt;
     }
+    if (task.state == TaskState::kKept) {
+        return task.kept->waits ? std::optional{Queue::kShow} : std::nullopt;
+    }
     const std::map<TaskState, Queue> queues{
         {TaskState::kOpen, Queue::kSolver},
         {TaskState::kCompleted, Queue::kVerifiers},
@@ -215,7 +218,7 @@ void Model::run_beacon() {
     read(Role::kVerifier, is_ready(Queue::kVerifiers) || is_ready(Queue::kProfilers) || is_ready(Queue::kSolver));
     read(Role::kWhistleblower, is_ready(Queue::kLottery));
     read(Role::kSolver, is_ready(Queue::kSolver));
-    for (const Queue queue : {Queue::kLottery, Queue::kVerifiers, Queue::kProfilers, Queue::kSolver}) {
+    for (const Queue queue : contracts::kQueues) {
         while (take_front(queue, gas, passed_over)) {
         }
     }
@@ -258,6 +261,9 @@ void Model::make_draw(contracts::Queue queue, const TaskId& id) {
         case Queue::kSolver:
             draw_solver(id);
             break;
+        case Queue::kShow:
+            draw_show(id);
+            break;
     }
 }
 
@@ -292,7 +298,7 @@ void Model::close_round() {
     beacon.round.reset();
     const auto tasks = opening_.tasks;
     using contracts::Queue;
-    for (const Queue queue : {Queue::kLottery, Queue::kVerifiers, Queue::kProfilers, Queue::kSolver}) {
+    for (const Queue queue : contracts::kQueues) {
         for (const TaskId& id : tasks) {
             make_draw(queue, id);
         }
@@ -373,7 +379,7 @@ void Model::fail_draw(const TaskId& id, bool is_short) {
 void Model::put_off_draw(const TaskId& id) {
     const Task& task = at(id);
     ++seen_[std::string("no room for the draw of a task ") + to_string(task.state)];
-    if (task.deadline == 0 && !task.suspended && task.disputes.empty()) {
+    if (task.state != TaskState::kKept && task.deadline == 0 && !task.suspended && task.disputes.empty()) {
         if (task.state != TaskState::kCompleted) {
             end_without_fraud(id, TaskState::kExpired);  // BCN-9
             return;

@@ -108,6 +108,9 @@ contracts::Params make_params(std::uint64_t seed) {
     params.work_price = random() % 3 == 0 ? 0 : std::uint64_t{in(1, 300)} * 1'000'000;
     params.memory_default = random() % 8 == 0 ? in(1'000, 8'000) : 1ULL << 30U;
     params.vote_blocks = in(2, 30);
+    params.retention_blocks_max = in(20, 60);
+    params.retention_shows = in(1, 4);
+    params.retention_show_blocks = in(2, 6);
     params.vote_delay_blocks = in(1, 12);
     // DTY-5: on some chains the lane of duties has room for hardly more than a task and a few disputes.
     const bool is_narrow = random() % 3 == 0;
@@ -311,6 +314,7 @@ void Crowd::look_for_work(const Actor& actor, const Mirror& chain, Actions& out)
         add_tellings(actor, id, task, out);
         add_reseats(actor, id, task, world, out);
         add_attestations(actor, id, task, out);
+        add_shows(actor, id, task, out);
     }
     add_moves(actor, chain, out);
 }
@@ -462,12 +466,12 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
     } else if (chance(talks_ ? 95 : 60)) {
         spec.members = static_cast<std::uint8_t>(2 + below(3));
     }
+    spec.retention = make_retention(spec);
     if (!world.tasks.empty() && chance(45)) {
         // The youngest are the likeliest to fit.
         std::vector<TaskId> fit;
         for (const auto& [id, task] : world.tasks) {
-            const bool ran = task.state >= TaskState::kCompleted && task.state <= TaskState::kSettled;
-            if (ran && (chance(10) || (!task.diverged_at && !task.tainted_by))) {
+            if (has_run(task.state) && (chance(10) || (!task.diverged_at && !task.tainted_by))) {
                 fit.push_back(id);
             }
         }

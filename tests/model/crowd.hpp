@@ -114,6 +114,8 @@ class Crowd {
     contracts::ProfileReport report(const Actor& actor, const TaskId& id, const Task& task, const World& world);
     std::optional<dispute::StateOpening> asked_tile(const TaskId& id, const Task& task, std::size_t place) const;
     void add_attestations(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
+    std::optional<contracts::Retention> make_retention(const contracts::TaskSpec& spec);
+    void add_shows(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
     bool is_withheld(const TaskId& id, const Task& task) const;
     std::optional<contracts::MeasuredRoots> roots_of(const std::array<Hash256, 3>& states) const;
     /// A verdict's part that `actor` finds wrong, or picks without reason.

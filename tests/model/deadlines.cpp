@@ -173,6 +173,8 @@ void Model::end_task_deadline(const TaskId& id) {
         lapse_acceptance(id);
     } else if (task.state == TaskState::kTraining) {
         lapse_training(id);
+    } else if (task.state == TaskState::kKept) {
+        lapse_keeping(id);
     } else if (!task.disputes.empty()) {
         set_task_deadline(id, 0);  // TASK-11
         task.suspended = true;
@@ -308,7 +310,7 @@ void Model::spread_taints() {
         if (task.tainted_by) {
             continue;
         }
-        if (!is_over(task.state)) {
+        if (!is_paid_for(task.state)) {
             task.tainted_by = mark;
             if (task.state == TaskState::kProfiling || task.state == TaskState::kOpen ||
                 task.state == TaskState::kDrawn) {

@@ -37,6 +37,7 @@ enum Purpose : std::uint32_t {
     kServes,
     kFetches,
     kAttests,
+    kShows,
     kReports,
     kLieOfReport,
     kDrift,
@@ -368,6 +369,32 @@ void Crowd::add_attestations(const Actor& actor, const TaskId& id, const Task& t
         opening = shop_.opening(shop_.knows(root) ? root : shop_.start(Way::kTruth), opening->tensor, random_());
     }
     out.push_back(contracts::AttestAvailability{id, *opening});
+}
+
+/// RET-5: some solvers have lost the result, and others show something else.
+void Crowd::add_shows(const Actor& actor, const TaskId& id, const Task& task, Actions& out) {
+    if (task.state != TaskState::kKept || !shop_.knows(task.checkpoints.back())) {
+        return;
+    }
+    const bool is_due = task.kept->seed && task.solver == actor.id;
+    const Hash256 name = mix(Hash256{id.data}, {}, task.kept->shown);
+    if (is_due ? fixed(name, actor.id, kShows, 100) < 10 : !chance(2)) {
+        return;
+    }
+    Asked asked;
+    asked.number = random_();
+    if (task.kept->seed) {
+        asked = shown_of(id, task);
+    }
+    const Hash256 root = chance(5) ? shop_.start(Way::kTruth) : task.checkpoints.back();
+    if (asked.tensor >= shop_.state(root).size()) {
+        return;
+    }
+    auto opening = shop_.opening(root, asked.tensor, asked.number);
+    if (chance(5)) {
+        opening.opening.tile.data[0] ^= 1U;
+    }
+    out.push_back(contracts::ShowResult{id, opening});
 }
 
 // --- profilers -----------------------------------------------------------------------------------------------

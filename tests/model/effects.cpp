@@ -56,6 +56,7 @@ void Model::act(const contracts::SubmitTask& a) {
     task.submitter = who_;
     task.spec = a.spec;
     task.escrow = a.spec.reward.grains + a.spec.verification_fee.grains;
+    task.escrow += a.spec.retention ? a.spec.retention->fee.grains : 0;
     task.room = deposit_of(a.spec);
     task.submitted_at = height_;
     world_.people[who_].balance -= task.escrow + task.room;

@@ -96,7 +96,7 @@ void Model::resume(const TaskId& id) {
     }
 }
 
-void Model::return_bonds(const TaskId& id) {
+void Model::return_bonds(const TaskId& id, std::uint64_t kept) {
     Task& task = at(id);
     for (const AccountId& culprit : task.team ? task.team->culprits : std::vector<AccountId>{}) {
         if (const std::uint64_t left = std::exchange(bond_in(task, culprit), 0); left != 0) {  // STM-12
@@ -104,8 +104,8 @@ void Model::return_bonds(const TaskId& id) {
         }
     }
     if (task.solver) {
-        unlock(Role::kSolver, *task.solver, task.solver_bond);
-        task.solver_bond = 0;
+        unlock(Role::kSolver, *task.solver, task.solver_bond - kept);
+        task.solver_bond = kept;
     }
     if (task.team) {
         for (auto& [account, bond] : task.team->bonds) {
@@ -269,7 +269,7 @@ bool Model::is_early(const TaskId& id) {
     const Task& task = at(id);
     for (auto up = task.spec.parent; up; up = at(*up).spec.parent) {
         const Task& ancestor = at(*up);
-        const bool is_over_now = is_over(ancestor.state);
+        const bool is_over_now = is_paid_for(ancestor.state);
         const bool is_refuted =
             ancestor.state == TaskState::kConvicted || (ancestor.team && ancestor.team->last);  // GRP-9
         if (is_over_now && (!is_refuted || task.tainted_by)) {
@@ -289,12 +289,15 @@ bool Model::is_early(const TaskId& id) {
 }
 
 void Model::settle(const TaskId& id) {
-    // SET-1, SET-7
-    return_bonds(id);
+    // SET-1, SET-7, RET-3
+    Task& task = at(id);
+    const std::uint64_t fee = task.spec.retention ? task.spec.retention->fee.grains : 0;
+    return_bonds(id, is_kept_after(task) ? std::min(fee, task.solver_bond) : 0);
     if (is_early(id)) {
         return;
     }
-    Task& task = at(id);
+    const std::uint64_t held = is_kept_after(task) ? fee : 0;
+    pay(id, task.submitter, fee - held, Reason::kRefund);
     const std::uint64_t reward = task.spec.reward.grains;
     std::uint64_t earned = 0;
     for (const auto& [account, share] : earnings(task)) {
@@ -304,11 +307,15 @@ void Model::settle(const TaskId& id) {
     pay(id, task.submitter, reward - earned, Reason::kRefund);
     pay_profilers(id, true);
     if (pay_verifiers(id, std::nullopt, true) == 0) {
-        pay(id, task.submitter, task.escrow, Reason::kRefund);
+        pay(id, task.submitter, task.escrow - held, Reason::kRefund);
     }
-    world_.treasury += task.escrow;
-    task.escrow = 0;
-    finish(id, TaskState::kSettled);
+    world_.treasury += task.escrow - held;
+    task.escrow = held;
+    if (is_kept_after(task)) {
+        start_keeping(id);
+    } else {
+        finish(id, TaskState::kSettled);
+    }
 }
 
 /// Every verdict is disclosed.

@@ -74,7 +74,8 @@ std::optional<std::size_t> answer_bytes(const contracts::Action& action) {
         {"complete_task", 1'024},   {"declare_divergence", 6'144},  {"commit_verdict", 1'024},
         {"publish_verdict", 6'144}, {"disclose_verdict", 1'024},    {"commit_profile", 1'024},
         {"publish_profile", 6'144}, {"attest_availability", 6'144}, {"contribute", 1'024},
-        {"reveal_move", 9'216},     {"select_move", 1'024},         {"prove_move", 41'216}};
+        {"show_result", 6'144},     {"reveal_move", 9'216},         {"select_move", 1'024},
+        {"prove_move", 41'216}};
     const auto found = kTable.find(action_name(action));
     return found == kTable.end() ? std::nullopt : std::optional{found->second};
 }
@@ -136,10 +137,13 @@ std::uint64_t imposed_by(const contracts::Action& action, const Params& params) 
         return opens ? dispute : 0;
     }
     const TaskSpec& spec = submits->spec;
-    if (!is_sound(spec) || spec.reward.grains > ~std::uint64_t{0} - spec.verification_fee.grains) {
+    const std::uint64_t fee = spec.retention ? spec.retention->fee.grains : 0;
+    const std::uint64_t most = ~std::uint64_t{0} - spec.verification_fee.grains;
+    if (!is_sound(spec) || spec.reward.grains > most || fee > most - spec.reward.grains) {
         return 0;  // no task comes of it
     }
     std::uint64_t out = std::max(largest<CompleteTask>(params), largest<DeclareDivergence>(params));
+    out += spec.retention ? params.retention_shows * largest<ShowResult>(params) : 0;
     out += ((spec.steps - 1) / spec.checkpoint_interval + 2) * largest<PostCheckpoint>(params);
     if (spec.mode == Mode::kTolerance) {
         out += params.profilers * (largest<CommitProfile>(params) + largest<PublishProfile>(params));
@@ -176,6 +180,8 @@ std::uint64_t weight_of_profiling(const Params& params) {
     return params.profilers * std::max(weight<CommitProfile>(params), weight<PublishProfile>(params));
 }
 
+std::uint64_t weight_of_show(const Params& params) { return weight<contracts::ShowResult>(params); }
+
 std::uint64_t weight_of_committee(const Params& params) {
     return params.committee_seats * weight<contracts::AttestAvailability>(params);
 }
@@ -187,6 +193,9 @@ std::uint64_t weight_of_judging(const Params& params, const contracts::TaskSpec&
 std::uint64_t weight_of(const Params& params, const Task& task) {
     if (is_over(task.state)) {
         return 0;
+    }
+    if (task.state == TaskState::kKept) {
+        return task.kept->seed ? weight<contracts::ShowResult>(params) : 0;
     }
     if (task.state == TaskState::kProfiling) {
         return task.profiling->profilers.empty() ? 0 : weight_of_profiling(params);
@@ -205,6 +214,7 @@ std::uint64_t owed_in(const Params& params, const World& world, const Task& task
     using namespace contracts;
     const bool is_solvers_turn = task.state == TaskState::kDrawn || task.state == TaskState::kTraining;
     std::uint64_t out = is_solvers_turn ? weight_of_training(params) : 0;
+    out += task.kept && task.kept->seed ? weight<ShowResult>(params) : 0;
     for (const Profiler& profiler : task.profiling ? task.profiling->profilers : std::vector<Profiler>{}) {
         const bool owes = profiler.status == ProfileStatus::kDue || profiler.status == ProfileStatus::kCommitted;
         out += owes ? weight_of_profiling(params) / params.profilers : 0;
@@ -228,6 +238,7 @@ std::uint64_t owed_in(const Params& params, const World& world, const Task& task
 std::uint64_t weight_at_most(const Params& params) {
     return std::max(
         {weight_of_training(params), weight_of_profiling(params), weight_of_committee(params),
+         weight<contracts::ShowResult>(params),
          weight_of_verdicts(params, params.segments_checked_max + 1ULL, params.verifiers_per_segment_max)}
     );
 }

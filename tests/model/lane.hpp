@@ -39,6 +39,8 @@ std::uint64_t weight_of_contributions(const contracts::Params& params);
 std::uint64_t weight_of_dispute(const contracts::Params& params);
 std::uint64_t weight_of_training(const contracts::Params& params);
 std::uint64_t weight_of_profiling(const contracts::Params& params);
+/// RET-5: one show.
+std::uint64_t weight_of_show(const contracts::Params& params);
 std::uint64_t weight_of_committee(const contracts::Params& params);
 std::uint64_t weight_of_judging(const contracts::Params& params, const contracts::TaskSpec& spec);
 /// What a task holds as it is.

@@ -104,10 +104,8 @@ void read_task(Task& task, const contracts::Task& record) {
     for (const contracts::Assignment& assignment : record.assignments) {
         task.duties.push_back(duty_of(assignment));
     }
-    task.team.reset();
-    if (record.group) {
-        task.team = team_of(record);
-    }
+    task.kept = kept_of(record);
+    task.team = record.group ? std::optional(team_of(record)) : std::nullopt;
     task.committee.reset();
     if (record.committee) {
         task.committee = committee_of(*record.committee);
@@ -384,6 +382,7 @@ std::string explain(const Task& a, const Task& b) {
     differs("lane", a.lane != b.lane);
     differs("spec", a.spec != b.spec);
     differs("team", a.team != b.team);
+    differs("kept", a.kept != b.kept);
     return out;
 }
 std::string explain(const Dispute& a, const Dispute& b) {

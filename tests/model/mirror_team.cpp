@@ -53,4 +53,15 @@ Motion motion_of(const contracts::Proposal& record) {
 
 std::string name_of(const AccountId& account) { return to_hex(account.view()).substr(0, 8); }
 
+std::optional<Kept> kept_of(const contracts::Task& record) {
+    if (!record.keeping) {
+        return std::nullopt;
+    }
+    return Kept{
+        .begun = record.keeping->begun_at.value,
+        .shown = record.keeping->shows,
+        .waits = record.keeping->is_waiting,
+        .seed = record.keeping->seed};
+}
+
 }  // namespace assay::model

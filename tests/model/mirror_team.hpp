@@ -11,4 +11,7 @@ Team team_of(const contracts::Task& record);
 
 Motion motion_of(const contracts::Proposal& record);
 
+/// What the record says of a result that is kept.
+std::optional<Kept> kept_of(const contracts::Task& record);
+
 }  // namespace assay::model

@@ -162,6 +162,8 @@ class Model {
     Why why(const contracts::ProposeHalt& a) const;
     Why why(const contracts::Vote& a) const;
     Why why(const contracts::NameOperator& a) const;
+    Why why(const contracts::ShowResult& a) const;
+    Why why_not_keep(const contracts::TaskSpec& spec) const;
     Why why_not_propose() const;
     Why why_not_party(const DisputeId& id, bool responder, bool challenger) const;
     bool needs_stake(Why& why, Role role, std::uint64_t amount) const;
@@ -212,6 +214,7 @@ class Model {
     void act(const contracts::ProposeHalt& a);
     void act(const contracts::Vote& a);
     void act(const contracts::NameOperator& a);
+    void act(const contracts::ShowResult& a);
     void decline(const TaskId& id, const AccountId& solver);
     void complete(const TaskId& id);
     void advance_verdicts(const TaskId& id, bool was_commit_phase);
@@ -247,7 +250,7 @@ class Model {
     void drop_disputes_over(const TaskId& id, const std::function<bool(const Dispute&)>& is_over_it);
     void resume(const TaskId& id);
     void enter(const TaskId& id, contracts::TaskState state, std::uint64_t deadline);
-    void return_bonds(const TaskId& id);
+    void return_bonds(const TaskId& id, std::uint64_t kept = 0);
     void finish(const TaskId& id, contracts::TaskState state);
     void end_without_fraud(const TaskId& id, contracts::TaskState state);
     Loss convict(const TaskId& id, const Conviction& conviction);
@@ -290,6 +293,13 @@ class Model {
     void lapse_committee(const TaskId& id);
     void lapse_commitments(const TaskId& id);
     void charge_responder(const TaskId& id, std::uint64_t least);
+
+    // keeping.cpp: results that are kept.
+    std::uint64_t show_after(const Task& task) const;
+    void start_keeping(const TaskId& id);
+    void stop_keeping(const TaskId& id, bool is_whole);
+    void lapse_keeping(const TaskId& id);
+    void draw_show(const TaskId& id);
 
     // block.cpp, deadlines.cpp, draws.cpp: the end of a block.
     void end_block(const contracts::BlockContext& block);
@@ -428,6 +438,14 @@ struct Asked {
     std::uint64_t number = 0;  ///< modulo the tensor's tiles
 };
 Asked asked_of(const TaskId& id, const Task& task, std::size_t place);
+/// RET-4: the tile that the solver has to show; one is drawn.
+Asked shown_of(const TaskId& id, const Task& task);
+/// RET-2: whether everybody is paid, or nobody will be.
+bool is_paid_for(contracts::TaskState state);
+/// LIN-1: in which states a parent may be.
+bool has_run(contracts::TaskState state);
+/// RET-2: whether the task's result is kept when it is settled.
+bool is_kept_after(const Task& task);
 /// GRP-3: whether the account is the task's solver or in its group.
 bool is_in_team(const Task& task, const AccountId& account);
 /// Everybody on the list but the first, each once.

@@ -47,17 +47,17 @@ std::vector<std::string> what_to_reach() {
     };
     using contracts::Reason;
     using contracts::TaskState;
-    name_all("task", TaskState::kOpen, TaskState::kRefused, TaskState{});
+    name_all("task", TaskState::kOpen, TaskState::kKept, TaskState{});
     for (const Reason reason :
          {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
           Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kBrokenCommitment,
           Reason::kUndisclosed, Reason::kContradiction, Reason::kBeyondTolerance, Reason::kBeyondBudget,
-          Reason::kUnserved, Reason::kRoom, Reason::kFalseStatement, Reason::kDemand}) {
+          Reason::kUnserved, Reason::kRoom, Reason::kFalseStatement, Reason::kDemand, Reason::kNotShown}) {
         names.push_back(std::string("slash ") + to_string(reason));
     }
     for (const Reason reason :
          {Reason::kReward, Reason::kVerificationFee, Reason::kRefund, Reason::kWonDispute, Reason::kTax,
-          Reason::kJackpot, Reason::kProfilingFee, Reason::kRoom, Reason::kAttestation}) {
+          Reason::kJackpot, Reason::kProfilingFee, Reason::kRoom, Reason::kAttestation, Reason::kRetention}) {
         names.push_back(std::string("payment ") + to_string(reason));
     }
     // The toy program has no sum long enough for partials.
@@ -86,6 +86,9 @@ std::vector<std::string> what_to_reach() {
           "committee withheld",
           "refusal tile_invalid",
           "refusal not_on_committee",
+          "refusal retention_unfit",
+          "refusal not_asked",
+          "event result_shown",
           "refusal already_attested",
           "beacon withheld",
           "beacon closed by secrets",
@@ -189,13 +192,14 @@ std::vector<std::string> what_to_reach() {
           "propose_upgrade",
           "propose_halt",
           "vote",
-          "name_operator"}) {
+          "name_operator",
+          "show_result"}) {
         names.push_back(std::string("action ") + action);
     }
     for (const char* action :
          {"post_checkpoint", "complete_task", "declare_divergence", "commit_verdict", "publish_verdict",
-          "disclose_verdict", "commit_profile", "publish_profile", "attest_availability", "contribute", "reveal_move",
-          "select_move", "prove_move"}) {
+          "disclose_verdict", "commit_profile", "publish_profile", "attest_availability", "show_result", "contribute",
+          "reveal_move", "select_move", "prove_move"}) {
         names.push_back(std::string("answer ") + action);
     }
     return names;

@@ -300,7 +300,7 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         shop_.opening(shop_.start(Way::kTruth), static_cast<std::uint32_t>(below(2)), random_());
     const contracts::TaskSpec spec = spoil(make_spec(world), id);
 
-    switch (below(32)) {
+    switch (below(33)) {
         case 0:
             return contracts::Transfer{other, amount};
         case 1:
@@ -369,6 +369,8 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
             return contracts::Demand{id, other};
         case 30:
             return random_motion();
+        case 32:
+            return contracts::ShowResult{id, shown};
         case 31:
             return contracts::Vote{contracts::proposal_id(other, below(4)), chance(50)};
         default:

@@ -119,6 +119,15 @@ struct Team {
     bool operator==(const Team&) const = default;
 };
 
+/// Of a task whose result is kept (RET-4).
+struct Kept {
+    std::uint64_t begun = 0;
+    std::uint32_t shown = 0;
+    bool waits = false;  ///< for the round that draws the next tile
+    std::optional<Hash256> seed;
+    bool operator==(const Kept&) const = default;
+};
+
 struct Task {
     AccountId submitter;
     contracts::TaskSpec spec;
@@ -148,6 +157,7 @@ struct Task {
     std::vector<DisputeId> disputes;  ///< open, in order of opening
     std::uint64_t lane = 0;           ///< DTY-5: what it holds
     std::optional<Team> team;
+    std::optional<Kept> kept;
     bool operator==(const Task&) const = default;
 };
 

@@ -148,14 +148,16 @@ Model::Why Model::why(const contracts::SubmitTask& a) const {
                    (spec.steps - 1) / spec.checkpoint_interval + 1 < params_.profile_segments)) {
         out.insert(TxError::kSpecInvalid);
     }
-    if (spec.reward.grains > ~std::uint64_t{0} - spec.verification_fee.grains) {
+    const std::uint64_t keeping = spec.retention ? spec.retention->fee.grains : 0;
+    const std::uint64_t most = ~std::uint64_t{0} - spec.verification_fee.grains;
+    if (spec.reward.grains > most || keeping > most - spec.reward.grains) {
         out.insert(TxError::kOverflow);
     } else {
         const std::uint64_t value = spec.reward.grains + spec.verification_fee.grains;
         if (value > params_.task_value_max.grains && flaw_ != Flaw::kAnyValue) {
             out.insert(TxError::kValueTooHigh);  // TASK-14
         }
-        if (world_.people.at(who_).balance < value + deposit_of(spec)) {
+        if (world_.people.at(who_).balance < value + keeping + deposit_of(spec)) {
             out.insert(TxError::kInsufficientBalance);  // TASK-17
         }
     }
@@ -163,6 +165,7 @@ Model::Why Model::why(const contracts::SubmitTask& a) const {
         out.insert(TxError::kClassUnknown);  // HW-1
     } else if (sound && out.count(TxError::kOverflow) == 0) {
         out.merge(why_work(spec));
+        out.merge(why_not_keep(spec));
     }
     if (spec.parent) {
         // LIN-1
@@ -170,7 +173,8 @@ Model::Why Model::why(const contracts::SubmitTask& a) const {
         const bool fit = parent != nullptr &&
                          (parent->state == TaskState::kCompleted || parent->state == TaskState::kVerifying ||
                           parent->state == TaskState::kChallenge || parent->state == TaskState::kDisclosure ||
-                          parent->state == TaskState::kJudged || parent->state == TaskState::kSettled) &&
+                          parent->state == TaskState::kJudged || parent->state == TaskState::kSettled ||
+                          parent->state == TaskState::kKept) &&
                          !parent->diverged_at && !(parent->team && parent->team->last) && !parent->tainted_by &&
                          parent->depth < 32 && parent->spec.program.state_tensors == spec.program.state_tensors;
         if (!fit) {

@@ -342,6 +342,8 @@ bool Model::has_room_for_draw(contracts::Queue queue, const Task& task) const {
         more = weight_of_profiling(params_);
     } else if (queue == contracts::Queue::kVerifiers) {
         more = needs_committee(task) ? weight_of_committee(params_) : weight_of_judging(params_, task.spec);
+    } else if (queue == contracts::Queue::kShow) {
+        more = weight_of_show(params_);
     }
     return held_by_tasks() + more <= half_of_lane(params_);
 }

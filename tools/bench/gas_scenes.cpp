@@ -3,6 +3,7 @@
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/availability/availability.hpp>
+#include <contracts/retention/retention.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
@@ -179,6 +180,22 @@ std::optional<Action> attest_availability(Stage& stage, const Player& player) {
     return AttestAvailability{put(stage, task), opening};
 }
 
+/// The last tile of a result that is kept: the task ends with it.
+std::optional<Action> show_result(Stage& stage, const Player& player) {
+    Task task = exact_task(stage, player, TaskState::kKept);
+    task.spec.retention = Retention{.blocks = 100, .fee = task.escrow};
+    task.solver_bond = task.escrow;
+    task.keeping =
+        Keeping{.begun_at = Height{1}, .shows = 0, .shows_due = 1, .seed = hash_numbered("seed", player.number)};
+    const ShownTile asked = shown_tile(task);
+    dispute::StateOpening opening = open_state(canonical::DType::kI64);
+    opening.tensor = asked.tensor;
+    opening.tile = asked.number % canonical::tile_count(opening.type.shape);
+    const Hash256 root = dispute::state_root_of(opening, task.spec.program.state_tensors).value();
+    set_checkpoint(stage.state, task.id, task.checkpoints - 1, {root, make_location(), Height{1}});
+    return ShowResult{put(stage, task), opening};
+}
+
 std::optional<Action> draw_committee_of_task(Stage& stage, const Player& player) {
     Task task = silent_task(stage, player);
     put(stage, task);
@@ -304,6 +321,7 @@ std::vector<Scene> ordinary_scenes() {
         {"challenge_verdict", challenge_verdict},
         {"draw of a committee", draw_committee_of_task},
         {"attest_availability", attest_availability},
+        {"show_result", show_result},
         {"declare_divergence", declare_divergence},
         {"register_validator", register_as_validator},
         {"unjail", unjail},

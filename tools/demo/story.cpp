@@ -220,6 +220,25 @@ class Teller {
                                   " has not sent what it had to: both pay" +
                                   (e.is_out ? ", and " + name(e.member) + " has no seat any more" : "")};
     }
+    Line operator()(const history::KeepingBegun& e) const {
+        return {
+            Stage::kSettlement, "everybody is paid; the solver keeps the result for up to " + format_amount(e.fee) +
+                                    ", with " + format_amount(e.bond) + " of its stake locked"};
+    }
+    Line operator()(const history::ShowDrawn& e) const {
+        return {
+            Stage::kSettlement, "tile " + std::to_string(e.show + 1) +
+                                    " of the kept result is drawn; the solver has to show it by block " +
+                                    std::to_string(e.due.value)};
+    }
+    Line operator()(const history::ResultShown& e) const {
+        return {Stage::kSettlement, actor_ + " shows tile " + std::to_string(e.show + 1) + " of the kept result"};
+    }
+    Line operator()(const history::KeepingEnded& e) const {
+        return {
+            Stage::kSettlement, e.is_whole ? "the result was kept to the end"
+                                           : "the solver has not shown a tile of the result, and loses its bond"};
+    }
     Line operator()(const history::RoundClosed& e) const {
         const bool solved = std::any_of(earlier_.begin(), earlier_.end(), [](const HistoryRecord& record) {
             return std::holds_alternative<history::Accepted>(record.event);

@@ -56,6 +56,7 @@ Parameters chain_defaults() {
     out.draws_max = chain.draws_max;
     out.redraws_max = chain.redraws_max;
     out.room_price = static_cast<Grains>(chain.room_price.grains);
+    out.retention_price = static_cast<Grains>(chain.retention_price.grains);
     out.attest_blocks = chain.attest_blocks;
     out.block_ms = chain.block_ms;
     out.decline_blocks = chain.decline_blocks;

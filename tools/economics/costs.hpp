@@ -45,7 +45,8 @@ struct Parameters {
     std::uint32_t deadline_slash_bps = 0;
     std::uint32_t draws_max = 0;
     std::uint32_t redraws_max = 0;
-    Grains room_price = 0;  ///< per byte and 1,000 blocks
+    Grains room_price = 0;       ///< per byte and 1,000 blocks
+    Grains retention_price = 0;  ///< per 2^30 bytes and 1,000 blocks
     std::uint32_t attest_blocks = 0;
     std::uint32_t block_ms = 0;
     std::uint32_t decline_blocks = 0;

@@ -200,6 +200,7 @@ json to_json(const Parameters& p) {
         {"draws_max", p.draws_max},
         {"redraws_max", p.redraws_max},
         {"room_price", grains(p.room_price)},
+        {"retention_price", grains(p.retention_price)},
         {"attest_blocks", p.attest_blocks},
         {"block_ms", p.block_ms},
         {"decline_blocks", p.decline_blocks},

@@ -9,6 +9,8 @@ std::vector<Unnamed> unnamed_parameters() {
         "what is checked more of dearer tasks is a comfort to their submitters: honesty pays with the least too";
     const std::string validators = "consensus: what validators lose does not depend on tasks";
     const std::string threshold = "tolerance mode: it follows from measured distances, not from prices";
+    const std::string kept =
+        "kept results: how long, and how often they are shown; retention_price names what pays for them";
     const std::string votes =
         "votes: the time in which validators find a majority, and others leave what it will change (GOV-7)";
     return {
@@ -44,6 +46,9 @@ std::vector<Unnamed> unnamed_parameters() {
         {"growth_max_thousandths", threshold},
         {"vote_blocks", votes},
         {"vote_delay_blocks", votes},
+        {"retention_blocks_max", kept},
+        {"retention_shows", kept},
+        {"retention_show_blocks", kept},
         {"contributors_max", "beacon.rounds, which is named by draw_price, is about their number"},
     };
 }

@@ -13,6 +13,7 @@ constexpr double kInVain = 1e-3;     // of tasks, or segments
 constexpr double kMilliseconds = 1'000.0;
 constexpr double kSecondsOfMonth = 30.0 * 86'400.0;
 constexpr double kBytesOfGigabyte = 1e9;
+constexpr double kBytesOfGibibyte = 1U << 30U;
 constexpr double kBlocksOfPrice = 1'000.0;  // TASK-17
 
 constexpr std::uint32_t kMostDoublings = 8;  // TASK-18
@@ -152,6 +153,15 @@ std::vector<Constraint> wait_constraints(const Parameters& p, const Costs& costs
          .unit = "grains",
          .meaning = "a task that waits pays for the disks of all validators",
          .help = "a higher room_price"},
+        {.name = "retention.pays",
+         .role = "solver",
+         .parameter = "retention_price",
+         .have = static_cast<double>(p.retention_price),
+         .need = costs.safety * costs.disk_price * kBytesOfGibibyte / kBytesOfGigabyte * kBlocksOfPrice *
+                 costs.block_seconds / kSecondsOfMonth,
+         .unit = "grains",
+         .meaning = "a solver that keeps a result is paid for the disk",
+         .help = "a higher retention_price"},
         {.name = "committee.time",
          .role = "verifier",
          .parameter = "attest_blocks",

@@ -19,11 +19,46 @@ namespace {
 constexpr std::uint64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();  // TOML's
 constexpr std::uint32_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
 
+/// RET-1; what the chain's parameters admit is checked at submission.
+std::optional<contracts::Retention> read_retention(const TomlSection& root) {
+    if (root.has("retention_blocks") != root.has("retention_fee")) {
+        root.fail(
+            root.has("retention_fee") ? "retention_blocks" : "retention_fee",
+            "is needed too: a result is kept for a number of blocks and a fee"
+        );
+        return std::nullopt;
+    }
+    if (!root.has("retention_blocks")) {
+        return std::nullopt;
+    }
+    return contracts::Retention{
+        .blocks = root.number<std::uint32_t>("retention_blocks", 1, kMaxU32), .fee = root.amount("retention_fee")};
+}
+
 contracts::TaskSpec read_root(const TomlSection& root) {
     root.allow(
-        {"title",           "mode",     "steps",  "checkpoint_interval", "seed",        "reward",    "verification_fee",
-         "training_blocks", "members",  "parent", "hardware_class",      "model",       "optimizer", "schedule",
-         "replicas",        "numerics", "data",   "evaluation",          "environment", "checks"}
+        {"title",
+         "mode",
+         "steps",
+         "checkpoint_interval",
+         "seed",
+         "reward",
+         "verification_fee",
+         "training_blocks",
+         "members",
+         "parent",
+         "hardware_class",
+         "retention_blocks",
+         "retention_fee",
+         "model",
+         "optimizer",
+         "schedule",
+         "replicas",
+         "numerics",
+         "data",
+         "evaluation",
+         "environment",
+         "checks"}
     );
     contracts::TaskSpec spec;
     spec.title = root.text("title");
@@ -40,6 +75,10 @@ contracts::TaskSpec read_root(const TomlSection& root) {
     root.read<std::uint8_t>("members", 1, contracts::kMaxSeats, spec.members);
     if (spec.members > 1 && spec.mode != contracts::Mode::kExact) {
         root.fail("members", "must be 1 in tolerance mode: a group's checkpoints are judged by equality");
+    }
+    spec.retention = read_retention(root);
+    if (spec.retention && spec.members > 1) {
+        root.fail("retention_blocks", "is for tasks with one solver: a group's result is kept by none of its members");
     }
     if (root.has("parent")) {
         spec.parent = fixed_from_hex<contracts::TaskId>(root.text("parent"));

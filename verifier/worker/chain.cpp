@@ -117,15 +117,24 @@ const std::string& Chain::chain_id() {
 void Chain::refresh() {
     height_ = rpc_.height().value;
     for (const contracts::TaskId& id : rpc_.tasks()) {
-        if (over_.contains(id)) {
+        const bool was_kept = kept_.contains(id);
+        if (over_.contains(id) && !was_kept) {
             continue;
         }
         auto task = rpc_.task(id);
         if (!task) {
             continue;
         }
-        if (contracts::is_terminal(task->state)) {
-            over_.insert(id);
+        if (task->state == contracts::TaskState::kKept && task->solver == self()) {
+            kept_.insert_or_assign(id, *task);
+        } else if (was_kept) {
+            kept_.erase(id);
+            were_open_.insert(id);
+        }
+        if (contracts::is_concluded(task->state)) {
+            if (!over_.insert(id).second && kept_.contains(id)) {
+                continue;
+            }
             if (tasks_.erase(id) != 0) {
                 were_open_.insert(id);
             }
@@ -153,9 +162,8 @@ bool Chain::has_open_descendants(const contracts::TaskId& task) {
         const auto is_open = [](const nlohmann::json& relative) {
             using contracts::TaskState;
             const auto state = relative.at("state").get<std::string>();
-            const auto ends = {
-                TaskState::kSettled, TaskState::kConvicted, TaskState::kCancelled, TaskState::kExpired,
-                TaskState::kRefused};
+            const auto ends = {TaskState::kSettled, TaskState::kConvicted, TaskState::kCancelled,
+                               TaskState::kExpired, TaskState::kRefused,   TaskState::kKept};
             return std::none_of(ends.begin(), ends.end(), [&](TaskState end) {
                 return state == contracts::to_string(end);
             });

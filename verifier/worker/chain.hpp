@@ -51,6 +51,9 @@ class Chain {
     /// Whether a task of ended() was open at an earlier refresh(); else it ended before this process looked.
     bool was_open(const contracts::TaskId& task) const { return were_open_.contains(task); }
     void drop_ended(const contracts::TaskId& task);
+    /// Tasks whose results this account keeps (RET-2). Each is in ended() twice: when it was paid for, and when it has
+    /// ended.
+    const std::map<contracts::TaskId, contracts::Task>& kept() const { return kept_; }
     /// Whether a task that was built upon this one, directly or not, has not ended.
     bool has_open_descendants(const contracts::TaskId& task);
 
@@ -115,6 +118,7 @@ class Chain {
     Reporter& reporter_;
     std::uint64_t height_ = 0;
     std::map<contracts::TaskId, contracts::Task> tasks_;
+    std::map<contracts::TaskId, contracts::Task> kept_;
     std::set<contracts::TaskId> over_;
     std::vector<contracts::Task> ended_;
     std::set<contracts::TaskId> were_open_;  ///< of ended_

@@ -115,11 +115,13 @@ class Journal {
     /// Whether anything is kept of a task that retire() or forget() would remove.
     bool knows(const TaskId& task) const;
     /// forget(), and from now on retained() has the task's files in the store. `times` has the earliest times of their
-    /// deletion in Unix seconds, and the index from which on checkpoints are results.
+    /// deletion in Unix seconds, and the index from which on checkpoints are results. What else was made for the task
+    /// is kept like a result if `keeps_made` is set.
     struct Times {
         std::uint64_t free_at = 0;
         std::uint64_t result_free_at = 0;
         std::size_t result_from = 0;
+        bool keeps_made = false;
     };
     void retire(const TaskId& task, const Times& times);
     /// Removes everything about a task that has ended, except its slashes and that it was accepted. Throws

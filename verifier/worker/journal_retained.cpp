@@ -73,7 +73,12 @@ void Journal::retire(const TaskId& task, const Times& times) {
     }
     if (const auto made = made_.find(task); made != made_.end()) {
         for (const auto& [artifact, size_bytes] : made->second) {
-            files.insert({{task, artifact}, {.size_bytes = size_bytes, .free_at = times.free_at}});
+            files.insert(
+                {{task, artifact},
+                 {.size_bytes = size_bytes,
+                  .free_at = times.keeps_made ? times.result_free_at : times.free_at,
+                  .is_result = times.keeps_made}}
+            );
         }
     }
     retained_.insert(files.begin(), files.end());

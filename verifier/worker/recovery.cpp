@@ -16,6 +16,7 @@
 #include <verifier/worker/behaviour.hpp>
 #include <verifier/worker/checkpoint_shelf.hpp>
 #include <verifier/worker/home.hpp>
+#include <verifier/worker/result_keeper.hpp>
 
 namespace assay::worker {
 namespace {
@@ -44,6 +45,10 @@ class TaskRecovery {
 
     RecoveredTask run() {
         out_ = {.task = task_.id, .title = task_.spec.title, .state = task_.state};
+        if (task_.state == contracts::TaskState::kKept) {
+            keeping();
+            return std::move(out_);
+        }
         if (contracts::is_member(task_, context_.chain.self()) && task_.state >= contracts::TaskState::kTraining) {
             solving();
         }
@@ -54,6 +59,22 @@ class TaskRecovery {
     }
 
   private:
+    /// RET-5: of a task whose result this account keeps nothing but the last checkpoint is needed.
+    void keeping() {
+        out_.posted = 1;
+        out_.server = stores::server_among(context_.chain.checkpoint(task_.id, task_.checkpoints - 1).location);
+        if (await(context_, patience_, [&] { return hold_result(context_, task_); })) {
+            out_.kept = 1;
+            return;
+        }
+        const auto told = context_.told.find(task_.id);
+        out_.missing = told == context_.told.end() ? "the result cannot be had" : told->second;
+        out_.lost.emplace_back(
+            "the result that it keeps: a tile that cannot be shown when it is drawn costs the bond for keeping it, and "
+            "what it has not earned yet (RET-6)"
+        );
+    }
+
     void solving() {
         context_.journal.note_accepted(task_.id);
         out_.posted = task_.checkpoints;
@@ -199,7 +220,9 @@ Recovery recover(WorkerContext& context, std::chrono::seconds patience) {
     static_cast<void>(context.chain.chain_id());  // proven against what this home has pinned, or pinned now
     context.chain.refresh();
     Recovery out{.account = context.chain.self(), .tasks = {}};
-    for (const auto& [id, task] : context.chain.tasks()) {
+    auto tasks = context.chain.tasks();
+    tasks.insert(context.chain.kept().begin(), context.chain.kept().end());
+    for (const auto& [id, task] : tasks) {
         if (context.stop) {
             break;
         }

@@ -23,11 +23,13 @@ std::uint64_t unix_seconds() {
 }  // namespace
 
 Journal::Times retention_of(const contracts::Task& task, const KeepOptions& keep, std::uint64_t now_s) {
-    const bool is_settled = task.state == contracts::TaskState::kSettled;
+    const bool is_kept = task.state == contracts::TaskState::kKept;
+    const bool is_settled = is_kept || task.state == contracts::TaskState::kSettled;
     return {
         .free_at = now_s + keep.checkpoints_s,
         .result_free_at = now_s + std::max(is_settled ? keep.results_s : 0, keep.checkpoints_s),
-        .result_from = contracts::segment_count(task)};
+        .result_from = contracts::segment_count(task),
+        .keeps_made = is_kept};
 }
 
 std::vector<Journal::File> due_files(const Journal& journal, std::uint64_t now_s) {
@@ -61,7 +63,9 @@ void StoreKeeper::retire(const contracts::Task& task) {
 bool StoreKeeper::may_free(const contracts::TaskId& task, bool is_result) {
     try {
         const auto record = context_.chain.rpc().task(task);
-        if (!record || !contracts::is_terminal(record->state) || record->open_disputes != 0) {
+        const bool is_over =
+            record && (is_result ? contracts::is_terminal(record->state) : contracts::is_concluded(record->state));
+        if (!is_over || record->open_disputes != 0) {
             return false;
         }
         // LIN-2: who trains from a result fetches it from here until its own first checkpoint is posted.

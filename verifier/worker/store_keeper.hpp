@@ -36,7 +36,7 @@ class StoreKeeper {
     void tidy();
 
   private:
-    /// No dispute of the task is open; of a result, no task that was built upon it runs.
+    /// No dispute of the task is open; of a result, nobody pays for keeping it and no task that was built upon it runs.
     bool may_free(const contracts::TaskId& task, bool is_result);
 
     WorkerContext& context_;

@@ -382,10 +382,10 @@ std::uint64_t TaskArtifacts::step_count(std::uint32_t segment) const {
     return std::min<std::uint64_t>(spec.checkpoint_interval, spec.steps - first_step(segment));
 }
 
-Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
-    const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source,
-    const std::optional<SegmentPart>& part, const std::optional<contracts::Checkpoint>& start
-) {
+namespace {
+
+/// The program that the task commits to.
+Result<program::Program, Unavailable> load_program(const contracts::TaskSpec& spec, const ArtifactSource& source) {
     TRY_ASSIGN(
         const auto program_file,
         fetch_named("the program", artifacts::reference_to(spec.program_artifact), artifacts::kMaxProgramBytes, source)
@@ -400,18 +400,26 @@ Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
     if (artifacts::commit_program(*program, spec.program.initial_root) != spec.program) {
         return unusable(Defect::kProgramOther, "the program is not the one that the task commits to");
     }
-    if (!commits_to_distance(*program, spec)) {
+    return *std::move(program);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const TaskArtifacts>, Unavailable> load_task_artifacts(
+    const contracts::TaskId& task, const contracts::TaskSpec& spec, const ArtifactSource& source,
+    const std::optional<SegmentPart>& part, const std::optional<contracts::Checkpoint>& start
+) {
+    TRY_ASSIGN(auto program, load_program(spec, source));
+    if (!commits_to_distance(program, spec)) {
         return unusable(Defect::kProgramOther, "the distance program is not the one that the task commits to");
     }
-    TRY_ASSIGN(
-        auto given, spec.parent ? load_inherited(*program, start, source) : load_initial(*program, spec, source)
-    );
-    TRY_ASSIGN(auto dataset, load_dataset(*program, spec, source, part));
-    TRY_ASSIGN(auto holdout, load_holdout(*program, spec, source));
+    TRY_ASSIGN(auto given, spec.parent ? load_inherited(program, start, source) : load_initial(program, spec, source));
+    TRY_ASSIGN(auto dataset, load_dataset(program, spec, source, part));
+    TRY_ASSIGN(auto holdout, load_holdout(program, spec, source));
     return std::shared_ptr<const TaskArtifacts>(std::make_shared<TaskArtifacts>(TaskArtifacts{
         .task = task,
         .spec = spec,
-        .program = *std::move(program),
+        .program = std::move(program),
         .initial = spec.parent ? States{} : std::move(given.tensors),
         .inherited = spec.parent ? std::move(given.tensors) : States{},
         .commitments = std::move(given.commitments),
@@ -434,19 +442,30 @@ artifacts::Reference reference_to(
     );
 }
 
+namespace {
+
+Result<std::vector<canonical::Tensor>, Unavailable> decode_checkpoint(
+    const program::Program& program, const Hash256& state_root, const artifacts::Frozen& frozen,
+    const artifacts::StoredFile& stored
+) {
+    auto state = artifacts::decode_state(program, stored, frozen);
+    if (!state && state.error() == artifacts::StateError::kStopped) {
+        return not_parsed(stored);
+    }
+    if (!state || artifacts::state_root_of(*state) != state_root) {
+        return damaged(stored);
+    }
+    return *std::move(state);
+}
+
+}  // namespace
+
 Result<std::vector<canonical::Tensor>, Unavailable> load_state(
     const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen,
     const ArtifactSource& source
 ) {
     TRY_ASSIGN(const auto stored, fetch_checkpoint(artifacts, checkpoint, frozen, source));
-    auto state = artifacts::decode_state(artifacts.program, stored, frozen);
-    if (!state && state.error() == artifacts::StateError::kStopped) {
-        return not_parsed(stored);
-    }
-    if (!state || artifacts::state_root_of(*state) != checkpoint.state_root) {
-        return damaged(stored);
-    }
-    return *std::move(state);
+    return decode_checkpoint(artifacts.program, checkpoint.state_root, frozen, stored);
 }
 
 Result<void, Unavailable> check_state(
@@ -462,6 +481,17 @@ Result<void, Unavailable> check_state(
         return damaged(stored);
     }
     return {};
+}
+
+Result<KeptResult, Unavailable> load_result(
+    const contracts::TaskSpec& spec, const contracts::Checkpoint& last, const ArtifactSource& source
+) {
+    TRY_ASSIGN(auto program, load_program(spec, source));
+    const artifacts::Reference wanted =
+        artifacts::reference_to(artifacts::expected_state(program, last.state_root, {}), last.location);
+    TRY_ASSIGN(const auto stored, fetch_named("the result", wanted, wanted.size_bytes, source));
+    TRY_ASSIGN(auto state, decode_checkpoint(program, last.state_root, {}, stored));
+    return KeptResult{.program = std::move(program), .state = std::move(state), .name = wanted.name};
 }
 
 }  // namespace assay::worker

@@ -150,4 +150,15 @@ Result<void, Unavailable> check_state(
     const ArtifactSource& source
 );
 
+/// A result that is kept for its submitter (RET-2).
+struct KeptResult {
+    program::Program program;
+    std::vector<canonical::Tensor> state;  ///< of the last checkpoint
+    Hash256 name;                          ///< of the checkpoint's file in a store
+};
+/// Loads it: nothing but the task's program and its last checkpoint is needed.
+Result<KeptResult, Unavailable> load_result(
+    const contracts::TaskSpec& spec, const contracts::Checkpoint& last, const ArtifactSource& source
+);
+
 }  // namespace assay::worker

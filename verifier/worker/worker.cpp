@@ -23,6 +23,7 @@
 #include <verifier/worker/losses.hpp>
 #include <verifier/worker/metrics_service.hpp>
 #include <verifier/worker/readiness.hpp>
+#include <verifier/worker/result_keeper.hpp>
 #include <verifier/worker/link_desk.hpp>
 #include <verifier/worker/publisher.hpp>
 #include <verifier/worker/seat_desk.hpp>
@@ -159,7 +160,7 @@ std::string note_failure(const WorkerContext& context, const client::RpcError& e
 /// Attends to what is urgent, also while something long is computed: disputes, and whatever only has to be sent.
 class Urgent {
   public:
-    Urgent(WorkerContext& context, Role& role) : context_(context), role_(role), terms_(context) {}
+    Urgent(WorkerContext& context, Role& role) : context_(context), role_(role), results_(context), terms_(context) {}
 
     /// Whether something was sent.
     bool attend() {
@@ -171,7 +172,8 @@ class Urgent {
             );
             context_.metrics->set_breaker(context_.journal.breaker().has_value());
         }
-        const bool busy = role_.prompt();
+        bool busy = role_.prompt();
+        busy = results_.attend() || busy;
         terms_.look();
         return busy;
     }
@@ -206,16 +208,18 @@ class Urgent {
 
     WorkerContext& context_;
     Role& role_;
+    ResultKeeper results_;
     TermsKeeper terms_;
     bool is_attending_ = false;
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-/// Plays disputes and nothing else until the disk can be written again: a dispute needs no disk, and whatever else is
-/// promised could not be kept.
+/// Plays disputes and shows kept results, and does nothing else until the disk can be written again: neither needs to
+/// write, and whatever else is promised could not be kept.
 void outlast_full_disk(WorkerContext& context, Role& role, const std::string& why) {
     context.reporter.trouble(
-        "the disk cannot be written (" + why + "): only disputes are played until it can; make room on the disk of " +
+        "the disk cannot be written (" + why +
+        "): only disputes are played and kept results shown until it can; make room on the disk of " +
         context.options.home.string()
     );
     constexpr std::size_t kProbeBytes = 1U << 20U;
@@ -223,6 +227,7 @@ void outlast_full_disk(WorkerContext& context, Role& role, const std::string& wh
         try {
             context.chain.refresh();
             role.disputes();
+            ResultKeeper(context).attend();
             context.chain.rpc().wait_for_block(Height{context.chain.height()}, kPoll);
             context.journal.settle();
             context.store.remove(context.store.put(Bytes(kProbeBytes, 0x5A)));

@@ -13,6 +13,7 @@ export const kTaskStates = {
   challenge: [7, "Anybody with a bond may dispute a segment or challenge a verdict."],
   disclosure: [7, "Verifiers disclose which of their verdicts were forced errors."],
   judged: [8, "Everything is decided, and payment waits for the task that this one was built upon."],
+  kept: [8, "Everybody is paid, and the solver keeps the result for the submitter."],
   settled: [8, "The solver and the verifiers are paid, and all bonds have returned."],
   convicted: [8, "The solver was convicted: it lost stake, and the submitter has its money back."],
   cancelled: [8, "It was taken back before anybody trained. Escrow and bonds have returned."],
@@ -122,6 +123,10 @@ const kEvents = {
   member_convicted: (e) => [account(e.member), " was convicted - ", reason(e.reason)],
   reseated: (e) => [`Seats changed from segment ${e.from} on.`],
   demanded: (e) => [account(e.accuser), " demanded something of ", account(e.member), "; both pay."],
+  keeping_begun: (e) => [`The solver keeps the result, shows ${e.shows} tiles of it for up to `, asy(e.fee), ", and loses ", asy(e.bond), " if it cannot."],
+  show_drawn: (e) => [`Tile ${e.show + 1} of the kept result was drawn. The solver has to show it by block ${e.due}.`],
+  result_shown: (e) => [account(e.actor), ` showed tile ${e.show + 1} of the kept result.`],
+  keeping_ended: (e) => [e.is_whole ? "The result was kept to the end." : "A tile of the kept result was not shown. The solver loses its bond."],
 };
 
 /** The stage (1 to 8) that an event belongs to, or 0. */
@@ -130,7 +135,7 @@ const kStageOf = {
   solver_drawn: 3, accepted: 4, checkpoint_posted: 4, diverged: 4, reseated: 4, demanded: 4, accused: 4, completed: 5, committee_drawn: 5,
   committee_ended: 5, attested: 5, verifier_drawn: 6, verdict_committed: 6, verdict_published: 6, watcher_drawn: 7, lottery_drawn: 6,
   dispute_opened: 7, dispute_moved: 7, dispute_ended: 7, verdict_challenged: 7, verdict_disclosed: 7, paid: 8, slashed: 8, scored: 8,
-  tainted: 8, cut: 7, member_convicted: 7,
+  keeping_begun: 8, show_drawn: 8, result_shown: 8, keeping_ended: 8, tainted: 8, cut: 7, member_convicted: 7,
 };
 
 export function event_sentence(e) {
@@ -146,7 +151,7 @@ export function stage_of(e) {
 /** The stages of a task by its state and history: [{name, at (the height of its first event, or null), status}]. */
 export function stages_of(the_task, records) {
   const now = Object.hasOwn(kTaskStates, the_task.state) ? kTaskStates[the_task.state][0] : 1;
-  const over = ["settled", "convicted", "cancelled", "expired", "refused"].includes(the_task.state);
+  const over = ["settled", "convicted", "cancelled", "expired", "refused", "kept"].includes(the_task.state);
   return kStages.map((name, i) => {
     const first = records.find((e) => stage_of(e) === i + 1);
     const is_skipped = !first && (i + 1 < now || over);

@@ -63,7 +63,8 @@ struct Body<SubmitTask> {
             {"mode", words(Mode::kTolerance, &to_string)},
             {"evaluation", nullable(ref("Evaluation"))},
             {"environment", nullable(ref("Environment"))},
-            {"checks", array(ref("ResultCheck"))}};
+            {"checks", array(ref("ResultCheck"))},
+            {"retention", nullable(object({{"blocks", integer()}, {"fee", amount()}}))}};
     }
 };
 template <>
@@ -172,6 +173,10 @@ struct Body<ReportEquivocation> {
 };
 template <>
 struct Body<AttestAvailability> {
+    static Members members() { return {{"task", hash()}, {"tensor", integer()}, {"tile", integer()}}; }
+};
+template <>
+struct Body<ShowResult> {
     static Members members() { return {{"task", hash()}, {"tensor", integer()}, {"tile", integer()}}; }
 };
 template <>

@@ -65,6 +65,23 @@ std::vector<Event> events_of_training() {
     };
 }
 
+std::vector<Event> events_of_retention() {
+    return {
+        {happened::KeepingBegun{},
+         "Everybody is paid, and the solver keeps the result (RET-2).",
+         {{"fee", amount(), "what it can earn"},
+          {"bond", amount(), "what stays locked of its stake"},
+          {"shows", integer(), "how many tiles it has to show"}}},
+        {happened::ShowDrawn{},
+         "A tile of the kept result was drawn, which the solver has to show.",
+         {{"show", integer(), "its number, from 0"}, {"due", height()}}},
+        {happened::ResultShown{}, "The solver showed the tile.", {{"show", integer()}}},
+        {happened::KeepingEnded{},
+         "The result is not kept any more.",
+         {{"is_whole", flag(), "every tile that was drawn was shown in time"}}},
+    };
+}
+
 std::vector<Event> events_of_verification() {
     return {
         {happened::RoundClosed{},
@@ -154,7 +171,7 @@ std::vector<Event> events_of_disputes() {
 
 std::vector<Event> all_events() {
     std::vector<Event> out;
-    for (auto part : {events_of_training(), events_of_verification(), events_of_disputes()}) {
+    for (auto part : {events_of_training(), events_of_verification(), events_of_disputes(), events_of_retention()}) {
         out.insert(out.end(), part.begin(), part.end());
     }
     return out;

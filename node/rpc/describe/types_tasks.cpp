@@ -91,6 +91,22 @@ Schema tolerance() {
     });
 }
 
+Schema retention() {
+    return object({
+        {"blocks", integer(), "for how long after settlement"},
+        {"fee", amount()},
+        {"keeping",
+         nullable(object({
+             {"begun_at", height()},
+             {"shows", integer(), "tiles shown so far"},
+             {"shows_due", integer(), "tiles to show in all"},
+             {"is_waiting", flag(), "the next tile is drawn by the next round of the beacon"},
+             {"is_asked", flag(), "a tile is drawn, and to be shown before the task's deadline"},
+         })),
+         "null before the task is kept"},
+    });
+}
+
 Members task_rest() {
     return {
         {"verification_fee", amount()},
@@ -105,6 +121,7 @@ Members task_rest() {
         {"assignments", array(ref("Assignment"))},
         {"members", integer(), "how many seats the task admits"},
         {"group", nullable(ref("Group")), "null unless several accounts train it"},
+        {"retention", nullable(ref("Retention")), "null unless its submitter pays for its result to be kept (RET-1)"},
         {"committee", nullable(ref("Committee")),
          "the last one that was drawn for segments without an accepting verdict"},
         {"deadline", height(), "of the present state; 0: none"},
@@ -169,8 +186,8 @@ Members task_head() {
 }
 
 void add_task_types(Schema& components) {
-    components["TaskState"] = words(contracts::TaskState::kRefused, &contracts::to_string);
-    components["Reason"] = words(contracts::Reason::kDemand, &contracts::to_string);
+    components["TaskState"] = words(contracts::TaskState::kKept, &contracts::to_string);
+    components["Reason"] = words(contracts::Reason::kNotShown, &contracts::to_string);
     components["Reason"]["description"] = "Why money was paid or slashed (SET rules).";
     components["Distances"] = object({{"parameters", integer()}, {"other", integer()}});
     components["Distances"]["description"] = "Distances in billionths of the length of the segment's update.";
@@ -181,6 +198,7 @@ void add_task_types(Schema& components) {
     components["Assignment"] = assignment();
     components["Committee"] = committee();
     components["Tolerance"] = tolerance();
+    components["Retention"] = retention();
     components["TaskSummary"] = object(join(task_head(), {{"checkpoints", integer(), "how many are posted"}}));
     components["Task"] = object(join(task_head(), task_rest()));
     components["Relative"] = object({

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 # How the eight stages of a task are called in the explorer, by the states that the RPC has.
 STAGES = {"open": "submitted", "drawn": "solver drawn", "profiling": "profiling", "training": "training", "completed": "completed",
-          "verifying": "verification", "challenge": "challenge window", "disclosure": "disclosure", "judged": "judged"}
+          "verifying": "verification", "challenge": "challenge window", "disclosure": "disclosure", "judged": "judged",
+          "kept": "settled, the result is kept"}
 ACCEPTED = frozenset({"accepted"})
 REJECTED = frozenset({"rejected"})
 

@@ -71,13 +71,14 @@ class Training:
         return self._client.subscribe("task", task=self.id, after=after)
 
     def wait(self, timeout: Optional[float] = None) -> str:
-        """Returns "settled". Raises TaskFailed for every other end, and TimeoutError after `timeout` seconds."""
+        """Returns "settled", or "kept" while the solver is paid for keeping the result. Raises TaskFailed for every other
+        end, and TimeoutError after `timeout` seconds."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             # The height comes first, so that a block between the two questions is not waited for in vain.
             height = self._client.node_status()["height"]
             state = self.state()
-            if state == "settled":
+            if state in ("settled", "kept"):
                 return state
             if state in OVER:
                 raise TaskFailed(self.id, state)

@@ -141,6 +141,19 @@ TEST_CASE("AVL-6: what a committee costs is the solver's, and names who was paid
     CHECK(meaning(shared.penalties().at(0)).find("AVL-8") != std::string::npos);
 }
 
+TEST_CASE("RET-6: a tile that was not shown in time is explained as what the result's keeper lost its bond for") {
+    Book book;
+    book.add(5, history::ShowDrawn{0, Height{9}}, 0)
+        .add(9, history::KeepingEnded{false}, 0)
+        .add(9, history::Slashed{kSolver, Amount{10}, Amount{10}, Reason::kNotShown}, 0)
+        .add(9, history::Paid{kChallenger, Amount{7}, Reason::kRefund}, 0);
+    const auto found = book.penalties();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].from == kSolver);
+    CHECK(found[0].winners.empty());
+    CHECK(meaning(found[0]).find("RET-6") != std::string::npos);
+}
+
 TEST_CASE("a missed verdict names the segment when there is no doubt which") {
     Book one;
     one.add(5, history::VerifierDrawn{3, kVerifier})

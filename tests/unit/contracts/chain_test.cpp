@@ -325,6 +325,9 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     CHECK(std::string(to_string(Reason::kProfilingFee)) == "profiling_fee");
     CHECK(std::string(to_string(Reason::kWithheldSecret)) == "withheld_secret");
     CHECK(std::string(to_string(TaskState::kRefused)) == "refused");
+    CHECK(std::string(to_string(TaskState::kKept)) == "kept");
+    CHECK(std::string(to_string(Reason::kNotShown)) == "not_shown");
+    CHECK(std::string(event_name(history::KeepingEnded{})) == "keeping_ended");
     CHECK(std::string(to_string(Mode::kTolerance)) == "tolerance");
     CHECK(std::string(to_string(ProfilePart::kReferenceMeasurement)) == "reference_measurement");
     CHECK(std::string(to_string(ProfilingOutcome::kNotSeparated)) == "not_separated");

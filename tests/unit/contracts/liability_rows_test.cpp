@@ -48,8 +48,8 @@ std::set<std::string> rows_under(const std::string& heading) {
 /// Reasons of payments, and of ends at which nothing is lost.
 bool is_no_loss(Reason reason) {
     static const std::set<std::string> kNames{
-        "reward", "verification_fee", "refund",       "won_dispute",   "moot",
-        "tax",    "jackpot",          "forced_error", "profiling_fee", "attestation"};
+        "reward",  "verification_fee", "refund",        "won_dispute", "moot",     "tax",
+        "jackpot", "forced_error",     "profiling_fee", "attestation", "retention"};
     return kNames.contains(to_string(reason));
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/retention/retention.hpp>
 #include <contracts/state/members.hpp>
 #include <tests/unit/contracts/committees.hpp>
 #include <tests/unit/contracts/settlements.hpp>
@@ -32,6 +33,8 @@ Params matrix_params(std::uint32_t forced_error_bps, std::uint32_t redraws_max) 
     params.redraws_max = redraws_max;
     params.attest_blocks = 12;
     params.committee_seats = 5;
+    params.retention_shows = 2;
+    params.retention_show_blocks = 5;
     return params;
 }
 
@@ -337,6 +340,39 @@ std::vector<Case> cases_of_fraud() {
     };
 }
 
+/// A task whose result is kept for 2 coins and drawn twice, of which the solver shows the first `shown`.
+TaskId keep(Chain& chain, std::uint32_t shown) {
+    chain.bond_all();
+    TaskSpec spec = honest().spec();
+    spec.retention = Retention{.blocks = 10, .fee = {2 * kCoin}};
+    const TaskId id = chain.start_task(spec);
+    chain.post_checkpoints(id, honest().checkpoint_roots());
+    REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
+    chain.skip(1);
+    chain.commit_all(id);
+    chain.publish_all(id);
+    chain.end_windows(id);
+    while (!is_terminal(chain.task(id).state)) {
+        const Task task = chain.task(id);
+        if (!task.keeping->seed || task.keeping->shows == shown) {
+            chain.skip(1);
+            continue;
+        }
+        const ShownTile asked = shown_tile(task);
+        const auto opening = open_toy_tile(honest(), task.checkpoints - 1, asked.tensor, asked.number);
+        REQUIRE(chain.run(chain.solver, ShowResult{id, opening}) == 0);
+    }
+    return id;
+}
+
+std::vector<Case> cases_of_retention() {
+    return {
+        {"the result is paid for, and every tile of it is shown", [](Chain& chain) { return keep(chain, 2); }},
+        {"the result is paid for, and the second of two tiles is not shown",
+         [](Chain& chain) { return keep(chain, 1); }},
+    };
+}
+
 std::string play(const Case& c) {
     Chain chain(matrix_params(c.forced_error_bps, c.redraws_max));
     const TaskId id = c.play(chain);
@@ -351,7 +387,7 @@ std::string matrix() {
         "|---|---|---|---|---|---|---|---|\n";
     for (const auto& group :
          {cases_without_fraud(), cases_of_accusers_and_verifiers(), cases_of_fraud(), cases_of_groups(),
-          cases_of_statements()}) {
+          cases_of_statements(), cases_of_retention()}) {
         for (const Case& c : group) {
             out += play(c);
         }

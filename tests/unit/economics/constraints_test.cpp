@@ -43,6 +43,7 @@ TEST_CASE("economics: parameters start from what the chain starts with") {
     CHECK(p.draws_max == chain.draws_max);
     CHECK(p.redraws_max == chain.redraws_max);
     CHECK(p.room_price == static_cast<Grains>(chain.room_price.grains));
+    CHECK(p.retention_price == static_cast<Grains>(chain.retention_price.grains));
     CHECK(p.attest_blocks == chain.attest_blocks);
     CHECK(p.block_ms == chain.block_ms);
     CHECK(p.decline_blocks == chain.decline_blocks);
@@ -216,6 +217,7 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
     fails("deadline.costs", [](Parameters& p, Costs&) { p.deadline_slash_bps = 10; });
     fails("draws.solver", [](Parameters& p, Costs&) { p.draws_max = 4; });
     fails("draws.verifiers", [](Parameters& p, Costs&) { p.redraws_max = 3; });
+    fails("retention.pays", [](Parameters& p, Costs&) { p.retention_price = 62'000; });
     fails("room.pays", [](Parameters& p, Costs& c) { p.room_price = 1, c.validators = 10'000; });
     fails("committee.time", [](Parameters& p, Costs& c) { p.attest_blocks = 1, c.fetch_share = 0.7; });
     fails("work.blocks", [](Parameters&, Costs& c) { c.block_seconds = 0.5; });

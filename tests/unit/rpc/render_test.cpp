@@ -464,7 +464,8 @@ TEST_CASE("each action shows its members") {
         ProposeUpgrade{.height = Height{7}, .protocol_version = 4},
         ProposeHalt{},
         Vote{},
-        NameOperator{.account = key(1).account()}};
+        NameOperator{.account = key(1).account()},
+        ShowResult{}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         REQUIRE(actions[i].index() == i);

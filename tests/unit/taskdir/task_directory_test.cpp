@@ -108,6 +108,16 @@ TEST_CASE("an unknown key is refused with the nearest one") {
     check_refused(replaced(kGood, "learning_rate = 0.01", "momentum = 0.9"), "momentum: unknown key");
 }
 
+TEST_CASE("RET-1: a result is kept for a number of blocks and a fee, by a single solver") {
+    const std::string kept = "retention_blocks = 60000\nretention_fee = \"1 ASY\"\n";
+    CHECK_FALSE(Packed(kGood).spec.retention.has_value());
+    const contracts::Retention asked{.blocks = 60'000, .fee = {1'000'000'000}};
+    CHECK(Packed(kept + std::string(kGood)).spec.retention == asked);
+    check_refused("retention_blocks = 60000\n" + std::string(kGood), "retention_fee: is needed too");
+    check_refused("retention_fee = \"1 ASY\"\n" + std::string(kGood), "retention_blocks: is needed too");
+    check_refused(kept + "members = 2\n" + std::string(kGood), "retention_blocks: is for tasks with one solver");
+}
+
 TEST_CASE("an error names file and line") {
     check_refused(replaced(kGood, "steps = 20", "steps = 0"), "task.toml:2: steps:");
     check_refused(replaced(kGood, "steps = 20", "steps = "), "task.toml:2:");

@@ -61,6 +61,23 @@ TEST_CASE("the result of a settled task stays longer than its checkpoints, that 
     CHECK(retention_of(ended_as(contracts::TaskState::kSettled), odd, kNow).result_free_at == kNow + 100);
 }
 
+TEST_CASE("RET-5: with a result that is paid for stays the program by which it is read") {
+    const KeepOptions keep{.checkpoints_s = 10, .results_s = 100};
+    const Journal::Times kept = retention_of(ended_as(contracts::TaskState::kKept), keep, kNow);
+    CHECK(kept.result_free_at == kNow + 100);
+    CHECK(kept.keeps_made);
+    CHECK_FALSE(retention_of(ended_as(contracts::TaskState::kSettled), keep, kNow).keeps_made);
+    const Shelf shelf;
+    Journal journal(shelf.file);
+    const Hash256 first = shelf.add(journal, kOver, 1);
+    const Hash256 program = shelf.store.put(state_number(3));
+    journal.note_made(kOver, program, 1'000);
+    journal.retire(kOver, kept);
+    CHECK(due_files(journal, kNow + 99) == std::vector<Journal::File>{{kOver, first}});
+    CHECK(journal.retained().at({kOver, program}).is_result);
+    CHECK_FALSE(journal.retained().at({kOver, first}).is_result);
+}
+
 TEST_CASE("files of a task that is over stay for their time, go with their hashes, and the journal remembers both") {
     const Shelf shelf;
     Hash256 first;

@@ -162,6 +162,7 @@ void allow_parameters(const taskdir::TomlSection& section) {
          "draws_max",
          "redraws_max",
          "room_price",
+         "retention_price",
          "attest_blocks",
          "block_ms",
          "decline_blocks",
@@ -194,6 +195,7 @@ void read_amounts(const taskdir::TomlSection& section, Parameters& out) {
     read_amount(section, "attest_fee", out.attest_fee);
     read_amount(section, "work_price", out.work_price);
     read_amount(section, "room_price", out.room_price);
+    read_amount(section, "retention_price", out.retention_price);
     read_amount(section, "gas_price_min", out.gas_price_min);
     read_amount(section, "value_per_check", out.value_per_check);
     read_amount(section, "value_per_verifier", out.value_per_verifier);

@@ -64,6 +64,7 @@ std::string parameters_text(const Parameters& p) {
     facts.add("draws_max", std::to_string(p.draws_max));
     facts.add("redraws_max", std::to_string(p.redraws_max));
     facts.add("room_price", std::to_string(p.room_price) + " grains for a byte and 1,000 blocks");
+    facts.add("retention_price", std::to_string(p.retention_price) + " grains for 2^30 bytes and 1,000 blocks");
     facts.add("attest_blocks", std::to_string(p.attest_blocks));
     facts.add("block_ms", std::to_string(p.block_ms));
     facts.add("decline_blocks", std::to_string(p.decline_blocks));

@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <contracts/params/retention.hpp>
 #include <contracts/params/work.hpp>
 #include <tools/cli/common/add_command.hpp>
 #include <tools/cli/common/arguments.hpp>
@@ -61,10 +62,26 @@ void check_before_submitting(const Session& session, const TaskArguments& a) {
     session.progress(findings_text(findings) + "submitted all the same, because of --force");
 }
 
-/// WRK rules: says what the chain would refuse with the numbers that it asks for.
+/// RET-1: what the chain would refuse after a fee.
+void check_retention_of(const contracts::Params& params, const contracts::TaskSpec& spec) {
+    if (contracts::check_retention(params, spec)) {
+        return;
+    }
+    const std::uint64_t least = std::uint64_t{params.retention_shows} * params.retention_show_blocks;
+    const Amount fee = contracts::retention_fee_min(params, spec, spec.retention->blocks);
+    throw usage(
+        "the chain keeps no such result (retention_unfit): retention_blocks has to be " + std::to_string(least) +
+        " to " + std::to_string(params.retention_blocks_max) +
+        ", and for this time and memory retention_fee at least " + amount_text(std::to_string(fee.grains)) +
+        " and at most the task's value, " + amount_text(std::to_string(contracts::task_value(spec).grains))
+    );
+}
+
+/// WRK rules, RET-1: says what the chain would refuse with the numbers that it asks for.
 void check_work_of(const Session& session, const TaskArguments& a, const contracts::TaskSpec& spec) {
     client::RpcClient rpc = session.rpc();
     const contracts::Params params = proven_chain(session, *a.signing, rpc).params();
+    check_retention_of(params, spec);
     const auto checked = contracts::check_work(params, spec);
     if (checked) {
         return;

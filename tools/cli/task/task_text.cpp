@@ -124,7 +124,22 @@ void add_tolerance(Facts& facts, const json& tolerance) {
 /// A score is the solver's claim until the task is settled.
 std::string score_standing(const json& task) {
     const json& state = task.at("state");
-    return state == "settled" ? "" : state == "convicted" ? "; the solver was convicted" : "; claimed, not settled yet";
+    return state == "settled" || state == "kept" ? ""
+           : state == "convicted"                ? "; the solver was convicted"
+                                                 : "; claimed, not settled yet";
+}
+
+/// RET-1, RET-4: what its submitter pays for, and how far it has come.
+std::string retention_text(const json& retention) {
+    std::string text =
+        to_text(retention.at("blocks")) + " blocks after settlement, for " + amount_text(retention.at("fee"));
+    const json& keeping = retention.at("keeping");
+    if (!keeping.is_null()) {
+        text += "; since block " + to_text(keeping.at("begun_at")) + ": " + to_text(keeping.at("shows")) + " of " +
+                to_text(keeping.at("shows_due")) + " tiles shown";
+        text += keeping.at("is_asked").get<bool>() ? ", another one is due" : "";
+    }
+    return text;
 }
 
 /// AVL-2: what a committee was drawn for, and what it has found.
@@ -212,6 +227,9 @@ std::string task_text(const json& task) {
         facts.add("asks for", environment_text(task.at("environment")));
     }
     add_checks(facts, task.at("checks"));
+    if (!task.at("retention").is_null()) {
+        facts.add("result kept", retention_text(task.at("retention")));
+    }
     const json& tolerance = task.at("tolerance");
     if (!tolerance.is_null()) {
         add_tolerance(facts, tolerance);

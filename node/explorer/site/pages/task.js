@@ -28,6 +28,12 @@ function money_section(t, records) {
   moved.length ? h("ul", {class: "plain"}, moved.map((e) => h("li", null, event_sentence(e)))) : note("Nobody was paid or slashed yet."));
 }
 
+/** What the submitter pays for, and how much of it was shown. */
+function kept_words({blocks, fee, keeping}) {
+  const shown = keeping ? `; ${keeping.shows} of ${keeping.shows_due} tiles shown since block ${keeping.begun_at}` : "";
+  return [`for ${count(blocks)} blocks after settlement, for `, asy(fee), shown];
+}
+
 function what_section(t) {
   return section("What is trained", facts([
     ["Submitter", account(t.submitter)], ["Solver", account(t.solver)],
@@ -36,6 +42,7 @@ function what_section(t) {
     ["Submitted at", block(t.submitted_at)],
     ["Program", whole(t.program_id)],
     t.group ? ["Group", h("span", null, t.group.partners.map((p) => [account(p.account), ` bond ${asy(p.bond)} `]))] : null,
+    t.retention ? ["Result kept", kept_words(t.retention)] : null,
     t.tokenizer ? ["Tokenizer", whole(t.tokenizer)] : null,
     t.environment ? ["Environment asked for", environment(t.environment)] : null,
     t.checks.length ? ["Checks", h("ol", {start: 0}, t.checks.map((check) => h("li", null, check_text(check))))] : null,

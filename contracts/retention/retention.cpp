@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/retention/retention.hpp>
+
+#include <algorithm>
+
+#include <contracts/beacon/draw.hpp>
+#include <contracts/duties/lane.hpp>
+#include <contracts/ledger/ledger.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/lifecycle/waiting.hpp>
+#include <contracts/settlement/settlement.hpp>
+#include <contracts/state/slots.hpp>
+
+namespace assay::contracts {
+namespace {
+
+constexpr std::size_t kMaxPathLength = 64;
+
+/// RET-5: what each of the shows that are left earns; the last one earns all that is left.
+Amount share_of(const Task& task) {
+    const Keeping& keeping = task.keeping.value();
+    return Amount{task.escrow.grains / (keeping.shows_due - keeping.shows)};
+}
+
+}  // namespace
+
+void draw_show(Context& context, Task& task, const ClosedRound& round) {
+    // RET-4
+    Keeping& keeping = task.keeping.value();
+    keeping.is_waiting = false;
+    keeping.seed = round.seed;
+    record_round(context, task, round);
+    hold_lane(context, task);
+    set_task_deadline(context, task, context.height_after(context.params.retention_show_blocks));
+    record(context, task, history::ShowDrawn{keeping.shows, task.deadline});
+    set_task(context.state, task);
+}
+
+void lapse_keeping(Context& context, Task& task) {
+    if (task.keeping.value().seed) {
+        end_keeping(context, task, false);  // RET-6
+        return;
+    }
+    // RET-4
+    task.keeping->is_waiting = true;
+    set_task_deadline(context, task, Height{});
+    set_task(context.state, task);
+    await_draw(context, task);
+}
+
+ShownTile shown_tile(const Task& task) {
+    // RET-4
+    const Keeping& keeping = task.keeping.value();
+    const auto draw = [&](std::uint32_t part) {
+        return draw_randomness(keeping.seed.value(), DrawName{task.id, DrawKind::kShow, part, keeping.shows});
+    };
+    return {
+        .tensor = static_cast<std::uint32_t>(reduce(draw(0), task.spec.program.state_tensors)),
+        .number = to_seed(draw(1))};
+}
+
+Result<void, TxError> check_stateless(const ShowResult& action) noexcept {
+    const bool in_range = dispute::is_well_formed(action.opening) &&
+                          action.opening.opening.tile_path.size() <= kMaxPathLength &&
+                          action.opening.opening.source_path.size() <= kMaxPathLength;
+    if (!in_range) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const ShowResult& action
+) noexcept {
+    // RET-5
+    TRY_ASSIGN(const Task task, require_task(view, action.task));
+    TRY(require_state(task, TaskState::kKept, TaskState::kKept));
+    if (task.solver != sender) {
+        return Unexpected{TxError::kNotSolver};
+    }
+    if (!task.keeping.value().seed) {
+        return Unexpected{TxError::kNotAsked};
+    }
+    const ShownTile asked = shown_tile(task);
+    const dispute::StateOpening& opening = action.opening;
+    const Hash256 root = find_checkpoint(view, task.id, task.checkpoints - 1).value().state_root;
+    if (opening.tensor != asked.tensor || opening.tile != asked.number % canonical::tile_count(opening.type.shape) ||
+        dispute::state_root_of(opening, task.spec.program.state_tensors) != root) {
+        return Unexpected{TxError::kTileInvalid};
+    }
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const ShowResult& action) noexcept {
+    // RET-5
+    Task task = find_task(context.state, action.task).value();
+    Keeping& keeping = task.keeping.value();
+    const Amount share = share_of(task);
+    record(context, task, history::ResultShown{keeping.shows});
+    if (share.grains != 0) {
+        task.escrow = subtract(task.escrow, share);
+        credit(context.state, context.actor, share);
+        record(context, task, history::Paid{context.actor, share, Reason::kRetention});
+    }
+    ++keeping.shows;
+    keeping.seed.reset();
+    if (keeping.shows == keeping.shows_due) {
+        end_keeping(context, task, true);
+        return {};
+    }
+    hold_lane(context, task);
+    set_task_deadline(context, task, std::max(next_show(task), context.height_after(1)));
+    set_task(context.state, task);
+    return {};
+}
+
+}  // namespace assay::contracts

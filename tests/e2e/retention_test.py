@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Results that a submitter pays for: one is kept by a solver whose disk was lost and whose store has a copy, one is gone.
+
+    retention_test.py BIN SOURCE
+
+A solver takes two tasks to their settlement and keeps their results. It is killed, and its files are deleted, of the second task
+the copy in the store as well. It goes on with the same key: it earns the whole fee of the first task, and loses the bond of the
+second. Prints what it did; exits 1 and says what is wrong otherwise.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+BIN, SOURCE = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+ASSAY, ASSAYD, WORKER = (str(BIN / name) for name in ("assay", "assayd", "assay-worker"))
+SECONDS_MAX = 240
+ASY = 10**9
+FEE = ASY // 2
+# What ends as soon as everybody has answered is long, so that a busy machine is not late.
+PARAMS = dict(block_ms=50, challenge_blocks=40, accept_blocks=2_000, commit_blocks=2_000, publish_blocks=2_000, disclose_blocks=2_000,
+              contribute_blocks=1_000, retention_shows=2, retention_show_blocks=200)
+SHOWS = PARAMS["retention_shows"]
+
+
+def check(holds, what):
+    if not holds:
+        raise AssertionError(what)
+
+
+def until(what, look):
+    deadline = time.monotonic() + SECONDS_MAX
+    while time.monotonic() < deadline:
+        found = look()
+        if found:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"{what} does not come")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Place:
+    """A directory with a node, keys, and the processes that were started."""
+
+    def __init__(self, root, stack):
+        self.root, self.stack, self.node = root, stack, None
+        self.environment = {**{k: v for k, v in os.environ.items() if not k.startswith("ASSAY_")}, "ASSAY_PASSWORD": "only-for-this-test"}
+
+    def start(self, name, command, ready):
+        log = self.root / f"{name}.log"
+        with open(log, "w", encoding="utf-8") as out:
+            process = subprocess.Popen([str(word) for word in command], stdout=out, stderr=subprocess.STDOUT, env=self.environment,
+                                       stdin=subprocess.DEVNULL, start_new_session=True)
+        self.stack.callback(self.end, process)
+
+        def said():
+            check(process.poll() is None, f"{name} has ended: {log.read_text()}")
+            return ready in log.read_text()
+        until(f"{name}: {ready}", said)
+        return process, log
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def assay(self, *words):
+        command = [ASSAY, "--home", self.root / "me", "-o", "json", *(["--node", self.node] if self.node else []), *words]
+        done = subprocess.run([str(word) for word in command], env=self.environment, capture_output=True, text=True, timeout=120,
+                              stdin=subprocess.DEVNULL, start_new_session=True)
+        check(done.returncode == 0, f"{words} ended with {done.returncode}: {done.stdout}{done.stderr}")
+        return json.loads(done.stdout)
+
+    def state(self, task):
+        return self.assay("task", "status", task)["state"]
+
+
+def make_chain(place):
+    node = place.root / "node"
+    subprocess.run([ASSAYD, "init", "--home", str(node)], check=True, capture_output=True, timeout=60)
+    genesis = json.loads((node / "genesis.json").read_text())
+    genesis["params"].update(PARAMS)
+    (node / "genesis.json").write_text(json.dumps(genesis))
+    _, log = place.start("assayd", [ASSAYD, "start", "--home", node, "--rpc-port", "0", "--block-interval-ms", "50"], "assayd ready")
+    place.node = re.search(r"rpc (\S+)", log.read_text()).group(1)
+    place.assay("keys", "import", "bank", node / "node_key")
+
+
+def make_account(place, role, coins):
+    account = place.assay("keys", "new", role)["account"]
+    place.assay("account", "send", account, f"{coins} ASY", "--from", "bank")
+    place.assay("stake", "bond", role, f"{coins - 5} ASY", "--from", role)
+    return account
+
+
+def start_worker(place, mode, key, name, *more):
+    command = [WORKER, mode, "--home", place.root / mode, "--key", place.root / "me/keys" / f"{key}.json", "--node", place.node,
+               "--allow-private-addresses", "--progress", "json", *more]
+    return place.start(name, command, "assay-worker ready")
+
+
+def start_solver(place, name):
+    return start_worker(place, "solve", "solver", name, "--publish", f"dir:{place.root / 'copies'}")
+
+
+def submit(place, location, blocks, seed):
+    """The example with a result that is kept for `blocks` blocks."""
+    directory = place.root / f"task-{seed}"
+    shutil.copytree(SOURCE / "examples/mlp", directory)
+    file = directory / "task.toml"
+    file.write_text(f'seed = {seed}\nretention_blocks = {blocks}\nretention_fee = "{FEE / ASY} ASY"\n' + file.read_text())
+    task = place.assay("task", "submit", directory, "--store", place.root / "store", "--location", f"http://{location}", "--from", "bank")
+    return task["task"]
+
+
+def events_of(place, task, *names):
+    history = place.assay("task", "history", task)
+    return [record for record in history["records"] if record["event"] in names]
+
+
+def copies(place):
+    return {file for file in (place.root / "copies").rglob("*") if file.is_file()}
+
+
+def play(place):
+    make_chain(place)
+    solver = make_account(place, "solver", 200)
+    make_account(place, "verifier", 2105)
+    (place.root / "copies").mkdir()
+    worker, _ = start_solver(place, "solver")
+    start_worker(place, "verify", "verifier", "verifier")
+    location = f"127.0.0.1:{free_port()}"
+    place.start("store", [ASSAY, "--home", place.root / "me", "task", "serve", "--store", place.root / "store", "--listen", location], location)
+    kept = submit(place, location, 3 * SHOWS * PARAMS["retention_show_blocks"] // 2, 1)
+    until("the settlement of the first task", lambda: place.state(kept) == "kept")
+    before = copies(place)
+    check(before, "nothing was published")
+    lost = submit(place, location, SHOWS * PARAMS["retention_show_blocks"], 2)
+    until("the settlement of the second task", lambda: place.state(lost) == "kept")
+    shown = place.assay("task", "status", kept)["retention"]
+    check(shown["blocks"] and int(shown["fee"]) == FEE and shown["keeping"]["shows_due"] == SHOWS, shown)
+    os.kill(worker.pid, signal.SIGKILL)
+    worker.wait()
+    for name in ("store", "fetched"):
+        shutil.rmtree(place.root / "solve" / name)
+    for file in copies(place) - before:
+        file.unlink()
+    print("the solver is killed; its files are gone, and so is the copy of the second result")
+    _, log = start_solver(place, "solver again")
+    until("the end of the second task", lambda: place.state(lost) == "settled")
+    until("the end of the first task", lambda: place.state(kept) == "settled")
+
+    ended = events_of(place, kept, "keeping_ended")
+    check([event["is_whole"] for event in ended] == [True], ended)
+    paid = [int(event["amount"]) for event in events_of(place, kept, "paid") if event["reason"] == "retention"]
+    draws = SHOWS * 350_000
+    check(len(paid) == SHOWS and sum(paid) == FEE - draws, f"the fee of {FEE} was paid in parts of {paid}")
+    check(not events_of(place, kept, "slashed"), "the solver that kept the first result lost something")
+    check('"result_stored"' in log.read_text(), "the solver did not store its result again")
+    ended = events_of(place, lost, "keeping_ended")
+    check([event["is_whole"] for event in ended] == [False], ended)
+    slashed = [(event["reason"], int(event["amount"]), int(event["burned"])) for event in events_of(place, lost, "slashed")]
+    check(slashed == [("not_shown", FEE, FEE)], slashed)
+    earned = place.assay("account", "earnings", solver)
+    check(int(earned["paid"]["retention"]) >= sum(paid) and int(earned["slashed"]["not_shown"]) == FEE, earned)
+    print(f"the first result was shown {SHOWS} times and earned {sum(paid)} grains; the second one was not shown and cost {FEE}")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="assay-retention-") as folder, contextlib.ExitStack() as stack:
+        try:
+            play(Place(pathlib.Path(folder), stack))
+        except AssertionError as error:
+            print(error)
+            for log in sorted(pathlib.Path(folder).glob("*.log")):
+                print(f"--- {log.name}\n" + log.read_text()[-3000:])
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
