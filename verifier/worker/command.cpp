@@ -11,6 +11,7 @@
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -32,6 +33,7 @@
 #include <verifier/worker/failure.hpp>
 #include <verifier/worker/offers.hpp>
 #include <verifier/worker/recovery.hpp>
+#include <verifier/worker/relay_command.hpp>
 #include <verifier/worker/segment_check.hpp>
 #include <verifier/worker/store_options.hpp>
 #include <verifier/worker/ui_command.hpp>
@@ -66,6 +68,7 @@ struct Arguments {
     std::string members_file = "members.toml";
     bool is_ui = false;
     UiArguments ui;
+    std::optional<RelayArguments> relay;
     bool is_recovering = false;
     std::uint64_t patience_s = 60;  ///< for each artifact that is recovered
 };
@@ -142,23 +145,35 @@ void add_group(CLI::App& command, Arguments& args) {
     );
 }
 
+void add_progress(CLI::App& command, Arguments& args) {
+    command.add_option("--progress", args.progress, "Form in which progress is printed")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+}
+
 void add_common(CLI::App& command, Arguments& args) {
     command
         .add_option("--home", args.worker.home, "The worker's home: store, journal and lock; one worker per directory")
         ->required();
-    command.add_option("--progress", args.progress, "Form in which progress is printed")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
+    add_progress(command, args);
     sandbox::add_option(command);
     log::add_options(command, args.log);
 }
 
-void add_listen(CLI::App& command, Arguments& args) {
-    command
-        .add_option(
-            "--listen", args.listen,
-            "ADDRESS:PORT of the artifact server; port 0 takes that of the last run, else any free one"
-        )
+void add_listen(
+    CLI::App& command, Arguments& args,
+    const char* help = "ADDRESS:PORT of the artifact server; port 0 takes that of the last run, else any free one"
+) {
+    command.add_option("--listen", args.listen, help)->capture_default_str();
+}
+
+void add_metrics(CLI::App& command, Arguments& args) {
+    command.add_option(
+        "--metrics-address", args.worker.metrics_address,
+        "Show metrics to Prometheus at this address, without authentication; none by default"
+    );
+    command.add_option("--metrics-port", args.worker.metrics_port, "Their port; 0: any free one")
+        ->needs("--metrics-address")
         ->capture_default_str();
 }
 
@@ -180,13 +195,7 @@ void add_keeping(CLI::App& command, Arguments& args) {
         ->check(CLI::Range(0.0, kHoursMax))
         ->capture_default_str();
     command.add_flag("--keep-all", args.worker.keep.all, "Delete nothing of what this worker has made");
-    command.add_option(
-        "--metrics-address", args.worker.metrics_address,
-        "Show metrics to Prometheus at this address, without authentication; none by default"
-    );
-    command.add_option("--metrics-port", args.worker.metrics_port, "Their port; 0: any free one")
-        ->needs("--metrics-address")
-        ->capture_default_str();
+    add_metrics(command, args);
 }
 
 void add_role(CLI::App& command, Arguments& args) {
@@ -201,6 +210,7 @@ void add_role(CLI::App& command, Arguments& args) {
         )
         ->capture_default_str();
     add_fetching_options(command, args.worker);
+    add_relay_options(command, args.worker.relays);
     add_publish_options(command, args.worker);
     add_keeping(command, args);
     command.add_option("--seed", args.worker.seed, "Seed of a whistleblower's checking order")->capture_default_str();
@@ -283,18 +293,21 @@ int run(Arguments& args, const Flavour& flavour) {
     if (!args.member.empty()) {
         return run_member(args);
     }
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    ::sigaction(SIGTERM, &action, nullptr);
+    ::sigaction(SIGINT, &action, nullptr);
     if (!args.is_ui) {
         set_listen(args.worker, args.listen);
+    }
+    if (args.relay) {
+        return run_relay(*args.relay, args.worker, args.progress == "json", stop_requested);
     }
     check_sandbox();
     args.worker.json_progress = args.progress == "json";
     args.worker.keep.checkpoints_s = static_cast<std::uint64_t>(args.keep_checkpoints_h * 3'600);
     args.worker.keep.results_s = static_cast<std::uint64_t>(args.keep_results_h * 3'600);
     args.worker.engine.memory_bytes = memory_max(args.worker);
-    struct sigaction action {};
-    action.sa_handler = on_signal;
-    ::sigaction(SIGTERM, &action, nullptr);
-    ::sigaction(SIGINT, &action, nullptr);
     if (args.is_ui) {
         return run_ui(args.ui, args.worker, flavour, stop_requested);
     }
@@ -377,12 +390,26 @@ void add_recovery(CLI::App& app, Arguments& args) {
     recover->callback([&args] { args.is_recovering = true; });
 }
 
+void add_relay_command(CLI::App& app, Arguments& args) {
+    auto* relay = app.add_subcommand(
+        "relay", "Forward connections to workers that cannot be connected to: no account, no stake, no node"
+    );
+    add_listen(*relay, args, "ADDRESS:PORT on which workers and those who fetch from them connect; port 0: any free one");
+    auto arguments = std::make_shared<RelayArguments>();
+    add_relay_serving(*relay, *arguments);
+    add_metrics(*relay, args);
+    add_progress(*relay, args);
+    log::add_options(*relay, args.log);
+    relay->callback([&args, arguments] { args.relay = *arguments; });
+}
+
 /// The subcommands that do not work in a role.
 void add_tools(CLI::App& app, Arguments& args) {
     auto* serve = app.add_subcommand("serve", "Serve the artifacts in --home and nothing else");
     add_common(*serve, args);
     add_listen(*serve, args);
     add_recovery(app, args);
+    add_relay_command(app, args);
     auto* replay = app.add_subcommand("replay", "Execute one segment again: no account, no stake, no node");
     add_common(*replay, args);
     add_source_options(*replay, args.worker.artifact_sources);
