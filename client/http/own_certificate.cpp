@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <client/http/own_certificate.hpp>
 
+#include <array>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -45,6 +46,14 @@ Bytes public_key_of(const X509* certificate) {
     return out;
 }
 
+/// A name that says nothing, which clients want nevertheless.
+bool add_name(X509* certificate) {
+    static constexpr std::array<unsigned char, 5> kName{'a', 's', 's', 'a', 'y'};
+    X509_NAME* name = X509_get_subject_name(certificate);
+    return X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_ASC, kName.data(), kName.size(), -1, 0) == 1 &&
+           X509_set_issuer_name(certificate, name) == 1;
+}
+
 bool add_extension(X509* certificate, const CertificateExtension& extension) {
     const Bytes value = extension.value(public_key_of(certificate));
     const ObjectId oid = object_of(extension.oid);
@@ -68,7 +77,7 @@ boost::asio::ssl::context make_own_certificate_context(const std::optional<Certi
                          ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), 1) == 1 &&
                          X509_gmtime_adj(X509_getm_notBefore(certificate.get()), 0) != nullptr &&
                          X509_gmtime_adj(X509_getm_notAfter(certificate.get()), kLifeSeconds) != nullptr &&
-                         X509_set_pubkey(certificate.get(), key.get()) == 1 &&
+                         X509_set_pubkey(certificate.get(), key.get()) == 1 && add_name(certificate.get()) &&
                          (!extension || add_extension(certificate.get(), *extension)) &&
                          X509_sign(certificate.get(), key.get(), EVP_sha256()) > 0 &&
                          SSL_CTX_use_certificate(native, certificate.get()) == 1 &&

@@ -93,7 +93,7 @@ class RelayLink::Impl {
         milliseconds backoff = options_.backoff_first;
         while (!is_stopping_) {
             const std::string trouble = co_await attend();
-            backoff = std::exchange(is_registered_, false) ? options_.backoff_first : backoff;
+            backoff = is_registered_.exchange(false) ? options_.backoff_first : backoff;
             if (is_stopping_) {
                 co_return;
             }

@@ -338,6 +338,7 @@ class RelayServer::Impl {
             co_await turn_away(*client, 503, "Service Unavailable", "this worker has as many tunnels as it may");
             co_return;
         }
+        client->expire_after(2 * options_.handshake);
         const Counted counted(tunnel_addresses_, client->client);
         const Place place(*worker);
         const auto far = co_await await_worker(worker);
