@@ -23,7 +23,8 @@ struct HttpSigning {
 };
 
 /// A way through a relay: it is asked by HTTP CONNECT for the URL's host, and TLS 1.3 goes on to that host, so that the
-/// relay sees the host's name, sizes and times. No authority vouches for the host.
+/// relay sees the host's name, sizes and times. No authority vouches for the host. HttpLimits::connect_timeout counts
+/// three times.
 struct HttpTunnel {
     std::string relay;  ///< "HOST:PORT"
     /// Returns true if the certificate (DER) is that of the host. Called on the thread that calls.

@@ -69,8 +69,10 @@ class Exchange {
     }
 
     HttpResponse send() {
+        // A tunnel is made of two connections, one after the other, and TLS.
         const auto connect_span = std::min(
-            limits_.connect_timeout.value_or(limits_.timeout), std::chrono::ceil<milliseconds>(deadline_ - Clock::now())
+            limits_.connect_timeout.value_or(limits_.timeout) * (call_.tunnel ? 3 : 1),
+            std::chrono::ceil<milliseconds>(deadline_ - Clock::now())
         );
         const Clock::time_point connect_deadline = Clock::now() + connect_span;
         configure();

@@ -20,8 +20,8 @@ struct CertificateExtension {
     std::function<Bytes(ByteView public_key)> value;
 };
 
-/// Returns a context for both sides of connections, of TLS 1.3 alone, without session tickets. It has a fresh P-256 key and
-/// a certificate of its own, and accepts every certificate of the other side. Throws std::runtime_error if OpenSSL
+/// Returns a context for both sides of connections, of TLS 1.3 alone, without session tickets. It has a fresh P-256 key
+/// and a certificate of its own, and accepts every certificate of the other side. Throws std::runtime_error if OpenSSL
 /// cannot make one.
 boost::asio::ssl::context make_own_certificate_context(
     const std::optional<CertificateExtension>& extension = std::nullopt

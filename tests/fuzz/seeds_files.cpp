@@ -128,7 +128,9 @@ void write_locations(const CorpusWriter& out) {
     out.write("location", "cid", cid);
     out.write("location", "several", "http://h s3://bucket dir:/x");
     const relay::Service service{.name = "solve", .account = AccountId{{3}}};
-    out.write("location", "relay", stores::encode_location(stores::RelayLocation{.relay = "h:4010", .service = service}));
+    out.write(
+        "location", "relay", stores::encode_location(stores::RelayLocation{.relay = "h:4010", .service = service})
+    );
 }
 
 void write_relay_messages(const CorpusWriter& out) {

@@ -92,7 +92,8 @@ void add_store_options(CLI::App& command, const std::shared_ptr<DemoArguments>& 
     );
     command.add_flag(
         "--nat", a->options.nat,
-        "One honest task whose solver and verifiers are each behind a home router that lets nobody in: what they make is "
+        "One honest task whose solver and verifiers are each behind a home router that lets nobody in: what they make "
+        "is "
         "fetched through a relay, which is killed once. In network namespaces of this machine"
     );
 }

@@ -139,8 +139,8 @@ HomeRouters::HomeRouters(std::filesystem::path logs) : logs_(std::move(logs)) {
 /// A process that sleeps in a namespace of its own.
 std::unique_ptr<system::Process> HomeRouters::hold(const std::string& name) const {
     auto out = std::make_unique<system::Process>(
-        name, std::vector<std::string>{"/usr/bin/env", "unshare", "--net", "sleep", "infinity"}, logs_ / (name + ".log"),
-        [](const std::string&) {}
+        name, std::vector<std::string>{"/usr/bin/env", "unshare", "--net", "sleep", "infinity"},
+        logs_ / (name + ".log"), [](const std::string&) {}
     );
     std::error_code error;
     const auto ours = std::filesystem::read_symlink("/proc/self/ns/net", error);
@@ -162,7 +162,10 @@ void HomeRouters::add(const std::string& name) {
     const std::size_t number = homes_.size();
     const std::string subnet = "203.0.113.";
     const std::string outside = subnet + std::to_string(4 * number + 1);
-    Home home{.public_address = subnet + std::to_string(4 * number + 2), .router = hold(name + "-router"), .machine = hold(name + "-machine")};
+    Home home{
+        .public_address = subnet + std::to_string(4 * number + 2),
+        .router = hold(name + "-router"),
+        .machine = hold(name + "-machine")};
     const auto log = logs_ / (name + "-network.log");
     const pid_t router = home.router->pid();
     const pid_t machine = home.machine->pid();

@@ -11,17 +11,17 @@
 
 namespace assay::demo {
 
-/// Machines behind home routers, in network namespaces of this machine. Each has a private address, the same one in every
-/// home, and a router that translates addresses (NAT) and lets nobody in. Beyond the routers is the network of the demo
-/// itself, where everybody reaches kOutside. All of it is gone with the processes.
+/// Machines behind home routers, in network namespaces of this machine. Each has a private address, the same one in
+/// every home, and a router that translates addresses (NAT) and lets nobody in. Beyond the routers is the network of
+/// the demo itself, where everybody reaches kOutside. All of it is gone with the processes.
 class HomeRouters {
   public:
     /// An address for documentation (RFC 5737), which no machine has.
     static constexpr const char* kOutside = "203.0.113.254";
 
-    /// Puts this process, and what it starts later, into a network of its own with the address kOutside; as the user root
-    /// of a user namespace where it is not root. To be called before there are other threads. Throws NotHere with what
-    /// this machine lacks.
+    /// Puts this process, and what it starts later, into a network of its own with the address kOutside; as the user
+    /// root of a user namespace where it is not root. To be called before there are other threads. Throws NotHere with
+    /// what this machine lacks.
     static void enter();
 
     /// Processes write to logs in `logs`. enter() was called.

@@ -68,8 +68,7 @@ void NatCast::start_relay(const std::string& listen) {
     }
     relay_ = std::make_unique<system::Process>(
         "relay",
-        std::vector<std::string>{
-            (bin_ / "assay-worker").string(), "relay", "--listen", listen, "--progress", "json"},
+        std::vector<std::string>{(bin_ / "assay-worker").string(), "relay", "--listen", listen, "--progress", "json"},
         home_ / "relay.log", [this](const std::string& line) { on_relay_line(line); }
     );
     const auto give_up_at = std::chrono::steady_clock::now() + kRelayPatience;
@@ -133,9 +132,8 @@ void NatCast::act(const contracts::Task& task) {
 /// The submitter, who is outside, reads the result and checks it against the chain.
 json NatCast::fetch_result(const contracts::TaskId& task) const {
     const auto out = home_ / "result.safetensors";
-    const CommandResult result = run_own(
-        home_ / "submitter", network_.rpc_url(), {"task", "fetch", to_hex(task.view()), "--out", out.string()}
-    );
+    const CommandResult result =
+        run_own(home_ / "submitter", network_.rpc_url(), {"task", "fetch", to_hex(task.view()), "--out", out.string()});
     return {
         {"status", result.status},
         {"answer", result.answer},

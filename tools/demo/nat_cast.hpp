@@ -21,8 +21,8 @@
 
 namespace assay::demo {
 
-/// What a demo with --nat has besides: home routers with the solver and the verifiers behind them, a relay outside, which
-/// is killed once, and a plain demo to compare with. Node, submitter and whistleblower are outside.
+/// What a demo with --nat has besides: home routers with the solver and the verifiers behind them, a relay outside,
+/// which is killed once, and a plain demo to compare with. Node, submitter and whistleblower are outside.
 class NatCast final : public Surroundings {
   public:
     /// Builds the homes and starts the relay and the plain demo. HomeRouters::enter() was called.

@@ -8,7 +8,8 @@
 #include <core/base/bytes.hpp>
 
 /// Internal to the cell: TLS 1.3 between accounts. The certificates say nothing: they are made for the session
-/// (make_own_certificate_context()), and neither side looks at the other's. Instead each account signs what only the two ends of this channel know.
+/// (make_own_certificate_context()), and neither side looks at the other's. Instead each account signs what only the
+/// two ends of this channel know.
 namespace assay::cell {
 
 /// RFC 9266: the value `tls-exporter` of a channel whose handshake has ended. Whoever stands between two accounts has

@@ -153,7 +153,7 @@ class RelayLink::Impl {
         return std::holds_alternative<Ping>(message) ? encode_message(Pong{}) : "";
     }
 
-    /// Connects to the relay. Null, and why, if that fails.
+    /// Looks the relay up and connects to it. Null, and why, if that fails.
     awaitable<std::shared_ptr<Connection>> dial(std::string& trouble) {
         const auto url = http::decode_url("http://" + options_.relay);
         std::vector<http::SocketAddress> found;
@@ -166,28 +166,39 @@ class RelayLink::Impl {
         for (const http::SocketAddress& address : found) {
             tcp::endpoint endpoint;
             std::memcpy(endpoint.data(), address.data(), std::min<std::size_t>(address.size, endpoint.capacity()));
-            const auto connection = std::make_shared<Connection>(tcp::socket(io_), http::ClientAddress{});
-            std::erase_if(dialled_, [](const auto& weak) { return weak.expired(); });
-            dialled_.push_back(connection);
-            connection->expire_after(options_.handshake);
-            const auto [error] = co_await connection->socket.async_connect(endpoint, kReturned);
-            if (!error && !is_stopping_) {
-                connection->socket.set_option(tcp::no_delay(true));
+            auto connection = co_await connect(endpoint, trouble);
+            if (connection) {
                 co_return connection;
             }
-            trouble = "it cannot be reached: " + error.message();
         }
         co_return nullptr;
     }
 
-    /// Connects for a client that waits at the relay.
+    awaitable<std::shared_ptr<Connection>> connect(tcp::endpoint endpoint, std::string& trouble) {
+        const auto connection = std::make_shared<Connection>(tcp::socket(io_), http::ClientAddress{});
+        std::erase_if(dialled_, [](const auto& weak) { return weak.expired(); });
+        dialled_.push_back(connection);
+        connection->expire_after(options_.handshake);
+        const auto [error] = co_await connection->socket.async_connect(endpoint, kReturned);
+        if (error || is_stopping_) {
+            trouble = "it cannot be reached: " + error.message();
+            co_return nullptr;
+        }
+        connection->socket.set_option(tcp::no_delay(true));
+        co_return connection;
+    }
+
+    /// Connects for a client that waits at the relay: at the address that has given the ticket out, which a name may
+    /// share with others.
     awaitable<void> accept(Hash256 ticket) {
-        if (open_ >= options_.tunnels_max) {
+        boost::system::error_code gone;
+        const tcp::endpoint relay = control_->socket.remote_endpoint(gone);
+        if (gone || open_ >= options_.tunnels_max) {
             co_return;
         }
         ++open_;
         std::string trouble;
-        const auto connection = co_await dial(trouble);
+        const auto connection = co_await connect(relay, trouble);
         bool is_open = false;
         if (connection) {
             const bool is_told = co_await connection->write(encode_message(Accept{ticket}));

@@ -25,9 +25,9 @@ struct LinkOptions {
     std::chrono::milliseconds silence{45'000};    ///< of the relay, after which it counts as gone
 };
 
-/// A worker's connection to a relay: connects, registers the account's service, and connects again whenever it is lost, after
-/// waits that double. Ends TLS for whoever comes through the relay, and hands the connections on. It never listens. A
-/// thread of its own does all that.
+/// A worker's connection to a relay: connects, registers the account's service, and connects again whenever it is lost,
+/// after waits that double. Ends TLS for whoever comes through the relay, and hands the connections on. It never
+/// listens. A thread of its own does all that.
 class RelayLink {
   public:
     /// Takes a connected, non-blocking socket of a protocol family, on which a client of the service speaks in clear.

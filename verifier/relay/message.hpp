@@ -11,8 +11,8 @@
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
 
-/// What a worker and a relay say to each other (ART-23): lines of ASCII over TCP. A relay forwards connections to workers
-/// that have no address of their own, and can read nothing of what it forwards.
+/// What a worker and a relay say to each other (ART-23): lines of ASCII over TCP. A relay forwards connections to
+/// workers that have no address of their own, and can read nothing of what it forwards.
 namespace assay::relay {
 
 /// Bytes of a line at most, its end included.
@@ -100,8 +100,8 @@ std::string encode_message(const Message& message);
 /// Decodes a line without its end. There is one line for each message.
 Result<Message, MessageError> decode_message(std::string_view line);
 
-/// What an account signs to be reached at a relay: "assay/relay/register" over the relay's nonce, which is used once, and
-/// the names of relay and service, so that it is of no use at another relay.
+/// What an account signs to be reached at a relay: "assay/relay/register" over the relay's nonce, which is used once,
+/// and the names of relay and service, so that it is of no use at another relay.
 Hash256 register_digest(const Hash256& nonce, const Register& wanted);
 
 }  // namespace assay::relay

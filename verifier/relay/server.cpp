@@ -66,7 +66,7 @@ class Place {
 /// A client whose worker was asked to connect.
 struct WaitingClient {
     explicit WaitingClient(asio::io_context& io) : timer(io) {}
-    asio::steady_timer timer;             ///< cancelled when the worker is there
+    asio::steady_timer timer;              ///< cancelled when the worker is there
     std::shared_ptr<Connection> worker{};  ///< null: not yet
 };
 
@@ -197,8 +197,8 @@ class RelayServer::Impl {
 
     /// Whether there is a place; who registers a service again takes its own.
     bool has_place(const Service& service, const ClientAddress& client) const {
-        return workers_.contains(service) || (workers_.size() < options_.workers_max &&
-                                              worker_addresses_.of(client) < options_.workers_per_address);
+        return workers_.contains(service) ||
+               (workers_.size() < options_.workers_max && worker_addresses_.of(client) < options_.workers_per_address);
     }
 
     awaitable<void> serve_worker(
@@ -219,8 +219,7 @@ class RelayServer::Impl {
         const auto message = decode_message(line.value_or(""));
         const auto* proof = message ? std::get_if<Proof>(&*message) : nullptr;
         const Hash256 digest = register_digest(nonce, wanted);
-        if (proof == nullptr ||
-            !crypto::verify_signature(wanted.service.account, digest.view(), proof->signature)) {
+        if (proof == nullptr || !crypto::verify_signature(wanted.service.account, digest.view(), proof->signature)) {
             co_await refuse(*connection, RefusalReason::kBadProof);
             co_return;
         }

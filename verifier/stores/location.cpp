@@ -131,7 +131,8 @@ Result<Location, LocationError> decode_relay(std::string_view text) {
         return Unexpected{LocationError::kRelay};
     }
     const std::string_view relay = text.substr(0, address);
-    const std::string host = std::string(text.substr(name + 1)) + "." + std::string(text.substr(address + 1, name - address - 1));
+    const std::string host =
+        std::string(text.substr(name + 1)) + "." + std::string(text.substr(address + 1, name - address - 1));
     const auto service = relay::decode_host(host);
     if (!service || !relay::is_relay_name(relay)) {
         return Unexpected{LocationError::kRelay};

@@ -98,8 +98,8 @@ class Store {
     std::function<bool()> stop_;
 };
 
-/// A GET of a server's `target` ("/artifact/..."), through its relay if it is behind one (ART-23); nullopt if the location
-/// is of another kind.
+/// A GET of a server's `target` ("/artifact/..."), through its relay if it is behind one (ART-23); nullopt if the
+/// location is of another kind.
 std::optional<http::HttpCall> server_call(const Location& location, const std::string& target);
 
 /// Opens a location. Nothing is connected to yet. `credentials` are for locations of the user's own choice: a location

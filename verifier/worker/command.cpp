@@ -394,7 +394,9 @@ void add_relay_command(CLI::App& app, Arguments& args) {
     auto* relay = app.add_subcommand(
         "relay", "Forward connections to workers that cannot be connected to: no account, no stake, no node"
     );
-    add_listen(*relay, args, "ADDRESS:PORT on which workers and those who fetch from them connect; port 0: any free one");
+    add_listen(
+        *relay, args, "ADDRESS:PORT on which workers and those who fetch from them connect; port 0: any free one"
+    );
     auto arguments = std::make_shared<RelayArguments>();
     add_relay_serving(*relay, *arguments);
     add_metrics(*relay, args);

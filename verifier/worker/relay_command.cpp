@@ -50,14 +50,16 @@ class RelayMetrics {
         registry_.counter({"assay_relay_tunnels_total", "Connections that were forwarded."});
     metrics::Counter& bytes_total_ =
         registry_.counter({"assay_relay_bytes_total", "Bytes that were forwarded, in both directions."});
-    metrics::Counter& refused_ = registry_.counter(
-        {"assay_relay_refused_total", "Registrations and connections that were refused.", {"reason"}}
-    );
+    metrics::Counter& refused_ =
+        registry_.counter({"assay_relay_refused_total", "Registrations and connections that were refused.", {"reason"}}
+        );
 };
 
 void add_limits(CLI::App& command, relay::RelayOptions& options) {
     command
-        .add_option("--max-workers", options.workers_max, "How many workers may be registered at a time, each in a role")
+        .add_option(
+            "--max-workers", options.workers_max, "How many workers may be registered at a time, each in a role"
+        )
         ->check(CLI::Range(1, 65'536))
         ->capture_default_str();
     command
@@ -137,9 +139,7 @@ int run_relay(
     Reporter reporter(json_progress);
     relay::RelayServer server(serving, [&reporter](std::string_view what, const relay::Service& service) {
         const std::string host = relay::to_host(service);
-        reporter.notice(
-            host + ": " + std::string(what), {{"event", "relay"}, {"what", what}, {"worker", host}}
-        );
+        reporter.notice(host + ": " + std::string(what), {{"event", "relay"}, {"what", what}, {"worker", host}});
     });
     std::optional<RelayMetrics> metrics;
     std::optional<client::MetricsServer> scraped;

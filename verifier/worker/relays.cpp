@@ -7,9 +7,8 @@ namespace assay::worker {
 namespace {
 
 std::string location_at(const std::string& relay, Mode mode, const AccountId& account) {
-    return stores::encode_location(
-        stores::RelayLocation{.relay = relay, .service = {.name = to_string(mode), .account = account}}
-    );
+    return stores::encode_location(stores::RelayLocation{
+        .relay = relay, .service = {.name = to_string(mode), .account = account}});
 }
 
 /// Whether nobody but this machine connects to the address, or it is none that others could be told.
@@ -19,9 +18,7 @@ bool is_for_nobody(const std::string& address) {
 
 }  // namespace
 
-std::string Relays::locations(
-    const WorkerOptions& options, const AccountId& account, const std::string& server_url
-) {
+std::string Relays::locations(const WorkerOptions& options, const AccountId& account, const std::string& server_url) {
     std::string out;
     for (const std::string& relay : options.relays) {
         out += (out.empty() ? "" : " ") + location_at(relay, options.mode, account);

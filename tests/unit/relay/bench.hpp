@@ -66,9 +66,7 @@ class RawClient {
     RawClient(const RawClient&) = delete;
     RawClient& operator=(const RawClient&) = delete;
 
-    void send(const std::string& text) const {
-        ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
-    }
+    void send(const std::string& text) const { ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL); }
     /// To the end of a line, which is left out; empty if the connection ends before.
     std::string line() const {
         std::string out;
@@ -125,7 +123,8 @@ class Worker {
         if (change) {
             change(options);
         }
-        location = stores::RelayLocation{.relay = relay, .service = {.name = "solve", .account = options.key.account()}};
+        location =
+            stores::RelayLocation{.relay = relay, .service = {.name = "solve", .account = options.key.account()}};
         link = std::make_unique<RelayLink>(
             options, [this](int family, int fd) { server.serve(family, fd); },
             [this](const std::string& trouble) { told.add(trouble); }
@@ -146,9 +145,7 @@ class Worker {
     std::unique_ptr<RelayLink> link;
 };
 
-inline http::HttpLimits quick() {
-    return {.timeout = milliseconds(20'000), .connect_timeout = milliseconds(15'000)};
-}
+inline http::HttpLimits quick() { return {.timeout = milliseconds(20'000), .connect_timeout = milliseconds(15'000)}; }
 
 /// Bytes `first` to `last` of a worker's artifact, or to its end; nullopt if it is not there.
 inline std::optional<Bytes> fetch_part(

@@ -64,7 +64,8 @@ TEST_CASE("ART-23: names of relays and services have one spelling") {
         CAPTURE(name);
         CHECK(is_relay_name(name));
     }
-    for (const char* name : {"", "h", "h:", ":1", "h:0", "h:01", "h:65536", "H:1", "h h:1", "u@h:1", "h/p:1", "-h:1", "[]:1"}) {
+    for (const char* name :
+         {"", "h", "h:", ":1", "h:0", "h:01", "h:65536", "H:1", "h h:1", "u@h:1", "h/p:1", "-h:1", "[]:1"}) {
         CAPTURE(name);
         CHECK_FALSE(is_relay_name(name));
     }

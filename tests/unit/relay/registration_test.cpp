@@ -74,7 +74,8 @@ TEST_CASE("ART-23: a relay cannot use at another relay what a worker signs for i
     // A hostile relay passes on the challenge of this one. The worker signs the name of the relay that it has dialled.
     const Applicant posing(relay, 1);
     const auto challenge = decode_message(posing.line()).value();
-    const Register at_hostile{.service = {.name = "solve", .account = test::key_of(1).account()}, .relay = "hostile.example:1"};
+    const Register at_hostile{
+        .service = {.name = "solve", .account = test::key_of(1).account()}, .relay = "hostile.example:1"};
     const Hash256 digest = register_digest(std::get<Challenge>(challenge).nonce, at_hostile);
     posing.send(encode_message(Proof{test::key_of(1).sign(digest.view())}));
     CHECK(posing.line() == "refused bad-proof");
@@ -147,10 +148,18 @@ TEST_CASE("ART-23: what is no message ends its connection and nothing else") {
     const Worker worker(relay.name(), 1);
     REQUIRE(worker.is_registered());
     const std::vector<std::string> garbage{
-        "\n", "\r\n\r\n", "register x y\n", "register " + std::string(10'000, 'a'), std::string(20'000, 'b'),
-        "accept \n", "GET / HTTP/1.1\r\n\r\n", "CONNECT example.org:443 HTTP/1.1\r\n\r\n",
-        "CONNECT " + to_host(worker.location.service) + ":80 HTTP/1.1\r\n\r\n", std::string("\x16\x03\x01\x00\x05hello\n"),
-        "CONNECT a HTTP/1.1\r\n" + std::string(9'000, 'h'), ""};
+        "\n",
+        "\r\n\r\n",
+        "register x y\n",
+        "register " + std::string(10'000, 'a'),
+        std::string(20'000, 'b'),
+        "accept \n",
+        "GET / HTTP/1.1\r\n\r\n",
+        "CONNECT example.org:443 HTTP/1.1\r\n\r\n",
+        "CONNECT " + to_host(worker.location.service) + ":80 HTTP/1.1\r\n\r\n",
+        std::string("\x16\x03\x01\x00\x05hello\n"),
+        "CONNECT a HTTP/1.1\r\n" + std::string(9'000, 'h'),
+        ""};
     for (const std::string& bytes : garbage) {
         CAPTURE(bytes.substr(0, 40));
         const RawClient client(relay.port());

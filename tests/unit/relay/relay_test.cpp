@@ -63,7 +63,9 @@ class Wire {
             for (std::size_t i = 0; i < both.size() && is_open; ++i) {
                 if (both[i].revents != 0) {
                     const ssize_t size = ::recv(both[i].fd, piece.data(), piece.size(), 0);
-                    is_open = size > 0 && ::send(both[1 - i].fd, piece.data(), static_cast<std::size_t>(size), MSG_NOSIGNAL) == size;
+                    is_open =
+                        size > 0 &&
+                        ::send(both[1 - i].fd, piece.data(), static_cast<std::size_t>(size), MSG_NOSIGNAL) == size;
                     const std::scoped_lock lock(mutex_);
                     seen_.append(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
                 }
@@ -92,7 +94,8 @@ TEST_CASE("ART-23: artifacts of a worker that nobody can connect to are fetched 
     const ::assay::test::TemporaryDirectory home;
     const artifacts::ContentStore store(home.path());
     const std::string location = "http://127.0.0.1:1 " + stores::encode_location(worker.location);
-    const auto stored = artifacts::download({.name = worker.name, .size_bytes = worker.file.size(), .location = location}, store);
+    const auto stored =
+        artifacts::download({.name = worker.name, .size_bytes = worker.file.size(), .location = location}, store);
     REQUIRE(stored.has_value());
     CHECK(store.get(worker.name).has_value());
     CHECK(test::eventually([&] { return relay.figures().tunnels == 0; }));
@@ -117,7 +120,8 @@ TEST_CASE("ART-23: a relay and whoever listens there read nothing of what they f
         for (std::size_t at = 0; at + 16 <= plain.size(); at += 16) {
             REQUIRE(seen.find(plain.substr(at, 16)) == std::string::npos);
         }
-        for (const std::string& secret : {std::string("/artifact"), to_hex(worker.name.view()), std::string("Content-Length")}) {
+        for (const std::string& secret :
+             {std::string("/artifact"), to_hex(worker.name.view()), std::string("Content-Length")}) {
             CHECK(seen.find(secret) == std::string::npos);
         }
     }

@@ -28,8 +28,8 @@ TEST_CASE("ART-20: locations of every kind are decoded") {
         *decode_location("s3://my-bucket/tasks/1?endpoint=http://127.0.0.1:7070/&region=eu-central-1&style=virtual") ==
         all
     );
-    const Location behind = RelayLocation{
-        .relay = "relay.example.org:4010", .service = {.name = "solve", .account = AccountId{{3}}}};
+    const Location behind =
+        RelayLocation{.relay = "relay.example.org:4010", .service = {.name = "solve", .account = AccountId{{3}}}};
     CHECK(*decode_location(std::string("relay://relay.example.org:4010/") + kAddress + "/solve") == behind);
     CHECK(*decode_location(encode_location(behind)) == behind);
     CHECK(*decode_location("ipfs://") == Location(IpfsLocation{}));
