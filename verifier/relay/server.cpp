@@ -216,7 +216,10 @@ class RelayServer::Impl {
         crypto::fill_random(nonce.data);
         co_await connection->write(encode_message(Challenge{nonce}));
         const auto line = co_await connection->read_line();
-        const auto message = decode_message(line.value_or(""));
+        if (!line) {
+            co_return;
+        }
+        const auto message = decode_message(*line);
         const auto* proof = message ? std::get_if<Proof>(&*message) : nullptr;
         const Hash256 digest = register_digest(nonce, wanted);
         if (proof == nullptr || !crypto::verify_signature(wanted.service.account, digest.view(), proof->signature)) {
@@ -248,6 +251,11 @@ class RelayServer::Impl {
         return worker;
     }
 
+    bool is_current(const std::shared_ptr<RegisteredWorker>& worker) const {
+        const auto found = workers_.find(worker->service);
+        return found != workers_.end() && found->second == worker;
+    }
+
     /// Until the worker leaves, or says nothing for too long.
     awaitable<void> attend(std::shared_ptr<RegisteredWorker> worker) {
         for (;;) {
@@ -257,13 +265,13 @@ class RelayServer::Impl {
             if (!message || !std::holds_alternative<Pong>(*message)) {
                 break;
             }
-            if (workers_[worker->service] != worker) {
+            if (!is_current(worker)) {
                 co_return;  // replaced, and has answered a question from before
             }
         }
         worker->control->close();
-        if (const auto found = workers_.find(worker->service); found != workers_.end() && found->second == worker) {
-            workers_.erase(found);
+        if (is_current(worker)) {
+            workers_.erase(worker->service);
             note([this](RelayFigures& figures) { figures.workers = workers_.size(); });
             tell("left", worker->service);
         }
