@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <atomic>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -20,9 +21,15 @@ namespace {
 using test::RawClient;
 using test::Worker;
 
+enum class Mischief : std::uint8_t { kNone = 0, kAlters = 1, kCuts = 2 };
+
 /// Stands in front of a relay and keeps what passes.
 class Wire {
   public:
+    /// What is done to a connection through which more than kUntouched bytes have passed.
+    std::atomic<Mischief> mischief{Mischief::kNone};
+    static constexpr std::size_t kUntouched = 50'000;
+
     /// Its port is known before that of what it stands in front of.
     void pass_to(std::uint16_t port) {
         thread_ = std::thread([this, port] {
@@ -57,15 +64,20 @@ class Wire {
         address.sin_port = htons(port);
         bool is_open = ::connect(relay, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
         std::array<char, 65'536> piece{};
+        std::size_t passed = 0;
         while (is_open) {
             std::array<pollfd, 2> both{pollfd{client, POLLIN, 0}, pollfd{relay, POLLIN, 0}};
             ::poll(both.data(), both.size(), -1);
             for (std::size_t i = 0; i < both.size() && is_open; ++i) {
                 if (both[i].revents != 0) {
                     const ssize_t size = ::recv(both[i].fd, piece.data(), piece.size(), 0);
-                    is_open =
-                        size > 0 &&
-                        ::send(both[1 - i].fd, piece.data(), static_cast<std::size_t>(size), MSG_NOSIGNAL) == size;
+                    passed += static_cast<std::size_t>(std::max<ssize_t>(size, 0));
+                    if (size > 0 && mischief == Mischief::kAlters && passed > kUntouched) {
+                        piece[0] = static_cast<char>(piece[0] ^ 1);
+                    }
+                    const bool is_cut = mischief == Mischief::kCuts && passed > kUntouched;
+                    is_open = size > 0 && !is_cut &&
+                              ::send(both[1 - i].fd, piece.data(), static_cast<std::size_t>(size), MSG_NOSIGNAL) == size;
                     const std::scoped_lock lock(mutex_);
                     seen_.append(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
                 }
@@ -124,6 +136,33 @@ TEST_CASE("ART-23: a relay and whoever listens there read nothing of what they f
              {std::string("/artifact"), to_hex(worker.name.view()), std::string("Content-Length")}) {
             CHECK(seen.find(secret) == std::string::npos);
         }
+    }
+    relay.stop();
+}
+
+TEST_CASE("ART-23: a relay that alters or cuts off what passes leaves it to other locations") {
+    Wire wire;
+    RelayServer relay({.name = wire.name()});
+    wire.pass_to(relay.port());
+    {
+        const Worker worker(wire.name(), 1, 1U << 20U);
+        REQUIRE(worker.is_registered());
+        for (const Mischief mischief : {Mischief::kAlters, Mischief::kCuts}) {
+            CAPTURE(static_cast<int>(mischief));
+            wire.mischief = mischief;
+            CHECK_THROWS_AS(test::fetch_part(worker), http::NetError);
+            const ::assay::test::TemporaryDirectory home;
+            const artifacts::ContentStore store(home.path());
+            const std::string both = stores::encode_location(worker.location) + " " + worker.server.url();
+            artifacts::FetchLimits limits;
+            limits.idle_timeout = std::chrono::milliseconds(500);
+            const artifacts::Reference artifact{
+                .name = worker.name, .size_bytes = worker.file.size(), .location = both};
+            CHECK(artifacts::download(artifact, store, limits).has_value());
+            CHECK(store.get(worker.name).has_value());
+        }
+        wire.mischief = Mischief::kNone;
+        CHECK(test::fetch_part(worker) == worker.file);
     }
     relay.stop();
 }
