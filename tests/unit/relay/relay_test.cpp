@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -249,6 +251,28 @@ TEST_CASE("ART-23: a tunnel in which nothing passes is ended") {
     CHECK(client.line() == "HTTP/1.1 200 Connection established\r");
     CHECK(client.is_over());
     CHECK(test::eventually([&] { return relay.figures().tunnels == 0; }));
+}
+
+TEST_CASE("ART-23: many bytes come through a relay as they are") {
+    constexpr std::size_t kBytes = std::size_t{64} << 20U;
+    RelayServer relay({});
+    const Worker worker(relay.name(), 1, kBytes);
+    REQUIRE(worker.is_registered());
+    const auto rate_of = [&](const stores::Location& location) {
+        const auto start = std::chrono::steady_clock::now();
+        std::size_t same = 0;
+        const auto compare = [&](std::uint64_t offset, ByteView piece) {
+            const ByteView whole(worker.file);
+            same += std::equal(piece.begin(), piece.end(), whole.subspan(offset).begin()) ? piece.size() : 0;
+            return true;
+        };
+        stores::open_store(location)->read({worker.name, false}, 0, std::nullopt, compare, test::quick());
+        CHECK(same == kBytes);
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+        return static_cast<double>(kBytes) / 1e6 / spent.count();
+    };
+    MESSAGE("MB/s from the server itself: ", rate_of(stores::ServerLocation{worker.server.url()}));
+    MESSAGE("MB/s through a relay: ", rate_of(worker.location));
 }
 
 TEST_CASE("ART-23: who has many tunnels gives way to who has few") {
