@@ -21,6 +21,7 @@ packages=(
   clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 libc++-14-dev-wasm32 libc++abi-14-dev-wasm32
 )
 test_packages=(
+  iproute2 nftables # for the demo with home routers
   libonnx-testdata python3-torch python3-venv nodejs libclang-rt-14-dev clang-format-14 clang-tidy-14
   g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user podman crun
   chromium # 123 MB to download with what it needs; the explorer's test skips itself without it

@@ -2,7 +2,13 @@
 #include <client/http/curl_call.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <new>
+#include <string>
+
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
 
 namespace assay::http {
 
@@ -22,7 +28,42 @@ void sign(CURL* easy, const HttpSigning& signing, List& headers) {
     }
 }
 
+/// OpenSSL's place for whoever decides about the other side's certificate alone.
+int verify_by_tunnel(X509_STORE_CTX* chain, void* tunnel) noexcept {
+    unsigned char* der = nullptr;
+    try {
+        const int size = i2d_X509(X509_STORE_CTX_get0_cert(chain), &der);
+        const Bytes certificate(der, der + std::max(size, 0));
+        OPENSSL_free(der);
+        const bool is_admitted = static_cast<const HttpTunnel*>(tunnel)->admits(certificate);
+        X509_STORE_CTX_set_error(chain, is_admitted ? X509_V_OK : X509_V_ERR_CERT_UNTRUSTED);
+        return is_admitted ? 1 : 0;
+    } catch (const std::exception&) {
+        X509_STORE_CTX_set_error(chain, X509_V_ERR_OUT_OF_MEM);
+        return 0;
+    }
+}
+
+CURLcode on_tls_context(CURL*, void* context, void* tunnel) {
+    SSL_CTX_set_cert_verify_callback(static_cast<SSL_CTX*>(context), &verify_by_tunnel, tunnel);
+    return CURLE_OK;
+}
+
 }  // namespace
+
+void configure_tunnel(CURL* easy, const HttpTunnel& tunnel) {
+    set(easy, CURLOPT_PROXY, ("http://" + tunnel.relay).c_str());
+    set(easy, CURLOPT_NOPROXY, "");
+    set(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
+    set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    set(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_3));
+    // The tunnel's rule takes the place of authorities and of the comparison of names.
+    set(easy, CURLOPT_CAINFO, nullptr);
+    set(easy, CURLOPT_CAPATH, nullptr);
+    set(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    set(easy, CURLOPT_SSL_CTX_FUNCTION, &on_tls_context);
+    set(easy, CURLOPT_SSL_CTX_DATA, const_cast<HttpTunnel*>(&tunnel));
+}
 
 void initialise_curl() {
     static const CURLcode kDone = curl_global_init(CURL_GLOBAL_DEFAULT);

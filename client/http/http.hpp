@@ -134,6 +134,9 @@ class HttpServer {
     std::uint16_t port() const noexcept;
     /// Returns the number of open connections.
     std::size_t connections() const noexcept;
+    /// Serves a connected socket of a protocol family, which must be non-blocking and which the server then owns, as a
+    /// connection of kSocketClient. It is closed if the server stops or has no place.
+    void serve(int family, int fd);
     /// Stops accepting, closes connections that are idle or wait for a late answer, and lets running handlers finish. A
     /// client that does not take its answer within a second is disconnected. Idempotent.
     void stop();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +22,15 @@ struct HttpSigning {
     std::string payload_sha256{};  ///< hex digits of the body's hash, which the signature covers
 };
 
+/// A way through a relay: it is asked by HTTP CONNECT for the URL's host, and TLS 1.3 goes on to that host, so that the
+/// relay sees the host's name, sizes and times. No authority vouches for the host. HttpLimits::connect_timeout counts
+/// three times.
+struct HttpTunnel {
+    std::string relay;  ///< "HOST:PORT"
+    /// Returns true if the certificate (DER) is that of the host. Called on the thread that calls.
+    std::function<bool(ByteView certificate)> admits;
+};
+
 struct HttpCall {
     std::string method = "GET";
     std::string url;
@@ -29,6 +39,7 @@ struct HttpCall {
     bool is_form = false;                                       ///< the body is sent as the file of a multipart form
     std::optional<HttpSigning> signing{};
     std::string socket{};  ///< path of a Unix socket that is connected to in place of the URL's host; empty: none
+    std::optional<HttpTunnel> tunnel{};  ///< for an https:// URL; such a request follows no redirect
 };
 
 /// Sends one request on a new connection and returns the answer with its header fields, their names in lower case.

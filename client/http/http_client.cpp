@@ -55,6 +55,7 @@ class Exchange {
     )
         : text_(std::move(text)),
           url_(url),
+          peer_(call.tunnel ? decode_url("http://" + call.tunnel->relay).value_or(Url{}) : url),
           part_(part),
           limits_(limits),
           access_(access),
@@ -68,12 +69,17 @@ class Exchange {
     }
 
     HttpResponse send() {
+        // A tunnel is made of two connections, one after the other, and TLS.
         const auto connect_span = std::min(
-            limits_.connect_timeout.value_or(limits_.timeout), std::chrono::ceil<milliseconds>(deadline_ - Clock::now())
+            limits_.connect_timeout.value_or(limits_.timeout) * (call_.tunnel ? 3 : 1),
+            std::chrono::ceil<milliseconds>(deadline_ - Clock::now())
         );
         const Clock::time_point connect_deadline = Clock::now() + connect_span;
         configure();
-        if (!access_.socket.empty()) {
+        if (call_.tunnel) {
+            configure_tunnel(easy_.get(), *call_.tunnel);
+            pin_addresses(connect_deadline);
+        } else if (!access_.socket.empty()) {
             set(easy_.get(), CURLOPT_NOPROXY, "*");
             set(easy_.get(), CURLOPT_UNIX_SOCKET_PATH, access_.socket.c_str());
         } else if (is_direct()) {
@@ -172,7 +178,7 @@ class Exchange {
     void pin_addresses(Clock::time_point deadline) {
         std::vector<SocketAddress> addresses;
         try {
-            addresses = resolve(url_.host, url_.port, deadline);
+            addresses = resolve(peer_.host, peer_.port, deadline);
         } catch (const NetTimeout& late) {
             throw NetTimeout(text_ + ": " + late.what());
         } catch (const NetError& unknown) {
@@ -195,14 +201,14 @@ class Exchange {
         if (pinned.empty()) {
             forbid();
         }
-        const bool is_ipv6 = url_.host.find(':') != std::string::npos;
-        append(pins_, (is_ipv6 ? "[" + url_.host + "]" : url_.host) + ":" + url_.port + ":" + pinned);
+        const bool is_ipv6 = peer_.host.find(':') != std::string::npos;
+        append(pins_, (is_ipv6 ? "[" + peer_.host + "]" : peer_.host) + ":" + peer_.port + ":" + pinned);
         set(easy_.get(), CURLOPT_RESOLVE, pins_.get());
     }
 
     [[noreturn]] void forbid() const {
         throw NetForbidden(
-            text_ + ": " + url_.host + " is an address of a private network, from which nothing is fetched here"
+            text_ + ": " + peer_.host + " is an address of a private network, from which nothing is fetched here"
         );
     }
 
@@ -378,6 +384,7 @@ class Exchange {
 
     std::string text_;
     const Url& url_;
+    const Url peer_;  ///< whose host and port are connected to
     const Part* part_;
     const HttpLimits& limits_;
     const HttpAccess& access_;
@@ -407,7 +414,7 @@ class Exchange {
 /// A redirected POST is sent again only where the status demands the same method. Who redirects decides where to: a
 /// token or a signature is for nobody but the server that was named.
 bool is_followed(const HttpCall& call, const HttpAccess& access, unsigned status) {
-    if (!access.bearer.empty() || call.signing || (call.method != "GET" && call.method != "POST")) {
+    if (!access.bearer.empty() || call.signing || call.tunnel || (call.method != "GET" && call.method != "POST")) {
         return false;
     }
     return status == 307 || status == 308 || (call.method == "GET" && status >= 301 && status <= 303);

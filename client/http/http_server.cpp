@@ -426,6 +426,21 @@ std::uint16_t HttpServer::port() const noexcept { return impl_->listener->port()
 
 std::size_t HttpServer::connections() const noexcept { return impl_->open; }
 
+void HttpServer::serve(int family, int fd) {
+    // Closed with the context, should it be stopped already.
+    const std::shared_ptr<int> owner(new int(fd), [](const int* held) {
+        if (*held >= 0) {
+            ::close(*held);
+        }
+        delete held;
+    });
+    asio::post(*impl_->context, [impl = impl_.get(), family, owner] {
+        if (!impl->stopping) {
+            impl->admit(family, std::exchange(*owner, -1), kSocketClient);
+        }
+    });
+}
+
 void HttpServer::stop() {
     Impl& impl = *impl_;
     if (impl.stopping.exchange(true)) {

@@ -13,8 +13,10 @@
 #include <core/crypto/hash.hpp>
 #include <verifier/artifacts/foreign.hpp>
 #include <verifier/artifacts/safetensors.hpp>
+#include <verifier/relay/message.hpp>
 #include <verifier/stores/block_index.hpp>
 #include <verifier/stores/cid.hpp>
+#include <verifier/stores/location.hpp>
 #include <verifier/taskdir/parser_orders.hpp>
 #include <verifier/text/byte_alphabet.hpp>
 
@@ -125,6 +127,30 @@ void write_locations(const CorpusWriter& out) {
     out.write("location", "ipfs", "ipfs://" + cid + "?gateway=http://g:8080&api=http://a:5001");
     out.write("location", "cid", cid);
     out.write("location", "several", "http://h s3://bucket dir:/x");
+    const relay::Service service{.name = "solve", .account = AccountId{{3}}};
+    out.write(
+        "location", "relay", stores::encode_location(stores::RelayLocation{.relay = "h:4010", .service = service})
+    );
+}
+
+void write_relay_messages(const CorpusWriter& out) {
+    const relay::Service service{.name = "solve", .account = AccountId{{3}}};
+    const auto write = [&out](const char* name, const relay::Message& message) {
+        std::string line = relay::encode_message(message);
+        line.pop_back();
+        out.write("relay_message", name, line);
+    };
+    write("register", relay::Register{.service = service, .relay = "[::1]:4010"});
+    write("challenge", relay::Challenge{Hash256{{1}}});
+    write("proof", relay::Proof{Signature{{2}}});
+    write("registered", relay::Registered{});
+    write("refused", relay::Refused{relay::RefusalReason::kFull});
+    write("open", relay::Open{Hash256{{4}}});
+    write("accept", relay::Accept{Hash256{{5}}});
+    write("ping", relay::Ping{});
+    write("pong", relay::Pong{});
+    out.write("relay_message", "host", relay::to_host(service));
+    out.write("relay_message", "upper_case", "open " + std::string(64, 'A'));
 }
 
 void write_store_answers(const CorpusWriter& out) {
@@ -266,6 +292,7 @@ void write_file_seeds(const CorpusWriter& out) {
     write_cells(out);
     write_urls(out);
     write_locations(out);
+    write_relay_messages(out);
     write_store_answers(out);
     write_settings(out);
     write_calls(out);

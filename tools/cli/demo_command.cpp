@@ -94,6 +94,12 @@ void add_store_options(CLI::App& command, const std::shared_ptr<DemoArguments>& 
         "The same with faults: a solver and verifiers that are killed, a store that goes away and comes back, and lost "
         "disks"
     );
+    command.add_flag(
+        "--nat", a->options.nat,
+        "One honest task whose solver and verifiers are each behind a home router that lets nobody in: what they make "
+        "is "
+        "fetched through a relay, which is killed once. In network namespaces of this machine"
+    );
 }
 
 void add_watching_options(CLI::App& command, const std::shared_ptr<DemoArguments>& a) {

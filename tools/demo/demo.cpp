@@ -19,6 +19,7 @@
 #include <tools/demo/crew.hpp>
 #include <tools/demo/explorer_page.hpp>
 #include <tools/demo/group.hpp>
+#include <tools/demo/home_routers.hpp>
 #include <tools/demo/hearing.hpp>
 #include <tools/demo/hunt.hpp>
 #include <tools/demo/narrator.hpp>
@@ -27,8 +28,8 @@
 #include <tools/demo/options.hpp>
 #include <tools/demo/own_command.hpp>
 #include <tools/demo/report.hpp>
-#include <tools/demo/store_cast.hpp>
 #include <tools/demo/story.hpp>
+#include <tools/demo/surroundings.hpp>
 #include <tools/demo/temporary_home.hpp>
 #include <tools/demo/workload.hpp>
 #include <verifier/artifacts/server.hpp>
@@ -110,7 +111,7 @@ class Demo {
     std::optional<ReplayCells> replayers_;  ///< of the verifiers, where the solver is a cell that divides each step
     std::optional<GroupCast> group_;        ///< where several accounts train
     std::unique_ptr<Outsider> outsider_;    ///< nullptr where nobody attacks but parties to the task
-    std::optional<StoreCast> stores_{};     ///< where the solver publishes
+    std::unique_ptr<Surroundings> surroundings_;  ///< nullptr where there is nothing but the actors
 };
 
 contracts::Params Demo::params() const {
@@ -120,8 +121,8 @@ contracts::Params Demo::params() const {
         *span *= workload_.span_factor;
     }
     params.accept_blocks *= group_ ? GroupCast::kAcceptFactor : 1;  // partners start only when their lead is drawn
-    if (stores_) {
-        stores_->adjust(params);
+    if (surroundings_) {
+        surroundings_->adjust(params);
     }
     params.block_ms = kBlockIntervalMs * (fraud_ == Fraud::kBait ? kBaitsHaste : 1);
     return params;
@@ -129,9 +130,7 @@ contracts::Params Demo::params() const {
 
 void Demo::start() {
     narrator_.heading("Assay demo: a chain, its solvers, verifiers and a whistleblower, on this machine");
-    if (StoreCast::is_wanted(options_)) {
-        stores_.emplace(options_, own_directory(), home_, network_, narrator_);
-    }
+    surroundings_ = make_surroundings(options_, own_directory(), home_, network_, narrator_);
     network_.add_actor("submitter", Amount{1'000 * kGrainsPerAsy});
     for (std::uint32_t rank = 0; rank < std::max(2U, group_ ? group_->members() : 0); ++rank) {
         network_.add_actor(GroupCast::name_of(rank), Amount{200 * kGrainsPerAsy});
@@ -148,7 +147,9 @@ void Demo::start() {
     }
     narrator_.plain(announce_explorer(options_, network_.node_url(0)));
     narrator_.plain("  homes and logs are in " + home_.string());
-    artifact_server_ = std::make_unique<artifacts::ArtifactServer>(http::HttpServerOptions{}, store_);
+    http::HttpServerOptions serving;
+    serving.address = surroundings_ ? surroundings_->submitter_address() : serving.address;
+    artifact_server_ = std::make_unique<artifacts::ArtifactServer>(serving, store_);
     before_ = count_supply(network_, acts_, outsider_.get());
     if (cast_of(fraud_).hunts_jackpots) {
         network_.pay_fees("submitter", kTreasury);
@@ -162,7 +163,10 @@ void Demo::hire(const std::string& name, Role role, Amount stake, const std::vec
     if (result.code != 0) {
         throw std::runtime_error(name + " could not bond: " + result.error);
     }
-    network_.start_worker(name, arguments);
+    std::vector<std::string> all = arguments;
+    const auto more = surroundings_ ? surroundings_->arguments_of(name) : std::vector<std::string>{};
+    all.insert(all.end(), more.begin(), more.end());
+    network_.start_worker(name, all);
     narrator_.plain("  " + name + " bonds " + format_amount(stake) + " as " + to_string(role));
 }
 
@@ -176,7 +180,7 @@ contracts::TaskSpec Demo::pack(Fraud fraud, contracts::Mode mode) {
     std::filesystem::create_directories(directory);
     write_task(directory, workload_, options_, fraud, mode == contracts::Mode::kTolerance);
     contracts::TaskSpec spec = taskdir::pack_task(directory, store_, artifact_server_->url());
-    return stores_ ? stores_->relocate(std::move(spec), store_) : spec;
+    return surroundings_ ? surroundings_->relocate(std::move(spec), store_) : spec;
 }
 
 void Demo::submit(Fraud fraud, const std::string& solver) {
@@ -241,8 +245,8 @@ void Demo::check_patience() const {
 void Demo::hear_workers() {
     for (const WorkerEvent& heard : network_.take_events()) {
         hear(heard, acts_, narrator_);
-        if (stores_) {
-            stores_->hear(heard);
+        if (surroundings_) {
+            surroundings_->hear(heard);
         }
         if (group_) {
             group_->hear(heard);
@@ -259,8 +263,8 @@ void Demo::hear_workers() {
 
 /// What outsiders do, and what happens to the demo's own workers.
 void Demo::attack() {
-    if (const auto task = stores_ ? network_.rpc().task(acts_.front().story->task()) : std::nullopt) {
-        stores_->act(*task);
+    if (const auto task = surroundings_ ? network_.rpc().task(acts_.front().story->task()) : std::nullopt) {
+        surroundings_->act(*task);
     }
     if (!outsider_ || is_terminal(acts_.back().state)) {
         return;
@@ -329,8 +333,8 @@ json Demo::finish() {
         report.update(group_->report(network_, *acts_.front().story, replay_all(), first_program()));
         report["parallel"] = options_.parallel;
     }
-    if (stores_) {
-        stores_->complete(report, acts_.front());
+    if (surroundings_) {
+        surroundings_->complete(report, acts_.front());
     }
     hand_out(report, options_);
     return report;
@@ -372,10 +376,6 @@ void Demo::hire_all() {
                 own_directory(), home_ / "cell", options_.workers, options_.parallel, options_.seed
             );
             const auto more = crew_->solver_arguments();
-            solve.insert(solve.end(), more.begin(), more.end());
-        }
-        if (stores_) {
-            const auto more = stores_->solver_arguments();
             solve.insert(solve.end(), more.begin(), more.end());
         }
         hire("solver-1", Role::kSolver, stake, with_options(solve));
@@ -445,9 +445,9 @@ int Demo::run() {
         complaints.insert(complaints.end(), of_crew.begin(), of_crew.end());
         narrator_.plain(describe_crew(report));
     }
-    if (stores_) {
-        const auto of_stores = StoreCast::judge(report);
-        complaints.insert(complaints.end(), of_stores.begin(), of_stores.end());
+    if (surroundings_) {
+        const auto of_surroundings = surroundings_->judge(report);
+        complaints.insert(complaints.end(), of_surroundings.begin(), of_surroundings.end());
     }
     if (group_) {
         const auto of_group = group_->judge(report);
@@ -469,17 +469,10 @@ int run_demo(const DemoOptions& options) {
     std::signal(SIGTERM, on_interrupt);
     std::signal(SIGPIPE, SIG_IGN);
     check_options(options);
-    DemoOptions chosen = options;
-    if (options.workers > 1) {
-        chosen.fraud = Fraud::kNone;
+    if (options.nat) {
+        HomeRouters::enter();
     }
-    if (StoreCast::is_wanted(options)) {
-        chosen.fraud = Fraud::kNone;
-        chosen.steps = options.chaos ? options.steps.value_or(Chaos::kSteps) : options.steps;
-    }
-    if (options.fraud == Fraud::kDoubleProposal) {
-        chosen.validators = validators_of_double_proposal(options);
-    }
+    const DemoOptions chosen = as_played(options);
     TemporaryHome home(options.home);
     try {
         const int status = Demo(chosen, home.path()).run();

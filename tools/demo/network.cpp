@@ -96,7 +96,7 @@ void Network::start_nodes(const contracts::Params& params, std::uint32_t block_i
             {.name = "assayd",
              .home = node_home,
              .url = {},
-             .options = {"--rpc-port", "0", "--block-interval-ms", interval},
+             .options = {"--rpc-address", node_address_, "--rpc-port", "0", "--block-interval-ms", interval},
              .process = nullptr}
         );
     } else {
@@ -213,7 +213,7 @@ void Network::start_worker(const std::string& name, const std::vector<std::strin
         );
     }
     nodes_of_workers_[name] = url;
-    std::vector<std::string> command;
+    std::vector<std::string> command = runners_[name];
     if (const auto variables = environments_.find(name); variables != environments_.end()) {
         command.emplace_back("/usr/bin/env");
         command.insert(command.end(), variables->second.begin(), variables->second.end());

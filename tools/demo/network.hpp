@@ -73,6 +73,10 @@ class Network {
     void set_environment(const std::string& name, std::vector<std::string> variables) {
         environments_[name] = std::move(variables);
     }
+    /// Has a worker, when it is started later, run by this command, which gets its own behind it.
+    void run_by(const std::string& name, std::vector<std::string> command) { runners_[name] = std::move(command); }
+    /// Has the only node, when it is started later, listen on this IP address in place of 127.0.0.1.
+    void listen_at(std::string address) { node_address_ = std::move(address); }
     /// Starts a worker for an actor; each worker uses the next node. `arguments` begin with the role's subcommand. With
     /// --dishonest among them the worker is an assay-adversary. Throws std::runtime_error if its program is missing.
     void start_worker(const std::string& name, const std::vector<std::string>& arguments);
@@ -138,6 +142,8 @@ class Network {
     std::map<std::string, std::string> urls_;  ///< set by use_node()
     std::map<std::string, std::string> nodes_of_workers_;
     std::map<std::string, std::vector<std::string>> environments_;
+    std::map<std::string, std::vector<std::string>> runners_;
+    std::string node_address_ = "127.0.0.1";
     std::map<std::size_t, std::string> engines_;
     std::vector<std::unique_ptr<system::Process>> workers_;
 };

@@ -8,6 +8,8 @@
 #include <consensus/cometbft/supervisor.hpp>
 #include <contracts/state/group.hpp>
 #include <tools/demo/cast.hpp>
+#include <tools/demo/chaos.hpp>
+#include <tools/demo/surroundings.hpp>
 #include <tools/demo/workload.hpp>
 #include <verifier/plan/layout.hpp>
 
@@ -64,10 +66,16 @@ void check_group(const DemoOptions& options) {
 void check_store(const DemoOptions& options) {
     const bool is_plain = options.workers == 1 && !options.accounts && !options.tolerance && !options.task &&
                           options.fraud.value_or(Fraud::kNone) == Fraud::kNone;
-    if ((options.store || options.chaos) && !is_plain) {
+    if ((options.store || options.chaos || options.nat) && !is_plain) {
         throw std::runtime_error(
-            "--store and --chaos are for an honest task in exact mode that one machine trains: leave out --fraud, "
-            "--workers, --mode and --task"
+            "--store, --chaos and --nat are for an honest task in exact mode that one machine trains: leave out "
+            "--fraud, --workers, --mode and --task"
+        );
+    }
+    if (options.nat && (options.store || options.chaos || options.validators != 0 || options.keep_running)) {
+        throw std::runtime_error(
+            "--nat has a network of its own, with one node: leave out --store, --chaos, --validators and "
+            "--keep-running"
         );
     }
     if (options.chaos && options.store == StoreKind::kIpfs) {
@@ -75,6 +83,22 @@ void check_store(const DemoOptions& options) {
             "--chaos needs a store that keeps what it has while it is away: give --store directory or s3"
         );
     }
+}
+
+/// The number of validators for a double proposal. Throws std::runtime_error if the options ask for another one, or
+/// CometBFT is not there.
+std::uint32_t validators_of_double_proposal(const DemoOptions& options) {
+    const std::string needs =
+        "the fraud double-proposal needs " + std::to_string(kDoubledValidators) + " validators under CometBFT";
+    if (options.validators != 0 && options.validators != kDoubledValidators) {
+        throw std::runtime_error(needs + ", not " + std::to_string(options.validators));
+    }
+    try {
+        static_cast<void>(cometbft::find_engine(""));
+    } catch (const cometbft::EngineError& error) {
+        throw std::runtime_error(needs + ": " + error.what());
+    }
+    return kDoubledValidators;
 }
 
 }  // namespace
@@ -120,18 +144,19 @@ void check_options(const DemoOptions& options) {
     }
 }
 
-std::uint32_t validators_of_double_proposal(const DemoOptions& options) {
-    const std::string needs =
-        "the fraud double-proposal needs " + std::to_string(kDoubledValidators) + " validators under CometBFT";
-    if (options.validators != 0 && options.validators != kDoubledValidators) {
-        throw std::runtime_error(needs + ", not " + std::to_string(options.validators));
+DemoOptions as_played(const DemoOptions& options) {
+    DemoOptions out = options;
+    if (options.workers > 1 || has_surroundings(options)) {
+        out.fraud = Fraud::kNone;
     }
-    try {
-        static_cast<void>(cometbft::find_engine(""));
-    } catch (const cometbft::EngineError& error) {
-        throw std::runtime_error(needs + ": " + error.what());
+    if (options.chaos) {
+        out.steps = options.steps.value_or(Chaos::kSteps);
     }
-    return kDoubledValidators;
+    if (options.fraud == Fraud::kDoubleProposal) {
+        out.validators = validators_of_double_proposal(options);
+    }
+    out.open = options.open && !options.nat;  // whose network no browser is in
+    return out;
 }
 
 }  // namespace assay::demo

@@ -8,8 +8,8 @@ namespace assay::demo {
 /// Throws std::runtime_error that says which options do not go together, or what is missing.
 void check_options(const DemoOptions& options);
 
-/// The number of validators for a double proposal. Throws std::runtime_error if the options ask for another one, or
-/// CometBFT is not there.
-std::uint32_t validators_of_double_proposal(const DemoOptions& options);
+/// The options with what follows from others of them. Throws std::runtime_error if CometBFT is not there for a fraud
+/// that needs it, or another number of validators is asked for.
+DemoOptions as_played(const DemoOptions& options);
 
 }  // namespace assay::demo

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <utility>
-#include <variant>
 
 #include <verifier/stores/location.hpp>
 
@@ -24,21 +23,6 @@ json locations_of(Network& network, const contracts::TaskId& task, std::uint32_t
         auto names = checkpoint ? stores::split_locations(checkpoint->location) : std::vector<std::string>{};
         names.erase(names.begin(), names.begin() + std::min<std::ptrdiff_t>(1, std::ssize(names)));
         out.push_back(names);
-    }
-    return out;
-}
-
-/// What anybody lost by the task: stakes, and seats in the beacon.
-std::uint64_t losses_of(const Act& act) {
-    std::uint64_t out = 0;
-    for (const contracts::HistoryRecord& record : act.story->records()) {
-        if (const auto* slashed = std::get_if<contracts::history::Slashed>(&record.event)) {
-            out += slashed->amount.grains;
-        } else if (const auto* closed = std::get_if<contracts::history::RoundClosed>(&record.event)) {
-            for (const contracts::history::Withheld& withheld : closed->withheld) {
-                out += withheld.burned.grains;
-            }
-        }
     }
     return out;
 }
@@ -80,7 +64,10 @@ contracts::TaskSpec StoreCast::relocate(contracts::TaskSpec spec, const artifact
     return spec;
 }
 
-std::vector<std::string> StoreCast::solver_arguments() {
+std::vector<std::string> StoreCast::arguments_of(const std::string& worker) {
+    if (worker != kStoreSolver) {
+        return {};
+    }
     network_.set_environment(kStoreSolver, server_->environment());
     std::vector<std::string> out;
     for (const std::string& location : server_->locations()) {
@@ -124,7 +111,7 @@ void StoreCast::complete(json& report, const Act& act) {
     );
 }
 
-std::vector<std::string> StoreCast::judge(const json& report) {
+std::vector<std::string> StoreCast::judge(const json& report) const {
     std::vector<std::string> out;
     const auto expect = [&out](bool holds, const std::string& complaint) {
         if (!holds) {

@@ -10,22 +10,20 @@
 
 #include <nlohmann/json.hpp>
 
-#include <contracts/state/params.hpp>
-#include <contracts/state/spec.hpp>
 #include <tools/demo/chaos.hpp>
 #include <tools/demo/demo.hpp>
 #include <tools/demo/narrator.hpp>
 #include <tools/demo/network.hpp>
 #include <tools/demo/plain_run.hpp>
-#include <tools/demo/report.hpp>
 #include <tools/demo/store_server.hpp>
+#include <tools/demo/surroundings.hpp>
 
 namespace assay::demo {
 
 /// What a demo with --store or --chaos has besides: the store that the task and the checkpoints lie in, faults, and a
 /// plain demo to compare with. Without --chaos the solver is stopped when it has completed, so that verifiers have to
 /// read what it left in the store.
-class StoreCast {
+class StoreCast final : public Surroundings {
   public:
     /// Starts the store's server below `home`, and the plain demo. Throws NotHere if there is no such server.
     StoreCast(
@@ -33,20 +31,13 @@ class StoreCast {
         Network& network, Narrator& narrator
     );
 
-    static bool is_wanted(const DemoOptions& options) { return options.store || options.chaos; }
-    void adjust(contracts::Params& params) const;
-    /// The task, with its artifacts in the store.
-    contracts::TaskSpec relocate(contracts::TaskSpec spec, const artifacts::ContentStore& packed) const;
-    /// What the solver's command line has besides; gives it the store's credentials.
-    std::vector<std::string> solver_arguments();
-
-    void hear(const WorkerEvent& heard);
-    void act(const contracts::Task& task);
-
-    /// Adds to the report of the demo. Waits for the plain demo.
-    void complete(nlohmann::json& report, const Act& act);
-    /// What is not as it should be, in words.
-    static std::vector<std::string> judge(const nlohmann::json& report);
+    void adjust(contracts::Params& params) const override;
+    contracts::TaskSpec relocate(contracts::TaskSpec spec, const artifacts::ContentStore& packed) const override;
+    std::vector<std::string> arguments_of(const std::string& worker) override;
+    void hear(const WorkerEvent& heard) override;
+    void act(const contracts::Task& task) override;
+    void complete(nlohmann::json& report, const Act& act) override;
+    std::vector<std::string> judge(const nlohmann::json& report) const override;
 
   private:
     StoreKind kind_;

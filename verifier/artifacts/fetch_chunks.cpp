@@ -26,10 +26,10 @@ constexpr std::uint64_t kGapChunks = 64;
 
 /// The body of an answer with status 200.
 Result<std::string, FetchError> get_body(
-    const std::string& url, const Source& source, const FetchLimits& limits, std::uint64_t size_max
+    const http::HttpCall& call, const Source& source, const FetchLimits& limits, std::uint64_t size_max
 ) {
     try {
-        auto response = http::http_get(url, http_limits(limits, source, std::max(size_max, kMessageBytes)));
+        auto response = http::http_call(call, http_limits(limits, source, std::max(size_max, kMessageBytes)));
         if (response.status != 200) {
             return Unexpected{FetchError::kMissing};
         }
@@ -126,16 +126,15 @@ class ChunkDownload {
     }
 
     Result<void, FetchError> request(const Source& source, std::span<const std::uint64_t> chunks) {
-        const std::string server = server_url_of(source, artifact_);
-        if (server.empty()) {
+        const auto call = server_call_of(source, artifact_, "/chunks/" + encode_chunk_list(chunks));
+        if (!call) {
             return request_ranges(source, chunks);
         }
         std::uint64_t size_bytes = 0;
         for (const std::uint64_t chunk : chunks) {
             size_bytes += into_.size_of_chunk(chunk);
         }
-        const std::string url = server + "/chunks/" + encode_chunk_list(chunks);
-        TRY_ASSIGN(const std::string body, get_body(url, source, limits_, size_bytes));
+        TRY_ASSIGN(const std::string body, get_body(*call, source, limits_, size_bytes));
         ByteView bytes = as_bytes(body);
         if (bytes.size() != size_bytes) {
             return Unexpected{FetchError::kMismatch};

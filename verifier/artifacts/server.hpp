@@ -34,6 +34,8 @@ class ArtifactServer {
     ArtifactServer(const http::HttpServerOptions& options, const ContentStore& store);
     /// The URL that artifact references use as location, such as "http://127.0.0.1:4000".
     std::string url() const;
+    /// HttpServer::serve()
+    void serve(int family, int fd) { server_->serve(family, fd); }
     void stop() { server_->stop(); }
 
   private:

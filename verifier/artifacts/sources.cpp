@@ -53,10 +53,11 @@ std::vector<Source> sources_of(const Reference& artifact, const FetchLimits& lim
     return out;
 }
 
-std::string server_url_of(const Source& source, const Reference& artifact) {
+std::optional<http::HttpCall> server_call_of(
+    const Source& source, const Reference& artifact, const std::string& target
+) {
     const auto decoded = stores::decode_location(source.location);
-    const auto* server = decoded ? std::get_if<stores::ServerLocation>(&*decoded) : nullptr;
-    return server == nullptr ? "" : server->url + "/artifact/" + to_hex(artifact.name.view());
+    return decoded ? stores::server_call(*decoded, "/artifact/" + to_hex(artifact.name.view()) + target) : std::nullopt;
 }
 
 http::HttpLimits http_limits(const FetchLimits& limits, const Source& source, std::uint64_t body_max) {

@@ -23,8 +23,11 @@ struct Source {
 /// ART-20: the locations of the reference, then the mirrors. Only the mirrors, and locations that are mirrors too, are
 /// asked with the operator's credentials and without `public_only`.
 std::vector<Source> sources_of(const Reference& artifact, const FetchLimits& limits);
-/// ART-6: where a server has the artifact; empty if the source is of another kind.
-std::string server_url_of(const Source& source, const Reference& artifact);
+/// ART-6: the request of a server for what it has of the artifact at `target` ("/chunks/..."); nullopt if the source is
+/// of another kind.
+std::optional<http::HttpCall> server_call_of(
+    const Source& source, const Reference& artifact, const std::string& target
+);
 http::HttpLimits http_limits(const FetchLimits& limits, const Source& source, std::uint64_t body_max);
 
 /// What an error of the network says of a source.

@@ -7,13 +7,10 @@
 
 #include <core/base/bytes.hpp>
 
-/// Internal to the cell: TLS 1.3 between accounts. The certificates say nothing: they are made for the session, and
-/// neither side looks at the other's. Instead each account signs what only the two ends of this channel know.
+/// Internal to the cell: TLS 1.3 between accounts. The certificates say nothing: they are made for the session
+/// (make_own_certificate_context()), and neither side looks at the other's. Instead each account signs what only the
+/// two ends of this channel know.
 namespace assay::cell {
-
-/// Returns a context for both sides of connections, with a certificate made for it. Throws std::runtime_error if
-/// OpenSSL cannot make one.
-boost::asio::ssl::context make_certificate_context();
 
 /// RFC 9266: the value `tls-exporter` of a channel whose handshake has ended. Whoever stands between two accounts has
 /// a channel with each, and another value in either. nullopt if OpenSSL has none.

@@ -14,6 +14,7 @@
 
 #include <boost/asio.hpp>
 
+#include <client/http/own_certificate.hpp>
 #include <core/base/assert.hpp>
 #include <verifier/cell/account_links.hpp>
 #include <verifier/cell/psk.hpp>
@@ -68,7 +69,7 @@ class TlsCollective final : public engine::Collective {
   public:
     explicit TlsCollective(const TlsOptions& options)
         : options_(options),
-          context_(options.accounts ? make_certificate_context() : make_psk_context(options.key)),
+          context_(options.accounts ? http::make_own_certificate_context() : make_psk_context(options.key)),
           acceptor_(io_),
           links_(options.size),
           inbox_(options.size) {

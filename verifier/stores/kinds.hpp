@@ -11,7 +11,7 @@
 /// The kinds of stores, one file each. Others use open_store().
 namespace assay::stores {
 
-std::unique_ptr<Store> make_server_store(const ServerLocation& location);
+std::unique_ptr<Store> make_server_store(const Location& location);  ///< one that server_call() knows
 std::unique_ptr<Store> make_directory_store(const DirectoryLocation& location);
 std::unique_ptr<Store> make_s3_store(const S3Location& location, const std::optional<Credentials>& credentials);
 std::unique_ptr<Store> make_ipfs_store(const IpfsLocation& location);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <client/http/http.hpp>
+#include <core/crypto/address.hpp>
 #include <verifier/stores/cid.hpp>
 
 namespace assay::stores {
@@ -123,6 +124,22 @@ Result<Location, LocationError> decode_s3(std::string_view text) {
     return Location(std::move(out));
 }
 
+Result<Location, LocationError> decode_relay(std::string_view text) {
+    const std::size_t address = text.find('/');
+    const std::size_t name = text.find('/', address == std::string_view::npos ? address : address + 1);
+    if (name == std::string_view::npos) {
+        return Unexpected{LocationError::kRelay};
+    }
+    const std::string_view relay = text.substr(0, address);
+    const std::string host =
+        std::string(text.substr(name + 1)) + "." + std::string(text.substr(address + 1, name - address - 1));
+    const auto service = relay::decode_host(host);
+    if (!service || !relay::is_relay_name(relay)) {
+        return Unexpected{LocationError::kRelay};
+    }
+    return Location(RelayLocation{.relay = std::string(relay), .service = *service});
+}
+
 Result<Location, LocationError> decode_ipfs(std::string_view text) {
     TRY_ASSIGN(const Parts parts, split_parameters(text, {"gateway", "api"}));
     IpfsLocation out;
@@ -148,6 +165,9 @@ std::string with(std::string text, std::string_view name, std::string_view value
 
 struct Encoder {
     std::string operator()(const ServerLocation& server) const { return server.url; }
+    std::string operator()(const RelayLocation& at) const {
+        return "relay://" + at.relay + "/" + crypto::to_address(at.service.account) + "/" + at.service.name;
+    }
     std::string operator()(const DirectoryLocation& directory) const { return "dir:" + directory.path; }
     std::string operator()(const S3Location& s3) const {
         std::string out = "s3://" + s3.bucket + (s3.prefix.empty() ? "" : "/" + s3.prefix);
@@ -167,7 +187,7 @@ struct Encoder {
 const char* to_string(LocationError error) noexcept {
     switch (error) {
         case LocationError::kScheme:
-            return "it begins with none of http://, https://, dir:/, file:///, s3:// and ipfs://";
+            return "it begins with none of http://, https://, relay://, dir:/, file:///, s3:// and ipfs://";
         case LocationError::kCharacters:
             return "it has characters other than printable ASCII without spaces";
         case LocationError::kUrl:
@@ -189,6 +209,9 @@ const char* to_string(LocationError error) noexcept {
             return "what follows ipfs:// is not the CIDv1 of a raw block with a SHA-256, in base32 (bafkrei...)";
         case LocationError::kUserName:
             return "it holds a user name: everybody reads locations, so credentials are in the environment or a file";
+        case LocationError::kRelay:
+            return "a worker behind a relay is named relay://HOST:PORT/ADDRESS/NAME: the relay with its port, the "
+                   "account (assay1...), and a name of 1 to 16 lower-case letters, digits and '-'";
     }
     return "";
 }
@@ -212,8 +235,12 @@ Result<Location, LocationError> decode_location(std::string_view text) {
             return Location(DirectoryLocation{shorter.empty() ? "/" : shorter});
         }
     }
+    constexpr std::string_view kRelay = "relay://";
     constexpr std::string_view kS3 = "s3://";
     constexpr std::string_view kIpfs = "ipfs://";
+    if (text.starts_with(kRelay)) {
+        return decode_relay(text.substr(kRelay.size()));
+    }
     if (text.starts_with(kS3)) {
         return decode_s3(text.substr(kS3.size()));
     }
@@ -236,7 +263,7 @@ std::vector<std::string> split_locations(std::string_view text) {
 
 std::string server_among(std::string_view text) {
     for (const std::string& one : split_locations(text)) {
-        if (one.starts_with("http://") || one.starts_with("https://")) {
+        if (one.starts_with("http://") || one.starts_with("https://") || one.starts_with("relay://")) {
             return one;
         }
     }

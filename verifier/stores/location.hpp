@@ -11,12 +11,13 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
+#include <verifier/relay/message.hpp>
 
 /// Where artifacts lie (ART-20). A location is text that anybody may have written: decoding it does nothing else.
 namespace assay::stores {
 
 enum class [[nodiscard]] LocationError : std::uint8_t{
-    kScheme = 1,      ///< none of http, https, dir, file, s3 and ipfs
+    kScheme = 1,      ///< none of http, https, relay, dir, file, s3 and ipfs
     kCharacters = 2,  ///< not printable ASCII without spaces
     kUrl = 3,         ///< an http:// or https:// URL, or one in a parameter, that is none
     kPath = 4,        ///< a directory whose path is not absolute
@@ -27,6 +28,7 @@ enum class [[nodiscard]] LocationError : std::uint8_t{
     kStyle = 9,       ///< neither path nor virtual
     kCid = 10,        ///< not the CIDv1 of a raw block with a SHA-256, in base32
     kUserName = 11,   ///< it holds a user name or password, which everybody would read
+    kRelay = 12,      ///< not relay://HOST:PORT/ADDRESS/NAME
 };
 const char* to_string(LocationError error) noexcept;
 
@@ -34,6 +36,13 @@ const char* to_string(LocationError error) noexcept;
 struct ServerLocation {
     std::string url;  ///< without a slash at its end
     bool operator==(const ServerLocation&) const = default;
+};
+
+/// ART-23: a worker's server that is reached through a relay.
+struct RelayLocation {
+    std::string relay;  ///< HOST:PORT
+    relay::Service service;
+    bool operator==(const RelayLocation&) const = default;
 };
 
 struct DirectoryLocation {
@@ -58,7 +67,7 @@ struct IpfsLocation {
     bool operator==(const IpfsLocation&) const = default;
 };
 
-using Location = std::variant<ServerLocation, DirectoryLocation, S3Location, IpfsLocation>;
+using Location = std::variant<ServerLocation, DirectoryLocation, S3Location, IpfsLocation, RelayLocation>;
 
 /// Decodes one location.
 Result<Location, LocationError> decode_location(std::string_view text);
@@ -70,7 +79,7 @@ inline constexpr std::size_t kLocationsMax = 8;
 /// Splits the text of a record into locations, which spaces separate. Does not decode them: of several, others may be
 /// of use where one is of a kind that is not known here. No more than kLocationsMax, the first ones.
 std::vector<std::string> split_locations(std::string_view text);
-/// ART-20: the first of several that is a worker's server; empty if there is none.
+/// ART-20: the first of several that is a worker's server, be it behind a relay; empty if there is none.
 std::string server_among(std::string_view text);
 
 }  // namespace assay::stores

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <variant>
 
+#include <verifier/relay/account_certificate.hpp>
 #include <verifier/stores/kinds.hpp>
 
 namespace assay::stores {
@@ -38,25 +39,26 @@ std::optional<std::uint64_t> to_number(std::string_view text) {
 /// ART-6
 class ServerStore final : public Store {
   public:
-    explicit ServerStore(const ServerLocation& at) : Store(encode_location(at)), url_(at.url) {}
+    explicit ServerStore(const Location& at) : Store(encode_location(at)), at_(at) {}
 
     ReadEnd read(
         const ObjectName& object, std::uint64_t first, std::optional<std::uint64_t> last, const http::BodySink& sink,
         const http::HttpLimits& limits
     ) override {
-        return read_url({.url = url_of(object)}, first, last, sink, limits);
+        return read_url(call_for(object), first, last, sink, limits);
     }
 
     std::optional<std::uint64_t> size_of(const ObjectName& object, const http::HttpLimits& limits) override {
-        return size_at_url({.url = url_of(object)}, limits);
+        return size_at_url(call_for(object), limits);
     }
 
   private:
-    std::string url_of(const ObjectName& object) const {
-        return url_ + "/artifact/" + to_hex(object.artifact.view()) + (object.is_leaves ? "/leaves" : "");
+    http::HttpCall call_for(const ObjectName& object) const {
+        return server_call(at_, "/artifact/" + to_hex(object.artifact.view()) + (object.is_leaves ? "/leaves" : ""))
+            .value();
     }
 
-    std::string url_;
+    Location at_;
 };
 
 }  // namespace
@@ -77,8 +79,23 @@ http::HttpLimits Store::limits() const {
         .stop = stop_};
 }
 
-std::unique_ptr<Store> make_server_store(const ServerLocation& location) {
-    return std::make_unique<ServerStore>(location);
+std::unique_ptr<Store> make_server_store(const Location& location) { return std::make_unique<ServerStore>(location); }
+
+std::optional<http::HttpCall> server_call(const Location& location, const std::string& target) {
+    if (const auto* server = std::get_if<ServerLocation>(&location)) {
+        return http::HttpCall{.url = server->url + target};
+    }
+    const auto* behind = std::get_if<RelayLocation>(&location);
+    if (behind == nullptr) {
+        return std::nullopt;
+    }
+    // ART-23: whoever answers has to have the account's word for its key.
+    const auto admits = [account = behind->service.account](ByteView certificate) {
+        return relay::is_of_account(certificate, account);
+    };
+    return http::HttpCall{
+        .url = "https://" + relay::to_host(behind->service) + target,
+        .tunnel = http::HttpTunnel{.relay = behind->relay, .admits = admits}};
 }
 
 std::unique_ptr<Store> open_store(
@@ -87,7 +104,7 @@ std::unique_ptr<Store> open_store(
     return std::visit(
         [&](const auto& at) -> std::unique_ptr<Store> {
             using At = std::decay_t<decltype(at)>;
-            if constexpr (std::is_same_v<At, ServerLocation>) {
+            if constexpr (std::is_same_v<At, ServerLocation> || std::is_same_v<At, RelayLocation>) {
                 return make_server_store(at);
             } else if constexpr (std::is_same_v<At, S3Location>) {
                 return make_s3_store(at, credentials);

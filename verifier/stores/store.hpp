@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <client/http/http.hpp>
+#include <client/http/http_call.hpp>
 #include <core/base/bytes.hpp>
 #include <verifier/stores/credentials.hpp>
 #include <verifier/stores/location.hpp>
@@ -96,6 +97,10 @@ class Store {
     std::string location_;
     std::function<bool()> stop_;
 };
+
+/// A GET of a server's `target` ("/artifact/..."), through its relay if it is behind one (ART-23); nullopt if the
+/// location is of another kind.
+std::optional<http::HttpCall> server_call(const Location& location, const std::string& target);
 
 /// Opens a location. Nothing is connected to yet. `credentials` are for locations of the user's own choice: a location
 /// that a record of the chain names is asked without any. Throws StoreRefused if a directory is asked for under

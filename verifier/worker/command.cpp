@@ -11,6 +11,7 @@
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -29,10 +30,12 @@
 #include <verifier/worker/account_options.hpp>
 #include <verifier/worker/benchmark.hpp>
 #include <verifier/worker/command_checks.hpp>
+#include <verifier/worker/group_options.hpp>
 #include <verifier/worker/failure.hpp>
 #include <verifier/worker/offers.hpp>
 #include <verifier/worker/recovery.hpp>
 #include <verifier/worker/run_command.hpp>
+#include <verifier/worker/relay_command.hpp>
 #include <verifier/worker/segment_check.hpp>
 #include <verifier/worker/store_options.hpp>
 #include <verifier/worker/ui_command.hpp>
@@ -74,6 +77,7 @@ struct Arguments {
     std::string members_file = "members.toml";
     bool is_ui = false;
     UiArguments ui;
+    std::optional<RelayArguments> relay;
     bool is_recovering = false;
     bool is_launching = false;
     RunArguments run;
@@ -110,72 +114,29 @@ void add_cell(CLI::App& command, Arguments& args) {
         ->capture_default_str();
 }
 
-void add_group(CLI::App& command, Arguments& args) {
-    const auto read_account = [&args](const std::string& text) {
-        const auto account = crypto::decode_address(text);
-        if (!account) {
-            throw CLI::ValidationError("--partner", "\"" + text + "\" is no account's address");
-        }
-        args.worker.partners.push_back(*account);
-    };
-    command.add_option_function<std::vector<std::string>>(
-        "--partner",
-        [read_account](const std::vector<std::string>& texts) {
-            std::for_each(texts.begin(), texts.end(), read_account);
-        },
-        "Lead a group: an account that trains every so many-th segment; once for each seat"
-    );
-    auto* together = command.add_option(
-        "--together", args.worker.together,
-        "Lead a group that computes each step together, divided as by --plan of a cell; each member answers for what "
-        "it tells the others"
-    );
-    command
-        .add_flag(
-            "--demand", args.worker.demands,
-            "As such a lead, say on the chain when a member is lost: it and this account pay the same, and the second "
-            "time it has no seat any more"
-        )
-        ->needs(together);
-    command.add_flag(
-        "--admit", args.worker.admits,
-        "As a member of such a group, let others join it: sign lists of seats in which this account has a smaller share"
-    );
-    command
-        .add_option(
-            "--audit-every", args.worker.audit_every,
-            "As a member of such a group, replay alone one of so many segments, at random, and accuse who has stated "
-            "something wrong; 0: none"
-        )
-        ->capture_default_str();
-    auto* address = command.add_option(
-        "--link-address", args.worker.link_address,
-        "Where the other members of a group that computes each step together reach this machine, as in 10.0.0.2"
-    );
-    together->needs(address);
-    command.add_option(
-        "--lead", args.worker.lead_urls,
-        "Train in groups: URL of a lead's artifact server, whose offers of seats are signed; may be given several times"
-    );
-}
-
 void add_common(CLI::App& command, Arguments& args) {
     command
         .add_option("--home", args.worker.home, "The worker's home: store, journal and lock; one worker per directory")
         ->required();
-    command.add_option("--progress", args.progress, "Form in which progress is printed")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
+    add_progress(command, args);
     sandbox::add_option(command);
     log::add_options(command, args.log);
 }
 
-void add_listen(CLI::App& command, Arguments& args) {
-    command
-        .add_option(
-            "--listen", args.listen,
-            "ADDRESS:PORT of the artifact server; port 0 takes that of the last run, else any free one"
-        )
+void add_listen(
+    CLI::App& command, Arguments& args,
+    const char* help = "ADDRESS:PORT of the artifact server; port 0 takes that of the last run, else any free one"
+) {
+    command.add_option("--listen", args.listen, help)->capture_default_str();
+}
+
+void add_metrics(CLI::App& command, Arguments& args) {
+    command.add_option(
+        "--metrics-address", args.worker.metrics_address,
+        "Show metrics to Prometheus at this address, without authentication; none by default"
+    );
+    command.add_option("--metrics-port", args.worker.metrics_port, "Their port; 0: any free one")
+        ->needs("--metrics-address")
         ->capture_default_str();
 }
 
@@ -197,13 +158,7 @@ void add_keeping(CLI::App& command, Arguments& args) {
         ->check(CLI::Range(0.0, kHoursMax))
         ->capture_default_str();
     command.add_flag("--keep-all", args.worker.keep.all, "Delete nothing of what this worker has made");
-    command.add_option(
-        "--metrics-address", args.worker.metrics_address,
-        "Show metrics to Prometheus at this address, without authentication; none by default"
-    );
-    command.add_option("--metrics-port", args.worker.metrics_port, "Their port; 0: any free one")
-        ->needs("--metrics-address")
-        ->capture_default_str();
+    add_metrics(command, args);
 }
 
 void add_role(CLI::App& command, Arguments& args) {
@@ -218,6 +173,7 @@ void add_role(CLI::App& command, Arguments& args) {
         )
         ->capture_default_str();
     add_fetching_options(command, args.worker);
+    add_relay_options(command, args.worker.relays);
     add_publish_options(command, args.worker);
     add_keeping(command, args);
     command.add_option("--seed", args.worker.seed, "Seed of a whistleblower's checking order")->capture_default_str();
@@ -300,15 +256,18 @@ int run(Arguments& args, const Flavour& flavour) {
     if (!args.member.empty()) {
         return run_member(args);
     }
+    stop_on_signals();
     if (!args.is_ui) {
         set_listen(args.worker, args.listen);
+    }
+    if (args.relay) {
+        return run_relay(*args.relay, args.worker, args.progress == "json", stop_requested);
     }
     check_sandbox();
     args.worker.json_progress = args.progress == "json";
     args.worker.keep.checkpoints_s = static_cast<std::uint64_t>(args.keep_checkpoints_h * 3'600);
     args.worker.keep.results_s = static_cast<std::uint64_t>(args.keep_results_h * 3'600);
     args.worker.engine.memory_bytes = memory_max(args.worker);
-    stop_on_signals();
     if (args.is_ui) {
         return run_ui(args.ui, args.worker, flavour, stop_requested);
     }
@@ -346,7 +305,7 @@ int run(Arguments& args, const Flavour& flavour) {
 void add_roles(CLI::App& app, Arguments& args, const Flavour& flavour) {
     auto* solve = app.add_subcommand("solve", "Accept tasks, train them, prove and defend the result");
     add_role(*solve, args);
-    add_group(*solve, args);
+    add_group_options(*solve, args.worker);
     solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")
         ->capture_default_str();
     add_prices(*solve, args);
@@ -392,12 +351,28 @@ void add_recovery(CLI::App& app, Arguments& args) {
     recover->callback([&args] { args.is_recovering = true; });
 }
 
+void add_relay_command(CLI::App& app, Arguments& args) {
+    auto* relay = app.add_subcommand(
+        "relay", "Forward connections to workers that cannot be connected to: no account, no stake, no node"
+    );
+    add_listen(
+        *relay, args, "ADDRESS:PORT on which workers and those who fetch from them connect; port 0: any free one"
+    );
+    auto arguments = std::make_shared<RelayArguments>();
+    add_relay_serving(*relay, *arguments);
+    add_metrics(*relay, args);
+    add_progress(*relay, args);
+    log::add_options(*relay, args.log);
+    relay->callback([&args, arguments] { args.relay = *arguments; });
+}
+
 /// The subcommands that do not work in a role.
 void add_tools(CLI::App& app, Arguments& args) {
     auto* serve = app.add_subcommand("serve", "Serve the artifacts in --home and nothing else");
     add_common(*serve, args);
     add_listen(*serve, args);
     add_recovery(app, args);
+    add_relay_command(app, args);
     auto* replay = app.add_subcommand("replay", "Execute one segment again: no account, no stake, no node");
     add_common(*replay, args);
     add_source_options(*replay, args.worker.artifact_sources);

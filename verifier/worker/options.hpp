@@ -39,6 +39,7 @@ struct WorkerOptions {
     std::uint32_t least_profit_percent = 10;                ///< minimum profit in percent of a task's cost
     bool allow_private_addresses = false;                   ///< also fetch from private network addresses
     std::vector<std::string> artifact_sources{};            ///< locations that may have any artifact (ART-14)
+    std::vector<std::string> relays{};                      ///< HOST:PORT of relays to be reached through (ART-23)
     std::vector<std::string> publish{};                     ///< locations that checkpoints are written to (ART-20)
     std::optional<std::uint32_t> publish_copies{};          ///< of them have to have one; nullopt: two, if there are
     std::uint64_t cache_bytes = std::uint64_t{64} << 30U;   ///< quota for fetched artifacts

@@ -158,7 +158,8 @@ bool Publisher::fits(const std::string& server, const std::vector<std::string>& 
         }
         all += " " + stores::encode_location(*decoded);
     }
-    return contracts::is_location(all) && stores::split_locations(all).size() == locations.size() + 1;
+    const auto named = static_cast<std::size_t>(std::count(all.begin(), all.end(), ' ')) + 1;
+    return contracts::is_location(all) && stores::split_locations(all).size() == named;
 }
 
 }  // namespace assay::worker

@@ -59,7 +59,8 @@ class Publisher {
     std::uint32_t copies(const Hash256& artifact) const;
     std::uint32_t copies_wanted() const { return options_.copies; }
 
-    /// Whether a record takes the server's URL and all locations (ART-20), as long as they may become.
+    /// Whether a record takes the server's location, or several with spaces between them, and all others (ART-20), as
+    /// long as they may become.
     static bool fits(const std::string& server, const std::vector<std::string>& locations);
 
   private:

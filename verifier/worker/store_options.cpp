@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <verifier/relay/message.hpp>
 #include <verifier/stores/location.hpp>
 #include <verifier/worker/failure.hpp>
 
@@ -21,7 +22,8 @@ std::string why_not_location(const std::string& text) {
 
 std::string why_not_published(const std::string& text) {
     const auto location = stores::decode_location(text);
-    if (location && std::holds_alternative<stores::ServerLocation>(*location)) {
+    if (location && (std::holds_alternative<stores::ServerLocation>(*location) ||
+                     std::holds_alternative<stores::RelayLocation>(*location))) {
         return "\"" + text + "\" is a server that is only read from: name dir:/PATH, s3://BUCKET or ipfs://";
     }
     return why_not_location(text);
@@ -37,6 +39,22 @@ void add_source_options(CLI::App& command, std::vector<std::string>& sources) {
             "dir:/PATH or s3://BUCKET; may be given several times"
         )
         ->check(CLI::Validator([](std::string& text) { return why_not_location(text); }, "LOCATION"));
+}
+
+void add_relay_options(CLI::App& command, std::vector<std::string>& relays) {
+    command
+        .add_option(
+            "--relay", relays,
+            "HOST:PORT of a relay through which others fetch what this worker has, where nobody can connect to it: it "
+            "connects to the relay itself; may be given several times"
+        )
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return relay::is_relay_name(text) ? std::string()
+                                                  : "\"" + text + "\" is no HOST:PORT, as in relay.example.org:4010";
+            },
+            "HOST:PORT"
+        ));
 }
 
 void add_publish_options(CLI::App& command, WorkerOptions& options) {

@@ -15,6 +15,7 @@ class App;
 namespace assay::worker {
 
 void add_source_options(CLI::App& command, std::vector<std::string>& sources);
+void add_relay_options(CLI::App& command, std::vector<std::string>& relays);
 void add_publish_options(CLI::App& command, WorkerOptions& options);
 /// Throws UsageError if --publish names a location twice, or fewer than --publish-copies wants.
 void check_publishing(const WorkerOptions& options);

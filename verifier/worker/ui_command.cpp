@@ -74,6 +74,7 @@ CLI::App* add_ui(CLI::App& app, UiArguments& args, WorkerOptions& worker) {
           "--artifact-address", worker.listen_address, "Address at which others fetch what this machine has trained"
     )
         ->capture_default_str();
+    add_relay_options(*ui, worker.relays);
     ui->add_flag(
         "--allow-private-addresses", worker.allow_private_addresses,
         "Fetch from loopback and private networks too; only for devnets"

@@ -24,6 +24,7 @@
 #include <verifier/worker/metrics_service.hpp>
 #include <verifier/worker/readiness.hpp>
 #include <verifier/worker/result_keeper.hpp>
+#include <verifier/worker/relays.hpp>
 #include <verifier/worker/link_desk.hpp>
 #include <verifier/worker/publisher.hpp>
 #include <verifier/worker/seat_desk.hpp>
@@ -352,10 +353,10 @@ void serve_and_work(WorkerContext& context, const crypto::SecretKey& key, artifa
         std::string("assay-worker ready: role ") + to_string(options.mode) + ", account " +
         crypto::to_address(context.chain.self()) +
         (options.owner ? ", operator " + crypto::to_address(context.chain.signer()) : "") + ", artifacts " +
-        server.url()
+        context.artifacts_url
     );
     const auto service = system::ServiceManager::of_this_process();
-    service.ready(std::string("role ") + to_string(options.mode) + ", artifacts " + server.url());
+    service.ready(std::string("role ") + to_string(options.mode) + ", artifacts " + context.artifacts_url);
     if (context.journal.breaker()) {
         context.reporter.trouble(
             "the circuit breaker is open (" + *context.journal.breaker() + "): no new work until --reset-breaker"
@@ -403,9 +404,10 @@ int run_worker(
         answer = answer ? answer : losses.answer(request);
         return answer ? answer : links.answer(request);
     });
-    if (!Publisher::fits(server->url(), options.publish)) {
+    const std::string own_locations = Relays::locations(options, key.account(), server->url());
+    if (!Publisher::fits(own_locations, options.publish)) {
         throw UsageError(
-            "the chain has 256 characters for a checkpoint's locations, which " + server->url() +
+            "the chain has 256 characters for a checkpoint's locations, which " + own_locations +
             " and those of --publish exceed together, or there are more than eight: name fewer or shorter ones"
         );
     }
@@ -420,6 +422,7 @@ int run_worker(
         );
     }
     const Metered metered(options, chain.self(), reporter, store, cache.store());
+    const Relays relays(options, key, *server, reporter, metered.metrics());
     WorkerContext context{
         .options = options,
         .reporter = reporter,
@@ -429,7 +432,7 @@ int run_worker(
         .chain = chain,
         .behaviour = behaviour,
         .stop = stop,
-        .artifacts_url = server->url(),
+        .artifacts_url = own_locations,
         .seats = &seats,
         .links = &links,
         .statements = &statements,

@@ -49,7 +49,7 @@ struct WorkerContext {
     Chain& chain;
     Behaviour& behaviour;
     const std::atomic<bool>& stop;
-    std::string artifacts_url;
+    std::string artifacts_url;         ///< what records name: where others fetch from this worker
     SeatDesk* seats = nullptr;         ///< what a lead offers; never null while a solver works
     LinkDesk* links = nullptr;         ///< where members meet that compute each step together; likewise
     ToldByTask* statements = nullptr;  ///< what they told this one; likewise

@@ -47,6 +47,9 @@ WorkerMetrics::WorkerMetrics(Mode mode, const std::string& account, const std::s
       breaker_(registry_.gauge(
           {"assay_worker_breaker_open", "1 while the worker takes no new work, because stake of it was slashed."}
       )),
+      relay_(registry_.gauge(
+          {"assay_worker_relay_registered", "1 while others can fetch through the relay, else 0.", {"relay"}}
+      )),
       balance_(registry_.gauge(
           {"assay_worker_balance_grains", "Balance of the account; absent while the node does not say it."}
       )),
@@ -181,6 +184,10 @@ void WorkerMetrics::set_disputes(
 }
 
 void WorkerMetrics::set_breaker(bool is_open) { breaker_.set(is_open ? 1 : 0); }
+
+void WorkerMetrics::set_relay(const std::string& relay, bool is_registered) {
+    relay_.set({relay}, is_registered ? 1 : 0);
+}
 
 void WorkerMetrics::set_earnings(const client::Earnings& earnings) {
     for (const auto& [reason, amount] : earnings.paid) {

@@ -54,6 +54,7 @@ class WorkerMetrics {
     /// `open` are the disputes of which the account is a party.
     void set_disputes(const std::vector<contracts::Dispute>& open, const AccountId& self, std::uint64_t height);
     void set_breaker(bool is_open);
+    void set_relay(const std::string& relay, bool is_registered);
     void set_earnings(const client::Earnings& earnings);
     /// Counts a call to the node that failed: "unreachable", or the name of the error that it answered.
     void add_node_error(const std::string& kind);
@@ -74,6 +75,7 @@ class WorkerMetrics {
     metrics::Gauge& disputes_;
     metrics::Gauge& dispute_blocks_left_;
     metrics::Gauge& breaker_;
+    metrics::Gauge& relay_;
     metrics::Gauge& balance_;
     metrics::Gauge& stake_;
     metrics::Counter& paid_;

@@ -6,6 +6,7 @@
 #include <boost/asio.hpp>
 #include <doctest/doctest.h>
 
+#include <client/http/own_certificate.hpp>
 #include <tests/unit/cell/link_doubles.hpp>
 #include <verifier/cell/account_links.hpp>
 #include <verifier/cell/tls_collective.hpp>
@@ -84,7 +85,7 @@ class Relay {
 
   private:
     boost::asio::io_context io_;
-    ssl::context context_ = cell::make_certificate_context();
+    ssl::context context_ = http::make_own_certificate_context();
     tcp::acceptor acceptor_;
     std::size_t passed_ = 0;
     std::size_t answered_ = 0;
@@ -129,7 +130,7 @@ TEST_CASE("who listens in a rank's place and signs as another account is refused
     constexpr milliseconds kShort{1'500};
     TestWords words;
     boost::asio::io_context io;
-    ssl::context context = cell::make_certificate_context();
+    ssl::context context = http::make_own_certificate_context();
     tcp::acceptor acceptor(io, {boost::asio::ip::address_v4::loopback(), 0});
     words.set("tls/0", to_bytes("127.0.0.1 " + std::to_string(acceptor.local_endpoint().port())));
     std::jthread listener([&] {

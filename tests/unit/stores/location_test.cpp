@@ -10,6 +10,7 @@
 namespace assay::stores {
 namespace {
 
+constexpr const char* kAddress = "assay1qvqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq6lwak4";
 constexpr const char* kCid = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e";
 
 TEST_CASE("ART-20: locations of every kind are decoded") {
@@ -27,6 +28,10 @@ TEST_CASE("ART-20: locations of every kind are decoded") {
         *decode_location("s3://my-bucket/tasks/1?endpoint=http://127.0.0.1:7070/&region=eu-central-1&style=virtual") ==
         all
     );
+    const Location behind =
+        RelayLocation{.relay = "relay.example.org:4010", .service = {.name = "solve", .account = AccountId{{3}}}};
+    CHECK(*decode_location(std::string("relay://relay.example.org:4010/") + kAddress + "/solve") == behind);
+    CHECK(*decode_location(encode_location(behind)) == behind);
     CHECK(*decode_location("ipfs://") == Location(IpfsLocation{}));
     const Location ipfs = IpfsLocation{.index = crypto::sha256(as_bytes("hello world")), .gateway = "https://g"};
     CHECK(*decode_location(std::string("ipfs://") + kCid + "?gateway=https://g") == ipfs);
@@ -59,6 +64,13 @@ TEST_CASE("ART-20: what is no location is refused with the reason") {
     CHECK(why("s3://bucket?endpoint=h") == LocationError::kUrl);
     CHECK(why("ipfs://QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG") == LocationError::kCid);
     CHECK(why(std::string("ipfs://") + kCid + "/a") == LocationError::kCid);
+    const std::string address = kAddress;
+    CHECK(why("relay://h:1") == LocationError::kRelay);
+    CHECK(why("relay://h:1/" + address) == LocationError::kRelay);
+    CHECK(why("relay://h/" + address + "/solve") == LocationError::kRelay);
+    CHECK(why("relay://u@h:1/" + address + "/solve") == LocationError::kRelay);
+    CHECK(why("relay://h:1/" + address + "/a/b") == LocationError::kRelay);
+    CHECK(why("relay://h:1/" + address.substr(1) + "/solve") == LocationError::kRelay);
 }
 
 TEST_CASE("ART-20: a record names several locations, which spaces separate") {
@@ -67,6 +79,7 @@ TEST_CASE("ART-20: a record names several locations, which spaces separate") {
     CHECK(split_locations("1 2 3 4 5 6 7 8 9").size() == kLocationsMax);
     CHECK(server_among("s3://bucket http://h:1 http://h:2") == "http://h:1");
     CHECK(server_among("s3://bucket").empty());
+    CHECK(server_among("dir:/x relay://h:1/a/b") == "relay://h:1/a/b");
 }
 
 TEST_CASE("ART-22: a CID is that of a raw block's SHA-256") {

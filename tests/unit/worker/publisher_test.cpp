@@ -9,7 +9,9 @@
 #include <doctest/doctest.h>
 
 #include <tests/unit/artifacts/files.hpp>
+#include <verifier/stores/location.hpp>
 #include <verifier/worker/publisher.hpp>
+#include <verifier/worker/relays.hpp>
 
 namespace assay::worker {
 namespace {
@@ -115,6 +117,27 @@ TEST_CASE("ART-20: locations that a record does not take are found out before an
     // A CID of 59 characters comes into it.
     CHECK(Publisher::fits(server, {"ipfs://?gateway=http://" + std::string(152, 'g')}));
     CHECK(!Publisher::fits(server, {"ipfs://?gateway=http://" + std::string(153, 'g')}));
+}
+
+TEST_CASE("ART-23: a worker behind relays names them, and its server where others can connect to it") {
+    const AccountId account{{3}};
+    const std::string server = "http://127.0.0.1:4000";
+    WorkerOptions options;
+    options.mode = Mode::kSolve;
+    CHECK(Relays::locations(options, account, server) == server);
+    options.relays = {"a.example:4010", "b.example:4010"};
+    const std::string both = Relays::locations(options, account, server);
+    const auto names = stores::split_locations(both);
+    REQUIRE(names.size() == 2);
+    CHECK(names[0].starts_with("relay://a.example:4010/assay1"));
+    CHECK(names[1].ends_with("/solve"));
+    CHECK(Publisher::fits(both, {}));
+    CHECK(Publisher::fits(both, {"dir:/store"}));
+    CHECK(!Publisher::fits(both, {"dir:/" + std::string(100, 'a')}));
+    options.listen_address = "203.0.113.7";
+    CHECK(Relays::locations(options, account, "http://203.0.113.7:4000") == both + " http://203.0.113.7:4000");
+    options.mode = Mode::kVerify;
+    CHECK(Relays::locations(options, account, server).find("/verify ") != std::string::npos);
 }
 
 }  // namespace

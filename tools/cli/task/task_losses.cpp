@@ -16,6 +16,7 @@
 #include <tools/cli/common/table.hpp>
 #include <verifier/artifacts/foreign.hpp>
 #include <verifier/stores/location.hpp>
+#include <verifier/stores/store.hpp>
 
 namespace assay::cli {
 namespace {
@@ -44,7 +45,12 @@ Result<artifacts::ClaimedLosses, std::string> ask(
     http::HttpLimits limits;
     limits.body_max = artifacts::kMaxLossesBytes;
     try {
-        const http::HttpResponse answer = http::http_get(location + artifacts::losses_target(task.id), limits);
+        const auto decoded = stores::decode_location(location);
+        const auto call = decoded ? stores::server_call(*decoded, artifacts::losses_target(task.id)) : std::nullopt;
+        if (!call) {
+            return Unexpected{"\"" + location + "\" is no server's location"};
+        }
+        const http::HttpResponse answer = http::http_call(*call, limits);
         if (answer.status != 200) {
             return Unexpected{location + " has no losses of the task (status " + std::to_string(answer.status) + ")"};
         }
