@@ -104,8 +104,8 @@ struct TaskSpec {
             &TaskSpec::dataset_artifact, &TaskSpec::tokenizer, &TaskSpec::initial_artifact, &TaskSpec::seed,
             &TaskSpec::steps, &TaskSpec::checkpoint_interval, &TaskSpec::reward, &TaskSpec::verification_fee,
             &TaskSpec::training_blocks, &TaskSpec::parent, &TaskSpec::hardware_class, &TaskSpec::mode,
-            &TaskSpec::distance, &TaskSpec::evaluation, &TaskSpec::members, &TaskSpec::environment,
-            &TaskSpec::checks, &TaskSpec::retention>{};
+            &TaskSpec::distance, &TaskSpec::evaluation, &TaskSpec::members, &TaskSpec::environment, &TaskSpec::checks,
+            &TaskSpec::retention>{};
     }
 };
 inline constexpr std::uint32_t kMaxSegments = 1'024;
