@@ -114,6 +114,12 @@ void add_cell(CLI::App& command, Arguments& args) {
         ->capture_default_str();
 }
 
+void add_progress(CLI::App& command, Arguments& args) {
+    command.add_option("--progress", args.progress, "Form in which progress is printed")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+}
+
 void add_common(CLI::App& command, Arguments& args) {
     command
         .add_option("--home", args.worker.home, "The worker's home: store, journal and lock; one worker per directory")

@@ -58,10 +58,4 @@ void add_group_options(CLI::App& command, WorkerOptions& options) {
     );
 }
 
-void add_progress(CLI::App& command, Arguments& args) {
-    command.add_option("--progress", args.progress, "Form in which progress is printed")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
-}
-
 }  // namespace assay::worker
