@@ -79,8 +79,9 @@ class Wire {
                         piece[0] = static_cast<char>(piece[0] ^ 1);
                     }
                     const bool is_cut = mischief == Mischief::kCuts && passed > kUntouched;
-                    is_open = size > 0 && !is_cut &&
-                              ::send(both[1 - i].fd, piece.data(), static_cast<std::size_t>(size), MSG_NOSIGNAL) == size;
+                    is_open =
+                        size > 0 && !is_cut &&
+                        ::send(both[1 - i].fd, piece.data(), static_cast<std::size_t>(size), MSG_NOSIGNAL) == size;
                     const std::scoped_lock lock(mutex_);
                     seen_.append(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
                 }
