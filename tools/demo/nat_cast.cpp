@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr std::array kAtHome{"solver-1", "verifier-1", "verifier-2"};
 constexpr std::chrono::minutes kPlainPatience{5};
-constexpr std::chrono::seconds kRelayPatience{20};
+constexpr std::chrono::seconds kRelayPatience{60};
 constexpr std::string_view kRelayReady = "assay-worker ready: relay ";
 
 bool is_at_home(const std::string& worker) {

@@ -45,9 +45,10 @@ Relays::Relays(
                     {{"event", "relay"}, {"relay", relay}, {"registered", true}, {"location", location}}
                 );
             } else {
+                std::string text = "nobody can fetch through the relay " + relay;
+                text.append(", trying again: ").append(trouble);
                 reporter.notice(
-                    "nobody can fetch through the relay " + relay + ", trying again: " + trouble,
-                    {{"event", "relay"}, {"relay", relay}, {"registered", false}, {"reason", trouble}}
+                    text, {{"event", "relay"}, {"relay", relay}, {"registered", false}, {"reason", trouble}}
                 );
             }
         };

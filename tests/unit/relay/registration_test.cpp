@@ -11,6 +11,7 @@
 namespace assay::relay {
 namespace {
 
+using std::chrono::milliseconds;
 using test::RawClient;
 using test::Worker;
 
@@ -157,7 +158,7 @@ TEST_CASE("ART-23: what is no message ends its connection and nothing else") {
         "GET / HTTP/1.1\r\n\r\n",
         "CONNECT example.org:443 HTTP/1.1\r\n\r\n",
         "CONNECT " + to_host(worker.location.service) + ":80 HTTP/1.1\r\n\r\n",
-        std::string("\x16\x03\x01\x00\x05hello\n"),
+        std::string("\x16\x03\x01") + "hello\n",
         "CONNECT a HTTP/1.1\r\n" + std::string(9'000, 'h'),
         ""};
     for (const std::string& bytes : garbage) {

@@ -20,6 +20,7 @@
 namespace assay::relay {
 namespace {
 
+using std::chrono::milliseconds;
 using test::RawClient;
 using test::Worker;
 
