@@ -13,16 +13,16 @@ export type Amount = string;
 export type Height = number;
 /** Where the next page begins; null on the last page. It belongs to the listing and the filters that gave it. */
 export type Cursor = string | null;
-export type TaskState = "open" | "drawn" | "training" | "completed" | "verifying" | "challenge" | "disclosure" | "judged" | "settled" | "convicted" | "cancelled" | "expired" | "profiling" | "refused";
+export type TaskState = "open" | "drawn" | "training" | "completed" | "verifying" | "challenge" | "disclosure" | "judged" | "settled" | "convicted" | "cancelled" | "expired" | "profiling" | "refused" | "kept";
 /** Why money was paid or slashed (SET rules). */
-export type Reason = "reward" | "verification_fee" | "refund" | "won_dispute" | "lost_dispute" | "false_accusation" | "dispute_timeout" | "unavailable" | "missed_deadline" | "missed_verdict" | "wrong_verdict" | "attestation" | "moot" | "tax" | "jackpot" | "forced_error" | "broken_commitment" | "undisclosed" | "contradiction" | "beyond_tolerance" | "beyond_budget" | "profiling_fee" | "withheld_secret" | "room" | "unserved" | "false_statement" | "demand";
+export type Reason = "reward" | "verification_fee" | "refund" | "won_dispute" | "lost_dispute" | "false_accusation" | "dispute_timeout" | "unavailable" | "missed_deadline" | "missed_verdict" | "wrong_verdict" | "attestation" | "moot" | "tax" | "jackpot" | "forced_error" | "broken_commitment" | "undisclosed" | "contradiction" | "beyond_tolerance" | "beyond_budget" | "profiling_fee" | "withheld_secret" | "room" | "unserved" | "false_statement" | "demand" | "retention" | "not_shown";
 /** What happened in a task, as it is hashed into the task's history root (HIS-1). */
-export type Event = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed;
+export type Event = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed | EventKeepingBegun | EventShowDrawn | EventResultShown | EventKeepingEnded;
 /** What happened in a task, or to a validator. */
-export type ListedEvent = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed | EventValidatorPenalized;
-export type EventName = "submitted" | "solver_drawn" | "accepted" | "reseated" | "demanded" | "cut" | "checkpoint_posted" | "completed" | "diverged" | "scored" | "state_changed" | "tainted" | "round_closed" | "lottery_drawn" | "verifier_drawn" | "watcher_drawn" | "verdict_committed" | "verdict_published" | "verdict_disclosed" | "committee_drawn" | "committee_ended" | "attested" | "profiler_drawn" | "profile_committed" | "profile_published" | "profiling_ended" | "dispute_opened" | "verdict_challenged" | "profile_challenged" | "accused" | "dispute_moved" | "dispute_ended" | "member_convicted" | "paid" | "slashed" | "validator_penalized";
+export type ListedEvent = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed | EventKeepingBegun | EventShowDrawn | EventResultShown | EventKeepingEnded | EventValidatorPenalized;
+export type EventName = "submitted" | "solver_drawn" | "accepted" | "reseated" | "demanded" | "cut" | "checkpoint_posted" | "completed" | "diverged" | "scored" | "state_changed" | "tainted" | "round_closed" | "lottery_drawn" | "verifier_drawn" | "watcher_drawn" | "verdict_committed" | "verdict_published" | "verdict_disclosed" | "committee_drawn" | "committee_ended" | "attested" | "profiler_drawn" | "profile_committed" | "profile_published" | "profiling_ended" | "dispute_opened" | "verdict_challenged" | "profile_challenged" | "accused" | "dispute_moved" | "dispute_ended" | "member_convicted" | "paid" | "slashed" | "keeping_begun" | "show_drawn" | "result_shown" | "keeping_ended" | "validator_penalized";
 /** The fields of a transaction's action; `action` says which it is. */
-export type ActionBody = BodyTransfer | BodyBond | BodyUnbond | BodySubmitTask | BodyAcceptTask | BodyPostCheckpoint | BodyCompleteTask | BodyCancelTask | BodyCommitVerdict | BodyPublishVerdict | BodyOpenDispute | BodyRevealMove | BodySelectMove | BodyProveMove | BodyAttestAvailability | BodyDeclareDivergence | BodyDiscloseVerdict | BodyChallengeVerdict | BodyRegisterValidator | BodyUnjail | BodyRegisterTerms | BodyCommitProfile | BodyPublishProfile | BodyChallengeProfile | BodyJoinBeacon | BodyContribute | BodyLeaveBeacon | BodyDeclineTask | BodyAccuse | BodyReportEquivocation | BodyReseat | BodyDemand | BodyProposeParams | BodyProposeUpgrade | BodyProposeHalt | BodyVote | BodyNameOperator;
+export type ActionBody = BodyTransfer | BodyBond | BodyUnbond | BodySubmitTask | BodyAcceptTask | BodyPostCheckpoint | BodyCompleteTask | BodyCancelTask | BodyCommitVerdict | BodyPublishVerdict | BodyOpenDispute | BodyRevealMove | BodySelectMove | BodyProveMove | BodyAttestAvailability | BodyDeclareDivergence | BodyDiscloseVerdict | BodyChallengeVerdict | BodyRegisterValidator | BodyUnjail | BodyRegisterTerms | BodyCommitProfile | BodyPublishProfile | BodyChallengeProfile | BodyJoinBeacon | BodyContribute | BodyLeaveBeacon | BodyDeclineTask | BodyAccuse | BodyReportEquivocation | BodyReseat | BodyDemand | BodyProposeParams | BodyProposeUpgrade | BodyProposeHalt | BodyVote | BodyNameOperator | BodyShowResult;
 
 export interface NodeStatus {
   chain_id: string;
@@ -136,6 +136,10 @@ export interface Params {
   standstill_blocks: number;
   vote_blocks: number;
   vote_delay_blocks: number;
+  retention_blocks_max: number;
+  retention_shows: number;
+  retention_show_blocks: number;
+  retention_price: Amount;
   raw: Hex;
 }
 
@@ -531,6 +535,26 @@ export interface ToleranceProfilesItem {
   bond: Amount;
 }
 
+export interface Retention {
+  /** for how long after settlement */
+  blocks: number;
+  fee: Amount;
+  /** null before the task is kept */
+  keeping: RetentionKeeping | null;
+}
+
+export interface RetentionKeeping {
+  begun_at: Height;
+  /** tiles shown so far */
+  shows: number;
+  /** tiles to show in all */
+  shows_due: number;
+  /** the next tile is drawn by the next round of the beacon */
+  is_waiting: boolean;
+  /** a tile is drawn, and to be shown before the task's deadline */
+  is_asked: boolean;
+}
+
 export interface TaskSummary {
   id: Hash;
   /** as its submitter wrote it */
@@ -572,6 +596,8 @@ export interface Task {
   members: number;
   /** null unless several accounts train it */
   group: Group | null;
+  /** null unless its submitter pays for its result to be kept (RET-1) */
+  retention: Retention | null;
   /** the last one that was drawn for segments without an accepting verdict */
   committee: Committee | null;
   /** of the present state; 0: none */
@@ -1392,6 +1418,74 @@ export interface EventSlashed {
   raw: Hex;
 }
 
+/** Everybody is paid, and the solver keeps the result (RET-2). */
+export interface EventKeepingBegun {
+  event: "keeping_begun";
+  task: Hash;
+  /** its place in the task's history */
+  index: number;
+  height: Height;
+  /** that caused it; null where a deadline or a draw did */
+  tx: Hash | null;
+  /** who sent it */
+  actor: Account | null;
+  /** what it can earn */
+  fee: Amount;
+  /** what stays locked of its stake */
+  bond: Amount;
+  /** how many tiles it has to show */
+  shows: number;
+  raw: Hex;
+}
+
+/** A tile of the kept result was drawn, which the solver has to show. */
+export interface EventShowDrawn {
+  event: "show_drawn";
+  task: Hash;
+  /** its place in the task's history */
+  index: number;
+  height: Height;
+  /** that caused it; null where a deadline or a draw did */
+  tx: Hash | null;
+  /** who sent it */
+  actor: Account | null;
+  /** its number, from 0 */
+  show: number;
+  due: Height;
+  raw: Hex;
+}
+
+/** The solver showed the tile. */
+export interface EventResultShown {
+  event: "result_shown";
+  task: Hash;
+  /** its place in the task's history */
+  index: number;
+  height: Height;
+  /** that caused it; null where a deadline or a draw did */
+  tx: Hash | null;
+  /** who sent it */
+  actor: Account | null;
+  show: number;
+  raw: Hex;
+}
+
+/** The result is not kept any more. */
+export interface EventKeepingEnded {
+  event: "keeping_ended";
+  task: Hash;
+  /** its place in the task's history */
+  index: number;
+  height: Height;
+  /** that caused it; null where a deadline or a draw did */
+  tx: Hash | null;
+  /** who sent it */
+  actor: Account | null;
+  /** every tile that was drawn was shown in time */
+  is_whole: boolean;
+  raw: Hex;
+}
+
 /** A validator was punished (VAL-5, VAL-7). */
 export interface EventValidatorPenalized {
   event: "validator_penalized";
@@ -1450,6 +1544,12 @@ export interface BodySubmitTask {
   parent: Hash | null;
   mode: "exact" | "tolerance";
   evaluation: Evaluation | null;
+  retention: BodySubmitTaskRetention | null;
+}
+
+export interface BodySubmitTaskRetention {
+  blocks: number;
+  fee: Amount;
 }
 
 /** What `accept_task` asks for. */
@@ -1748,6 +1848,13 @@ export interface BodyVote {
 export interface BodyNameOperator {
   /** null: nobody any more */
   account: Account | null;
+}
+
+/** What `show_result` asks for. */
+export interface BodyShowResult {
+  task: Hash;
+  tensor: number;
+  tile: number;
 }
 
 export interface ChainWaitAnswer {

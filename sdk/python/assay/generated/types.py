@@ -12,10 +12,10 @@ Account = str
 Amount = str
 # The height of a block; 0 where there is none yet.
 Height = int
-TaskState = Literal["open", "drawn", "training", "completed", "verifying", "challenge", "disclosure", "judged", "settled", "convicted", "cancelled", "expired", "profiling", "refused"]
+TaskState = Literal["open", "drawn", "training", "completed", "verifying", "challenge", "disclosure", "judged", "settled", "convicted", "cancelled", "expired", "profiling", "refused", "kept"]
 # Why money was paid or slashed (SET rules).
-Reason = Literal["reward", "verification_fee", "refund", "won_dispute", "lost_dispute", "false_accusation", "dispute_timeout", "unavailable", "missed_deadline", "missed_verdict", "wrong_verdict", "attestation", "moot", "tax", "jackpot", "forced_error", "broken_commitment", "undisclosed", "contradiction", "beyond_tolerance", "beyond_budget", "profiling_fee", "withheld_secret", "room", "unserved", "false_statement", "demand"]
-EventName = Literal["submitted", "solver_drawn", "accepted", "reseated", "demanded", "cut", "checkpoint_posted", "completed", "diverged", "scored", "state_changed", "tainted", "round_closed", "lottery_drawn", "verifier_drawn", "watcher_drawn", "verdict_committed", "verdict_published", "verdict_disclosed", "committee_drawn", "committee_ended", "attested", "profiler_drawn", "profile_committed", "profile_published", "profiling_ended", "dispute_opened", "verdict_challenged", "profile_challenged", "accused", "dispute_moved", "dispute_ended", "member_convicted", "paid", "slashed", "validator_penalized"]
+Reason = Literal["reward", "verification_fee", "refund", "won_dispute", "lost_dispute", "false_accusation", "dispute_timeout", "unavailable", "missed_deadline", "missed_verdict", "wrong_verdict", "attestation", "moot", "tax", "jackpot", "forced_error", "broken_commitment", "undisclosed", "contradiction", "beyond_tolerance", "beyond_budget", "profiling_fee", "withheld_secret", "room", "unserved", "false_statement", "demand", "retention", "not_shown"]
+EventName = Literal["submitted", "solver_drawn", "accepted", "reseated", "demanded", "cut", "checkpoint_posted", "completed", "diverged", "scored", "state_changed", "tainted", "round_closed", "lottery_drawn", "verifier_drawn", "watcher_drawn", "verdict_committed", "verdict_published", "verdict_disclosed", "committee_drawn", "committee_ended", "attested", "profiler_drawn", "profile_committed", "profile_published", "profiling_ended", "dispute_opened", "verdict_challenged", "profile_challenged", "accused", "dispute_moved", "dispute_ended", "member_convicted", "paid", "slashed", "keeping_begun", "show_drawn", "result_shown", "keeping_ended", "validator_penalized"]
 # Where the next page begins; null on the last page. It belongs to the listing and the filters that gave it.
 Cursor = Optional[str]
 
@@ -145,6 +145,10 @@ class Params(TypedDict):
     standstill_blocks: int
     vote_blocks: int
     vote_delay_blocks: int
+    retention_blocks_max: int
+    retention_shows: int
+    retention_show_blocks: int
+    retention_price: Amount
     raw: Hex
 
 
@@ -267,6 +271,11 @@ class Evaluation(TypedDict):
     outputs: int
 
 
+class BodySubmitTaskRetention(TypedDict):
+    blocks: int
+    fee: Amount
+
+
 class BodySubmitTask(TypedDict):
     """What `submit_task` asks for."""
     # as its submitter wrote it
@@ -295,6 +304,14 @@ class BodySubmitTask(TypedDict):
     parent: Optional[Hash]
     mode: Literal["exact", "tolerance"]
     evaluation: Optional[Evaluation]
+    retention: Optional[BodySubmitTaskRetention]
+
+
+class BodyShowResult(TypedDict):
+    """What `show_result` asks for."""
+    task: Hash
+    tensor: int
+    tile: int
 
 
 class BodySelectMove(TypedDict):
@@ -595,7 +612,7 @@ class BodyAcceptTask(TypedDict):
 
 
 # The fields of a transaction's action; `action` says which it is.
-ActionBody = Union[BodyTransfer, BodyBond, BodyUnbond, BodySubmitTask, BodyAcceptTask, BodyPostCheckpoint, BodyCompleteTask, BodyCancelTask, BodyCommitVerdict, BodyPublishVerdict, BodyOpenDispute, BodyRevealMove, BodySelectMove, BodyProveMove, BodyAttestAvailability, BodyDeclareDivergence, BodyDiscloseVerdict, BodyChallengeVerdict, BodyRegisterValidator, BodyUnjail, BodyRegisterTerms, BodyCommitProfile, BodyPublishProfile, BodyChallengeProfile, BodyJoinBeacon, BodyContribute, BodyLeaveBeacon, BodyDeclineTask, BodyAccuse, BodyReportEquivocation, BodyReseat, BodyDemand, BodyProposeParams, BodyProposeUpgrade, BodyProposeHalt, BodyVote, BodyNameOperator]
+ActionBody = Union[BodyTransfer, BodyBond, BodyUnbond, BodySubmitTask, BodyAcceptTask, BodyPostCheckpoint, BodyCompleteTask, BodyCancelTask, BodyCommitVerdict, BodyPublishVerdict, BodyOpenDispute, BodyRevealMove, BodySelectMove, BodyProveMove, BodyAttestAvailability, BodyDeclareDivergence, BodyDiscloseVerdict, BodyChallengeVerdict, BodyRegisterValidator, BodyUnjail, BodyRegisterTerms, BodyCommitProfile, BodyPublishProfile, BodyChallengeProfile, BodyJoinBeacon, BodyContribute, BodyLeaveBeacon, BodyDeclineTask, BodyAccuse, BodyReportEquivocation, BodyReseat, BodyDemand, BodyProposeParams, BodyProposeUpgrade, BodyProposeHalt, BodyVote, BodyNameOperator, BodyShowResult]
 
 
 class Tx(TypedDict):
@@ -864,6 +881,26 @@ class Tolerance(TypedDict):
     reference: Optional[Distances]
 
 
+class RetentionKeeping(TypedDict):
+    begun_at: Height
+    # tiles shown so far
+    shows: int
+    # tiles to show in all
+    shows_due: int
+    # the next tile is drawn by the next round of the beacon
+    is_waiting: bool
+    # a tile is drawn, and to be shown before the task's deadline
+    is_asked: bool
+
+
+class Retention(TypedDict):
+    # for how long after settlement
+    blocks: int
+    fee: Amount
+    # null before the task is kept
+    keeping: Optional[RetentionKeeping]
+
+
 class TaskSummary(TypedDict):
     id: Hash
     # as its submitter wrote it
@@ -940,6 +977,8 @@ class Task(TypedDict):
     members: int
     # null unless several accounts train it
     group: Optional[Group]
+    # null unless its submitter pays for its result to be kept (RET-1)
+    retention: Optional[Retention]
     # the last one that was drawn for segments without an accepting verdict
     committee: Optional[Committee]
     # of the present state; 0: none
@@ -1697,6 +1736,74 @@ class EventPaid(TypedDict):
 EventSlashed = TypedDict("EventSlashed", {"event": 'Literal["slashed"]', "task": 'Hash', "index": 'int', "height": 'Height', "tx": 'Optional[Hash]', "actor": 'Optional[Account]', "from": 'Account', "amount": 'Amount', "burned": 'Amount', "reason": 'Reason', "raw": 'Hex'})
 
 
+class EventKeepingBegun(TypedDict):
+    """Everybody is paid, and the solver keeps the result (RET-2)."""
+    event: Literal["keeping_begun"]
+    task: Hash
+    # its place in the task's history
+    index: int
+    height: Height
+    # that caused it; null where a deadline or a draw did
+    tx: Optional[Hash]
+    # who sent it
+    actor: Optional[Account]
+    # what it can earn
+    fee: Amount
+    # what stays locked of its stake
+    bond: Amount
+    # how many tiles it has to show
+    shows: int
+    raw: Hex
+
+
+class EventShowDrawn(TypedDict):
+    """A tile of the kept result was drawn, which the solver has to show."""
+    event: Literal["show_drawn"]
+    task: Hash
+    # its place in the task's history
+    index: int
+    height: Height
+    # that caused it; null where a deadline or a draw did
+    tx: Optional[Hash]
+    # who sent it
+    actor: Optional[Account]
+    # its number, from 0
+    show: int
+    due: Height
+    raw: Hex
+
+
+class EventResultShown(TypedDict):
+    """The solver showed the tile."""
+    event: Literal["result_shown"]
+    task: Hash
+    # its place in the task's history
+    index: int
+    height: Height
+    # that caused it; null where a deadline or a draw did
+    tx: Optional[Hash]
+    # who sent it
+    actor: Optional[Account]
+    show: int
+    raw: Hex
+
+
+class EventKeepingEnded(TypedDict):
+    """The result is not kept any more."""
+    event: Literal["keeping_ended"]
+    task: Hash
+    # its place in the task's history
+    index: int
+    height: Height
+    # that caused it; null where a deadline or a draw did
+    tx: Optional[Hash]
+    # who sent it
+    actor: Optional[Account]
+    # every tile that was drawn was shown in time
+    is_whole: bool
+    raw: Hex
+
+
 class EventValidatorPenalized(TypedDict):
     """A validator was punished (VAL-5, VAL-7)."""
     event: Literal["validator_penalized"]
@@ -1834,7 +1941,7 @@ class TaskListAnswer(TypedDict):
 
 
 # What happened in a task, as it is hashed into the task's history root (HIS-1).
-Event = Union[EventSubmitted, EventSolverDrawn, EventAccepted, EventReseated, EventDemanded, EventCut, EventCheckpointPosted, EventCompleted, EventDiverged, EventScored, EventStateChanged, EventTainted, EventRoundClosed, EventLotteryDrawn, EventVerifierDrawn, EventWatcherDrawn, EventVerdictCommitted, EventVerdictPublished, EventVerdictDisclosed, EventCommitteeDrawn, EventCommitteeEnded, EventAttested, EventProfilerDrawn, EventProfileCommitted, EventProfilePublished, EventProfilingEnded, EventDisputeOpened, EventVerdictChallenged, EventProfileChallenged, EventAccused, EventDisputeMoved, EventDisputeEnded, EventMemberConvicted, EventPaid, EventSlashed]
+Event = Union[EventSubmitted, EventSolverDrawn, EventAccepted, EventReseated, EventDemanded, EventCut, EventCheckpointPosted, EventCompleted, EventDiverged, EventScored, EventStateChanged, EventTainted, EventRoundClosed, EventLotteryDrawn, EventVerifierDrawn, EventWatcherDrawn, EventVerdictCommitted, EventVerdictPublished, EventVerdictDisclosed, EventCommitteeDrawn, EventCommitteeEnded, EventAttested, EventProfilerDrawn, EventProfileCommitted, EventProfilePublished, EventProfilingEnded, EventDisputeOpened, EventVerdictChallenged, EventProfileChallenged, EventAccused, EventDisputeMoved, EventDisputeEnded, EventMemberConvicted, EventPaid, EventSlashed, EventKeepingBegun, EventShowDrawn, EventResultShown, EventKeepingEnded]
 
 
 class TaskHistoryAnswer(TypedDict):
@@ -1856,7 +1963,7 @@ class TaskLineageAnswer(TypedDict):
 
 
 # What happened in a task, or to a validator.
-ListedEvent = Union[EventSubmitted, EventSolverDrawn, EventAccepted, EventReseated, EventDemanded, EventCut, EventCheckpointPosted, EventCompleted, EventDiverged, EventScored, EventStateChanged, EventTainted, EventRoundClosed, EventLotteryDrawn, EventVerifierDrawn, EventWatcherDrawn, EventVerdictCommitted, EventVerdictPublished, EventVerdictDisclosed, EventCommitteeDrawn, EventCommitteeEnded, EventAttested, EventProfilerDrawn, EventProfileCommitted, EventProfilePublished, EventProfilingEnded, EventDisputeOpened, EventVerdictChallenged, EventProfileChallenged, EventAccused, EventDisputeMoved, EventDisputeEnded, EventMemberConvicted, EventPaid, EventSlashed, EventValidatorPenalized]
+ListedEvent = Union[EventSubmitted, EventSolverDrawn, EventAccepted, EventReseated, EventDemanded, EventCut, EventCheckpointPosted, EventCompleted, EventDiverged, EventScored, EventStateChanged, EventTainted, EventRoundClosed, EventLotteryDrawn, EventVerifierDrawn, EventWatcherDrawn, EventVerdictCommitted, EventVerdictPublished, EventVerdictDisclosed, EventCommitteeDrawn, EventCommitteeEnded, EventAttested, EventProfilerDrawn, EventProfileCommitted, EventProfilePublished, EventProfilingEnded, EventDisputeOpened, EventVerdictChallenged, EventProfileChallenged, EventAccused, EventDisputeMoved, EventDisputeEnded, EventMemberConvicted, EventPaid, EventSlashed, EventKeepingBegun, EventShowDrawn, EventResultShown, EventKeepingEnded, EventValidatorPenalized]
 
 
 class EventListAnswer(TypedDict):
@@ -1928,7 +2035,9 @@ __all__ = [
     "BodyReseat",
     "BodyRevealMove",
     "BodySelectMove",
+    "BodyShowResult",
     "BodySubmitTask",
+    "BodySubmitTaskRetention",
     "BodyTransfer",
     "BodyUnbond",
     "BodyUnjail",
@@ -1964,6 +2073,8 @@ __all__ = [
     "EventDisputeMoved",
     "EventDisputeOpened",
     "EventDiverged",
+    "EventKeepingBegun",
+    "EventKeepingEnded",
     "EventListAnswer",
     "EventLotteryDrawn",
     "EventMemberConvicted",
@@ -1976,9 +2087,11 @@ __all__ = [
     "EventProfilerDrawn",
     "EventProfilingEnded",
     "EventReseated",
+    "EventResultShown",
     "EventRoundClosed",
     "EventRoundClosedWithheldItem",
     "EventScored",
+    "EventShowDrawn",
     "EventSlashed",
     "EventSolverDrawn",
     "EventStateChanged",
@@ -2013,6 +2126,8 @@ __all__ = [
     "ProposalListAnswer",
     "Reason",
     "Relative",
+    "Retention",
+    "RetentionKeeping",
     "RoleStake",
     "RoleStakeTerms",
     "RoleStakeUnbondingItem",
