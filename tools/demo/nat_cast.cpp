@@ -129,6 +129,18 @@ void NatCast::act(const contracts::Task& task) {
     start_relay(name);
 }
 
+/// Until all have come back to the relay, which may take longer than the rest of the task.
+void NatCast::await_registrations() {
+    const auto give_up_at = std::chrono::steady_clock::now() + kRelayPatience;
+    const auto is_back = [this](const char* name) { return registered_[name] >= 2; };
+    while (!std::all_of(kAtHome.begin(), kAtHome.end(), is_back) && std::chrono::steady_clock::now() < give_up_at) {
+        for (const WorkerEvent& heard : network_.take_events()) {
+            hear(heard);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+}
+
 /// The submitter, who is outside, reads the result and checks it against the chain.
 json NatCast::fetch_result(const contracts::TaskId& task) const {
     const auto out = home_ / "result.safetensors";
@@ -143,6 +155,7 @@ json NatCast::fetch_result(const contracts::TaskId& task) const {
 void NatCast::complete(json& report, const Act& act) {
     const contracts::TaskId task = act.story->task();
     const auto checkpoints = static_cast<std::uint32_t>(report.at("tasks").front().at("checkpoints").size());
+    await_registrations();
     json homes = json::object();
     for (const char* name : kAtHome) {
         homes[name] = {

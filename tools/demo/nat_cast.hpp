@@ -46,6 +46,7 @@ class NatCast final : public Surroundings {
     void start_relay(const std::string& listen);
     void on_relay_line(const std::string& line);
     nlohmann::json stop_relay();
+    void await_registrations();
     nlohmann::json fetch_result(const contracts::TaskId& task) const;
 
     const std::filesystem::path bin_;
