@@ -16,6 +16,7 @@ export type Cursor = string | null;
 export type TaskState = "open" | "drawn" | "training" | "completed" | "verifying" | "challenge" | "disclosure" | "judged" | "settled" | "convicted" | "cancelled" | "expired" | "profiling" | "refused" | "kept";
 /** Why money was paid or slashed (SET rules). */
 export type Reason = "reward" | "verification_fee" | "refund" | "won_dispute" | "lost_dispute" | "false_accusation" | "dispute_timeout" | "unavailable" | "missed_deadline" | "missed_verdict" | "wrong_verdict" | "attestation" | "moot" | "tax" | "jackpot" | "forced_error" | "broken_commitment" | "undisclosed" | "contradiction" | "beyond_tolerance" | "beyond_budget" | "profiling_fee" | "withheld_secret" | "room" | "unserved" | "false_statement" | "demand" | "retention" | "not_shown";
+export type ResultCheck = ResultCheck | ResultCheck2 | ResultCheck3 | ResultCheck4;
 /** What happened in a task, as it is hashed into the task's history root (HIS-1). */
 export type Event = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed | EventKeepingBegun | EventShowDrawn | EventResultShown | EventKeepingEnded;
 /** What happened in a task, or to a validator. */
@@ -327,6 +328,8 @@ export interface RoleStakeTerms {
   /** in bytes */
   memory: number;
   replay_blocks: number;
+  /** fingerprints of its environment (ENV-3) */
+  offers: string[];
 }
 
 export interface Validator {
@@ -475,6 +478,40 @@ export interface Artifact {
   location: string;
 }
 
+export interface Environment {
+  /** digest of the OCI image: sha256: and 64 hex digits */
+  image: string | null;
+  /** as key=value */
+  labels: string[];
+}
+
+export interface ResultCheck {
+  kind: "finite";
+  /** null: all of the state */
+  tensor: number | null;
+}
+
+export interface ResultCheck2 {
+  kind: "shape";
+  tensor: number;
+  dtype: string;
+  rows: number;
+  cols: number;
+}
+
+export interface ResultCheck3 {
+  kind: "range";
+  tensor: number;
+  least: number;
+  most: number;
+}
+
+export interface ResultCheck4 {
+  kind: "labels";
+  tensor: number;
+  classes: number;
+}
+
 export interface Evaluation {
   graph_root: Hash;
   nodes: number;
@@ -502,6 +539,8 @@ export interface Assignment {
   measurement: Distances | null;
   /** the step after which its replay was not finite */
   diverged_after: number | null;
+  /** The numbers, from 0, of the task's checks that failed; null if it has none (CHK-3). */
+  failed_checks: number[] | null;
   watchers: Account[];
 }
 
@@ -626,6 +665,10 @@ export interface Task {
   program_id: Hash;
   /** SHA-256 of the tokenizer.json that made the data set (TASK-20) */
   tokenizer: Hash | null;
+  /** what the task asks for (ENV-2) */
+  environment: Environment | null;
+  /** on which verdicts report (CHK-1) */
+  checks: ResultCheck[];
   raw: Hex;
   /** from where on disputes are listed */
   first_height: Height;
@@ -869,6 +912,8 @@ export interface EventAccepted {
   bond: Amount;
   /** of a group */
   seats: Account[];
+  /** in which the solver says that it works */
+  environment: Environment | null;
   raw: Hex;
 }
 
@@ -936,6 +981,8 @@ export interface EventCheckpointPosted {
   actor: Account | null;
   checkpoint: number;
   state_root: Hash;
+  /** in which its poster says that it computed the segment */
+  environment: Environment | null;
   raw: Hex;
 }
 
@@ -1117,6 +1164,8 @@ export interface EventVerdictPublished {
   end_root: Hash;
   probe_root: Hash | null;
   measurement: Distances | null;
+  /** The numbers, from 0, of the task's checks that failed; null if it has none (CHK-3). */
+  failed_checks: number[] | null;
   accepts: boolean;
   raw: Hex;
 }
@@ -1544,6 +1593,8 @@ export interface BodySubmitTask {
   parent: Hash | null;
   mode: "exact" | "tolerance";
   evaluation: Evaluation | null;
+  environment: Environment | null;
+  checks: ResultCheck[];
   retention: BodySubmitTaskRetention | null;
 }
 
@@ -1558,6 +1609,7 @@ export interface BodyAcceptTask {
   /** of a group */
   seats: Account[];
   is_together: boolean;
+  environment: Environment | null;
 }
 
 /** What `post_checkpoint` asks for. */
@@ -1566,6 +1618,7 @@ export interface BodyPostCheckpoint {
   index: number;
   state_root: Hash;
   location: string;
+  environment: Environment | null;
 }
 
 /** What `complete_task` asks for. */
@@ -1594,6 +1647,8 @@ export interface BodyPublishVerdict {
   probe_root: Hash | null;
   measurement: Distances | null;
   diverged_after: number | null;
+  /** The numbers, from 0, of the task's checks that failed; null if it has none (CHK-3). */
+  failed_checks: number[] | null;
 }
 
 /** What `open_dispute` asks for. */
@@ -1658,6 +1713,8 @@ export interface BodyDiscloseVerdict {
   end_root: Hash;
   marks: Hash[];
   measurement: Distances | null;
+  /** The numbers, from 0, of the task's checks that failed; null if it has none (CHK-3). */
+  failed_checks: number[] | null;
   decoy_root: Hash;
   salt: Hash;
 }
@@ -1694,6 +1751,7 @@ export interface BodyRegisterTermsTerms {
   price: number;
   memory: number;
   replay_blocks: number;
+  offers: string[];
 }
 
 /** What `commit_profile` asks for. */

@@ -253,6 +253,12 @@ class BodyTransfer(TypedDict):
     amount: Amount
 
 
+class ResultCheck(TypedDict):
+    kind: Literal["finite"]
+    # null: all of the state
+    tensor: Optional[int]
+
+
 class Artifact(TypedDict):
     sha256: Hash
     size_bytes: int
@@ -269,6 +275,13 @@ class Evaluation(TypedDict):
     # multiply-adds
     work: int
     outputs: int
+
+
+class Environment(TypedDict):
+    # digest of the OCI image: sha256: and 64 hex digits
+    image: Optional[str]
+    # as key=value
+    labels: List[str]
 
 
 class BodySubmitTaskRetention(TypedDict):
@@ -304,6 +317,8 @@ class BodySubmitTask(TypedDict):
     parent: Optional[Hash]
     mode: Literal["exact", "tolerance"]
     evaluation: Optional[Evaluation]
+    environment: Optional[Environment]
+    checks: List[ResultCheck]
     retention: Optional[BodySubmitTaskRetention]
 
 
@@ -372,6 +387,7 @@ class BodyRegisterTermsTerms(TypedDict):
     price: int
     memory: int
     replay_blocks: int
+    offers: List[str]
 
 
 class BodyRegisterTerms(TypedDict):
@@ -395,6 +411,8 @@ class BodyPublishVerdict(TypedDict):
     probe_root: Optional[Hash]
     measurement: Optional[Distances]
     diverged_after: Optional[int]
+    # The numbers, from 0, of the task's checks that failed; null if it has none (CHK-3).
+    failed_checks: Optional[List[int]]
 
 
 class BodyPublishProfileSegmentsItem(TypedDict):
@@ -456,6 +474,7 @@ class BodyPostCheckpoint(TypedDict):
     index: int
     state_root: Hash
     location: str
+    environment: Optional[Environment]
 
 
 class BodyOpenDispute(TypedDict):
@@ -487,6 +506,8 @@ class BodyDiscloseVerdict(TypedDict):
     end_root: Hash
     marks: List[Hash]
     measurement: Optional[Distances]
+    # The numbers, from 0, of the task's checks that failed; null if it has none (CHK-3).
+    failed_checks: Optional[List[int]]
     decoy_root: Hash
     salt: Hash
 
@@ -609,6 +630,7 @@ class BodyAcceptTask(TypedDict):
     # of a group
     seats: List[Account]
     is_together: bool
+    environment: Optional[Environment]
 
 
 # The fields of a transaction's action; `action` says which it is.
@@ -702,6 +724,8 @@ class RoleStakeTerms(TypedDict):
     # in bytes
     memory: int
     replay_blocks: int
+    # fingerprints of its environment (ENV-3)
+    offers: List[str]
 
 
 class RoleStake(TypedDict):
@@ -832,6 +856,27 @@ class SearchResult(TypedDict):
     title: Optional[str]
 
 
+class ResultCheck2(TypedDict):
+    kind: Literal["shape"]
+    tensor: int
+    dtype: str
+    rows: int
+    cols: int
+
+
+class ResultCheck3(TypedDict):
+    kind: Literal["range"]
+    tensor: int
+    least: float
+    most: float
+
+
+class ResultCheck4(TypedDict):
+    kind: Literal["labels"]
+    tensor: int
+    classes: int
+
+
 class Assignment(TypedDict):
     segment: int
     verifier: Account
@@ -848,6 +893,8 @@ class Assignment(TypedDict):
     measurement: Optional[Distances]
     # the step after which its replay was not finite
     diverged_after: Optional[int]
+    # The numbers, from 0, of the task's checks that failed; null if it has none (CHK-3).
+    failed_checks: Optional[List[int]]
     watchers: List[Account]
 
 
@@ -1007,6 +1054,10 @@ class Task(TypedDict):
     program_id: Hash
     # SHA-256 of the tokenizer.json that made the data set (TASK-20)
     tokenizer: Optional[Hash]
+    # what the task asks for (ENV-2)
+    environment: Optional[Environment]
+    # on which verdicts report (CHK-1)
+    checks: List[ResultCheck]
     raw: Hex
     # from where on disputes are listed
     first_height: Height
@@ -1215,6 +1266,8 @@ class EventAccepted(TypedDict):
     bond: Amount
     # of a group
     seats: List[Account]
+    # in which the solver says that it works
+    environment: Optional[Environment]
     raw: Hex
 
 
@@ -1269,6 +1322,8 @@ class EventCheckpointPosted(TypedDict):
     actor: Optional[Account]
     checkpoint: int
     state_root: Hash
+    # in which its poster says that it computed the segment
+    environment: Optional[Environment]
     raw: Hex
 
 
@@ -1450,6 +1505,8 @@ class EventVerdictPublished(TypedDict):
     end_root: Hash
     probe_root: Optional[Hash]
     measurement: Optional[Distances]
+    # The numbers, from 0, of the task's checks that failed; null if it has none (CHK-3).
+    failed_checks: Optional[List[int]]
     accepts: bool
     raw: Hex
 
@@ -2058,6 +2115,7 @@ __all__ = [
     "DisputeSummary",
     "DisputeSummaryPinpoint",
     "Distances",
+    "Environment",
     "Evaluation",
     "Event",
     "EventAccepted",
@@ -2126,6 +2184,11 @@ __all__ = [
     "ProposalListAnswer",
     "Reason",
     "Relative",
+    "ResultCheck",
+    "ResultCheck",
+    "ResultCheck2",
+    "ResultCheck3",
+    "ResultCheck4",
     "Retention",
     "RetentionKeeping",
     "RoleStake",
