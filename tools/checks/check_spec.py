@@ -119,7 +119,9 @@ def check_params(text, schema):
 
 def check_records(text, schema):
     records, rows, enums, errors = read_records(text)
-    short = {name.split("::")[-1]: name for name in schema["records"] if not name.startswith("light::")}
+    # A name without a namespace is that of the record that has none, if there is one.
+    short = {name.split("::")[-1]: name for name in sorted(schema["records"], key=lambda name: -name.count("::"))
+             if not name.startswith("light::")}
     complaints = check_params(text, schema)
     for name, fields in records.items():
         if name not in short:

@@ -92,6 +92,46 @@ void TogetherCast::hear(const WorkerEvent& heard) {
     }
 }
 
+std::uint32_t TogetherCast::rank_of(const Network& network, const AccountId& account) const {
+    std::uint32_t rank = 0;
+    while (rank < members_ && network.key(GroupCast::name_of(rank)).account() != account) {
+        ++rank;
+    }
+    return rank;
+}
+
+void TogetherCast::add_found(const Network& network, json& out) const {
+    const auto rank_named = [&](const json& account) -> json {
+        const auto id = fixed_from_hex<AccountId>(account.get<std::string>());
+        return id ? json(rank_of(network, *id)) : json();
+    };
+    const auto rank_of_worker = [&](const Accused& each) {
+        return rank_of(network, network.key(each.accuser).account());
+    };
+    out["accusations"] = json::array();
+    for (const Accused& each : accused_) {
+        json entry{{"accuser", rank_of_worker(each)}, {"accused", rank_named(each.event.at("member"))}};
+        for (const char* name : {"segment", "step", "source", "index", "part", "row", "col"}) {
+            entry[name] = each.event.at(name);
+        }
+        out["accusations"].push_back(std::move(entry));
+    }
+    out["equivocations"] = json::array();
+    for (const Accused& each : equivocations_) {
+        out["equivocations"].push_back(
+            {{"member", rank_named(each.event.at("member"))}, {"step", each.event.at("step")}}
+        );
+    }
+    out["audits"] = json::array();
+    for (const Accused& each : audits_) {
+        out["audits"].push_back(
+            {{"auditor", rank_of_worker(each)},
+             {"segment", each.event.at("segment")},
+             {"accused", rank_named(each.event.at("wrong"))}}
+        );
+    }
+}
+
 json TogetherCast::report(const Network& network, const program::Program& program, const Story& story) const {
     std::uint64_t sent = 0;
     std::uint64_t signatures = 0;
@@ -108,42 +148,8 @@ json TogetherCast::report(const Network& network, const program::Program& progra
     out["steps_together"] = steps;
     out["bytes"] = {{"sent", sent / members_}, {"formula", formulas.bytes}, {"signatures", signatures / members_}};
     out["memory"] = {{"worker", state}, {"formula", formulas.state}};
-    out["accusations"] = json::array();
-    for (const Accused& each : accused_) {
-        std::uint32_t accused = 0;
-        std::uint32_t accuser = 0;
-        for (std::uint32_t rank = 0; rank < members_; ++rank) {
-            const std::string name = GroupCast::name_of(rank);
-            accuser = each.accuser == name ? rank : accuser;
-            accused = to_hex(network.key(name).account().view()) == each.event.at("member") ? rank : accused;
-        }
-        json entry{{"accuser", accuser}, {"accused", accused}};
-        for (const char* name : {"segment", "step", "source", "index", "part", "row", "col"}) {
-            entry[name] = each.event.at(name);
-        }
-        out["accusations"].push_back(std::move(entry));
-    }
-    const auto rank_of = [&](const AccountId& account) {
-        std::uint32_t rank = 0;
-        while (rank < members_ && network.key(GroupCast::name_of(rank)).account() != account) {
-            ++rank;
-        }
-        return rank;
-    };
-    out["equivocations"] = json::array();
-    for (const Accused& each : equivocations_) {
-        const auto member = fixed_from_hex<AccountId>(each.event.at("member").get<std::string>()).value();
-        out["equivocations"].push_back({{"member", rank_of(member)}, {"step", each.event.at("step")}});
-    }
-    out["audits"] = json::array();
-    for (const Accused& each : audits_) {
-        const auto wrong = fixed_from_hex<AccountId>(each.event.at("wrong").get<std::string>());
-        out["audits"].push_back(
-            {{"auditor", rank_of(network.key(each.accuser).account())},
-             {"segment", each.event.at("segment")},
-             {"accused", wrong ? json(rank_of(*wrong)) : json()}}
-        );
-    }
+    add_found(network, out);
+    const auto rank_of = [&](const AccountId& account) { return this->rank_of(network, account); };
     std::set<AccountId> seated;
     out["reseats"] = json::array();
     out["demands"] = json::array();

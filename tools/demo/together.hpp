@@ -36,6 +36,9 @@ class TogetherCast {
     std::vector<std::string> judge(const nlohmann::json& report, bool is_wrong) const;
 
   private:
+    std::uint32_t rank_of(const Network& network, const AccountId& account) const;
+    /// Adds to the report what members found of each other.
+    void add_found(const Network& network, nlohmann::json& out) const;
     /// A member's longest session.
     struct Served {
         std::uint64_t steps = 0;
