@@ -157,8 +157,8 @@ std::vector<Constraint> wait_constraints(const Parameters& p, const Costs& costs
          .role = "solver",
          .parameter = "retention_price",
          .have = static_cast<double>(p.retention_price),
-         .need = costs.safety * costs.disk_price * kBytesOfGibibyte / kBytesOfGigabyte * kBlocksOfPrice *
-                 costs.block_seconds / kSecondsOfMonth,
+         .need = costs.disk_price * kBytesOfGibibyte / kBytesOfGigabyte * kBlocksOfPrice * costs.block_seconds /
+                 kSecondsOfMonth,
          .unit = "grains",
          .meaning = "a solver that keeps a result is paid for the disk",
          .help = "a higher retention_price"},
