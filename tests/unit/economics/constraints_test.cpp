@@ -217,7 +217,7 @@ TEST_CASE("economics: each constraint fails when what it stands on is taken away
     fails("deadline.costs", [](Parameters& p, Costs&) { p.deadline_slash_bps = 10; });
     fails("draws.solver", [](Parameters& p, Costs&) { p.draws_max = 4; });
     fails("draws.verifiers", [](Parameters& p, Costs&) { p.redraws_max = 3; });
-    fails("retention.pays", [](Parameters& p, Costs&) { p.retention_price = 62'000; });
+    fails("retention.pays", [](Parameters& p, Costs&) { p.retention_price = 41'000; });
     fails("room.pays", [](Parameters& p, Costs& c) { p.room_price = 1, c.validators = 10'000; });
     fails("committee.time", [](Parameters& p, Costs& c) { p.attest_blocks = 1, c.fetch_share = 0.7; });
     fails("work.blocks", [](Parameters&, Costs& c) { c.block_seconds = 0.5; });
