@@ -164,8 +164,8 @@ MUTANTS = [
         search(10), "law"),
     Mutant("13", "a failed draw ends a dispute", ((
         "contracts/chain/rounds.cpp",
-        "if (task.deadline.value == 0 && task.open_disputes == 0 &&",
-        "if (task.deadline.value == 0 &&"),),
+        "if (!is_kept && task.deadline.value == 0 && task.open_disputes == 0 &&",
+        "if (!is_kept && task.deadline.value == 0 &&"),),
         ("test_contracts", "--test-case=VER-7*"), "VER-7"),
     Mutant("14", "the probe is known before", (
         ("contracts/verification/draw.cpp",
@@ -206,6 +206,26 @@ MUTANTS = [
         "if (body.owner && find_operator(view, *body.owner) != body.sender) {",
         "if (body.owner && view.get({}) && body.owner->is_zero()) {"),),
         ("test_contracts", "--test-case=OPR-4*"), "OPR-4"),
+    Mutant("statements", "an answer is used up", ((
+        "contracts/state/dispute.cpp",
+        ".answers = answers};",
+        ".answers = answers ? std::nullopt : answers};"),),
+        ("test_contracts", "--test-case=STM-9*"), "STM-9"),
+    Mutant("environments", "any statement is accepted", ((
+        "contracts/tasks/tasks.cpp",
+        "if (!satisfies(action.environment, task.spec.environment)) {",
+        "if (task.id.is_zero()) {"),),
+        ("test_contracts", "--test-case=ENV-4*"), "ENV-4"),
+    Mutant("retention", "any tile is shown", ((
+        "contracts/retention/retention.cpp",
+        "opening.tile != asked.number % canonical::tile_count(opening.type.shape) ||",
+        "opening.tensor >= task.spec.program.state_tensors ||"),),
+        ("test_contracts", "--test-case=RET-5*"), "RET-5"),
+    Mutant("retention", "who loses the result keeps the bond", ((
+        "contracts/retention/retention.cpp",
+        "        end_keeping(context, task, false);  // RET-6",
+        "        end_keeping(context, task, true);  // RET-6"),),
+        ("test_contracts", "--test-case=RET-6*"), "RET-6"),
 ]
 
 NOT_APPLICABLE = [
