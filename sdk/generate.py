@@ -58,8 +58,13 @@ class Shapes:
             return ("name", pascal(schema["$ref"].rsplit("/", 1)[1]))
         if "anyOf" in schema:
             inline = [each for each in schema["anyOf"] if "properties" in each]
-            return ("union", [self.reference(name + str(1 + inline.index(each)) if each in inline[1:] else name, each)
-                              for each in schema["anyOf"]])
+
+            def name_of(each):
+                """By the one value of a member, if there is such a member; else by its number, but for the first."""
+                words = [member["const"] for member in each.get("properties", {}).values() if "const" in member]
+                return name + (pascal(words[0]) if words else str(1 + inline.index(each)) if each in inline[1:] else "")
+
+            return ("union", [self.reference(name_of(each), each) for each in schema["anyOf"]])
         if "const" in schema or "enum" in schema:
             return ("literal", schema.get("enum", [schema.get("const")]))
         kind = schema.get("type")

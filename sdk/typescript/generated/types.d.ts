@@ -16,7 +16,7 @@ export type Cursor = string | null;
 export type TaskState = "open" | "drawn" | "training" | "completed" | "verifying" | "challenge" | "disclosure" | "judged" | "settled" | "convicted" | "cancelled" | "expired" | "profiling" | "refused" | "kept";
 /** Why money was paid or slashed (SET rules). */
 export type Reason = "reward" | "verification_fee" | "refund" | "won_dispute" | "lost_dispute" | "false_accusation" | "dispute_timeout" | "unavailable" | "missed_deadline" | "missed_verdict" | "wrong_verdict" | "attestation" | "moot" | "tax" | "jackpot" | "forced_error" | "broken_commitment" | "undisclosed" | "contradiction" | "beyond_tolerance" | "beyond_budget" | "profiling_fee" | "withheld_secret" | "room" | "unserved" | "false_statement" | "demand" | "retention" | "not_shown";
-export type ResultCheck = ResultCheck | ResultCheck2 | ResultCheck3 | ResultCheck4;
+export type ResultCheck = ResultCheckFinite | ResultCheckShape | ResultCheckRange | ResultCheckLabels;
 /** What happened in a task, as it is hashed into the task's history root (HIS-1). */
 export type Event = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed | EventKeepingBegun | EventShowDrawn | EventResultShown | EventKeepingEnded;
 /** What happened in a task, or to a validator. */
@@ -485,13 +485,13 @@ export interface Environment {
   labels: string[];
 }
 
-export interface ResultCheck {
+export interface ResultCheckFinite {
   kind: "finite";
   /** null: all of the state */
   tensor: number | null;
 }
 
-export interface ResultCheck2 {
+export interface ResultCheckShape {
   kind: "shape";
   tensor: number;
   dtype: string;
@@ -499,14 +499,14 @@ export interface ResultCheck2 {
   cols: number;
 }
 
-export interface ResultCheck3 {
+export interface ResultCheckRange {
   kind: "range";
   tensor: number;
   least: number;
   most: number;
 }
 
-export interface ResultCheck4 {
+export interface ResultCheckLabels {
   kind: "labels";
   tensor: number;
   classes: number;

@@ -253,10 +253,34 @@ class BodyTransfer(TypedDict):
     amount: Amount
 
 
-class ResultCheck(TypedDict):
+class ResultCheckShape(TypedDict):
+    kind: Literal["shape"]
+    tensor: int
+    dtype: str
+    rows: int
+    cols: int
+
+
+class ResultCheckRange(TypedDict):
+    kind: Literal["range"]
+    tensor: int
+    least: float
+    most: float
+
+
+class ResultCheckLabels(TypedDict):
+    kind: Literal["labels"]
+    tensor: int
+    classes: int
+
+
+class ResultCheckFinite(TypedDict):
     kind: Literal["finite"]
     # null: all of the state
     tensor: Optional[int]
+
+
+ResultCheck = Union[ResultCheckFinite, ResultCheckShape, ResultCheckRange, ResultCheckLabels]
 
 
 class Artifact(TypedDict):
@@ -854,27 +878,6 @@ class SearchResult(TypedDict):
     account: Optional[Account]
     # of a task that was found by it: whatever its submitter wrote
     title: Optional[str]
-
-
-class ResultCheck2(TypedDict):
-    kind: Literal["shape"]
-    tensor: int
-    dtype: str
-    rows: int
-    cols: int
-
-
-class ResultCheck3(TypedDict):
-    kind: Literal["range"]
-    tensor: int
-    least: float
-    most: float
-
-
-class ResultCheck4(TypedDict):
-    kind: Literal["labels"]
-    tensor: int
-    classes: int
 
 
 class Assignment(TypedDict):
@@ -2185,10 +2188,10 @@ __all__ = [
     "Reason",
     "Relative",
     "ResultCheck",
-    "ResultCheck",
-    "ResultCheck2",
-    "ResultCheck3",
-    "ResultCheck4",
+    "ResultCheckFinite",
+    "ResultCheckLabels",
+    "ResultCheckRange",
+    "ResultCheckShape",
     "Retention",
     "RetentionKeeping",
     "RoleStake",
