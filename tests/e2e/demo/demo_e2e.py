@@ -9,7 +9,7 @@
                                    and skipped where that cannot be
     demo_e2e.py BIN cell PLAN      a solver of four machines that divide each step by PLAN
     demo_e2e.py BIN group FRAUD [PARALLEL]  four accounts that train local replicas as a group, one of which may cheat
-    demo_e2e.py BIN together PLAN FRAUD [--join RANK] [--leave RANK]  four accounts that compute each step together; one
+    demo_e2e.py BIN together PLAN FRAUD [--join RANK] [--leave RANK] [--audit-every N]  four accounts that compute each step together; one
                                    may lie to the others or withhold, others may come late or go early
     demo_e2e.py BIN task           a user's own task directory
     demo_e2e.py BIN frozen         a fraud in a task with a frozen parameter, which checkpoints leave out
@@ -320,7 +320,11 @@ def check_together(binaries, folder, plan, fraud, *moves):
     check_pay(report, moves, culprit if is_convicted else None, culprit if withholds else None)
     check(report["bytes"]["signatures"] > 0 and report["bytes"]["sent"] > 0, "nobody signed what it sent")
     accused = [accusation["accused"] for accusation in report["accusations"]]
-    check((accused[-1:] == [culprit]) if is_wrong else not accused, f"members accused {accused}")
+    audits = "--audit-every" in moves
+    # A liar may audit as well, and accuse whom it has misled.
+    check((culprit in accused if audits else accused[-1:] == [culprit]) if is_wrong else not accused, f"members accused {accused}")
+    found = [audit["auditor"] for audit in report["audits"] if audit["accused"] == culprit and culprit is not None]
+    check(bool(found) == audits, f"ranks {found} found who was wrong, while the others trained")
     check("who was paid" in story, "the story was not told")
 
 
