@@ -183,6 +183,7 @@ std::optional<Action> attest_availability(Stage& stage, const Player& player) {
 /// The last tile of a result that is kept: the task ends with it.
 std::optional<Action> show_result(Stage& stage, const Player& player) {
     Task task = exact_task(stage, player, TaskState::kKept);
+    task.spec.program.state_tensors = canonical::kMaxStateTensors;
     task.spec.retention = Retention{.blocks = 100, .fee = task.escrow};
     task.solver_bond = task.escrow;
     task.keeping =

@@ -224,7 +224,7 @@ dispute::TileOpening open_wide(canonical::DType dtype, std::size_t tile_depth, s
 /// A tile of the largest tensor there is, of i64, in a state of 1,024 tensors.
 dispute::StateOpening open_state(canonical::DType dtype) {
     const canonical::Shape shape{canonical::kMaxDimension, canonical::kMaxDimension};
-    return {.tensor = 0, .tile = 0, .type = {.dtype = dtype, .shape = shape}, .opening = open_wide(dtype, 38, 10)};
+    return {.tensor = 0, .tile = 0, .type = {.dtype = dtype, .shape = shape}, .opening = open_wide(dtype, 38, 12)};
 }
 
 Hash256 hash_numbered(const std::string& what, std::uint64_t number) {
