@@ -216,10 +216,10 @@ MUTANTS = [
         "if (!satisfies(action.environment, task.spec.environment)) {",
         "if (task.id.is_zero()) {"),),
         ("test_contracts", "--test-case=ENV-4*"), "ENV-4"),
-    Mutant("retention", "any tile is shown", ((
+    Mutant("retention", "a tile of any tensor is shown", ((
         "contracts/retention/retention.cpp",
-        "opening.tile != asked.number % canonical::tile_count(opening.type.shape) ||",
-        "opening.tensor >= task.spec.program.state_tensors ||"),),
+        "if (opening.tensor != asked.tensor || opening.tile",
+        "if (opening.tile"),),
         ("test_contracts", "--test-case=RET-5*"), "RET-5"),
     Mutant("retention", "who loses the result keeps the bond", ((
         "contracts/retention/retention.cpp",
