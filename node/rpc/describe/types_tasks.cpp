@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/rpc/describe/types.hpp>
 
+#include <contracts/state/history.hpp>
 #include <contracts/state/profile.hpp>
 #include <contracts/state/spec.hpp>
 #include <contracts/state/task.hpp>
