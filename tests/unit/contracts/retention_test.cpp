@@ -231,7 +231,9 @@ TEST_CASE("RET-5: nothing but the tile that was drawn is taken, from nobody but 
     const ShowResult right = answer(chain, id);
     CHECK(chain.fail(chain.stranger, right) == TxError::kNotSolver);
     const std::uint32_t other = 1 - right.opening.tensor;
-    CHECK(chain.fail(chain.solver, ShowResult{id, open_toy_tile(honest(), 3, other, 0)}) == TxError::kTileInvalid);
+    // The tile of the other tensor that the number names there.
+    const std::uint64_t number = shown_tile(chain.task(id)).number;
+    CHECK(chain.fail(chain.solver, ShowResult{id, open_toy_tile(honest(), 3, other, number)}) == TxError::kTileInvalid);
     const ShowResult older{id, open_toy_tile(honest(), 2, right.opening.tensor, right.opening.tile)};
     CHECK(chain.fail(chain.solver, older) == TxError::kTileInvalid);
     ShowResult longer = right;
