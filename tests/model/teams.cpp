@@ -12,7 +12,6 @@
 /// rules).
 namespace assay::model {
 
-using contracts::Reason;
 using contracts::TaskState;
 using contracts::TxError;
 using contracts::VerdictStatus;
