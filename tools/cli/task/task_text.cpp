@@ -82,13 +82,13 @@ void add_checks(Facts& facts, const json& checks) {
         const std::string tensor =
             check.at("tensor").is_null() ? "each tensor" : "tensor " + to_text(check.at("tensor"));
         const std::string kind = check.at("kind").get<std::string>();
-        const std::string what =
-            kind == "finite" ? "is finite"
-            : kind == "shape"
-                ? "is " + to_text(check.at("dtype")) + " " + to_text(check.at("rows")) + "x" + to_text(check.at("cols"))
-            : kind == "range" ? "is from " + to_text(check.at("least")) + " to " + to_text(check.at("most"))
-                              : "has labels of " + to_text(check.at("classes")) + " classes";
-        facts.add("check " + std::to_string(i), tensor + " " + what);
+        std::string what = tensor + " ";
+        what += kind == "finite"  ? "is finite"
+                : kind == "shape" ? "is " + to_text(check.at("dtype")) + " " + to_text(check.at("rows")) + "x" +
+                                        to_text(check.at("cols"))
+                : kind == "range" ? "is from " + to_text(check.at("least")) + " to " + to_text(check.at("most"))
+                                  : "has labels of " + to_text(check.at("classes")) + " classes";
+        facts.add("check " + std::to_string(i), what);
     }
 }
 
