@@ -341,14 +341,14 @@ std::optional<Action> select_node(Stage& stage, const Player& player) {
     Dispute dispute = make_dispute(stage, player, false);
     dispute::ProgramCommitment& program = dispute.claim.program;
     program.step_nodes = dispute::kMaxChildren;
+    constexpr std::uint32_t kLastButOne = dispute::kMaxChildren - 2;  // behind it is kCommit, which is small
     const Node node = view(1).node;
     const auto path = hashes("path", 8);
-    program.step_root =
-        merkle::root_from_path(dispute::node_hash(node), program.step_nodes - 1, program.step_nodes, path).value();
+    program.step_root = merkle::root_from_path(dispute::node_hash(node), kLastButOne, program.step_nodes, path).value();
     dispute.position = dispute::start_position(dispute.claim);
     std::get<dispute::Bisection>(dispute.position.at).pending = hashes("child", dispute::kMaxChildren);
     set_dispute(stage.state, dispute);
-    return SelectMove{dispute.id, 0, {.child = dispute::kMaxChildren - 1, .node = dispute::NodeOpening{node, path}}};
+    return SelectMove{dispute.id, 0, {.child = kLastButOne, .node = dispute::NodeOpening{node, path}}};
 }
 
 /// A tensor of the state is not what kCommit names.

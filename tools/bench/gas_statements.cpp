@@ -213,15 +213,16 @@ std::optional<Action> report_equivocation(Stage& stage, const Player& player) {
 std::optional<Action> reseat(Stage& stage, const Player& player) {
     const Player partner = make_player(kAccused + player.number);
     Task task = together_task(stage, player, partner, TaskState::kTraining);
+    task.checkpoints -= 2;  // the list counts from the last segment on, and the one before is in training
+    const std::uint32_t now = segment_in_training(task);
     Group& group = *task.group;
     group.partners.resize(1);
     group.seats.assign(kMaxMembersTogether, 1);
     for (std::uint32_t i = 0; i + 1 < kMaxSeatings; ++i) {
-        group.earlier.push_back({i, group.seats});
+        group.earlier.push_back({std::min(i, now), group.seats});
     }
-    const std::uint32_t now = segment_in_training(task);
     put(stage, task);
-    Reseat out{.task = task.id, .from = now, .seats = {player.id, partner.id}, .signatures = {}};
+    Reseat out{.task = task.id, .from = now + 1, .seats = {player.id, partner.id}, .signatures = {}};
     std::vector<Player> partners{partner};
     for (std::uint64_t i = 2; i < kMaxMembersTogether; ++i) {
         const Player other = make_player(kAccused * i + player.number);
@@ -230,7 +231,7 @@ std::optional<Action> reseat(Stage& stage, const Player& player) {
         out.seats.push_back(other.id);
     }
     const Hash256 claim =
-        seats_claim(kChainId, {.task = task.id, .seats = out.seats, .is_together = true, .from = now});
+        seats_claim(kChainId, {.task = task.id, .seats = out.seats, .is_together = true, .from = out.from});
     for (const Player& each : partners) {
         out.signatures.push_back(each.key.sign(claim.view()));
     }
@@ -240,6 +241,7 @@ std::optional<Action> reseat(Stage& stage, const Player& player) {
 std::optional<Action> demand(Stage& stage, const Player& player) {
     const Player accused = make_player(kAccused + player.number);
     Task task = together_task(stage, player, accused, TaskState::kTraining);
+    --task.checkpoints;
     task.group->demanded = {1};
     put(stage, task);
     return Demand{task.id, accused.id};
