@@ -18,7 +18,7 @@ import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from owner_test import ASSAY, BIN, SOURCE, WORKER, Place, check, free_port, make_chain, until  # noqa: E402
+from place import ASSAY, BIN, SOURCE, WORKER, Place, check, free_port, make_chain, until  # noqa: E402
 
 LABELS = ["cuda=12.4", "driver=550"]
 READ_ONLY = ["/usr", "/etc/alternatives", str(BIN)]
@@ -167,7 +167,7 @@ def play(place, containers):
     _, verifier_home, verifier = make_worker(place, "verifier", 2_105)
     place.start("verifier", [WORKER, "verify", "--home", verifier_home, *verifier], "ready")
     task = submit(place, containers.digest)
-    until("the settlement", lambda: place.assay("task", "status", task)["state"] == "settled")
+    until("the settlement", lambda: place.state(task) == "settled")
     record = place.assay("task", "status", task)
     check(record["solver"] == solver, f"the solver is {record['solver']}")
     check(record["environment"] == {"image": containers.digest, "labels": LABELS[:1]}, record["environment"])

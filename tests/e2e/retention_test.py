@@ -9,100 +9,20 @@ and earns the whole fee. Of a second task the copy in the store is deleted as we
 Prints what it did; exits 1 and says what is wrong otherwise.
 """
 import contextlib
-import json
 import os
 import pathlib
-import re
 import shutil
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
-import time
 
-BIN, SOURCE = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-ASSAY, ASSAYD, WORKER = (str(BIN / name) for name in ("assay", "assayd", "assay-worker"))
-SECONDS_MAX = 240
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from place import ASSAY, SOURCE, WORKER, Place, check, free_port, make_chain, until  # noqa: E402
+
 ASY = 10**9
 FEE = ASY // 2
-# What ends as soon as everybody has answered is long, so that a busy machine is not late.
-PARAMS = dict(block_ms=50, challenge_blocks=40, accept_blocks=2_000, commit_blocks=2_000, publish_blocks=2_000, disclose_blocks=2_000,
-              contribute_blocks=1_000, retention_shows=1, retention_show_blocks=160)
+PARAMS = dict(challenge_blocks=40, retention_shows=1, retention_show_blocks=160)
 SHOWS = PARAMS["retention_shows"]
-
-
-def check(holds, what):
-    if not holds:
-        raise AssertionError(what)
-
-
-def until(what, look):
-    deadline = time.monotonic() + SECONDS_MAX
-    while time.monotonic() < deadline:
-        found = look()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"{what} does not come")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Place:
-    """A directory with a node, keys, and the processes that were started."""
-
-    def __init__(self, root, stack):
-        self.root, self.stack, self.node = root, stack, None
-        self.environment = {**{k: v for k, v in os.environ.items() if not k.startswith("ASSAY_")}, "ASSAY_PASSWORD": "only-for-this-test"}
-
-    def start(self, name, command, ready):
-        log = self.root / f"{name}.log"
-        with open(log, "w", encoding="utf-8") as out:
-            process = subprocess.Popen([str(word) for word in command], stdout=out, stderr=subprocess.STDOUT, env=self.environment,
-                                       stdin=subprocess.DEVNULL, start_new_session=True)
-        self.stack.callback(self.end, process)
-
-        def said():
-            check(process.poll() is None, f"{name} has ended: {log.read_text()}")
-            return ready in log.read_text()
-        until(f"{name}: {ready}", said)
-        return process, log
-
-    @staticmethod
-    def end(process):
-        if process.poll() is None:
-            process.terminate()
-            try:
-                process.wait(timeout=60)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-    def assay(self, *words):
-        command = [ASSAY, "--home", self.root / "me", "-o", "json", *(["--node", self.node] if self.node else []), *words]
-        done = subprocess.run([str(word) for word in command], env=self.environment, capture_output=True, text=True, timeout=120,
-                              stdin=subprocess.DEVNULL, start_new_session=True)
-        check(done.returncode == 0, f"{words} ended with {done.returncode}: {done.stdout}{done.stderr}")
-        return json.loads(done.stdout)
-
-    def state(self, task):
-        return self.assay("task", "status", task)["state"]
-
-
-def make_chain(place):
-    node = place.root / "node"
-    subprocess.run([ASSAYD, "init", "--home", str(node)], check=True, capture_output=True, timeout=60)
-    genesis = json.loads((node / "genesis.json").read_text())
-    genesis["params"].update(PARAMS)
-    (node / "genesis.json").write_text(json.dumps(genesis))
-    _, log = place.start("assayd", [ASSAYD, "start", "--home", node, "--rpc-port", "0", "--block-interval-ms", "50"], "assayd ready")
-    place.node = re.search(r"rpc (\S+)", log.read_text()).group(1)
-    place.assay("keys", "import", "bank", node / "node_key")
 
 
 def make_account(place, role, coins):
@@ -191,7 +111,7 @@ def lose_one(place, solver, location, worker):
 
 
 def play(place):
-    make_chain(place)
+    make_chain(place, **PARAMS)
     solver = make_account(place, "solver", 200)
     make_account(place, "verifier", 2105)
     (place.root / "copies").mkdir()
