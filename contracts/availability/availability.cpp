@@ -21,7 +21,6 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::size_t kMaxPathLength = 64;
 constexpr std::uint32_t kSittings = 3;  ///< AVL-5
 
 /// Position among the members; the end where the account is none.
@@ -167,7 +166,7 @@ bool has_attested(const Task& task, const AccountId& account) {
     return place != committee.members.size() && committee.members[place].has_attested;
 }
 
-AskedTile asked_tile(const Task& task, std::size_t place) {
+DrawnTile asked_tile(const Task& task, std::size_t place) {
     // AVL-3
     const Committee& committee = task.committee.value();
     const auto draw = [&](std::uint32_t part) {
@@ -182,13 +181,7 @@ AskedTile asked_tile(const Task& task, std::size_t place) {
 }
 
 Result<void, TxError> check_stateless(const AttestAvailability& action) noexcept {
-    const bool in_range = dispute::is_well_formed(action.opening) &&
-                          action.opening.opening.tile_path.size() <= kMaxPathLength &&
-                          action.opening.opening.source_path.size() <= kMaxPathLength;
-    if (!in_range) {
-        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
-    }
-    return {};
+    return check_opening(action.opening);
 }
 
 Result<void, TxError> check_stateful(
@@ -207,14 +200,7 @@ Result<void, TxError> check_stateful(
     if (task.committee->members[place].has_attested) {
         return Unexpected{TxError::kAlreadyAttested};
     }
-    const AskedTile asked = asked_tile(task, place);
-    const dispute::StateOpening& opening = action.opening;
-    const Hash256 root = find_checkpoint(view, task.id, asked.checkpoint).value().state_root;
-    if (opening.tensor != asked.tensor || opening.tile != asked.number % canonical::tile_count(opening.type.shape) ||
-        dispute::state_root_of(opening, task.spec.program.state_tensors) != root) {
-        return Unexpected{TxError::kTileInvalid};
-    }
-    return {};
+    return check_drawn(view, task, asked_tile(task, place), action.opening);
 }
 
 Result<void, TxError> execute(Context& context, const AttestAvailability& action) noexcept {

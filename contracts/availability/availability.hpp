@@ -9,6 +9,7 @@
 #include <contracts/state/context.hpp>
 #include <contracts/availability/actions/availability_actions.hpp>
 #include <contracts/state/tx_error.hpp>
+#include <contracts/lifecycle/drawn_tile.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 
 /// Committees that fetch the data of segments without a verdict, and attest that it was available (AVL rules).
@@ -30,14 +31,8 @@ void lapse_committee(Context& context, Task& task);
 /// segments.
 bool has_attested(const Task& task, const AccountId& account);
 
-/// AVL-3: the tile that a member must open.
-struct AskedTile {
-    std::uint32_t checkpoint = 0;
-    std::uint32_t tensor = 0;
-    std::uint64_t number = 0;  ///< to be reduced modulo the tensor's number of tiles
-};
-/// The tile that was drawn for the member at index `place` of the task's committee.
-AskedTile asked_tile(const Task& task, std::size_t place);
+/// AVL-3: the tile that was drawn for the member at index `place` of the task's committee, which must open it.
+DrawnTile asked_tile(const Task& task, std::size_t place);
 /// AVL-1: index of the checkpoint from which a segment is replayed; 0 for the initialisation, which produces it.
 constexpr std::uint32_t checkpoint_before(std::uint32_t segment) { return segment == 0 ? 0 : segment - 1; }
 

@@ -14,8 +14,6 @@
 namespace assay::contracts {
 namespace {
 
-constexpr std::size_t kMaxPathLength = 64;
-
 /// RET-5: what each of the shows that are left earns; the last one earns all that is left.
 Amount share_of(const Task& task) {
     const Keeping& keeping = task.keeping.value();
@@ -48,26 +46,19 @@ void lapse_keeping(Context& context, Task& task) {
     await_draw(context, task);
 }
 
-ShownTile shown_tile(const Task& task) {
+DrawnTile shown_tile(const Task& task) {
     // RET-4
     const Keeping& keeping = task.keeping.value();
     const auto draw = [&](std::uint32_t part) {
         return draw_randomness(keeping.seed.value(), DrawName{task.id, DrawKind::kShow, part, keeping.shows});
     };
     return {
+        .checkpoint = task.checkpoints - 1,
         .tensor = static_cast<std::uint32_t>(reduce(draw(0), task.spec.program.state_tensors)),
         .number = to_seed(draw(1))};
 }
 
-Result<void, TxError> check_stateless(const ShowResult& action) noexcept {
-    const bool in_range = dispute::is_well_formed(action.opening) &&
-                          action.opening.opening.tile_path.size() <= kMaxPathLength &&
-                          action.opening.opening.source_path.size() <= kMaxPathLength;
-    if (!in_range) {
-        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
-    }
-    return {};
-}
+Result<void, TxError> check_stateless(const ShowResult& action) noexcept { return check_opening(action.opening); }
 
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& /*params*/, const AccountId& sender, const ShowResult& action
@@ -81,14 +72,7 @@ Result<void, TxError> check_stateful(
     if (!task.keeping.value().seed) {
         return Unexpected{TxError::kNotAsked};
     }
-    const ShownTile asked = shown_tile(task);
-    const dispute::StateOpening& opening = action.opening;
-    const Hash256 root = find_checkpoint(view, task.id, task.checkpoints - 1).value().state_root;
-    if (opening.tensor != asked.tensor || opening.tile != asked.number % canonical::tile_count(opening.type.shape) ||
-        dispute::state_root_of(opening, task.spec.program.state_tensors) != root) {
-        return Unexpected{TxError::kTileInvalid};
-    }
-    return {};
+    return check_drawn(view, task, shown_tile(task), action.opening);
 }
 
 Result<void, TxError> execute(Context& context, const ShowResult& action) noexcept {

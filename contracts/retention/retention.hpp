@@ -5,6 +5,7 @@
 
 #include <core/base/result.hpp>
 #include <contracts/beacon/rounds.hpp>
+#include <contracts/lifecycle/drawn_tile.hpp>
 #include <contracts/retention/actions/retention_actions.hpp>
 #include <contracts/state/context.hpp>
 #include <contracts/state/tx_error.hpp>
@@ -24,12 +25,7 @@ void draw_show(Context& context, Task& task, const ClosedRound& round);
 /// the tile that was drawn. Stores the task.
 void lapse_keeping(Context& context, Task& task);
 
-/// RET-4: a tile of the task's last checkpoint.
-struct ShownTile {
-    std::uint32_t tensor = 0;
-    std::uint64_t number = 0;  ///< to be reduced modulo the tensor's number of tiles
-};
-/// The tile that the solver has to show now. The task must be kept, and a tile be drawn.
-ShownTile shown_tile(const Task& task);
+/// RET-4: the tile of the last checkpoint that the solver has to show now. The task must be kept, and a tile be drawn.
+DrawnTile shown_tile(const Task& task);
 
 }  // namespace assay::contracts

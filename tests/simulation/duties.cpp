@@ -33,7 +33,7 @@ const T* as(const Intent& decided) {
     return std::get_if<T>(&decided);
 }
 
-dispute::StateOpening open_asked(const std::vector<canonical::Tensor>& state, const contracts::AskedTile& asked) {
+dispute::StateOpening open_asked(const std::vector<canonical::Tensor>& state, const contracts::DrawnTile& asked) {
     return dispute::open_tile(state, asked.tensor, asked.number % canonical::tile_count(state[asked.tensor].shape));
 }
 
@@ -274,7 +274,7 @@ void Worker::add_attesting(const View& view, const Task& task, Actions& out) {
     const auto& members = task.committee->members;
     const auto place =
         std::find_if(members.begin(), members.end(), [&](const auto& member) { return member.account == id_; });
-    const contracts::AskedTile asked =
+    const contracts::DrawnTile asked =
         contracts::asked_tile(task, static_cast<std::size_t>(std::distance(members.begin(), place)));
     const Hash256 root = root_at(view, task.id, asked.checkpoint);
     if (shop_.knows(root)) {

@@ -171,7 +171,7 @@ std::optional<Action> attest_availability(Stage& stage, const Player& player) {
         committee.members.push_back({.account = account_numbered(2 + i), .seats = 1, .has_attested = i < seats / 2});
     }
     committee.members.back() = {.account = player.id, .seats = 1, .has_attested = false};
-    const AskedTile asked = asked_tile(task, seats - 1);
+    const DrawnTile asked = asked_tile(task, seats - 1);
     dispute::StateOpening opening = open_state(canonical::DType::kI64);
     opening.tensor = asked.tensor;
     opening.tile = asked.number % canonical::tile_count(opening.type.shape);
@@ -188,7 +188,7 @@ std::optional<Action> show_result(Stage& stage, const Player& player) {
     task.solver_bond = task.escrow;
     task.keeping =
         Keeping{.begun_at = Height{1}, .shows = 0, .shows_due = 1, .seed = hash_numbered("seed", player.number)};
-    const ShownTile asked = shown_tile(task);
+    const DrawnTile asked = shown_tile(task);
     dispute::StateOpening opening = open_state(canonical::DType::kI64);
     opening.tensor = asked.tensor;
     opening.tile = asked.number % canonical::tile_count(opening.type.shape);

@@ -217,8 +217,8 @@ MUTANTS = [
         "if (task.id.is_zero()) {"),),
         ("test_contracts", "--test-case=ENV-4*"), "ENV-4"),
     Mutant("retention", "a tile of any tensor is shown", ((
-        "contracts/retention/retention.cpp",
-        "if (opening.tensor != asked.tensor || opening.tile",
+        "contracts/lifecycle/drawn_tile.cpp",
+        "if (opening.tensor != drawn.tensor || opening.tile",
         "if (opening.tile"),),
         ("test_contracts", "--test-case=RET-5*"), "RET-5"),
     Mutant("retention", "who loses the result keeps the bond", ((

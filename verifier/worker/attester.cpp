@@ -84,7 +84,7 @@ bool Attester::attend(const contracts::Task& task) {
             return false;
         }
     }
-    const contracts::AskedTile asked = contracts::asked_tile(task, place_of(*task.committee, context_.chain.self()));
+    const contracts::DrawnTile asked = contracts::asked_tile(task, place_of(*task.committee, context_.chain.self()));
     const std::uint64_t tiles = canonical::tile_count((*state)[asked.tensor].shape);
     const bool sent = context_.chain.send(contracts::AttestAvailability{
         .task = task.id, .opening = dispute::open_tile(*state, asked.tensor, asked.number % tiles)});

@@ -21,7 +21,6 @@
 
 #include <client/rpc_client.hpp>
 #include <core/command/hidden_commands.hpp>
-#include <core/crypto/address.hpp>
 #include <core/system/log/log_options.hpp>
 #include <verifier/cell/lead.hpp>
 #include <verifier/cell/measure.hpp>

@@ -67,7 +67,7 @@ bool ResultKeeper::show(const contracts::Task& task) {
     if (!kept) {
         return false;
     }
-    const contracts::ShownTile asked = contracts::shown_tile(task);
+    const contracts::DrawnTile asked = contracts::shown_tile(task);
     const std::uint64_t tiles = canonical::tile_count(kept->state[asked.tensor].shape);
     const contracts::Keeping& keeping = task.keeping.value();
     const bool sent = context_.chain.send(contracts::ShowResult{

@@ -234,11 +234,11 @@ TEST_CASE("AVL-3: the tile of the member's own draw is what attests") {
     Chain& chain = made.chain;
     const TaskId id = made.id;
     const Actor& who = member(chain, id, 0);
-    const AskedTile asked = asked_tile(chain.task(id), 0);
+    const DrawnTile asked = asked_tile(chain.task(id), 0);
     const auto refuses = [&](const dispute::StateOpening& opening) {
         return chain.fail(who, AttestAvailability{id, opening}) == TxError::kTileInvalid;
     };
-    const auto open = [](const ToyRun& run, const AskedTile& tile) {
+    const auto open = [](const ToyRun& run, const DrawnTile& tile) {
         return open_toy_tile(run, tile.checkpoint, tile.tensor, tile.number);
     };
     const dispute::StateOpening right = open(honest(), asked);
@@ -301,7 +301,7 @@ TEST_CASE("AVL-3: the tiles asked for fall on every open segment's checkpoint be
     std::set<std::uint32_t> tensors;
     std::set<std::uint64_t> numbers;
     for (std::size_t place = 0; place < 64; ++place) {
-        const AskedTile asked = asked_tile(task, place);
+        const DrawnTile asked = asked_tile(task, place);
         checkpoints.insert(asked.checkpoint);
         tensors.insert(asked.tensor);
         numbers.insert(asked.number);

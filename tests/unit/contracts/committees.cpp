@@ -31,7 +31,7 @@ AttestAvailability make_attestation(const Chain& chain, const ToyRun& run, const
     for (std::size_t i = 0; i < members.size(); ++i) {
         place = members[i].account == who ? i : place;
     }
-    const AskedTile asked = asked_tile(task, place);
+    const DrawnTile asked = asked_tile(task, place);
     return {id, open_toy_tile(run, asked.checkpoint, asked.tensor, asked.number)};
 }
 

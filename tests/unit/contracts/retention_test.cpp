@@ -67,7 +67,7 @@ void await_show(Chain& chain, const TaskId& id) {
 
 ShowResult answer(const Chain& chain, const TaskId& id) {
     const Task task = chain.task(id);
-    const ShownTile asked = shown_tile(task);
+    const DrawnTile asked = shown_tile(task);
     return {id, open_toy_tile(honest(), task.checkpoints - 1, asked.tensor, asked.number)};
 }
 

@@ -358,7 +358,7 @@ TaskId keep(Chain& chain, std::uint32_t shown) {
             chain.skip(1);
             continue;
         }
-        const ShownTile asked = shown_tile(task);
+        const DrawnTile asked = shown_tile(task);
         const auto opening = open_toy_tile(honest(), task.checkpoints - 1, asked.tensor, asked.number);
         REQUIRE(chain.run(chain.solver, ShowResult{id, opening}) == 0);
     }
