@@ -7,18 +7,12 @@
 
 #include <curl/curl.h>
 
+#include <client/http/freed.hpp>
 #include <client/http/http.hpp>
 
 /// Owners of libcurl's handles.
 namespace assay::http {
 
-template <auto Free>
-struct Freed {
-    template <class Handle>
-    void operator()(Handle* handle) const {
-        Free(handle);
-    }
-};
 using Easy = std::unique_ptr<CURL, Freed<curl_easy_cleanup>>;
 using Multi = std::unique_ptr<CURLM, Freed<curl_multi_cleanup>>;
 using List = std::unique_ptr<curl_slist, Freed<curl_slist_free_all>>;

@@ -13,6 +13,8 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
+#include <client/http/freed.hpp>
+
 namespace assay::http {
 
 namespace {
@@ -20,18 +22,11 @@ namespace {
 constexpr long kLifeSeconds = 3600;  // of what nobody looks at
 constexpr long kVersion3 = 2;        // as X.509 numbers it
 
-template <auto Free>
-struct OpensslFree {
-    template <class T>
-    void operator()(T* object) const {
-        Free(object);
-    }
-};
-using PrivateKey = std::unique_ptr<EVP_PKEY, OpensslFree<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, OpensslFree<X509_free>>;
-using ObjectId = std::unique_ptr<ASN1_OBJECT, OpensslFree<ASN1_OBJECT_free>>;
-using OctetString = std::unique_ptr<ASN1_OCTET_STRING, OpensslFree<ASN1_OCTET_STRING_free>>;
-using Extension = std::unique_ptr<X509_EXTENSION, OpensslFree<X509_EXTENSION_free>>;
+using PrivateKey = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
+using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
+using ObjectId = std::unique_ptr<ASN1_OBJECT, Freed<ASN1_OBJECT_free>>;
+using OctetString = std::unique_ptr<ASN1_OCTET_STRING, Freed<ASN1_OCTET_STRING_free>>;
+using Extension = std::unique_ptr<X509_EXTENSION, Freed<X509_EXTENSION_free>>;
 
 ObjectId object_of(const std::string& oid) { return ObjectId(OBJ_txt2obj(oid.c_str(), 1)); }
 

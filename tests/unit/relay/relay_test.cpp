@@ -24,6 +24,15 @@ using std::chrono::milliseconds;
 using test::RawClient;
 using test::Worker;
 
+/// The status of the relay's answer to somebody who wants to be connected to the worker, with its phrase.
+std::string answer_to_connect(const RawClient& client, const Worker& worker) {
+    client.send("CONNECT " + to_host(worker.location.service) + ":443 HTTP/1.1\r\n\r\n");
+    const std::string line = client.line();
+    const std::string version = "HTTP/1.1 ";
+    REQUIRE((line.starts_with(version) && line.ends_with('\r')));
+    return line.substr(version.size(), line.size() - version.size() - 1);
+}
+
 enum class Mischief : std::uint8_t { kNone = 0, kAlters = 1, kCuts = 2 };
 
 /// Stands in front of a relay and keeps what passes.
@@ -281,35 +290,26 @@ TEST_CASE("ART-23: who has many tunnels gives way to who has few") {
     RelayServer relay({.tunnels_per_worker = 2, .tunnels_per_address = 2});
     const Worker worker(relay.name(), 1);
     REQUIRE(worker.is_registered());
-    const std::string ask = "CONNECT " + to_host(worker.location.service) + ":443 HTTP/1.1\r\n\r\n";
     const RawClient first(relay.port());
-    first.send(ask);
-    CHECK(first.line() == "HTTP/1.1 200 Connection established\r");
+    CHECK(answer_to_connect(first, worker) == "200 Connection established");
     const RawClient second(relay.port());
-    second.send(ask);
-    CHECK(second.line() == "HTTP/1.1 200 Connection established\r");
+    CHECK(answer_to_connect(second, worker) == "200 Connection established");
     const RawClient third(relay.port());
-    third.send(ask);
-    CHECK(third.line() == "HTTP/1.1 429 Too Many Requests\r");
+    CHECK(answer_to_connect(third, worker) == "429 Too Many Requests");
     const RawClient other(relay.port(), "127.0.0.2");
-    other.send(ask);
-    CHECK(other.line() == "HTTP/1.1 200 Connection established\r");
+    CHECK(answer_to_connect(other, worker) == "200 Connection established");
     const RawClient another(relay.port(), "127.0.0.3");
-    another.send(ask);
-    CHECK(another.line() == "HTTP/1.1 503 Service Unavailable\r");
+    CHECK(answer_to_connect(another, worker) == "503 Service Unavailable");
 }
 
 TEST_CASE("ART-23: a worker does not make more connections than it wants, whatever its relay asks") {
     RelayServer relay({.handshake = milliseconds(300)});
     const Worker worker(relay.name(), 1, 1'000, [](LinkOptions& options) { options.tunnels_max = 1; });
     REQUIRE(worker.is_registered());
-    const std::string ask = "CONNECT " + to_host(worker.location.service) + ":443 HTTP/1.1\r\n\r\n";
     const RawClient first(relay.port());
-    first.send(ask);
-    CHECK(first.line() == "HTTP/1.1 200 Connection established\r");
+    CHECK(answer_to_connect(first, worker) == "200 Connection established");
     const RawClient second(relay.port());
-    second.send(ask);
-    CHECK(second.line() == "HTTP/1.1 504 Gateway Timeout\r");
+    CHECK(answer_to_connect(second, worker) == "504 Gateway Timeout");
     CHECK(worker.link->tunnels() == 1);
 }
 
