@@ -156,7 +156,7 @@ std::optional<Action> accuse_of_part(Stage& stage, const Player& player) {
         dispute::PartEvidence{
             .trace_root = hash_numbered("trace", 0),
             .node = {.node = node, .path = path},
-            .accumulator = canonical::Accumulator{Bytes(8 * canonical::kTileElements)}}
+            .accumulator = canonical::Accumulator{Bytes(std::size_t{8} * canonical::kTileElements)}}
     );
 }
 

@@ -19,6 +19,7 @@
 #include <verifier/ui/office.hpp>
 #include <verifier/ui/service.hpp>
 #include <verifier/worker/failure.hpp>
+#include <verifier/worker/store_options.hpp>
 #include <verifier/worker/ui_host.hpp>
 
 namespace assay::worker {
