@@ -37,7 +37,8 @@ FeedBlock make_feed(const node::NodeApi& api, Height height);
 /// items before it. Below 2^53, which JSON numbers hold exactly, for the first 2^29 blocks.
 constexpr std::uint64_t sequence_of(Height height, std::uint64_t index) { return height.value << 24U | index; }
 constexpr Height height_of(std::uint64_t sequence) { return Height{sequence >> 24U}; }
-constexpr std::uint64_t index_of(std::uint64_t sequence) { return sequence & 0xff'ffffU; }
+constexpr std::uint64_t kLastIndex = 0xff'ffff;
+constexpr std::uint64_t index_of(std::uint64_t sequence) { return sequence & kLastIndex; }
 
 enum class TopicKind : std::uint8_t { kBlocks = 1, kEvents = 2, kAccount = 3, kTask = 4, kDispute = 5 };
 

@@ -260,8 +260,10 @@ Subscription Subscriptions::Hub::make_subscription(const Json& params) const {
         return out;
     }
     const std::uint64_t after = arguments.number("after", kAnySequence);
-    out.height = after == 0 ? Height{1} : height_of(after);
-    out.index = after == 0 ? 0 : index_of(after) + 1;
+    // Nothing comes behind the last place of a block, and there is no block 0.
+    const bool begins_block = after == 0 || index_of(after) == kLastIndex;
+    out.height = begins_block ? Height{height_of(after).value + 1} : height_of(after);
+    out.index = begins_block ? 0 : index_of(after) + 1;
     out.told = after == 0 ? std::nullopt : std::optional(after);
     if (out.height < status.first_block) {
         throw Fault(

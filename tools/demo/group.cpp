@@ -177,8 +177,7 @@ std::vector<std::string> GroupCast::arguments_of(const Network& network, std::ui
         out.insert(out.end(), more.begin(), more.end());
     }
     if (rank == culprit_ && together_) {
-        // In the middle of a segment behind the middle of the task, so that something is left of it.
-        const std::uint64_t step = together_->segments() * 5 / 8 * interval + interval / 2;
+        const std::uint64_t step = together_->lying_segment() * interval + interval / 2;
         out.insert(out.end(), {"--misstates", name_of_kind(kind_), "--dishonest-step", std::to_string(step)});
     } else if (rank == culprit_) {
         // In the middle of its turn of the second round, so that something is left of the task.

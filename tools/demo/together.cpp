@@ -137,16 +137,22 @@ json TogetherCast::report(const Network& network, const program::Program& progra
     std::uint64_t signatures = 0;
     std::uint64_t state = 0;
     std::uint64_t steps = 0;
+    std::uint64_t told = 0;  // members of whose session something was heard
     for (const auto& [name, served] : served_) {
-        sent += served.steps == 0 ? 0 : served.sent_bytes / served.steps;
-        signatures += served.steps == 0 ? 0 : served.signature_bytes / served.steps;
+        if (served.steps == 0) {
+            continue;
+        }
+        ++told;
+        sent += served.sent_bytes / served.steps;
+        signatures += served.signature_bytes / served.steps;
         state = std::max(state, served.state_bytes);
         steps = std::max(steps, served.steps);
     }
+    told = std::max(told, std::uint64_t{1});
     const PlanFormulas formulas = formulas_of(program, parallel_, members_, true);
     json out;
     out["steps_together"] = steps;
-    out["bytes"] = {{"sent", sent / members_}, {"formula", formulas.bytes}, {"signatures", signatures / members_}};
+    out["bytes"] = {{"sent", sent / told}, {"formula", formulas.bytes}, {"signatures", signatures / told}};
     out["memory"] = {{"worker", state}, {"formula", formulas.state}};
     add_found(network, out);
     const auto rank_of = [&](const AccountId& account) { return this->rank_of(network, account); };

@@ -21,7 +21,9 @@ class TogetherCast {
   public:
     explicit TogetherCast(const DemoOptions& options);
 
-    std::uint32_t segments() const { return segments_; }
+    /// In whose middle a member lies: behind the middle of the task, so that something is left of it, or where members
+    /// audit, who can accuse only until the training ends (STM-8), the second segment.
+    std::uint32_t lying_segment() const { return audit_every_ != 0 ? 1 : segments_ * 5 / 8; }
     /// The worker's arguments of a member.
     std::vector<std::string> arguments_of(std::uint32_t rank) const;
     /// Whether the member comes once the others train; and whether it has to come, or go, after what was heard.

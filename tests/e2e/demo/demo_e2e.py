@@ -310,7 +310,8 @@ def check_together(binaries, folder, plan, fraud, *moves):
     is_convicted = is_wrong or equivocates
     check(report["convicted"] == ([culprit] if is_convicted else []), f"convicted were {report['convicted']}")
     segments, all_segments = report["segments"], report["of_segments"]
-    check(segments == (5 if is_wrong else all_segments), f"{segments} segments count of {all_segments}")
+    right = 1 if "--audit-every" in moves else 5  # members who audit can accuse while they train, so there a liar begins early
+    check(segments == (right if is_wrong else all_segments), f"{segments} segments count of {all_segments}")
     # GRP-14: the lead pays as much as who is out for its demands, and nobody else.
     demands = [(demand["member"], demand["is_out"]) for demand in report["demands"]]
     check(demands == ([(culprit, False), (culprit, True)] if withholds else []), f"demanded was {demands}")

@@ -183,6 +183,31 @@ TEST_CASE("a stream that cannot be had says why") {
     CHECK(answers("/events?topic=blocks&after=0", "410 Gone"));
 }
 
+TEST_CASE("behind the last place of a block comes the next block, also before there is any") {
+    Running running;
+    const auto first_behind = [&](Height height) {
+        RawClient client(running.server.port());
+        client.send(
+            get("/events?topic=blocks&after=" + std::to_string(rpc::sequence_of(Height{height.value + 1}, 0) - 1))
+        );
+        return client.read_until("\n\n", 2);
+    };
+    CHECK(
+        first_behind(Height{0}).find("id: " + std::to_string(rpc::sequence_of(Height{1}, 0)) + "\n") !=
+        std::string::npos
+    );
+    CHECK(
+        first_behind(Height{4}).find("id: " + std::to_string(rpc::sequence_of(Height{5}, 0)) + "\n") !=
+        std::string::npos
+    );
+    running.node.first_block = 5;
+    CHECK(
+        first_behind(Height{4}).find("id: " + std::to_string(rpc::sequence_of(Height{5}, 0)) + "\n") !=
+        std::string::npos
+    );
+    CHECK(first_behind(Height{3}).find("410 Gone") != std::string::npos);
+}
+
 TEST_CASE("a WebSocket subscribes, is answered, told and unsubscribed") {
     Running running;
     RawClient client(running.server.port());
