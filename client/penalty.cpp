@@ -253,6 +253,15 @@ std::string meaning(const Penalty& penalty) {
         case Reason::kNotShown:
             return "It was paid for keeping the task's result, and did not show in time the tile of it that a round of "
                    "the beacon drew (RET-6).";
+        case Reason::kKeysWithheld:
+            return "As the private task's solver it did not share the keys in time with those who were drawn to judge its "
+                   "work (PRV-4).";
+        case Reason::kWrongKeys:
+            return "As the private task's solver it shared a key that is not the task's, and the reader showed it "
+                   "(PRV-5).";
+        case Reason::kWrongChunk:
+            return "As the private task's solver it published a sealed file that is not the checkpoint, and a reader showed "
+                   "a chunk of it (PRV-7).";
         case Reason::kAttestation:
         case Reason::kRetention:
         case Reason::kProfilingFee:

@@ -176,7 +176,7 @@ DrawnTile asked_tile(const Task& task, std::size_t place) {
     const std::uint64_t segment = reduce(draw(0), committee.segments.size());
     return {
         .checkpoint = checkpoint_before(committee.segments[segment]),
-        .tensor = static_cast<std::uint32_t>(reduce(draw(1), task.spec.program.state_tensors)),
+        .tensor = static_cast<std::uint32_t>(reduce(draw(1), drawn_among(task.spec))),
         .number = to_seed(draw(2))};
 }
 

@@ -13,6 +13,7 @@
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/stake/terms.hpp>
 #include <contracts/operators/operators.hpp>
+#include <contracts/privacy/privacy.hpp>
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/retention/retention.hpp>
 #include <contracts/stake/staking.hpp>

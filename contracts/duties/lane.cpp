@@ -16,6 +16,9 @@ namespace {
 constexpr std::uint64_t kMovesBeforeProof =
     24;  ///< DSP-4: with the opening and the proof a dispute has at most 26 transactions
 
+/// PRV-4: with verifiers, and with watchers.
+constexpr std::uint64_t kSharings = 2;
+
 /// The gas of the largest answer of this kind.
 template <class A>
 std::uint64_t answer_gas(const Params& params) {
@@ -74,11 +77,16 @@ std::uint64_t judging_weight(const Params& params, std::uint64_t segments, std::
 /// How many segments of such a task get verdicts at once (PAR-3, EVL-5). The specification is sound.
 std::uint64_t judged_segments(const Params& params, const TaskSpec& spec) {
     const std::uint32_t trained = segment_count(spec) + 1 - first_segment(spec);
-    return segments_checked(params, task_value(spec), trained) + (spec.evaluation ? 1U : 0U);
+    return segments_checked(params, spec, trained) + (spec.evaluation ? 1U : 0U);
+}
+
+/// PRV-4: of a private task, the keys that its solver shares with those who are drawn.
+std::uint64_t sharing_weight(const Params& params, const TaskSpec& spec) {
+    return spec.privacy ? answer_weight<ShareKeys>(params) : 0;
 }
 
 std::uint64_t judging_weight(const Params& params, const TaskSpec& spec) {
-    return judging_weight(params, judged_segments(params, spec), verifiers_per_segment(params, task_value(spec)));
+    return sharing_weight(params, spec) + judging_weight(params, judged_segments(params, spec), verifiers_per_segment(params, task_value(spec)));
 }
 
 /// DTY-3. What is not here imposes nothing that was not paid for: a rejection's dispute is paid for with the verdict.
@@ -99,7 +107,8 @@ struct ImposedGas {
                 : 0;
         const std::uint64_t verdicts = judged_segments(params, spec) * verifiers_per_segment(params, task_value(spec));
         const std::uint64_t shows = spec.retention ? params.retention_shows * answer_gas<ShowResult>(params) : 0;
-        return training + profiling + verdicts * verdict_gas(params) + shows;
+        const std::uint64_t shares = spec.privacy ? kSharings * answer_gas<ShareKeys>(params) : 0;
+        return training + profiling + verdicts * verdict_gas(params) + shows + shares;
     }
     std::uint64_t operator()(const OpenDispute&) const { return dispute_gas(params); }
     std::uint64_t operator()(const ChallengeVerdict&) const { return dispute_gas(params); }
@@ -165,7 +174,8 @@ std::uint64_t task_weight(const Params& params, const Task& task) noexcept {
 std::uint64_t task_weight_max(const Params& params) noexcept {
     return std::max(
         {training_weight(params), profiling_weight(params), committee_weight(params), show_weight(params),
-         judging_weight(params, params.segments_checked_max + 1ULL, params.verifiers_per_segment_max)}
+         answer_weight<ShareKeys>(params) +
+             judging_weight(params, params.segments_checked_max + 1ULL, params.verifiers_per_segment_max)}
     );
 }
 

@@ -126,7 +126,8 @@ bool are_valid(const Params& params) noexcept {
         params.vote_blocks,
         params.vote_delay_blocks,
         params.retention_blocks_max,
-        params.retention_show_blocks};
+        params.retention_show_blocks,
+        params.share_blocks};
     const bool spans_ok =
         std::all_of(spans.begin(), spans.end(), [](std::uint32_t n) { return n >= 1 && n <= kMaxSpanBlocks; });
     const bool sizes_ok = params.tx_size_max >= kMinTxSize && params.tx_size_max <= kMaxTxSize &&

@@ -35,7 +35,7 @@ Result<void, TxError> check_parent(const StateView& view, const TaskSpec& spec) 
     const auto parent = find_task(view, *spec.parent);
     const bool fit = parent && parent->state >= TaskState::kCompleted &&
                      (parent->state <= TaskState::kSettled || parent->state == TaskState::kKept) &&
-                     !parent->diverged_at && !is_shortened(*parent) && !parent->tainted_by &&
+                     !parent->spec.privacy && !parent->diverged_at && !is_shortened(*parent) && !parent->tainted_by &&
                      parent->depth < kMaxDepth && parent->spec.program.state_tensors == spec.program.state_tensors;
     if (!fit) {
         return Unexpected{TxError::kParentUnfit};

@@ -65,6 +65,11 @@ std::uint32_t segments_checked(const Params& params, Amount value, std::uint32_t
     return std::min(wanted, segments);
 }
 
+std::uint32_t segments_checked(const Params& params, const TaskSpec& spec, std::uint32_t segments) noexcept {
+    return spec.privacy ? std::min(segments, params.segments_checked_max)
+                        : segments_checked(params, task_value(spec), segments);
+}
+
 std::uint32_t verifiers_per_segment(const Params& params, Amount value) noexcept {
     return count_for(params.verifiers_per_segment, params.value_per_verifier, params.verifiers_per_segment_max, value);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <contracts/state/params.hpp>
+#include <contracts/state/spec.hpp>
 #include <core/dispute/tolerance.hpp>
 
 /// Quantities that scale with a task's value, which is reward plus verification fee (PAR-2, PAR-3). Each is monotone in
@@ -31,6 +32,8 @@ Amount attestation_fee(const Params& params, Amount value) noexcept;
 
 /// PAR-3: how many of `segments` segments are checked (all of them if there are fewer), and by how many verifiers each.
 std::uint32_t segments_checked(const Params& params, Amount value, std::uint32_t segments) noexcept;
+/// PRV-9: the same for a task with this spec: of a private one as many as of the most valuable task.
+std::uint32_t segments_checked(const Params& params, const TaskSpec& spec, std::uint32_t segments) noexcept;
 std::uint32_t verifiers_per_segment(const Params& params, Amount value) noexcept;
 
 /// TOL-8: the parameters for deriving a task's threshold from the unrefuted profiles.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <contracts/state/params.hpp>
+#include <core/sealed/share.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/state/validator.hpp>
 
@@ -39,6 +40,10 @@ class Prices {
     static std::uint64_t partners(std::uint64_t count) { return count * (kSignature + slots(4)); }
     /// STM-2: signatures of so many statements, and the hashes of their evidence.
     std::uint64_t statements(std::uint64_t count) const { return count * kSignature + 2 * hashed_; }
+    /// PRV-3: as many shares of keys as the transaction has room for: their points, and their readers' operators.
+    std::uint64_t shares() const { return (hashed_ * kBytesPerGas / (2 * sealed::kShareBytes) + 1) * (2 * kPoint + slots(1)); }
+    /// PRV-5, PRV-7: a proof of equal discrete logarithms, and the points that it is about.
+    static std::uint64_t proof() { return 6 * kSignature; }
     /// GAS-5: the end of a task's profiling.
     std::uint64_t profiling() const { return task(2 * (2 + profiles_) + 1); }
     /// Number of profiles of a task.
@@ -89,6 +94,7 @@ class Prices {
     static constexpr std::uint64_t kSeat = 1;        ///< of the beacon's record
     static constexpr std::uint64_t kStakeRead = 2;   ///< BCN-3, VAL-1: of each who holds a place, to find who gives way
     static constexpr std::uint64_t kSignature = 50;  ///< GAS-4: a BIP-340 signature, to verify
+    static constexpr std::uint64_t kPoint = 20;      ///< GAS-4: a curve point, to decode
     static constexpr std::uint64_t kEd25519 = 150;   ///< to verify a signature by a consensus key
     // GAS-4
     static constexpr std::uint64_t kPartial = 60;

@@ -34,7 +34,7 @@ Wide divide_up(Wide number, std::uint64_t divisor) { return (number + divisor - 
 Wide verifying_work(const Params& params, const TaskSpec& spec) {
     const Amount value = task_value(spec);
     const std::uint32_t segments = segment_count(spec) + 1 - first_segment(spec);
-    const std::uint64_t checked = segments_checked(params, value, segments) + (spec.evaluation ? 1ULL : 0ULL);
+    const std::uint64_t checked = segments_checked(params, spec, segments) + (spec.evaluation ? 1ULL : 0ULL);
     return Wide{segment_work(spec)} * checked * verifiers_per_segment(params, value);
 }
 

@@ -54,7 +54,7 @@ DrawnTile shown_tile(const Task& task) {
     };
     return {
         .checkpoint = task.checkpoints - 1,
-        .tensor = static_cast<std::uint32_t>(reduce(draw(0), task.spec.program.state_tensors)),
+        .tensor = static_cast<std::uint32_t>(reduce(draw(0), drawn_among(task.spec))),
         .number = to_seed(draw(1))};
 }
 

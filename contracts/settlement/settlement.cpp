@@ -143,9 +143,9 @@ std::uint64_t places_of(const Params& params, const Task& task) {
 /// STM-10: what a conviction for a statement takes; something is left for the next one.
 Amount half_of(Amount bond) { return Amount{bond.grains - bond.grains / 2}; }
 
-/// SET-2, AVL-5, STM-10
+/// SET-2, AVL-5, PRV-4, STM-10
 Amount amount_lost(const Task& task, const Conviction& conviction, Amount bond) {
-    if (conviction.reason == Reason::kUnavailable) {
+    if (conviction.reason == Reason::kUnavailable || conviction.reason == Reason::kKeysWithheld) {
         return Amount{bond.grains / 2};
     }
     const bool is_another = conviction.culprit && *conviction.culprit != responder_of(task, *conviction.segment);

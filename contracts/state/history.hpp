@@ -50,8 +50,11 @@ enum class Reason : std::uint8_t {
     kDemand = 27,          ///< slashed from two members of a group: one says that the other has not sent what it had to
     kRetention = 28,       ///< from escrow to the solver that has shown that it keeps the result (RET-5)
     kNotShown = 29,        ///< slashed from a solver that did not show a tile of the result that it keeps (RET-6)
+    kKeysWithheld = 30,    ///< slashed from the solver: it did not share a private task's keys in time (PRV-4)
+    kWrongKeys = 31,       ///< slashed from the solver: what it shared are other keys (PRV-5)
+    kWrongChunk = 32,      ///< slashed from the solver: a sealed file is not its checkpoint (PRV-7)
 };
-constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kNotShown; }
+constexpr bool is_valid(Reason r) { return r >= Reason::kReward && r <= Reason::kWrongChunk; }
 const char* to_string(Reason reason) noexcept;
 
 /// Result of profiling (PRF-6, PRF-7).
@@ -81,8 +84,11 @@ struct CheckpointPosted {
     std::uint32_t index = 0;
     Hash256 state_root;
     std::optional<Environment> environment = {};  ///< ENV-5: what its poster claims
+    std::optional<SealedFile> sealed = {};        ///< PRV-6
     static constexpr auto fields() {
-        return Fields<&CheckpointPosted::index, &CheckpointPosted::state_root, &CheckpointPosted::environment>{};
+        return Fields<
+            &CheckpointPosted::index, &CheckpointPosted::state_root, &CheckpointPosted::environment,
+            &CheckpointPosted::sealed>{};
     }
 };
 struct Completed {
@@ -301,6 +307,14 @@ struct KeepingEnded {
     bool is_whole = false;  ///< every tile that was drawn was shown in time
     static constexpr auto fields() { return Fields<&KeepingEnded::is_whole>{}; }
 };
+struct KeysShared {                      // of a private task (PRV-3)
+    std::optional<sealed::TaskKey> key;  ///< of the checkpoints, if it was chosen now
+    std::vector<KeyShare> shares;
+    static constexpr auto fields() { return Fields<&KeysShared::key, &KeysShared::shares>{}; }
+};
+struct KeysRefused {  // what the submitter had shared are other keys, the drawn solver showed (PRV-5)
+    static constexpr auto fields() { return Fields<>{}; }
+};
 }  // namespace history
 
 using HistoryEvent = std::variant<
@@ -312,7 +326,7 @@ using HistoryEvent = std::variant<
     history::ProfileCommitted, history::ProfilePublished, history::ProfileChallenged, history::ProfilingEnded,
     history::Scored, history::RoundClosed, history::Attested, history::Cut, history::Accused, history::MemberConvicted,
     history::Reseated, history::Demanded, history::KeepingBegun, history::ShowDrawn, history::ResultShown,
-    history::KeepingEnded>;
+    history::KeepingEnded, history::KeysShared, history::KeysRefused>;
 const char* event_name(const HistoryEvent& event) noexcept;
 
 /// HIS-1: one event in a task's history. `tx` and `actor` are zero if a deadline or a draw caused it.

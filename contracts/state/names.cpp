@@ -30,7 +30,7 @@ constexpr std::array<const char*, 15> kTaskStates{"open",      "drawn",      "tr
 constexpr std::array<const char*, 9> kVerdicts{"due",    "committed", "accepted",     "rejected", "missed",
                                                "broken", "refuted",   "contradicted", "dropped"};
 
-constexpr std::array<const char*, 29> kReasons{
+constexpr std::array<const char*, 32> kReasons{
     "reward",
     "verification_fee",
     "refund",
@@ -59,7 +59,10 @@ constexpr std::array<const char*, 29> kReasons{
     "false_statement",
     "demand",
     "retention",
-    "not_shown"};
+    "not_shown",
+    "keys_withheld",
+    "wrong_keys",
+    "wrong_chunk"};
 
 constexpr std::array<const char*, 6> kDisputeStates{"active", "refuted", "upheld", "moot", "awaiting", "forced"};
 
@@ -104,7 +107,9 @@ constexpr std::array<const char*, std::variant_size_v<HistoryEvent>> kEvents{
     "keeping_begun",
     "show_drawn",
     "result_shown",
-    "keeping_ended"};
+    "keeping_ended",
+    "keys_shared",
+    "keys_refused"};
 
 constexpr std::array<const char*, 2> kModes{"exact", "tolerance"};
 constexpr std::array<const char*, 3> kVerdictParts{"probe", "end", "measurement"};
@@ -207,6 +212,12 @@ constexpr std::array kErrors{
     ErrorName{TxError::kProposalUnknown, "proposal_unknown"},
     ErrorName{TxError::kRetentionUnfit, "retention_unfit"},
     ErrorName{TxError::kNotAsked, "not_asked"},
+    ErrorName{TxError::kNotPrivate, "not_private"},
+    ErrorName{TxError::kKeysMissing, "keys_missing"},
+    ErrorName{TxError::kShareInvalid, "share_invalid"},
+    ErrorName{TxError::kSealedMismatch, "sealed_mismatch"},
+    ErrorName{TxError::kKeysRight, "keys_right"},
+    ErrorName{TxError::kChunkRight, "chunk_right"},
 };
 
 }  // namespace

@@ -143,6 +143,9 @@ struct Params {
     /// RET-1: least fee for keeping 2^30 bytes of the program's memory for 1,000 blocks.
     Amount retention_price{80'000};
 
+    // Private tasks.
+    std::uint32_t share_blocks = 200;  ///< PRV-3, PRV-4: time to share a private task's keys with who was drawn
+
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -166,7 +169,8 @@ struct Params {
             &Params::committee_seats, &Params::attest_fee, &Params::block_ms, &Params::replay_blocks_max,
             &Params::work_price, &Params::memory_default, &Params::duty_gas_max, &Params::duty_wait_blocks,
             &Params::standstill_blocks, &Params::vote_blocks, &Params::vote_delay_blocks, &Params::retention_blocks_max,
-            &Params::retention_shows, &Params::retention_show_blocks, &Params::retention_price>{};
+            &Params::retention_shows, &Params::retention_show_blocks, &Params::retention_price,
+            &Params::share_blocks>{};
     }
 };
 

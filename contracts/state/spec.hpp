@@ -11,6 +11,7 @@
 #include <core/base/integers.hpp>
 #include <contracts/state/environment.hpp>
 #include <contracts/state/ids.hpp>
+#include <contracts/state/privacy.hpp>
 #include <contracts/state/result_check.hpp>
 #include <core/dispute/bisection.hpp>
 
@@ -97,6 +98,7 @@ struct TaskSpec {
     std::optional<Environment> environment;  ///< ENV-2: in which the solver says that it trains; absent: any
     std::vector<ResultCheck> checks;         ///< CHK-1: on which verdicts report
     std::optional<Retention> retention;
+    std::optional<Privacy> privacy;  ///< PRV-1: present if only those who are drawn can read the task
     bool operator==(const TaskSpec&) const = default;
     static constexpr auto fields() {
         return Fields<
@@ -105,7 +107,7 @@ struct TaskSpec {
             &TaskSpec::steps, &TaskSpec::checkpoint_interval, &TaskSpec::reward, &TaskSpec::verification_fee,
             &TaskSpec::training_blocks, &TaskSpec::parent, &TaskSpec::hardware_class, &TaskSpec::mode,
             &TaskSpec::distance, &TaskSpec::evaluation, &TaskSpec::members, &TaskSpec::environment, &TaskSpec::checks,
-            &TaskSpec::retention>{};
+            &TaskSpec::retention, &TaskSpec::privacy>{};
     }
 };
 inline constexpr std::uint32_t kMaxSegments = 1'024;

@@ -10,6 +10,7 @@
 #include <core/base/fields.hpp>
 #include <core/base/integers.hpp>
 #include <contracts/state/group.hpp>
+#include <contracts/state/privacy.hpp>
 #include <contracts/state/profile.hpp>
 #include <contracts/state/spec.hpp>
 #include <contracts/state/verdict.hpp>
@@ -55,8 +56,9 @@ struct Checkpoint {
     Hash256 state_root;
     std::string location;  ///< of the server that has the state's file (ART-10)
     Height height;
+    std::optional<SealedFile> sealed;  ///< PRV-6: present if and only if the task is private
     static constexpr auto fields() {
-        return Fields<&Checkpoint::state_root, &Checkpoint::location, &Checkpoint::height>{};
+        return Fields<&Checkpoint::state_root, &Checkpoint::location, &Checkpoint::height, &Checkpoint::sealed>{};
     }
 };
 
@@ -238,13 +240,14 @@ struct Task {
     std::uint64_t lane = 0;      ///< DTY-5: gas reserved in the lane of duties for the answers that the task may need
     std::optional<Group> group;  ///< GRP-2; the bond of its lead is solver_bond
     std::optional<Keeping> keeping;  ///< RET-4: present from the time when the task is kept
+    std::optional<Secrecy> secrecy;  ///< PRV-2: present if and only if the task is private
     static constexpr auto fields() {
         return Fields<
             &Task::id, &Task::submitter, &Task::spec, &Task::state, &Task::submitted_at, &Task::deadline, &Task::solver,
             &Task::escrow, &Task::solver_bond, &Task::checkpoints, &Task::diverged_at, &Task::assignments,
             &Task::open_disputes, &Task::history_count, &Task::history_root, &Task::lottery, &Task::second_window,
             &Task::depth, &Task::tainted_by, &Task::tolerance, &Task::evaluation, &Task::room, &Task::redraws,
-            &Task::committee, &Task::lane, &Task::group, &Task::keeping>{};
+            &Task::committee, &Task::lane, &Task::group, &Task::keeping, &Task::secrecy>{};
     }
 };
 

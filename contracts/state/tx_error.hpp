@@ -110,6 +110,13 @@ enum class [[nodiscard]] TxError : std::uint8_t{
     // Retention.
     kRetentionUnfit = 164,  ///< RET-1: the time or the fee is out of range, or a group trains the task
     kNotAsked = 165,        ///< RET-5: no tile of the result is asked for now
+    // Private tasks.
+    kNotPrivate = 170,      ///< PRV-3: the task is not private
+    kKeysMissing = 171,     ///< PRV-3: the submitter has not shared the task's keys with the solver yet
+    kShareInvalid = 172,    ///< PRV-3: not a share that is awaited, or not one that anybody could open
+    kSealedMismatch = 173,  ///< PRV-6: a sealed file is missing, or present where the task is not private
+    kKeysRight = 174,       ///< PRV-5: the report does not show that the shared keys are wrong
+    kChunkRight = 175,      ///< PRV-7: the report does not show that the chunk is wrong
 };
 const char* to_string(TxError error) noexcept;
 

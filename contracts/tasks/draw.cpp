@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <contracts/beacon/draw.hpp>
+#include <contracts/lifecycle/keys.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 #include <contracts/lifecycle/waiting.hpp>
 #include <contracts/params/by_value.hpp>
@@ -66,7 +67,9 @@ std::optional<Pause> draw_solver(Context& context, Task& task, const ClosedRound
     record_round(context, task, round);
     task.solver = *solver;
     record(context, task, history::SolverDrawn{*solver});
-    enter_state(context, task, TaskState::kDrawn, context.height_after(accept_span(context.params, task.spec)));
+    const Height until = task.secrecy ? renew_keys(context, task)  // PRV-3
+                                      : context.height_after(accept_span(context.params, task.spec));
+    enter_state(context, task, TaskState::kDrawn, until);
     set_task(context.state, task);
     return std::nullopt;
 }

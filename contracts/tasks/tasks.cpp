@@ -11,6 +11,7 @@
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/stake/terms.hpp>
+#include <contracts/lifecycle/keys.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 #include <contracts/lifecycle/lineage.hpp>
 #include <contracts/lifecycle/waiting.hpp>
@@ -34,6 +35,9 @@ void put_declined(Context& context, Task& task, Stake stake) {
     put_stake(context, Role::kSolver, task.solver.value(), stake);
     refill_room(context, task);
 }
+
+/// PRV-3: nobody can accept a private task before its submitter has shared the keys.
+bool awaits_keys(const Task& task) { return task.secrecy && task.secrecy->shared.empty(); }
 
 /// TASK-18: the task waits for another solver. Stores it.
 void reopen(Context& context, Task& task) {
@@ -131,6 +135,9 @@ Result<void, TxError> execute(Context& context, const SubmitTask& action) noexce
     task.submitted_at = context.height();
     task.escrow = escrow_of(task.spec);
     task.room = waiting_deposit(context.params, task.spec);
+    if (task.spec.privacy) {
+        task.secrecy = Secrecy{};  // PRV-2
+    }
     adopt(context, task);
     record(context, task, history::Submitted{task.escrow, task.room});
     set_bookkeeping(context.state, task.id, TaskBookkeeping{});
@@ -172,6 +179,9 @@ Result<void, TxError> check_stateful(
     TRY_ASSIGN(const Task task, require_own_task(view, action.task, TaskState::kDrawn, sender));
     if (!satisfies(action.environment, task.spec.environment)) {
         return Unexpected{TxError::kEnvironmentMismatch};  // ENV-4
+    }
+    if (awaits_keys(task)) {
+        return Unexpected{TxError::kKeysMissing};
     }
     const Amount bond = bond_to_accept(params, task, action);
     TRY(check_free_stake(view, Role::kSolver, sender, subtract(bond, task.solver_bond)));
@@ -230,6 +240,9 @@ Result<void, TxError> check_stateful(
     if (action.index < first_segment(task.spec) && action.state_root != start_root(view, task)) {
         return Unexpected{TxError::kNotParentsState};  // LIN-2
     }
+    if (action.sealed.has_value() != task.spec.privacy.has_value()) {
+        return Unexpected{TxError::kSealedMismatch};  // PRV-6
+    }
     return {};
 }
 
@@ -245,9 +258,9 @@ Result<void, TxError> execute(Context& context, const PostCheckpoint& action) no
     TRY(check_turn(context.state, action.task, context.actor, context.height()));
     Task task = checked_task(context, action.task);
     note_poster(task, context.actor);
-    set_checkpoint(context.state, task.id, action.index, {action.state_root, action.location, context.height()});
+    set_checkpoint(context.state, task.id, action.index, {action.state_root, action.location, context.height(), action.sealed});
     ++task.checkpoints;
-    record(context, task, history::CheckpointPosted{action.index, action.state_root, action.environment});
+    record(context, task, history::CheckpointPosted{action.index, action.state_root, action.environment, action.sealed});
     set_task(context.state, task);
     return {};
 }
@@ -308,10 +321,22 @@ Result<void, TxError> execute(Context& context, const CancelTask& action) noexce
 // --- deadlines -----------------------------------------------------------------------------------------------
 
 void lapse_acceptance(Context& context, Task& task) {
+    if (awaits_keys(task)) {
+        lapse_unshared(context, task);
+        return;
+    }
     // TASK-6
     Stake stake = get_stake(context.state, Role::kSolver, task.solver.value());
     stake.is_unlisted = true;
     put_declined(context, task, stake);
+    reopen(context, task);
+}
+
+void lapse_unshared(Context& context, Task& task) {
+    // PRV-3: the solver could not accept
+    unlock_stake(context, Role::kSolver, task.solver.value(), task.solver_bond);
+    task.solver_bond = {};
+    task.secrecy = Secrecy{};
     reopen(context, task);
 }
 

@@ -14,6 +14,7 @@
 #include <contracts/governance/actions/governance_actions.hpp>
 #include <contracts/ledger/actions/ledger_actions.hpp>
 #include <contracts/operators/actions/operator_actions.hpp>
+#include <contracts/privacy/actions/privacy_actions.hpp>
 #include <contracts/profiling/actions/profile_actions.hpp>
 #include <contracts/retention/actions/retention_actions.hpp>
 #include <contracts/stake/actions/stake_actions.hpp>
@@ -42,7 +43,7 @@ using Action = std::variant<
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, AttestAvailability, DeclareDivergence,
     DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail, RegisterTerms, CommitProfile, PublishProfile,
     ChallengeProfile, JoinBeacon, Contribute, LeaveBeacon, DeclineTask, Accuse, ReportEquivocation, Reseat, Demand,
-    ProposeParams, ProposeUpgrade, ProposeHalt, Vote, NameOperator, ShowResult>;
+    ProposeParams, ProposeUpgrade, ProposeHalt, Vote, NameOperator, ShowResult, ShareKeys, ReportWrongKeys, ReportWrongChunk>;
 
 /// Name of the action in RPC and CLI, such as "transfer" or "submit_task".
 const char* action_name(const Action& action) noexcept;

@@ -12,6 +12,7 @@
 #include <contracts/params/by_value.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/beacon/draw.hpp>
+#include <contracts/lifecycle/keys.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 #include <contracts/params/work.hpp>
 #include <contracts/verification/lottery.hpp>
@@ -25,7 +26,7 @@ std::uint32_t executed_segments(const Task& task) { return segment_count(task) +
 
 /// VER-1: how many of them are checked.
 std::uint32_t checked_segments(const Context& context, const Task& task) {
-    return segments_checked(context.params, task_value(task.spec), executed_segments(task));
+    return segments_checked(context.params, task.spec, executed_segments(task));
 }
 
 /// VER-1: distinct segments of those that were executed, in ascending order; EVL-5: and the evaluation. AVL-7: of a
@@ -183,16 +184,19 @@ void assign(Context& context, Task& task, std::vector<Assignment> drawn, const C
     record_round(context, task, round);
     const bool is_first = !is_assigned(task);
     task.redraws += is_first ? 0 : 1;
+    std::vector<AccountId> readers;
     for (Assignment& assignment : drawn) {
         lock_stake(context, Role::kVerifier, assignment.verifier, add(assignment.bond, assignment.reserve));
         record(context, task, history::VerifierDrawn{assignment.segment, assignment.verifier});
+        readers.push_back(assignment.verifier);
         task.assignments.push_back(std::move(assignment));
     }
     if (task.tolerance && is_first) {  // measurements that stand are under it (AVL-7)
         const DrawName name{task.id, DrawKind::kSketch, 0, 0};
         task.tolerance->sketch_seed = to_seed(draw_randomness(round.seed, name));  // VER-17
     }
-    enter_state(context, task, TaskState::kVerifying, context.height_after(commit_span(context.params, task.spec)));
+    const Height until = await_keys(context, task, readers, commit_span(context.params, task.spec));  // PRV-4
+    enter_state(context, task, TaskState::kVerifying, until);
     set_task(context.state, task);
 }
 

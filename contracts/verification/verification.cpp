@@ -12,6 +12,7 @@
 #include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
+#include <contracts/lifecycle/keys.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 #include <contracts/params/work.hpp>
 #include <contracts/lifecycle/waiting.hpp>
@@ -38,6 +39,9 @@ void advance_phase(Context& context, Task& task, bool was_commit_phase) {
         return;
     }
     if (!awaits_publication(task)) {
+        if (owes_keys(task)) {
+            return;  // PRV-4: watchers have to be able to read before the window opens
+        }
         enter_state(
             context, task, TaskState::kChallenge, context.height_after(challenge_span(context.params, task.spec))
         );
@@ -107,6 +111,14 @@ void share_miss(Context& context, Task& task, std::uint32_t segment) {
     slash(context, task, penalty);
 }
 
+std::vector<AccountId> watchers_of(const Task& task) {
+    std::vector<AccountId> out;
+    for (const Assignment& assignment : task.assignments) {
+        out.insert(out.end(), assignment.watchers.begin(), assignment.watchers.end());
+    }
+    return out;
+}
+
 /// VER-17: a replay that diverged is shown by its end root's state. So nobody says so of a state that is finite.
 Result<void, TxError> check_divergence(const Task& task, const PublishVerdict& action) {
     if (!action.verdict.diverged_after) {
@@ -129,7 +141,8 @@ void draw_lottery(Context& context, Task& task, const ClosedRound& round) {
     record(context, task, history::LotteryDrawn{task.lottery});
     draw_probes(task, round);
     draw_watchers(context, task, round);
-    set_task_deadline(context, task, context.height_after(context.params.publish_blocks));
+    const Height until = await_keys(context, task, watchers_of(task), context.params.publish_blocks);  // PRV-4
+    set_task_deadline(context, task, std::max(until, context.height_after(context.params.publish_blocks)));
     set_task(context.state, task);
 }
 
@@ -181,6 +194,7 @@ Result<void, TxError> execute(Context& context, const CommitVerdict& action) noe
     assignment.status = VerdictStatus::kCommitted;
     assignment.commitment = action.commitment;
     record(context, task, history::VerdictCommitted{action.segment});
+    note_reader(task, context.actor);
     advance_phase(context, task, true);
     set_task(context.state, task);
     return {};
@@ -237,7 +251,20 @@ Result<void, TxError> execute(Context& context, const PublishVerdict& action) no
     return {};
 }
 
+void take_keys(Context& context, Task& task) {
+    // PRV-4
+    if (in_commit_phase(task)) {
+        restart_deadline(context, task, context.height_after(commit_span(context.params, task.spec)));
+    } else {
+        advance_phase(context, task, false);
+    }
+}
+
 void lapse_phase(Context& context, Task& task) {
+    if (owes_keys(task)) {
+        convict(context, task, {.reason = Reason::kKeysWithheld});  // PRV-4
+        return;
+    }
     const bool commit_phase = in_commit_phase(task);
     const VerdictStatus missing = commit_phase ? VerdictStatus::kDue : VerdictStatus::kCommitted;
     for (Assignment& assignment : task.assignments) {

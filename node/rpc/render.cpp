@@ -271,6 +271,7 @@ Json render_checkpoint(const contracts::TaskId& task, std::uint32_t index, const
         {"state_root", render(checkpoint.state_root)},
         {"location", checkpoint.location},
         {"height", checkpoint.height.value},
+        {"sealed", render(checkpoint.sealed)},
         {"raw", raw(checkpoint)}};
 }
 
@@ -320,7 +321,8 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
             {{"index", i},
              {"state_root", render(checkpoint.state_root)},
              {"location", checkpoint.location},
-             {"height", checkpoint.height.value}}
+             {"height", checkpoint.height.value},
+             {"sealed", render(checkpoint.sealed)}}
         );
     }
     Json disputes = Json::array();
@@ -339,6 +341,7 @@ Json render_task(const contracts::Task& task, const TaskDetails& details) {
     out["members"] = task.spec.members;
     out["group"] = task.group ? render_group(task) : Json();
     out["retention"] = render_retention(task);
+    out["privacy"] = render_privacy(task);
     out["committee"] = task.committee ? render_committee(*task.committee) : Json();
     out["deadline"] = task.deadline.value;
     out["hardware_class"] = task.spec.hardware_class;

@@ -106,11 +106,24 @@ Json fields_of(const Accuse& a) {
 Json fields_of(const ReportEquivocation& a) {
     return {{"task", rpc::render(a.task)}, {"member", rpc::render(a.member)}, {"stated", stated(a.one)}};
 }
-Json fields_of(const AttestAvailability& a) {
-    return {{"task", rpc::render(a.task)}, {"tensor", a.opening.tensor}, {"tile", a.opening.tile}};
+Json fields_of(const AttestAvailability& a) { return rpc::render_opening(a.task, a.opening); }
+Json fields_of(const ShowResult& a) { return rpc::render_opening(a.task, a.opening); }
+Json fields_of(const ShareKeys& a) {
+    Json to = Json::array();
+    for (const KeyShare& share : a.shares) {
+        to.push_back(rpc::render(share.to));
+    }
+    return {{"task", rpc::render(a.task)}, {"key", a.key ? rpc::render(*a.key) : Json()}, {"to", std::move(to)}};
 }
-Json fields_of(const ShowResult& a) {
-    return {{"task", rpc::render(a.task)}, {"tensor", a.opening.tensor}, {"tile", a.opening.tile}};
+Json fields_of(const ReportWrongKeys& a) {
+    return {{"task", rpc::render(a.task)}, {"is_of_checkpoints", a.is_of_checkpoints}};
+}
+Json fields_of(const ReportWrongChunk& a) {
+    return {
+        {"task", rpc::render(a.task)},
+        {"checkpoint", a.checkpoint},
+        {"group", a.evidence.opening.group},
+        {"chunk", a.evidence.opening.chunk}};
 }
 
 Json fields_of(const DeclareDivergence& a) {
@@ -187,7 +200,8 @@ Json render(const contracts::TaskSpec& spec) {
         {"evaluation", render(spec.evaluation)},
         {"environment", render(spec.environment)},
         {"checks", render(spec.checks)},
-        {"retention", spec.retention ? render(*spec.retention) : Json()}};
+        {"retention", spec.retention ? render(*spec.retention) : Json()},
+        {"privacy", render(spec.privacy)}};
 }
 
 Json render(const contracts::Retention& retention) {

@@ -37,7 +37,8 @@ Json fields_of(const CheckpointPosted& e) {
     return {
         {"checkpoint", e.index},
         {"state_root", rpc::render(e.state_root)},
-        {"environment", rpc::render(e.environment)}};
+        {"environment", rpc::render(e.environment)},
+        {"sealed", rpc::render(e.sealed)}};
 }
 Json fields_of(const Completed&) { return Json::object(); }
 Json fields_of(const VerifierDrawn& e) { return {{"segment", e.segment}, {"verifier", rpc::render(e.verifier)}}; }
@@ -137,6 +138,10 @@ Json fields_of(const KeepingBegun& e) {
 Json fields_of(const ShowDrawn& e) { return {{"show", e.show}, {"due", e.due.value}}; }
 Json fields_of(const ResultShown& e) { return {{"show", e.show}}; }
 Json fields_of(const KeepingEnded& e) { return {{"is_whole", e.is_whole}}; }
+Json fields_of(const KeysShared& e) {
+    return {{"key", e.key ? rpc::render(*e.key) : Json()}, {"shares", rpc::render(e.shares)}};
+}
+Json fields_of(const KeysRefused&) { return Json::object(); }
 Json fields_of(const StateChanged& e) { return {{"state", contracts::to_string(e.state)}}; }
 
 }  // namespace

@@ -239,6 +239,16 @@ class Teller {
             Stage::kSettlement, e.is_whole ? "the result was kept to the end"
                                            : "the solver has not shown a tile of the result, and loses its bond"};
     }
+    Line operator()(const history::KeysShared& e) const {
+        std::string text = actor_ + " shares the task's keys with ";
+        for (std::size_t i = 0; i < e.shares.size(); ++i) {
+            text += (i == 0 ? "" : i + 1 == e.shares.size() ? " and " : ", ") + name(e.shares[i].to);
+        }
+        return {e.key ? Stage::kDraw : Stage::kVerification, text};
+    }
+    Line operator()(const history::KeysRefused& /*e*/) const {
+        return {Stage::kDraw, actor_ + " shows that the keys that it was given are wrong; another solver is drawn"};
+    }
     Line operator()(const history::RoundClosed& e) const {
         const bool solved = std::any_of(earlier_.begin(), earlier_.end(), [](const HistoryRecord& record) {
             return std::holds_alternative<history::Accepted>(record.event);

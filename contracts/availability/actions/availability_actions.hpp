@@ -9,7 +9,7 @@
 #include <contracts/params/answer.hpp>
 #include <contracts/params/prices.hpp>
 #include <contracts/state/ids.hpp>
-#include <core/dispute/opening.hpp>
+#include <contracts/state/drawn_opening.hpp>
 
 /// Actions of committees that attest availability (AVL rules).
 namespace assay::contracts {
@@ -21,7 +21,7 @@ struct AttestAvailability {
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kOpeningAnswer};
     static constexpr bool kByOperator = true;
     TaskId task;
-    dispute::StateOpening opening;  ///< AVL-3: the tile that was drawn for the sender
+    DrawnOpening opening;  ///< AVL-3: of what was drawn for the sender
     static constexpr auto fields() { return Fields<&AttestAvailability::task, &AttestAvailability::opening>{}; }
     /// AVL-6: the last attestation that is needed pays the committee.
     std::uint64_t gas(const Prices& prices) const { return prices.attestation() + prices.hashed(); }

@@ -9,7 +9,7 @@
 #include <contracts/params/answer.hpp>
 #include <contracts/params/prices.hpp>
 #include <contracts/state/ids.hpp>
-#include <core/dispute/opening.hpp>
+#include <contracts/state/drawn_opening.hpp>
 
 /// Action of a solver that keeps a task's result (RET rules).
 namespace assay::contracts {
@@ -20,7 +20,7 @@ struct ShowResult {
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kOpeningAnswer};
     static constexpr bool kByOperator = true;
     TaskId task;
-    dispute::StateOpening opening;  ///< RET-5: the tile that was drawn
+    DrawnOpening opening;  ///< RET-5: of what was drawn
     static constexpr auto fields() { return Fields<&ShowResult::task, &ShowResult::opening>{}; }
     /// RET-5: the last one ends the task: the bond and the deposit return.
     std::uint64_t gas(const Prices& prices) const { return prices.task(9) + prices.hashed(); }

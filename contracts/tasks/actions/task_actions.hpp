@@ -67,10 +67,11 @@ struct PostCheckpoint {  // checkpoint i is the state after segment i; posted in
     Hash256 state_root;
     std::string location;                         ///< of the server that has the state's file (ART-10)
     std::optional<Environment> environment = {};  ///< ENV-5: in which its poster says that it computed the segment
+    std::optional<SealedFile> sealed = {};        ///< PRV-6: what stores serve of it, if the task is private
     static constexpr auto fields() {
         return Fields<
             &PostCheckpoint::task, &PostCheckpoint::index, &PostCheckpoint::state_root, &PostCheckpoint::location,
-            &PostCheckpoint::environment>{};
+            &PostCheckpoint::environment, &PostCheckpoint::sealed>{};
     }
     std::uint64_t gas(const Prices& prices) const { return prices.task(1); }
     Amount amount_out(const Params& /*params*/) const { return {}; }

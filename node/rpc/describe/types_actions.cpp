@@ -64,7 +64,8 @@ struct Body<SubmitTask> {
             {"evaluation", nullable(ref("Evaluation"))},
             {"environment", nullable(ref("Environment"))},
             {"checks", array(ref("ResultCheck"))},
-            {"retention", nullable(object({{"blocks", integer()}, {"fee", amount()}}))}};
+            {"retention", nullable(object({{"blocks", integer()}, {"fee", amount()}}))},
+            {"privacy", nullable(ref("Privacy"))}};
     }
 };
 template <>
@@ -171,13 +172,38 @@ template <>
 struct Body<ReportEquivocation> {
     static Members members() { return {{"task", hash()}, {"member", account()}, {"stated", stated()}}; }
 };
+/// Of a tile the first two, of a piece of a sealed file the others.
+Members shown() {
+    return {{"task", hash()},
+            {"tensor", nullable(integer())},
+            {"tile", nullable(integer())},
+            {"group", nullable(integer())},
+            {"chunk", nullable(integer())},
+            {"piece", nullable(integer())}};
+}
 template <>
 struct Body<AttestAvailability> {
-    static Members members() { return {{"task", hash()}, {"tensor", integer()}, {"tile", integer()}}; }
+    static Members members() { return shown(); }
 };
 template <>
 struct Body<ShowResult> {
-    static Members members() { return {{"task", hash()}, {"tensor", integer()}, {"tile", integer()}}; }
+    static Members members() { return shown(); }
+};
+template <>
+struct Body<ShareKeys> {
+    static Members members() {
+        return {{"task", hash()}, {"key", nullable(hash()), "of the checkpoints"}, {"to", array(account())}};
+    }
+};
+template <>
+struct Body<ReportWrongKeys> {
+    static Members members() { return {{"task", hash()}, {"is_of_checkpoints", flag()}}; }
+};
+template <>
+struct Body<ReportWrongChunk> {
+    static Members members() {
+        return {{"task", hash()}, {"checkpoint", integer()}, {"group", integer()}, {"chunk", integer()}};
+    }
 };
 template <>
 struct Body<DeclareDivergence> {

@@ -54,7 +54,8 @@ std::vector<Event> events_of_training() {
          "A checkpoint was posted.",
          {{"checkpoint", integer()},
           {"state_root", hash()},
-          {"environment", nullable(ref("Environment")), "in which its poster says that it computed the segment"}}},
+          {"environment", nullable(ref("Environment")), "in which its poster says that it computed the segment"},
+          {"sealed", nullable(ref("SealedFile")), "null unless the task is private"}}},
         {happened::Completed{}, "The training is complete.", {}},
         {happened::Diverged{},
          "The training ended because a value was not finite.",
@@ -79,6 +80,16 @@ std::vector<Event> events_of_retention() {
         {happened::KeepingEnded{},
          "The result is not kept any more.",
          {{"is_whole", flag(), "every tile that was drawn was shown in time"}}},
+    };
+}
+
+std::vector<Event> events_of_privacy() {
+    return {
+        {happened::KeysShared{},
+         "The keys of a private task were shared (PRV-3).",
+         {{"key", nullable(hash()), "of the checkpoints, if it was chosen now"},
+          {"shares", array(object({{"to", account()}, {"of_task", hex()}, {"of_checkpoints", hex()}}))}}},
+        {happened::KeysRefused{}, "The keys that the submitter had shared with the drawn solver are wrong (PRV-5).", {}},
     };
 }
 
@@ -171,7 +182,8 @@ std::vector<Event> events_of_disputes() {
 
 std::vector<Event> all_events() {
     std::vector<Event> out;
-    for (auto part : {events_of_training(), events_of_verification(), events_of_disputes(), events_of_retention()}) {
+    for (auto part : {events_of_training(), events_of_verification(), events_of_disputes(), events_of_retention(),
+                      events_of_privacy()}) {
         out.insert(out.end(), part.begin(), part.end());
     }
     return out;

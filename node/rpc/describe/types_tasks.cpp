@@ -108,6 +108,26 @@ Schema retention() {
     });
 }
 
+Schema sealed_file() { return object({{"root", hash()}, {"size", integer(), "bytes"}}); }
+
+Members privacy() {
+    return {
+        {"key", hash(), "of what the submitter provides"},
+        {"program", ref("SealedFile")},
+        {"dataset", ref("SealedFile")},
+        {"initial", nullable(ref("SealedFile"))},
+        {"holdout", nullable(ref("SealedFile"))},
+    };
+}
+
+Members keys() {
+    return {
+        {"checkpoint_key", nullable(hash()), "null until the submitter has shared the keys with the drawn solver"},
+        {"shared", array(object({{"to", account()}, {"reader", account(), "whose key opens the share"}}))},
+        {"awaited", array(account()), "with whom the solver has to share the keys"},
+    };
+}
+
 Members task_rest() {
     return {
         {"verification_fee", amount()},
@@ -117,12 +137,19 @@ Members task_rest() {
         {"steps", integer()},
         {"checkpoint_interval", integer(), "steps of a segment"},
         {"checkpoints",
-         array(object({{"index", integer()}, {"state_root", hash()}, {"location", text()}, {"height", height()}}))},
+         array(object(
+             {{"index", integer()},
+              {"state_root", hash()},
+              {"location", text()},
+              {"height", height()},
+              {"sealed", nullable(ref("SealedFile")), "null unless the task is private"}}
+         ))},
         {"diverged_at", nullable(integer()), "the step after which the state was not finite"},
         {"assignments", array(ref("Assignment"))},
         {"members", integer(), "how many seats the task admits"},
         {"group", nullable(ref("Group")), "null unless several accounts train it"},
         {"retention", nullable(ref("Retention")), "null unless its submitter pays for its result to be kept (RET-1)"},
+        {"privacy", nullable(ref("TaskPrivacy")), "null unless only who is drawn can read it (PRV-1)"},
         {"committee", nullable(ref("Committee")),
          "the last one that was drawn for segments without an accepting verdict"},
         {"deadline", height(), "of the present state; 0: none"},
@@ -188,7 +215,7 @@ Members task_head() {
 
 void add_task_types(Schema& components) {
     components["TaskState"] = words(contracts::TaskState::kKept, &contracts::to_string);
-    components["Reason"] = words(contracts::Reason::kNotShown, &contracts::to_string);
+    components["Reason"] = words(contracts::Reason::kWrongChunk, &contracts::to_string);
     components["Reason"]["description"] = "Why money was paid or slashed (SET rules).";
     components["Distances"] = object({{"parameters", integer()}, {"other", integer()}});
     components["Distances"]["description"] = "Distances in billionths of the length of the segment's update.";
@@ -200,6 +227,9 @@ void add_task_types(Schema& components) {
     components["Committee"] = committee();
     components["Tolerance"] = tolerance();
     components["Retention"] = retention();
+    components["SealedFile"] = sealed_file();
+    components["Privacy"] = object(privacy());
+    components["TaskPrivacy"] = object(join(privacy(), keys()));
     components["TaskSummary"] = object(join(task_head(), {{"checkpoints", integer(), "how many are posted"}}));
     components["Task"] = object(join(task_head(), task_rest()));
     components["Relative"] = object({
@@ -216,6 +246,7 @@ void add_task_types(Schema& components) {
         {"state_root", hash()},
         {"location", text(), "of the server that has the state's file"},
         {"height", height()},
+        {"sealed", nullable(ref("SealedFile")), "null unless the task is private"},
         {"raw", hex()},
     });
     components["Profile"] = profile();

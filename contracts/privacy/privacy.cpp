@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <contracts/privacy/privacy.hpp>
+
+#include <algorithm>
+
+#include <contracts/lifecycle/keys.hpp>
+#include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/work.hpp>
+#include <contracts/settlement/settlement.hpp>
+#include <contracts/state/slots.hpp>
+#include <contracts/tasks/tasks.hpp>
+#include <contracts/verification/verification.hpp>
+#include <core/crypto/ecies.hpp>
+#include <core/crypto/hash.hpp>
+#include <core/sealed/share.hpp>
+
+namespace assay::contracts {
+namespace {
+
+/// Everybody who can be drawn to judge one task, more than once each.
+constexpr std::size_t kMaxShares = 32;
+
+/// PRV-3: whether somebody could open it. What is inside nobody else can see.
+bool is_share(const Bytes& share) {
+    return share.size() == sealed::kShareBytes && crypto::ephemeral_point(share).has_value();
+}
+
+/// PRV-3: the task, whose keys `sender` can share now: as the submitter with the solver that was drawn, or as the solver
+/// with those who are waited for.
+Result<Task, TxError> require_sharing(const StateView& view, const ShareKeys& action, const AccountId& sender) {
+    TRY_ASSIGN(Task task, require_task(view, action.task));
+    if (!task.secrecy) {
+        return Unexpected{TxError::kNotPrivate};
+    }
+    TRY(require_state(task, TaskState::kDrawn, TaskState::kVerifying));
+    const bool is_drawn = task.state == TaskState::kDrawn;
+    if (!is_drawn && task.state != TaskState::kVerifying) {
+        return Unexpected{TxError::kTaskState};
+    }
+    if (is_drawn ? sender != task.submitter : sender != task.solver) {
+        return Unexpected{is_drawn ? TxError::kNotSubmitter : TxError::kNotSolver};  // TASK-5
+    }
+    return task;
+}
+
+bool is_awaited(const Task& task, const AccountId& account) {
+    if (task.state == TaskState::kDrawn) {
+        return account == task.solver;
+    }
+    const auto& awaited = task.secrecy->awaited;
+    return std::find(awaited.begin(), awaited.end(), account) != awaited.end();
+}
+
+/// The share that `to` was given last.
+const SharedKeys* find_shared(const Task& task, const AccountId& to) {
+    const auto& shared = task.secrecy->shared;
+    const auto found =
+        std::find_if(shared.rbegin(), shared.rend(), [&](const SharedKeys& each) { return each.to == to; });
+    return found == shared.rend() ? nullptr : &*found;
+}
+
+/// PRV-5, PRV-7: the task of a report against its solver.
+Result<Task, TxError> require_reported(const StateView& view, const TaskId& id, TaskState first) {
+    TRY_ASSIGN(Task task, require_task(view, id));
+    if (!task.secrecy) {
+        return Unexpected{TxError::kNotPrivate};
+    }
+    TRY(require_state(task, first, TaskState::kDisclosure));
+    return task;
+}
+
+/// Convicts the solver; who has shown it wins.
+void convict_solver(Context& context, Task& task, Reason reason) {
+    convict(context, task, {.reason = reason, .winners = {context.actor}});
+}
+
+}  // namespace
+
+// --- share_keys ----------------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const ShareKeys& action) noexcept {
+    const auto is_sound = [](const KeyShare& share) {
+        return is_share(share.of_task) && is_share(share.of_checkpoints);
+    };
+    const auto not_above = [](const KeyShare& one, const KeyShare& next) { return !(one.to < next.to); };
+    const auto& shares = action.shares;
+    if (shares.empty() || shares.size() > kMaxShares || (action.key && !sealed::is_well_formed(*action.key))) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    if (!std::all_of(shares.begin(), shares.end(), is_sound) ||
+        std::adjacent_find(shares.begin(), shares.end(), not_above) != shares.end()) {
+        return Unexpected{TxError::kShareInvalid};
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const ShareKeys& action
+) noexcept {
+    // PRV-3
+    TRY_ASSIGN(const Task task, require_sharing(view, action, sender));
+    const bool is_drawn = task.state == TaskState::kDrawn;
+    const bool are_awaited = std::all_of(action.shares.begin(), action.shares.end(), [&](const KeyShare& share) {
+        return is_awaited(task, share.to);
+    });
+    if (!are_awaited || action.key.has_value() != is_drawn || (is_drawn && !task.secrecy->shared.empty())) {
+        return Unexpected{TxError::kShareInvalid};
+    }
+    return {};
+}
+
+Result<void, TxError> check_owed(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const ShareKeys& action, Height /*height*/
+) noexcept {
+    // PRV-3: an answer cannot be what a submitter sends of its own accord.
+    TRY_ASSIGN(const Task task, require_task(view, action.task));
+    return task.state == TaskState::kVerifying && task.solver == sender ? Result<void, TxError>()
+                                                                        : Unexpected{TxError::kFeeTooLow};
+}
+
+Result<void, TxError> execute(Context& context, const ShareKeys& action) noexcept {
+    Task task = find_task(context.state, action.task).value();
+    Secrecy& secrecy = task.secrecy.value();
+    for (const KeyShare& share : action.shares) {
+        const SharedKeys shared{
+            share.to, reader_of(context.state, share.to), crypto::sha256(share.of_task),
+            crypto::sha256(share.of_checkpoints)};
+        std::erase_if(secrecy.shared, [&](const SharedKeys& each) { return each.to == share.to; });
+        secrecy.shared.push_back(shared);
+        std::erase(secrecy.awaited, share.to);
+    }
+    record(context, task, history::KeysShared{action.key, action.shares});
+    if (task.state == TaskState::kDrawn) {
+        secrecy.key = action.key;
+        restart_deadline(context, task, context.height_after(accept_span(context.params, task.spec)));
+    } else if (secrecy.awaited.empty()) {
+        take_keys(context, task);
+    }
+    set_task(context.state, task);
+    return {};
+}
+
+// --- report_wrong_keys ---------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const ReportWrongKeys& action) noexcept {
+    if (action.share.size() != sealed::kShareBytes) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const ReportWrongKeys& action
+) noexcept {
+    TRY_ASSIGN(const Task task, require_reported(view, action.task, TaskState::kDrawn));
+    const SharedKeys* const shared = find_shared(task, sender);
+    const bool is_accepted = task.solver == sender && task.state != TaskState::kDrawn;  // it has said that they are right
+    if (shared == nullptr || is_accepted ||
+        (action.is_of_checkpoints ? shared->of_checkpoints : shared->of_task) != crypto::sha256(action.share)) {
+        return Unexpected{TxError::kShareInvalid};
+    }
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const ReportWrongKeys& action) noexcept {
+    // PRV-5
+    Task task = find_task(context.state, action.task).value();
+    const sealed::ShareContext about{
+        .key = action.is_of_checkpoints ? task.secrecy->key.value() : task.spec.privacy->key,
+        .reader = find_shared(task, context.actor)->reader};
+    if (sealed::judge_share(about, action.share, action.evidence) != sealed::ShareJudgement::kWrong) {
+        return Unexpected{TxError::kKeysRight};
+    }
+    if (task.solver == context.actor) {
+        record(context, task, history::KeysRefused{});
+        lapse_unshared(context, task);
+    } else {
+        convict_solver(context, task, Reason::kWrongKeys);
+    }
+    return {};
+}
+
+// --- report_wrong_chunk --------------------------------------------------------------------------------------
+
+Result<void, TxError> check_stateless(const ReportWrongChunk& action) noexcept {
+    if (!sealed::is_well_formed(action.evidence)) {
+        return Unexpected{TxError::kFieldOutOfRange};  // TX-6
+    }
+    return {};
+}
+
+Result<void, TxError> check_stateful(
+    const StateView& view, const Params& /*params*/, const AccountId& sender, const ReportWrongChunk& action
+) noexcept {
+    TRY_ASSIGN(const Task task, require_reported(view, action.task, TaskState::kTraining));
+    if (action.checkpoint >= task.checkpoints || sender == task.solver) {
+        return Unexpected{TxError::kFieldOutOfRange};
+    }
+    return {};
+}
+
+Result<void, TxError> execute(Context& context, const ReportWrongChunk& action) noexcept {
+    // PRV-7
+    Task task = find_task(context.state, action.task).value();
+    const Checkpoint checkpoint = find_checkpoint(context.state, task.id, action.checkpoint).value();
+    const sealed::SealedContext about{
+        .task = retag<Hash256>(task.id),
+        .artifact = checkpoint.state_root,
+        .key = task.secrecy->key.value(),
+        .sealed_root = checkpoint.sealed.value().root,
+        .state_tensors = task.spec.program.state_tensors,
+        .reporter = context.actor};
+    if (!sealed::judge(action.evidence, about)) {
+        return Unexpected{TxError::kChunkRight};
+    }
+    convict_solver(context, task, Reason::kWrongChunk);
+    return {};
+}
+
+}  // namespace assay::contracts

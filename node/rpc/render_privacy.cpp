@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <node/rpc/render.hpp>
+
+/// Private tasks (PRV rules).
+namespace assay::rpc {
+
+using namespace contracts;
+
+Json render(const std::optional<SealedFile>& file) {
+    return file ? Json{{"root", render(file->root)}, {"size", file->size}} : Json();
+}
+
+Json render(const std::optional<Privacy>& privacy) {
+    if (!privacy) {
+        return {};
+    }
+    return {
+        {"key", render(privacy->key)},
+        {"program", render(std::optional(privacy->program))},
+        {"dataset", render(std::optional(privacy->dataset))},
+        {"initial", render(privacy->initial)},
+        {"holdout", render(privacy->holdout)}};
+}
+
+Json render_privacy(const Task& task) {
+    if (!task.secrecy) {
+        return {};
+    }
+    Json out = render(task.spec.privacy);
+    Json shared = Json::array();
+    for (const SharedKeys& each : task.secrecy->shared) {
+        shared.push_back({{"to", render(each.to)}, {"reader", render(each.reader)}});
+    }
+    out["checkpoint_key"] = task.secrecy->key ? render(*task.secrecy->key) : Json();
+    out["shared"] = std::move(shared);
+    out["awaited"] = render(task.secrecy->awaited);
+    return out;
+}
+
+Json render(const std::vector<KeyShare>& shares) {
+    Json out = Json::array();
+    for (const KeyShare& share : shares) {
+        out.push_back(
+            {{"to", render(share.to)},
+             {"of_task", to_hex(share.of_task)},
+             {"of_checkpoints", to_hex(share.of_checkpoints)}}
+        );
+    }
+    return out;
+}
+
+Json render_opening(const TaskId& task, const DrawnOpening& opening) {
+    Json out{{"task", render(task)}, {"tensor", nullptr}, {"tile", nullptr}, {"group", nullptr}, {"chunk", nullptr},
+             {"piece", nullptr}};
+    if (const auto* tile = std::get_if<dispute::StateOpening>(&opening)) {
+        out["tensor"] = tile->tensor;
+        out["tile"] = tile->tile;
+    } else {
+        const auto& piece = std::get<sealed::PieceOpening>(opening);
+        out["group"] = piece.group;
+        out["chunk"] = piece.chunk;
+        out["piece"] = piece.piece;
+    }
+    return out;
+}
+
+}  // namespace assay::rpc
