@@ -32,7 +32,6 @@ Result<Task, TxError> require_sharing(const StateView& view, const ShareKeys& ac
     if (!task.secrecy) {
         return Unexpected{TxError::kNotPrivate};
     }
-    TRY(require_state(task, TaskState::kDrawn, TaskState::kVerifying));
     const bool is_drawn = task.state == TaskState::kDrawn;
     if (!is_drawn && task.state != TaskState::kVerifying) {
         return Unexpected{TxError::kTaskState};
@@ -43,20 +42,19 @@ Result<Task, TxError> require_sharing(const StateView& view, const ShareKeys& ac
     return task;
 }
 
-bool is_awaited(const Task& task, const AccountId& account) {
-    if (task.state == TaskState::kDrawn) {
-        return account == task.solver;
-    }
+/// With whom the keys have to be shared, if it is this account.
+const Reader* find_awaited(const Task& task, const AccountId& account) {
     const auto& awaited = task.secrecy->awaited;
-    return std::find(awaited.begin(), awaited.end(), account) != awaited.end();
+    const auto found =
+        std::find_if(awaited.begin(), awaited.end(), [&](const Reader& each) { return each.account == account; });
+    return found == awaited.end() ? nullptr : &*found;
 }
 
-/// The share that `to` was given last.
-const SharedKeys* find_shared(const Task& task, const AccountId& to) {
+const SharedKeys* find_shared(const Task& task, const AccountId& account) {
     const auto& shared = task.secrecy->shared;
     const auto found =
-        std::find_if(shared.rbegin(), shared.rend(), [&](const SharedKeys& each) { return each.to == to; });
-    return found == shared.rend() ? nullptr : &*found;
+        std::find_if(shared.begin(), shared.end(), [&](const SharedKeys& each) { return each.reader.account == account; });
+    return found == shared.end() ? nullptr : &*found;
 }
 
 /// PRV-5, PRV-7: the task of a report against its solver.
@@ -99,11 +97,10 @@ Result<void, TxError> check_stateful(
 ) noexcept {
     // PRV-3
     TRY_ASSIGN(const Task task, require_sharing(view, action, sender));
-    const bool is_drawn = task.state == TaskState::kDrawn;
     const bool are_awaited = std::all_of(action.shares.begin(), action.shares.end(), [&](const KeyShare& share) {
-        return is_awaited(task, share.to);
+        return find_awaited(task, share.to) != nullptr;
     });
-    if (!are_awaited || action.key.has_value() != is_drawn || (is_drawn && !task.secrecy->shared.empty())) {
+    if (!are_awaited || action.key.has_value() != (task.state == TaskState::kDrawn)) {
         return Unexpected{TxError::kShareInvalid};
     }
     return {};
@@ -122,18 +119,16 @@ Result<void, TxError> execute(Context& context, const ShareKeys& action) noexcep
     Task task = find_task(context.state, action.task).value();
     Secrecy& secrecy = task.secrecy.value();
     for (const KeyShare& share : action.shares) {
-        const SharedKeys shared{
-            share.to, reader_of(context.state, share.to), crypto::sha256(share.of_task),
-            crypto::sha256(share.of_checkpoints)};
-        std::erase_if(secrecy.shared, [&](const SharedKeys& each) { return each.to == share.to; });
-        secrecy.shared.push_back(shared);
-        std::erase(secrecy.awaited, share.to);
+        secrecy.shared.push_back(
+            {*find_awaited(task, share.to), crypto::sha256(share.of_task), crypto::sha256(share.of_checkpoints)}
+        );
+        note_reader(task, share.to);
     }
     record(context, task, history::KeysShared{action.key, action.shares});
     if (task.state == TaskState::kDrawn) {
         secrecy.key = action.key;
         restart_deadline(context, task, context.height_after(accept_span(context.params, task.spec)));
-    } else if (secrecy.awaited.empty()) {
+    } else if (!owes_keys(task)) {
         take_keys(context, task);
     }
     set_task(context.state, task);
@@ -167,7 +162,7 @@ Result<void, TxError> execute(Context& context, const ReportWrongKeys& action) n
     Task task = find_task(context.state, action.task).value();
     const sealed::ShareContext about{
         .key = action.is_of_checkpoints ? task.secrecy->key.value() : task.spec.privacy->key,
-        .reader = find_shared(task, context.actor)->reader};
+        .reader = find_shared(task, context.actor)->reader.key};
     if (sealed::judge_share(about, action.share, action.evidence) != sealed::ShareJudgement::kWrong) {
         return Unexpected{TxError::kKeysRight};
     }

@@ -45,23 +45,33 @@ struct KeyShare {
     }
 };
 
+/// PRV-3: somebody who was drawn, and whose key opens what is shared with it: that of the operator that it had then, or
+/// its own.
+struct Reader {
+    AccountId account;
+    AccountId key;
+    bool operator==(const Reader&) const = default;
+    static constexpr auto fields() { return Fields<&Reader::account, &Reader::key>{}; }
+};
+
 /// What the state keeps of a share.
 struct SharedKeys {
-    AccountId to;
-    AccountId reader;        ///< the account whose key opens it: the operator of `to`, if it had one, or `to` itself
+    Reader reader;
     Hash256 of_task;         ///< SHA-256 of the share
     Hash256 of_checkpoints;  ///< likewise
     bool operator==(const SharedKeys&) const = default;
     static constexpr auto fields() {
-        return Fields<&SharedKeys::to, &SharedKeys::reader, &SharedKeys::of_task, &SharedKeys::of_checkpoints>{};
+        return Fields<&SharedKeys::reader, &SharedKeys::of_task, &SharedKeys::of_checkpoints>{};
     }
 };
 
 /// The part of a private task's record that changes (PRV-2).
 struct Secrecy {
     std::optional<sealed::TaskKey> key;  ///< of the checkpoints: chosen by the submitter for the solver that was drawn
-    std::vector<SharedKeys> shared;      ///< in the order in which they were shared
-    std::vector<AccountId> awaited;      ///< PRV-4: to whom the solver has to share the keys, in ascending order
+    std::vector<SharedKeys> shared;      ///< in the order in which they were shared, one for each account
+    /// PRV-3, PRV-4: with whom the keys have to be shared, in ascending order of the accounts: the solver that was drawn,
+    /// by the submitter; whoever was drawn to judge its work, by the solver.
+    std::vector<Reader> awaited;
     static constexpr auto fields() { return Fields<&Secrecy::key, &Secrecy::shared, &Secrecy::awaited>{}; }
 };
 

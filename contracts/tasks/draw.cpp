@@ -67,8 +67,10 @@ std::optional<Pause> draw_solver(Context& context, Task& task, const ClosedRound
     record_round(context, task, round);
     task.solver = *solver;
     record(context, task, history::SolverDrawn{*solver});
-    const Height until = task.secrecy ? renew_keys(context, task)  // PRV-3
-                                      : context.height_after(accept_span(context.params, task.spec));
+    if (task.secrecy) {
+        task.secrecy = Secrecy{};  // PRV-2: the checkpoints get a key that no solver before this one has
+    }
+    const Height until = await_keys(context, task, {&*solver, 1}, accept_span(context.params, task.spec));  // PRV-3
     enter_state(context, task, TaskState::kDrawn, until);
     set_task(context.state, task);
     return std::nullopt;

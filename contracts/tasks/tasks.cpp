@@ -36,9 +36,6 @@ void put_declined(Context& context, Task& task, Stake stake) {
     refill_room(context, task);
 }
 
-/// PRV-3: nobody can accept a private task before its submitter has shared the keys.
-bool awaits_keys(const Task& task) { return task.secrecy && task.secrecy->shared.empty(); }
-
 /// TASK-18: the task waits for another solver. Stores it.
 void reopen(Context& context, Task& task) {
     task.solver.reset();
@@ -180,8 +177,8 @@ Result<void, TxError> check_stateful(
     if (!satisfies(action.environment, task.spec.environment)) {
         return Unexpected{TxError::kEnvironmentMismatch};  // ENV-4
     }
-    if (awaits_keys(task)) {
-        return Unexpected{TxError::kKeysMissing};
+    if (owes_keys(task)) {
+        return Unexpected{TxError::kKeysMissing};  // PRV-3
     }
     const Amount bond = bond_to_accept(params, task, action);
     TRY(check_free_stake(view, Role::kSolver, sender, subtract(bond, task.solver_bond)));
@@ -321,7 +318,7 @@ Result<void, TxError> execute(Context& context, const CancelTask& action) noexce
 // --- deadlines -----------------------------------------------------------------------------------------------
 
 void lapse_acceptance(Context& context, Task& task) {
-    if (awaits_keys(task)) {
+    if (owes_keys(task)) {
         lapse_unshared(context, task);
         return;
     }

@@ -22,6 +22,14 @@ Json render(const std::optional<Privacy>& privacy) {
         {"holdout", render(privacy->holdout)}};
 }
 
+namespace {
+
+Json render_reader(const Reader& reader) {
+    return {{"account", render(reader.account)}, {"key", render(reader.key)}};
+}
+
+}  // namespace
+
 Json render_privacy(const Task& task) {
     if (!task.secrecy) {
         return {};
@@ -29,11 +37,15 @@ Json render_privacy(const Task& task) {
     Json out = render(task.spec.privacy);
     Json shared = Json::array();
     for (const SharedKeys& each : task.secrecy->shared) {
-        shared.push_back({{"to", render(each.to)}, {"reader", render(each.reader)}});
+        shared.push_back(render_reader(each.reader));
+    }
+    Json awaited = Json::array();
+    for (const Reader& each : task.secrecy->awaited) {
+        awaited.push_back(render_reader(each));
     }
     out["checkpoint_key"] = task.secrecy->key ? render(*task.secrecy->key) : Json();
     out["shared"] = std::move(shared);
-    out["awaited"] = render(task.secrecy->awaited);
+    out["awaited"] = std::move(awaited);
     return out;
 }
 

@@ -120,11 +120,15 @@ Members privacy() {
     };
 }
 
+Schema reader() {
+    return object({{"account", account()}, {"key", account(), "its operator, or itself: whose key opens the share"}});
+}
+
 Members keys() {
     return {
         {"checkpoint_key", nullable(hash()), "null until the submitter has shared the keys with the drawn solver"},
-        {"shared", array(object({{"to", account()}, {"reader", account(), "whose key opens the share"}}))},
-        {"awaited", array(account()), "with whom the solver has to share the keys"},
+        {"shared", array(reader())},
+        {"awaited", array(reader()), "with whom submitter or solver have to share the keys"},
     };
 }
 
