@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <contracts/state/task.hpp>
+
 namespace assay::contracts {
 namespace {
 
