@@ -32,6 +32,8 @@ ROOMS = {
     "core/system/metrics": (["core/base"], ["system"], False),
     "core/command": ([], ["cli11"], False),
     "core/dispute": (CORE + ["core/canonical"], [], True),
+    "core/sealed": (CORE + ["core/canonical", "core/dispute"], [], True),
+    "core/sealed/files": (CORE + ["core/canonical", "core/dispute", "core/sealed"], [], False),
     "contracts": (CORE + ["core/canonical", "core/dispute"], [], True),
     "consensus": (CORE + ["contracts"], ["boost", "system"], False),
     "consensus/light": (CORE, [], True),
