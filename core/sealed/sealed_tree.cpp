@@ -23,11 +23,6 @@ std::vector<Hash256> commitments_of(const SealedLeaves& leaves) {
 
 }  // namespace
 
-Hash256 sealed_leaf(ByteView sealed_chunk) noexcept {
-    static const crypto::TaggedHash kHash("assay/sealed-chunk");
-    return kHash(sealed_chunk);
-}
-
 Hash256 group_commitment(std::uint32_t chunks, const Hash256& merkle_root) noexcept {
     static const crypto::TaggedHash kHash("assay/sealed-group");
     return kHash(codec::encode(chunks), merkle_root.view());
