@@ -18,7 +18,7 @@ namespace {
 using Scalar = std::array<std::uint8_t, 32>;
 
 // The order n of the group (SEC 2, section 2.4.1).
-constexpr Scalar kOrder{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe,
+constexpr Scalar kGroupOrder{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe,
                         0xba, 0xae, 0xdc, 0xe6, 0xaf, 0x48, 0xa0, 0x3b, 0xbf, 0xd2, 0x5e, 0x8c, 0xd0, 0x36, 0x41, 0x41};
 
 /// The number modulo n. One subtraction is enough, since 2 n exceeds 2^256. Takes the same time for every number.
@@ -26,7 +26,7 @@ Scalar reduced(const Scalar& number) {
     Scalar difference{};
     unsigned borrow = 0;
     for (std::size_t i = 32; i-- > 0;) {
-        const unsigned digit = 256U + number[i] - kOrder[i] - borrow;
+        const unsigned digit = 256U + number[i] - kGroupOrder[i] - borrow;
         difference[i] = static_cast<std::uint8_t>(digit & 0xffU);
         borrow = 1U - (digit >> 8U);
     }

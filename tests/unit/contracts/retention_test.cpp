@@ -230,14 +230,15 @@ TEST_CASE("RET-5: nothing but the tile that was drawn is taken, from nobody but 
     await_show(chain, id);
     const ShowResult right = answer(chain, id);
     CHECK(chain.fail(chain.stranger, right) == TxError::kNotSolver);
-    const std::uint32_t other = 1 - right.opening.tensor;
+    const auto& tile = std::get<dispute::StateOpening>(right.opening);
+    const std::uint32_t other = 1 - tile.tensor;
     // The tile of the other tensor that the number names there.
     const std::uint64_t number = shown_tile(chain.task(id)).number;
     CHECK(chain.fail(chain.solver, ShowResult{id, open_toy_tile(honest(), 3, other, number)}) == TxError::kTileInvalid);
-    const ShowResult older{id, open_toy_tile(honest(), 2, right.opening.tensor, right.opening.tile)};
+    const ShowResult older{id, open_toy_tile(honest(), 2, tile.tensor, tile.tile)};
     CHECK(chain.fail(chain.solver, older) == TxError::kTileInvalid);
     ShowResult longer = right;
-    longer.opening.opening.tile_path.resize(65);
+    std::get<dispute::StateOpening>(longer.opening).opening.tile_path.resize(65);
     CHECK(chain.fail(chain.solver, longer) == TxError::kFieldOutOfRange);
     REQUIRE(chain.run(chain.solver, right) == 0);
     CHECK(chain.fail(chain.solver, right) == TxError::kNotAsked);

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include <contracts/availability/availability.hpp>
+#include <contracts/duties/lane.hpp>
+#include <contracts/params/by_value.hpp>
+#include <contracts/params/spec.hpp>
+#include <contracts/retention/retention.hpp>
+#include <core/sealed/files/check.hpp>
+#include <core/sealed/files/open.hpp>
+#include <core/sealed/share.hpp>
+#include <tests/unit/contracts/committees.hpp>
+#include <tests/unit/contracts/privately.hpp>
+
+/// Private tasks: who reads them, and who answers for their keys and their sealed files (PRV rules).
+
+using namespace assay;
+using namespace assay::contracts;
+using namespace assay::contracts::test;
+
+namespace {
+
+Params private_params() {
+    Params params = quick_params();
+    params.share_blocks = 4;
+    return params;
+}
+
+const std::array<std::uint8_t, 32> kAux{};
+
+/// A task whose verifiers wait for the keys.
+TaskId verifying_privately(Chain& chain) {
+    chain.bond_all();
+    const TaskId id = complete_privately(chain);
+    chain.skip(1);
+    REQUIRE(chain.task(id).state == TaskState::kVerifying);
+    return id;
+}
+
+std::vector<canonical::TensorType> types_of(const std::vector<canonical::Tensor>& state) {
+    std::vector<canonical::TensorType> out;
+    for (const canonical::Tensor& tensor : state) {
+        out.push_back({tensor.dtype, tensor.shape});
+    }
+    return out;
+}
+
+/// What a reader finds wrong with a file that is said to be checkpoint 1.
+sealed::WrongChunk find_wrong(const TaskId& id, ByteView file, const Hash256& root, const AccountId& reporter) {
+    const auto& state = honest().state(ToyRun::kInterval);
+    const auto types = types_of(state);
+    const sealed::StateReader reader{
+        .secret = checkpoint_secret(),
+        .artifact = {retag<Hash256>(id), honest().checkpoint_root(1)},
+        .sealed_root = root,
+        .types = types,
+        .reporter = reporter,
+        .aux = kAux};
+    const sealed::MemorySource source(file);
+    auto opened = sealed::open_state(source, reader);
+    REQUIRE_FALSE(opened.has_value());
+    REQUIRE(std::holds_alternative<sealed::WrongChunk>(opened.error()));
+    return std::get<sealed::WrongChunk>(opened.error());
+}
+
+/// The evidence about a share that the chain has of `who`.
+ReportWrongKeys report_of(const TaskId& id, const Actor& who, const KeyShare& share, bool is_of_checkpoints) {
+    const Bytes& wrong = is_of_checkpoints ? share.of_checkpoints : share.of_task;
+    return {id, is_of_checkpoints, wrong, sealed::make_wrong_share(who.key, wrong, kAux).value()};
+}
+
+/// A private task whose checkpoint 1 is posted with this file.
+TaskId posted_privately(Chain& chain, const sealed::SealedFile& file, const TaskId& id) {
+    const sealed::SealedFile first = seal_checkpoint(id, 0);
+    for (std::uint32_t index = 0; index < 2; ++index) {
+        PostCheckpoint action{id, index, honest().checkpoint_root(index), {}};
+        const sealed::SealedFile& posted = index == 0 ? first : file;
+        action.sealed = SealedFile{posted.root, posted.bytes.size()};
+        REQUIRE(chain.run(chain.solver, action) == 0);
+    }
+    return id;
+}
+
+}  // namespace
+
+TEST_CASE("PRV-1: a private task is exact, of one seat and without a parent, and names a sealed file for each artifact") {
+    const auto sound = [](auto change) {
+        TaskSpec spec = private_spec();
+        change(spec);
+        return check_spec(spec).has_value();
+    };
+    CHECK(sound([](TaskSpec&) {}));
+    CHECK_FALSE(sound([](TaskSpec& s) { s.members = 2; }));
+    CHECK_FALSE(sound([](TaskSpec& s) { s.parent = TaskId{}; }));
+    CHECK_FALSE(sound([](TaskSpec& s) { s.privacy->key = {}; }));
+    CHECK_FALSE(sound([](TaskSpec& s) { s.privacy->program.root = {}; }));
+    CHECK_FALSE(sound([](TaskSpec& s) { s.privacy->dataset.size = 0; }));
+    CHECK_FALSE(sound([](TaskSpec& s) { s.privacy->initial = SealedFile{hash_of("initial"), 1}; }));
+    CHECK_FALSE(sound([](TaskSpec& s) { s.privacy->holdout = SealedFile{hash_of("hold-out"), 1}; }));
+}
+
+TEST_CASE("PRV-1: nobody builds upon a private task") {
+    Chain chain(private_params());
+    chain.bond_all();
+    TaskSpec child = honest().spec();
+    child.parent = complete_privately(chain);
+    CHECK(chain.fail(chain.submitter, SubmitTask{child}) == TxError::kParentUnfit);
+}
+
+TEST_CASE("PRV-3: a solver can accept once the submitter has shared the keys with it") {
+    Chain chain(private_params());
+    chain.bond_all();
+    const TaskId id = drawn_privately(chain);
+    const Task drawn = chain.task(id);
+    CHECK(drawn.secrecy.value().awaited == std::vector{Reader{chain.solver.id, chain.solver.id}});
+    CHECK(drawn.deadline.value == chain.height.value + 4);
+    CHECK(chain.fail(chain.solver, AcceptTask{id}) == TxError::kKeysMissing);
+    const ShareKeys right = share_all(chain, id);
+    CHECK(chain.fail(chain.solver, right) == TxError::kNotSubmitter);
+    ShareKeys wrong = right;
+    wrong.key.reset();
+    CHECK(chain.fail(chain.submitter, wrong) == TxError::kShareInvalid);
+    wrong = right;
+    wrong.shares[0].to = chain.verifier.id;
+    CHECK(chain.fail(chain.submitter, wrong) == TxError::kShareInvalid);
+    REQUIRE(chain.task(id).state == TaskState::kDrawn);
+    REQUIRE(chain.run(chain.submitter, right) == 0);
+    CHECK(chain.task(id).secrecy->key == checkpoint_secret().key());
+    CHECK(chain.task(id).deadline.value == chain.height.value + chain.params.accept_blocks);
+    CHECK(chain.fail(chain.submitter, right) == TxError::kShareInvalid);
+    CHECK(chain.run(chain.solver, AcceptTask{id}) == 0);
+    CHECK(chain.fail(chain.submitter, right) == TxError::kTaskState);
+}
+
+TEST_CASE("PRV-3: shares have the size of shares, begin with a point, and are in the order of their accounts") {
+    Chain chain(private_params());
+    chain.bond_all();
+    const TaskId id = drawn_privately(chain);
+    const ShareKeys right = share_all(chain, id);
+    const auto refuses = [&](auto change, TxError error) {
+        ShareKeys wrong = right;
+        change(wrong);
+        return chain.fail(chain.submitter, wrong) == error;
+    };
+    CHECK(refuses([](ShareKeys& a) { a.shares.clear(); }, TxError::kFieldOutOfRange));
+    CHECK(refuses([](ShareKeys& a) { a.key = sealed::TaskKey{}; }, TxError::kFieldOutOfRange));
+    CHECK(refuses([](ShareKeys& a) { a.shares[0].of_task.pop_back(); }, TxError::kShareInvalid));
+    CHECK(refuses([](ShareKeys& a) { a.shares[0].of_checkpoints[0] = 9; }, TxError::kShareInvalid));
+    CHECK(refuses([](ShareKeys& a) { a.shares.push_back(a.shares[0]); }, TxError::kShareInvalid));
+}
+
+TEST_CASE("PRV-3: who was drawn and was given no keys pays nothing, and another draw is paid by the deposit") {
+    Params params = private_params();
+    params.draw_price = {1'000'000};
+    Chain chain(params);
+    chain.bond_all();
+    const TaskId id = drawn_privately(chain);
+    const Amount room = chain.task(id).room;
+    chain.skip(4);
+    CHECK(chain.task(id).state == TaskState::kOpen);
+    const Stake stake = chain.stake(Role::kSolver, chain.solver);
+    CHECK(stake.locked.grains == 0);
+    CHECK_FALSE(stake.is_unlisted);
+    CHECK(stake.declined_until.value == 0);
+    CHECK(chain.slashed(id, Reason::kRoom).empty());
+    chain.await_solver(id);
+    CHECK(chain.task(id).room < room);
+    CHECK(chain.task(id).secrecy->awaited.size() == 1);
+}
+
+TEST_CASE("PRV-4: the verifiers' time begins when the solver has shared the keys with all of them") {
+    Chain chain(private_params());
+    const TaskId id = verifying_privately(chain);
+    CHECK(chain.task(id).secrecy->awaited == std::vector{Reader{chain.verifier.id, chain.verifier.id}});
+    CHECK(chain.task(id).deadline.value == chain.height.value + 4);
+    CHECK(chain.fail(chain.submitter, share_all(chain, id)) == TxError::kNotSolver);
+    ShareKeys with_key = share_all(chain, id);
+    with_key.key = checkpoint_secret().key();
+    CHECK(chain.fail(chain.solver, with_key) == TxError::kShareInvalid);
+    REQUIRE(chain.run(chain.solver, share_all(chain, id)) == 0);
+    CHECK(chain.task(id).secrecy->awaited.empty());
+    CHECK(chain.task(id).deadline.value == chain.height.value + chain.params.commit_blocks);
+    chain.commit_all(id);
+    chain.publish_all(id);
+    chain.end_windows(id);
+    CHECK(chain.task(id).state == TaskState::kSettled);
+}
+
+TEST_CASE("PRV-4: a solver that keeps the keys from its verifiers loses half of its bond, and nobody wins") {
+    Chain chain(private_params());
+    const TaskId id = verifying_privately(chain);
+    const Stake before = chain.stake(Role::kVerifier, chain.verifier);
+    chain.skip(4);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
+    CHECK(chain.slashed(id, Reason::kKeysWithheld) == std::vector{chain.params.solver_bond.grains / 2});
+    CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
+    CHECK(chain.stake(Role::kVerifier, chain.verifier).free.grains == before.free.grains + before.locked.grains);
+    CHECK(chain.burned() == chain.params.solver_bond.grains / 2);
+}
+
+TEST_CASE("PRV-4: the solver shares the keys as an answer to a duty, without a fee") {
+    Chain chain(private_params());
+    const TaskId id = verifying_privately(chain);
+    const std::uint64_t due = chain.task(id).deadline.value;
+    const Bytes tx = chain.make_tx(chain.solver, share_all(chain, id), due, Amount{});
+    chain.run_block({tx});
+    CHECK(chain.last.receipts.at(0).code == 0);
+    CHECK(chain.task(id).secrecy->awaited.empty());
+    const TaskId other = drawn_privately(chain);
+    chain.run_block({chain.make_tx(chain.submitter, share_all(chain, other), chain.task(other).deadline.value, Amount{})});
+    CHECK(static_cast<TxError>(chain.last.receipts.at(0).code) == TxError::kFeeTooLow);
+}
+
+TEST_CASE("PRV-4: no window opens before the watchers have the keys") {
+    Chain chain(private_params());
+    const TaskId id = verifying_privately(chain);
+    REQUIRE(chain.run(chain.solver, share_all(chain, id)) == 0);
+    chain.commit_all(id);
+    const auto awaited = chain.task(id).secrecy->awaited;
+    REQUIRE(awaited == std::vector{Reader{chain.whistleblower.id, chain.whistleblower.id}});
+    SUBCASE("who shares them goes on") {
+        REQUIRE(chain.run(chain.solver, share_all(chain, id)) == 0);
+        CHECK(chain.task(id).state == TaskState::kVerifying);
+        chain.publish_all(id);
+        CHECK(chain.task(id).state == TaskState::kChallenge);
+    }
+    SUBCASE("who shares them late opens the window") {
+        chain.publish_all(id);
+        CHECK(chain.task(id).state == TaskState::kVerifying);
+        REQUIRE(chain.run(chain.solver, share_all(chain, id)) == 0);
+        CHECK(chain.task(id).state == TaskState::kChallenge);
+    }
+    SUBCASE("who does not is convicted") {
+        chain.publish_all(id);
+        chain.skip(chain.params.publish_blocks);
+        CHECK(chain.task(id).state == TaskState::kConvicted);
+        CHECK(chain.slashed(id, Reason::kKeysWithheld).size() == 1);
+    }
+}
+
+TEST_CASE("PRV-4: whoever commits to a verdict has the keys") {
+    Chain chain(private_params());
+    const TaskId id = verifying_privately(chain);
+    const std::uint32_t segment = chain.task(id).assignments[0].segment;
+    REQUIRE(chain.commit(chain.verifier, id, segment, honest().checkpoint_root(segment)) == 0);
+    CHECK(chain.task(id).secrecy->awaited.empty());
+}
+
+TEST_CASE("PRV-3: a reader's key is that of the operator that it had when it was drawn") {
+    Chain chain(private_params());
+    chain.bond_all();
+    REQUIRE(chain.run(chain.verifier, NameOperator{chain.stranger.id}) == 0);
+    const TaskId id = complete_privately(chain);
+    chain.skip(1);
+    const std::vector expected{Reader{chain.verifier.id, chain.stranger.id}};
+    CHECK(chain.task(id).secrecy->awaited == expected);
+    REQUIRE(chain.run(chain.verifier, NameOperator{chain.pauper.id}) == 0);
+    CHECK(chain.task(id).secrecy->awaited == expected);
+    const KeyShare share = share_all(chain, id).shares[0];
+    REQUIRE(chain.run(chain.solver, ShareKeys{id, {}, {share}}) == 0);
+    // The new operator's key does not open it, and shows nothing.
+    CHECK(chain.fail(chain.verifier, report_of(id, chain.pauper, share, false)) == TxError::kKeysRight);
+    CHECK(chain.fail(chain.verifier, report_of(id, chain.stranger, share, false)) == TxError::kKeysRight);
+}
+
+TEST_CASE("PRV-5: a solver that shares another key is convicted, and who shows it wins") {
+    Chain chain(private_params());
+    const TaskId id = verifying_privately(chain);
+    bool is_of_checkpoints = false;
+    SUBCASE("of the task") {}
+    SUBCASE("of the checkpoints") { is_of_checkpoints = true; }
+    const KeyShare wrong = is_of_checkpoints
+                               ? share_for(chain.verifier.id, chain.verifier.id, task_secret(), secret_named("other"))
+                               : share_for(chain.verifier.id, chain.verifier.id, secret_named("other"));
+    REQUIRE(chain.run(chain.solver, ShareKeys{id, {}, {wrong}}) == 0);
+    CHECK(chain.fail(chain.verifier, report_of(id, chain.verifier, wrong, !is_of_checkpoints)) == TxError::kKeysRight);
+    CHECK(chain.fail(chain.stranger, report_of(id, chain.stranger, wrong, is_of_checkpoints)) == TxError::kShareInvalid);
+    const std::uint64_t balance = chain.balance(chain.verifier);
+    REQUIRE(chain.run(chain.verifier, report_of(id, chain.verifier, wrong, is_of_checkpoints)) == 0);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
+    CHECK(chain.slashed(id, Reason::kWrongKeys) == std::vector{chain.params.solver_bond.grains});
+    CHECK(chain.balance(chain.verifier) > balance);
+    CHECK(chain.paid(id, Reason::kWonDispute) == std::vector{chain.params.solver_bond.grains / 2});
+}
+
+TEST_CASE("PRV-5: nobody is convicted for shares that are right, whatever is said of them") {
+    Chain chain(private_params());
+    const TaskId id = verifying_privately(chain);
+    const KeyShare right = share_all(chain, id).shares[0];
+    CHECK(chain.fail(chain.verifier, report_of(id, chain.verifier, right, false)) == TxError::kShareInvalid);
+    REQUIRE(chain.run(chain.solver, ShareKeys{id, {}, {right}}) == 0);
+    CHECK(chain.fail(chain.verifier, report_of(id, chain.verifier, right, false)) == TxError::kKeysRight);
+    CHECK(chain.fail(chain.verifier, report_of(id, chain.verifier, right, true)) == TxError::kKeysRight);
+    ReportWrongKeys other = report_of(id, chain.verifier, right, true);
+    other.share = right.of_task;
+    other.is_of_checkpoints = false;
+    other.evidence.point = sealed::make_wrong_share(chain.stranger.key, right.of_task, kAux).value().point;
+    CHECK(chain.fail(chain.verifier, other) == TxError::kKeysRight);
+    other.share.pop_back();
+    CHECK(chain.fail(chain.verifier, other) == TxError::kFieldOutOfRange);
+    CHECK(chain.task(id).state == TaskState::kVerifying);
+}
+
+TEST_CASE("PRV-5: a drawn solver that shows that its keys are wrong is free, and accepts for good otherwise") {
+    Chain chain(private_params());
+    chain.bond_all();
+    const TaskId id = drawn_privately(chain);
+    ShareKeys wrong = share_all(chain, id);
+    wrong.shares[0] = share_for(chain.solver.id, chain.solver.id, task_secret(), secret_named("other"));
+    REQUIRE(chain.run(chain.submitter, wrong) == 0);
+    SUBCASE("before it accepts") {
+        REQUIRE(chain.run(chain.solver, report_of(id, chain.solver, wrong.shares[0], true)) == 0);
+        CHECK(chain.task(id).state == TaskState::kOpen);
+        CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
+        CHECK(chain.stake(Role::kSolver, chain.solver).declined_until.value == 0);
+    }
+    SUBCASE("after it") {
+        REQUIRE(chain.run(chain.solver, AcceptTask{id}) == 0);
+        CHECK(chain.fail(chain.solver, report_of(id, chain.solver, wrong.shares[0], true)) == TxError::kShareInvalid);
+    }
+}
+
+TEST_CASE("PRV-6: each checkpoint of a private task names its sealed file, and of no other") {
+    Chain chain(private_params());
+    chain.bond_all();
+    const TaskId id = start_privately(chain);
+    PostCheckpoint action{id, 0, honest().checkpoint_root(0), {}};
+    CHECK(chain.fail(chain.solver, action) == TxError::kSealedMismatch);
+    action.sealed = SealedFile{hash_of("file"), 7};
+    REQUIRE(chain.run(chain.solver, action) == 0);
+    CHECK(find_checkpoint(chain.view, id, 0)->sealed == action.sealed);
+    const TaskId plain = chain.start_task(honest().spec());
+    action.task = plain;
+    CHECK(chain.fail(chain.solver, action) == TxError::kSealedMismatch);
+    CHECK(chain.fail(chain.submitter, ShareKeys{plain, checkpoint_secret().key(), {share_for(chain.solver.id, chain.solver.id)}}) == TxError::kNotPrivate);
+}
+
+TEST_CASE("PRV-7: a solver whose sealed file is not its checkpoint is convicted by one chunk of it") {
+    Chain chain(private_params());
+    chain.bond_all();
+    const TaskId id = start_privately(chain);
+    bool is_sealed_by_another = false;
+    SUBCASE("of a damaged chunk") {}
+    SUBCASE("of another key") { is_sealed_by_another = true; }
+    sealed::SealedFile file =
+        is_sealed_by_another ? seal_checkpoint(id, 1, secret_named("other")) : seal_checkpoint(id, 1);
+    if (!is_sealed_by_another) {
+        file.bytes.back() ^= 1U;
+        file.root = sealed::check_sealed(file.bytes).value();
+    }
+    posted_privately(chain, file, id);
+    const sealed::WrongChunk evidence = find_wrong(id, file.bytes, file.root, chain.submitter.id);
+    CHECK(chain.fail(chain.stranger, ReportWrongChunk{id, 1, evidence}) == TxError::kChunkRight);
+    CHECK(chain.fail(chain.submitter, ReportWrongChunk{id, 0, evidence}) == TxError::kChunkRight);
+    CHECK(chain.fail(chain.submitter, ReportWrongChunk{id, 2, evidence}) == TxError::kFieldOutOfRange);
+    CHECK(chain.fail(chain.solver, ReportWrongChunk{id, 1, evidence}) == TxError::kFieldOutOfRange);
+    ReportWrongChunk long_path{id, 1, evidence};
+    long_path.evidence.expected_path.resize(100);
+    CHECK(chain.fail(chain.submitter, long_path) == TxError::kFieldOutOfRange);
+    REQUIRE(chain.run(chain.submitter, ReportWrongChunk{id, 1, evidence}) == 0);
+    CHECK(chain.task(id).state == TaskState::kConvicted);
+    CHECK(chain.slashed(id, Reason::kWrongChunk) == std::vector{chain.params.solver_bond.grains});
+}
+
+TEST_CASE("PRV-7: nobody is convicted by a chunk of a file that is right") {
+    Chain chain(private_params());
+    chain.bond_all();
+    const TaskId id = start_privately(chain);
+    const sealed::SealedFile right = seal_checkpoint(id, 1);
+    posted_privately(chain, right, id);
+    sealed::SealedFile damaged = right;
+    damaged.bytes.back() ^= 1U;
+    damaged.root = sealed::check_sealed(damaged.bytes).value();
+    sealed::WrongChunk evidence = find_wrong(id, damaged.bytes, damaged.root, chain.submitter.id);
+    CHECK(chain.fail(chain.submitter, ReportWrongChunk{id, 1, evidence}) == TxError::kChunkRight);
+    // The chunk as it is, with everything else of the evidence.
+    const sealed::MemorySource source(right.bytes);
+    const auto checked = sealed::check_file(source).value();
+    evidence.opening = sealed::open_sealed(source, checked, evidence.opening.group, evidence.opening.chunk);
+    CHECK(chain.fail(chain.submitter, ReportWrongChunk{id, 1, evidence}) == TxError::kChunkRight);
+    CHECK(chain.task(id).state == TaskState::kTraining);
+}
+
+TEST_CASE("PRV-8: who has a sealed file shows a piece of it that was drawn, without any key") {
+    Params params = private_params();
+    params.committee_seats = 3;
+    Chain chain(params);
+    chain.add_verifiers(3);
+    const TaskId id = verifying_privately(chain);
+    REQUIRE(chain.run(chain.solver, share_all(chain, id)) == 0);
+    give_no_verdict(chain, id);
+    const Committee committee = await_committee(chain, id);
+    const Actor& who = chain.actor_of(committee.members[0].account);
+    const DrawnTile asked = asked_tile(chain.task(id), 0);
+    REQUIRE(asked.tensor < 3);  // the list and two tensors
+    const sealed::SealedFile file = seal_checkpoint(id, asked.checkpoint);
+    const sealed::MemorySource source(file.bytes);
+    const auto checked = sealed::check_file(source).value();
+    const std::uint32_t chunks = checked.layout.chunk_count(asked.tensor);
+    const auto chunk = static_cast<std::uint32_t>(asked.number % chunks);
+    const sealed::SealedOpening whole = sealed::open_sealed(source, checked, asked.tensor, chunk);
+    const auto pieces = sealed::piece_count(static_cast<std::uint32_t>(whole.bytes.size()));
+    const auto piece = static_cast<std::uint32_t>(asked.number / chunks % pieces);
+    const sealed::PieceOpening right = sealed::open_piece(whole, piece);
+    const auto refuses = [&](auto change, TxError error) {
+        sealed::PieceOpening wrong = right;
+        change(wrong);
+        return chain.fail(who, AttestAvailability{id, wrong}) == error;
+    };
+    CHECK(refuses([](auto& p) { p.bytes[0] ^= 1U; }, TxError::kTileInvalid));
+    CHECK(refuses([](auto& p) { p.chunks += 1; }, TxError::kFieldOutOfRange));
+    CHECK(refuses([](auto& p) { p.group_path.pop_back(); }, TxError::kFieldOutOfRange));
+    const sealed::SealedOpening other =
+        sealed::open_sealed(source, checked, (asked.tensor + 1) % 3, 0);
+    CHECK(chain.fail(who, AttestAvailability{id, sealed::open_piece(other, 0)}) == TxError::kTileInvalid);
+    CHECK(
+        chain.fail(who, AttestAvailability{id, open_toy_tile(honest(), asked.checkpoint, asked.tensor % 2, 0)}) ==
+        TxError::kTileInvalid
+    );
+    CHECK(chain.run(who, AttestAvailability{id, right}) == 0);
+}
+
+TEST_CASE("PRV-9: of a private task as many segments are checked as of the most valuable one") {
+    Params params = private_params();
+    params.segments_checked = 2;
+    params.segments_checked_max = 4;
+    const TaskSpec secret = private_spec();
+    TaskSpec plain = secret;
+    plain.privacy.reset();
+    CHECK(segments_checked(params, plain, 10) == 2);
+    CHECK(segments_checked(params, secret, 10) == 4);
+    CHECK(segments_checked(params, secret, 3) == 3);
+    Chain chain(params);
+    const TaskId id = verifying_privately(chain);
+    CHECK(chain.task(id).assignments.size() == 4);
+    // What the solver's shares take in the lane of duties is promised, and the submission pays for them.
+    CHECK(chain.task(id).lane == task_weight(params, chain.task(id)));
+    CHECK(imposed_gas(SubmitTask{secret}, params) > imposed_gas(SubmitTask{plain}, params));
+}
