@@ -168,7 +168,10 @@ struct Diverged {  // recorded instead of checkpoint_posted
     std::uint32_t index = 0;
     std::uint64_t step = 0;
     Hash256 state_root;
-    static constexpr auto fields() { return Fields<&Diverged::index, &Diverged::step, &Diverged::state_root>{}; }
+    std::optional<SealedFile> sealed = {};  ///< PRV-6
+    static constexpr auto fields() {
+        return Fields<&Diverged::index, &Diverged::step, &Diverged::state_root, &Diverged::sealed>{};
+    }
 };
 struct LotteryDrawn {
     Hash256 lottery;

@@ -27,6 +27,9 @@ Result<void, TxError> check_stateful(
     if (!dispute::shows_divergence(action.opening, action.state_root, task.spec.program.state_tensors)) {
         return Unexpected{TxError::kNoDivergence};  // TASK-13
     }
+    if (action.sealed.has_value() != task.spec.privacy.has_value()) {
+        return Unexpected{TxError::kSealedMismatch};  // PRV-6
+    }
     return {};
 }
 
@@ -43,10 +46,10 @@ Result<void, TxError> execute(Context& context, const DeclareDivergence& action)
     Task task = find_task(context.state, action.task).value();
     note_poster(task, context.actor);
     const std::uint32_t index = task.checkpoints;
-    set_checkpoint(context.state, task.id, index, {action.state_root, action.location, context.height()});
+    set_checkpoint(context.state, task.id, index, {action.state_root, action.location, context.height(), action.sealed});
     ++task.checkpoints;
     task.diverged_at = action.step;
-    record(context, task, history::Diverged{index, action.step, action.state_root});
+    record(context, task, history::Diverged{index, action.step, action.state_root, action.sealed});
     complete(context, task);
     return {};
 }

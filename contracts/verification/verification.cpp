@@ -194,7 +194,11 @@ Result<void, TxError> execute(Context& context, const CommitVerdict& action) noe
     assignment.status = VerdictStatus::kCommitted;
     assignment.commitment = action.commitment;
     record(context, task, history::VerdictCommitted{action.segment});
+    const bool waited = owes_keys(task);
     note_reader(task, context.actor);
+    if (waited && !owes_keys(task)) {
+        take_keys(context, task);
+    }
     advance_phase(context, task, true);
     set_task(context.state, task);
     return {};

@@ -85,7 +85,11 @@ Json fields_of(const Slashed& e) {
         {"reason", contracts::to_string(e.reason)}};
 }
 Json fields_of(const Diverged& e) {
-    return {{"checkpoint", e.index}, {"step", e.step}, {"state_root", rpc::render(e.state_root)}};
+    return {
+        {"checkpoint", e.index},
+        {"step", e.step},
+        {"state_root", rpc::render(e.state_root)},
+        {"sealed", rpc::render(e.sealed)}};
 }
 Json fields_of(const LotteryDrawn& e) { return {{"lottery", rpc::render(e.lottery)}}; }
 Json fields_of(const WatcherDrawn& e) {

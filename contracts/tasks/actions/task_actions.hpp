@@ -98,10 +98,11 @@ struct DeclareDivergence {  // by who would post the next checkpoint: a step of 
     Hash256 state_root;             ///< state root after that step
     std::string location;           ///< of the server that has that state's file (ART-10)
     dispute::StateOpening opening;  ///< a tile of that state that contains a non-finite value
+    std::optional<SealedFile> sealed = {};  ///< PRV-6
     static constexpr auto fields() {
         return Fields<
             &DeclareDivergence::task, &DeclareDivergence::step, &DeclareDivergence::state_root,
-            &DeclareDivergence::location, &DeclareDivergence::opening>{};
+            &DeclareDivergence::location, &DeclareDivergence::opening, &DeclareDivergence::sealed>{};
     }
     std::uint64_t gas(const Prices& prices) const { return prices.task(7) + prices.task_end() + prices.hashed(); }
     Amount amount_out(const Params& /*params*/) const { return {}; }

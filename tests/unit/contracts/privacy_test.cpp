@@ -252,6 +252,28 @@ TEST_CASE("PRV-4: whoever commits to a verdict has the keys") {
     CHECK(chain.task(id).secrecy->awaited.empty());
 }
 
+TEST_CASE("PRV-4: a verifier that commits without the keys does not shorten the time of the others") {
+    Params params = private_params();
+    params.segments_checked_max = 4;
+    params.commit_blocks = 9;
+    Chain chain(params);
+    chain.add_verifiers(3);
+    const TaskId id = verifying_privately(chain);
+    ShareKeys shares = share_all(chain, id);
+    REQUIRE(shares.shares.size() >= 2);
+    const Actor& last = chain.actor_of(shares.shares.back().to);
+    shares.shares.pop_back();
+    chain.skip(2);
+    REQUIRE(chain.run(chain.solver, shares) == 0);
+    const Task task = chain.task(id);
+    const auto duty = std::find_if(task.assignments.begin(), task.assignments.end(), [&](const Assignment& each) {
+        return each.verifier == last.id;
+    });
+    REQUIRE(chain.commit(last, id, duty->segment, honest().checkpoint_root(duty->segment)) == 0);
+    CHECK(chain.task(id).secrecy->awaited.empty());
+    CHECK(chain.task(id).deadline.value == chain.height.value + 9);
+}
+
 TEST_CASE("PRV-3: a reader's key is that of the operator that it had when it was drawn") {
     Chain chain(private_params());
     chain.bond_all();
@@ -339,6 +361,36 @@ TEST_CASE("PRV-6: each checkpoint of a private task names its sealed file, and o
     action.task = plain;
     CHECK(chain.fail(chain.solver, action) == TxError::kSealedMismatch);
     CHECK(chain.fail(chain.submitter, ShareKeys{plain, checkpoint_secret().key(), {share_for(chain.solver.id, chain.solver.id)}}) == TxError::kNotPrivate);
+}
+
+TEST_CASE("PRV-6: a divergence names its state's sealed file too, which can be reported") {
+    const ToyRun run({}, ToyRun::kDivergingScale);
+    TaskSpec spec = run.spec();
+    spec.privacy = private_spec().privacy;
+    Chain chain(private_params());
+    chain.bond_all();
+    const TaskId id = start_privately(chain, spec);
+    const sealed::SealedFile file = seal_checkpoint(id, 0);
+    for (std::uint32_t index = 0; index < 2; ++index) {
+        PostCheckpoint action{id, index, run.checkpoint_root(index), {}};
+        action.sealed = SealedFile{file.root, file.bytes.size()};
+        REQUIRE(chain.run(chain.solver, action) == 0);
+    }
+    const auto& state = run.state(ToyRun::kDivergesAt + 1);
+    DeclareDivergence action{id, ToyRun::kDivergesAt, root_of(state), {}, dispute::open_divergence(state).value()};
+    CHECK(chain.fail(chain.solver, action) == TxError::kSealedMismatch);
+    action.sealed = SealedFile{file.root, file.bytes.size()};
+    REQUIRE(chain.run(chain.solver, action) == 0);
+    const sealed::WrongChunk evidence{
+        .opening = sealed::open_sealed(
+            sealed::MemorySource(file.bytes), sealed::check_file(sealed::MemorySource(file.bytes)).value(), 0, 0
+        ),
+        .point = {},
+        .proof = {},
+        .tensor = {},
+        .expected = {},
+        .expected_path = {}};
+    CHECK(chain.fail(chain.stranger, ReportWrongChunk{id, 2, evidence}) == TxError::kChunkRight);
 }
 
 TEST_CASE("PRV-7: a solver whose sealed file is not its checkpoint is convicted by one chunk of it") {
