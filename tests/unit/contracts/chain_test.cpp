@@ -79,7 +79,7 @@ TEST_CASE("PAR-7: tx_size_max has room for every transaction that somebody can o
         RevealMove{{}, 1, std::vector<Hash256>(dispute::kMaxChildren)},
         SelectMove{{}, 1, {0, node}},
         ProveMove{{}, entry},
-        AttestAvailability{{}, {0, 0, {}, opening(canonical::DType::kI64)}},
+        AttestAvailability{{}, dispute::StateOpening{0, 0, {}, opening(canonical::DType::kI64)}},
         DeclareDivergence{{}, 0, {}, artifact.location, {0, 0, {}, opening(canonical::DType::kI64)}},
         PublishProfile{{}, report, {}},
         SubmitTask{spec}};
