@@ -12,7 +12,7 @@
 namespace assay::crypto {
 namespace {
 
-constexpr std::size_t kPointBytes = 65;
+constexpr std::size_t kLongPointBytes = 65;
 
 /// HKDF-SHA256 (RFC 5869) over both points, without salt and info.
 std::optional<AeadKey> derive_key(const CurvePoint& ephemeral, const CurvePoint& shared) {
@@ -21,9 +21,9 @@ std::optional<AeadKey> derive_key(const CurvePoint& ephemeral, const CurvePoint&
     if (!first || !second) {
         return std::nullopt;
     }
-    std::array<std::uint8_t, 2 * kPointBytes> points{};
+    std::array<std::uint8_t, 2 * kLongPointBytes> points{};
     std::copy(first->begin(), first->end(), points.begin());
-    std::copy(second->begin(), second->end(), points.begin() + kPointBytes);
+    std::copy(second->begin(), second->end(), points.begin() + kLongPointBytes);
     AeadKey key;
     CryptoPP::HKDF<CryptoPP::SHA256>().DeriveKey(
         key.data.data(), key.data.size(), points.data(), points.size(), nullptr, 0, nullptr, 0
@@ -65,7 +65,7 @@ std::optional<Bytes> seal_to(const AccountId& reader, ByteView plaintext, const 
 }
 
 std::optional<CurvePoint> ephemeral_point(ByteView sealed) noexcept {
-    return sealed.size() < kEciesOverhead ? std::nullopt : decode_point(sealed.first(kPointBytes));
+    return sealed.size() < kEciesOverhead ? std::nullopt : decode_point(sealed.first(kLongPointBytes));
 }
 
 std::optional<CurvePoint> shared_point(const SecretKey& reader, ByteView sealed) noexcept {
@@ -84,8 +84,8 @@ std::optional<Bytes> open_with_shared_point(const CurvePoint& shared, ByteView s
     if (!key) {
         return std::nullopt;
     }
-    const ByteView nonce = sealed.subspan(kPointBytes, kLongNonceBytes);
-    const ByteView tag = sealed.subspan(kPointBytes + kLongNonceBytes, kAeadTagBytes);
+    const ByteView nonce = sealed.subspan(kLongPointBytes, kLongNonceBytes);
+    const ByteView tag = sealed.subspan(kLongPointBytes + kLongNonceBytes, kAeadTagBytes);
     Bytes ordered;
     append(ordered, sealed.subspan(kEciesOverhead));
     append(ordered, tag);

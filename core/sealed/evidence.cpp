@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <core/sealed/evidence.hpp>
 
-#include <limits>
-
 #include <core/canonical/tile.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/curve.hpp>
@@ -12,7 +10,6 @@
 namespace assay::sealed {
 namespace {
 
-constexpr std::uint64_t kMaxChunks = std::numeric_limits<std::uint32_t>::max();
 /// Height of the tree over the tiles of a tensor of the largest dimensions.
 constexpr std::uint32_t kMaxTileDepth = 38;
 static_assert(

@@ -19,6 +19,8 @@ namespace assay::sealed {
 inline constexpr std::uint32_t kChunkBytes = 16'384;
 /// The most bytes of a chunk with its tag.
 inline constexpr std::uint32_t kSealedChunkBytes = kChunkBytes + 16;
+/// The most chunks of a group.
+inline constexpr std::uint64_t kMaxChunks = 0xffff'ffff;
 /// SEA-7: what a chunk has of a group's leaves and of nodes, each a power of two by its logarithm: 256 entries of the
 /// list of tensors (41 bytes each), or 512 hashes.
 inline constexpr std::uint32_t kEntriesLog = 8;

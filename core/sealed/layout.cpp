@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include <core/base/assert.hpp>
@@ -13,7 +12,6 @@
 namespace assay::sealed {
 namespace {
 
-constexpr std::uint64_t kMaxChunks = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kLengthBytes = 4;
 
 /// Adds chunks of one size, to the last run if it has that size.
