@@ -117,12 +117,17 @@ json measure_files(const SealedOptions& options, const Subject& subject) {
         const sealed::Effort effort{.threads = threads};
         const auto seal = [&] {
             sealed::StateInMemory state(std::span<const canonical::Tensor>(&subject.tensor, 1));
-            ASSERT(sealed::seal_state(state, subject.secret, subject.artifact, [](ByteView) {}, effort).has_value());
+            ASSERT(sealed::seal_state(
+                       state, subject.secret, subject.artifact, [](ByteView) {}, effort
+            )
+                       .has_value());
         };
         const sealed::MemorySource file(subject.file.bytes);
         const auto open = [&] {
             const auto reader = subject.reader(subject.file.root);
-            const auto done = sealed::open_state(file, reader, [](std::uint32_t, canonical::Tensor) {}, effort);
+            const auto done = sealed::open_state(
+                file, reader, [](std::uint32_t, canonical::Tensor) {}, effort
+            );
             ASSERT(done.has_value());
         };
         const auto check = [&] { ASSERT(sealed::check_sealed(file, effort).value() == subject.file.root); };
@@ -145,7 +150,9 @@ json measure_judge(const SealedOptions& options, const Subject& subject) {
     ASSERT(!opened);
     sealed::WrongChunk evidence = std::get<sealed::WrongChunk>(opened.error());
     const sealed::SealedContext context = subject.context(altered);
-    json out{{"evidence_bytes", codec::encode(evidence).size()}, {"largest_evidence_bytes", sealed::largest_evidence_bytes()}};
+    json out{
+        {"evidence_bytes", codec::encode(evidence).size()},
+        {"largest_evidence_bytes", sealed::largest_evidence_bytes()}};
     out["unopened_us"] = time_of(options.repeats, [&] {
         ASSERT(sealed::judge(evidence, context).value() == sealed::ChunkFault::kUnopened);
     });
@@ -169,8 +176,7 @@ json measure_share(const SealedOptions& options, const Subject& subject) {
     return {
         {"make_us",
          time_of(
-             options.repeats,
-             [&] { ASSERT(sealed::make_share(subject.secret, reader.account(), entropy).has_value()); }
+             options.repeats, [&] { ASSERT(sealed::make_share(subject.secret, reader.account(), entropy).has_value()); }
          )},
         {"open_us",
          time_of(
