@@ -17,6 +17,7 @@ int run(int argc, char** argv) {
     add_gas_command(commands);
     add_tables_command(commands);
     add_artifacts_command(commands);
+    add_sealed_command(commands);
 #ifdef ASSAY_BENCH_TRAINING
     add_training_commands(commands);
 #endif

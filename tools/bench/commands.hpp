@@ -46,6 +46,8 @@ void add_transfers_command(Commands& commands);
 void add_gas_command(Commands& commands);
 /// Measures how checkpoints are stored, fetched and loaded.
 void add_artifacts_command(Commands& commands);
+/// Measures what private tasks cost.
+void add_sealed_command(Commands& commands);
 /// Compares the node's tables in memory with the library's.
 void add_tables_command(Commands& commands);
 

@@ -3,12 +3,19 @@
 
 namespace assay::spec {
 
-std::vector<Tag> list_tags() {
+namespace {
+
+/// Those of the first half of the alphabet.
+std::vector<Tag> first_tags() {
     const Field task{"task", "TaskId"};
     const Field segment{"segment", "u32"};
     return {
         {"assay/block", {{"header", "BlockHeader"}}, "hash of a block"},
         {"assay/chunk", {{"chunk", "raw"}}, "leaf of a dataset's tree"},
+        {"assay/chunk-key", {{"point", "raw"}}, "key of a sealed chunk; the point is compressed, 33 bytes"},
+        {"assay/chunk-point",
+         {task, {"artifact", "Hash256"}, {"group", "u32"}, {"chunk", "u32"}, {"counter", "u32"}},
+         "x coordinate of the point that a sealed chunk's name is hashed to, if there is such a point"},
         {"assay/commit", {{"inputs", "u32"}, {"merkle_root", "Hash256"}}, "the node commit, leaf of a program's tree"},
         {"assay/diverged", {{"step", "u64"}, {"state_root", "Hash256"}}, "end root of a replay that diverged"},
         {"assay/dispute",
@@ -25,6 +32,14 @@ std::vector<Tag> list_tags() {
         {"assay/input", {{"input", "Input"}}, "leaf of the tree of the inputs of commit"},
         {"assay/merkle-node", {{"left", "Hash256"}, {"right", "Hash256"}}, "inner node of a Merkle tree"},
         {"assay/node", {{"node", "Node"}}, "any other node, leaf of a program's tree"},
+    };
+}
+
+/// Those of the second half.
+std::vector<Tag> last_tags() {
+    const Field task{"task", "TaskId"};
+    const Field segment{"segment", "u32"};
+    return {
         {"assay/partial", {{"accumulator", "raw"}}, "hash of an accumulator"},
         {"assay/piece", {{"piece", "Piece"}}, "leaf of a statement's tree"},
         {"assay/profile",
@@ -39,6 +54,11 @@ std::vector<Tag> list_tags() {
           {"contributions", "vec<Contribution>"}},
          "seed of a closed round"},
         {"assay/seal", {{"dispute", "DisputeId"}, {"found", "Hash256"}}, "seal of a challenge"},
+        {"assay/sealed", {{"groups", "u32"}, {"merkle_root", "Hash256"}}, "sealed root, the name of a sealed file"},
+        {"assay/sealed-chunk", {{"chunk", "raw"}}, "leaf of a group of a sealed file"},
+        {"assay/sealed-group",
+         {{"chunks", "u32"}, {"merkle_root", "Hash256"}},
+         "commitment to a group of a sealed file"},
         {"assay/seats",
          {{"chain_id", "string"},
           {"task", "TaskId"},
@@ -66,6 +86,15 @@ std::vector<Tag> list_tags() {
          {task, segment, {"verifier", "AccountId"}, {"opening", "VerdictOpening"}},
          "commitment to a verdict"},
     };
+}
+
+}  // namespace
+
+std::vector<Tag> list_tags() {
+    std::vector<Tag> tags = first_tags();
+    const std::vector<Tag> rest = last_tags();
+    tags.insert(tags.end(), rest.begin(), rest.end());
+    return tags;
 }
 
 }  // namespace assay::spec
