@@ -8,6 +8,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/tree.hpp>
+#include <core/sealed/piece.hpp>
 #include <tests/unit/sealed/sealed_state.hpp>
 
 namespace assay::sealed {
@@ -31,9 +32,55 @@ FormatError error_of(const SealedHeader& header, std::uint64_t file_bytes) {
     return decode_header(encode_header(header), file_bytes).error();
 }
 
-TEST_CASE("SEA-10: a chunk's leaf is the tagged hash of its ciphertext") {
+TEST_CASE("SEA-10: a chunk's leaf is over its size and its pieces, of which each can be shown alone") {
+    const crypto::TaggedHash of_piece("assay/sealed-piece");
+    const crypto::TaggedHash of_chunk("assay/sealed-chunk");
     const Bytes sealed{1, 2, 3};
-    CHECK(sealed_leaf(sealed) == crypto::TaggedHash("assay/sealed-chunk")(sealed));
+    CHECK(sealed_leaf(sealed) == of_chunk(Bytes{3, 0, 0, 0}, of_piece(sealed).view()));
+    CHECK(sealed_leaf({}) == of_chunk(Bytes{0, 0, 0, 0}, of_piece({}).view()));
+    Bytes whole(4'096 + 5, 7);
+    const ByteView both(whole);
+    const std::array<Hash256, 2> pieces{of_piece(both.first(4'096)), of_piece(both.subspan(4'096))};
+    CHECK(sealed_leaf(whole) == of_chunk(Bytes{5, 16, 0, 0}, merkle::root_of(pieces).view()));
+}
+
+TEST_CASE("SEA-10: each piece of each chunk leads to the sealed root, and nothing else does") {
+    SealedLeaves leaves;
+    std::vector<std::vector<Bytes>> chunks{{Bytes(16'400, 1), Bytes(4'096, 2)}, {Bytes(17, 3)}, {Bytes(4'097, 4)}};
+    for (const auto& group : chunks) {
+        auto& hashes = leaves.emplace_back();
+        for (const Bytes& chunk : group) {
+            hashes.push_back(sealed_leaf(chunk));
+        }
+    }
+    const Hash256 root = sealed_root(leaves);
+    for (std::uint32_t group = 0; group < chunks.size(); ++group) {
+        for (std::uint32_t chunk = 0; chunk < chunks[group].size(); ++chunk) {
+            const SealedOpening whole = open_leaf(leaves, group, chunk, chunks[group][chunk]);
+            for (std::uint32_t piece = 0; piece < piece_count(static_cast<std::uint32_t>(whole.bytes.size())); ++piece) {
+                const PieceOpening right = open_piece(whole, piece);
+                REQUIRE(is_well_formed(right));
+                CHECK(sealed_root_of(right) == root);
+                PieceOpening wrong = right;
+                wrong.bytes[0] ^= 1U;
+                CHECK(sealed_root_of(wrong) != root);
+                wrong = right;
+                wrong.bytes.pop_back();
+                CHECK_FALSE(is_well_formed(wrong));
+                wrong = right;
+                wrong.piece += piece_count(right.size);
+                CHECK_FALSE(is_well_formed(wrong));
+                wrong = right;
+                wrong.group_path.emplace_back();
+                CHECK_FALSE(is_well_formed(wrong));
+                wrong = right;
+                wrong.size = kSealedChunkBytes + 1;
+                CHECK_FALSE(is_well_formed(wrong));
+            }
+        }
+    }
+    PieceOpening none;
+    CHECK_FALSE(is_well_formed(none));
 }
 
 TEST_CASE("SEA-11: a group's commitment has the number of its chunks") {
