@@ -144,7 +144,7 @@ struct Params {
     Amount retention_price{80'000};
 
     // Private tasks.
-    std::uint32_t share_blocks = 200;  ///< PRV-3, PRV-4: time to share a private task's keys with who was drawn
+    std::uint32_t share_blocks = 100;  ///< PRV-3, PRV-4: time to share a private task's keys with who was drawn
 
     bool operator==(const Params&) const = default;
     static constexpr auto fields() {

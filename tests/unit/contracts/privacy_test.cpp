@@ -478,6 +478,11 @@ TEST_CASE("PRV-8: who has a sealed file shows a piece of it that was drawn, with
     CHECK(chain.run(who, AttestAvailability{id, right}) == 0);
 }
 
+TEST_CASE("PRV-7: the largest evidence fits into a transaction whatever the parameters") {
+    constexpr std::size_t kEnvelope = 512;  // the rest of the action, names, signature
+    CHECK(sealed::largest_evidence_bytes() + kEnvelope <= kMinTxSize);
+}
+
 TEST_CASE("PRV-9: of a private task as many segments are checked as of the most valuable one") {
     Params params = private_params();
     params.segments_checked = 2;
