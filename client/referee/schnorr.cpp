@@ -226,6 +226,8 @@ Number challenge(ByteView r, const AccountId& signer, ByteView message) {
 
 }  // namespace
 
+bool is_x_of_point(ByteView x32) noexcept { return lift(decode(x32)).has_value(); }
+
 bool verify_schnorr(const AccountId& signer, ByteView message, const Signature& signature) noexcept {
     const ByteView r_bytes = signature.view().first(4 * kWords);
     const Number r = decode(r_bytes);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <core/crypto/curve.hpp>
 #include <core/crypto/ed25519.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/crypto/keys.hpp>
@@ -45,6 +46,16 @@ Hash256 TaggedHash::operator()(ByteView first, ByteView second) const noexcept {
 
 bool verify_signature(const AccountId& signer, ByteView message, const Signature& signature) noexcept {
     return referee::verify_schnorr(signer, message, signature);
+}
+
+std::optional<CurvePoint> lift_x(ByteView x32) noexcept {
+    if (!referee::is_x_of_point(x32)) {
+        return std::nullopt;
+    }
+    CurvePoint out;
+    out.data[0] = 2;
+    std::copy(x32.begin(), x32.end(), out.data.begin() + 1);
+    return out;
 }
 
 bool verify_ed25519(ByteView public_key, ByteView message, ByteView signature) noexcept {
