@@ -5,6 +5,7 @@
 
 #include <contracts/verification/verification.hpp>
 #include <core/crypto/random.hpp>
+#include <core/sealed/files/check.hpp>
 #include <core/dispute/player.hpp>
 #include <tests/adversary/jackpot_hunt.hpp>
 #include <verifier/worker/checker.hpp>
@@ -15,6 +16,7 @@ namespace {
 
 /// What a party that moves late leaves itself of its clock.
 constexpr std::uint64_t kLateBlocks = 10;
+constexpr std::uint32_t kSpoiltCheckpoint = 2;
 
 template <class T>
 nlohmann::ordered_json to_json(const std::optional<T>& value) {
@@ -195,6 +197,33 @@ std::optional<contracts::Verdict> Adversary::published(
         may_come = may_come || (is_other && other.status == contracts::VerdictStatus::kCommitted);
     }
     return may_come ? std::nullopt : std::optional(own);
+}
+
+artifacts::TaskSecrets Adversary::shared(
+    worker::WorkerContext& /*context*/, const contracts::TaskId& /*task*/, const artifacts::TaskSecrets& own
+) {
+    if (options_.kind != Dishonesty::kWrongKeys) {
+        return own;
+    }
+    return {.of_task = own.of_task, .of_checkpoints = assay::sealed::TaskSecret(crypto::SecretKey::generate())};
+}
+
+/// Of one checkpoint the last byte of the file is another, and so is the root that it posts.
+contracts::SealedFile Adversary::sealed(
+    worker::WorkerContext& context, const contracts::TaskId& /*task*/, std::uint32_t index,
+    const contracts::SealedFile& own
+) {
+    if (options_.kind != Dishonesty::kWrongChunk || index != kSpoiltCheckpoint) {
+        return own;
+    }
+    const auto file = context.store.open(own.root).value();
+    Bytes bytes(file.view().begin(), file.view().end());
+    bytes.back() ^= 1U;
+    const Hash256 root = assay::sealed::check_sealed(bytes).value();
+    artifacts::ContentStore::Writer writer(context.store, root);
+    writer.write(bytes);
+    writer.finish();
+    return {.root = root, .size = own.size};
 }
 
 bool Adversary::moves_at(Height height, Height deadline) const {

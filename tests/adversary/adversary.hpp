@@ -47,6 +47,14 @@ class Adversary final : public worker::Behaviour {
         worker::WorkerContext& context, const contracts::Task& task, std::uint32_t segment,
         const contracts::Verdict& own
     ) const override;
+    bool shares_keys() const override { return options_.kind != Dishonesty::kKeysWithheld; }
+    artifacts::TaskSecrets shared(
+        worker::WorkerContext& context, const contracts::TaskId& task, const artifacts::TaskSecrets& own
+    ) override;
+    contracts::SealedFile sealed(
+        worker::WorkerContext& context, const contracts::TaskId& task, std::uint32_t index,
+        const contracts::SealedFile& own
+    ) override;
     bool watches() const override { return options_.kind == Dishonesty::kNone; }
     bool moves_at(Height height, Height deadline) const override;
 

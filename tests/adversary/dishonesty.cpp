@@ -7,7 +7,7 @@
 namespace assay::adversary {
 namespace {
 
-constexpr std::array<std::pair<Dishonesty, const char*>, 23> kNames{
+constexpr std::array<std::pair<Dishonesty, const char*>, 26> kNames{
     {{Dishonesty::kNone, "none"},
      {Dishonesty::kTile, "tile"},
      {Dishonesty::kSkip, "skip"},
@@ -30,7 +30,10 @@ constexpr std::array<std::pair<Dishonesty, const char*>, 23> kNames{
      {Dishonesty::kPrivate, "private"},
      {Dishonesty::kStale, "stale"},
      {Dishonesty::kOuter, "outer"},
-     {Dishonesty::kFold, "fold"}}};
+     {Dishonesty::kFold, "fold"},
+     {Dishonesty::kWrongKeys, "wrong-keys"},
+     {Dishonesty::kKeysWithheld, "keys-withheld"},
+     {Dishonesty::kWrongChunk, "wrong-chunk"}}};
 
 }  // namespace
 
@@ -55,8 +58,8 @@ std::optional<Dishonesty> decode_dishonesty(const std::string& name) {
 std::vector<std::string> dishonesties_of(worker::Mode mode) {
     switch (mode) {
         case worker::Mode::kSolve:
-            return {"none", "tile",  "skip",         "data",    "init",  "optimizer", "withhold",
-                    "push", "score", "withhold-all", "private", "stale", "outer",     "fold"};
+            return {"none",    "tile",  "skip",  "data", "init",       "optimizer",     "withhold",   "push", "score", "withhold-all",
+                    "private", "stale", "outer", "fold", "wrong-keys", "keys-withheld", "wrong-chunk"};
         case worker::Mode::kVerify:
             return {"none", "lazy", "copycat", "reject", "inflate", "misprofile", "divergence"};
         case worker::Mode::kWhistleblow:

@@ -37,6 +37,9 @@ enum class Dishonesty : std::uint8_t {
     kStale = 20,  ///< begins one segment with what checkpoint 0 has of the turn's tensors, not the last checkpoint
     kOuter = 21,  ///< doubles the momentum of the outer step with which a segment ends
     kFold = 22,   ///< leaves the first replica's change out of the sum from which that outer step is made
+    kWrongKeys = 23,     ///< of a private task: a solver that shares another key of the checkpoints with its judges
+    kKeysWithheld = 24,  ///< likewise, one that shares none
+    kWrongChunk = 25,    ///< likewise, one whose sealed file has a chunk that no key opens
 };
 const char* to_string(Dishonesty kind) noexcept;
 /// Returns the kind with this --dishonest name; nullopt if there is none.

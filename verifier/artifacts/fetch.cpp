@@ -193,7 +193,7 @@ class Download {
         const auto last = is_whole ? std::nullopt : std::optional(claim.end - 1);
         bool is_wrong = false;
         const auto sink = [&](std::uint64_t offset, ByteView piece) {
-            count(limits_, artifact_.state ? piece.size() : 0);
+            count(limits_, artifact_.state || artifact_.is_sealed ? piece.size() : 0);
             // A server that does not know ranges begins at 0, and one with another file may not end.
             const std::uint64_t begin = std::max(offset, claim.first);
             const std::uint64_t end = std::min(offset + piece.size(), claim.end);
@@ -249,6 +249,10 @@ const char* to_string(FetchError error) noexcept {
             return "its location is in a private network, which --allow-private-addresses would allow";
         case FetchError::kNoRoom:
             return "the disk has no room for it";
+        case FetchError::kSealed:
+            return "it is sealed, and its keys are not shared with this account";
+        case FetchError::kUnopened:
+            return "what is served is not sealed under the task's key, or is another file";
     }
     return "";
 }
@@ -263,7 +267,12 @@ Result<StoredFile, FetchError> download(
         checked.take_nearby(*parts, nearby);
         TRY(checked.run());
     } else {
-        TRY(Download(artifact, store, limits, std::make_shared<UncheckedParts>(artifact.size_bytes)).run());
+        const auto parts = artifact.is_sealed
+                               ? std::make_shared<const SealedParts>(artifact.size_bytes)
+                               : std::shared_ptr<const UncheckedParts>(
+                                     std::make_shared<const UncheckedParts>(artifact.size_bytes)
+                                 );
+        TRY(Download(artifact, store, limits, parts).run());
     }
     auto stored = store.open(artifact.name);
     if (!stored) {
@@ -273,7 +282,8 @@ Result<StoredFile, FetchError> download(
 }
 
 std::optional<StoredFile> find_stored(const Reference& artifact, const ContentStore& store) {
-    auto file = artifact.state ? store.open(artifact.name) : store.get(artifact.name);
+    const bool is_checked_when_read = artifact.state || artifact.is_sealed;
+    auto file = is_checked_when_read ? store.open(artifact.name) : store.get(artifact.name);
     return file && file->size_bytes() == artifact.size_bytes ? file : std::nullopt;
 }
 

@@ -24,6 +24,8 @@ enum class [[nodiscard]] FetchError : std::uint8_t{
     kPending = 5,      ///< being fetched; no attempt has finished yet
     kForbidden = 6,    ///< the location is a private network address
     kNoRoom = 7,       ///< the disk has no room for it
+    kSealed = 8,       ///< PRV-3: a private task's, whose keys are not shared with this account
+    kUnopened = 9,     ///< PRV-2: a private task's, and what lies in the store is not sealed under the task's key
 };
 const char* to_string(FetchError error) noexcept;
 
@@ -50,15 +52,16 @@ struct NearbyState {
 
 /// Downloads the artifact from its locations (ART-20) into the store. What arrives goes straight to the disk.
 /// ART-13: a connection that breaks after some progress is followed by another one, and what an earlier download has
-/// left is not transferred again. ART-14: the mirrors bring parts too. ART-7: the SHA-256 of the whole is verified; or,
-/// of a checkpoint, each part as it arrives by the hashes of its tiles (ART-16), and what is the same in one of
+/// left is not transferred again. ART-14: the mirrors bring parts too. ART-7: the SHA-256 of the whole is verified, or
+/// the root of a sealed file (ART-21); or, of a checkpoint, each part as it arrives by the hashes of its tiles (ART-16), and what is the same in one of
 /// `nearby` is copied from there. Fails with FetchError; throws StoreError.
 Result<StoredFile, FetchError> download(
     const Reference& artifact, const ContentStore& store, const FetchLimits& limits = {},
     const std::vector<NearbyState>& nearby = {}
 );
 
-/// Returns the artifact if the store has it, verified unless it is a checkpoint; nullopt otherwise. Throws StoreError.
+/// Returns the artifact if the store has it, verified unless it is a checkpoint or sealed; nullopt otherwise. Throws
+/// StoreError.
 std::optional<StoredFile> find_stored(const Reference& artifact, const ContentStore& store);
 
 /// Returns the artifact from the store, or else downloads it. Fails with FetchError, kTooLarge if the reference names

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include <core/base/assert.hpp>
+#include <core/sealed/files/check.hpp>
+#include <verifier/artifacts/sealing.hpp>
 
 namespace assay::artifacts {
 namespace {
@@ -22,6 +24,11 @@ UncheckedParts::UncheckedParts(std::uint64_t size_bytes) {
         end += std::min(kPartBytes, size_bytes - end);
         ends_.push_back(end);
     }
+}
+
+bool SealedParts::is_right(const File& file, std::uint64_t size_bytes, const Hash256& name) const {
+    const auto root = sealed::check_sealed(FileSource(file, size_bytes));
+    return root && *root == name;
 }
 
 PartialFile::PartialFile(const ContentStore& store, const Hash256& name, std::shared_ptr<const PartPlan> plan)
@@ -210,7 +217,7 @@ bool PartialFile::finish() {
         if (thrown_) {
             std::rethrow_exception(thrown_);
         }
-        is_right = !plan_->needs_hash() || hash_.finish() == name_;
+        is_right = plan_->needs_hash() ? hash_.finish() == name_ : plan_->is_right(file_, size_bytes_, name_);
     }
     if (!is_right) {
         clear();

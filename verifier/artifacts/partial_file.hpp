@@ -28,6 +28,10 @@ class PartPlan {
     virtual bool is_right(std::uint64_t part, const File& file) const = 0;
     /// Whether the parts alone do not tell: the SHA-256 of the whole file has to be the artifact's name.
     virtual bool needs_hash() const = 0;
+    /// Whether the complete file, of so many bytes, is the artifact with this name, as far as its parts do not tell.
+    virtual bool is_right(const File& /*file*/, std::uint64_t /*size_bytes*/, const Hash256& /*name*/) const {
+        return true;
+    }
     /// Distinguishes unfinished downloads of one artifact that are divided in another way.
     virtual const char* mark() const = 0;
 
@@ -36,13 +40,24 @@ class PartPlan {
 };
 
 /// Parts of one size, of which only the whole artifact's hash tells whether they are right.
-class UncheckedParts final : public PartPlan {
+class UncheckedParts : public PartPlan {
   public:
     static constexpr std::uint64_t kPartBytes = 256U << 10U;
     explicit UncheckedParts(std::uint64_t size_bytes);
+    using PartPlan::is_right;
     bool is_right(std::uint64_t, const File&) const override { return true; }
     bool needs_hash() const override { return true; }
     const char* mark() const override { return ""; }
+};
+
+/// ART-21: likewise of a sealed file, of which its root tells.
+class SealedParts final : public UncheckedParts {
+  public:
+    using UncheckedParts::UncheckedParts;
+    using UncheckedParts::is_right;
+    bool needs_hash() const override { return false; }
+    bool is_right(const File& file, std::uint64_t size_bytes, const Hash256& name) const override;
+    const char* mark() const override { return "e"; }
 };
 
 /// An artifact that is being downloaded into a store, by one or more threads. It is divided into parts. The file has

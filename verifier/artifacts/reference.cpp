@@ -91,6 +91,10 @@ Reference reference_to(const contracts::ArtifactRef& artifact) {
     return {.name = artifact.sha256, .size_bytes = artifact.size_bytes, .location = artifact.location};
 }
 
+Reference reference_to(const contracts::SealedFile& sealed, std::string location) {
+    return {.name = sealed.root, .size_bytes = sealed.size, .location = std::move(location), .is_sealed = true};
+}
+
 Reference reference_to(ExpectedState state, std::string location) {
     const Hash256 name = name_of(state);
     const std::uint64_t size_bytes = size_bytes_of(state);

@@ -17,6 +17,7 @@ class StateParts final : public PartPlan {
   public:
     /// `leaves` are those of all tensors of the state.
     StateParts(const ExpectedState& state, Leaves leaves);
+    using PartPlan::is_right;
     bool is_right(std::uint64_t part, const File& file) const override;
     bool needs_hash() const override { return false; }
     const char* mark() const override { return "s"; }

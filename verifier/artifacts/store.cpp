@@ -76,7 +76,9 @@ ContentStore::Writer::Writer(const ContentStore& store)
       path_(store.directory_ / kTemporary / next_temporary_name()),
       file_(path_, O_WRONLY | O_CREAT | O_TRUNC) {}
 
-ContentStore::Writer::Writer(const ContentStore& store, const Hash256& name) : Writer(store) { name_ = name; }
+ContentStore::Writer::Writer(const ContentStore& store, const Hash256& name) : Writer(store, Sealed{}) { name_ = name; }
+
+ContentStore::Writer::Writer(const ContentStore& store, Sealed /*sealed*/) : Writer(store) { hashes_ = false; }
 
 ContentStore::Writer::~Writer() {
     std::error_code gone;
@@ -84,7 +86,7 @@ ContentStore::Writer::~Writer() {
 }
 
 void ContentStore::Writer::write(ByteView bytes) {
-    if (!name_) {
+    if (hashes_) {
         hash_.update(bytes);
     }
     file_.write(bytes);
@@ -99,6 +101,11 @@ ContentStore::Entry ContentStore::Writer::finish() {
         store_.adopt(path_, name);
     }
     return {name, size_bytes_};
+}
+
+ContentStore::Entry ContentStore::Writer::finish(const Hash256& name) {
+    name_ = name;
+    return finish();
 }
 
 Hash256 ContentStore::put(ByteView bytes) const {

@@ -12,7 +12,7 @@
 
 namespace assay::artifacts {
 
-/// A store of files, each under the name of an artifact: its SHA-256, or a checkpoint's name (ART-10). A file appears
+/// A store of files, each under the name of an artifact: its SHA-256, a checkpoint's name (ART-10) or a sealed file's root (ART-21). A file appears
 /// under its name only when it is complete, and on disk unless get() verifies it; a crash leaves at most temporary
 /// files, which the next open removes, and resumable downloads (PartialFile). Thread-safe; one process at a time.
 class ContentStore {
@@ -32,18 +32,23 @@ class ContentStore {
         explicit Writer(const ContentStore& store);
         /// A checkpoint's file: it gets `name`, and replaces what is there under it.
         Writer(const ContentStore& store, const Hash256& name);
+        /// A sealed file, whose name is known once it is written: finish(name) ends it.
+        struct Sealed {};
+        Writer(const ContentStore& store, Sealed sealed);
         ~Writer();
         Writer(const Writer&) = delete;
         Writer& operator=(const Writer&) = delete;
         void write(ByteView bytes);
         /// Gives the file its name, once; returns the name and the size. A file of the same SHA-256 stays.
         Entry finish();
+        Entry finish(const Hash256& name);
 
       private:
         const ContentStore& store_;
         std::filesystem::path path_;
         File file_;
         std::optional<Hash256> name_;
+        bool hashes_ = true;
         crypto::Sha256 hash_;
         std::uint64_t size_bytes_ = 0;
     };
@@ -53,8 +58,8 @@ class ContentStore {
     /// Returns the file after verifying its hash; nullopt if there is none or it does not match, in which case it is
     /// moved to quarantine/. Throws StoreError if it cannot be read.
     std::optional<StoredFile> get(const Hash256& hash) const;
-    /// Returns a checkpoint's file as it is; nullopt if there is none. Whoever reads it computes its state root, and if
-    /// that is another one, the file was damaged here: it goes to quarantine/.
+    /// Returns a checkpoint's or a sealed file as it is; nullopt if there is none. Whoever reads it computes its root, and
+    /// if that is another one, the file was damaged here: it goes to quarantine/.
     std::optional<StoredFile> open(const Hash256& name) const;
     static void quarantine(const StoredFile& file);
     bool has(const Hash256& hash) const;

@@ -17,6 +17,9 @@ Intent decide_acceptance(const SolverView& view) {
     if (view.is_breaker_open || view.is_unusable || view.is_elsewhere || has_enough || backing < view.solver_bond) {
         return intent::Decline{view.task.id};
     }
+    if (view.awaits_keys) {
+        return Wait::kOtherParty;
+    }
     return intent::Accept{view.task.id};
 }
 

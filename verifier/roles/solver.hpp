@@ -19,6 +19,7 @@ struct SolverView {
     Amount solver_bond;                    ///< the bond that accepting locks
     bool is_breaker_open = false;
     bool is_unusable = false;   ///< its program or data do not match their commitments
+    bool awaits_keys = false;   ///< PRV-3: the task is private, and its keys are not here or not right
     bool is_elsewhere = false;  ///< ENV-2: it asks for another environment than the one in which we run
     /// The next checkpoint to post is being written to stores, where it has to lie before it is posted.
     bool is_publishing = false;

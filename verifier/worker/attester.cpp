@@ -8,6 +8,8 @@
 #include <contracts/availability/availability.hpp>
 #include <verifier/roles/verifier.hpp>
 #include <core/dispute/player.hpp>
+#include <core/sealed/files/check.hpp>
+#include <verifier/artifacts/sealing.hpp>
 #include <verifier/worker/offers.hpp>
 
 namespace assay::worker {
@@ -70,29 +72,88 @@ bool Attester::has_checkpoint(
     return true;
 }
 
-bool Attester::attend(const contracts::Task& task) {
-    if (!is_due(task)) {
-        return false;
-    }
+std::optional<contracts::DrawnOpening> Attester::open(const contracts::Task& task) {
     const auto artifacts = context_.artifacts(task);
     if (!artifacts || memory_of(*artifacts, context_.options.engine) > memory_max(context_.options)) {
-        return false;  // who attests may be drawn to replay
+        return std::nullopt;  // who attests may be drawn to replay
     }
     std::optional<std::vector<canonical::Tensor>> state;
     for (const std::uint32_t index : checkpoints_of(task)) {
         if (!has_checkpoint(task, *artifacts, index, state)) {
-            return false;
+            return std::nullopt;
         }
     }
     const contracts::DrawnTile asked = contracts::asked_tile(task, place_of(*task.committee, context_.chain.self()));
     const std::uint64_t tiles = canonical::tile_count((*state)[asked.tensor].shape);
-    const bool sent = context_.chain.send(contracts::AttestAvailability{
-        .task = task.id, .opening = dispute::open_tile(*state, asked.tensor, asked.number % tiles)});
+    return dispute::open_tile(*state, asked.tensor, asked.number % tiles);
+}
+
+bool Attester::has_sealed(const contracts::Task& task, const char* what, const artifacts::Reference& file) {
+    auto& had = had_sealed_[task.id];
+    if (had.contains(file.name)) {
+        return true;
+    }
+    const auto found = context_.obtain_sealed(task.id, what, file);
+    if (!found) {
+        context_.decline(task.id, found.error());
+        return false;
+    }
+    const auto root =
+        sealed::check_sealed(artifacts::StoredSource(*found), {.threads = threads_of(context_.options)});
+    if (!root || *root != file.name) {
+        artifacts::ContentStore::quarantine(*found);  // our disk has damaged it
+        return false;
+    }
+    had.insert(file.name);
+    return true;
+}
+
+std::optional<contracts::DrawnOpening> Attester::open_sealed(const contracts::Task& task) {
+    bool has_all = true;
+    for (const auto& [artifact, size_max] : artifacts_of(task.spec)) {
+        const contracts::SealedFile& file = *artifacts::sealed_of(task.spec, artifact.sha256);
+        has_all = has_sealed(task, "an artifact", artifacts::reference_to(file, artifact.location)) && has_all;
+    }
+    const contracts::DrawnTile asked = contracts::asked_tile(task, place_of(*task.committee, context_.chain.self()));
+    std::optional<artifacts::Reference> drawn;
+    for (const std::uint32_t index : checkpoints_of(task)) {
+        const contracts::Checkpoint& checkpoint = context_.chain.checkpoint(task.id, index);
+        if (!checkpoint.sealed) {
+            continue;  // of a state that diverged there is none
+        }
+        const auto file = artifacts::reference_to(*checkpoint.sealed, checkpoint.location);
+        has_all = has_sealed(task, "the checkpoint", file) && has_all;
+        drawn = index == asked.checkpoint ? std::optional(file) : drawn;
+    }
+    const auto found = has_all && drawn ? std::optional(context_.obtain_sealed(task.id, "the checkpoint", *drawn))
+                                        : std::nullopt;
+    if (!found || !*found) {
+        return std::nullopt;
+    }
+    auto piece = artifacts::open_drawn_piece(
+        **found, drawn->name, asked.tensor, asked.number, threads_of(context_.options)
+    );
+    return piece ? std::optional(contracts::DrawnOpening(*std::move(piece))) : std::nullopt;
+}
+
+bool Attester::attend(const contracts::Task& task) {
+    if (!is_due(task)) {
+        return false;
+    }
+    auto opening = task.spec.privacy ? open_sealed(task) : open(task);
+    if (!opening) {
+        return false;
+    }
+    const std::uint32_t checkpoint =
+        contracts::asked_tile(task, place_of(*task.committee, context_.chain.self())).checkpoint;
+    const bool sent = context_.chain.send(
+        contracts::AttestAvailability{.task = task.id, .opening = *std::move(opening)}
+    );
     if (sent) {
         context_.reporter.event(
             {{"event", "attested"},
              {"task", to_hex(task.id.view())},
-             {"checkpoint", asked.checkpoint},
+             {"checkpoint", checkpoint},
              {"sitting", task.committee->sitting}}
         );
     }

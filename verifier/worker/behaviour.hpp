@@ -9,6 +9,7 @@
 
 #include <contracts/state/task.hpp>
 #include <contracts/transaction/transaction.hpp>
+#include <verifier/artifacts/task_secrets.hpp>
 #include <verifier/engine/cell/collective.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/worker/role.hpp>
@@ -101,6 +102,21 @@ class Behaviour {
         WorkerContext& /*context*/, const contracts::Task& /*task*/, std::uint32_t /*segment*/,
         const contracts::Verdict& own
     ) const {
+        return own;
+    }
+    /// Of a private task: whether its keys are shared with those who were drawn to judge it, and which are shared in place
+    /// of `own`.
+    virtual bool shares_keys() const { return true; }
+    virtual artifacts::TaskSecrets shared(
+        WorkerContext& /*context*/, const contracts::TaskId& /*task*/, const artifacts::TaskSecrets& own
+    ) {
+        return own;
+    }
+    /// Returns the file to post as the checkpoint's where `own` is the one that was sealed.
+    virtual contracts::SealedFile sealed(
+        WorkerContext& /*context*/, const contracts::TaskId& /*task*/, std::uint32_t /*index*/,
+        const contracts::SealedFile& own
+    ) {
         return own;
     }
     /// Whether others' verdicts and profiles are checked.

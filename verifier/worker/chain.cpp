@@ -107,6 +107,18 @@ contracts::Beacon Chain::beacon() {
     return proven([](client::ProvenChain& chain) { return chain.beacon(); });
 }
 
+std::optional<contracts::Task> Chain::proven_task(const contracts::TaskId& task) {
+    const auto value = proven([&](client::ProvenChain& chain) { return chain.slot(contracts::keys::task(task)); });
+    if (!value) {
+        return std::nullopt;
+    }
+    auto record = codec::decode<contracts::Task>(*value);
+    if (!record) {
+        throw bad_answer("chain_proof");
+    }
+    return *std::move(record);
+}
+
 const std::string& Chain::chain_id() {
     if (!proven_) {
         static_cast<void>(params());

@@ -124,8 +124,7 @@ std::optional<std::vector<canonical::Tensor>> Checker::load(
             return std::nullopt;
         }
         if (missing) {
-            const std::uint32_t tries =
-                context_.fetcher.failures(reference_to(artifacts, checkpoint, artifacts.frozen_in(index)));
+            const std::uint32_t tries = context_.failures(artifacts, index);
             if (replays.missing_checkpoint == index && replays.fetch_failures == tries) {
                 return std::nullopt;  // another attempt is under way
             }

@@ -46,7 +46,10 @@ bool CheckpointPoster::post(const contracts::Task& task, std::uint32_t index) {
         .index = index,
         .state_root = stored.state_root,
         .location = context_.artifacts_url + (published->empty() ? "" : " " + *published),
-        .environment = context_.options.environment});
+        .environment = context_.options.environment,
+        .sealed = task.spec.privacy
+                      ? std::optional(contracts::SealedFile{.root = stored.artifact, .size = stored.size_bytes})
+                      : std::nullopt});
     if (!posted) {
         return false;
     }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/checkpoint_shelf.hpp>
 
+#include <chrono>
 #include <string>
 #include <utility>
 
+#include <core/sealed/files/open.hpp>
+#include <verifier/artifacts/sealing.hpp>
 #include <verifier/artifacts/state_io.hpp>
+#include <verifier/worker/private_tasks.hpp>
 
 namespace assay::worker {
 
@@ -19,6 +23,9 @@ std::optional<std::vector<canonical::Tensor>> CheckpointShelf::load(const TaskAr
     if (!file) {
         return std::nullopt;
     }
+    if (artifacts.spec.privacy) {
+        return open(artifacts, stored, *file);
+    }
     auto state = artifacts::decode_state(artifacts.program, *file, artifacts.frozen_in(index));
     if (!state || artifacts::state_root_of(*state) != stored.state_root) {
         return std::nullopt;
@@ -26,14 +33,61 @@ std::optional<std::vector<canonical::Tensor>> CheckpointShelf::load(const TaskAr
     return *std::move(state);
 }
 
+std::optional<std::vector<canonical::Tensor>> CheckpointShelf::open(
+    const TaskArtifacts& artifacts, const Journal::StoredCheckpoint& stored, const artifacts::StoredFile& file
+) const {
+    const artifacts::TaskSecrets* const secrets = context_.privates->secrets(artifacts.task);
+    const auto types = program::types_of(artifacts.program.state);
+    auto state = sealed::open_state(
+        artifacts::StoredSource(file),
+        {.secret = secrets->of_checkpoints,
+         .artifact = artifacts::artifact_of(artifacts.task, stored.state_root),
+         .sealed_root = stored.artifact,
+         .types = types,
+         .reporter = context_.chain.self()},
+        {.threads = threads_of(context_.options)}
+    );
+    return state ? std::optional(*std::move(state)) : std::nullopt;
+}
+
+contracts::SealedFile CheckpointShelf::seal(
+    const TaskArtifacts& artifacts, const std::vector<canonical::Tensor>& state, const Hash256& root,
+    std::uint32_t index
+) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto file = artifacts::seal_checkpoint(
+        state, context_.privates->secrets(artifacts.task)->of_checkpoints, artifacts::artifact_of(artifacts.task, root),
+        context_.store, threads_of(context_.options)
+    );
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began;
+    context_.reporter.event(
+        {{"event", "sealed"},
+         {"task", to_hex(artifacts.task.view())},
+         {"index", index},
+         {"size_bytes", file.size},
+         {"seconds", spent.count()}}
+    );
+    return context_.behaviour.sealed(context_, artifacts.task, index, file);
+}
+
+artifacts::ContentStore::Entry CheckpointShelf::store(
+    const TaskArtifacts& artifacts, const std::vector<canonical::Tensor>& state, const artifacts::Leaves& leaves,
+    std::uint32_t index
+) {
+    if (artifacts.spec.privacy) {
+        const Hash256 root = artifacts::root_of_leaves(program::types_of(artifacts.program.state), leaves);
+        const contracts::SealedFile file = seal(artifacts, state, root, index);
+        return {file.root, file.size};
+    }
+    return artifacts::store_state(artifacts.program, state, leaves, context_.store, artifacts.frozen_in(index));
+}
+
 Hash256 CheckpointShelf::keep(
     const TaskArtifacts& artifacts, const std::vector<canonical::Tensor>& state, const artifacts::Leaves& leaves,
     std::uint32_t index, std::optional<std::uint64_t> diverged_at
 ) {
-    const program::Program& program = artifacts.program;
-    const Hash256 root = artifacts::root_of_leaves(program::types_of(program.state), leaves);
-    const auto [artifact, size_bytes] =
-        artifacts::store_state(program, state, leaves, context_.store, artifacts.frozen_in(index));
+    const Hash256 root = artifacts::root_of_leaves(program::types_of(artifacts.program.state), leaves);
+    const auto [artifact, size_bytes] = store(artifacts, state, leaves, index);
     context_.fetcher.note_own(artifacts.task, artifact);
     context_.journal.add_checkpoint(
         artifacts.task, {.state_root = root, .artifact = artifact, .size_bytes = size_bytes, .diverged_at = diverged_at}

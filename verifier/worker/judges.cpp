@@ -351,7 +351,10 @@ class Whistleblower final : public Role {
         if (context_.closed()) {
             return roles::Wait::kNothingDue;  // nobody owes the replay of what it was not drawn for
         }
-        return is_completed ? roles::decide_whistleblower(view_of(task)) : roles::Wait::kNothingDue;
+        if (!is_completed || context_.is_unreadable(task)) {
+            return roles::Wait::kNothingDue;
+        }
+        return roles::decide_whistleblower(view_of(task));
     }
 
     bool has_disputed(const contracts::Task& task) {

@@ -16,6 +16,7 @@
 #include <verifier/worker/behaviour.hpp>
 #include <verifier/worker/checkpoint_shelf.hpp>
 #include <verifier/worker/home.hpp>
+#include <verifier/worker/private_tasks.hpp>
 #include <verifier/worker/result_keeper.hpp>
 
 namespace assay::worker {
@@ -63,7 +64,7 @@ class TaskRecovery {
     void keeping() {
         out_.posted = 1;
         out_.server = stores::server_among(context_.chain.checkpoint(task_.id, task_.checkpoints - 1).location);
-        if (await(context_, patience_, [&] { return hold_result(context_, task_); })) {
+        if (await(context_, patience_, [&] { return holds_result(context_, task_); })) {
             out_.kept = 1;
             return;
         }
@@ -119,7 +120,7 @@ class TaskRecovery {
         out_.missing.clear();
         const artifacts::Leaves leaves = shelf_.leaves_of(artifacts, *state);
         if (is_in_journal) {
-            artifacts::store_state(artifacts.program, *state, leaves, context_.store, artifacts.frozen_in(index));
+            shelf_.store(artifacts, *state, leaves, index);
         } else {
             const bool is_last = index + 1 == task_.checkpoints;
             shelf_.keep(artifacts, *state, leaves, index, is_last ? task_.diverged_at : std::nullopt);
@@ -299,6 +300,7 @@ int run_recovery(
     artifacts::Fetcher fetcher(store, cache, fetching_of(options));
     Chain chain(options.node, options.home, options.pins, key, options.owner, reporter);
     Behaviour honest;
+    PrivateTasks privates(options.home / kPrivateName);
     WorkerContext context{
         .options = options,
         .reporter = reporter,
@@ -308,7 +310,8 @@ int run_recovery(
         .chain = chain,
         .behaviour = honest,
         .stop = stop,
-        .artifacts_url = {}};
+        .artifacts_url = {},
+        .privates = &privates};
     const Recovery recovery = recover(context, patience);
     std::cout << (json ? to_json(recovery).dump(2) + "\n" : to_text(recovery)) << std::flush;
     return recovery.is_whole() ? command::kExitOk : command::kExitUnreachable;

@@ -3,6 +3,7 @@
 
 #include <contracts/retention/retention.hpp>
 #include <core/dispute/player.hpp>
+#include <verifier/artifacts/sealing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/worker/task_artifacts.hpp>
 
@@ -46,13 +47,38 @@ std::optional<KeptResult> hold_result(WorkerContext& context, const contracts::T
     return *std::move(kept);
 }
 
-std::optional<KeptResult> ResultKeeper::find(const contracts::Task& task) {
+std::optional<artifacts::StoredFile> hold_sealed_result(WorkerContext& context, const contracts::Task& task) {
+    const contracts::Checkpoint last = context.chain.checkpoint(task.id, task.checkpoints - 1);
+    const contracts::SealedFile file = last.sealed.value();
+    auto found =
+        context.obtain_sealed(task.id, "the result", artifacts::reference_to(file, last.location));
+    if (!found) {
+        context.decline(task.id, found.error());
+        return std::nullopt;
+    }
+    context.told.erase(task.id);
+    if (!context.store.has(file.root)) {  // it was fetched, and the cache may drop it
+        artifacts::ContentStore::Writer writer(context.store, file.root);
+        writer.write(found->view());
+        writer.finish();
+        context.journal.note_made(task.id, file.root, file.size);
+        context.reporter.event({{"event", "result_stored"}, {"task", to_hex(task.id.view())}});
+    }
+    return *std::move(found);
+}
+
+bool holds_result(WorkerContext& context, const contracts::Task& task) {
+    return task.spec.privacy ? hold_sealed_result(context, task).has_value() : hold_result(context, task).has_value();
+}
+
+template <class Look>
+auto ResultKeeper::find(const contracts::Task& task, const Look& look) -> decltype(look()) {
     const auto now = std::chrono::steady_clock::now();
     const auto missed = missed_.find(task.id);
     if (missed != missed_.end() && now < missed->second + kLookAgain) {
-        return std::nullopt;
+        return {};
     }
-    auto kept = hold_result(context_, task);
+    auto kept = look();
     if (kept) {
         held_.insert(task.id);
         missed_.erase(task.id);
@@ -62,16 +88,39 @@ std::optional<KeptResult> ResultKeeper::find(const contracts::Task& task) {
     return kept;
 }
 
+std::optional<contracts::DrawnOpening> ResultKeeper::open(
+    const contracts::Task& task, const contracts::DrawnTile& asked
+) {
+    if (!task.spec.privacy) {
+        const auto kept = find(task, [&] { return hold_result(context_, task); });
+        if (!kept) {
+            return std::nullopt;
+        }
+        const std::uint64_t tiles = canonical::tile_count(kept->state[asked.tensor].shape);
+        return dispute::open_tile(kept->state, asked.tensor, asked.number % tiles);
+    }
+    const auto file = find(task, [&] { return hold_sealed_result(context_, task); });
+    if (!file) {
+        return std::nullopt;
+    }
+    const Hash256 root = context_.chain.checkpoint(task.id, task.checkpoints - 1).sealed.value().root;
+    auto piece = artifacts::open_drawn_piece(*file, root, asked.tensor, asked.number, threads_of(context_.options));
+    if (!piece) {
+        artifacts::ContentStore::quarantine(*file);  // our disk has damaged it: another place may have it
+        context_.reporter.trouble("the result of task " + to_hex(task.id.view()) + " is damaged on this disk");
+        return std::nullopt;
+    }
+    return *std::move(piece);
+}
+
 bool ResultKeeper::show(const contracts::Task& task) {
-    const auto kept = find(task);
-    if (!kept) {
+    auto opening = open(task, contracts::shown_tile(task));
+    if (!opening) {
         return false;
     }
-    const contracts::DrawnTile asked = contracts::shown_tile(task);
-    const std::uint64_t tiles = canonical::tile_count(kept->state[asked.tensor].shape);
     const contracts::Keeping& keeping = task.keeping.value();
-    const bool sent = context_.chain.send(contracts::ShowResult{
-        .task = task.id, .opening = dispute::open_tile(kept->state, asked.tensor, asked.number % tiles)});
+    const bool sent =
+        context_.chain.send(contracts::ShowResult{.task = task.id, .opening = *std::move(opening)});
     if (sent) {
         context_.reporter.event(
             {{"event", "result_shown"},
@@ -90,7 +139,7 @@ bool ResultKeeper::attend() {
             return true;
         }
         if (!is_due && !held_.contains(id)) {
-            find(task);
+            find(task, [&] { return holds_result(context_, task); });
         }
     }
     return false;

@@ -127,6 +127,7 @@ class Solver final : public Role {
         view.is_unusable = context_.unusable.contains(task.id) || offers_.has_declined(task.id);
         const bool is_offer = task.state == contracts::TaskState::kDrawn;
         view.is_unusable = view.is_unusable || (is_offer && context_.closed());
+        view.awaits_keys = is_offer && context_.is_unreadable(task);
         view.is_elsewhere = !contracts::satisfies(context_.options.environment, task.spec.environment);
         view.is_stopped = stopped_.contains(task.id) || group_.is_stuck(task.id);
         view.accepted_tasks = context_.journal.accepted_tasks();

@@ -26,19 +26,13 @@ Defect defect_of(artifacts::FetchError error) {
             return Defect::kPending;
         case artifacts::FetchError::kNoRoom:
             return Defect::kNoRoom;
+        case artifacts::FetchError::kSealed:
+            return Defect::kSealed;
+        case artifacts::FetchError::kUnopened:
+            return Defect::kUnopened;
         default:
             return Defect::kUnreachable;
     }
-}
-
-Unexpected<Unavailable> not_fetched(
-    const char* what, const artifacts::Reference& artifact, artifacts::FetchError error
-) {
-    return Unexpected{Unavailable{
-        .is_final = error == artifacts::FetchError::kTooLarge,
-        .reason = std::string(what) + " at " + artifact.location + ": " + artifacts::to_string(error),
-        .defect = defect_of(error),
-        .artifact = artifact}};
 }
 
 Result<artifacts::StoredFile, Unavailable> fetch_named(
@@ -46,7 +40,7 @@ Result<artifacts::StoredFile, Unavailable> fetch_named(
 ) {
     auto file = source(artifact, size_max);
     if (!file) {
-        return not_fetched(what, artifact, file.error());
+        return Unexpected{not_fetched(what, artifact, file.error())};
     }
     return *std::move(file);
 }
@@ -212,7 +206,7 @@ Result<LoadedDataset, Unavailable> load_dataset(
     }
     auto found = part->source(wanted, request);
     if (!found) {
-        return not_fetched(kName, wanted, found.error());
+        return Unexpected{not_fetched(kName, wanted, found.error())};
     }
     if (const auto* file = std::get_if<artifacts::StoredFile>(&*found)) {
         return load_whole_dataset(spec, *file);
@@ -302,8 +296,22 @@ const char* to_string(Defect defect) noexcept {
             return "parser";
         case Defect::kNoSandbox:
             return "no_sandbox";
+        case Defect::kSealed:
+            return "sealed";
+        case Defect::kUnopened:
+            return "unopened";
+        case Defect::kStateOther:
+            return "state_other";
     }
     return "";
+}
+
+Unavailable not_fetched(const char* what, const artifacts::Reference& artifact, artifacts::FetchError error) {
+    return {
+        .is_final = error == artifacts::FetchError::kTooLarge || error == artifacts::FetchError::kUnopened,
+        .reason = std::string(what) + " at " + artifact.location + ": " + artifacts::to_string(error),
+        .defect = defect_of(error),
+        .artifact = artifact};
 }
 
 Unavailable stopped(const char* what, const sandbox::Refusal& refusal) {

@@ -69,6 +69,9 @@ enum class Defect : std::uint8_t {
     kStartOther = 16,       ///< the state that the task starts from has other tensors than its program
     kParser = 17,           ///< its parser was stopped in the sandbox: whether it is valid is not known
     kNoSandbox = 18,        ///< no parser could be started here
+    kSealed = 19,           ///< of a private task, whose keys are not shared with this account
+    kUnopened = 20,         ///< of a private task, and not sealed under its key
+    kStateOther = 21,       ///< the posted state root is not of a state of the task's program
 };
 /// The name used in reports, such as "program_other".
 const char* to_string(Defect defect) noexcept;
@@ -83,10 +86,12 @@ struct Unavailable {
     /// Whether others may well be able to have it: the reason lies in this machine, or the fetch is not over.
     bool is_ours() const {
         return defect == Defect::kPending || defect == Defect::kNoRoom || defect == Defect::kDamaged ||
-               defect == Defect::kParser || defect == Defect::kNoSandbox;
+               defect == Defect::kParser || defect == Defect::kNoSandbox || defect == Defect::kSealed;
     }
 };
 
+/// Why `what` ("the program") cannot be had.
+Unavailable not_fetched(const char* what, const artifacts::Reference& artifact, artifacts::FetchError error);
 /// Why nothing is known of what `what` is ("the program"): a parser that was stopped says nothing about validity.
 Unavailable stopped(const char* what, const sandbox::Refusal& refusal);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/worker/verdict_watch.hpp>
 
+#include <algorithm>
 #include <variant>
 
 #include <contracts/arbitration/arbitration.hpp>
@@ -89,6 +90,10 @@ bool VerdictWatch::challenge_part(
 }
 
 bool VerdictWatch::attend(const contracts::Task& task) {
+    const bool is_published = std::any_of(task.assignments.begin(), task.assignments.end(), contracts::is_published);
+    if (!is_published || context_.is_unreadable(task)) {
+        return false;
+    }
     bool busy = false;
     for (const contracts::Assignment& assignment : task.assignments) {
         const bool is_looked_at = !context_.stop && context_.behaviour.watches();

@@ -20,8 +20,10 @@
 #include <verifier/worker/failure.hpp>
 #include <verifier/worker/home.hpp>
 #include <verifier/worker/idle_watch.hpp>
+#include <verifier/worker/key_desk.hpp>
 #include <verifier/worker/losses.hpp>
 #include <verifier/worker/metrics_service.hpp>
+#include <verifier/worker/private_tasks.hpp>
 #include <verifier/worker/readiness.hpp>
 #include <verifier/worker/result_keeper.hpp>
 #include <verifier/worker/relays.hpp>
@@ -161,7 +163,8 @@ std::string note_failure(const WorkerContext& context, const client::RpcError& e
 /// Attends to what is urgent, also while something long is computed: disputes, and whatever only has to be sent.
 class Urgent {
   public:
-    Urgent(WorkerContext& context, Role& role) : context_(context), role_(role), results_(context), terms_(context) {}
+    Urgent(WorkerContext& context, Role& role)
+        : context_(context), role_(role), keys_(context), results_(context), terms_(context) {}
 
     /// Whether something was sent.
     bool attend() {
@@ -173,7 +176,8 @@ class Urgent {
             );
             context_.metrics->set_breaker(context_.journal.breaker().has_value());
         }
-        bool busy = role_.prompt();
+        bool busy = keys_.attend();
+        busy = role_.prompt() || busy;
         busy = results_.attend() || busy;
         terms_.look();
         return busy;
@@ -209,14 +213,15 @@ class Urgent {
 
     WorkerContext& context_;
     Role& role_;
+    KeyDesk keys_;
     ResultKeeper results_;
     TermsKeeper terms_;
     bool is_attending_ = false;
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-/// Plays disputes and shows kept results, and does nothing else until the disk can be written again: neither needs to
-/// write, and whatever else is promised could not be kept.
+/// Plays disputes, shares keys and shows kept results, and does nothing else until the disk can be written again: none
+/// of it needs to write, and whatever else is promised could not be kept.
 void outlast_full_disk(WorkerContext& context, Role& role, const std::string& why) {
     context.reporter.trouble(
         "the disk cannot be written (" + why +
@@ -228,6 +233,7 @@ void outlast_full_disk(WorkerContext& context, Role& role, const std::string& wh
         try {
             context.chain.refresh();
             role.disputes();
+            KeyDesk(context).attend();
             ResultKeeper(context).attend();
             context.chain.rpc().wait_for_block(Height{context.chain.height()}, kPoll);
             context.journal.settle();
@@ -399,6 +405,7 @@ int run_worker(
     LinkDesk links;
     ToldByTask statements(options.home);
     Losses losses(options.home / "losses", key, options.owner.has_value());
+    PrivateTasks privates(options.home / kPrivateName);
     const auto server = listen(options, journal, store, cache, behaviour, [&](const http::HttpRequest& request) {
         auto answer = seats.answer(request);
         answer = answer ? answer : losses.answer(request);
@@ -439,7 +446,8 @@ int run_worker(
         .metrics = metered.metrics(),
         .losses = &losses,
         .publisher = publisher ? &*publisher : nullptr,
-        .intake = supervision.intake};
+        .intake = supervision.intake,
+        .privates = &privates};
     if (await_node(context)) {
         serve_and_work(context, key, *server);
     }

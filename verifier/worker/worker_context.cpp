@@ -8,6 +8,8 @@
 
 #include <contracts/state/members.hpp>
 #include <verifier/artifacts/foreign.hpp>
+#include <verifier/artifacts/sealing.hpp>
+#include <verifier/worker/private_tasks.hpp>
 
 namespace assay::worker {
 namespace {
@@ -67,8 +69,13 @@ void WorkerContext::want(
     if ((known != materials.end() && suffices(*known->second, segment)) || unusable.contains(task.id)) {
         return;
     }
-    const auto request = segment ? chunks_of_segment(task.spec, *segment) : nullptr;
+    const auto request = segment && !task.spec.privacy ? chunks_of_segment(task.spec, *segment) : nullptr;
     for (const auto& [artifact, size_max] : artifacts_of(task.spec)) {
+        if (const contracts::SealedFile* const sealed = artifacts::sealed_of(task.spec, artifact.sha256)) {
+            const std::uint64_t most = size_max ? artifacts::sealed_bytes_of(*size_max) : sealed->size;
+            fetcher.want(task.id, artifacts::reference_to(*sealed, artifact.location), most, urgency);
+            continue;
+        }
         if (request && artifact == task.spec.dataset_artifact) {
             fetcher.want_chunks(task.id, artifacts::reference_to(artifact), urgency, request);
         } else if (size_max) {
@@ -80,15 +87,20 @@ void WorkerContext::want(
 void WorkerContext::want_state(
     const contracts::TaskId& task, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen
 ) {
-    if (const auto found = materials.find(task); found != materials.end()) {
+    if (checkpoint.sealed) {
+        const auto wanted = artifacts::reference_to(*checkpoint.sealed, checkpoint.location);
+        fetcher.want(task, wanted, wanted.size_bytes, artifacts::Urgency::kDuty);
+    } else if (const auto found = materials.find(task); found != materials.end()) {
         const artifacts::Reference wanted = reference_to(*found->second, checkpoint, frozen);
         fetcher.want(task, wanted, wanted.size_bytes, artifacts::Urgency::kDuty);
     }
 }
 
 void WorkerContext::want_checkpoint(const contracts::TaskId& task, std::uint32_t index) {
-    if (const auto found = materials.find(task); found != materials.end()) {
-        want_state(task, chain.checkpoint(task, index), found->second->frozen_in(index));
+    if (const contracts::Checkpoint& checkpoint = chain.checkpoint(task, index); checkpoint.sealed) {
+        want_state(task, checkpoint);
+    } else if (const auto found = materials.find(task); found != materials.end()) {
+        want_state(task, checkpoint, found->second->frozen_in(index));
     }
 }
 
@@ -102,10 +114,13 @@ std::shared_ptr<const TaskArtifacts> WorkerContext::artifacts(
     if (unusable.contains(task.id)) {
         return nullptr;
     }
+    if (is_unreadable(task)) {
+        return nullptr;
+    }
     behaviour.note_loading(task.spec);
     want(task, urgency, segment);
     std::optional<SegmentPart> part;
-    if (segment) {
+    if (segment && !task.spec.privacy) {
         part = SegmentPart{
             .segment = *segment,
             .source = [this, &task, urgency](
@@ -157,6 +172,9 @@ Unavailable WorkerContext::explain(const contracts::Task& task, Unavailable why)
 
 std::shared_ptr<const TaskArtifacts> WorkerContext::keep(const std::shared_ptr<const TaskArtifacts>& loaded) {
     const std::uint64_t size_bytes = canonical::byte_count(loaded->spec.program.dataset);
+    if (loaded->spec.privacy) {
+        return loaded;  // nobody is served from it
+    }
     if (!loaded->segments) {
         fetcher.keep_chunk_leaves(loaded->spec.dataset_artifact.sha256, loaded->dataset_tree);
         return loaded;
@@ -181,6 +199,13 @@ Result<std::vector<canonical::Tensor>, Unavailable> WorkerContext::state(
     const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen,
     artifacts::Urgency urgency
 ) {
+    if (artifacts.spec.privacy) {
+        std::vector<canonical::Tensor> out;
+        TRY(open_state(artifacts, checkpoint, urgency, [&out](std::uint32_t /*index*/, canonical::Tensor tensor) {
+            out.push_back(std::move(tensor));
+        }));
+        return out;
+    }
     return load_state(artifacts, checkpoint, frozen, source_of(artifacts.task, urgency));
 }
 
@@ -193,7 +218,23 @@ Result<std::vector<canonical::Tensor>, Unavailable> WorkerContext::state_at(
 Result<void, Unavailable> WorkerContext::has_state(
     const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen
 ) {
+    if (artifacts.spec.privacy) {
+        const auto opened = open_state(
+            artifacts, checkpoint, artifacts::Urgency::kDuty,
+            [](std::uint32_t /*index*/, const canonical::Tensor& /*tensor*/) {}
+        );
+        // A state of other tensors needs no seal to be refuted: no replay has its root.
+        return opened || opened.error().defect != Defect::kStateOther ? opened : Result<void, Unavailable>();
+    }
     return check_state(artifacts, checkpoint, frozen, source_of(artifacts.task, artifacts::Urgency::kDuty));
+}
+
+std::uint32_t WorkerContext::failures(const TaskArtifacts& artifacts, std::uint32_t index) {
+    const contracts::Checkpoint& checkpoint = chain.checkpoint(artifacts.task, index);
+    return fetcher.failures(
+        checkpoint.sealed ? artifacts::reference_to(*checkpoint.sealed, checkpoint.location)
+                          : reference_to(artifacts, checkpoint, artifacts.frozen_in(index))
+    );
 }
 
 ArtifactSource WorkerContext::source_of(const contracts::TaskId& task, artifacts::Urgency urgency) {
@@ -206,6 +247,9 @@ Result<artifacts::StoredFile, artifacts::FetchError> WorkerContext::obtain(
     const contracts::TaskId& task, const artifacts::Reference& artifact, std::uint64_t size_max,
     artifacts::Urgency urgency
 ) {
+    if (const contracts::Task* const record = artifact.is_sealed ? nullptr : find_private(task)) {
+        return open_artifact(*record, artifact, size_max, urgency);
+    }
     return get_anywhere(*this, task, artifact, [&](const artifacts::Reference& place) {
         return fetcher.get(task, place, size_max, urgency);
     });
@@ -255,6 +299,9 @@ void WorkerContext::forget(const contracts::TaskId& task) {
     told.erase(task);
     stopped_parsers.erase(task);
     fetcher.forget(task);
+    if (privates != nullptr) {
+        privates->forget(task);
+    }
     std::erase_if(judged, [&](const auto& item) { return item.first.first == task; });
     std::erase_if(checked, [&](const auto& item) { return item.first.first == task; });
 }

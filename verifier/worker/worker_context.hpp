@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
+#include <core/sealed/files/open.hpp>
 #include <verifier/artifacts/fetcher.hpp>
 #include <verifier/artifacts/store.hpp>
 #include <verifier/roles/intent.hpp>
@@ -26,6 +28,7 @@ inline constexpr std::chrono::milliseconds kPoll{1'000};
 
 class LinkDesk;
 class Losses;
+class PrivateTasks;
 class Publisher;
 class SeatDesk;
 class ToldByTask;
@@ -57,6 +60,7 @@ struct WorkerContext {
     Losses* losses = nullptr;          ///< never null while a solver works
     Publisher* publisher = nullptr;    ///< null unless checkpoints are to be written to stores
     const Intake* intake = nullptr;    ///< null: the owner has no limits but the options
+    PrivateTasks* privates = nullptr;  ///< null: no private task can be read
 
     /// Starts fetching a task's artifacts in the background. Does nothing if they are loaded or known to be unusable.
     /// With `segment`, of the dataset only the rows of that segment are fetched (ART-19).
@@ -68,7 +72,8 @@ struct WorkerContext {
         std::optional<std::uint32_t> segment = {}
     );
     /// Fetches an artifact of a task from the location in its reference, or else from the location of the task's latest
-    /// checkpoint (AVL-9). Fails with the FetchError of the first attempt, or kPending while a fetch is running.
+    /// checkpoint (AVL-9). What a private task's spec names is fetched as the sealed file, and opened where nobody is
+    /// served. Fails with the FetchError of the first attempt, or kPending while a fetch is running.
     Result<artifacts::StoredFile, artifacts::FetchError> obtain(
         const contracts::TaskId& task, const artifacts::Reference& artifact, std::uint64_t size_max,
         artifacts::Urgency urgency
@@ -81,16 +86,27 @@ struct WorkerContext {
     /// obtain() for a task.
     ArtifactSource source_of(const contracts::TaskId& task, artifacts::Urgency urgency);
     /// Starts fetching a posted state in the background. Does nothing before the task's program is loaded, from which
-    /// the file follows.
+    /// the file follows, unless it is a sealed one.
     void want_state(
         const contracts::TaskId& task, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen = {}
     );
     /// The same for the task's own checkpoint `index`.
     void want_checkpoint(const contracts::TaskId& task, std::uint32_t index);
-    /// Fetches the state of a posted checkpoint, and checks its root. Fails with Unavailable if it is not available
-    /// now.
+    /// Fetches the state of a posted checkpoint, and checks its root; one of a private task is opened. What its solver has
+    /// sealed wrongly is reported (PRV-7). Fails with Unavailable if it is not available now.
     Result<std::vector<canonical::Tensor>, Unavailable> state(
         const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen = {},
+        artifacts::Urgency urgency = artifacts::Urgency::kDuty
+    );
+    /// How often the file of the task's own checkpoint `index` was asked for in vain.
+    std::uint32_t failures(const TaskArtifacts& artifacts, std::uint32_t index);
+    /// Whether the task is private and cannot be read by this account, which is reported once.
+    bool is_unreadable(const contracts::Task& task);
+    /// The record of a task of the last refresh that is private; nullptr if it is not, or has ended.
+    const contracts::Task* find_private(const contracts::TaskId& task) const;
+    /// Fetches a sealed file of a private task. Fails with Unavailable, which names `what` it is.
+    Result<artifacts::StoredFile, Unavailable> obtain_sealed(
+        const contracts::TaskId& task, const char* what, const artifacts::Reference& file,
         artifacts::Urgency urgency = artifacts::Urgency::kDuty
     );
     /// Like state(), without keeping the state: only to know whether it can be had.
@@ -121,6 +137,17 @@ struct WorkerContext {
     /// be cached: with what is there of it from before.
     std::shared_ptr<const TaskArtifacts> keep(const std::shared_ptr<const TaskArtifacts>& loaded);
 
+    /// Opens an artifact that a private task's spec names.
+    Result<artifacts::StoredFile, artifacts::FetchError> open_artifact(
+        const contracts::Task& task, const artifacts::Reference& artifact, std::uint64_t size_max,
+        artifacts::Urgency urgency
+    );
+    /// Opens a checkpoint of a private task, and passes its tensors to `out`. Fails with Unavailable.
+    Result<void, Unavailable> open_state(
+        const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, artifacts::Urgency urgency,
+        const sealed::TensorSink& out
+    );
+
     std::function<void()> attend_urgent{};
     std::map<contracts::TaskId, std::shared_ptr<const TaskArtifacts>> materials{};
     std::map<Journal::Place, Judged> judged{};
@@ -130,6 +157,11 @@ struct WorkerContext {
     /// How often a parser of a task's files was too slow or took too much memory.
     std::map<contracts::TaskId, std::uint32_t> stopped_parsers{};
 };
+
+/// How many threads seal and open files: as many as train.
+inline unsigned threads_of(const WorkerOptions& options) {
+    return static_cast<unsigned>(std::max(1, options.engine.threads));
+}
 
 /// Fetches the last checkpoint state of the task's parent, from which the task starts (LIN-2). `task` has a parent.
 Result<std::vector<canonical::Tensor>, Unavailable> load_parents_state(

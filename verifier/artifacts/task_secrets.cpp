@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <verifier/artifacts/task_secrets.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <core/codec/borsh.hpp>
+#include <core/crypto/ecies.hpp>
+#include <core/crypto/hash.hpp>
+#include <core/sealed/share.hpp>
+
+namespace assay::artifacts {
+namespace {
+
+/// What the secret of a task's artifacts is derived for.
+struct TaskLabel {
+    std::string chain_id;
+    contracts::TaskSpec spec;
+    static constexpr auto fields() { return Fields<&TaskLabel::chain_id, &TaskLabel::spec>{}; }
+};
+
+struct CheckpointsLabel {
+    std::string chain_id;
+    contracts::TaskId task;
+    AccountId solver;
+    static constexpr auto fields() {
+        return Fields<&CheckpointsLabel::chain_id, &CheckpointsLabel::task, &CheckpointsLabel::solver>{};
+    }
+};
+
+sealed::TaskSecret derive(const crypto::TaggedHash& tag, const crypto::SecretKey& key, const Bytes& label) {
+    for (std::uint32_t counter = 0;; ++counter) {
+        Bytes joined = codec::encode(counter);
+        append(joined, label);
+        const Hash256 hash = tag(ByteView(key.bytes()), joined);
+        if (const auto secret = crypto::SecretKey::from_bytes(hash.view())) {
+            return sealed::TaskSecret(*secret);
+        }
+    }
+}
+
+Bytes share_for(const sealed::TaskSecret& secret, const AccountId& reader) {
+    for (;;) {
+        const auto entropy = crypto::draw_ecies_entropy();
+        if (auto share = sealed::make_share(secret, reader, entropy)) {
+            return *std::move(share);
+        }
+        // PRV-3: one that has the form of a share, for a key that is thrown away.
+        if (auto share = sealed::make_share(secret, crypto::SecretKey::generate().account(), entropy)) {
+            return *std::move(share);
+        }
+    }
+}
+
+}  // namespace
+
+sealed::TaskSecret artifacts_secret(
+    const crypto::SecretKey& key, const std::string& chain_id, const contracts::TaskSpec& spec
+) {
+    static const crypto::TaggedHash kTag("assay/task-secret");
+    TaskLabel label{.chain_id = chain_id, .spec = spec};
+    label.spec.privacy.reset();
+    label.spec.program_artifact.location.clear();
+    label.spec.dataset_artifact.location.clear();
+    if (label.spec.initial_artifact) {
+        label.spec.initial_artifact->location.clear();
+    }
+    if (label.spec.evaluation) {
+        label.spec.evaluation->data.location.clear();
+    }
+    return derive(kTag, key, codec::encode(label));
+}
+
+sealed::TaskSecret checkpoints_secret(
+    const crypto::SecretKey& key, const std::string& chain_id, const contracts::TaskId& task, const AccountId& solver
+) {
+    static const crypto::TaggedHash kTag("assay/checkpoint-secret");
+    return derive(kTag, key, codec::encode(CheckpointsLabel{chain_id, task, solver}));
+}
+
+std::vector<contracts::KeyShare> make_shares(const TaskSecrets& secrets, std::span<const contracts::Reader> readers) {
+    std::vector<contracts::KeyShare> out;
+    for (const contracts::Reader& reader : readers) {
+        out.push_back(
+            {.to = reader.account,
+             .of_task = share_for(secrets.of_task, reader.key),
+             .of_checkpoints = share_for(secrets.of_checkpoints, reader.key)}
+        );
+    }
+    std::sort(out.begin(), out.end(), [](const auto& one, const auto& other) { return one.to < other.to; });
+    return out;
+}
+
+}  // namespace assay::artifacts
