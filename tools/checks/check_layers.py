@@ -14,7 +14,7 @@ import re
 import sys
 
 CORE = ["core/base", "core/codec", "core/crypto", "core/merkle"]
-RULES = CORE + ["core/canonical", "core/dispute", "contracts"]
+RULES = CORE + ["core/canonical", "core/dispute", "core/sealed", "contracts"]
 CONSENSUS = ["consensus", "consensus/light", "consensus/solo"]
 CLIENT = ["client", "client/http"]
 EVERYTHING = ["*"]
@@ -34,7 +34,7 @@ ROOMS = {
     "core/dispute": (CORE + ["core/canonical"], [], True),
     "core/sealed": (CORE + ["core/canonical", "core/dispute"], [], True),
     "core/sealed/files": (CORE + ["core/canonical", "core/dispute", "core/sealed"], [], False),
-    "contracts": (CORE + ["core/canonical", "core/dispute"], [], True),
+    "contracts": (CORE + ["core/canonical", "core/dispute", "core/sealed"], [], True),
     "consensus": (CORE + ["contracts"], ["boost", "system"], False),
     "consensus/light": (CORE, [], True),
     "consensus/solo": (CORE + ["contracts", "consensus"], ["system"], False),
@@ -60,7 +60,7 @@ ROOMS = {
     "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program", "verifier/plan"], ["torch", "boost", "system"], False),
     "verifier/relay": (["core/base", "core/crypto", "client/http"], ["boost", "system"], False),
     "verifier/stores": (["core/base", "core/codec", "core/crypto", "client/http", "verifier/relay"], ["boost", "json", "system"], False),
-    "verifier/artifacts": (RULES + ["client/http", "verifier/compile/program", "verifier/sandbox", "verifier/stores"], ["json", "system"], False),
+    "verifier/artifacts": (RULES + ["core/sealed/files", "client/http", "verifier/compile/program", "verifier/sandbox", "verifier/stores"], ["json", "system"], False),
     "verifier/taskdir": (RULES + ["core/system", "verifier/compile/program", "verifier/compile/onnx", "verifier/artifacts", "verifier/sandbox", "verifier/text"], ["toml"], False),
     "verifier/parser": (CORE + ["core/dispute", "verifier/compile/onnx", "verifier/artifacts", "verifier/sandbox", "verifier/taskdir", "verifier/text"],
                         [], False),
@@ -72,7 +72,7 @@ ROOMS = {
                       "verifier/engine", "verifier/artifacts"], ["json", "toml", "boost", "openssl"], False),
     "verifier/group": (CORE + ["core/canonical", "core/dispute", "verifier/compile/program", "verifier/plan", "verifier/engine"],
                        [], False),
-    "verifier/worker": (RULES + ["core/command", "core/keys", "core/system", "core/system/log", "core/system/metrics"] + CLIENT +
+    "verifier/worker": (RULES + ["core/sealed/files", "core/command", "core/keys", "core/system", "core/system/log", "core/system/metrics"] + CLIENT +
                         ["verifier/compile/program", "verifier/plan", "verifier/engine", "verifier/artifacts", "verifier/cell", "verifier/group",
                          "verifier/launcher", "verifier/relay", "verifier/roles", "verifier/sandbox", "verifier/stores", "verifier/ui"],
                         ["json", "cli11", "sqlite", "system"], False),

@@ -102,6 +102,14 @@ void add_store_options(CLI::App& command, const std::shared_ptr<DemoArguments>& 
     );
 }
 
+void add_private_option(CLI::App& command, const std::shared_ptr<DemoArguments>& a) {
+    command.add_flag(
+        "--private", a->options.is_private,
+        "One task that only its submitter and who is drawn for it can read: everything of it that stores have is "
+        "encrypted. With --fraud wrong-keys, keys-withheld or wrong-chunk its solver cheats those who are to judge it"
+    );
+}
+
 void add_watching_options(CLI::App& command, const std::shared_ptr<DemoArguments>& a) {
     command.add_flag_callback(
         "--no-open", [a] { a->options.open = false; },
@@ -148,6 +156,7 @@ void add_demo_command(CLI::App& app, Session& session) {
         ->capture_default_str();
     add_group_options(*command, a);
     add_store_options(*command, a);
+    add_private_option(*command, a);
     add_watching_options(*command, a);
     auto* model = command
                       ->add_option(

@@ -89,6 +89,21 @@ const std::vector<Cast>& casts() {
         {.fraud = Fraud::kDoubleProposal, .name = "double-proposal", .needs_exact = true},
         {.fraud = Fraud::kFarm, .name = "farm", .needs_exact = true},
         {.fraud = Fraud::kSnipe, .name = "snipe", .solver = "tile", .convicts = true, .needs_exact = true},
+        {.fraud = Fraud::kWrongKeys,
+         .name = "wrong-keys",
+         .solver = "wrong-keys",
+         .convicts = true,
+         .needs_exact = true},
+        {.fraud = Fraud::kKeysWithheld,
+         .name = "keys-withheld",
+         .solver = "keys-withheld",
+         .convicts = true,
+         .needs_exact = true},
+        {.fraud = Fraud::kWrongChunk,
+         .name = "wrong-chunk",
+         .solver = "wrong-chunk",
+         .convicts = true,
+         .needs_exact = true},
     };
     return kCasts;
 }

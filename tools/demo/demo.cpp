@@ -179,7 +179,9 @@ contracts::TaskSpec Demo::pack(Fraud fraud, contracts::Mode mode) {
     const auto directory = home_ / "submitter" / ("task-" + to_string(fraud));
     std::filesystem::create_directories(directory);
     write_task(directory, workload_, options_, fraud, mode == contracts::Mode::kTolerance);
-    contracts::TaskSpec spec = taskdir::pack_task(directory, store_, artifact_server_->url());
+    const crypto::SecretKey key = network_.key("submitter");
+    const taskdir::Sealing sealing{.key = key, .chain_id = network_.rpc().chain_id()};
+    contracts::TaskSpec spec = taskdir::pack_task(directory, store_, artifact_server_->url(), sealing);
     return surroundings_ ? surroundings_->relocate(std::move(spec), store_) : spec;
 }
 
@@ -211,6 +213,9 @@ void Demo::submit(Fraud fraud, const std::string& solver) {
     act.tolerance = tolerance_;
     act.story = std::make_unique<Story>(label, contracts::task_id(key.account(), nonce), network_, narrator_);
     acts_.push_back(std::move(act));
+    if (surroundings_) {
+        surroundings_->submitted(acts_.back().story->task());
+    }
 }
 
 /// Waits until the task has come to a state, or further.

@@ -53,7 +53,12 @@ enum class Fraud : std::uint8_t {
     kDoubleProposal = 32,  ///< only an attacker: a validator whose proposals contain a transaction twice
     kFarm = 33,            ///< a coalition that wins jackpots with tasks whose programs nobody else can fetch
     kSnipe = 34,           ///< a dishonest solver, and its accomplice that disputes the fraud before honest accusers do
+    kWrongKeys = 35,     ///< of a private task: a solver that shares wrong keys with those who are drawn to judge it
+    kKeysWithheld = 36,  ///< likewise, one that shares none
+    kWrongChunk = 37,    ///< likewise, one that seals a chunk of a checkpoint wrongly
 };
+/// Whether only a private task has it.
+constexpr bool is_of_private(Fraud fraud) { return fraud >= Fraud::kWrongKeys; }
 std::string to_string(Fraud fraud);
 std::optional<Fraud> decode_fraud(std::string_view name);
 /// Returns all names, for help and error messages.
@@ -103,6 +108,7 @@ struct DemoOptions {
     std::optional<StoreKind> store;  ///< where the solver publishes; nullopt: nowhere, or with chaos in directories
     bool chaos = false;              ///< workers are killed, a store goes away, disks are lost
     bool nat = false;                ///< the solver and the verifiers are behind home routers
+    bool is_private = false;         ///< only who is drawn can read the task
     bool keep_running = false;
     bool open = true;                           ///< open the explorer in a browser where there is a display
     bool json = false;                          ///< print the report on stdout instead of telling the story

@@ -81,6 +81,20 @@ std::vector<std::string> judge_withheld(const Act& act) {
     return out.complaints;
 }
 
+std::vector<std::string> judge_keys(const Act& act) {
+    const Tally tally = tally_of(act);
+    const Reason wanted = act.fraud == Fraud::kWrongKeys      ? Reason::kWrongKeys
+                          : act.fraud == Fraud::kKeysWithheld ? Reason::kKeysWithheld
+                                                              : Reason::kWrongChunk;
+    Complaints out;
+    out.expect(
+        tally.slashed == std::set{wanted} && tally.losers.size() == 1,
+        "not the solver alone lost stake, or for something else"
+    );
+    out.expect(tally.rewarded == 0, "the solver was paid");
+    return out.complaints;
+}
+
 std::vector<std::string> judge_invented(const Act& act) {
     const Tally tally = tally_of(act);
     Complaints out;

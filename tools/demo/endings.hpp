@@ -14,6 +14,11 @@ namespace assay::demo {
 /// fees, and that nobody else was slashed. Returns what is not so, in words.
 std::vector<std::string> judge_withheld(const Act& act);
 
+/// For a solver of a private task that shares no keys or wrong ones, or seals a chunk wrongly: checks that it lost its
+/// stake for this and for nothing else, that it was not paid, and that nobody else was slashed. Returns what is not so,
+/// in words.
+std::vector<std::string> judge_keys(const Act& act);
+
 /// For a verifier that claims that its replays diverged: checks that the chain refused the claim (VER-17), that the
 /// verifier was slashed for the verdicts it did not publish (VER-5) and the solver for the costs of attestations
 /// (AVL-6), that nobody else was slashed, that a committee attested and other verifiers were drawn (AVL-4, AVL-7), and

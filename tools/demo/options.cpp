@@ -85,6 +85,21 @@ void check_store(const DemoOptions& options) {
     }
 }
 
+void check_private(const DemoOptions& options) {
+    const Fraud fraud = options.fraud.value_or(Fraud::kNone);
+    if (is_of_private(fraud) && !options.is_private) {
+        throw std::runtime_error("the fraud " + to_string(fraud) + " is of private tasks: give --private");
+    }
+    const bool is_plain = options.workers == 1 && !options.accounts && !options.tolerance && !options.task &&
+                          !options.store && !options.chaos && !options.nat;
+    if (options.is_private && (!is_plain || (fraud != Fraud::kNone && !is_of_private(fraud)))) {
+        throw std::runtime_error(
+            "--private is for one task in exact mode that one machine trains: leave out --workers, --mode, --task, "
+            "--store, --chaos and --nat, and give no fraud but wrong-keys, keys-withheld or wrong-chunk"
+        );
+    }
+}
+
 /// The number of validators for a double proposal. Throws std::runtime_error if the options ask for another one, or
 /// CometBFT is not there.
 std::uint32_t validators_of_double_proposal(const DemoOptions& options) {
@@ -105,6 +120,7 @@ std::uint32_t validators_of_double_proposal(const DemoOptions& options) {
 
 void check_options(const DemoOptions& options) {
     check_store(options);
+    check_private(options);
     if (workload_of(options).needs_tokenizer && !options.tokenizer) {
         throw std::runtime_error(
             "the model " + options.model + " reads tokens: give --text FILE and --tokenizer tokenizer.json, or run " +
@@ -147,7 +163,7 @@ void check_options(const DemoOptions& options) {
 DemoOptions as_played(const DemoOptions& options) {
     DemoOptions out = options;
     if (options.workers > 1 || has_surroundings(options)) {
-        out.fraud = Fraud::kNone;
+        out.fraud = options.is_private ? options.fraud.value_or(Fraud::kNone) : Fraud::kNone;
     }
     if (options.chaos) {
         out.steps = options.steps.value_or(Chaos::kSteps);

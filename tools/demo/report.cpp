@@ -256,6 +256,10 @@ void ReportJudge::judge_act(std::size_t index, const Act& act) {
         expect_none(label, judge_withheld(act));
         return;
     }
+    if (is_of_private(act.fraud)) {
+        expect_none(label, judge_keys(act));
+        return;
+    }
     if (act.tolerance && convicts && !is_judged_by_equality(act.fraud)) {
         expect(has_slashed(act, Reason::kBeyondTolerance), label + ": the solver was not convicted by the distance");
         return;

@@ -4,16 +4,22 @@
 #include <variant>
 
 #include <tools/demo/nat_cast.hpp>
+#include <tools/demo/private_cast.hpp>
 #include <tools/demo/store_cast.hpp>
 
 namespace assay::demo {
 
-bool has_surroundings(const DemoOptions& options) { return options.store || options.chaos || options.nat; }
+bool has_surroundings(const DemoOptions& options) {
+    return options.store || options.chaos || options.nat || options.is_private;
+}
 
 std::unique_ptr<Surroundings> make_surroundings(
     const DemoOptions& options, const std::filesystem::path& bin, const std::filesystem::path& home, Network& network,
     Narrator& narrator
 ) {
+    if (options.is_private) {
+        return std::make_unique<PrivateCast>(options, home, network, narrator);
+    }
     if (options.nat) {
         return std::make_unique<NatCast>(options, bin, home, network, narrator);
     }

@@ -20,8 +20,8 @@
 
 namespace assay::demo {
 
-/// What a demo has around its actors besides: stores, faults, home routers. Such a demo is of one honest task, whose
-/// root is compared with that of the plain demo of the same seed.
+/// What a demo has around its actors besides: stores, faults, home routers, keys. Such a demo is of one task. If that is
+/// honest, its root is compared with that of the plain demo of the same seed.
 class Surroundings {
   public:
     virtual ~Surroundings() = default;
@@ -35,6 +35,8 @@ class Surroundings {
     }
     /// What a worker's command line has besides. Called before it is started.
     virtual std::vector<std::string> arguments_of(const std::string& worker) = 0;
+    /// Called once the task is on the chain.
+    virtual void submitted(const contracts::TaskId& /*task*/) {}
     virtual void hear(const WorkerEvent& heard) = 0;
     /// Called at each block.
     virtual void act(const contracts::Task& task) = 0;

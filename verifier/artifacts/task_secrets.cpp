@@ -80,6 +80,18 @@ sealed::TaskSecret checkpoints_secret(
     return derive(kTag, key, codec::encode(CheckpointsLabel{chain_id, task, solver}));
 }
 
+std::optional<TaskSecrets> secrets_of(
+    const crypto::SecretKey& key, const std::string& chain_id, const contracts::Task& task
+) {
+    if (!task.spec.privacy || !task.solver) {
+        return std::nullopt;
+    }
+    TaskSecrets out{
+        .of_task = artifacts_secret(key, chain_id, task.spec),
+        .of_checkpoints = checkpoints_secret(key, chain_id, task.id, *task.solver)};
+    return out.of_task.key() == task.spec.privacy->key ? std::optional(std::move(out)) : std::nullopt;
+}
+
 std::vector<contracts::KeyShare> make_shares(const TaskSecrets& secrets, std::span<const contracts::Reader> readers) {
     std::vector<contracts::KeyShare> out;
     for (const contracts::Reader& reader : readers) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <contracts/privacy/actions/privacy_actions.hpp>
 #include <contracts/state/privacy.hpp>
 #include <contracts/state/spec.hpp>
+#include <contracts/state/task.hpp>
 #include <core/base/bytes.hpp>
 #include <core/crypto/keys.hpp>
 #include <core/sealed/task_key.hpp>
@@ -31,6 +34,10 @@ struct TaskSecrets {
     sealed::TaskSecret of_task;
     sealed::TaskSecret of_checkpoints;
 };
+/// The secrets of a task for which a solver was drawn; nullopt if none was, or if another key has sealed the task.
+std::optional<TaskSecrets> secrets_of(
+    const crypto::SecretKey& key, const std::string& chain_id, const contracts::Task& task
+);
 /// PRV-3: the shares for these readers, in ascending order of their accounts. A reader whose key is no point of the
 /// curve gets a share that nobody can open. Draws random bytes.
 std::vector<contracts::KeyShare> make_shares(const TaskSecrets& secrets, std::span<const contracts::Reader> readers);

@@ -12,6 +12,9 @@
 #include <core/crypto/hash.hpp>
 #include <verifier/taskdir/task_models.hpp>
 #include <verifier/taskdir/task_replicas.hpp>
+#include <core/crypto/keys.hpp>
+#include <core/sealed/task_key.hpp>
+#include <verifier/artifacts/sealing.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <core/canonical/view.hpp>
@@ -314,6 +317,27 @@ void commit_distance(BuiltTask& built, Findings& findings) {
         .outputs = commitment.outputs};
 }
 
+/// PRV-1: what a private task will state, with the right sizes, before it is sealed.
+contracts::Privacy unsealed_privacy(const contracts::TaskSpec& spec) {
+    const auto file = [](const contracts::ArtifactRef& artifact) {
+        return contracts::SealedFile{
+            .root = artifact.sha256, .size = artifacts::sealed_bytes_of(artifact.size_bytes)};
+    };
+    contracts::Privacy out{
+        .key = sealed::TaskSecret(crypto::SecretKey::from_bytes(Bytes(32, 1)).value()).key(),
+        .program = file(spec.program_artifact),
+        .dataset = file(spec.dataset_artifact),
+        .initial = {},
+        .holdout = {}};
+    if (spec.initial_artifact) {
+        out.initial = file(*spec.initial_artifact);
+    }
+    if (spec.evaluation) {
+        out.holdout = file(spec.evaluation->data);
+    }
+    return out;
+}
+
 }  // namespace
 
 std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Findings& findings) {
@@ -356,6 +380,9 @@ std::optional<BuiltTask> build_task(const std::filesystem::path& directory, Find
     commit_distance(built, findings);
     if (built.evaluation) {
         built.spec.evaluation = commit_evaluation(*built.evaluation);
+    }
+    if (built.file.is_private) {
+        built.spec.privacy = unsealed_privacy(built.spec);
     }
     if (const std::size_t size = built.program_artifact.size(); size > artifacts::kMaxProgramBytes) {
         findings.error(

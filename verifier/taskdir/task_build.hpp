@@ -25,7 +25,9 @@ struct BuiltTask {
     Bytes program_artifact;
     std::optional<BuiltEvaluation> evaluation;
     Bytes initial_artifact;    ///< empty when the program has no initial tensors
-    contracts::TaskSpec spec;  ///< complete except for the artifact locations
+    /// Complete except for the artifacts' locations; of a private task also for the key and the sealed roots, in place
+    /// of which others stand.
+    contracts::TaskSpec spec;
 };
 
 /// Reads a task directory and builds the task. Returns nullopt if the findings contain errors; they then list all that

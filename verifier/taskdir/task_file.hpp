@@ -58,6 +58,7 @@ struct TaskFile {
     DataFiles data;
     std::optional<Holdout> holdout{};
     std::vector<NamedCheck> checks{};
+    bool is_private = false;  ///< PRV-1: only those who are drawn can read it
 };
 
 /// Reads DIR/task.toml. Errors in it become findings; the result is complete only if there are none. Throws

@@ -163,7 +163,7 @@ std::optional<contracts::ProfileReport> Profiler::make_report(const contracts::T
 Result<States, Unavailable> native_state(
     WorkerContext& context, const TaskArtifacts& artifacts, const contracts::ProfileSegment& segment
 ) {
-    return context.state(artifacts, {segment.native_root, segment.location, {}});
+    return context.state(artifacts, {segment.native_root, segment.location, {}, {}});
 }
 
 Result<States, Unavailable> state_before_profiled(
@@ -282,7 +282,7 @@ Result<std::optional<ProfileWatch::Fault>, Unavailable> ProfileWatch::find_fault
     // Asked for before the first replay: what takes long is not begun to be broken off.
     std::vector<Result<States, Unavailable>> natives;
     for (const contracts::ProfileSegment& claimed : report.segments) {
-        context_.want_state(task.id, {claimed.native_root, claimed.location, {}});
+        context_.want_state(task.id, {claimed.native_root, claimed.location, {}, {}});
     }
     for (const contracts::ProfileSegment& claimed : report.segments) {
         natives.push_back(native_state(context_, *artifacts, claimed));

@@ -17,6 +17,7 @@ void add_stake_commands(CLI::App& app, Session& session);
 void add_operator_commands(CLI::App& app, Session& session);
 void add_task_commands(CLI::App& app, Session& session);
 void add_task_directory_commands(CLI::App& group, Session& session);  ///< subcommands of `task`
+void add_task_keys_command(CLI::App& group, Session& session);        ///< likewise
 void add_task_init_command(CLI::App& group, Session& session);        ///< likewise
 void add_dispute_commands(CLI::App& app, Session& session);
 void add_tx_commands(CLI::App& app, Session& session);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -14,11 +15,14 @@
 #include <contracts/state/members.hpp>
 #include <contracts/state/state.hpp>
 #include <core/codec/borsh.hpp>
+#include <core/sealed/files/open.hpp>
 #include <tools/cli/common/proof.hpp>
 #include <tools/cli/common/session.hpp>
 #include <verifier/artifacts/fetch.hpp>
 #include <verifier/artifacts/foreign.hpp>
+#include <verifier/artifacts/sealing.hpp>
 #include <verifier/artifacts/state_io.hpp>
+#include <verifier/artifacts/task_secrets.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/commitment.hpp>
 
@@ -76,6 +80,8 @@ artifacts::StoredFile download(
         case artifacts::FetchError::kPending:
         case artifacts::FetchError::kForbidden:
         case artifacts::FetchError::kNoRoom:
+        case artifacts::FetchError::kSealed:
+        case artifacts::FetchError::kUnopened:
             break;
     }
     throw Failure(kExitInvalidArtifact, "invalid_artifact", what);
@@ -165,11 +171,79 @@ Given given_to(
     );
 }
 
+/// A directory for plaintext, which is removed at the end whatever happens.
+class OpenedStore {
+  public:
+    explicit OpenedStore(const std::filesystem::path& out) : directory_(out.string() + ".opened"), store_(directory_) {
+        std::filesystem::permissions(directory_, std::filesystem::perms::owner_all);
+    }
+    ~OpenedStore() {
+        std::error_code ignored;
+        std::filesystem::remove_all(directory_, ignored);
+    }
+    OpenedStore(const OpenedStore&) = delete;
+    OpenedStore& operator=(const OpenedStore&) = delete;
+    const artifacts::ContentStore& operator*() const { return store_; }
+
+  private:
+    std::filesystem::path directory_;
+    artifacts::ContentStore store_;
+};
+
+[[noreturn]] void fail_unopened(const std::string& what) {
+    throw Failure(
+        kExitInvalidArtifact, "invalid_artifact", what + " is not what the chain names, or was damaged on this disk"
+    );
+}
+
+/// Writes a checkpoint of a private task to `out`; returns its size.
+std::uint64_t open_checkpoint(
+    const contracts::Task& task, const FetchedCheckpoint& fetched, const artifacts::TaskSecrets& secrets,
+    PartsStore& store, const std::filesystem::path& out
+) {
+    const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+    const contracts::Privacy& privacy = *task.spec.privacy;
+    const OpenedStore opened(out);
+    const auto sealed_program = download(
+        artifacts::reference_to(privacy.program, task.spec.program_artifact.location), privacy.program.size, store,
+        "the program"
+    );
+    const auto program_file = artifacts::open_file(
+        sealed_program, secrets.of_task, artifacts::artifact_of(privacy, task.spec.program_artifact.sha256),
+        privacy.program.root, *opened, threads
+    );
+    if (!program_file) {
+        fail_unopened("the program");
+    }
+    const program::Program program = decode_as_promised(*program_file, task.spec.program);
+    const contracts::SealedFile& sealed_state = fetched.checkpoint.sealed.value();
+    const std::string name = "checkpoint " + std::to_string(fetched.index);
+    const auto file = download(
+        artifacts::reference_to(sealed_state, fetched.checkpoint.location), sealed_state.size, store, name
+    );
+    const auto types = program::types_of(program.state);
+    const auto state = sealed::open_state(
+        artifacts::StoredSource(file),
+        {.secret = secrets.of_checkpoints,
+         .artifact = artifacts::artifact_of(task.id, fetched.checkpoint.state_root),
+         .sealed_root = sealed_state.root,
+         .types = types,
+         .reporter = task.submitter},
+        {.threads = threads}
+    );
+    if (!state) {
+        fail_unopened(name);
+    }
+    const auto whole = artifacts::store_state(program, *state, artifacts::leaves_of(*state), *opened);
+    std::filesystem::rename((*opened).path(whole.hash), out);
+    return whole.size_bytes;
+}
+
 }  // namespace
 
 FetchedCheckpoint fetch_checkpoint(
     client::RpcClient& rpc, const contracts::TaskId& id, std::optional<std::uint32_t> index,
-    const std::filesystem::path& out, const Trust& trust
+    const std::filesystem::path& out, const Trust& trust, const std::function<crypto::SecretKey()>& unlock
 ) {
     const ProvenSlot task_slot = prove_slot(rpc, contracts::keys::task(id));
     const auto task = decode_proven<contracts::Task>(task_slot, "task " + to_hex(id.view()));
@@ -193,6 +267,18 @@ FetchedCheckpoint fetch_checkpoint(
     check_signed(rpc, task_slot, trust);
 
     PartsStore store(out);
+    if (task.spec.privacy) {
+        const auto secrets = unlock ? artifacts::secrets_of(unlock(), rpc.chain_id(), task) : std::nullopt;
+        if (!secrets || !fetched.checkpoint.sealed) {
+            throw Failure(
+                kExitUsage, "usage",
+                secrets ? name + " of a training that diverged was posted without a sealed file"
+                        : "the task is private, and this key has not sealed it: --from names the key that submitted it"
+            );
+        }
+        fetched.size_bytes = open_checkpoint(task, fetched, *secrets, store, out);
+        return fetched;
+    }
     const auto program_file = download(
         artifacts::reference_to(task.spec.program_artifact), artifacts::kMaxProgramBytes, store, "the program"
     );

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include <contracts/state/task.hpp>
 #include <client/proof.hpp>
 #include <client/rpc_client.hpp>
+#include <core/crypto/keys.hpp>
 
 namespace assay::cli {
 
@@ -22,9 +24,13 @@ struct FetchedCheckpoint {
 /// safetensors file is written to `out`. What arrives is kept in the directory `<out>.parts` until then, so that
 /// another call goes on where this one was cut off; it stays behind if nobody serves the rest. Throws RpcError,
 /// NetError, StoreError, Mismatch, and Failure kExitNotFound, kExitUnreachable or kExitInvalidArtifact.
+///
+/// What a private task has in stores is opened with the key of its submitter, which `unlock` returns; then `out` is the
+/// only plaintext that stays. Throws Failure kExitUsage if that key has not sealed the task.
 FetchedCheckpoint fetch_checkpoint(
     client::RpcClient& rpc, const contracts::TaskId& task, std::optional<std::uint32_t> index,
-    const std::filesystem::path& out, const client::Trust& trust = {}
+    const std::filesystem::path& out, const client::Trust& trust = {},
+    const std::function<crypto::SecretKey()>& unlock = {}
 );
 
 }  // namespace assay::cli

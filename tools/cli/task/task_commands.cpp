@@ -112,9 +112,11 @@ int run_submit(const Session& session, const TaskArguments& a) {
     check_before_submitting(session, a);
     check_locations(a.location);
     artifacts::ContentStore store(a.store);
-    const contracts::TaskSpec spec = taskdir::pack_task(a.directory, store, a.location);
-    check_work_of(session, a, spec);
     const crypto::SecretKey key = unlock(session, *a.signing);
+    client::RpcClient rpc = session.rpc();
+    const taskdir::Sealing sealing{.key = key, .chain_id = proven_chain(session, *a.signing, rpc).chain_id()};
+    const contracts::TaskSpec spec = taskdir::pack_task(a.directory, store, a.location, sealing);
+    check_work_of(session, a, spec);
     const client::TxResult result = send(session, *a.signing, key, contracts::SubmitTask{.spec = spec});
     // Only the transaction itself says which nonce it got in the end.
     const json tx = session.rpc().call("tx_get", {{"hash", to_hex(result.hash.view())}});
@@ -122,7 +124,10 @@ int run_submit(const Session& session, const TaskArguments& a) {
     session.print(
         {{"task", id}, {"hash", to_hex(result.hash.view())}, {"height", result.height.value}, {"spec", to_json(spec)}},
         spec_text(spec) + "task " + id + " is submitted in block " + std::to_string(result.height.value) +
-            "\nkeep the artifacts served at " + a.location + " until it has ended"
+            "\nkeep the artifacts served at " + a.location + " until it has ended" +
+            (spec.privacy ? "\nit is private: `assay task share-keys " + id +
+                                "` gives its keys to the solver that is drawn; run it now, and leave it running"
+                          : "")
     );
     return kExitOk;
 }
@@ -191,8 +196,10 @@ int run_fetch(const Session& session, const TaskArguments& a) {
     session.progress("fetching the checkpoint ...");
     Trusting at_any_time;
     at_any_time.max_age_s = 0;
-    const FetchedCheckpoint fetched =
-        fetch_checkpoint(rpc, task_argument(a), a.checkpoint, a.out, trust_of(session, at_any_time));
+    const FetchedCheckpoint fetched = fetch_checkpoint(
+        rpc, task_argument(a), a.checkpoint, a.out, trust_of(session, at_any_time),
+        [&] { return unlock(session, *a.signing); }
+    );
     const std::string root = to_hex(fetched.checkpoint.state_root.view());
     session.print(
         {{"task", a.task},
@@ -259,6 +266,12 @@ void add_reading(const Adder& add) {
         add_task(add("fetch", "Download a checkpoint and verify it against the chain", fetched, run_fetch), *fetched);
     fetch.add_option("--out", fetched->out, "The safetensors file to write")->required();
     fetch.add_option("--checkpoint", fetched->checkpoint, "Default: the last one");
+    fetched->signing = std::make_shared<Signing>();
+    fetch.add_option("--from", fetched->signing->from, "Of a private task: the key that submitted it");
+    fetch.add_option(
+        "--password-file", fetched->signing->password_file,
+        "File whose first line is that key's password; default: $ASSAY_PASSWORD, or asked for"
+    );
 }
 
 }  // namespace
@@ -267,6 +280,7 @@ void add_task_commands(CLI::App& app, Session& session) {
     CLI::App& group = *app.add_subcommand("task", "Training tasks")->require_subcommand(1);
     const Adder add{group, session};
     add_task_directory_commands(group, session);
+    add_task_keys_command(group, session);
     auto submitted = std::make_shared<TaskArguments>();
     CLI::App& submit = add("submit", "Build a task's artifacts and submit it", submitted, run_submit);
     submit.add_option("directory", submitted->directory, "The directory with task.toml")->required();

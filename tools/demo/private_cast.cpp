@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tools/demo/private_cast.hpp>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <core/keys/key_directory.hpp>
+#include <core/keys/keystore.hpp>
+#include <tools/demo/own_command.hpp>
+
+namespace assay::demo {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kSubmitter = "submitter";
+constexpr std::chrono::minutes kPlainPatience{5};
+constexpr std::chrono::seconds kSharingPatience{60};
+/// A key file of the demo's need not resist anybody: its password is known.
+constexpr crypto::KeystoreCost kCheap{.n = 1U << 10U, .r = 8, .p = 1};
+
+}  // namespace
+
+PrivateCast::PrivateCast(
+    const DemoOptions& options, const std::filesystem::path& home, Network& network, Narrator& narrator
+)
+    : fraud_(options.fraud.value_or(Fraud::kNone)),
+      home_(home),
+      network_(network),
+      narrator_(narrator) {
+    if (fraud_ == Fraud::kNone) {
+        plain_.emplace(options, home / "plain");
+    }
+    std::filesystem::create_directories(home / kSubmitter);
+    crypto::KeyDirectory(home / kSubmitter)
+        .add(kSubmitter, crypto::seal_key(network.key(kSubmitter), kDemoPassword, kCheap));
+}
+
+void PrivateCast::adjust(contracts::Params& params) const {
+    // A busy machine takes its time to prove the chain, and who shares nothing makes everybody wait for all of it.
+    params.share_blocks = fraud_ == Fraud::kKeysWithheld ? 150 : 600;
+    // All segments, so that somebody is drawn for what is sealed wrongly.
+    params.segments_checked = 16;
+    params.segments_checked_max = 16;
+}
+
+void PrivateCast::submitted(const contracts::TaskId& task) {
+    const auto home = home_ / kSubmitter;
+    sharing_ = std::make_unique<system::Process>(
+        "share-keys",
+        std::vector<std::string>{
+            "/usr/bin/env", std::string("ASSAY_PASSWORD=") + kDemoPassword, own_executable().string(), "--home",
+            home.string(), "--node", network_.rpc_url(), "-o", "json", "task", "share-keys", to_hex(task.view()),
+            "--from", kSubmitter},
+        home / "share-keys.log", [this](const std::string& line) { shared_ += line + "\n"; }
+    );
+    narrator_.plain("  the submitter waits to share the task's keys with the solver that is drawn");
+}
+
+void PrivateCast::hear(const WorkerEvent& heard) {
+    const std::string kind = heard.event.value("event", "");
+    if (kind == "sealed") {
+        sealed_s_ += heard.event.value("seconds", 0.0);
+        sealed_bytes_ += heard.event.value("size_bytes", std::uint64_t{0});
+        ++checkpoints_;
+    } else if (kind == "train") {
+        steps_per_s_ = heard.event.value("steps_per_s", 0.0);
+        steps_ = heard.event.value("steps", std::uint64_t{0});
+    } else if (kind == "keys_shared") {
+        narrator_.plain(
+            "  " + heard.worker + " shares the task's keys with " +
+            std::to_string(heard.event.value("readers", std::uint64_t{0})) + " who were drawn to judge its work"
+        );
+    } else if (kind == "wrong_keys" || kind == "wrong_chunk") {
+        narrator_.plain(
+            "  " + heard.worker +
+            (kind == "wrong_keys" ? " shows that the keys that it was given are not the task's"
+                                  : " shows that a chunk of a sealed checkpoint is not what its root commits to")
+        );
+    }
+}
+
+json PrivateCast::end_sharing() {
+    const auto give_up_at = std::chrono::steady_clock::now() + kSharingPatience;
+    while (!sharing_->exit_status() && std::chrono::steady_clock::now() < give_up_at) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    const auto status = sharing_->exit_status();
+    sharing_.reset();  // and with it the thread that writes what was printed
+    const auto answer = json::parse(shared_, nullptr, false);
+    return {
+        {"status", status ? json(*status) : json(nullptr)}, {"answer", answer.is_object() ? answer : json::object()}};
+}
+
+/// The submitter opens the result, and checks it against the chain.
+json PrivateCast::fetch_result(const contracts::TaskId& task) const {
+    const auto out = home_ / "result.safetensors";
+    const CommandResult result = run_own(
+        home_ / kSubmitter, network_.rpc_url(),
+        {"task", "fetch", to_hex(task.view()), "--out", out.string(), "--from", kSubmitter}
+    );
+    return {
+        {"status", result.status},
+        {"answer", result.answer},
+        {"bytes", std::filesystem::exists(out) ? std::filesystem::file_size(out) : 0}};
+}
+
+std::vector<std::string> PrivateCast::served_in_plain(const contracts::TaskSpec& spec) const {
+    std::vector<Hash256> names{spec.program_artifact.sha256, spec.dataset_artifact.sha256};
+    if (spec.initial_artifact) {
+        names.push_back(spec.initial_artifact->sha256);
+    }
+    if (spec.evaluation) {
+        names.push_back(spec.evaluation->data.sha256);
+    }
+    std::vector<std::filesystem::path> served{home_ / kSubmitter / "store"};
+    for (const auto& [name, balance] : network_.actors()) {
+        served.push_back(network_.worker_home(name) / "store");
+        served.push_back(network_.worker_home(name) / "fetched");
+    }
+    std::vector<std::string> out;
+    for (const auto& directory : served) {
+        for (const Hash256& name : names) {
+            const auto file = directory / to_hex(name.view());
+            if (std::filesystem::exists(file)) {
+                out.push_back(file.string());
+            }
+        }
+    }
+    return out;
+}
+
+void PrivateCast::complete(json& report, const Act& act) {
+    const contracts::TaskId task = act.story->task();
+    const auto record = network_.rpc().task(task);
+    const double trained_s = steps_per_s_ > 0 ? static_cast<double>(steps_) / steps_per_s_ : 0;
+    report["private"] = {
+        {"sharing", end_sharing()},
+        {"readers", record->secrecy ? record->secrecy->shared.size() : 0},
+        {"served_in_plain", served_in_plain(record->spec)},
+        {"sealed_checkpoints", checkpoints_},
+        {"sealed_bytes", sealed_bytes_},
+        {"sealed_s", sealed_s_},
+        {"trained_s", trained_s},
+        {"sealed_share", trained_s > 0 ? json(sealed_s_ / trained_s) : json(nullptr)}};
+    report["honest_lost"] = losses_of(act);
+    if (plain_) {
+        report["private"]["fetched"] = fetch_result(task);
+        narrator_.plain("  waiting for the plain demo of the same seed");
+        report["plain_root"] = plain_->root(kPlainPatience);
+    }
+}
+
+std::vector<std::string> PrivateCast::judge(const json& report) const {
+    std::vector<std::string> out;
+    const auto expect = [&out](bool holds, const std::string& complaint) {
+        if (!holds) {
+            out.push_back(complaint);
+        }
+    };
+    const json& found = report.at("private");
+    const json& sharing = found.at("sharing");
+    expect(sharing.at("status") == 0, "`assay task share-keys` did not end in order");
+    expect(
+        sharing.at("answer").value("shared", json::array()).size() == 1,
+        "the submitter did not share the keys once, with the only solver"
+    );
+    expect(found.at("served_in_plain").empty(), "a store that is served has an artifact in plain");
+    expect(found.at("sealed_checkpoints") >= 1, "no checkpoint was sealed");
+    if (fraud_ != Fraud::kNone) {
+        return out;
+    }
+    expect(found.at("readers") >= 2, "the keys were shared with nobody but the solver");
+    expect(report.at("root") == report.at("plain_root"), "the root is not that of the plain demo of the same seed");
+    expect(report.at("honest_lost") == 0, "somebody lost a stake, although nobody cheats");
+    expect(found.at("fetched").at("status") == 0, "the submitter could not open the result");
+    expect(
+        found.at("fetched").at("answer").value("state_root", "") == report.at("root"),
+        "what the submitter opened has another root"
+    );
+    return out;
+}
+
+}  // namespace assay::demo
