@@ -218,14 +218,54 @@ MUTANTS = [
         ("test_contracts", "--test-case=ENV-4*"), "ENV-4"),
     Mutant("retention", "a tile of any tensor is shown", ((
         "contracts/lifecycle/drawn_tile.cpp",
-        "if (opening.tensor != drawn.tensor || opening.tile",
-        "if (opening.tile"),),
+        "tile.tensor == drawn.tensor &&",
+        "(tile.tensor == drawn.tensor || !task.id.is_zero()) &&"),),
         ("test_contracts", "--test-case=RET-5*"), "RET-5"),
     Mutant("retention", "who loses the result keeps the bond", ((
         "contracts/retention/retention.cpp",
         "        end_keeping(context, task, false);  // RET-6",
         "        end_keeping(context, task, true);  // RET-6"),),
         ("test_contracts", "--test-case=RET-6*"), "RET-6"),
+    Mutant("privacy", "a reader reads with the operator that it has now", ((
+        "contracts/privacy/privacy.cpp",
+        ".reader = find_shared(task, context.actor)->reader.key};",
+        ".reader = find_operator(context.state, context.actor).value_or(context.actor)};"),),
+        ("test_contracts", "--test-case=PRV-3: a reader's key*"), "PRV-3"),
+    Mutant("privacy", "who was given no keys pays for the draw", ((
+        "contracts/tasks/tasks.cpp",
+        "    if (owes_keys(task)) {\n        lapse_unshared(context, task);",
+        "    if (owes_keys(task) && task.id.is_zero()) {\n        lapse_unshared(context, task);"),),
+        ("test_contracts", "--test-case=PRV-3: who was drawn*"), "PRV-3"),
+    Mutant("privacy", "a verifier's time runs before it can read", ((
+        "contracts/verification/verification.cpp",
+        "    if (in_commit_phase(task)) {\n        restart_deadline(",
+        "    if (in_commit_phase(task) && task.id.is_zero()) {\n        restart_deadline("),),
+        ("test_contracts", "--test-case=PRV-4: the verifiers' time*"), "PRV-4"),
+    Mutant("privacy", "who commits without keys takes the others' time", ((
+        "contracts/verification/verification.cpp",
+        "if (waited && !owes_keys(task)) {",
+        "if (waited && task.id.is_zero()) {"),),
+        ("test_contracts", "--test-case=PRV-4: a verifier that commits without*"), "PRV-4"),
+    Mutant("privacy", "verifiers pay for keys that were withheld", ((
+        "contracts/verification/verification.cpp",
+        "    if (owes_keys(task)) {\n        convict(",
+        "    if (owes_keys(task) && task.id.is_zero()) {\n        convict("),),
+        ("test_contracts", "--test-case=PRV-4: a solver that keeps*"), "PRV-4"),
+    Mutant("privacy", "shares that are right convict", ((
+        "contracts/privacy/privacy.cpp",
+        "!= sealed::ShareJudgement::kWrong) {",
+        "== sealed::ShareJudgement::kNoReader) {"),),
+        ("test_contracts", "--test-case=PRV-5: nobody*"), "PRV-5"),
+    Mutant("privacy", "a divergence without a file", ((
+        "contracts/tasks/divergence.cpp",
+        "if (action.sealed.has_value() != task.spec.privacy.has_value()) {",
+        "if (task.id.is_zero()) {"),),
+        ("test_contracts", "--test-case=PRV-6: a divergence*"), "PRV-6"),
+    Mutant("privacy", "chunks that are right convict", ((
+        "core/sealed/evidence.cpp",
+        "    return Unexpected{EvidenceError::kRight};",
+        "    return ChunkFault::kContents;"),),
+        ("test_contracts", "--test-case=PRV-7: nobody*"), "PRV-7"),
 ]
 
 NOT_APPLICABLE = [

@@ -319,7 +319,7 @@ TEST_CASE("TX-10: every error, action, event and state has a name of its own") {
     for (int code = 0; code < 256; ++code) {
         ++names[to_string(static_cast<TxError>(code))];
     }
-    CHECK(names.size() == 89);
+    CHECK(names.size() == 95);
     CHECK(std::string(to_string(TaskState::kSettled)) == "settled");
     CHECK(std::string(to_string(Reason::kUndisclosed)) == "undisclosed");
     CHECK(std::string(to_string(Reason::kProfilingFee)) == "profiling_fee");

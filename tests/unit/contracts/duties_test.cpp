@@ -89,7 +89,7 @@ TEST_CASE("DTY-1: without a fee there are answers to duties alone, of limited si
         CHECK(check_answer(chain.view, chain.params, body, bytes_max + 1, next).error() == TxError::kTooLarge);
         CHECK(check_answer(chain.view, chain.params, body, bytes_max, next).error() == TxError::kNotOwed);
     }
-    CHECK(kinds == 16);
+    CHECK(kinds == 17);
     chain.run_block({chain.make_tx(chain.stranger, Transfer{chain.pauper.id, {1}}, 0, Amount{})});
     CHECK(code_of(chain) == TxError::kFeeTooLow);
     CHECK_FALSE(chain.last.receipts.front().is_charged);

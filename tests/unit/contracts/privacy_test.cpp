@@ -28,7 +28,7 @@ namespace {
 
 Params private_params() {
     Params params = quick_params();
-    params.share_blocks = 4;
+    params.share_blocks = 9;
     return params;
 }
 
@@ -89,7 +89,7 @@ TaskId posted_privately(Chain& chain, const sealed::SealedFile& file, const Task
 
 }  // namespace
 
-TEST_CASE("PRV-1: a private task is exact, of one seat and without a parent, and names a sealed file for each artifact") {
+TEST_CASE("PRV-1, TASK-2.13: a private task is exact, of one seat and without a parent, and names a sealed file for each artifact") {
     const auto sound = [](auto change) {
         TaskSpec spec = private_spec();
         change(spec);
@@ -119,7 +119,7 @@ TEST_CASE("PRV-3: a solver can accept once the submitter has shared the keys wit
     const TaskId id = drawn_privately(chain);
     const Task drawn = chain.task(id);
     CHECK(drawn.secrecy.value().awaited == std::vector{Reader{chain.solver.id, chain.solver.id}});
-    CHECK(drawn.deadline.value == chain.height.value + 4);
+    CHECK(drawn.deadline.value == chain.height.value + 9);
     CHECK(chain.fail(chain.solver, AcceptTask{id}) == TxError::kKeysMissing);
     const ShareKeys right = share_all(chain, id);
     CHECK(chain.fail(chain.solver, right) == TxError::kNotSubmitter);
@@ -155,14 +155,14 @@ TEST_CASE("PRV-3: shares have the size of shares, begin with a point, and are in
     CHECK(refuses([](ShareKeys& a) { a.shares.push_back(a.shares[0]); }, TxError::kShareInvalid));
 }
 
-TEST_CASE("PRV-3: who was drawn and was given no keys pays nothing, and another draw is paid by the deposit") {
+TEST_CASE("PRV-2, PRV-3: who was drawn and was given no keys pays nothing, and another draw is paid by the deposit") {
     Params params = private_params();
     params.draw_price = {1'000'000};
     Chain chain(params);
     chain.bond_all();
     const TaskId id = drawn_privately(chain);
     const Amount room = chain.task(id).room;
-    chain.skip(4);
+    chain.skip(9);
     CHECK(chain.task(id).state == TaskState::kOpen);
     const Stake stake = chain.stake(Role::kSolver, chain.solver);
     CHECK(stake.locked.grains == 0);
@@ -178,7 +178,7 @@ TEST_CASE("PRV-4: the verifiers' time begins when the solver has shared the keys
     Chain chain(private_params());
     const TaskId id = verifying_privately(chain);
     CHECK(chain.task(id).secrecy->awaited == std::vector{Reader{chain.verifier.id, chain.verifier.id}});
-    CHECK(chain.task(id).deadline.value == chain.height.value + 4);
+    CHECK(chain.task(id).deadline.value == chain.height.value + 9);
     CHECK(chain.fail(chain.submitter, share_all(chain, id)) == TxError::kNotSolver);
     ShareKeys with_key = share_all(chain, id);
     with_key.key = checkpoint_secret().key();
@@ -187,6 +187,7 @@ TEST_CASE("PRV-4: the verifiers' time begins when the solver has shared the keys
     CHECK(chain.task(id).secrecy->awaited.empty());
     CHECK(chain.task(id).deadline.value == chain.height.value + chain.params.commit_blocks);
     chain.commit_all(id);
+    REQUIRE(chain.run(chain.solver, share_all(chain, id)) == 0);  // with the watcher
     chain.publish_all(id);
     chain.end_windows(id);
     CHECK(chain.task(id).state == TaskState::kSettled);
@@ -196,7 +197,7 @@ TEST_CASE("PRV-4: a solver that keeps the keys from its verifiers loses half of 
     Chain chain(private_params());
     const TaskId id = verifying_privately(chain);
     const Stake before = chain.stake(Role::kVerifier, chain.verifier);
-    chain.skip(4);
+    chain.skip(9);
     CHECK(chain.task(id).state == TaskState::kConvicted);
     CHECK(chain.slashed(id, Reason::kKeysWithheld) == std::vector{chain.params.solver_bond.grains / 2});
     CHECK(chain.stake(Role::kSolver, chain.solver).locked.grains == 0);
@@ -238,7 +239,7 @@ TEST_CASE("PRV-4: no window opens before the watchers have the keys") {
     }
     SUBCASE("who does not is convicted") {
         chain.publish_all(id);
-        chain.skip(chain.params.publish_blocks);
+        chain.skip(9);
         CHECK(chain.task(id).state == TaskState::kConvicted);
         CHECK(chain.slashed(id, Reason::kKeysWithheld).size() == 1);
     }
@@ -442,6 +443,7 @@ TEST_CASE("PRV-7: nobody is convicted by a chunk of a file that is right") {
 TEST_CASE("PRV-8: who has a sealed file shows a piece of it that was drawn, without any key") {
     Params params = private_params();
     params.committee_seats = 3;
+    params.attest_blocks = 40;
     Chain chain(params);
     chain.add_verifiers(3);
     const TaskId id = verifying_privately(chain);
