@@ -101,6 +101,7 @@ constexpr NumberParam kNumbers[] = {
     {"retention_blocks_max", &Params::retention_blocks_max},
     {"retention_shows", &Params::retention_shows},
     {"retention_show_blocks", &Params::retention_show_blocks},
+    {"share_blocks", &Params::share_blocks},
 };
 
 struct WideParam {

@@ -25,13 +25,15 @@ GAS = dict(transfer=(107, 1), register_terms=(107, 1), contribute=(139, 1), leav
            register_validator=(2365, 1), accuse=(1135, 3), report_equivocation=(484, 3),
            reseat=(384, 1), demand=(384, 1),
            propose_params=(2203, 1), propose_upgrade=(2203, 1), propose_halt=(2203, 1), vote=(2203, 1),
-           name_operator=(107, 1), show_result=(432, 2))
+           name_operator=(107, 1), show_result=(432, 2), share_keys=(436, 2),
+           report_wrong_keys=(924, 2), report_wrong_chunk=(924, 5))
 
 
 def gas_of(action, size):
     """With the default parameters."""
     constant, times = GAS[action]
-    return constant + times * (size // 128)
+    shares = 52 * (size // 128 * 128 // 258) if action == "share_keys" else 0
+    return constant + times * (size // 128) + shares
 
 
 def imposed_gas(action, fields):
@@ -46,9 +48,11 @@ def imposed_gas(action, fields):
     training = (segments + 1) * gas_of("post_checkpoint", 1024)
     end = max(gas_of("complete_task", 1024), gas_of("declare_divergence", 6144))
     verdict = gas_of("commit_verdict", 1024) + gas_of("publish_verdict", 6144) + gas_of("disclose_verdict", 1024)
-    verdicts = min(3, segments + 1)  # PAR-3 with the default parameters, without an evaluation or a parent
+    # PAR-3 and PRV-9 with the default parameters, without an evaluation or a parent
+    verdicts = min(5 if spec["privacy"] else 3, segments + 1)
+    shares = 2 * gas_of("share_keys", 6144) if spec["privacy"] else 0
     shows = 16 * gas_of("show_result", 6144) if spec["retention"] else 0
-    return training + end + verdicts * (verdict + dispute) + shows
+    return training + end + verdicts * (verdict + dispute) + shows + shares
 
 
 class Key:

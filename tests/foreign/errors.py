@@ -29,6 +29,14 @@ def stated(key, chain_id, task, values):
     return dict(statement=statement, piece=piece, index=0, path=[]), signature
 
 
+# PRV-3: a point, and what nobody can open behind it.
+POINT = bytes.fromhex("79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
+                      "483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8")
+SHARE = dict(to=Z, of_task=b"\x04" + POINT + bytes(64), of_checkpoints=b"\x04" + POINT + bytes(64))
+WRONG_SHARE = dict(point=bytes(33), proof=bytes(64))
+SEALED = dict(groups=1, group=0, chunks=1, chunk=0, bytes=bytes(16), chunk_path=[], group_path=[])
+PIECE = dict(SEALED, size=16, piece=0, piece_path=[])
+WRONG_CHUNK = dict(opening=SEALED, point=bytes(33), proof=bytes(64), tensor=None, expected=Z, expected_path=[])
 TERMS = dict(hardware_class=9, price=0, memory=0, replay_blocks=0, offers=[])
 
 
@@ -54,7 +62,8 @@ def cases(session, job, over):
         (s.sponsor, act("submit_task", spec=dict(job.spec, reward=210 * assay.ASY)), "value_too_high"),
         (poor, act("accept_task", task=over, seats=[], signatures=[], is_together=False, environment=None), "task_state"),
         (poor, act("accept_task", task=someone, seats=[], signatures=[], is_together=False, environment=None), "task_unknown"),
-        (poor, act("post_checkpoint", task=someone, index=0, state_root=Z, location="http://127.0.0.1", environment=None), "task_unknown"),
+        (poor, act("post_checkpoint", task=someone, index=0, state_root=Z, location="http://127.0.0.1", environment=None, sealed=None),
+         "task_unknown"),
         (poor, act("complete_task", task=over, evaluation=None), "task_state"),
         (poor, act("cancel_task", task=someone), "task_unknown"),
         (poor, act("commit_verdict", task=someone, segment=0, commitment=Z), "task_unknown"),
@@ -63,8 +72,9 @@ def cases(session, job, over):
         (poor, act("reveal_move", dispute=someone, round=0, children=[Z, Z]), "dispute_unknown"),
         (poor, act("select_move", dispute=someone, round=0, selection=dict(child=0, node=None)), "dispute_unknown"),
         (poor, act("prove_move", dispute=someone, proof=("entry", dict(input=INPUT, input_path=[Z], commitment=Z, path=[Z]))), "dispute_unknown"),
-        (poor, act("attest_availability", task=someone, opening=OPENING), "task_unknown"),
-        (poor, act("declare_divergence", task=over, step=1, state_root=Z, location="http://127.0.0.1", opening=OPENING), "task_state"),
+        (poor, act("attest_availability", task=someone, opening=("tile", OPENING)), "task_unknown"),
+        (poor, act("declare_divergence", task=over, step=1, state_root=Z, location="http://127.0.0.1", opening=OPENING,
+                   sealed=None), "task_state"),
         (poor, act("disclose_verdict", task=someone, segment=0, opening=opening), "task_unknown"),
         (poor, act("challenge_verdict", task=someone, segment=1, verifier=Z, role="verifier", part="probe", roots=[Z, Z, Z],
                    seal=Z), "task_unknown"),
@@ -89,8 +99,12 @@ def cases(session, job, over):
         (poor, act("reseat", task=someone, **{"from": 1}, seats=[poor.account], signatures=[]), "task_unknown"),
         (poor, act("demand", task=someone, member=s.solver.account), "task_unknown"),
         (poor, act("demand", task=over, member=s.solver.account), "task_state"),
-        (poor, act("show_result", task=someone, opening=OPENING), "task_unknown"),
-        (poor, act("show_result", task=over, opening=OPENING), "task_state"),
+        (poor, act("show_result", task=someone, opening=("piece", PIECE)), "task_unknown"),
+        (poor, act("show_result", task=over, opening=("tile", OPENING)), "task_state"),
+        (poor, act("share_keys", task=someone, key=None, shares=[SHARE]), "task_unknown"),
+        (poor, act("share_keys", task=over, key=None, shares=[SHARE]), "not_private"),
+        (poor, act("report_wrong_keys", task=over, is_of_checkpoints=False, share=SHARE["of_task"], evidence=WRONG_SHARE), "not_private"),
+        (poor, act("report_wrong_chunk", task=over, checkpoint=0, evidence=WRONG_CHUNK), "not_private"),
         (poor, act("propose_params", changes=[dict(param="jail_blocks", value=1)]), "not_in_set"),
         (s.watcher, act("propose_params", changes=[dict(param="jail_blocks", value=1)]), "proposal_passed"),
         (s.watcher, act("propose_upgrade", height=9_000_000, protocol_version=9), "proposal_passed"),
@@ -115,6 +129,9 @@ def cases(session, job, over):
         (poor, act("accept_task", task=over, seats=[poor.account, s.solver.account], signatures=[bytes(64)], is_together=True, environment=None),
          "seats_not_signed"),
         (poor, act("register_validator", key=bytes([7] * 32), proof=bytes(64)), "key_not_proven"),
+        (poor, act("share_keys", task=over, key=None, shares=[]), "field_out_of_range"),
+        (poor, act("share_keys", task=over, key=None, shares=[SHARE, SHARE]), "share_invalid"),
+        (poor, act("report_wrong_keys", task=over, is_of_checkpoints=False, share=b"", evidence=WRONG_SHARE), "field_out_of_range"),
         (poor, act("propose_params", changes=[]), "field_out_of_range"),
         (poor, act("propose_upgrade", height=0, protocol_version=0), "field_out_of_range"),
     ]
@@ -145,7 +162,7 @@ def blocks(session, job, over):
             wanted = _attempt(session, key, wanted)
         check(not wanted, f"not in a block: {[action[0] for action, _ in wanted]}")
     kinds = sorted(session.failed)
-    check(len(kinds) == 35, f"{len(kinds)} kinds have failed in a block")
+    check(len(kinds) == 38, f"{len(kinds)} kinds have failed in a block")
     say(f"blocks: {len(kinds)} kinds of actions, all but transfer, bond and name_operator, are in blocks with the documented code, charged, and "
         "with the gas of the table")
 

@@ -15,7 +15,8 @@ Event = Variant({
     0: ("submitted", Struct(escrow=r.AMOUNT, room=r.AMOUNT)),
     1: ("solver_drawn", Struct(solver=r.ACCOUNT)),
     2: ("accepted", Struct(bond=r.AMOUNT, seats=List(r.ACCOUNT), environment=Optional(r.Environment))),
-    3: ("checkpoint_posted", Struct(index=U32, state_root=r.HASH, environment=Optional(r.Environment))),
+    3: ("checkpoint_posted", Struct(index=U32, state_root=r.HASH, environment=Optional(r.Environment),
+                                   sealed=Optional(r.SealedFile))),
     4: ("completed", Struct()),
     5: ("verifier_drawn", Struct(segment=U32, verifier=r.ACCOUNT)),
     6: ("verdict_committed", Struct(segment=U32)),
@@ -28,7 +29,7 @@ Event = Variant({
     13: ("paid", Struct(to=r.ACCOUNT, amount=r.AMOUNT, reason=r.Reason)),
     14: ("slashed", Struct(**{"from": r.ACCOUNT}, amount=r.AMOUNT, burned=r.AMOUNT, reason=r.Reason)),
     15: ("state_changed", Struct(state=r.TaskState)),
-    16: ("diverged", Struct(index=U32, step=U64, state_root=r.HASH)),
+    16: ("diverged", Struct(index=U32, step=U64, state_root=r.HASH, sealed=Optional(r.SealedFile))),
     17: ("lottery_drawn", Struct(lottery=r.HASH)),
     18: ("watcher_drawn", Struct(segment=U32, verifier=r.ACCOUNT, watcher=r.ACCOUNT)),
     19: ("verdict_disclosed", Struct(segment=U32, verifier=r.ACCOUNT, verdict=r.Verdict, forced=Bool())),
@@ -51,6 +52,8 @@ Event = Variant({
     36: ("show_drawn", Struct(show=U32, due=r.HEIGHT)),
     37: ("result_shown", Struct(show=U32)),
     38: ("keeping_ended", Struct(is_whole=Bool())),
+    39: ("keys_shared", Struct(key=Optional(r.HASH), shares=List(r.KeyShare))),
+    40: ("keys_refused", Struct()),
 })
 Record = Struct(task=r.HASH, index=U32, height=r.HEIGHT, tx=r.HASH, actor=r.ACCOUNT, event=Event)
 

@@ -24,7 +24,7 @@ Reason = Enum(reward=1, verification_fee=2, refund=3, won_dispute=4, lost_disput
               unavailable=8, missed_deadline=9, missed_verdict=10, wrong_verdict=11, attestation=12, moot=13, tax=14,
               jackpot=15, forced_error=16, broken_commitment=17, undisclosed=18, contradiction=19, beyond_tolerance=20,
               beyond_budget=21, profiling_fee=22, withheld_secret=23, room=24, unserved=25,
-              false_statement=26, demand=27, retention=28, not_shown=29)
+              false_statement=26, demand=27, retention=28, not_shown=29, keys_withheld=30, wrong_keys=31, wrong_chunk=32)
 VotableParam = Enum(gas_price_min=1, block_gas_max=2, task_value_max=3, work_price=4, validator_stake_min=5, validators_max=6,
                     downtime_blocks=7, jail_blocks=8)
 ProposalKind = Enum(params=1, upgrade=2, halt=3)
@@ -66,12 +66,15 @@ ResultCheck = Variant({
     2: ("range", Struct(tensor=U32, least=U32, most=U32)),
     3: ("labels", Struct(tensor=U32, classes=U32)),
 })
+SealedFile = Struct(root=HASH, size=U64)
+Privacy = Struct(key=HASH, program=SealedFile, dataset=SealedFile, initial=Optional(SealedFile), holdout=Optional(SealedFile))
 TaskSpec = Struct(title=String(), program=ProgramCommitment, program_artifact=ArtifactRef, dataset_root=HASH,
                   dataset_artifact=ArtifactRef, tokenizer=Optional(HASH), initial_artifact=Optional(ArtifactRef), seed=U64,
                   steps=U64, checkpoint_interval=U32, reward=AMOUNT, verification_fee=AMOUNT, training_blocks=U32,
                   parent=Optional(HASH), hardware_class=U32, mode=Mode, distance=Optional(DistanceCommitment),
                   evaluation=Optional(EvaluationCommitment), members=U8, environment=Optional(Environment),
-                  checks=List(ResultCheck), retention=Optional(Struct(blocks=U32, fee=AMOUNT)))
+                  checks=List(ResultCheck), retention=Optional(Struct(blocks=U32, fee=AMOUNT)),
+                  privacy=Optional(Privacy))
 Evaluation = Struct(tensors_root=HASH, score=U32)
 GroupMeasurement = Struct(drift2=U32, update2=U32, claimed2=U32, dot=U32, drift_max=U32, update_max=U32, not_finite=U32,
                           integers=U32, sketch=Array(U32, 8))
@@ -111,6 +114,20 @@ PartEvidence = Struct(trace_root=HASH, node=NodeOpening, accumulator=Accumulator
 Contradiction = Struct(stated=StatedPiece, state_root=HASH, evidence=Variant({
     0: ("output", OutputEvidence), 1: ("state", StateEvidence), 2: ("part", PartEvidence)}))
 
+# Private tasks (docs/protocol/privacy.md, docs/protocol/sealing.md)
+
+POINT = Fixed(33)
+PROOF = SIGNATURE
+KeyShare = Struct(to=ACCOUNT, of_task=Bytes(), of_checkpoints=Bytes())
+WrongShare = Struct(point=POINT, proof=PROOF)
+SealedOpening = Struct(groups=U32, group=U32, chunks=U32, chunk=U32, bytes=Bytes(), chunk_path=List(HASH), group_path=List(HASH))
+PieceOpening = Struct(groups=U32, group=U32, chunks=U32, chunk=U32, size=U32, piece=U32, bytes=Bytes(), piece_path=List(HASH),
+                      chunk_path=List(HASH), group_path=List(HASH))
+TensorEntry = Struct(type=TensorType, tile_root=HASH, path=List(HASH))
+WrongChunk = Struct(opening=SealedOpening, point=POINT, proof=PROOF, tensor=Optional(TensorEntry), expected=HASH,
+                    expected_path=List(HASH))
+DrawnOpening = Variant({0: ("tile", StateOpening), 1: ("piece", PieceOpening)})
+
 # Transactions
 
 _TASK = Struct(task=HASH)
@@ -121,7 +138,8 @@ Action = Variant({
     3: ("submit_task", Struct(spec=TaskSpec)),
     4: ("accept_task", Struct(task=HASH, seats=List(ACCOUNT), signatures=List(SIGNATURE), is_together=Bool(),
                                environment=Optional(Environment))),
-    5: ("post_checkpoint", Struct(task=HASH, index=U32, state_root=HASH, location=String(), environment=Optional(Environment))),
+    5: ("post_checkpoint", Struct(task=HASH, index=U32, state_root=HASH, location=String(), environment=Optional(Environment),
+                                 sealed=Optional(SealedFile))),
     6: ("complete_task", Struct(task=HASH, evaluation=Optional(Evaluation))),
     7: ("cancel_task", _TASK),
     8: ("commit_verdict", Struct(task=HASH, segment=U32, commitment=HASH)),
@@ -130,8 +148,9 @@ Action = Variant({
     11: ("reveal_move", Struct(dispute=HASH, round=U32, children=List(HASH))),
     12: ("select_move", Struct(dispute=HASH, round=U32, selection=Selection)),
     13: ("prove_move", Struct(dispute=HASH, proof=Proof)),
-    14: ("attest_availability", Struct(task=HASH, opening=StateOpening)),
-    15: ("declare_divergence", Struct(task=HASH, step=U64, state_root=HASH, location=String(), opening=StateOpening)),
+    14: ("attest_availability", Struct(task=HASH, opening=DrawnOpening)),
+    15: ("declare_divergence", Struct(task=HASH, step=U64, state_root=HASH, location=String(), opening=StateOpening,
+                                    sealed=Optional(SealedFile))),
     16: ("disclose_verdict", Struct(task=HASH, segment=U32, opening=VerdictOpening)),
     17: ("challenge_verdict", Struct(task=HASH, segment=U32, verifier=ACCOUNT, role=Role, part=VerdictPart,
                                      roots=Optional(Array(HASH, 3)), seal=HASH)),
@@ -157,7 +176,10 @@ Action = Variant({
     34: ("propose_halt", Struct()),
     35: ("vote", Struct(proposal=HASH, in_favour=Bool())),
     36: ("name_operator", Struct(account=Optional(ACCOUNT))),
-    37: ("show_result", Struct(task=HASH, opening=StateOpening)),
+    37: ("show_result", Struct(task=HASH, opening=DrawnOpening)),
+    38: ("share_keys", Struct(task=HASH, key=Optional(HASH), shares=List(KeyShare))),
+    39: ("report_wrong_keys", Struct(task=HASH, is_of_checkpoints=Bool(), share=Bytes(), evidence=WrongShare)),
+    40: ("report_wrong_chunk", Struct(task=HASH, checkpoint=U32, evidence=WrongChunk)),
 })
 TxBody = Struct(chain_id=String(), sender=ACCOUNT, nonce=U64, fee=AMOUNT, action=Action, owner=Optional(ACCOUNT))
 Tx = Struct(body=TxBody, signature=SIGNATURE)
@@ -179,5 +201,6 @@ ERRORS = dict(undecodable=1, too_large=2, wrong_chain=3, bad_signature=4, nonce_
               class_unknown=24, task_unknown=40, task_state=41, not_submitter=42, not_solver=43, checkpoint_order=44,
               spec_invalid=46, environment_mismatch=59, checks_mismatch=69, seats_invalid=56, seats_not_signed=57, not_assigned=60, value_too_high=52, phase=64, dispute_unknown=80, already_disputed=87, not_party=82,
               already_registered=120, not_registered=122, not_jailed=123, key_not_proven=125, already_seated=130,
-              not_seated=132, not_due=133, not_owed=140, not_in_set=150, change_invalid=151, proposal_passed=152, proposal_unknown=153, retention_unfit=164, not_asked=165, not_together=91, not_stated=92,
+              not_seated=132, not_due=133, not_owed=140, not_in_set=150, change_invalid=151, proposal_passed=152, proposal_unknown=153, retention_unfit=164, not_asked=165,
+              not_private=170, keys_missing=171, share_invalid=172, sealed_mismatch=173, keys_right=174, chunk_right=175, not_together=91, not_stated=92,
               no_evidence=93, not_answerable=94)

@@ -25,13 +25,16 @@ Seating = Struct(until=U32, seats=Bytes())
 Group = Struct(partners=List(Partner), is_together=Bool(), seats=Bytes(), earlier=List(Seating), posters=Bytes(),
                convicted=Bytes(), culprits=Bytes(), demanded=Bytes(), counted=Optional(U32))
 Keeping = Struct(begun_at=r.HEIGHT, shows=U32, shows_due=U32, is_waiting=Bool(), seed=Optional(r.HASH))
+Reader = Struct(account=r.ACCOUNT, key=r.ACCOUNT)
+SharedKeys = Struct(reader=Reader, of_task=r.HASH, of_checkpoints=r.HASH)
+Secrecy = Struct(key=Optional(r.HASH), shared=List(SharedKeys), awaited=List(Reader))
 Task = Struct(id=r.HASH, submitter=r.ACCOUNT, spec=r.TaskSpec, state=r.TaskState, submitted_at=r.HEIGHT, deadline=r.HEIGHT,
               solver=Optional(r.ACCOUNT), escrow=r.AMOUNT, solver_bond=r.AMOUNT, checkpoints=U32, diverged_at=Optional(U64),
               assignments=List(Assignment), open_disputes=U32, history_count=U32, history_root=r.HASH, lottery=r.HASH,
               second_window=Bool(), depth=U32, tainted_by=Optional(r.HASH), tolerance=Optional(Tolerance),
               evaluation=Optional(r.Evaluation), room=r.AMOUNT, redraws=U32, committee=Optional(Committee), lane=U64,
-              group=Optional(Group), keeping=Optional(Keeping))
-Checkpoint = Struct(state_root=r.HASH, location=String(), height=r.HEIGHT)
+              group=Optional(Group), keeping=Optional(Keeping), secrecy=Optional(Secrecy))
+Checkpoint = Struct(state_root=r.HASH, location=String(), height=r.HEIGHT, sealed=Optional(r.SealedFile))
 PartClaim = Struct(node=U32, tile=U64, first_partial=U32, partial_count=U32, accumulator=r.HASH)
 ClaimedTrace = Struct(root=r.HASH, part=Optional(PartClaim))
 Claim = Struct(program=r.ProgramCommitment, dataset_root=r.HASH, seed=U64, initialisation=Bool(), first_step=U64,
@@ -98,7 +101,7 @@ def _params():
         (U32, "deadline_slash_bps decline_blocks end_block_gas_max draw_blocks draws_max"), (U64, "draw_price room_price"),
         (U32, "redraw_blocks redraws_max committee_seats"), (U64, "attest_fee"), (U32, "block_ms replay_blocks_max"),
         (U64, "work_price memory_default"), (U32, "duty_gas_max duty_wait_blocks standstill_blocks vote_blocks vote_delay_blocks"),
-        (U32, "retention_blocks_max retention_shows retention_show_blocks"), (U64, "retention_price")]
+        (U32, "retention_blocks_max retention_shows retention_show_blocks"), (U64, "retention_price"), (U32, "share_blocks")]
     return Struct(**{name: kind for kind, names in runs for name in names.split()})
 
 

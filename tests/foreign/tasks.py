@@ -71,7 +71,7 @@ class Job:
             title=self.packed["title"], program=trace.commitment_of(self.program), dataset_root=trace.dataset_root(stored),
             **artifacts, tokenizer=hashlib.sha256(b"no rule reads this").digest(), initial_artifact=None, seed=7, steps=3,
             checkpoint_interval=2, reward=2 * ASY, verification_fee=ASY, training_blocks=600, parent=None, hardware_class=0,
-            mode="exact", distance=None, evaluation=None, members=1, environment=dict(image=None, labels=STATED["labels"][:1]), checks=CHECKS, retention=None)
+            mode="exact", distance=None, evaluation=None, members=1, environment=dict(image=None, labels=STATED["labels"][:1]), checks=CHECKS, retention=None, privacy=None)
 
     def training(self, tamper=None):
         return trace.Training(self.program, self.dataset, self.spec["seed"]).run(self.spec["steps"], tamper)
@@ -141,7 +141,7 @@ def solve(session, job, task, training):
     for index in range(3):
         tensors = training.traces[job.steps_until(index)].after
         action = act("post_checkpoint", task=task, index=index, state_root=trace.state_root(tensors),
-                     location=job.publish(tensors), environment=STATED)
+                     location=job.publish(tensors), environment=STATED, sealed=None)
         if index == 0:
             session.answer(session.solver, action, record["deadline"])
         else:

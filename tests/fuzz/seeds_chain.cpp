@@ -186,7 +186,11 @@ std::vector<Action> all_actions() {
         ProposeHalt{},
         Vote{.proposal = {}, .in_favour = true},
         NameOperator{.account = key().account()},
-        ShowResult{.task = {}, .opening = {}},
+        ShowResult{.task = {}, .opening = sealed::PieceOpening{.groups = 1, .chunks = 1, .bytes = Bytes(16)}},
+        ShareKeys{
+            .task = {}, .key = sealed::TaskKey{}, .shares = {{key().account(), Bytes(129), Bytes(129)}}},
+        ReportWrongKeys{.task = {}, .is_of_checkpoints = true, .share = Bytes(129), .evidence = {}},
+        ReportWrongChunk{.task = {}, .checkpoint = 1, .evidence = {.opening = {.groups = 1, .chunks = 1, .bytes = Bytes(16)}}},
     };
 }
 

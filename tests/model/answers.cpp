@@ -34,7 +34,11 @@ Action inflate(Action action) {
             a.opening.marks.resize(40);
         } else if constexpr (std::is_same_v<A, contracts::PublishProfile>) {
             a.report.segments.resize(100);
-        } else if constexpr (std::is_same_v<A, contracts::AttestAvailability> || std::is_same_v<A, contracts::ShowResult> || std::is_same_v<A, contracts::DeclareDivergence>) {
+        } else if constexpr (std::is_same_v<A, contracts::AttestAvailability> || std::is_same_v<A, contracts::ShowResult>) {
+            open(a.opening.template emplace<dispute::StateOpening>());
+        } else if constexpr (std::is_same_v<A, contracts::ShareKeys>) {
+            a.shares.resize(32, a.shares.front());
+        } else if constexpr (std::is_same_v<A, contracts::DeclareDivergence>) {
             open(a.opening);
         }
     };

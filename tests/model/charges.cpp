@@ -63,6 +63,11 @@ Model::Why Model::admit(const Sent& sent) {
     if (acceptance != nullptr && !acceptance->seats.empty()) {
         out.insert(TxError::kFeeTooLow);  // GRP-2
     }
+    if (const auto* shares = std::get_if<contracts::ShareKeys>(&action)) {
+        const Task* task = find(shares->task);
+        const bool is_owed = task != nullptr && task->state == contracts::TaskState::kVerifying && task->solver == who_;
+        out.merge(is_owed ? Why{} : Why{TxError::kFeeTooLow});  // PRV-3
+    }
     if (out.empty()) {
         answered_.insert(*owed);
     }

@@ -29,7 +29,7 @@ Asked asked_of(const TaskId& id, const Task& task, std::size_t place) {
     const std::uint32_t segment = committee.segments.at(contracts::reduce(drawn(0), committee.segments.size()));
     Asked out;
     out.checkpoint = segment < 2 ? 0 : segment - 1;
-    out.tensor = static_cast<std::uint32_t>(contracts::reduce(drawn(1), task.spec.program.state_tensors));
+    out.tensor = static_cast<std::uint32_t>(contracts::reduce(drawn(1), groups_of(task.spec)));
     out.number = contracts::to_seed(drawn(2));
     return out;
 }
@@ -119,9 +119,7 @@ void Model::draw_committee(const TaskId& id) {
 // --- attestations --------------------------------------------------------------------------------------------
 
 Model::Why Model::why(const contracts::AttestAvailability& a) const {
-    const dispute::StateOpening& shown = a.opening;
-    if (!dispute::is_well_formed(shown) || shown.opening.tile_path.size() > 64 ||
-        shown.opening.source_path.size() > 64) {
+    if (is_malformed(a.opening)) {
         return {TxError::kFieldOutOfRange};
     }
     const Task* task = find(a.task);
@@ -143,12 +141,7 @@ Model::Why Model::why(const contracts::AttestAvailability& a) const {
         if (members[place].has_attested) {
             out.insert(TxError::kAlreadyAttested);
         }
-        const Asked asked = asked_of(a.task, *task, place);
-        const std::uint64_t across = (shown.type.shape.cols + 31U) / 32U;
-        const std::uint64_t down = (shown.type.shape.rows + 31U) / 32U;
-        const bool leads =
-            dispute::state_root_of(shown, task->spec.program.state_tensors) == task->checkpoints.at(asked.checkpoint);
-        if (!leads || shown.tensor != asked.tensor || shown.tile != asked.number % (across * down)) {
+        if (!is_what_was_asked(*task, asked_of(a.task, *task, place), a.opening)) {
             out.insert(TxError::kTileInvalid);
         }
         return out;
@@ -158,6 +151,7 @@ Model::Why Model::why(const contracts::AttestAvailability& a) const {
 
 void Model::act(const contracts::AttestAvailability& a) {
     Committee& committee = at(a.task).committee.value();
+    seen_["attested by a piece"] += at(a.task).secret ? 1U : 0U;
     bool is_any_silent = false;
     for (Member& member : committee.members) {
         member.has_attested = member.has_attested || member.account == who_;

@@ -111,6 +111,7 @@ contracts::Params make_params(std::uint64_t seed) {
     params.retention_blocks_max = in(20, 60);
     params.retention_shows = in(1, 4);
     params.retention_show_blocks = in(2, 6);
+    params.share_blocks = in(2, 8);
     params.vote_delay_blocks = in(1, 12);
     // DTY-5: on some chains the lane of duties has room for hardly more than a task and a few disputes.
     const bool is_narrow = random() % 3 == 0;
@@ -149,6 +150,10 @@ Crowd::Crowd(Workshop& shop, std::uint64_t seed)
                                    : Role::kValidator;
         actors_.push_back({key, key.account(), 60 + static_cast<int>(below(41)), 50 + static_cast<int>(below(51)), role}
         );
+        if (i < 4) {
+            secret[0] = 1;
+            secrets_.push_back(sealed::TaskSecret::from_bytes(secret).value());
+        }
     }
 }
 
@@ -315,6 +320,9 @@ void Crowd::look_for_work(const Actor& actor, const Mirror& chain, Actions& out)
         add_reseats(actor, id, task, world, out);
         add_attestations(actor, id, task, out);
         add_shows(actor, id, task, out);
+        add_sharing(actor, id, task, out);
+        add_key_reports(actor, id, task, out);
+        add_chunk_reports(actor, id, task, out);
     }
     add_moves(actor, chain, out);
 }
@@ -448,6 +456,15 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
     }
     if (chance(40)) {
         spec.evaluation = shop_.scoring();
+    }
+    if (chance(talks_ ? 3 : 25)) {
+        spec.mode = contracts::Mode::kExact;
+        spec.distance.reset();
+        spec.members = 1;
+        if (!chance(4)) {
+            spec.parent.reset();
+        }
+        spec.privacy = make_privacy(spec);
     }
     return spec;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <core/sealed/files/check.hpp>
 #include <tests/model/model.hpp>
 #include <tests/model/workshop.hpp>
 
@@ -112,7 +113,6 @@ class Crowd {
     contracts::VerdictOpening opening(const Actor& actor, const TaskId& id, const Task& task, const Duty& duty);
     Hash256 true_start(const Task& task, const World& world);
     contracts::ProfileReport report(const Actor& actor, const TaskId& id, const Task& task, const World& world);
-    std::optional<dispute::StateOpening> asked_tile(const TaskId& id, const Task& task, std::size_t place) const;
     void add_attestations(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
     std::optional<contracts::Retention> make_retention(const contracts::TaskSpec& spec);
     void add_shows(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
@@ -120,6 +120,23 @@ class Crowd {
     std::optional<contracts::MeasuredRoots> roots_of(const std::array<Hash256, 3>& states) const;
     /// A verdict's part that `actor` finds wrong, or picks without reason.
     void add_verdict_challenge(const Actor& actor, const TaskId& id, const Task& task, const Duty& duty, Actions& out);
+
+    // sealing.cpp: private tasks.
+    std::optional<contracts::Privacy> make_privacy(const contracts::TaskSpec& spec);
+    /// The sealed file of a checkpoint, which some solvers damage; for a state that nobody has, something invented.
+    std::optional<contracts::SealedFile> seal(
+        const Actor& actor, const TaskId& id, const Task& task, std::uint32_t index, const Hash256& root
+    );
+    bool can_read(const Task& task, const AccountId& account) const;
+    Bytes make_share(const sealed::TaskSecret& secret, const AccountId& reader);
+    void add_sharing(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
+    void add_key_reports(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
+    void add_chunk_reports(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
+    contracts::ReportWrongChunk report_chunk(
+        const Actor& actor, const TaskId& id, const Task& task, std::uint32_t checkpoint
+    );
+    /// What of a checkpoint shows what a draw asked for; nothing where nobody has it.
+    std::optional<contracts::DrawnOpening> show(const Task& task, const Asked& asked) const;
 
     // tellings.cpp
     struct Told {
@@ -172,6 +189,10 @@ class Crowd {
     std::map<DisputeId, Way> accused_by_;  ///< what an accuser claims to have executed
     std::map<DisputeId, std::vector<dispute::NodeReveal>> reveals_;
     std::map<DisputeId, std::uint32_t> remembered_;  ///< the rounds whose reveal is in reveals_
+    std::vector<sealed::TaskSecret> secrets_;        ///< of private tasks: the first of the tasks, the others of checkpoints
+    std::map<Hash256, Bytes> shares_;                ///< by SHA-256
+    std::map<Hash256, Bytes> sealed_files_;          ///< by root
+    std::map<std::tuple<TaskId, Hash256, sealed::TaskKey>, contracts::SealedFile> seals_;
 };
 
 }  // namespace assay::model

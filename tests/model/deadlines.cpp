@@ -107,6 +107,10 @@ void Model::lapse_dispute(const DisputeId& id) {
 /// TASK-6
 void Model::lapse_acceptance(const TaskId& id) {
     Task& task = at(id);
+    if (owes_keys(task)) {
+        lapse_unshared(id);
+        return;
+    }
     const AccountId solver = *task.solver;
     decline(id, solver);
     world_.stakes[{Role::kSolver, solver}].unlisted = true;
@@ -184,6 +188,8 @@ void Model::end_task_deadline(const TaskId& id) {
         } else {
             lapse_drawing(id);  // VER-7
         }
+    } else if (task.state == TaskState::kVerifying && owes_keys(task)) {
+        convict(id, {Reason::kKeysWithheld, {}, std::nullopt});  // PRV-4
     } else if (task.state == TaskState::kVerifying) {
         const bool commits = std::any_of(task.duties.begin(), task.duties.end(), [](const Duty& duty) {
             return duty.status == VerdictStatus::kDue;

@@ -150,7 +150,10 @@ void Model::draw_solver(const TaskId& id) {
     task.solver = drawn;
     task.solver_bond = std::min<std::uint64_t>(params_.draw_price.grains / 2, bond_of(Role::kSolver, task));
     lock(Role::kSolver, *drawn, task.solver_bond);
-    enter(id, TaskState::kDrawn, height_ + params_.accept_blocks + delay_of(task.spec));
+    if (task.secret) {
+        task.secret = Secret{};  // PRV-2
+    }
+    enter(id, TaskState::kDrawn, await_readers(id, {*drawn}, params_.accept_blocks + delay_of(task.spec)));
 }
 
 std::uint64_t Model::verifiers_for(const Task& task) const {
@@ -166,7 +169,9 @@ std::uint64_t Model::checked_of(const Task& task) const {
     const std::uint64_t value = task.spec.reward.grains + task.spec.verification_fee.grains;
     const std::uint64_t step = params_.value_per_check.grains;
     const std::uint64_t more = step == 0 ? 0 : value / step;
-    const std::uint64_t grown = std::min<std::uint64_t>(params_.segments_checked + more, params_.segments_checked_max);
+    const std::uint64_t grown =
+        task.secret ? params_.segments_checked_max  // PRV-9
+                    : std::min<std::uint64_t>(params_.segments_checked + more, params_.segments_checked_max);
     return std::min<std::uint64_t>(last_of(task) + 1 - first_of(task.spec), grown);
 }
 
@@ -258,7 +263,11 @@ void Model::draw_verifiers(const TaskId& id) {
     if (task.profiling && is_first) {
         task.profiling->sketch_seed = contracts::to_seed(random({id, DrawKind::kSketch, 0, 0}));  // VER-17
     }
-    enter(id, TaskState::kVerifying, height_ + params_.commit_blocks + 3 * delay_of(task.spec));
+    std::vector<AccountId> drawn;
+    for (std::size_t place = duties.size(); place < task.duties.size(); ++place) {
+        drawn.push_back(task.duties[place].verifier);
+    }
+    enter(id, TaskState::kVerifying, await_readers(id, drawn, params_.commit_blocks + 3 * delay_of(task.spec)));
 }
 
 /// VER-10
@@ -272,7 +281,13 @@ void Model::draw_lottery(const TaskId& id) {
         }
     }
     draw_watchers(id);
-    set_task_deadline(id, height_ + params_.publish_blocks);
+    std::vector<AccountId> watchers;
+    for (const Duty& duty : at(id).duties) {
+        watchers.insert(watchers.end(), duty.watchers.begin(), duty.watchers.end());
+    }
+    // PRV-4
+    const std::uint64_t publish = params_.publish_blocks;
+    set_task_deadline(id, std::max(height_ + publish, await_readers(id, watchers, publish)));
 }
 
 void Model::draw_watchers(const TaskId& id) {

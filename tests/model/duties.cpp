@@ -90,25 +90,29 @@ std::optional<contracts::Action> Crowd::next_checkpoint(
     const auto index = static_cast<std::uint32_t>(task.checkpoints.size());
     if (index == 0) {
         const auto& parent = task.spec.parent;
-        return contracts::PostCheckpoint{
-            id, 0, parent ? world.tasks.at(*parent).checkpoints.back() : shop_.start(way), {}};
+        const Hash256 root = parent ? world.tasks.at(*parent).checkpoints.back() : shop_.start(way);
+        return contracts::PostCheckpoint{id, 0, root, {}, {}, seal(actor, id, task, 0, root)};
     }
     const Hash256 before = task.checkpoints.back();
     const std::uint64_t first = steps_before(task.spec, index);
     const std::uint32_t steps = steps_in(task, index);
     if (const auto step = find_divergence(shop_, way, before, first, steps); step && honest) {
         const Hash256 root = shop_.after(way, before, first, *step - first + 1);
-        return contracts::DeclareDivergence{id, *step, root, {}, dispute::open_divergence(shop_.state(root)).value()};
+        return contracts::DeclareDivergence{
+            id, *step, root, {}, dispute::open_divergence(shop_.state(root)).value(),
+            seal(actor, id, task, index, root)};
     }
     if (!honest && shop_.knows(before) && fixed(name, actor.id, kDeclares, 12) == 0) {
         const Hash256 root = spoiled(before);  // a divergence that never happened
-        return contracts::DeclareDivergence{id, first, root, {}, dispute::open_divergence(shop_.state(root)).value()};
+        return contracts::DeclareDivergence{
+            id, first, root, {}, dispute::open_divergence(shop_.state(root)).value(),
+            seal(actor, id, task, index, root)};
     }
     Hash256 root = shop_.after(way, before, first, steps);
     if (root.is_zero() || (!honest && fixed(name, actor.id, kGarbage, 12) == index)) {
         root = invented("garbage " + std::to_string(index), actor.id);
     }
-    return contracts::PostCheckpoint{id, index, root, {}, task.spec.environment};
+    return contracts::PostCheckpoint{id, index, root, {}, task.spec.environment, seal(actor, id, task, index, root)};
 }
 
 /// A known state with an infinity in the place of a number.
@@ -175,6 +179,9 @@ contracts::AcceptTask Crowd::make_acceptance(
 void Crowd::add_solving(const Actor& actor, const TaskId& id, const Task& task, const World& world, Actions& out) {
     const Hash256 name{id.data};
     if (!is_in_team(task, actor.id)) {
+        return;
+    }
+    if (task.state == TaskState::kDrawn && owes_keys(task) && !chance(5)) {
         return;
     }
     if (task.state == TaskState::kDrawn && fixed(name, actor.id, kAccepts, 100) >= 15) {
@@ -284,7 +291,8 @@ void Crowd::add_verdicts(const Actor& actor, const TaskId& id, const Task& task,
         }
         const Hash256 name = duty_name(id, duty.segment);
         const auto keeps_silent = [&](Purpose purpose) { return fixed(name, actor.id, purpose, 100) < 6; };
-        const bool lacks = is_withheld(id, task) && fixed(name, actor.id, kFetches, 100) < 70;
+        const bool lacks = (is_withheld(id, task) && fixed(name, actor.id, kFetches, 100) < 70) ||
+                           (!can_read(task, actor.id) && !chance(2));
         if (duty.status == VerdictStatus::kDue && !keeps_silent(kCommits) && !lacks) {
             const Hash256 commitment =
                 contracts::verdict_commitment(id, duty.segment, actor.id, opening(actor, id, task, duty));
@@ -327,17 +335,6 @@ bool Crowd::is_withheld(const TaskId& id, const Task& task) const {
     return fixed(Hash256{id.data}, task.solver.value(), kServes, 100) < 20;
 }
 
-/// What the member at a place has to show; nothing where nobody has the state.
-std::optional<dispute::StateOpening> Crowd::asked_tile(const TaskId& id, const Task& task, std::size_t place) const {
-    const Asked asked = asked_of(id, task, place);
-    const Hash256 root = task.checkpoints.at(asked.checkpoint);
-    // A specification that is only nearly right may name more tensors than its program makes.
-    if (!shop_.knows(root) || asked.tensor >= shop_.state(root).size()) {
-        return std::nullopt;
-    }
-    return shop_.opening(root, asked.tensor, asked.number);
-}
-
 void Crowd::add_attestations(const Actor& actor, const TaskId& id, const Task& task, Actions& out) {
     if (task.state != TaskState::kCompleted || !task.committee) {
         return;
@@ -355,18 +352,19 @@ void Crowd::add_attestations(const Actor& actor, const TaskId& id, const Task& t
     if (is_asked ? fixed(name, actor.id, kAttests, 100) < silent : !chance(2)) {
         return;
     }
-    auto opening = asked_tile(id, task, is_member ? place : 0);
+    const Asked asked = asked_of(id, task, is_member ? place : 0);
+    auto opening = show(task, asked);
     if (!opening) {
         return;
     }
-    if (chance(10)) {
-        opening->opening.tile.data[0] ^= 1U;
-    } else if (chance(5)) {
-        opening->tensor ^= 1U;
+    if (auto* piece = std::get_if<sealed::PieceOpening>(&*opening); piece != nullptr && chance(20)) {
+        (chance(50) ? piece->bytes[0] : piece->group_path[0].data[0]) ^= 1U;
+    } else if (auto* tile = std::get_if<dispute::StateOpening>(&*opening); tile != nullptr && chance(15)) {
+        (chance(66) ? tile->opening.tile.data[0] : tile->opening.tile.data[1]) ^= 1U;
     } else if (chance(10)) {
         // A tile of a checkpoint, but hardly ever the one that was drawn.
         const Hash256 root = task.checkpoints[below(task.checkpoints.size())];
-        opening = shop_.opening(shop_.knows(root) ? root : shop_.start(Way::kTruth), opening->tensor, random_());
+        opening = shop_.opening(shop_.knows(root) ? root : shop_.start(Way::kTruth), asked.tensor % 2, random_());
     }
     out.push_back(contracts::AttestAvailability{id, *opening});
 }
@@ -383,18 +381,16 @@ void Crowd::add_shows(const Actor& actor, const TaskId& id, const Task& task, Ac
     }
     Asked asked;
     asked.number = random_();
+    asked.checkpoint = static_cast<std::uint32_t>(task.checkpoints.size() - 1);
     if (task.kept->seed) {
         asked = shown_of(id, task);
     }
-    const Hash256 root = chance(5) ? shop_.start(Way::kTruth) : task.checkpoints.back();
-    if (asked.tensor >= shop_.state(root).size()) {
-        return;
-    }
-    auto opening = shop_.opening(root, asked.tensor, asked.number);
     if (chance(5)) {
-        opening.opening.tile.data[0] ^= 1U;
+        out.push_back(contracts::ShowResult{id, shop_.opening(shop_.start(Way::kTruth), asked.tensor % 2, asked.number)}
+        );
+    } else if (const auto opening = show(task, asked)) {
+        out.push_back(contracts::ShowResult{id, *opening});
     }
-    out.push_back(contracts::ShowResult{id, opening});
 }
 
 // --- profilers -----------------------------------------------------------------------------------------------

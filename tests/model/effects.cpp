@@ -59,6 +59,9 @@ void Model::act(const contracts::SubmitTask& a) {
     task.escrow += a.spec.retention ? a.spec.retention->fee.grains : 0;
     task.room = deposit_of(a.spec);
     task.submitted_at = height_;
+    if (a.spec.privacy) {
+        task.secret = Secret{};
+    }
     world_.people[who_].balance -= task.escrow + task.room;
     if (a.spec.parent) {
         task.depth = find(*a.spec.parent)->depth + 1;
@@ -99,7 +102,7 @@ void Model::decline(const TaskId& id, const AccountId& solver) {
     pause_draw(id);
 }
 
-void Model::act(const contracts::PostCheckpoint& a) { note_post(a.task, a.state_root); }
+void Model::act(const contracts::PostCheckpoint& a) { note_post(a.task, a.state_root, a.sealed); }
 
 void Model::complete(const TaskId& id) {
     at(id).draws = 0;
@@ -114,7 +117,7 @@ void Model::act(const contracts::CompleteTask& a) {
 
 void Model::act(const contracts::DeclareDivergence& a) {
     // TASK-13
-    note_post(a.task, a.state_root);
+    note_post(a.task, a.state_root, a.sealed);
     at(a.task).diverged_at = a.step;
     complete(a.task);
 }
@@ -132,6 +135,9 @@ void Model::advance_verdicts(const TaskId& id, bool was_commit_phase) {
     if (any(VerdictStatus::kDue)) {
         return;
     }
+    if (!any(VerdictStatus::kCommitted) && owes_keys(task) && flaw_ != Flaw::kOpensUnread) {
+        return;  // PRV-4
+    }
     if (!any(VerdictStatus::kCommitted)) {
         const std::uint64_t off = flaw_ == Flaw::kDeadlineOff ? 1 : 0;
         enter(id, TaskState::kChallenge, height_ + challenge_window(task.spec) + off);
@@ -146,6 +152,10 @@ void Model::act(const contracts::CommitVerdict& a) {
     Duty* duty = find_duty(at(a.task), a.segment, who_);
     duty->status = VerdictStatus::kCommitted;
     duty->commitment = a.commitment;
+    if (auto& secret = at(a.task).secret; secret && secret->awaited.erase(who_) != 0 && secret->awaited.empty()) {
+        ++seen_["committed without keys"];
+        begin_to_judge(a.task);
+    }
     advance_verdicts(a.task, true);
 }
 

@@ -152,12 +152,13 @@ Model::Loss Model::convict(const TaskId& id, const Conviction& conviction) {
     // SET-2
     Task& task = at(id);
     const bool withheld = conviction.reason == Reason::kUnavailable;  // AVL-5
+    const bool unread = conviction.reason == Reason::kKeysWithheld && flaw_ != Flaw::kTakesWholeBond;  // PRV-4
     const AccountId answers = conviction.segment ? who_answers(task, *conviction.segment) : task.solver.value();
     const AccountId convicted =
         flaw_ == Flaw::kConvictsResponder ? answers : conviction.culprit.value_or(answers);  // STM-10
     std::uint64_t& bond = bond_in(task, convicted);
     const bool is_anothers = conviction.culprit && convicted != answers;  // STM-10
-    const std::uint64_t lost = withheld ? bond / 2 : is_anothers ? (bond + 1) / 2 : bond;
+    const std::uint64_t lost = withheld || unread ? bond / 2 : is_anothers ? (bond + 1) / 2 : bond;
     bond -= lost;
     if (conviction.culprit && !is_culprit(task, convicted)) {
         task.team->culprits.push_back(convicted);

@@ -20,7 +20,7 @@ Asked shown_of(const TaskId& id, const Task& task) {
     };
     Asked out;
     out.checkpoint = static_cast<std::uint32_t>(task.checkpoints.size() - 1);
-    out.tensor = static_cast<std::uint32_t>(contracts::reduce(drawn(0), task.spec.program.state_tensors));
+    out.tensor = static_cast<std::uint32_t>(contracts::reduce(drawn(0), groups_of(task.spec)));
     out.number = contracts::to_seed(drawn(1));
     return out;
 }
@@ -48,9 +48,7 @@ Model::Why Model::why_not_keep(const contracts::TaskSpec& spec) const {
 }
 
 Model::Why Model::why(const contracts::ShowResult& a) const {
-    const dispute::StateOpening& shown = a.opening;
-    if (!dispute::is_well_formed(shown) || shown.opening.tile_path.size() > 64 ||
-        shown.opening.source_path.size() > 64) {
+    if (is_malformed(a.opening)) {
         return {TxError::kFieldOutOfRange};
     }
     const Task* task = find(a.task);
@@ -66,18 +64,14 @@ Model::Why Model::why(const contracts::ShowResult& a) const {
     if (!task->kept->seed) {
         return {TxError::kNotAsked};
     }
-    const Asked asked = shown_of(a.task, *task);
-    const std::uint64_t across = (shown.type.shape.cols + 31U) / 32U;
-    const std::uint64_t down = (shown.type.shape.rows + 31U) / 32U;
-    const bool leads = dispute::state_root_of(shown, task->spec.program.state_tensors) == task->checkpoints.back();
-    const bool is_asked = shown.tensor == asked.tensor && shown.tile == asked.number % (across * down);
-    return leads && is_asked ? Why{} : Why{TxError::kTileInvalid};
+    return is_what_was_asked(*task, shown_of(a.task, *task), a.opening) ? Why{} : Why{TxError::kTileInvalid};
 }
 
 void Model::act(const contracts::ShowResult& a) {
     // RET-5
     Task& task = at(a.task);
     Kept& kept = task.kept.value();
+    seen_["result shown by a piece"] += task.secret ? 1U : 0U;
     if (const std::uint64_t part = task.escrow / (params_.retention_shows - kept.shown); part != 0) {
         pay(a.task, who_, part, Reason::kRetention);
     }

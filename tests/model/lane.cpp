@@ -47,9 +47,10 @@ std::uint64_t verifiers_of(const Params& params, const contracts::TaskSpec& spec
 std::uint64_t segments_of(const Params& params, const contracts::TaskSpec& spec) {
     const std::uint64_t value = spec.reward.grains + spec.verification_fee.grains;
     const std::uint64_t trained = (spec.steps - 1) / spec.checkpoint_interval + 1 + (spec.parent ? 0 : 1);
-    const std::uint64_t checked = std::min(
-        trained, grown(params.segments_checked, params.value_per_check.grains, params.segments_checked_max, value)
-    );
+    const std::uint64_t most = params.segments_checked_max;
+    const std::uint64_t wanted =
+        spec.privacy ? most : grown(params.segments_checked, params.value_per_check.grains, most, value);  // PRV-9
+    const std::uint64_t checked = std::min(trained, wanted);
     return checked + (spec.evaluation ? 1 : 0);
 }
 
@@ -75,7 +76,7 @@ std::optional<std::size_t> answer_bytes(const contracts::Action& action) {
         {"publish_verdict", 6'144}, {"disclose_verdict", 1'024},    {"commit_profile", 1'024},
         {"publish_profile", 6'144}, {"attest_availability", 6'144}, {"contribute", 1'024},
         {"show_result", 6'144},     {"reveal_move", 9'216},         {"select_move", 1'024},
-        {"prove_move", 41'216}};
+        {"prove_move", 41'216},     {"share_keys", 6'144}};
     const auto found = kTable.find(action_name(action));
     return found == kTable.end() ? std::nullopt : std::optional{found->second};
 }
@@ -144,6 +145,7 @@ std::uint64_t imposed_by(const contracts::Action& action, const Params& params) 
     }
     std::uint64_t out = std::max(largest<CompleteTask>(params), largest<DeclareDivergence>(params));
     out += spec.retention ? params.retention_shows * largest<ShowResult>(params) : 0;
+    out += spec.privacy ? 2 * largest<ShareKeys>(params) : 0;  // with verifiers, and with watchers
     out += ((spec.steps - 1) / spec.checkpoint_interval + 2) * largest<PostCheckpoint>(params);
     if (spec.mode == Mode::kTolerance) {
         out += params.profilers * (largest<CommitProfile>(params) + largest<PublishProfile>(params));
@@ -187,7 +189,8 @@ std::uint64_t weight_of_committee(const Params& params) {
 }
 
 std::uint64_t weight_of_judging(const Params& params, const contracts::TaskSpec& spec) {
-    return weight_of_verdicts(params, segments_of(params, spec), verifiers_of(params, spec));
+    const std::uint64_t sharing = spec.privacy ? weight<contracts::ShareKeys>(params) : 0;
+    return sharing + weight_of_verdicts(params, segments_of(params, spec), verifiers_of(params, spec));
 }
 
 std::uint64_t weight_of(const Params& params, const Task& task) {
@@ -215,6 +218,7 @@ std::uint64_t owed_in(const Params& params, const World& world, const Task& task
     const bool is_solvers_turn = task.state == TaskState::kDrawn || task.state == TaskState::kTraining;
     std::uint64_t out = is_solvers_turn ? weight_of_training(params) : 0;
     out += task.kept && task.kept->seed ? weight<ShowResult>(params) : 0;
+    out += task.state == TaskState::kVerifying && owes_keys(task) ? weight<ShareKeys>(params) : 0;
     for (const Profiler& profiler : task.profiling ? task.profiling->profilers : std::vector<Profiler>{}) {
         const bool owes = profiler.status == ProfileStatus::kDue || profiler.status == ProfileStatus::kCommitted;
         out += owes ? weight_of_profiling(params) / params.profilers : 0;
@@ -239,7 +243,8 @@ std::uint64_t weight_at_most(const Params& params) {
     return std::max(
         {weight_of_training(params), weight_of_profiling(params), weight_of_committee(params),
          weight<contracts::ShowResult>(params),
-         weight_of_verdicts(params, params.segments_checked_max + 1ULL, params.verifiers_per_segment_max)}
+         weight<contracts::ShareKeys>(params) +
+             weight_of_verdicts(params, params.segments_checked_max + 1ULL, params.verifiers_per_segment_max)}
     );
 }
 

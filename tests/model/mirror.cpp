@@ -93,6 +93,7 @@ void read_task(Task& task, const contracts::Task& record) {
     task.redraws = record.redraws;
     task.solver_bond = record.solver_bond.grains;
     task.checkpoints.resize(record.checkpoints);
+    task.sealed.resize(record.checkpoints);
     task.diverged_at = record.diverged_at;
     task.evaluation = record.evaluation;
     task.lottery = record.lottery;
@@ -105,6 +106,7 @@ void read_task(Task& task, const contracts::Task& record) {
         task.duties.push_back(duty_of(assignment));
     }
     task.kept = kept_of(record);
+    task.secret = secret_of(record);
     task.team = record.group ? std::optional(team_of(record)) : std::nullopt;
     task.committee.reset();
     if (record.committee) {
@@ -214,16 +216,9 @@ void read_slot(Mirror& mirror, const Bytes& key, const Bytes& value) {
         case SlotKind::kTask:
             read_task(world.tasks[id_at<TaskId>(key, 1)], decode<contracts::Task>(value));
             break;
-        case SlotKind::kCheckpoint: {
-            auto& roots = world.tasks[id_at<TaskId>(key, 1)].checkpoints;
-            std::uint32_t index = 0;
-            for (std::size_t i = 33; i < 37; ++i) {
-                index = (index << 8U) | key[i];
-            }
-            roots.resize(std::max<std::size_t>(roots.size(), index + 1));
-            roots[index] = decode<contracts::Checkpoint>(value).state_root;
+        case SlotKind::kCheckpoint:
+            read_checkpoint(world.tasks[id_at<TaskId>(key, 1)], key, decode<contracts::Checkpoint>(value));
             break;
-        }
         case SlotKind::kBookkeeping:
             read_docket(world.tasks[id_at<TaskId>(key, 1)], decode<contracts::TaskBookkeeping>(value));
             break;
@@ -383,6 +378,8 @@ std::string explain(const Task& a, const Task& b) {
     differs("spec", a.spec != b.spec);
     differs("team", a.team != b.team);
     differs("kept", a.kept != b.kept);
+    differs("secret", a.secret != b.secret);
+    differs("sealed", a.sealed != b.sealed);
     return out;
 }
 std::string explain(const Dispute& a, const Dispute& b) {

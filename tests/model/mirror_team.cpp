@@ -64,4 +64,27 @@ std::optional<Kept> kept_of(const contracts::Task& record) {
         .seed = record.keeping->seed};
 }
 
+std::optional<Secret> secret_of(const contracts::Task& record) {
+    if (!record.secrecy) {
+        return std::nullopt;
+    }
+    Secret out{.key = record.secrecy->key, .awaited = {}, .shared = record.secrecy->shared};
+    for (const contracts::Reader& reader : record.secrecy->awaited) {
+        out.awaited[reader.account] = reader.key;
+    }
+    return out;
+}
+
+void read_checkpoint(Task& task, const Bytes& key, const contracts::Checkpoint& record) {
+    std::uint32_t index = 0;
+    for (std::size_t i = 33; i < 37; ++i) {
+        index = (index << 8U) | key[i];
+    }
+    const std::size_t size = std::max<std::size_t>(task.checkpoints.size(), index + 1);
+    task.checkpoints.resize(size);
+    task.sealed.resize(size);
+    task.checkpoints[index] = record.state_root;
+    task.sealed[index] = record.sealed;
+}
+
 }  // namespace assay::model

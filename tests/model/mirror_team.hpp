@@ -14,4 +14,10 @@ Motion motion_of(const contracts::Proposal& record);
 /// What the record says of a result that is kept.
 std::optional<Kept> kept_of(const contracts::Task& record);
 
+/// What the record says of a private task's keys.
+std::optional<Secret> secret_of(const contracts::Task& record);
+
+/// Reads the checkpoint in the slot with this key.
+void read_checkpoint(Task& task, const Bytes& key, const contracts::Checkpoint& record);
+
 }  // namespace assay::model

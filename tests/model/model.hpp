@@ -13,6 +13,7 @@
 #include <contracts/chain/chain.hpp>
 #include <contracts/beacon/draw.hpp>
 #include <contracts/tasks/seats.hpp>
+#include <tests/model/flaws.hpp>
 #include <tests/model/lane.hpp>
 #include <tests/model/records.hpp>
 
@@ -34,47 +35,6 @@ inline bool is_answer(const Sent& sent) { return sent.body.fee.grains == 0; }
 bool is_text(const std::string& text, std::size_t most);
 /// TASK-2, as far as it looks at the specification alone.
 bool is_sound(const contracts::TaskSpec& spec);
-
-/// A mistake in the model, to see that it is noticed.
-enum class Flaw : std::uint8_t {
-    kNone,
-    kWinnersShare,   ///< the loser's bond goes to the winner rounded up
-    kKeepsProbe,     ///< a disclosed verdict keeps its forced probe root
-    kDeadlineOff,    ///< a challenge window is a block too long
-    kFeeToAll,       ///< a refuted verdict earns its share of the fee
-    kForgetsLapsed,  ///< who let a task lapse or declined it is drawn as before
-    kNoTax,
-    kMootKeepsBond,  ///< a moot dispute's bond stays locked
-    kUnbondsEarly,
-    kDrawsAnybody,        ///< the submitter may be drawn as verifier
-    kFreshPool,           ///< a round draws by the stake at its end
-    kArrivalOrder,        ///< who contributed first comes first in the seed
-    kForgives,            ///< a secret withheld costs the seat alone
-    kAnyValue,            ///< tasks are admitted whatever they are worth
-    kPaysCopies,          ///< watchers win jackpots whatever they have sealed
-    kAnyJackpot,          ///< the contributors' bonds bound no jackpot
-    kHalfSuffices,        ///< members with exactly half of the seats find the segments available
-    kReturnsTenths,       ///< what verifiers have locked is returned when the segments are available
-    kEnderIsFirst,        ///< whoever's dispute ends comes first among the accusers
-    kFixedWindows,        ///< no window is longer for what a replay takes
-    kIgnoresTerms,        ///< verifiers are drawn who do not consent
-    kOversells,           ///< disputes are opened for which the lane of duties has no room
-    kChargesAnswers,      ///< an answer takes a nonce
-    kEndsWindows,         ///< no window stands still
-    kDeclinesForNothing,  ///< who declines a task or lets it lapse pays nothing for the draw
-    kAttestersAlone,      ///< after a committee nobody is drawn who has not attested
-    kKeepsBonds,          ///< verdicts that stand keep their bonds while their task waits for a committee
-    kFlatFees,            ///< an attestation is paid alike whatever the task is worth
-    kKeepsSeats,          ///< a seat stays with its holder though another has posted
-    kPaysConvicted,       ///< a member that was convicted is paid for what is left
-    kRunsAnsweredClocks,  ///< a dispute that was answered by an accusation is lost by its clock
-    kPaysCulprits,        ///< who stated something wrong is paid with the others
-    kBlamesVerifiers,     ///< verifiers answer for a segment of which nothing was shown but a wrong statement
-    kKeepsOut,            ///< who is out keeps its seats
-    kConvictsResponder,   ///< who posted a segment is convicted in the place of who misled it
-    kHalfPasses,          ///< a proposal passes with more than half of the power
-};
-inline constexpr int kFlaws = 36;
 
 class Model {
   public:
@@ -163,6 +123,10 @@ class Model {
     Why why(const contracts::Vote& a) const;
     Why why(const contracts::NameOperator& a) const;
     Why why(const contracts::ShowResult& a) const;
+    Why why(const contracts::ShareKeys& a) const;
+    Why why(const contracts::ReportWrongKeys& a) const;
+    Why why(const contracts::ReportWrongChunk& a) const;
+    Why why_not_reported(const TaskId& id, contracts::TaskState first) const;
     Why why_not_keep(const contracts::TaskSpec& spec) const;
     Why why_not_propose() const;
     Why why_not_party(const DisputeId& id, bool responder, bool challenger) const;
@@ -215,6 +179,9 @@ class Model {
     void act(const contracts::Vote& a);
     void act(const contracts::NameOperator& a);
     void act(const contracts::ShowResult& a);
+    void act(const contracts::ShareKeys& a);
+    void act(const contracts::ReportWrongKeys& a);
+    void act(const contracts::ReportWrongChunk& a);
     void decline(const TaskId& id, const AccountId& solver);
     void complete(const TaskId& id);
     void advance_verdicts(const TaskId& id, bool was_commit_phase);
@@ -267,7 +234,7 @@ class Model {
 
     // teams.cpp: tasks that several accounts train.
     bool is_too_early(const TaskId& id) const;
-    void note_post(const TaskId& id, const Hash256& root);
+    void note_post(const TaskId& id, const Hash256& root, const std::optional<contracts::SealedFile>& sealed);
     void add_why_seats(Why& why, const contracts::AcceptTask& a) const;
     std::map<AccountId, std::uint64_t> earnings(const Task& task) const;
     bool is_cut_by(const Task& task, const std::optional<std::uint32_t>& segment) const;
@@ -300,6 +267,12 @@ class Model {
     void stop_keeping(const TaskId& id, bool is_whole);
     void lapse_keeping(const TaskId& id);
     void draw_show(const TaskId& id);
+
+    // secrets.cpp: private tasks.
+    /// The height until which the keys have to be shared with these, or else `blocks` from now.
+    std::uint64_t await_readers(const TaskId& id, const std::vector<AccountId>& drawn, std::uint64_t blocks);
+    void begin_to_judge(const TaskId& id);
+    void lapse_unshared(const TaskId& id);
 
     // block.cpp, deadlines.cpp, draws.cpp: the end of a block.
     void end_block(const contracts::BlockContext& block);
@@ -440,6 +413,14 @@ struct Asked {
 Asked asked_of(const TaskId& id, const Task& task, std::size_t place);
 /// RET-4: the tile that the solver has to show; one is drawn.
 Asked shown_of(const TaskId& id, const Task& task);
+/// PRV-2, PRV-4: whether somebody waits for the task's keys.
+bool owes_keys(const Task& task);
+/// TX-6
+bool is_malformed(const contracts::DrawnOpening& shown);
+/// AVL-3, RET-5, PRV-8: whether what is shown of the task is what was asked for.
+bool is_what_was_asked(const Task& task, const Asked& asked, const contracts::DrawnOpening& shown);
+/// PRV-8: from how many tensors or groups one is drawn.
+std::uint32_t groups_of(const contracts::TaskSpec& spec);
 /// RET-2: whether everybody is paid, or nobody will be.
 bool is_paid_for(contracts::TaskState state);
 /// LIN-1: in which states a parent may be.

@@ -52,7 +52,8 @@ std::vector<std::string> what_to_reach() {
          {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
           Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kBrokenCommitment,
           Reason::kUndisclosed, Reason::kContradiction, Reason::kBeyondTolerance, Reason::kBeyondBudget,
-          Reason::kUnserved, Reason::kRoom, Reason::kFalseStatement, Reason::kDemand, Reason::kNotShown}) {
+          Reason::kUnserved, Reason::kRoom, Reason::kFalseStatement, Reason::kDemand, Reason::kNotShown,
+          Reason::kKeysWithheld, Reason::kWrongKeys, Reason::kWrongChunk}) {
         names.push_back(std::string("slash ") + to_string(reason));
     }
     for (const Reason reason :
@@ -88,6 +89,21 @@ std::vector<std::string> what_to_reach() {
           "refusal not_on_committee",
           "refusal retention_unfit",
           "refusal not_asked",
+          "refusal not_private",
+          "refusal keys_missing",
+          "refusal share_invalid",
+          "refusal sealed_mismatch",
+          "refusal keys_right",
+          "refusal chunk_right",
+          "event keys_shared",
+          "event keys_refused",
+          "drawn in vain",
+          "keys shared with a solver",
+          "keys shared with verifiers",
+          "keys shared with watchers",
+          "committed without keys",
+          "attested by a piece",
+          "result shown by a piece",
           "event result_shown",
           "refusal already_attested",
           "beacon withheld",
@@ -193,12 +209,16 @@ std::vector<std::string> what_to_reach() {
           "propose_halt",
           "vote",
           "name_operator",
-          "show_result"}) {
+          "show_result",
+          "share_keys",
+          "report_wrong_keys",
+          "report_wrong_chunk"}) {
         names.push_back(std::string("action ") + action);
     }
     for (const char* action :
          {"post_checkpoint", "complete_task", "declare_divergence", "commit_verdict", "publish_verdict",
-          "disclose_verdict", "commit_profile", "publish_profile", "attest_availability", "show_result", "contribute",
+          "disclose_verdict", "commit_profile", "publish_profile", "attest_availability", "show_result", "share_keys",
+          "contribute",
           "reveal_move", "select_move", "prove_move"}) {
         names.push_back(std::string("answer ") + action);
     }
@@ -252,7 +272,7 @@ TEST_CASE("BLK-2: the chain does what a plain model of the rules does, whatever 
     }
     for (const char* name :
          {"task settled", "task convicted", "move at proof", "profiling bounded", "payment jackpot",
-          "answer reveal_move", "answer overtaken", "refusal answered", "refusal duties_full", "dispute with a place",
+          "answer reveal_move", "answer share_keys", "answer overtaken", "refusal answered", "refusal duties_full", "dispute with a place",
           "no room for the draw of a task completed", "event cut"}) {
         CAPTURE(name);
         CHECK(coverage[name] > 0);

@@ -210,7 +210,15 @@ void Crowd::add_moves(const Actor& actor, const Mirror& chain, Actions& out) {
 
 /// A specification that is wrong in one way, or nearly.
 contracts::TaskSpec Crowd::spoil(contracts::TaskSpec spec, const TaskId& parent) {
-    switch (below(13)) {
+    switch (below(15)) {
+        case 13:
+            spec.members = 2;
+            spec.privacy = make_privacy(spec);
+            break;
+        case 14:
+            spec.privacy = make_privacy(spec);
+            spec.privacy->holdout = spec.evaluation ? std::nullopt : std::optional(spec.privacy->dataset);
+            break;
         case 10:
             spec.members = static_cast<std::uint8_t>(chance(50) ? 65 + below(190) : below(2));
             break;
@@ -300,7 +308,7 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         shop_.opening(shop_.start(Way::kTruth), static_cast<std::uint32_t>(below(2)), random_());
     const contracts::TaskSpec spec = spoil(make_spec(world), id);
 
-    switch (below(33)) {
+    switch (below(36)) {
         case 0:
             return contracts::Transfer{other, amount};
         case 1:
@@ -371,6 +379,14 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
             return random_motion();
         case 32:
             return contracts::ShowResult{id, shown};
+        case 33:
+            return contracts::ShareKeys{
+                id, chance(50) ? std::optional(secrets_[1].key()) : std::nullopt,
+                {{other, make_share(secrets_[0], other), make_share(secrets_[1], other)}}};
+        case 34:
+            return contracts::ReportWrongKeys{id, chance(50), make_share(secrets_[0], other), {}};
+        case 35:
+            return contracts::ReportWrongChunk{id, segment, {}};
         case 31:
             return contracts::Vote{contracts::proposal_id(other, below(4)), chance(50)};
         default:

@@ -128,6 +128,14 @@ struct Kept {
     bool operator==(const Kept&) const = default;
 };
 
+/// The keys of a private task (PRV rules).
+struct Secret {
+    std::optional<sealed::TaskKey> key;            ///< of the checkpoints
+    std::map<AccountId, AccountId> awaited;        ///< the key that each of them reads with
+    std::vector<contracts::SharedKeys> shared;     ///< in the order in which they were shared
+    bool operator==(const Secret&) const = default;
+};
+
 struct Task {
     AccountId submitter;
     contracts::TaskSpec spec;
@@ -140,6 +148,7 @@ struct Task {
     std::uint32_t redraws = 0;
     std::uint64_t solver_bond = 0;
     std::vector<Hash256> checkpoints;  ///< state roots
+    std::vector<std::optional<contracts::SealedFile>> sealed;  ///< the file of each of them
     std::optional<std::uint64_t> diverged_at;
     std::optional<contracts::Evaluation> evaluation;
     std::vector<Duty> duties;
@@ -158,6 +167,7 @@ struct Task {
     std::uint64_t lane = 0;           ///< DTY-5: what it holds
     std::optional<Team> team;
     std::optional<Kept> kept;
+    std::optional<Secret> secret;  ///< of a private task
     bool operator==(const Task&) const = default;
 };
 

@@ -10,6 +10,7 @@
 #include <contracts/governance/params_rules.hpp>
 #include <contracts/validators/validators.hpp>
 #include <core/codec/borsh.hpp>
+#include <core/crypto/curve.hpp>
 #include <core/crypto/ed25519.hpp>
 #include <tests/model/crowd.hpp>
 #include <core/dispute/commitment.hpp>
@@ -36,6 +37,21 @@ std::uint64_t rounds_for(std::uint64_t items) {
         ++rounds;
     }
     return rounds;
+}
+
+/// PRV-1
+bool is_private_soundly(const contracts::TaskSpec& spec) {
+    const auto named = [](const std::optional<contracts::SealedFile>& file) {
+        return file && file->size > 0 && file->root != Hash256{};
+    };
+    if (!spec.privacy) {
+        return true;
+    }
+    const contracts::Privacy& asked = *spec.privacy;
+    const bool initial = spec.initial_artifact ? named(asked.initial) : !asked.initial;
+    const bool holdout = spec.evaluation ? named(asked.holdout) : !asked.holdout;
+    return !spec.parent && spec.members == 1 && spec.mode != contracts::Mode::kTolerance &&
+           crypto::lift_x(asked.key.view()) && named(asked.program) && named(asked.dataset) && initial && holdout;
 }
 
 /// PRG-9
@@ -82,7 +98,7 @@ bool is_sound(const contracts::TaskSpec& spec) {
     const std::uint64_t evaluating = evaluation ? rounds_for(evaluation->nodes) : 0;
     const bool wishes = (!spec.environment || is_environment(*spec.environment)) &&
                         are_checks(spec.checks, program.state_tensors);  // TASK-2.11, TASK-2.12
-    return wishes && distance && evaluated && grouped && segments <= 1'024 &&
+    return wishes && is_private_soundly(spec) && distance && evaluated && grouped && segments <= 1'024 &&
            spec.steps <= ~std::uint64_t{0} / program.batch_size &&
            std::max({step, rounds_for(program.init_nodes), distances, evaluating}) + 4 <= 8;
 }
@@ -175,7 +191,7 @@ Model::Why Model::why(const contracts::SubmitTask& a) const {
                           parent->state == TaskState::kChallenge || parent->state == TaskState::kDisclosure ||
                           parent->state == TaskState::kJudged || parent->state == TaskState::kSettled ||
                           parent->state == TaskState::kKept) &&
-                         !parent->diverged_at && !(parent->team && parent->team->last) && !parent->tainted_by &&
+                         !parent->spec.privacy && !parent->diverged_at && !(parent->team && parent->team->last) && !parent->tainted_by &&
                          parent->depth < 32 && parent->spec.program.state_tensors == spec.program.state_tensors;
         if (!fit) {
             out.insert(TxError::kParentUnfit);
@@ -222,6 +238,9 @@ Model::Why Model::why(const contracts::PostCheckpoint& a) const {
     }
     if (a.index == 0 && task->spec.parent && a.state_root != find(*task->spec.parent)->checkpoints.back()) {
         out.insert(TxError::kNotParentsState);  // LIN-2
+    }
+    if (a.sealed.has_value() != task->secret.has_value()) {
+        out.insert(TxError::kSealedMismatch);  // PRV-6
     }
     return out;
 }

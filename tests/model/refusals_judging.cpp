@@ -455,6 +455,9 @@ Model::Why Model::why(const contracts::DeclareDivergence& a) const {
     if (!shows_divergence(a.opening, a.state_root, task->spec)) {
         out.insert(TxError::kNoDivergence);
     }
+    if (a.sealed.has_value() != task->secret.has_value()) {
+        out.insert(TxError::kSealedMismatch);  // PRV-6
+    }
     return out;
 }
 

@@ -58,7 +58,9 @@ bool Model::is_too_early(const TaskId& id) const {
 }
 
 /// GRP-4
-void Model::note_post(const TaskId& id, const Hash256& root) {
+void Model::note_post(
+    const TaskId& id, const Hash256& root, const std::optional<contracts::SealedFile>& sealed
+) {
     Task& task = at(id);
     if (task.team) {
         const std::size_t index = task.checkpoints.size();
@@ -71,6 +73,7 @@ void Model::note_post(const TaskId& id, const Hash256& root) {
         task.team->posted_by.push_back(who_);
     }
     task.checkpoints.push_back(root);
+    task.sealed.push_back(sealed);
     turn_since_[id] = height_;
 }
 
@@ -135,6 +138,9 @@ Model::Why Model::why(const contracts::AcceptTask& a) const {
     }
     if (!is_in(a.environment, task->spec.environment)) {
         out.insert(TxError::kEnvironmentMismatch);  // ENV-4
+    }
+    if (owes_keys(*task)) {
+        out.insert(TxError::kKeysMissing);  // PRV-3
     }
     const std::uint64_t bond = bond_of(Role::kSolver, *task) * (a.seats.empty() ? 4 : 5) / 4;  // GRP-5
     needs_stake(out, Role::kSolver, bond - std::min(bond, task->solver_bond));

@@ -87,9 +87,10 @@ bool Model::is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const 
         return std::min(least + (step == 0 ? 0 : value / step), most);
     };
     const std::uint64_t trained = segments_of(spec) + (spec.parent ? 0 : 1);
-    std::uint64_t checked = std::min(
-        trained, grown(params_.segments_checked, params_.value_per_check.grains, params_.segments_checked_max)
-    );
+    const std::uint64_t most = params_.segments_checked_max;
+    std::uint64_t checked =
+        spec.privacy ? most : grown(params_.segments_checked, params_.value_per_check.grains, most);  // PRV-9
+    checked = std::min(trained, checked);
     checked += spec.evaluation ? 1U : 0U;
     const std::uint64_t each =
         grown(params_.verifiers_per_segment, params_.value_per_verifier.grains, params_.verifiers_per_segment_max);

@@ -113,6 +113,10 @@ std::vector<Liability> liability_of(const Setting& s, const Costs& costs) {
          burned_of_member(s), (contracts::kMaxMembersTogether - 1.0) * (to_asy(s.verify_cost) + fee)},
         {"false_statement (equivocation)", "nobody else can cause it", 0.0, 0.0},
         {"not_shown", "nobody who fills blocks keeps a tile out (DTY-4)", 0.0, 0.0},
+        {"keys_withheld", "nobody who fills blocks keeps keys out (DTY-4), and a reader's key is that of the draw", 0.0,
+         0.0},
+        {"wrong_keys", "nobody else can cause it", 0.0, 0.0},
+        {"wrong_chunk", "nobody else can cause it", 0.0, 0.0},
         {"demand", "a 256th of a member's bond, of each of the two", demand_of_member(s), demand_of_member(s)}};
 }
 

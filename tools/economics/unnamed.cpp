@@ -49,6 +49,8 @@ std::vector<Unnamed> unnamed_parameters() {
         {"retention_blocks_max", kept},
         {"retention_shows", kept},
         {"retention_show_blocks", kept},
+        {"share_blocks",
+         "private tasks: how long keys can be waited for; who shares none loses a bond, whatever the time (PRV-4)"},
         {"contributors_max", "beacon.rounds, which is named by draw_price, is about their number"},
     };
 }

@@ -60,6 +60,10 @@ struct NamedVariant<contracts::ResultCheck> {
     static constexpr const char* kName = "ResultCheck";
 };
 template <>
+struct NamedVariant<contracts::DrawnOpening> {
+    static constexpr const char* kName = "DrawnOpening";
+};
+template <>
 struct NamedVariant<dispute::Proof> {
     static constexpr const char* kName = "Proof";
 };

@@ -62,6 +62,11 @@ export const kReasons = {
   forced_error: ["the verdict was a forced error, and the challengers were right", "DSP-42"],
   false_statement: ["it stated to its group what is not so", "STM-10"],
   demand: ["a member of the group demanded something of it", "GRP-14"],
+  retention: ["it showed a tile of the result that it keeps", "RET-5"],
+  not_shown: ["it did not show in time a tile of the result that it keeps", "RET-6"],
+  keys_withheld: ["it did not share the private task's keys in time; half of the bond", "PRV-4"],
+  wrong_keys: ["it shared a key that is not the private task's", "PRV-5"],
+  wrong_chunk: ["a sealed file that it posted is not the checkpoint", "PRV-7"],
 };
 
 export function reason(name) {
@@ -126,6 +131,8 @@ const kEvents = {
   keeping_begun: (e) => [`The solver keeps the result, shows ${e.shows} tiles of it for up to `, asy(e.fee), ", and loses ", asy(e.bond), " if it cannot."],
   show_drawn: (e) => [`Tile ${e.show + 1} of the kept result was drawn. The solver has to show it by block ${e.due}.`],
   result_shown: (e) => [account(e.actor), ` showed tile ${e.show + 1} of the kept result.`],
+  keys_shared: (e) => [account(e.actor), " shared the task's keys with ", e.shares.flatMap((s, i) => [i ? ", " : "", account(s.to)]), "."],
+  keys_refused: (e) => [account(e.actor), " showed that the keys that were shared with it are wrong. Another solver is drawn."],
   keeping_ended: (e) => [e.is_whole ? "The result was kept to the end." : "A tile of the kept result was not shown. The solver loses its bond."],
 };
 
@@ -135,7 +142,7 @@ const kStageOf = {
   solver_drawn: 3, accepted: 4, checkpoint_posted: 4, diverged: 4, reseated: 4, demanded: 4, accused: 4, completed: 5, committee_drawn: 5,
   committee_ended: 5, attested: 5, verifier_drawn: 6, verdict_committed: 6, verdict_published: 6, watcher_drawn: 7, lottery_drawn: 6,
   dispute_opened: 7, dispute_moved: 7, dispute_ended: 7, verdict_challenged: 7, verdict_disclosed: 7, paid: 8, slashed: 8, scored: 8,
-  keeping_begun: 8, show_drawn: 8, result_shown: 8, keeping_ended: 8, tainted: 8, cut: 7, member_convicted: 7,
+  keys_refused: 3, keeping_begun: 8, show_drawn: 8, result_shown: 8, keeping_ended: 8, tainted: 8, cut: 7, member_convicted: 7,
 };
 
 export function event_sentence(e) {

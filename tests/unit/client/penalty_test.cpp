@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <client/penalty.hpp>
@@ -152,6 +153,19 @@ TEST_CASE("RET-6: a tile that was not shown in time is explained as what the res
     CHECK(found[0].from == kSolver);
     CHECK(found[0].winners.empty());
     CHECK(meaning(found[0]).find("RET-6") != std::string::npos);
+}
+
+TEST_CASE("PRV-4, PRV-5, PRV-7: a solver that keeps or falsifies what readers need is told which rule it broke") {
+    const std::vector<std::pair<Reason, std::string>> rules{
+        {Reason::kKeysWithheld, "PRV-4"}, {Reason::kWrongKeys, "PRV-5"}, {Reason::kWrongChunk, "PRV-7"}};
+    for (const auto& [reason, rule] : rules) {
+        Book book;
+        book.add(9, history::Slashed{kSolver, Amount{10}, Amount{10}, reason}, 0);
+        const auto found = book.penalties();
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].from == kSolver);
+        CHECK(meaning(found[0]).find(rule) != std::string::npos);
+    }
 }
 
 TEST_CASE("a missed verdict names the segment when there is no doubt which") {

@@ -40,10 +40,11 @@ TEST_CASE("each event of a history has its name and its members beside the recor
         {MemberConvicted{who, Reason::kFalseStatement}, {{"member", address(4)}, {"reason", "false_statement"}}},
         {Reseated{3, {who, key(5).account()}}, {{"from", 3}, {"seats", {address(4), address(5)}}}},
         {Demanded{who, key(5).account(), true}, {{"accuser", address(4)}, {"member", address(5)}, {"is_out", true}}},
-        {CheckpointPosted{3, id<Hash256>(1), Environment{std::nullopt, {"a=1"}}},
+        {CheckpointPosted{3, id<Hash256>(1), Environment{std::nullopt, {"a=1"}}, SealedFile{id<Hash256>(2), 9}},
          {{"checkpoint", 3},
           {"state_root", to_hex(id<Hash256>(1).view())},
-          {"environment", {{"image", nullptr}, {"labels", {"a=1"}}}}}},
+          {"environment", {{"image", nullptr}, {"labels", {"a=1"}}}},
+          {"sealed", {{"root", to_hex(id<Hash256>(2).view())}, {"size", 9}}}}},
         {Completed{}, Json::object()},
         {VerifierDrawn{2, who}, {{"segment", 2}, {"verifier", address(4)}}},
         {VerdictCommitted{2}, {{"segment", 2}}},
@@ -70,7 +71,7 @@ TEST_CASE("each event of a history has its name and its members beside the recor
          {{"from", address(4)}, {"amount", "7"}, {"burned", "4"}, {"reason", "unavailable"}}},
         {StateChanged{TaskState::kConvicted}, {{"state", "convicted"}}},
         {Diverged{2, 9, id<Hash256>(1)},
-         {{"checkpoint", 2}, {"step", 9}, {"state_root", to_hex(id<Hash256>(1).view())}}},
+         {{"checkpoint", 2}, {"step", 9}, {"state_root", to_hex(id<Hash256>(1).view())}, {"sealed", nullptr}}},
         {LotteryDrawn{id<Hash256>(1)}, {{"lottery", to_hex(id<Hash256>(1).view())}}},
         {WatcherDrawn{2, who, key(5).account()}, {{"segment", 2}, {"verifier", address(4)}, {"watcher", address(5)}}},
         {VerdictDisclosed{2, who, {id<Hash256>(1), std::nullopt}, false},
@@ -110,6 +111,10 @@ TEST_CASE("each event of a history has its name and its members beside the recor
         {ShowDrawn{3, Height{40}}, {{"show", 3}, {"due", 40}}},
         {ResultShown{3}, {{"show", 3}}},
         {KeepingEnded{true}, {{"is_whole", true}}},
+        {KeysShared{sealed::TaskKey{id<Hash256>(3).data}, {{who, {1}, {2, 3}}}},
+         {{"key", to_hex(id<Hash256>(3).view())},
+          {"shares", {{{"to", address(4)}, {"of_task", "01"}, {"of_checkpoints", "0203"}}}}}},
+        {KeysRefused{}, Json::object()},
     };
     REQUIRE(table.size() == std::variant_size_v<HistoryEvent>);
     for (const auto& [each, members] : table) {

@@ -150,6 +150,7 @@ TEST_CASE("a task tells what its record says") {
             "environment",
             "checks",
             "retention",
+            "privacy",
             "raw"}
     );
     CHECK(got.at("state") == "training");
@@ -318,7 +319,7 @@ TEST_CASE("stakes and checkpoints carry their members") {
     CHECK(rpc::render(stake).at("declined_until") == 9);
     Checkpoint checkpoint;
     const Json got = rpc::render_checkpoint(id<TaskId>(1), 2, checkpoint);
-    CHECK(names_of(got) == std::set<std::string>{"task", "index", "state_root", "location", "height", "raw"});
+    CHECK(names_of(got) == std::set<std::string>{"task", "index", "state_root", "location", "height", "sealed", "raw"});
     CHECK(raw_is(got, checkpoint));
 }
 
@@ -361,7 +362,10 @@ TEST_CASE("each action shows its members") {
         ProposeHalt{},
         Vote{},
         NameOperator{.account = key(1).account()},
-        ShowResult{}};
+        ShowResult{.task = {}, .opening = sealed::PieceOpening{.groups = 3, .group = 2, .chunk = 4, .piece = 1}},
+        ShareKeys{.task = {}, .key = {}, .shares = {{key(1).account(), {}, {}}}},
+        ReportWrongKeys{.task = {}, .is_of_checkpoints = true, .share = {}, .evidence = {}},
+        ReportWrongChunk{.task = {}, .checkpoint = 2, .evidence = {}}};
     REQUIRE(actions.size() == std::variant_size_v<Action>);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         REQUIRE(actions[i].index() == i);
@@ -378,6 +382,21 @@ TEST_CASE("each action shows its members") {
     CHECK(rpc::render(actions[32]) == Json{{"changes", {{{"param", "jail_blocks"}, {"value", 9}}}}});
     CHECK(rpc::render(actions[36]) == Json{{"account", address(1)}});
     CHECK(rpc::render(NameOperator{}) == Json{{"account", nullptr}});
+    const auto without_task = [&](std::size_t i) {
+        Json out = rpc::render(actions[i]);
+        out.erase("task");
+        return out;
+    };
+    CHECK(
+        without_task(14) ==
+        Json{{"tensor", 0}, {"tile", 0}, {"group", nullptr}, {"chunk", nullptr}, {"piece", nullptr}}
+    );
+    CHECK(
+        without_task(37) == Json{{"tensor", nullptr}, {"tile", nullptr}, {"group", 2}, {"chunk", 4}, {"piece", 1}}
+    );
+    CHECK(without_task(38) == Json{{"key", nullptr}, {"to", {address(1)}}});
+    CHECK(without_task(39) == Json{{"is_of_checkpoints", true}});
+    CHECK(without_task(40) == Json{{"checkpoint", 2}, {"group", 0}, {"chunk", 0}});
     CHECK(rpc::render(actions[33]) == Json{{"height", 7}, {"protocol_version", 4}});
 }
 

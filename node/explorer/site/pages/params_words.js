@@ -33,6 +33,7 @@ export const kGroups = [
     ["disclose_blocks", "blocks", "how long a verifier has to disclose whether a verdict was forced", "VER-13"],
     ["dispute_clock_blocks", "blocks", "what each party of a dispute has on its clock, besides two replays", "DSP-32"],
     ["dispute_extension_blocks", "blocks", "what it has at least for each further move", "DSP-33"],
+    ["share_blocks", "blocks", "how long the keys of a private task may take", "PRV-3, PRV-4"],
     ["attest_blocks", "blocks", "how long a committee has to fetch, besides a replay", "AVL-3"],
     ["duty_wait_blocks", "blocks", "how long an answer to a duty waits for a block at most", "DTY-5"],
     ["standstill_blocks", "blocks", "how long blocks may be missing before room for duties runs out", "DTY-8"],

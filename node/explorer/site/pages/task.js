@@ -34,6 +34,13 @@ function kept_words({blocks, fee, keeping}) {
   return [`for ${count(blocks)} blocks after settlement, for `, asy(fee), shown];
 }
 
+/** Who can read a private task, and who waits for its keys. */
+function readers_words({shared, awaited}) {
+  const list = (readers) => readers.flatMap((r, i) => [i ? ", " : "", account(r.account)]);
+  return ["only who is drawn can read it. Keys were shared with ", shared.length ? list(shared) : "nobody",
+    awaited.length ? ["; waiting for them: ", list(awaited)] : ""];
+}
+
 function what_section(t) {
   return section("What is trained", facts([
     ["Submitter", account(t.submitter)], ["Solver", account(t.solver)],
@@ -43,6 +50,7 @@ function what_section(t) {
     ["Program", whole(t.program_id)],
     t.group ? ["Group", h("span", null, t.group.partners.map((p) => [account(p.account), ` bond ${asy(p.bond)} `]))] : null,
     t.retention ? ["Result kept", kept_words(t.retention)] : null,
+    t.privacy ? ["Private", readers_words(t.privacy)] : null,
     t.tokenizer ? ["Tokenizer", whole(t.tokenizer)] : null,
     t.environment ? ["Environment asked for", environment(t.environment)] : null,
     t.checks.length ? ["Checks", h("ol", {start: 0}, t.checks.map((check) => h("li", null, check_text(check))))] : null,
