@@ -50,7 +50,7 @@ class UncheckedParts : public PartPlan {
     const char* mark() const override { return ""; }
 };
 
-/// ART-21: likewise of a sealed file, of which its root tells.
+/// ART-24: likewise of a sealed file, of which its root tells.
 class SealedParts final : public UncheckedParts {
   public:
     using UncheckedParts::UncheckedParts;

@@ -53,14 +53,14 @@ std::uint64_t size_bytes_of(const ExpectedState& state);
 
 /// An artifact and one place where it can be had (ART-6).
 struct Reference {
-    Hash256 name;  ///< a checkpoint's (ART-10), a sealed file's root (ART-21), or the SHA-256 of the bytes
+    Hash256 name;  ///< a checkpoint's (ART-10), a sealed file's root (ART-24), or the SHA-256 of the bytes
     std::uint64_t size_bytes = 0;
     std::string location;
     std::shared_ptr<const ExpectedState> state{};  ///< of a checkpoint; null for other artifacts
-    bool is_sealed = false;                        ///< ART-21: the name is the root of a sealed file
+    bool is_sealed = false;                        ///< ART-24: the name is the root of a sealed file
 };
 Reference reference_to(const contracts::ArtifactRef& artifact);
-/// ART-21: what a private task has in stores.
+/// ART-24: what a private task has in stores.
 Reference reference_to(const contracts::SealedFile& sealed, std::string location);
 Reference reference_to(ExpectedState state, std::string location);
 

@@ -12,7 +12,7 @@
 
 namespace assay::artifacts {
 
-/// A store of files, each under the name of an artifact: its SHA-256, a checkpoint's name (ART-10) or a sealed file's root (ART-21). A file appears
+/// A store of files, each under the name of an artifact: its SHA-256, a checkpoint's name (ART-10) or a sealed file's root (ART-24). A file appears
 /// under its name only when it is complete, and on disk unless get() verifies it; a crash leaves at most temporary
 /// files, which the next open removes, and resumable downloads (PartialFile). Thread-safe; one process at a time.
 class ContentStore {

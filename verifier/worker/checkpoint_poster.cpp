@@ -35,6 +35,15 @@ bool CheckpointPoster::is_publishing(const contracts::Task& task) {
     return is_next && !stored.back().diverged_at && !publish(task, stored[task.checkpoints]);
 }
 
+std::optional<contracts::SealedFile> sealed_file(
+    const contracts::Task& task, const Journal::StoredCheckpoint& stored
+) {
+    if (!task.spec.privacy) {
+        return std::nullopt;
+    }
+    return contracts::SealedFile{.root = stored.artifact, .size = stored.size_bytes};
+}
+
 bool CheckpointPoster::post(const contracts::Task& task, std::uint32_t index) {
     const Journal::StoredCheckpoint stored = context_.journal.checkpoints(task.id)[index];
     const auto published = publish(task, stored);
@@ -47,9 +56,7 @@ bool CheckpointPoster::post(const contracts::Task& task, std::uint32_t index) {
         .state_root = stored.state_root,
         .location = context_.artifacts_url + (published->empty() ? "" : " " + *published),
         .environment = context_.options.environment,
-        .sealed = task.spec.privacy
-                      ? std::optional(contracts::SealedFile{.root = stored.artifact, .size = stored.size_bytes})
-                      : std::nullopt});
+        .sealed = sealed_file(task, stored)});
     if (!posted) {
         return false;
     }

@@ -273,7 +273,8 @@ class Solver final : public Role {
             .step = *stored.diverged_at,
             .state_root = stored.state_root,
             .location = context_.artifacts_url,
-            .opening = *opening});
+            .opening = *opening,
+            .sealed = sealed_file(task, stored)});
         if (sent) {
             trainers_.erase(task.id);
             context_.reporter.event(

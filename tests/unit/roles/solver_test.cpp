@@ -52,6 +52,14 @@ TEST_CASE("TASK-15: a drawn solver accepts what it can back and was asked to do,
     CHECK(decide_solver(view) == Intent{Wait::kNothingDue});
 }
 
+TEST_CASE("PRV-3: a drawn solver waits for the keys of a private task that it would accept, and declines any other") {
+    SolverView view = view_in(TaskState::kDrawn);
+    view.awaits_keys = true;
+    CHECK(decide_solver(view) == Intent{Wait::kOtherParty});
+    view.is_unusable = true;
+    CHECK(decide_solver(view) == Intent{intent::Decline{kTask}});
+}
+
 TEST_CASE("TASK-6: a solver that let a task lapse registers again, unless it would decline what it is drawn for") {
     CHECK(!registers_again({}));
     CHECK(registers_again({.is_unlisted = true}));

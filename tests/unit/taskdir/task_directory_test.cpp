@@ -4,6 +4,8 @@
 #include <contracts/tasks/tasks.hpp>
 #include <verifier/taskdir/task_directory.hpp>
 #include <verifier/artifacts/dataset.hpp>
+#include <verifier/artifacts/sealing.hpp>
+#include <verifier/artifacts/task_secrets.hpp>
 #include <verifier/compile/program/program.hpp>
 #include <core/dispute/commitment.hpp>
 #include <contracts/params/spec.hpp>
@@ -69,6 +71,40 @@ TEST_CASE("a packed task's artifacts are what the spec names") {
     const auto dataset = artifacts::Dataset::make(packed.spec.program.dataset, *rows);
     REQUIRE(dataset.has_value());
     CHECK(artifacts::dataset_root(*dataset) == packed.spec.dataset_root);
+}
+
+TEST_CASE("PRV-1: of a private task stores get sealed files and nothing else") {
+    const TemporaryDirectory directory;
+    write_text(directory.path() / "task.toml", "private = true\n" + kGood);
+    write_text(directory.path() / "text.txt", "the quick brown fox");
+    artifacts::ContentStore store(directory.path() / "store");
+    const auto key = crypto::SecretKey::from_bytes(Bytes(32, 7)).value();
+    const Sealing sealing{.key = key, .chain_id = "test"};
+    const auto spec = pack_task(directory.path(), store, "http://127.0.0.1:4000", sealing);
+    CHECK(contracts::check_spec(spec).has_value());
+    REQUIRE(spec.privacy.has_value());
+    const auto plain = Packed(kGood).spec;
+    CHECK(spec.program == plain.program);
+    CHECK(spec.dataset_artifact == plain.dataset_artifact);
+    const auto secret = artifacts::artifacts_secret(key, "test", spec);
+    CHECK(spec.privacy->key == secret.key());
+    CHECK(store.entries().size() == 2);
+    CHECK(!store.has(spec.program_artifact.sha256));
+    CHECK(!store.leaves(spec.dataset_artifact.sha256));  // hashes of the plaintext's chunks
+    const artifacts::ContentStore opened(directory.path() / "opened");
+    const auto program = artifacts::open_file(
+        store.open(spec.privacy->program.root).value(), secret,
+        artifacts::artifact_of(*spec.privacy, spec.program_artifact.sha256), spec.privacy->program.root, opened
+    );
+    REQUIRE(program.has_value());
+    CHECK(program->size_bytes() == spec.program_artifact.size_bytes);
+    CHECK(pack_task(directory.path(), store, "http://127.0.0.1:4000", sealing) == spec);
+}
+
+TEST_CASE("PRV-1: a private task needs a key to be packed, exact mode, one solver and no parent") {
+    check_refused("private = true\n" + kGood, "assay task submit");
+    check_refused("private = true\nmode = \"tolerance\"\n" + kGood, "exact mode");
+    check_refused("private = true\nmembers = 2\n" + kGood, "exact mode");
 }
 
 TEST_CASE("TOL-4: a model of more tensors than parts fit a graph can be trained in tolerance mode") {
