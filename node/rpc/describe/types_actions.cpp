@@ -26,6 +26,10 @@ template <>
 Schema value_of<std::optional<contracts::Environment>>() {
     return nullable(ref("Environment"));
 }
+template <>
+Schema value_of<std::optional<contracts::SealedFile>>() {
+    return nullable(ref("SealedFile"));
+}
 
 namespace {
 
