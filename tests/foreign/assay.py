@@ -10,7 +10,7 @@ import jmt
 import state
 from bip340 import tagged_hash
 from borsh import U32, U64, List, String, Struct, decode, encode
-from records import ACCOUNT, HASH, Block, Header, Piece, ProfileReport, Statement, Tx, TxBody, VerdictOpening, VerdictPart
+from records import ACCOUNT, HASH, Block, Header, Piece, ProfileReport, ShareName, Statement, Tx, TxBody, VerdictOpening, VerdictPart
 from rpc import Rpc
 
 ASY = 10**9
@@ -25,14 +25,14 @@ GAS = dict(transfer=(107, 1), register_terms=(107, 1), contribute=(139, 1), leav
            register_validator=(2365, 1), accuse=(1135, 3), report_equivocation=(484, 3),
            reseat=(384, 1), demand=(384, 1),
            propose_params=(2203, 1), propose_upgrade=(2203, 1), propose_halt=(2203, 1), vote=(2203, 1),
-           name_operator=(107, 1), show_result=(432, 2), share_keys=(436, 2),
+           name_operator=(107, 1), show_result=(432, 2), share_keys=(524, 2),
            report_wrong_keys=(924, 2), report_wrong_chunk=(924, 5))
 
 
 def gas_of(action, size):
     """With the default parameters."""
     constant, times = GAS[action]
-    shares = 52 * (size // 128 * 128 // 258) if action == "share_keys" else 0
+    shares = 140 * (size // 128 * 128 // 386) if action == "share_keys" else 0
     return constant + times * (size // 128) + shares
 
 
@@ -101,6 +101,16 @@ def accusation_subject(accuser):
 
 def statement_digest(chain_id, statement):
     return tagged_hash("assay/statement", encode(String(), chain_id), encode(Statement, statement))
+
+
+def seal_nothing(chain_id, task, to, is_of_checkpoints):
+    """SEA-20, SEA-23: a share that has the form of one, by the ephemeral secret 1; nobody can open it."""
+    point = bytes.fromhex("04" "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
+                          "483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8")
+    message = point + bytes(64)
+    name = encode(ShareName, dict(chain_id=chain_id, task=task, to=to, is_of_checkpoints=is_of_checkpoints))
+    digest = tagged_hash("assay/share", name + message)
+    return message + bip340.sign((1).to_bytes(32, "big"), digest, secrets.token_bytes(32))
 
 
 def piece_leaf(piece):

@@ -29,10 +29,6 @@ def stated(key, chain_id, task, values):
     return dict(statement=statement, piece=piece, index=0, path=[]), signature
 
 
-# PRV-3: a point, and what nobody can open behind it.
-POINT = bytes.fromhex("79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
-                      "483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8")
-SHARE = dict(to=Z, of_task=b"\x04" + POINT + bytes(64), of_checkpoints=b"\x04" + POINT + bytes(64))
 WRONG_SHARE = dict(point=bytes(33), proof=bytes(64))
 SEALED = dict(groups=1, group=0, chunks=1, chunk=0, bytes=bytes(16), chunk_path=[], group_path=[])
 PIECE = dict(SEALED, size=16, piece=0, piece_path=[])
@@ -56,6 +52,10 @@ def cases(session, job, over):
     accusation = dict(task=someone, member=s.solver.account, answers=None,
                       contradiction=dict(stated=one, state_root=Z, evidence=EVIDENCE))
     report_of = dict(task=someone, member=s.solver.account, one=one, one_signature=one_signature)
+    def shares(task):
+        made = [assay.seal_nothing(s.client.chain_id, task, poor.account, is_of_checkpoints) for is_of_checkpoints in (False, True)]
+        return [dict(to=poor.account, of_task=made[0], of_checkpoints=made[1])]
+
     unsound = dict(job.spec, steps=10**6)  # more than 1,024 segments
     return [
         (poor, act("unbond", role="solver", amount=1), "insufficient_stake"),
@@ -101,9 +101,9 @@ def cases(session, job, over):
         (poor, act("demand", task=over, member=s.solver.account), "task_state"),
         (poor, act("show_result", task=someone, opening=("piece", PIECE)), "task_unknown"),
         (poor, act("show_result", task=over, opening=("tile", OPENING)), "task_state"),
-        (poor, act("share_keys", task=someone, key=None, shares=[SHARE]), "task_unknown"),
-        (poor, act("share_keys", task=over, key=None, shares=[SHARE]), "not_private"),
-        (poor, act("report_wrong_keys", task=over, is_of_checkpoints=False, share=SHARE["of_task"], evidence=WRONG_SHARE), "not_private"),
+        (poor, act("share_keys", task=someone, key=None, shares=shares(someone)), "task_unknown"),
+        (poor, act("share_keys", task=over, key=None, shares=shares(over)), "not_private"),
+        (poor, act("report_wrong_keys", task=over, is_of_checkpoints=False, share=bytes(193), evidence=WRONG_SHARE), "not_private"),
         (poor, act("report_wrong_chunk", task=over, checkpoint=0, evidence=WRONG_CHUNK), "not_private"),
         (poor, act("propose_params", changes=[dict(param="jail_blocks", value=1)]), "not_in_set"),
         (s.watcher, act("propose_params", changes=[dict(param="jail_blocks", value=1)]), "proposal_passed"),
@@ -130,7 +130,7 @@ def cases(session, job, over):
          "seats_not_signed"),
         (poor, act("register_validator", key=bytes([7] * 32), proof=bytes(64)), "key_not_proven"),
         (poor, act("share_keys", task=over, key=None, shares=[]), "field_out_of_range"),
-        (poor, act("share_keys", task=over, key=None, shares=[SHARE, SHARE]), "share_invalid"),
+        (poor, act("share_keys", task=over, key=None, shares=shares(someone)), "share_invalid"),
         (poor, act("report_wrong_keys", task=over, is_of_checkpoints=False, share=b"", evidence=WRONG_SHARE), "field_out_of_range"),
         (poor, act("propose_params", changes=[]), "field_out_of_range"),
         (poor, act("propose_upgrade", height=0, protocol_version=0), "field_out_of_range"),

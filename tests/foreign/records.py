@@ -118,6 +118,7 @@ Contradiction = Struct(stated=StatedPiece, state_root=HASH, evidence=Variant({
 
 POINT = Fixed(33)
 PROOF = SIGNATURE
+ShareName = Struct(chain_id=String(), task=HASH, to=ACCOUNT, is_of_checkpoints=Bool())
 KeyShare = Struct(to=ACCOUNT, of_task=Bytes(), of_checkpoints=Bytes())
 WrongShare = Struct(point=POINT, proof=PROOF)
 SealedOpening = Struct(groups=U32, group=U32, chunks=U32, chunk=U32, bytes=Bytes(), chunk_path=List(HASH), group_path=List(HASH))

@@ -188,8 +188,8 @@ std::vector<Action> all_actions() {
         NameOperator{.account = key().account()},
         ShowResult{.task = {}, .opening = sealed::PieceOpening{.groups = 1, .chunks = 1, .bytes = Bytes(16)}},
         ShareKeys{
-            .task = {}, .key = sealed::TaskKey{}, .shares = {{key().account(), Bytes(129), Bytes(129)}}},
-        ReportWrongKeys{.task = {}, .is_of_checkpoints = true, .share = Bytes(129), .evidence = {}},
+            .task = {}, .key = sealed::TaskKey{}, .shares = {{key().account(), Bytes(193), Bytes(193)}}},
+        ReportWrongKeys{.task = {}, .is_of_checkpoints = true, .share = Bytes(193), .evidence = {}},
         ReportWrongChunk{.task = {}, .checkpoint = 1, .evidence = {.opening = {.groups = 1, .chunks = 1, .bytes = Bytes(16)}}},
     };
 }

@@ -20,6 +20,9 @@ void add_task(const contracts::TaskId& id, const model::Task& task, std::set<Due
     if (task.state == contracts::TaskState::kTraining) {
         out.insert({Due::Kind::kTraining, *task.solver, name, 0});
     }
+    if (task.state == contracts::TaskState::kVerifying && task.secret && !task.secret->awaited.empty()) {
+        out.insert({Due::Kind::kKeys, *task.solver, name, 0});
+    }
     for (const model::Duty& duty : task.duties) {
         if (is_owed(duty)) {
             out.insert({Due::Kind::kVerdict, duty.verifier, name, duty.segment});
@@ -46,6 +49,8 @@ const char* to_string(Due::Kind kind) noexcept {
             return "profile";
         case Due::Kind::kTraining:
             return "training";
+        case Due::Kind::kKeys:
+            return "keys";
         case Due::Kind::kContribution:
             return "contribution";
     }

@@ -12,7 +12,7 @@ namespace assay::liability {
 
 /// What an honest account loses something for unless it replies in time: a dispute that it is a party to, or a duty.
 struct Due {
-    enum class Kind : std::uint8_t { kDispute, kVerdict, kProfile, kTraining, kContribution };
+    enum class Kind : std::uint8_t { kDispute, kVerdict, kProfile, kTraining, kKeys, kContribution };
     Kind kind = Kind::kDispute;
     AccountId account;
     Hash256 about;           ///< the dispute or the task

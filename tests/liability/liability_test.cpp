@@ -25,6 +25,7 @@ using namespace assay::liability;
 namespace {
 
 constexpr std::uint64_t kQuickSeeds = 22;  ///< each plan of a seed once
+constexpr std::uint64_t kPrivateSeeds = 6;  ///< of each of three plans
 constexpr std::uint64_t kVotersSeeds = 6;  ///< with and without more than two thirds of the power
 constexpr float kNoise = 0.1F;
 
@@ -170,6 +171,33 @@ TEST_CASE("GOV-6: votes take nothing from whoever is under way, and two thirds o
     for (const char* outcome :
          {"vote: passed parameters", "vote: passed an upgrade", "vote: passed a halt", "vote: dropped with two thirds",
           "went on after a halt", "task: settled"}) {
+        CAPTURE(outcome);
+        CHECK(count(sum, outcome) > 0);
+    }
+}
+
+TEST_CASE("PRV-4, PRV-5, PRV-7: who keeps or falsifies what readers need loses, and nobody who was given it") {
+    const auto count = [](const Report& report, const char* outcome) {
+        const auto found = report.outcomes.find(outcome);
+        return found == report.outcomes.end() ? 0 : found->second;
+    };
+    model::Workshop shop(kNoise);
+    Report sum;
+    for (const PlanKind plan : {PlanKind::kKeeper, PlanKind::kTeaser, PlanKind::kReader}) {
+        Options options;
+        options.plan = plan;
+        options.forks = Forks::kNone;
+        for (std::uint64_t seed = 1; seed <= kPrivateSeeds; ++seed) {
+            CAPTURE(to_string(plan));
+            CAPTURE(seed);
+            const Report report = run_both(shop, seed, options);
+            CHECK(report.broken == std::string());
+            add(sum, report);
+        }
+    }
+    for (const char* outcome :
+         {"the attacker slashed for keys_withheld", "the attacker slashed for wrong_keys",
+          "the attacker slashed for wrong_chunk", "task: settled"}) {
         CAPTURE(outcome);
         CHECK(count(sum, outcome) > 0);
     }

@@ -37,6 +37,12 @@ const char* to_string(PlanKind kind) noexcept {
             return "scapegoat";
         case PlanKind::kVoters:
             return "voters";
+        case PlanKind::kKeeper:
+            return "keeper";
+        case PlanKind::kTeaser:
+            return "teaser";
+        case PlanKind::kReader:
+            return "reader";
     }
     return "";
 }
@@ -59,6 +65,14 @@ void Member::send_once(const Stage& stage, const contracts::Action& action) {
     if ((sent_at == 0 || stage.node.height() >= sent_at + kAgainAfter) && send(stage, action)) {
         sent_at = stage.node.height();
     }
+}
+
+std::optional<sealed::TaskSecret> Member::open_share(const sealed::TaskKey& key, const Bytes& share) const {
+    return sealed::open_share(key_, key, share);
+}
+
+std::optional<sealed::WrongShare> Member::report_share(const Bytes& share) const {
+    return sealed::make_wrong_share(key_, share, {});
 }
 
 Signature Member::sign_seats(const contracts::SeatsTerms& terms) const {
@@ -102,6 +116,10 @@ std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<M
             return make_scapegoat(seed, std::move(members));
         case PlanKind::kVoters:
             return make_voters(seed, std::move(members));
+        case PlanKind::kKeeper:
+        case PlanKind::kTeaser:
+        case PlanKind::kReader:
+            return make_reader_or_keeper(kind, seed, std::move(members));
         case PlanKind::kLiar:
         case PlanKind::kWithholder:
         case PlanKind::kBait:

@@ -12,6 +12,7 @@
 #include <contracts/tasks/seats.hpp>
 #include <core/crypto/keys.hpp>
 #include <core/dispute/statement.hpp>
+#include <core/sealed/share.hpp>
 #include <tests/model/records.hpp>
 #include <tests/simulation/worker.hpp>
 
@@ -35,8 +36,11 @@ enum class PlanKind : std::uint8_t {
     kScapegoat,  ///< a group that computes together, whose lead blames an accomplice for a segment that verifiers
                  ///< accepted
     kVoters,     ///< validators with two thirds of the power, or a little more, that vote for whatever can be proposed
+    kKeeper,     ///< a solver of private tasks that withholds keys, shares others, or seals what is not the checkpoint
+    kTeaser,     ///< a submitter of private tasks that shares their keys with nobody, or others in their place
+    kReader,     ///< a verifier of private tasks that says of right keys and files that they are wrong
 };
-inline constexpr std::uint64_t kPlans = 13;
+inline constexpr std::uint64_t kPlans = 16;
 inline constexpr std::uint64_t kSeedPlans = 12;  ///< of these, the first ones, that seeds have; the others are named
 const char* to_string(PlanKind kind) noexcept;
 
@@ -61,6 +65,10 @@ class Member {
     bool send(const Stage& stage, const contracts::Action& action, std::uint64_t fee = kFee) const;
     /// As send(), but the same action again after ten blocks at the earliest.
     void send_once(const Stage& stage, const contracts::Action& action);
+    /// SEA-20: what was shared with it, if it opens.
+    std::optional<sealed::TaskSecret> open_share(const sealed::TaskKey& key, const Bytes& share) const;
+    /// SEA-21: what it can say against a share.
+    std::optional<sealed::WrongShare> report_share(const Bytes& share) const;
     /// GRP-2: its signature of the seats that an acceptance lists.
     Signature sign_seats(const contracts::SeatsTerms& terms) const;
     /// STM-2
@@ -117,6 +125,7 @@ class Plan {
 std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
 
 // By the file that has them.
+std::unique_ptr<Plan> make_reader_or_keeper(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_sender(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_scapegoat(std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_swindler(PlanKind kind, std::uint64_t seed, std::vector<Member> members);

@@ -33,6 +33,7 @@ contracts::Params make_params(simulation::Events& events) {
     params.draw_blocks = 300;
     params.redraw_blocks = 2;
     params.decline_blocks = 60;
+    params.share_blocks = 25;
     return params;
 }
 

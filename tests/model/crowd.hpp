@@ -128,7 +128,7 @@ class Crowd {
         const Actor& actor, const TaskId& id, const Task& task, std::uint32_t index, const Hash256& root
     );
     bool can_read(const Task& task, const AccountId& account) const;
-    Bytes make_share(const sealed::TaskSecret& secret, const AccountId& reader);
+    Bytes make_share(const sealed::TaskSecret& secret, const AccountId& reader, const sealed::ShareName& name);
     void add_sharing(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
     void add_key_reports(const Actor& actor, const TaskId& id, const Task& task, Actions& out);
     void add_chunk_reports(const Actor& actor, const TaskId& id, const Task& task, Actions& out);

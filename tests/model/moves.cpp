@@ -382,9 +382,10 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
         case 33:
             return contracts::ShareKeys{
                 id, chance(50) ? std::optional(secrets_[1].key()) : std::nullopt,
-                {{other, make_share(secrets_[0], other), make_share(secrets_[1], other)}}};
+                {{other, make_share(secrets_[0], other, {Crowd::kChainId, Hash256{id.data}, other, false}),
+                  make_share(secrets_[1], other, {Crowd::kChainId, Hash256{id.data}, other, chance(50)})}}};
         case 34:
-            return contracts::ReportWrongKeys{id, chance(50), make_share(secrets_[0], other), {}};
+            return contracts::ReportWrongKeys{id, chance(50), make_share(secrets_[0], other, {}), {}};
         case 35:
             return contracts::ReportWrongChunk{id, segment, {}};
         case 31:

@@ -113,11 +113,11 @@ bool Crowd::can_read(const Task& task, const AccountId& account) const {
     return !task.secret || !task.secret->awaited.contains(account);
 }
 
-Bytes Crowd::make_share(const sealed::TaskSecret& secret, const AccountId& reader) {
+Bytes Crowd::make_share(const sealed::TaskSecret& secret, const AccountId& reader, const sealed::ShareName& name) {
     crypto::EciesEntropy entropy;
     entropy.ephemeral = mix({}, reader, random_()).data;
     entropy.ephemeral[0] = 0;
-    Bytes share = sealed::make_share(secret, reader, entropy).value();
+    Bytes share = sealed::make_share(secret, reader, name, entropy).value();
     shares_[crypto::sha256(share)] = share;
     return share;
 }
@@ -146,9 +146,12 @@ void Crowd::add_sharing(const Actor& actor, const TaskId& id, const Task& task, 
     }
     for (const auto& [account, key] : task.secret->awaited) {
         const AccountId reader = chance(2) ? account : key;
+        sealed::ShareName name_of_share{.chain_id = kChainId, .task = Hash256{id.data}, .to = account};
+        name_of_share.task.data[0] ^= chance(2) ? 1U : 0U;
+        Bytes of_task = make_share(lie == 0 ? secrets_[1] : secrets_[0], reader, name_of_share);
+        name_of_share.is_of_checkpoints = true;
         action.shares.push_back(
-            {account, make_share(lie == 0 ? secrets_[1] : secrets_[0], reader),
-             make_share(lie == 1 ? secrets_[0] : secret, reader)}
+            {account, std::move(of_task), make_share(lie == 1 ? secrets_[0] : secret, reader, name_of_share)}
         );
     }
     if (action.shares.size() > 1 && chance(20)) {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <map>
 
-#include <core/crypto/ecies.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/sealed/share.hpp>
+#include <tests/model/crowd.hpp>
 #include <tests/model/model.hpp>
 
 /// Private tasks: who waits for keys, who gives them, and what wrong ones cost (PRV rules).
@@ -97,12 +97,13 @@ Model::Why Model::why(const contracts::ShareKeys& a) const {
     if (a.shares.empty() || a.shares.size() > 32 || (a.key && !sealed::is_well_formed(*a.key))) {
         out.insert(TxError::kFieldOutOfRange);
     }
-    const auto is_share = [](const Bytes& share) {
-        return share.size() == 65 + 16 + 16 + 32 && crypto::ephemeral_point(share);
+    const auto is_share = [&](const AccountId& to, bool is_of_checkpoints, const Bytes& share) {
+        return sealed::is_share_for({Crowd::kChainId, Hash256{a.task.data}, to, is_of_checkpoints}, share);
     };
     const AccountId* last = nullptr;
     for (const contracts::KeyShare& share : a.shares) {
-        if (!is_share(share.of_task) || !is_share(share.of_checkpoints) || (last != nullptr && share.to <= *last)) {
+        if (!is_share(share.to, false, share.of_task) || !is_share(share.to, true, share.of_checkpoints) ||
+            (last != nullptr && share.to <= *last)) {
             out.insert(TxError::kShareInvalid);
         }
         last = &share.to;
@@ -169,7 +170,7 @@ Model::Why Model::why_not_reported(const TaskId& id, TaskState first) const {
 
 Model::Why Model::why(const contracts::ReportWrongKeys& a) const {
     // PRV-5
-    if (a.share.size() != 129) {
+    if (a.share.size() != 193) {
         return {TxError::kFieldOutOfRange};
     }
     Why out = why_not_reported(a.task, TaskState::kDrawn);

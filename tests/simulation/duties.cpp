@@ -96,7 +96,17 @@ void Worker::add_duties(const View& view, Actions& out) {
             return duty.status == contracts::VerdictStatus::kDropped;  // GRP-7: nobody owes anything for it
         });
         add_cancellation(view, *task, out);
-        add_solving(view, *task, out);
+        const std::size_t before = out.size();
+        const bool can_read = add_reading(view, *task, out);
+        if (can_read) {
+            add_solving(view, *task, out);
+            seal_posted(*task, out, before);
+        } else if (task->secrecy && role() == Role::kVerifier) {
+            add_attesting(view, *task, out);  // which takes no keys
+        }
+        if (!can_read) {
+            continue;
+        }
         if (!can_execute(task->spec)) {
             continue;
         }
@@ -277,7 +287,9 @@ void Worker::add_attesting(const View& view, const Task& task, Actions& out) {
     const contracts::DrawnTile asked =
         contracts::asked_tile(task, static_cast<std::size_t>(std::distance(members.begin(), place)));
     const Hash256 root = root_at(view, task.id, asked.checkpoint);
-    if (shop_.knows(root)) {
+    if (task.secrecy) {
+        show_piece(view, task, asked, out);
+    } else if (shop_.knows(root)) {
         out.push_back(contracts::AttestAvailability{task.id, open_asked(shop_.state(root), asked)});
     }
 }

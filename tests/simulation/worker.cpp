@@ -348,6 +348,9 @@ void Worker::add_submission(const View& view, Actions& out) {
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = shop_.distance();
     }
+    if (order.is_private) {
+        spec.privacy = make_privacy(spec);
+    }
     if (upon == Upon::kParent) {
         spec.parent = parent;
     }

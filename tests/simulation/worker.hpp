@@ -12,6 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include <contracts/lifecycle/drawn_tile.hpp>
+#include <core/sealed/evidence.hpp>
+#include <core/sealed/task_key.hpp>
 #include <tests/model/workshop.hpp>
 #include <tests/simulation/gauge.hpp>
 #include <tests/simulation/pace.hpp>
@@ -54,6 +57,8 @@ struct Bulletin {
     /// Likewise the native state of a profiler after a segment.
     std::map<std::tuple<contracts::TaskId, AccountId, std::uint32_t>, std::uint64_t> natives;
     std::map<contracts::DisputeId, std::vector<dispute::NodeReveal>> reveals;
+    std::map<Hash256, Bytes> shares;        ///< of keys of private tasks, by SHA-256
+    std::map<Hash256, Bytes> sealed_files;  ///< checkpoints of private tasks, by their sealed roots
 };
 
 /// A task that a submitter is to submit.
@@ -62,6 +67,7 @@ struct Order {
     bool is_stacked = false;   ///< upon the last of the others that is fit (LIN-1)
     std::uint64_t worth = 1;   ///< so many times the usual value, 26 coins
     std::uint8_t members = 1;  ///< GRP-1, of a task in exact mode
+    bool is_private = false;   ///< PRV-1, of a task in exact mode
 };
 
 class Worker {
@@ -161,6 +167,23 @@ class Worker {
     /// How this solver runs a task in exact mode.
     model::Way way_on(const contracts::TaskSpec& spec) const;
 
+    // privacy.cpp
+    contracts::Privacy make_privacy(const contracts::TaskSpec& spec) const;
+    /// Shares keys and reports wrong ones and wrong files. Returns whether the worker can read the task.
+    bool add_reading(const View& view, const contracts::Task& task, Actions& out);
+    void add_sharing(const contracts::Task& task, Actions& out);
+    /// The secrets that were shared with it, if they are right; what is wrong of them goes to `out`.
+    bool open_keys(const contracts::Task& task, Actions& out);
+    /// Whether all files that can be had are the checkpoints that they were posted for.
+    bool are_files_right(const View& view, const contracts::Task& task, Actions& out);
+    /// PRV-6: adds sealed files to the checkpoints among the actions from `from` on.
+    void seal_posted(const contracts::Task& task, Actions& out, std::size_t from);
+    void show_piece(const View& view, const contracts::Task& task, const contracts::DrawnTile& asked, Actions& out);
+    contracts::KeyShare make_shares(
+        const contracts::Task& task, const contracts::Reader& reader, const sealed::TaskSecret& of_task,
+        const sealed::TaskSecret& of_checkpoints
+    );
+
     // duties.cpp
     void add_duties(const View& view, Actions& out);
     bool can_finish(const View& view, const contracts::TaskSpec& spec) const;
@@ -232,6 +255,12 @@ class Worker {
     std::uint64_t disks_lost_ = 0;
 
     using Part = std::tuple<contracts::TaskId, std::uint32_t, AccountId>;
+    struct Keys {
+        sealed::TaskSecret of_task;
+        sealed::TaskSecret of_checkpoints;
+    };
+    std::map<contracts::TaskId, Keys> keys_;
+    std::map<std::tuple<contracts::TaskId, std::uint32_t>, std::optional<sealed::WrongChunk>> opened_;
     std::map<contracts::TaskId, std::vector<Hash256>> trained_;
     std::set<std::pair<contracts::TaskId, std::uint32_t>> served_;  ///< checkpoints that this worker serves
     std::set<contracts::TaskId> stuck_;                             ///< a member posted what nobody can go on from

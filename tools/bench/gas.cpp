@@ -158,7 +158,7 @@ void add_ratios(json& scenes) {
 
 json run_gas_bench(const GasOptions& options) {
     std::vector<Scene> scenes = ordinary_scenes();
-    for (std::vector<Scene> more : {beacon_scenes(), dispute_scenes(), statement_scenes()}) {
+    for (std::vector<Scene> more : {beacon_scenes(), dispute_scenes(), statement_scenes(), privacy_scenes()}) {
         std::move(more.begin(), more.end(), std::back_inserter(scenes));
     }
     json measured = json::array();

@@ -46,6 +46,8 @@ struct Scene {
 /// Scenes for every action except those of the beacon and the moves of disputes.
 std::vector<Scene> ordinary_scenes();
 std::vector<Scene> beacon_scenes();
+/// Scenes for the keys and files of private tasks.
+std::vector<Scene> privacy_scenes();
 /// Scenes for accusations and reports of members of a group.
 std::vector<Scene> statement_scenes();
 /// Scenes for reveals, selections and proofs: one proof for each primitive with an implementation of its own.
