@@ -10,7 +10,6 @@
 #include <contracts/state/slots.hpp>
 #include <contracts/tasks/tasks.hpp>
 #include <contracts/verification/verification.hpp>
-#include <core/crypto/ecies.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/sealed/share.hpp>
 
@@ -19,11 +18,6 @@ namespace {
 
 /// Everybody who can be drawn to judge one task, more than once each.
 constexpr std::size_t kMaxShares = 32;
-
-/// PRV-3: whether somebody could open it. What is inside nobody else can see.
-bool is_share(const Bytes& share) {
-    return share.size() == sealed::kShareBytes && crypto::ephemeral_point(share).has_value();
-}
 
 /// PRV-3: the task, whose keys `sender` can share now: as the submitter with the solver that was drawn, or as the solver
 /// with those who are waited for.
@@ -77,19 +71,31 @@ void convict_solver(Context& context, Task& task, Reason reason) {
 // --- share_keys ----------------------------------------------------------------------------------------------
 
 Result<void, TxError> check_stateless(const ShareKeys& action) noexcept {
-    const auto is_sound = [](const KeyShare& share) {
-        return is_share(share.of_task) && is_share(share.of_checkpoints);
-    };
     const auto not_above = [](const KeyShare& one, const KeyShare& next) { return !(one.to < next.to); };
     const auto& shares = action.shares;
     if (shares.empty() || shares.size() > kMaxShares || (action.key && !sealed::is_well_formed(*action.key))) {
         return Unexpected{TxError::kFieldOutOfRange};  // TX-6
     }
-    if (!std::all_of(shares.begin(), shares.end(), is_sound) ||
-        std::adjacent_find(shares.begin(), shares.end(), not_above) != shares.end()) {
+    if (std::adjacent_find(shares.begin(), shares.end(), not_above) != shares.end()) {
         return Unexpected{TxError::kShareInvalid};
     }
     return {};
+}
+
+Result<void, TxError> check_bound(
+    const std::string& chain_id, const AccountId& /*sender*/, const ShareKeys& action
+) noexcept {
+    // PRV-3, SEA-23
+    const auto is_sound = [&](const KeyShare& share) {
+        sealed::ShareName name{.chain_id = chain_id, .task = retag<Hash256>(action.task), .to = share.to};
+        if (!sealed::is_share_for(name, share.of_task)) {
+            return false;
+        }
+        name.is_of_checkpoints = true;
+        return sealed::is_share_for(name, share.of_checkpoints);
+    };
+    return std::all_of(action.shares.begin(), action.shares.end(), is_sound) ? Result<void, TxError>()
+                                                                             : Unexpected{TxError::kShareInvalid};
 }
 
 Result<void, TxError> check_stateful(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include <core/base/result.hpp>
 #include <contracts/privacy/actions/privacy_actions.hpp>
 #include <contracts/state/context.hpp>
@@ -11,6 +13,11 @@
 namespace assay::contracts {
 
 Result<void, TxError> check_stateless(const ShareKeys& action) noexcept;
+/// PRV-3: fails with kShareInvalid unless each share was made for this chain, task and account by whoever knows its
+/// ephemeral secret.
+Result<void, TxError> check_bound(
+    const std::string& chain_id, const AccountId& sender, const ShareKeys& action
+) noexcept;
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& params, const AccountId& sender, const ShareKeys& action
 ) noexcept;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
@@ -14,13 +15,28 @@
 /// Shares of a task's key: the secret sealed for one reader (SEA-20 to SEA-22).
 namespace assay::sealed {
 
-/// SEA-20: a share is the 32 bytes of the task's secret, sealed for the reader's account by ECIES.
-inline constexpr std::size_t kShareBytes = crypto::kEciesOverhead + 32;
+/// What a share is for. Nobody can pass it on as another one (SEA-23).
+struct ShareName {
+    std::string chain_id;
+    Hash256 task;
+    AccountId to;
+    bool is_of_checkpoints = false;  ///< which of the task's two keys
+    static constexpr auto fields() {
+        return Fields<&ShareName::chain_id, &ShareName::task, &ShareName::to, &ShareName::is_of_checkpoints>{};
+    }
+};
 
-/// SEA-20: nullopt if the account is not the x coordinate of a point, or the entropy's secret is out of range.
+/// SEA-20: a share is the 32 bytes of the task's secret, sealed for the reader's account by ECIES, and a signature by the
+/// ephemeral key.
+inline constexpr std::size_t kShareBytes = crypto::kEciesOverhead + 32 + 64;
+
+/// SEA-20, SEA-23: nullopt if the account is not the x coordinate of a point, or the entropy's secret is out of range.
 std::optional<Bytes> make_share(
-    const TaskSecret& secret, const AccountId& reader, const crypto::EciesEntropy& entropy
-) noexcept;
+    const TaskSecret& secret, const AccountId& reader, const ShareName& name, const crypto::EciesEntropy& entropy
+);
+/// SEA-23: whether it has the size of a share, begins with a point, and was made for this name by whoever knows the
+/// logarithm of that point. What is inside nobody else can see.
+bool is_share_for(const ShareName& name, ByteView share);
 /// The task's secret, if the share is for this reader and holds the secret of `key`; nullopt otherwise.
 std::optional<TaskSecret> open_share(const crypto::SecretKey& reader, const TaskKey& key, ByteView share) noexcept;
 

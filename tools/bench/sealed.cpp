@@ -170,13 +170,13 @@ json measure_judge(const SealedOptions& options, const Subject& subject) {
 json measure_share(const SealedOptions& options, const Subject& subject) {
     const crypto::SecretKey reader = key_of("reader");
     const crypto::EciesEntropy entropy{.ephemeral = crypto::sha256(as_bytes("ephemeral")).data, .nonce = {}};
-    const Bytes share = *sealed::make_share(subject.secret, reader.account(), entropy);
+    const Bytes share = *sealed::make_share(subject.secret, reader.account(), {}, entropy);
     const auto evidence = sealed::make_wrong_share(reader, share, {});
     const sealed::ShareContext context{.key = subject.secret.key(), .reader = reader.account()};
     return {
         {"make_us",
          time_of(
-             options.repeats, [&] { ASSERT(sealed::make_share(subject.secret, reader.account(), entropy).has_value()); }
+             options.repeats, [&] { ASSERT(sealed::make_share(subject.secret, reader.account(), {}, entropy).has_value()); }
          )},
         {"open_us",
          time_of(

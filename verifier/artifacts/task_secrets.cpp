@@ -41,14 +41,14 @@ sealed::TaskSecret derive(const crypto::TaggedHash& tag, const crypto::SecretKey
     }
 }
 
-Bytes share_for(const sealed::TaskSecret& secret, const AccountId& reader) {
+Bytes share_for(const sealed::TaskSecret& secret, const AccountId& reader, const sealed::ShareName& name) {
     for (;;) {
         const auto entropy = crypto::draw_ecies_entropy();
-        if (auto share = sealed::make_share(secret, reader, entropy)) {
+        if (auto share = sealed::make_share(secret, reader, name, entropy)) {
             return *std::move(share);
         }
         // PRV-3: one that has the form of a share, for a key that is thrown away.
-        if (auto share = sealed::make_share(secret, crypto::SecretKey::generate().account(), entropy)) {
+        if (auto share = sealed::make_share(secret, crypto::SecretKey::generate().account(), name, entropy)) {
             return *std::move(share);
         }
     }
@@ -92,13 +92,19 @@ std::optional<TaskSecrets> secrets_of(
     return out.of_task.key() == task.spec.privacy->key ? std::optional(std::move(out)) : std::nullopt;
 }
 
-std::vector<contracts::KeyShare> make_shares(const TaskSecrets& secrets, std::span<const contracts::Reader> readers) {
+std::vector<contracts::KeyShare> make_shares(
+    const TaskSecrets& secrets, const std::string& chain_id, const contracts::TaskId& task,
+    std::span<const contracts::Reader> readers
+) {
     std::vector<contracts::KeyShare> out;
     for (const contracts::Reader& reader : readers) {
+        sealed::ShareName name{.chain_id = chain_id, .task = retag<Hash256>(task), .to = reader.account};
+        Bytes of_task = share_for(secrets.of_task, reader.key, name);
+        name.is_of_checkpoints = true;
         out.push_back(
             {.to = reader.account,
-             .of_task = share_for(secrets.of_task, reader.key),
-             .of_checkpoints = share_for(secrets.of_checkpoints, reader.key)}
+             .of_task = std::move(of_task),
+             .of_checkpoints = share_for(secrets.of_checkpoints, reader.key, name)}
         );
     }
     std::sort(out.begin(), out.end(), [](const auto& one, const auto& other) { return one.to < other.to; });

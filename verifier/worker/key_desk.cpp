@@ -63,7 +63,9 @@ bool KeyDesk::share(const contracts::Task& task) {
     const contracts::ShareKeys action{
         .task = task.id,
         .key = {},
-        .shares = artifacts::make_shares(context_.behaviour.shared(context_, task.id, *kept.secrets), awaited)};
+        .shares = artifacts::make_shares(
+            context_.behaviour.shared(context_, task.id, *kept.secrets), context_.chain.chain_id(), task.id, awaited
+        )};
     if (!context_.chain.send(action)) {
         return false;
     }

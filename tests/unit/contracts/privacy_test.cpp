@@ -153,6 +153,20 @@ TEST_CASE("PRV-3: shares have the size of shares, begin with a point, and are in
     CHECK(refuses([](ShareKeys& a) { a.shares[0].of_task.pop_back(); }, TxError::kShareInvalid));
     CHECK(refuses([](ShareKeys& a) { a.shares[0].of_checkpoints[0] = 9; }, TxError::kShareInvalid));
     CHECK(refuses([](ShareKeys& a) { a.shares.push_back(a.shares[0]); }, TxError::kShareInvalid));
+    CHECK(refuses([](ShareKeys& a) { std::swap(a.shares[0].of_task, a.shares[0].of_checkpoints); }, TxError::kShareInvalid));
+}
+
+TEST_CASE("PRV-3: nobody shares what somebody else has sealed") {
+    // A reader that reported it as wrong would open the other task's keys to everybody.
+    Chain chain(private_params());
+    chain.bond_all();
+    const TaskId theirs = start_privately(chain);
+    const KeyShare copied = share_for(theirs, chain.solver.id, chain.solver.id);
+    REQUIRE(chain.run(chain.submitter, Transfer{chain.stranger.id, {1}}) == 0);
+    const TaskId id = drawn_privately(chain);
+    ShareKeys thief = share_all(chain, id);
+    thief.shares[0] = copied;
+    CHECK(chain.fail(chain.submitter, thief) == TxError::kShareInvalid);
 }
 
 TEST_CASE("PRV-2, PRV-3: who was drawn and was given no keys pays nothing, and another draw is paid by the deposit") {
@@ -299,8 +313,8 @@ TEST_CASE("PRV-5: a solver that shares another key is convicted, and who shows i
     SUBCASE("of the task") {}
     SUBCASE("of the checkpoints") { is_of_checkpoints = true; }
     const KeyShare wrong = is_of_checkpoints
-                               ? share_for(chain.verifier.id, chain.verifier.id, task_secret(), secret_named("other"))
-                               : share_for(chain.verifier.id, chain.verifier.id, secret_named("other"));
+                               ? share_for(id, chain.verifier.id, chain.verifier.id, task_secret(), secret_named("other"))
+                               : share_for(id, chain.verifier.id, chain.verifier.id, secret_named("other"));
     REQUIRE(chain.run(chain.solver, ShareKeys{id, {}, {wrong}}) == 0);
     CHECK(chain.fail(chain.verifier, report_of(id, chain.verifier, wrong, !is_of_checkpoints)) == TxError::kKeysRight);
     CHECK(chain.fail(chain.stranger, report_of(id, chain.stranger, wrong, is_of_checkpoints)) == TxError::kShareInvalid);
@@ -335,7 +349,7 @@ TEST_CASE("PRV-5: a drawn solver that shows that its keys are wrong is free, and
     chain.bond_all();
     const TaskId id = drawn_privately(chain);
     ShareKeys wrong = share_all(chain, id);
-    wrong.shares[0] = share_for(chain.solver.id, chain.solver.id, task_secret(), secret_named("other"));
+    wrong.shares[0] = share_for(id, chain.solver.id, chain.solver.id, task_secret(), secret_named("other"));
     REQUIRE(chain.run(chain.submitter, wrong) == 0);
     SUBCASE("before it accepts") {
         REQUIRE(chain.run(chain.solver, report_of(id, chain.solver, wrong.shares[0], true)) == 0);
@@ -361,7 +375,7 @@ TEST_CASE("PRV-6: each checkpoint of a private task names its sealed file, and o
     const TaskId plain = chain.start_task(honest().spec());
     action.task = plain;
     CHECK(chain.fail(chain.solver, action) == TxError::kSealedMismatch);
-    CHECK(chain.fail(chain.submitter, ShareKeys{plain, checkpoint_secret().key(), {share_for(chain.solver.id, chain.solver.id)}}) == TxError::kNotPrivate);
+    CHECK(chain.fail(chain.submitter, ShareKeys{plain, checkpoint_secret().key(), {share_for(plain, chain.solver.id, chain.solver.id)}}) == TxError::kNotPrivate);
 }
 
 TEST_CASE("PRV-6: a divergence names its state's sealed file too, which can be reported") {

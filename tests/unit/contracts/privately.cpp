@@ -29,12 +29,17 @@ TaskSpec private_spec() {
 }
 
 KeyShare share_for(
-    const AccountId& to, const AccountId& key, const sealed::TaskSecret& of_task, const sealed::TaskSecret& of_checkpoints
+    const TaskId& id, const AccountId& to, const AccountId& key, const sealed::TaskSecret& of_task,
+    const sealed::TaskSecret& of_checkpoints
 ) {
     crypto::EciesEntropy entropy;
     entropy.ephemeral = hash_of("ephemeral").data;
-    return {
-        to, sealed::make_share(of_task, key, entropy).value(), sealed::make_share(of_checkpoints, key, entropy).value()};
+    sealed::ShareName name{.chain_id = kChainId, .task = retag<Hash256>(id), .to = to};
+    KeyShare out{.to = to, .of_task = sealed::make_share(of_task, key, name, entropy).value(), .of_checkpoints = {}};
+    name.is_of_checkpoints = true;
+    entropy.ephemeral = hash_of("another").data;
+    out.of_checkpoints = sealed::make_share(of_checkpoints, key, name, entropy).value();
+    return out;
 }
 
 ShareKeys share_all(const Chain& chain, const TaskId& id) {
@@ -44,7 +49,7 @@ ShareKeys share_all(const Chain& chain, const TaskId& id) {
         out.key = checkpoint_secret().key();
     }
     for (const Reader& reader : task.secrecy.value().awaited) {
-        out.shares.push_back(share_for(reader.account, reader.key));
+        out.shares.push_back(share_for(id, reader.account, reader.key));
     }
     return out;
 }

@@ -21,9 +21,9 @@ const sealed::TaskSecret& checkpoint_secret();
 
 /// A task of honest() that only who is drawn can read.
 TaskSpec private_spec();
-/// Shares of the two secrets for a reader that uses `key`.
+/// Shares of the two secrets of a task for a reader that uses `key`.
 KeyShare share_for(
-    const AccountId& to, const AccountId& key, const sealed::TaskSecret& of_task = task_secret(),
+    const TaskId& id, const AccountId& to, const AccountId& key, const sealed::TaskSecret& of_task = task_secret(),
     const sealed::TaskSecret& of_checkpoints = checkpoint_secret()
 );
 /// Shares for everybody whom the task waits for.

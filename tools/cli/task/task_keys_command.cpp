@@ -114,7 +114,7 @@ class Sharing {
             contracts::ShareKeys{
                 .task = id_,
                 .key = secrets->of_checkpoints.key(),
-                .shares = artifacts::make_shares(*secrets, task.secrecy->awaited)}
+                .shares = artifacts::make_shares(*secrets, chain_.chain_id(), task.id, task.secrecy->awaited)}
         );
         shared_.push_back({{"solver", solver_}, {"height", result.height.value}});
         tell("shared the keys with " + solver_ + " in block " + std::to_string(result.height.value));
