@@ -147,7 +147,9 @@ void Crowd::add_sharing(const Actor& actor, const TaskId& id, const Task& task, 
     for (const auto& [account, key] : task.secret->awaited) {
         const AccountId reader = chance(2) ? account : key;
         sealed::ShareName name_of_share{.chain_id = kChainId, .task = Hash256{id.data}, .to = account};
-        name_of_share.task.data[0] ^= chance(2) ? 1U : 0U;
+        if (chance(2)) {
+            name_of_share.task.data[0] ^= 1U;
+        }
         Bytes of_task = make_share(lie == 0 ? secrets_[1] : secrets_[0], reader, name_of_share);
         name_of_share.is_of_checkpoints = true;
         action.shares.push_back(
