@@ -15,15 +15,15 @@ export type Height = number;
 export type Cursor = string | null;
 export type TaskState = "open" | "drawn" | "training" | "completed" | "verifying" | "challenge" | "disclosure" | "judged" | "settled" | "convicted" | "cancelled" | "expired" | "profiling" | "refused" | "kept";
 /** Why money was paid or slashed (SET rules). */
-export type Reason = "reward" | "verification_fee" | "refund" | "won_dispute" | "lost_dispute" | "false_accusation" | "dispute_timeout" | "unavailable" | "missed_deadline" | "missed_verdict" | "wrong_verdict" | "attestation" | "moot" | "tax" | "jackpot" | "forced_error" | "broken_commitment" | "undisclosed" | "contradiction" | "beyond_tolerance" | "beyond_budget" | "profiling_fee" | "withheld_secret" | "room" | "unserved" | "false_statement" | "demand" | "retention" | "not_shown";
+export type Reason = "reward" | "verification_fee" | "refund" | "won_dispute" | "lost_dispute" | "false_accusation" | "dispute_timeout" | "unavailable" | "missed_deadline" | "missed_verdict" | "wrong_verdict" | "attestation" | "moot" | "tax" | "jackpot" | "forced_error" | "broken_commitment" | "undisclosed" | "contradiction" | "beyond_tolerance" | "beyond_budget" | "profiling_fee" | "withheld_secret" | "room" | "unserved" | "false_statement" | "demand" | "retention" | "not_shown" | "keys_withheld" | "wrong_keys" | "wrong_chunk";
 export type ResultCheck = ResultCheckFinite | ResultCheckShape | ResultCheckRange | ResultCheckLabels;
 /** What happened in a task, as it is hashed into the task's history root (HIS-1). */
-export type Event = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed | EventKeepingBegun | EventShowDrawn | EventResultShown | EventKeepingEnded;
+export type Event = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed | EventKeepingBegun | EventShowDrawn | EventResultShown | EventKeepingEnded | EventKeysShared | EventKeysRefused;
 /** What happened in a task, or to a validator. */
-export type ListedEvent = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed | EventKeepingBegun | EventShowDrawn | EventResultShown | EventKeepingEnded | EventValidatorPenalized;
-export type EventName = "submitted" | "solver_drawn" | "accepted" | "reseated" | "demanded" | "cut" | "checkpoint_posted" | "completed" | "diverged" | "scored" | "state_changed" | "tainted" | "round_closed" | "lottery_drawn" | "verifier_drawn" | "watcher_drawn" | "verdict_committed" | "verdict_published" | "verdict_disclosed" | "committee_drawn" | "committee_ended" | "attested" | "profiler_drawn" | "profile_committed" | "profile_published" | "profiling_ended" | "dispute_opened" | "verdict_challenged" | "profile_challenged" | "accused" | "dispute_moved" | "dispute_ended" | "member_convicted" | "paid" | "slashed" | "keeping_begun" | "show_drawn" | "result_shown" | "keeping_ended" | "validator_penalized";
+export type ListedEvent = EventSubmitted | EventSolverDrawn | EventAccepted | EventReseated | EventDemanded | EventCut | EventCheckpointPosted | EventCompleted | EventDiverged | EventScored | EventStateChanged | EventTainted | EventRoundClosed | EventLotteryDrawn | EventVerifierDrawn | EventWatcherDrawn | EventVerdictCommitted | EventVerdictPublished | EventVerdictDisclosed | EventCommitteeDrawn | EventCommitteeEnded | EventAttested | EventProfilerDrawn | EventProfileCommitted | EventProfilePublished | EventProfilingEnded | EventDisputeOpened | EventVerdictChallenged | EventProfileChallenged | EventAccused | EventDisputeMoved | EventDisputeEnded | EventMemberConvicted | EventPaid | EventSlashed | EventKeepingBegun | EventShowDrawn | EventResultShown | EventKeepingEnded | EventKeysShared | EventKeysRefused | EventValidatorPenalized;
+export type EventName = "submitted" | "solver_drawn" | "accepted" | "reseated" | "demanded" | "cut" | "checkpoint_posted" | "completed" | "diverged" | "scored" | "state_changed" | "tainted" | "round_closed" | "lottery_drawn" | "verifier_drawn" | "watcher_drawn" | "verdict_committed" | "verdict_published" | "verdict_disclosed" | "committee_drawn" | "committee_ended" | "attested" | "profiler_drawn" | "profile_committed" | "profile_published" | "profiling_ended" | "dispute_opened" | "verdict_challenged" | "profile_challenged" | "accused" | "dispute_moved" | "dispute_ended" | "member_convicted" | "paid" | "slashed" | "keeping_begun" | "show_drawn" | "result_shown" | "keeping_ended" | "keys_shared" | "keys_refused" | "validator_penalized";
 /** The fields of a transaction's action; `action` says which it is. */
-export type ActionBody = BodyTransfer | BodyBond | BodyUnbond | BodySubmitTask | BodyAcceptTask | BodyPostCheckpoint | BodyCompleteTask | BodyCancelTask | BodyCommitVerdict | BodyPublishVerdict | BodyOpenDispute | BodyRevealMove | BodySelectMove | BodyProveMove | BodyAttestAvailability | BodyDeclareDivergence | BodyDiscloseVerdict | BodyChallengeVerdict | BodyRegisterValidator | BodyUnjail | BodyRegisterTerms | BodyCommitProfile | BodyPublishProfile | BodyChallengeProfile | BodyJoinBeacon | BodyContribute | BodyLeaveBeacon | BodyDeclineTask | BodyAccuse | BodyReportEquivocation | BodyReseat | BodyDemand | BodyProposeParams | BodyProposeUpgrade | BodyProposeHalt | BodyVote | BodyNameOperator | BodyShowResult;
+export type ActionBody = BodyTransfer | BodyBond | BodyUnbond | BodySubmitTask | BodyAcceptTask | BodyPostCheckpoint | BodyCompleteTask | BodyCancelTask | BodyCommitVerdict | BodyPublishVerdict | BodyOpenDispute | BodyRevealMove | BodySelectMove | BodyProveMove | BodyAttestAvailability | BodyDeclareDivergence | BodyDiscloseVerdict | BodyChallengeVerdict | BodyRegisterValidator | BodyUnjail | BodyRegisterTerms | BodyCommitProfile | BodyPublishProfile | BodyChallengeProfile | BodyJoinBeacon | BodyContribute | BodyLeaveBeacon | BodyDeclineTask | BodyAccuse | BodyReportEquivocation | BodyReseat | BodyDemand | BodyProposeParams | BodyProposeUpgrade | BodyProposeHalt | BodyVote | BodyNameOperator | BodyShowResult | BodyShareKeys | BodyReportWrongKeys | BodyReportWrongChunk;
 
 export interface NodeStatus {
   chain_id: string;
@@ -141,6 +141,7 @@ export interface Params {
   retention_shows: number;
   retention_show_blocks: number;
   retention_price: Amount;
+  share_blocks: number;
   raw: Hex;
 }
 
@@ -594,6 +595,47 @@ export interface RetentionKeeping {
   is_asked: boolean;
 }
 
+export interface SealedFile {
+  root: Hash;
+  /** bytes */
+  size: number;
+}
+
+export interface Privacy {
+  /** of what the submitter provides */
+  key: Hash;
+  program: SealedFile;
+  dataset: SealedFile;
+  initial: SealedFile | null;
+  holdout: SealedFile | null;
+}
+
+export interface TaskPrivacy {
+  /** of what the submitter provides */
+  key: Hash;
+  program: SealedFile;
+  dataset: SealedFile;
+  initial: SealedFile | null;
+  holdout: SealedFile | null;
+  /** null until the submitter has shared the keys with the drawn solver */
+  checkpoint_key: Hash | null;
+  shared: TaskPrivacySharedItem[];
+  /** with whom submitter or solver have to share the keys */
+  awaited: TaskPrivacyAwaitedItem[];
+}
+
+export interface TaskPrivacySharedItem {
+  account: Account;
+  /** its operator, or itself: whose key opens the share */
+  key: Account;
+}
+
+export interface TaskPrivacyAwaitedItem {
+  account: Account;
+  /** its operator, or itself: whose key opens the share */
+  key: Account;
+}
+
 export interface TaskSummary {
   id: Hash;
   /** as its submitter wrote it */
@@ -637,6 +679,8 @@ export interface Task {
   group: Group | null;
   /** null unless its submitter pays for its result to be kept (RET-1) */
   retention: Retention | null;
+  /** null unless only who is drawn can read it (PRV-1) */
+  privacy: TaskPrivacy | null;
   /** the last one that was drawn for segments without an accepting verdict */
   committee: Committee | null;
   /** of the present state; 0: none */
@@ -679,6 +723,8 @@ export interface TaskCheckpointsItem {
   state_root: Hash;
   location: string;
   height: Height;
+  /** null unless the task is private */
+  sealed: SealedFile | null;
 }
 
 export interface Relative {
@@ -697,6 +743,8 @@ export interface Checkpoint {
   /** of the server that has the state's file */
   location: string;
   height: Height;
+  /** null unless the task is private */
+  sealed: SealedFile | null;
   raw: Hex;
 }
 
@@ -983,6 +1031,8 @@ export interface EventCheckpointPosted {
   state_root: Hash;
   /** in which its poster says that it computed the segment */
   environment: Environment | null;
+  /** null unless the task is private */
+  sealed: SealedFile | null;
   raw: Hex;
 }
 
@@ -1014,6 +1064,8 @@ export interface EventDiverged {
   checkpoint: number;
   step: number;
   state_root: Hash;
+  /** null unless the task is private */
+  sealed: SealedFile | null;
   raw: Hex;
 }
 
@@ -1535,6 +1587,43 @@ export interface EventKeepingEnded {
   raw: Hex;
 }
 
+/** The keys of a private task were shared (PRV-3). */
+export interface EventKeysShared {
+  event: "keys_shared";
+  task: Hash;
+  /** its place in the task's history */
+  index: number;
+  height: Height;
+  /** that caused it; null where a deadline or a draw did */
+  tx: Hash | null;
+  /** who sent it */
+  actor: Account | null;
+  /** of the checkpoints, if it was chosen now */
+  key: Hash | null;
+  shares: EventKeysSharedSharesItem[];
+  raw: Hex;
+}
+
+export interface EventKeysSharedSharesItem {
+  to: Account;
+  of_task: Hex;
+  of_checkpoints: Hex;
+}
+
+/** The keys that the submitter had shared with the drawn solver are wrong (PRV-5). */
+export interface EventKeysRefused {
+  event: "keys_refused";
+  task: Hash;
+  /** its place in the task's history */
+  index: number;
+  height: Height;
+  /** that caused it; null where a deadline or a draw did */
+  tx: Hash | null;
+  /** who sent it */
+  actor: Account | null;
+  raw: Hex;
+}
+
 /** A validator was punished (VAL-5, VAL-7). */
 export interface EventValidatorPenalized {
   event: "validator_penalized";
@@ -1596,6 +1685,7 @@ export interface BodySubmitTask {
   environment: Environment | null;
   checks: ResultCheck[];
   retention: BodySubmitTaskRetention | null;
+  privacy: Privacy | null;
 }
 
 export interface BodySubmitTaskRetention {
@@ -1619,6 +1709,7 @@ export interface BodyPostCheckpoint {
   state_root: Hash;
   location: string;
   environment: Environment | null;
+  sealed: SealedFile | null;
 }
 
 /** What `complete_task` asks for. */
@@ -1692,8 +1783,11 @@ export interface BodyProveMove {
 /** What `attest_availability` asks for. */
 export interface BodyAttestAvailability {
   task: Hash;
-  tensor: number;
-  tile: number;
+  tensor: number | null;
+  tile: number | null;
+  group: number | null;
+  chunk: number | null;
+  piece: number | null;
 }
 
 /** What `declare_divergence` asks for. */
@@ -1911,8 +2005,33 @@ export interface BodyNameOperator {
 /** What `show_result` asks for. */
 export interface BodyShowResult {
   task: Hash;
-  tensor: number;
-  tile: number;
+  tensor: number | null;
+  tile: number | null;
+  group: number | null;
+  chunk: number | null;
+  piece: number | null;
+}
+
+/** What `share_keys` asks for. */
+export interface BodyShareKeys {
+  task: Hash;
+  /** of the checkpoints */
+  key: Hash | null;
+  to: Account[];
+}
+
+/** What `report_wrong_keys` asks for. */
+export interface BodyReportWrongKeys {
+  task: Hash;
+  is_of_checkpoints: boolean;
+}
+
+/** What `report_wrong_chunk` asks for. */
+export interface BodyReportWrongChunk {
+  task: Hash;
+  checkpoint: number;
+  group: number;
+  chunk: number;
 }
 
 export interface ChainWaitAnswer {

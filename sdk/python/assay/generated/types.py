@@ -14,8 +14,8 @@ Amount = str
 Height = int
 TaskState = Literal["open", "drawn", "training", "completed", "verifying", "challenge", "disclosure", "judged", "settled", "convicted", "cancelled", "expired", "profiling", "refused", "kept"]
 # Why money was paid or slashed (SET rules).
-Reason = Literal["reward", "verification_fee", "refund", "won_dispute", "lost_dispute", "false_accusation", "dispute_timeout", "unavailable", "missed_deadline", "missed_verdict", "wrong_verdict", "attestation", "moot", "tax", "jackpot", "forced_error", "broken_commitment", "undisclosed", "contradiction", "beyond_tolerance", "beyond_budget", "profiling_fee", "withheld_secret", "room", "unserved", "false_statement", "demand", "retention", "not_shown"]
-EventName = Literal["submitted", "solver_drawn", "accepted", "reseated", "demanded", "cut", "checkpoint_posted", "completed", "diverged", "scored", "state_changed", "tainted", "round_closed", "lottery_drawn", "verifier_drawn", "watcher_drawn", "verdict_committed", "verdict_published", "verdict_disclosed", "committee_drawn", "committee_ended", "attested", "profiler_drawn", "profile_committed", "profile_published", "profiling_ended", "dispute_opened", "verdict_challenged", "profile_challenged", "accused", "dispute_moved", "dispute_ended", "member_convicted", "paid", "slashed", "keeping_begun", "show_drawn", "result_shown", "keeping_ended", "validator_penalized"]
+Reason = Literal["reward", "verification_fee", "refund", "won_dispute", "lost_dispute", "false_accusation", "dispute_timeout", "unavailable", "missed_deadline", "missed_verdict", "wrong_verdict", "attestation", "moot", "tax", "jackpot", "forced_error", "broken_commitment", "undisclosed", "contradiction", "beyond_tolerance", "beyond_budget", "profiling_fee", "withheld_secret", "room", "unserved", "false_statement", "demand", "retention", "not_shown", "keys_withheld", "wrong_keys", "wrong_chunk"]
+EventName = Literal["submitted", "solver_drawn", "accepted", "reseated", "demanded", "cut", "checkpoint_posted", "completed", "diverged", "scored", "state_changed", "tainted", "round_closed", "lottery_drawn", "verifier_drawn", "watcher_drawn", "verdict_committed", "verdict_published", "verdict_disclosed", "committee_drawn", "committee_ended", "attested", "profiler_drawn", "profile_committed", "profile_published", "profiling_ended", "dispute_opened", "verdict_challenged", "profile_challenged", "accused", "dispute_moved", "dispute_ended", "member_convicted", "paid", "slashed", "keeping_begun", "show_drawn", "result_shown", "keeping_ended", "keys_shared", "keys_refused", "validator_penalized"]
 # Where the next page begins; null on the last page. It belongs to the listing and the filters that gave it.
 Cursor = Optional[str]
 
@@ -149,6 +149,7 @@ class Params(TypedDict):
     retention_shows: int
     retention_show_blocks: int
     retention_price: Amount
+    share_blocks: int
     raw: Hex
 
 
@@ -283,6 +284,21 @@ class ResultCheckFinite(TypedDict):
 ResultCheck = Union[ResultCheckFinite, ResultCheckShape, ResultCheckRange, ResultCheckLabels]
 
 
+class SealedFile(TypedDict):
+    root: Hash
+    # bytes
+    size: int
+
+
+class Privacy(TypedDict):
+    # of what the submitter provides
+    key: Hash
+    program: SealedFile
+    dataset: SealedFile
+    initial: Optional[SealedFile]
+    holdout: Optional[SealedFile]
+
+
 class Artifact(TypedDict):
     sha256: Hash
     size_bytes: int
@@ -344,13 +360,25 @@ class BodySubmitTask(TypedDict):
     environment: Optional[Environment]
     checks: List[ResultCheck]
     retention: Optional[BodySubmitTaskRetention]
+    privacy: Optional[Privacy]
 
 
 class BodyShowResult(TypedDict):
     """What `show_result` asks for."""
     task: Hash
-    tensor: int
-    tile: int
+    tensor: Optional[int]
+    tile: Optional[int]
+    group: Optional[int]
+    chunk: Optional[int]
+    piece: Optional[int]
+
+
+class BodyShareKeys(TypedDict):
+    """What `share_keys` asks for."""
+    task: Hash
+    # of the checkpoints
+    key: Optional[Hash]
+    to: List[Account]
 
 
 class BodySelectMove(TypedDict):
@@ -371,6 +399,20 @@ class BodyRevealMove(TypedDict):
 
 # What `reseat` asks for.
 BodyReseat = TypedDict("BodyReseat", {"task": 'Hash', "from": 'int', "seats": 'List[Account]'})
+
+
+class BodyReportWrongKeys(TypedDict):
+    """What `report_wrong_keys` asks for."""
+    task: Hash
+    is_of_checkpoints: bool
+
+
+class BodyReportWrongChunk(TypedDict):
+    """What `report_wrong_chunk` asks for."""
+    task: Hash
+    checkpoint: int
+    group: int
+    chunk: int
 
 
 class BodyReportEquivocationStated2(TypedDict):
@@ -499,6 +541,7 @@ class BodyPostCheckpoint(TypedDict):
     state_root: Hash
     location: str
     environment: Optional[Environment]
+    sealed: Optional[SealedFile]
 
 
 class BodyOpenDispute(TypedDict):
@@ -615,8 +658,11 @@ class BodyBond(TypedDict):
 class BodyAttestAvailability(TypedDict):
     """What `attest_availability` asks for."""
     task: Hash
-    tensor: int
-    tile: int
+    tensor: Optional[int]
+    tile: Optional[int]
+    group: Optional[int]
+    chunk: Optional[int]
+    piece: Optional[int]
 
 
 class BodyAccuseStated2(TypedDict):
@@ -658,7 +704,7 @@ class BodyAcceptTask(TypedDict):
 
 
 # The fields of a transaction's action; `action` says which it is.
-ActionBody = Union[BodyTransfer, BodyBond, BodyUnbond, BodySubmitTask, BodyAcceptTask, BodyPostCheckpoint, BodyCompleteTask, BodyCancelTask, BodyCommitVerdict, BodyPublishVerdict, BodyOpenDispute, BodyRevealMove, BodySelectMove, BodyProveMove, BodyAttestAvailability, BodyDeclareDivergence, BodyDiscloseVerdict, BodyChallengeVerdict, BodyRegisterValidator, BodyUnjail, BodyRegisterTerms, BodyCommitProfile, BodyPublishProfile, BodyChallengeProfile, BodyJoinBeacon, BodyContribute, BodyLeaveBeacon, BodyDeclineTask, BodyAccuse, BodyReportEquivocation, BodyReseat, BodyDemand, BodyProposeParams, BodyProposeUpgrade, BodyProposeHalt, BodyVote, BodyNameOperator, BodyShowResult]
+ActionBody = Union[BodyTransfer, BodyBond, BodyUnbond, BodySubmitTask, BodyAcceptTask, BodyPostCheckpoint, BodyCompleteTask, BodyCancelTask, BodyCommitVerdict, BodyPublishVerdict, BodyOpenDispute, BodyRevealMove, BodySelectMove, BodyProveMove, BodyAttestAvailability, BodyDeclareDivergence, BodyDiscloseVerdict, BodyChallengeVerdict, BodyRegisterValidator, BodyUnjail, BodyRegisterTerms, BodyCommitProfile, BodyPublishProfile, BodyChallengeProfile, BodyJoinBeacon, BodyContribute, BodyLeaveBeacon, BodyDeclineTask, BodyAccuse, BodyReportEquivocation, BodyReseat, BodyDemand, BodyProposeParams, BodyProposeUpgrade, BodyProposeHalt, BodyVote, BodyNameOperator, BodyShowResult, BodyShareKeys, BodyReportWrongKeys, BodyReportWrongChunk]
 
 
 class Tx(TypedDict):
@@ -951,6 +997,32 @@ class Retention(TypedDict):
     keeping: Optional[RetentionKeeping]
 
 
+class TaskPrivacySharedItem(TypedDict):
+    account: Account
+    # its operator, or itself: whose key opens the share
+    key: Account
+
+
+class TaskPrivacyAwaitedItem(TypedDict):
+    account: Account
+    # its operator, or itself: whose key opens the share
+    key: Account
+
+
+class TaskPrivacy(TypedDict):
+    # of what the submitter provides
+    key: Hash
+    program: SealedFile
+    dataset: SealedFile
+    initial: Optional[SealedFile]
+    holdout: Optional[SealedFile]
+    # null until the submitter has shared the keys with the drawn solver
+    checkpoint_key: Optional[Hash]
+    shared: List[TaskPrivacySharedItem]
+    # with whom submitter or solver have to share the keys
+    awaited: List[TaskPrivacyAwaitedItem]
+
+
 class TaskSummary(TypedDict):
     id: Hash
     # as its submitter wrote it
@@ -970,6 +1042,8 @@ class TaskCheckpointsItem(TypedDict):
     state_root: Hash
     location: str
     height: Height
+    # null unless the task is private
+    sealed: Optional[SealedFile]
 
 
 class GroupPartnersItem(TypedDict):
@@ -1029,6 +1103,8 @@ class Task(TypedDict):
     group: Optional[Group]
     # null unless its submitter pays for its result to be kept (RET-1)
     retention: Optional[Retention]
+    # null unless only who is drawn can read it (PRV-1)
+    privacy: Optional[TaskPrivacy]
     # the last one that was drawn for segments without an accepting verdict
     committee: Optional[Committee]
     # of the present state; 0: none
@@ -1082,6 +1158,8 @@ class Checkpoint(TypedDict):
     # of the server that has the state's file
     location: str
     height: Height
+    # null unless the task is private
+    sealed: Optional[SealedFile]
     raw: Hex
 
 
@@ -1327,6 +1405,8 @@ class EventCheckpointPosted(TypedDict):
     state_root: Hash
     # in which its poster says that it computed the segment
     environment: Optional[Environment]
+    # null unless the task is private
+    sealed: Optional[SealedFile]
     raw: Hex
 
 
@@ -1358,6 +1438,8 @@ class EventDiverged(TypedDict):
     checkpoint: int
     step: int
     state_root: Hash
+    # null unless the task is private
+    sealed: Optional[SealedFile]
     raw: Hex
 
 
@@ -1864,6 +1946,43 @@ class EventKeepingEnded(TypedDict):
     raw: Hex
 
 
+class EventKeysSharedSharesItem(TypedDict):
+    to: Account
+    of_task: Hex
+    of_checkpoints: Hex
+
+
+class EventKeysShared(TypedDict):
+    """The keys of a private task were shared (PRV-3)."""
+    event: Literal["keys_shared"]
+    task: Hash
+    # its place in the task's history
+    index: int
+    height: Height
+    # that caused it; null where a deadline or a draw did
+    tx: Optional[Hash]
+    # who sent it
+    actor: Optional[Account]
+    # of the checkpoints, if it was chosen now
+    key: Optional[Hash]
+    shares: List[EventKeysSharedSharesItem]
+    raw: Hex
+
+
+class EventKeysRefused(TypedDict):
+    """The keys that the submitter had shared with the drawn solver are wrong (PRV-5)."""
+    event: Literal["keys_refused"]
+    task: Hash
+    # its place in the task's history
+    index: int
+    height: Height
+    # that caused it; null where a deadline or a draw did
+    tx: Optional[Hash]
+    # who sent it
+    actor: Optional[Account]
+    raw: Hex
+
+
 class EventValidatorPenalized(TypedDict):
     """A validator was punished (VAL-5, VAL-7)."""
     event: Literal["validator_penalized"]
@@ -2001,7 +2120,7 @@ class TaskListAnswer(TypedDict):
 
 
 # What happened in a task, as it is hashed into the task's history root (HIS-1).
-Event = Union[EventSubmitted, EventSolverDrawn, EventAccepted, EventReseated, EventDemanded, EventCut, EventCheckpointPosted, EventCompleted, EventDiverged, EventScored, EventStateChanged, EventTainted, EventRoundClosed, EventLotteryDrawn, EventVerifierDrawn, EventWatcherDrawn, EventVerdictCommitted, EventVerdictPublished, EventVerdictDisclosed, EventCommitteeDrawn, EventCommitteeEnded, EventAttested, EventProfilerDrawn, EventProfileCommitted, EventProfilePublished, EventProfilingEnded, EventDisputeOpened, EventVerdictChallenged, EventProfileChallenged, EventAccused, EventDisputeMoved, EventDisputeEnded, EventMemberConvicted, EventPaid, EventSlashed, EventKeepingBegun, EventShowDrawn, EventResultShown, EventKeepingEnded]
+Event = Union[EventSubmitted, EventSolverDrawn, EventAccepted, EventReseated, EventDemanded, EventCut, EventCheckpointPosted, EventCompleted, EventDiverged, EventScored, EventStateChanged, EventTainted, EventRoundClosed, EventLotteryDrawn, EventVerifierDrawn, EventWatcherDrawn, EventVerdictCommitted, EventVerdictPublished, EventVerdictDisclosed, EventCommitteeDrawn, EventCommitteeEnded, EventAttested, EventProfilerDrawn, EventProfileCommitted, EventProfilePublished, EventProfilingEnded, EventDisputeOpened, EventVerdictChallenged, EventProfileChallenged, EventAccused, EventDisputeMoved, EventDisputeEnded, EventMemberConvicted, EventPaid, EventSlashed, EventKeepingBegun, EventShowDrawn, EventResultShown, EventKeepingEnded, EventKeysShared, EventKeysRefused]
 
 
 class TaskHistoryAnswer(TypedDict):
@@ -2023,7 +2142,7 @@ class TaskLineageAnswer(TypedDict):
 
 
 # What happened in a task, or to a validator.
-ListedEvent = Union[EventSubmitted, EventSolverDrawn, EventAccepted, EventReseated, EventDemanded, EventCut, EventCheckpointPosted, EventCompleted, EventDiverged, EventScored, EventStateChanged, EventTainted, EventRoundClosed, EventLotteryDrawn, EventVerifierDrawn, EventWatcherDrawn, EventVerdictCommitted, EventVerdictPublished, EventVerdictDisclosed, EventCommitteeDrawn, EventCommitteeEnded, EventAttested, EventProfilerDrawn, EventProfileCommitted, EventProfilePublished, EventProfilingEnded, EventDisputeOpened, EventVerdictChallenged, EventProfileChallenged, EventAccused, EventDisputeMoved, EventDisputeEnded, EventMemberConvicted, EventPaid, EventSlashed, EventKeepingBegun, EventShowDrawn, EventResultShown, EventKeepingEnded, EventValidatorPenalized]
+ListedEvent = Union[EventSubmitted, EventSolverDrawn, EventAccepted, EventReseated, EventDemanded, EventCut, EventCheckpointPosted, EventCompleted, EventDiverged, EventScored, EventStateChanged, EventTainted, EventRoundClosed, EventLotteryDrawn, EventVerifierDrawn, EventWatcherDrawn, EventVerdictCommitted, EventVerdictPublished, EventVerdictDisclosed, EventCommitteeDrawn, EventCommitteeEnded, EventAttested, EventProfilerDrawn, EventProfileCommitted, EventProfilePublished, EventProfilingEnded, EventDisputeOpened, EventVerdictChallenged, EventProfileChallenged, EventAccused, EventDisputeMoved, EventDisputeEnded, EventMemberConvicted, EventPaid, EventSlashed, EventKeepingBegun, EventShowDrawn, EventResultShown, EventKeepingEnded, EventKeysShared, EventKeysRefused, EventValidatorPenalized]
 
 
 class EventListAnswer(TypedDict):
@@ -2092,9 +2211,12 @@ __all__ = [
     "BodyReportEquivocation",
     "BodyReportEquivocationStated",
     "BodyReportEquivocationStated2",
+    "BodyReportWrongChunk",
+    "BodyReportWrongKeys",
     "BodyReseat",
     "BodyRevealMove",
     "BodySelectMove",
+    "BodyShareKeys",
     "BodyShowResult",
     "BodySubmitTask",
     "BodySubmitTaskRetention",
@@ -2136,6 +2258,9 @@ __all__ = [
     "EventDiverged",
     "EventKeepingBegun",
     "EventKeepingEnded",
+    "EventKeysRefused",
+    "EventKeysShared",
+    "EventKeysSharedSharesItem",
     "EventListAnswer",
     "EventLotteryDrawn",
     "EventMemberConvicted",
@@ -2180,6 +2305,7 @@ __all__ = [
     "Payment",
     "PendingTx",
     "Plan",
+    "Privacy",
     "Profile",
     "ProfileSegmentsItem",
     "Proposal",
@@ -2197,6 +2323,7 @@ __all__ = [
     "RoleStake",
     "RoleStakeTerms",
     "RoleStakeUnbondingItem",
+    "SealedFile",
     "SearchAnswer",
     "SearchResult",
     "Stake",
@@ -2209,6 +2336,9 @@ __all__ = [
     "TaskHistoryAnswer",
     "TaskLineageAnswer",
     "TaskListAnswer",
+    "TaskPrivacy",
+    "TaskPrivacyAwaitedItem",
+    "TaskPrivacySharedItem",
     "TaskState",
     "TaskSummary",
     "Tolerance",
