@@ -13,16 +13,21 @@ import re
 import sys
 
 # Rooms whose records and tags are the protocol's.
-ROOMS = ["core/canonical", "core/dispute", "core/merkle", "contracts", "consensus/solo", "consensus/light", "verifier/compile/program"]
+ROOMS = ["core/canonical", "core/dispute", "core/merkle", "core/sealed", "contracts", "consensus/solo", "consensus/light", "verifier/compile/program"]
 # Records that are never sent, stored in the state or hashed as a whole: why.
 PRIVATE = {
     "InnerRef": "how a node stores its tree", "Leaf": "how a node stores its tree", "LogRecord": "the block log's",
     "TaskName": "parts of a tag", "VerdictName": "parts of a tag", "ProfileName": "parts of a tag",
     "DisputeName": "parts of a tag", "ProposalName": "parts of a tag", "ProfileDisputeName": "parts of a tag", "AccusationName": "parts of a tag", "SeedName": "parts of a tag",
     "KeyClaim": "parts of a tag", "SeatsClaim": "parts of a tag", "Ticket": "parts of a tag",
+    "ChunkName": "parts of a tag", "ShareName": "parts of a tag", "ListEntry": "what a chunk of a sealed file holds (SEA-8)",
+    "ChunkRun": "the header of a sealed file (SEA-13)", "GroupSizes": "the header of a sealed file (SEA-13)",
+    "SealedHeader": "the header of a sealed file (SEA-13)",
 }
 # Tags that are a program's own business.
-PRIVATE_TAGS = {"assay/blocklog": "the block log's check", "assay/losses": "what a solver signs of its losses"}
+PRIVATE_TAGS = {"assay/blocklog": "the block log's check", "assay/losses": "what a solver signs of its losses",
+                "assay/task-secret": "how a submitter finds its secrets again",
+                "assay/checkpoint-secret": "how a submitter finds its secrets again"}
 # Records that records.md leaves to other pages, or that are no more than a number.
 ELSEWHERE = {"Amount", "Height", "Block", "BlockHeader", "DrawName", "Receipt", "Ratio", "ThresholdRule"}
 # Enums that no field has, or that only blocks of CometBFT have.
@@ -35,7 +40,8 @@ NUMBERS = re.compile(r"^\| `(\w+)` \| [^|]* \| (\d+ `.*) \|$")
 WORDS = {"amount": "Amount", "height": "Height", "hash": "Hash256", "hashes": "Hash256", "account": "AccountId",
          "accounts": "AccountId", "task id": "TaskId", "task ids": "TaskId", "dispute id": "DisputeId",
          "dispute ids": "DisputeId", "proposal id": "ProposalId", "bytes": "vec<u8>"}
-SIZED = {"AccountId": 32, "ConsensusKey": 32, "ConsensusSignature": 64, "Signature": 64, "Hash256": 32}
+SIZED = {"AccountId": 32, "ConsensusKey": 32, "ConsensusSignature": 64, "Signature": 64, "Hash256": 32,
+         "CurvePoint": 33, "DlogProof": 64}
 
 
 def to_type(text):
@@ -71,8 +77,9 @@ def same_type(written, generated, schema):
         kind = re.fullmatch(r"variant<(.*)>", generated)
         return kind is not None and same_alternatives(match.group(1), kind.group(1).split(", "), schema)
     if re.fullmatch(r"\d+ bytes", written):
-        return SIZED.get(generated) == int(written.split()[0])
-    return to_type(written) == re.sub(r"\b\w+::", "", generated)
+        return SIZED.get(generated.split("::")[-1]) == int(written.split()[0])
+    # A key is 32 bytes as a hash is.
+    return to_type(written) == re.sub(r"\b\w+::", "", generated).replace("TaskKey", "Hash256")
 
 
 def read_records(text):
