@@ -81,6 +81,20 @@ Accuse make_accuse(const dispute::StatedPiece& stated, decltype(dispute::Contrad
 }
 
 /// One action of every kind.
+sealed::PieceOpening make_piece() {
+    sealed::PieceOpening out;
+    out.groups = out.chunks = 1;
+    out.bytes = Bytes(16);
+    return out;
+}
+
+sealed::WrongChunk make_wrong_chunk() {
+    sealed::WrongChunk out;
+    out.opening.groups = out.opening.chunks = 1;
+    out.opening.bytes = Bytes(16);
+    return out;
+}
+
 std::vector<Action> all_actions() {
     const canonical::Node node{.op = canonical::Op::kFill, .dtype = canonical::DType::kF32, .shape = {1, 1}};
     const dispute::TileOpening opening{
@@ -121,10 +135,11 @@ std::vector<Action> all_actions() {
         AttestAvailability{
             .task = {},
             .opening =
-                {.tensor = 1,
-                 .tile = 0,
-                 .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
-                 .opening = opening}},
+                dispute::StateOpening{
+                    .tensor = 1,
+                    .tile = 0,
+                    .type = {.dtype = canonical::DType::kF32, .shape = {4, 1}},
+                    .opening = opening}},
         DeclareDivergence{
             .task = {},
             .step = 3,
@@ -186,11 +201,11 @@ std::vector<Action> all_actions() {
         ProposeHalt{},
         Vote{.proposal = {}, .in_favour = true},
         NameOperator{.account = key().account()},
-        ShowResult{.task = {}, .opening = sealed::PieceOpening{.groups = 1, .chunks = 1, .bytes = Bytes(16)}},
+        ShowResult{.task = {}, .opening = make_piece()},
         ShareKeys{
             .task = {}, .key = sealed::TaskKey{}, .shares = {{key().account(), Bytes(193), Bytes(193)}}},
         ReportWrongKeys{.task = {}, .is_of_checkpoints = true, .share = Bytes(193), .evidence = {}},
-        ReportWrongChunk{.task = {}, .checkpoint = 1, .evidence = {.opening = {.groups = 1, .chunks = 1, .bytes = Bytes(16)}}},
+        ReportWrongChunk{.task = {}, .checkpoint = 1, .evidence = make_wrong_chunk()},
     };
 }
 
@@ -248,7 +263,7 @@ void write_records(const CorpusWriter& out) {
     write_record(out, 0, "evaluated_task", task);
     write_record(
         out, 1, "checkpoint",
-        Checkpoint{.state_root = {}, .location = task.spec.program_artifact.location, .height = {}}
+        Checkpoint{.state_root = {}, .location = task.spec.program_artifact.location, .height = {}, .sealed = {}}
     );
     write_record(out, 2, "dispute", Dispute{});
     Dispute accusation;

@@ -25,9 +25,11 @@ void write_sealed_seeds(const CorpusWriter& out) {
 
     const crypto::EciesEntropy entropy{.ephemeral = crypto::sha256(as_bytes("ephemeral")).data, .nonce = {1}};
     const AccountId reader = honest.secret.scalar().account();
-    out.write("sealed", "share", *sealed::make_share(honest.secret, reader, entropy));
+    const sealed::ShareName name{
+        .chain_id = "assay-fuzz", .task = honest.artifact.task, .to = reader, .is_of_checkpoints = false};
+    out.write("sealed", "share", *sealed::make_share(honest.secret, reader, name, entropy));
     const sealed::TaskSecret other(crypto::SecretKey::from_bytes(crypto::sha256(as_bytes("other")).view()).value());
-    out.write("sealed", "share_of_another_task", *sealed::make_share(other, reader, entropy));
+    out.write("sealed", "share_of_another_task", *sealed::make_share(other, reader, name, entropy));
 }
 
 }  // namespace assay::fuzz

@@ -138,7 +138,7 @@ std::optional<Action> challenge_verdict(Stage& stage, const Player& player) {
     const std::uint32_t tensors = task.spec.program.state_tensors;
     const auto put_checkpoint = [&](std::uint32_t index, const Hash256& root) {
         const Hash256 state_root = dispute::state_root_from(tensors, root);
-        set_checkpoint(stage.state, task.id, index, {state_root, make_location(), Height{1}});
+        set_checkpoint(stage.state, task.id, index, {state_root, make_location(), Height{1}, {}});
     };
     put_checkpoint(verdict.segment - 1, roots[0]);
     verdict.end_root = dispute::state_root_from(tensors, roots[1]);
@@ -176,7 +176,7 @@ std::optional<Action> attest_availability(Stage& stage, const Player& player) {
     opening.tensor = asked.tensor;
     opening.tile = asked.number % canonical::tile_count(opening.type.shape);
     const Hash256 root = dispute::state_root_of(opening, task.spec.program.state_tensors).value();
-    set_checkpoint(stage.state, task.id, asked.checkpoint, {root, make_location(), Height{1}});
+    set_checkpoint(stage.state, task.id, asked.checkpoint, {root, make_location(), Height{1}, {}});
     return AttestAvailability{put(stage, task), opening};
 }
 
@@ -193,7 +193,7 @@ std::optional<Action> show_result(Stage& stage, const Player& player) {
     opening.tensor = asked.tensor;
     opening.tile = asked.number % canonical::tile_count(opening.type.shape);
     const Hash256 root = dispute::state_root_of(opening, task.spec.program.state_tensors).value();
-    set_checkpoint(stage.state, task.id, task.checkpoints - 1, {root, make_location(), Height{1}});
+    set_checkpoint(stage.state, task.id, task.checkpoints - 1, {root, make_location(), Height{1}, {}});
     return ShowResult{put(stage, task), opening};
 }
 

@@ -170,7 +170,7 @@ std::optional<Action> accuse_of_state(Stage& stage, const Player& player) {
     dispute::StateOpening opening = open_state(DType::kI64);
     opening.opening.source_path = hashes("tensor", merkle::tree_depth(canonical::kMaxStateTensors));
     const Hash256 before = dispute::state_root_of(opening, task.spec.program.state_tensors).value();
-    set_checkpoint(stage.state, task.id, kSegment - 1, {before, make_location(), Height{1}});
+    set_checkpoint(stage.state, task.id, kSegment - 1, {before, make_location(), Height{1}, {}});
     Dispute dispute;
     dispute.id = retag<DisputeId>(hash_numbered("dispute", player.number));
     dispute.task = task.id;

@@ -99,7 +99,7 @@ Task make_task(Stage& stage, const Player& player, TaskState state, Mode mode, V
     task.solver_bond = solver_bond(stage.params, task.escrow);
     task.checkpoints = segment_count(task.spec) + 1;
     for (std::uint32_t i = 0; i < task.checkpoints; ++i) {
-        set_checkpoint(stage.state, task.id, i, {hash_numbered("checkpoint", i), make_location(), Height{1}});
+        set_checkpoint(stage.state, task.id, i, {hash_numbered("checkpoint", i), make_location(), Height{1}, {}});
     }
     for (std::uint32_t i = 0; verdicts != VerdictStatus::kDue && i < verdicts_max(stage.params); ++i) {
         Assignment assignment = make_assignment(stage, player.number, i + 1, verdicts);

@@ -324,6 +324,10 @@ TEST_CASE("stakes and checkpoints carry their members") {
 }
 
 TEST_CASE("each action shows its members") {
+    sealed::PieceOpening piece;
+    piece.group = 2;
+    piece.chunk = 4;
+    piece.piece = 1;
     const std::vector<Action> actions{
         Transfer{key(1).account(), Amount{5}},
         Bond{},
@@ -362,7 +366,7 @@ TEST_CASE("each action shows its members") {
         ProposeHalt{},
         Vote{},
         NameOperator{.account = key(1).account()},
-        ShowResult{.task = {}, .opening = sealed::PieceOpening{.groups = 3, .group = 2, .chunk = 4, .piece = 1}},
+        ShowResult{.task = {}, .opening = piece},
         ShareKeys{.task = {}, .key = {}, .shares = {{key(1).account(), {}, {}}}},
         ReportWrongKeys{.task = {}, .is_of_checkpoints = true, .share = {}, .evidence = {}},
         ReportWrongChunk{.task = {}, .checkpoint = 2, .evidence = {}}};
