@@ -14,11 +14,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kSubmitter = "submitter";
-constexpr std::chrono::minutes kPlainPatience{5};
+constexpr const char* kOwner = "submitter";
+constexpr std::chrono::minutes kPrivatePatience{5};
 constexpr std::chrono::seconds kSharingPatience{60};
 /// A key file of the demo's need not resist anybody: its password is known.
-constexpr crypto::KeystoreCost kCheap{.n = 1U << 10U, .r = 8, .p = 1};
+constexpr crypto::KeystoreCost kDemoCost{.n = 1U << 10U, .r = 8, .p = 1};
 
 }  // namespace
 
@@ -32,27 +32,28 @@ PrivateCast::PrivateCast(
     if (fraud_ == Fraud::kNone) {
         plain_.emplace(options, home / "plain");
     }
-    std::filesystem::create_directories(home / kSubmitter);
-    crypto::KeyDirectory(home / kSubmitter)
-        .add(kSubmitter, crypto::seal_key(network.key(kSubmitter), kDemoPassword, kCheap));
+    std::filesystem::create_directories(home / kOwner);
+    crypto::KeyDirectory(home / kOwner)
+        .add(kOwner, crypto::seal_key(network.key(kOwner), kDemoPassword, kDemoCost));
 }
 
 void PrivateCast::adjust(contracts::Params& params) const {
     // A busy machine takes its time to prove the chain, and who shares nothing makes everybody wait for all of it.
     params.share_blocks = fraud_ == Fraud::kKeysWithheld ? 150 : 600;
-    // All segments, so that somebody is drawn for what is sealed wrongly.
+    // All segments, so that somebody is drawn for what is sealed wrongly; two verifiers can answer for all of them.
     params.segments_checked = 16;
     params.segments_checked_max = 16;
+    params.verifier_bond = Amount{2 * kGrainsPerAsy};
 }
 
 void PrivateCast::submitted(const contracts::TaskId& task) {
-    const auto home = home_ / kSubmitter;
+    const auto home = home_ / kOwner;
     sharing_ = std::make_unique<system::Process>(
         "share-keys",
         std::vector<std::string>{
             "/usr/bin/env", std::string("ASSAY_PASSWORD=") + kDemoPassword, own_executable().string(), "--home",
             home.string(), "--node", network_.rpc_url(), "-o", "json", "task", "share-keys", to_hex(task.view()),
-            "--from", kSubmitter},
+            "--from", kOwner},
         home / "share-keys.log", [this](const std::string& line) { shared_ += line + "\n"; }
     );
     narrator_.plain("  the submitter waits to share the task's keys with the solver that is drawn");
@@ -97,8 +98,8 @@ json PrivateCast::end_sharing() {
 json PrivateCast::fetch_result(const contracts::TaskId& task) const {
     const auto out = home_ / "result.safetensors";
     const CommandResult result = run_own(
-        home_ / kSubmitter, network_.rpc_url(),
-        {"task", "fetch", to_hex(task.view()), "--out", out.string(), "--from", kSubmitter}
+        home_ / kOwner, network_.rpc_url(),
+        {"task", "fetch", to_hex(task.view()), "--out", out.string(), "--from", kOwner}
     );
     return {
         {"status", result.status},
@@ -114,7 +115,7 @@ std::vector<std::string> PrivateCast::served_in_plain(const contracts::TaskSpec&
     if (spec.evaluation) {
         names.push_back(spec.evaluation->data.sha256);
     }
-    std::vector<std::filesystem::path> served{home_ / kSubmitter / "store"};
+    std::vector<std::filesystem::path> served{home_ / kOwner / "store"};
     for (const auto& [name, balance] : network_.actors()) {
         served.push_back(network_.worker_home(name) / "store");
         served.push_back(network_.worker_home(name) / "fetched");
@@ -148,7 +149,7 @@ void PrivateCast::complete(json& report, const Act& act) {
     if (plain_) {
         report["private"]["fetched"] = fetch_result(task);
         narrator_.plain("  waiting for the plain demo of the same seed");
-        report["plain_root"] = plain_->root(kPlainPatience);
+        report["plain_root"] = plain_->root(kPrivatePatience);
     }
 }
 

@@ -119,7 +119,10 @@ std::optional<std::vector<canonical::Tensor>> Checker::load(
             before = *std::move(state);
             return std::nullopt;
         }();
-        if (missing && missing->is_ours()) {
+        if (missing && missing->defect == Defect::kStateOther) {
+            dispute_end(task, index);
+        }
+        if (missing && (missing->is_ours() || missing->defect == Defect::kStateOther)) {
             context_.decline(task.id, *missing);
             return std::nullopt;
         }
@@ -143,6 +146,21 @@ std::optional<std::vector<canonical::Tensor>> Checker::load(
     replays.missing_checkpoint.reset();
     replays.fetch_failures = 0;
     return before;
+}
+
+void Checker::dispute_end(const contracts::Task& task, std::uint32_t segment) {
+    if (context_.chain.rpc().dispute(contracts::dispute_id(task.id, segment, context_.chain.self()))) {
+        return;
+    }
+    const bool is_verifier = context_.options.mode == Mode::kVerify;
+    const bool sent = context_.chain.send(contracts::OpenDispute{
+        .task = task.id,
+        .segment = segment,
+        .role = is_verifier ? contracts::Role::kVerifier : contracts::Role::kWhistleblower});
+    if (sent) {
+        context_.journal.note_dispute(task.id);
+        context_.reporter.event({{"event", "accuse"}, {"task", to_hex(task.id.view())}, {"segment", segment}});
+    }
 }
 
 void Checker::note_probes(

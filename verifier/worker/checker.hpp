@@ -32,6 +32,9 @@ class Checker {
         const contracts::Task& task, const TaskArtifacts& artifacts, std::uint32_t segment, std::uint32_t last,
         roles::Replays& replays
     );
+    /// Disputes the segment that ends with a private checkpoint of other tensors than the program's: no replay has its
+    /// root, and nobody can replay what follows (DSP-37).
+    void dispute_end(const contracts::Task& task, std::uint32_t segment);
     void note_probes(
         const contracts::Task& task, std::uint32_t segment, const std::map<std::uint32_t, Hash256>& probe_roots
     );

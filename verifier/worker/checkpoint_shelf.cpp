@@ -2,6 +2,7 @@
 #include <verifier/worker/checkpoint_shelf.hpp>
 
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -36,7 +37,10 @@ std::optional<std::vector<canonical::Tensor>> CheckpointShelf::load(const TaskAr
 std::optional<std::vector<canonical::Tensor>> CheckpointShelf::open(
     const TaskArtifacts& artifacts, const Journal::StoredCheckpoint& stored, const artifacts::StoredFile& file
 ) const {
-    const artifacts::TaskSecrets* const secrets = context_.privates->secrets(artifacts.task);
+    const artifacts::TaskSecrets* const secrets = context_.secrets_of(artifacts.task);
+    if (secrets == nullptr) {
+        return std::nullopt;
+    }
     const auto types = program::types_of(artifacts.program.state);
     auto state = sealed::open_state(
         artifacts::StoredSource(file),
@@ -54,9 +58,13 @@ contracts::SealedFile CheckpointShelf::seal(
     const TaskArtifacts& artifacts, const std::vector<canonical::Tensor>& state, const Hash256& root,
     std::uint32_t index
 ) {
+    const artifacts::TaskSecrets* const secrets = context_.secrets_of(artifacts.task);
+    if (secrets == nullptr) {
+        throw std::runtime_error("the task's keys are not shared with this account any more");
+    }
     const auto began = std::chrono::steady_clock::now();
     const auto file = artifacts::seal_checkpoint(
-        state, context_.privates->secrets(artifacts.task)->of_checkpoints, artifacts::artifact_of(artifacts.task, root),
+        state, secrets->of_checkpoints, artifacts::artifact_of(artifacts.task, root),
         context_.store, threads_of(context_.options)
     );
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began;

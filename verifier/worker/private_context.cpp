@@ -62,6 +62,10 @@ const contracts::Task* WorkerContext::find_private(const contracts::TaskId& task
     return nullptr;
 }
 
+const artifacts::TaskSecrets* WorkerContext::secrets_of(const contracts::TaskId& task) const {
+    return privates == nullptr ? nullptr : privates->secrets(task);
+}
+
 bool WorkerContext::is_unreadable(const contracts::Task& task) {
     if (!task.spec.privacy) {
         return false;
@@ -130,8 +134,7 @@ Result<void, Unavailable> WorkerContext::open_state(
     const sealed::TensorSink& out
 ) {
     constexpr const char* kName = "the checkpoint";
-    const artifacts::TaskSecrets* const secrets =
-        privates == nullptr ? nullptr : privates->secrets(artifacts.task);
+    const artifacts::TaskSecrets* const secrets = secrets_of(artifacts.task);
     if (secrets == nullptr || !checkpoint.sealed) {
         return Unexpected{Unavailable{
             .reason = std::string(kName) + (secrets == nullptr ? " is sealed, and its key is not shared with this account"

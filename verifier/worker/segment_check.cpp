@@ -94,6 +94,12 @@ Result<std::optional<SegmentCheck>, Unavailable> check_segment(
     Reporter& reporter, const std::atomic<bool>& stop, const DatasetSource& dataset_source
 ) {
     const contracts::Task& task = records.task;
+    if (task.spec.privacy) {
+        return Unexpected{Unavailable{
+            .is_final = true,
+            .reason = "the task is private: only who was drawn for it can replay it, and this command has no key",
+            .defect = Defect::kSealed}};
+    }
     reporter.event({{"event", "fetching"}, {"task", to_hex(task.id.view())}, {"segment", records.segment}});
     const auto part = dataset_source ? std::optional(SegmentPart{records.segment, dataset_source}) : std::nullopt;
     TRY_ASSIGN(const auto artifacts, load_task_artifacts(task.id, task.spec, source, part, records.start));

@@ -102,6 +102,8 @@ struct WorkerContext {
     std::uint32_t failures(const TaskArtifacts& artifacts, std::uint32_t index);
     /// Whether the task is private and cannot be read by this account, which is reported once.
     bool is_unreadable(const contracts::Task& task);
+    /// The keys of a private task that is readable; nullptr of any other.
+    const artifacts::TaskSecrets* secrets_of(const contracts::TaskId& task) const;
     /// The record of a task of the last refresh that is private; nullptr if it is not, or has ended.
     const contracts::Task* find_private(const contracts::TaskId& task) const;
     /// Fetches a sealed file of a private task. Fails with Unavailable, which names `what` it is.
