@@ -58,8 +58,9 @@ std::optional<Dishonesty> decode_dishonesty(const std::string& name) {
 std::vector<std::string> dishonesties_of(worker::Mode mode) {
     switch (mode) {
         case worker::Mode::kSolve:
-            return {"none",    "tile",  "skip",  "data", "init",       "optimizer",     "withhold",   "push", "score", "withhold-all",
-                    "private", "stale", "outer", "fold", "wrong-keys", "keys-withheld", "wrong-chunk"};
+            return {"none",     "tile", "skip",       "data",          "init",       "optimizer",
+                    "withhold", "push", "score",      "withhold-all",  "private",    "stale",
+                    "outer",    "fold", "wrong-keys", "keys-withheld", "wrong-chunk"};
         case worker::Mode::kVerify:
             return {"none", "lazy", "copycat", "reject", "inflate", "misprofile", "divergence"};
         case worker::Mode::kWhistleblow:

@@ -34,10 +34,10 @@ enum class Dishonesty : std::uint8_t {
     kDivergence = 17,   ///< a verifier in tolerance mode that claims for each segment that its replay diverged
     kWithholdAll = 18,  ///< a solver that serves no artifacts
     kPrivate = 19,      ///< a solver that serves its checkpoints only, not the program and the data (AVL-9)
-    kStale = 20,  ///< begins one segment with what checkpoint 0 has of the turn's tensors, not the last checkpoint
-    kOuter = 21,  ///< doubles the momentum of the outer step with which a segment ends
-    kFold = 22,   ///< leaves the first replica's change out of the sum from which that outer step is made
-    kWrongKeys = 23,     ///< of a private task: a solver that shares another key of the checkpoints with its judges
+    kStale = 20,      ///< begins one segment with what checkpoint 0 has of the turn's tensors, not the last checkpoint
+    kOuter = 21,      ///< doubles the momentum of the outer step with which a segment ends
+    kFold = 22,       ///< leaves the first replica's change out of the sum from which that outer step is made
+    kWrongKeys = 23,  ///< of a private task: a solver that shares another key of the checkpoints with its judges
     kKeysWithheld = 24,  ///< likewise, one that shares none
     kWrongChunk = 25,    ///< likewise, one whose sealed file has a chunk that no key opens
 };

@@ -33,6 +33,11 @@ std::uint32_t whistleblower_count(Fraud fraud) {
     }
 }
 
+/// Of a solver that is convicted of what it does in exact mode, and whose worker calls it what the demo does.
+constexpr Cast convicted_alone(Fraud fraud, const char* name) {
+    return {.fraud = fraud, .name = name, .solver = name, .convicts = true, .needs_exact = true};
+}
+
 }  // namespace
 
 const std::vector<Cast>& casts() {
@@ -89,21 +94,9 @@ const std::vector<Cast>& casts() {
         {.fraud = Fraud::kDoubleProposal, .name = "double-proposal", .needs_exact = true},
         {.fraud = Fraud::kFarm, .name = "farm", .needs_exact = true},
         {.fraud = Fraud::kSnipe, .name = "snipe", .solver = "tile", .convicts = true, .needs_exact = true},
-        {.fraud = Fraud::kWrongKeys,
-         .name = "wrong-keys",
-         .solver = "wrong-keys",
-         .convicts = true,
-         .needs_exact = true},
-        {.fraud = Fraud::kKeysWithheld,
-         .name = "keys-withheld",
-         .solver = "keys-withheld",
-         .convicts = true,
-         .needs_exact = true},
-        {.fraud = Fraud::kWrongChunk,
-         .name = "wrong-chunk",
-         .solver = "wrong-chunk",
-         .convicts = true,
-         .needs_exact = true},
+        convicted_alone(Fraud::kWrongKeys, "wrong-keys"),
+        convicted_alone(Fraud::kKeysWithheld, "keys-withheld"),
+        convicted_alone(Fraud::kWrongChunk, "wrong-chunk"),
     };
     return kCasts;
 }

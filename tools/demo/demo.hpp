@@ -53,9 +53,9 @@ enum class Fraud : std::uint8_t {
     kDoubleProposal = 32,  ///< only an attacker: a validator whose proposals contain a transaction twice
     kFarm = 33,            ///< a coalition that wins jackpots with tasks whose programs nobody else can fetch
     kSnipe = 34,           ///< a dishonest solver, and its accomplice that disputes the fraud before honest accusers do
-    kWrongKeys = 35,     ///< of a private task: a solver that shares wrong keys with those who are drawn to judge it
-    kKeysWithheld = 36,  ///< likewise, one that shares none
-    kWrongChunk = 37,    ///< likewise, one that seals a chunk of a checkpoint wrongly
+    kWrongKeys = 35,       ///< of a private task: a solver that shares wrong keys with those who are drawn to judge it
+    kKeysWithheld = 36,    ///< likewise, one that shares none
+    kWrongChunk = 37,      ///< likewise, one that seals a chunk of a checkpoint wrongly
 };
 /// Whether only a private task has it.
 constexpr bool is_of_private(Fraud fraud) { return fraud >= Fraud::kWrongKeys; }

@@ -25,16 +25,12 @@ constexpr crypto::KeystoreCost kDemoCost{.n = 1U << 10U, .r = 8, .p = 1};
 PrivateCast::PrivateCast(
     const DemoOptions& options, const std::filesystem::path& home, Network& network, Narrator& narrator
 )
-    : fraud_(options.fraud.value_or(Fraud::kNone)),
-      home_(home),
-      network_(network),
-      narrator_(narrator) {
+    : fraud_(options.fraud.value_or(Fraud::kNone)), home_(home), network_(network), narrator_(narrator) {
     if (fraud_ == Fraud::kNone) {
         plain_.emplace(options, home / "plain");
     }
     std::filesystem::create_directories(home / kOwner);
-    crypto::KeyDirectory(home / kOwner)
-        .add(kOwner, crypto::seal_key(network.key(kOwner), kDemoPassword, kDemoCost));
+    crypto::KeyDirectory(home / kOwner).add(kOwner, crypto::seal_key(network.key(kOwner), kDemoPassword, kDemoCost));
 }
 
 void PrivateCast::adjust(contracts::Params& params) const {
@@ -80,6 +76,17 @@ void PrivateCast::hear(const WorkerEvent& heard) {
                                   : " shows that a chunk of a sealed checkpoint is not what its root commits to")
         );
     }
+}
+
+void PrivateCast::act(const contracts::Task& task) {
+    constexpr std::uint32_t kSomeCheckpoints = 2;
+    if (was_killed_ || fraud_ != Fraud::kNone || task.checkpoints < kSomeCheckpoints) {
+        return;
+    }
+    was_killed_ = true;
+    network_.kill_worker("solver-1");
+    network_.restart_worker("solver-1");
+    narrator_.plain("  solver-1 is killed, and starts again: it has its keys from the chain");
 }
 
 json PrivateCast::end_sharing() {
@@ -140,6 +147,7 @@ void PrivateCast::complete(json& report, const Act& act) {
         {"sharing", end_sharing()},
         {"readers", record->secrecy ? record->secrecy->shared.size() : 0},
         {"served_in_plain", served_in_plain(record->spec)},
+        {"solver_killed", was_killed_},
         {"sealed_checkpoints", checkpoints_},
         {"sealed_bytes", sealed_bytes_},
         {"sealed_s", sealed_s_},
@@ -172,6 +180,7 @@ std::vector<std::string> PrivateCast::judge(const json& report) const {
     if (fraud_ != Fraud::kNone) {
         return out;
     }
+    expect(found.at("solver_killed") == true, "the solver was not killed");
     expect(found.at("readers") >= 2, "the keys were shared with nobody but the solver");
     expect(report.at("root") == report.at("plain_root"), "the root is not that of the plain demo of the same seed");
     expect(report.at("honest_lost") == 0, "somebody lost a stake, although nobody cheats");

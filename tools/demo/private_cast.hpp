@@ -19,19 +19,18 @@
 
 namespace assay::demo {
 
-/// What a demo with --private has besides: a submitter that shares the task's keys, by `assay task share-keys`, and that
-/// opens the result at the end; and of an honest task a plain demo to compare with.
+/// What a demo with --private has besides: a submitter that shares the task's keys, by `assay task share-keys`, and
+/// that opens the result at the end; of an honest task a solver that is killed once, and has its keys again when it
+/// comes back, and a plain demo to compare with.
 class PrivateCast final : public Surroundings {
   public:
-    PrivateCast(
-        const DemoOptions& options, const std::filesystem::path& home, Network& network, Narrator& narrator
-    );
+    PrivateCast(const DemoOptions& options, const std::filesystem::path& home, Network& network, Narrator& narrator);
 
     void adjust(contracts::Params& params) const override;
     std::vector<std::string> arguments_of(const std::string& /*worker*/) override { return {}; }
     void submitted(const contracts::TaskId& task) override;
     void hear(const WorkerEvent& heard) override;
-    void act(const contracts::Task& /*task*/) override {}
+    void act(const contracts::Task& task) override;
     void complete(nlohmann::json& report, const Act& act) override;
     std::vector<std::string> judge(const nlohmann::json& report) const override;
 
@@ -48,6 +47,7 @@ class PrivateCast final : public Surroundings {
     std::optional<PlainRun> plain_;
     std::string shared_;  ///< what `assay task share-keys` has printed
     std::unique_ptr<system::Process> sharing_;
+    bool was_killed_ = false;  ///< the solver, once
     double sealed_s_ = 0;
     std::uint64_t sealed_bytes_ = 0;
     std::uint32_t checkpoints_ = 0;  ///< sealed

@@ -20,8 +20,8 @@
 
 namespace assay::demo {
 
-/// What a demo has around its actors besides: stores, faults, home routers, keys. Such a demo is of one task. If that is
-/// honest, its root is compared with that of the plain demo of the same seed.
+/// What a demo has around its actors besides: stores, faults, home routers, keys. Such a demo is of one task. If that
+/// is honest, its root is compared with that of the plain demo of the same seed.
 class Surroundings {
   public:
     virtual ~Surroundings() = default;

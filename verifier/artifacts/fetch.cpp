@@ -267,11 +267,10 @@ Result<StoredFile, FetchError> download(
         checked.take_nearby(*parts, nearby);
         TRY(checked.run());
     } else {
-        const auto parts = artifact.is_sealed
-                               ? std::make_shared<const SealedParts>(artifact.size_bytes)
-                               : std::shared_ptr<const UncheckedParts>(
-                                     std::make_shared<const UncheckedParts>(artifact.size_bytes)
-                                 );
+        const auto parts =
+            artifact.is_sealed
+                ? std::make_shared<const SealedParts>(artifact.size_bytes)
+                : std::shared_ptr<const UncheckedParts>(std::make_shared<const UncheckedParts>(artifact.size_bytes));
         TRY(Download(artifact, store, limits, parts).run());
     }
     auto stored = store.open(artifact.name);

@@ -53,8 +53,8 @@ struct NearbyState {
 /// Downloads the artifact from its locations (ART-20) into the store. What arrives goes straight to the disk.
 /// ART-13: a connection that breaks after some progress is followed by another one, and what an earlier download has
 /// left is not transferred again. ART-14: the mirrors bring parts too. ART-7: the SHA-256 of the whole is verified, or
-/// the root of a sealed file (ART-24); or, of a checkpoint, each part as it arrives by the hashes of its tiles (ART-16), and what is the same in one of
-/// `nearby` is copied from there. Fails with FetchError; throws StoreError.
+/// the root of a sealed file (ART-24); or, of a checkpoint, each part as it arrives by the hashes of its tiles
+/// (ART-16), and what is the same in one of `nearby` is copied from there. Fails with FetchError; throws StoreError.
 Result<StoredFile, FetchError> download(
     const Reference& artifact, const ContentStore& store, const FetchLimits& limits = {},
     const std::vector<NearbyState>& nearby = {}

@@ -53,8 +53,8 @@ class UncheckedParts : public PartPlan {
 /// ART-24: likewise of a sealed file, of which its root tells.
 class SealedParts final : public UncheckedParts {
   public:
-    using UncheckedParts::UncheckedParts;
     using UncheckedParts::is_right;
+    using UncheckedParts::UncheckedParts;
     bool needs_hash() const override { return false; }
     bool is_right(const File& file, std::uint64_t size_bytes, const Hash256& name) const override;
     const char* mark() const override { return "e"; }

@@ -72,8 +72,8 @@ Result<StoredFile, sealed::OpenError> open_file(
     const Hash256& sealed_root, const ContentStore& store, unsigned threads = 1
 );
 
-/// PRV-8: the piece of a sealed file that `group` and `number` draw, with its paths. Needs no key. nullopt if the file has
-/// another root, or no such group. Throws StoreError.
+/// PRV-8: the piece of a sealed file that `group` and `number` draw, with its paths. Needs no key. nullopt if the file
+/// has another root, or no such group. Throws StoreError.
 std::optional<sealed::PieceOpening> open_drawn_piece(
     const StoredFile& file, const Hash256& sealed_root, std::uint32_t group, std::uint64_t number, unsigned threads = 1
 );

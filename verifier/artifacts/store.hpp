@@ -12,9 +12,10 @@
 
 namespace assay::artifacts {
 
-/// A store of files, each under the name of an artifact: its SHA-256, a checkpoint's name (ART-10) or a sealed file's root (ART-24). A file appears
-/// under its name only when it is complete, and on disk unless get() verifies it; a crash leaves at most temporary
-/// files, which the next open removes, and resumable downloads (PartialFile). Thread-safe; one process at a time.
+/// A store of files, each under the name of an artifact: its SHA-256, a checkpoint's name (ART-10) or a sealed file's
+/// root (ART-24). A file appears under its name only when it is complete, and on disk unless get() verifies it; a crash
+/// leaves at most temporary files, which the next open removes, and resumable downloads (PartialFile). Thread-safe; one
+/// process at a time.
 class ContentStore {
   public:
     struct Entry {
@@ -58,8 +59,8 @@ class ContentStore {
     /// Returns the file after verifying its hash; nullopt if there is none or it does not match, in which case it is
     /// moved to quarantine/. Throws StoreError if it cannot be read.
     std::optional<StoredFile> get(const Hash256& hash) const;
-    /// Returns a checkpoint's or a sealed file as it is; nullopt if there is none. Whoever reads it computes its root, and
-    /// if that is another one, the file was damaged here: it goes to quarantine/.
+    /// Returns a checkpoint's or a sealed file as it is; nullopt if there is none. Whoever reads it computes its root,
+    /// and if that is another one, the file was damaged here: it goes to quarantine/.
     std::optional<StoredFile> open(const Hash256& name) const;
     static void quarantine(const StoredFile& file);
     bool has(const Hash256& hash) const;

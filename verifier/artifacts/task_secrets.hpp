@@ -38,8 +38,8 @@ struct TaskSecrets {
 std::optional<TaskSecrets> secrets_of(
     const crypto::SecretKey& key, const std::string& chain_id, const contracts::Task& task
 );
-/// PRV-3: the shares of the task for these readers, in ascending order of their accounts. A reader whose key is no point of the
-/// curve gets a share that nobody can open. Draws random bytes.
+/// PRV-3: the shares of the task for these readers, in ascending order of their accounts. A reader whose key is no
+/// point of the curve gets a share that nobody can open. Draws random bytes.
 std::vector<contracts::KeyShare> make_shares(
     const TaskSecrets& secrets, const std::string& chain_id, const contracts::TaskId& task,
     std::span<const contracts::Reader> readers

@@ -320,8 +320,7 @@ void commit_distance(BuiltTask& built, Findings& findings) {
 /// PRV-1: what a private task will state, with the right sizes, before it is sealed.
 contracts::Privacy unsealed_privacy(const contracts::TaskSpec& spec) {
     const auto file = [](const contracts::ArtifactRef& artifact) {
-        return contracts::SealedFile{
-            .root = artifact.sha256, .size = artifacts::sealed_bytes_of(artifact.size_bytes)};
+        return contracts::SealedFile{.root = artifact.sha256, .size = artifacts::sealed_bytes_of(artifact.size_bytes)};
     };
     contracts::Privacy out{
         .key = sealed::TaskSecret(crypto::SecretKey::from_bytes(Bytes(32, 1)).value()).key(),

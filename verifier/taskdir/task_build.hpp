@@ -24,7 +24,7 @@ struct BuiltTask {
     std::vector<canonical::Tensor> initial;  ///< values of program.initial
     Bytes program_artifact;
     std::optional<BuiltEvaluation> evaluation;
-    Bytes initial_artifact;    ///< empty when the program has no initial tensors
+    Bytes initial_artifact;  ///< empty when the program has no initial tensors
     /// Complete except for the artifacts' locations; of a private task also for the key and the sealed roots, in place
     /// of which others stand.
     contracts::TaskSpec spec;

@@ -98,8 +98,7 @@ bool Attester::has_sealed(const contracts::Task& task, const char* what, const a
         context_.decline(task.id, found.error());
         return false;
     }
-    const auto root =
-        sealed::check_sealed(artifacts::StoredSource(*found), {.threads = threads_of(context_.options)});
+    const auto root = sealed::check_sealed(artifacts::StoredSource(*found), {.threads = threads_of(context_.options)});
     if (!root || *root != file.name) {
         artifacts::ContentStore::quarantine(*found);  // our disk has damaged it
         return false;
@@ -125,14 +124,13 @@ std::optional<contracts::DrawnOpening> Attester::open_sealed(const contracts::Ta
         has_all = has_sealed(task, "the checkpoint", file) && has_all;
         drawn = index == asked.checkpoint ? std::optional(file) : drawn;
     }
-    const auto found = has_all && drawn ? std::optional(context_.obtain_sealed(task.id, "the checkpoint", *drawn))
-                                        : std::nullopt;
+    const auto found =
+        has_all && drawn ? std::optional(context_.obtain_sealed(task.id, "the checkpoint", *drawn)) : std::nullopt;
     if (!found || !*found) {
         return std::nullopt;
     }
-    auto piece = artifacts::open_drawn_piece(
-        **found, drawn->name, asked.tensor, asked.number, threads_of(context_.options)
-    );
+    auto piece =
+        artifacts::open_drawn_piece(**found, drawn->name, asked.tensor, asked.number, threads_of(context_.options));
     return piece ? std::optional(contracts::DrawnOpening(*std::move(piece))) : std::nullopt;
 }
 
@@ -146,9 +144,8 @@ bool Attester::attend(const contracts::Task& task) {
     }
     const std::uint32_t checkpoint =
         contracts::asked_tile(task, place_of(*task.committee, context_.chain.self())).checkpoint;
-    const bool sent = context_.chain.send(
-        contracts::AttestAvailability{.task = task.id, .opening = *std::move(opening)}
-    );
+    const bool sent =
+        context_.chain.send(contracts::AttestAvailability{.task = task.id, .opening = *std::move(opening)});
     if (sent) {
         context_.reporter.event(
             {{"event", "attested"},

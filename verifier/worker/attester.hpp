@@ -43,7 +43,7 @@ class Attester {
     bool has_sealed(const contracts::Task& task, const char* what, const artifacts::Reference& file);
 
     WorkerContext& context_;
-    std::map<contracts::TaskId, std::set<std::uint32_t>> had_{};  ///< checkpoints already fetched and verified
+    std::map<contracts::TaskId, std::set<std::uint32_t>> had_{};   ///< checkpoints already fetched and verified
     std::map<contracts::TaskId, std::set<Hash256>> had_sealed_{};  ///< likewise, by their roots
 };
 

@@ -104,8 +104,8 @@ class Behaviour {
     ) const {
         return own;
     }
-    /// Of a private task: whether its keys are shared with those who were drawn to judge it, and which are shared in place
-    /// of `own`.
+    /// Of a private task: whether its keys are shared with those who were drawn to judge it, and which are shared in
+    /// place of `own`.
     virtual bool shares_keys() const { return true; }
     virtual artifacts::TaskSecrets shared(
         WorkerContext& /*context*/, const contracts::TaskId& /*task*/, const artifacts::TaskSecrets& own

@@ -35,9 +35,7 @@ bool CheckpointPoster::is_publishing(const contracts::Task& task) {
     return is_next && !stored.back().diverged_at && !publish(task, stored[task.checkpoints]);
 }
 
-std::optional<contracts::SealedFile> sealed_file(
-    const contracts::Task& task, const Journal::StoredCheckpoint& stored
-) {
+std::optional<contracts::SealedFile> sealed_file(const contracts::Task& task, const Journal::StoredCheckpoint& stored) {
     if (!task.spec.privacy) {
         return std::nullopt;
     }

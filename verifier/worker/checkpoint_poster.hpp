@@ -15,9 +15,7 @@ std::uint64_t turn_end(WorkerContext& context, const contracts::Task& task);
 
 /// PRV-6: what is posted with a checkpoint of a private task, whose file in the store is the sealed one; nullopt of any
 /// other task.
-std::optional<contracts::SealedFile> sealed_file(
-    const contracts::Task& task, const Journal::StoredCheckpoint& stored
-);
+std::optional<contracts::SealedFile> sealed_file(const contracts::Task& task, const Journal::StoredCheckpoint& stored);
 
 /// Posts the checkpoints of a solver, once they lie in as many stores as its operator wants, or its time runs out.
 class CheckpointPoster {

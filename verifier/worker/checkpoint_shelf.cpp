@@ -64,8 +64,8 @@ contracts::SealedFile CheckpointShelf::seal(
     }
     const auto began = std::chrono::steady_clock::now();
     const auto file = artifacts::seal_checkpoint(
-        state, secrets->of_checkpoints, artifacts::artifact_of(artifacts.task, root),
-        context_.store, threads_of(context_.options)
+        state, secrets->of_checkpoints, artifacts::artifact_of(artifacts.task, root), context_.store,
+        threads_of(context_.options)
     );
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began;
     context_.reporter.event(

@@ -25,8 +25,8 @@ class CheckpointShelf {
         const TaskArtifacts& artifacts, const std::vector<canonical::Tensor>& state, const artifacts::Leaves& leaves,
         std::uint32_t index, std::optional<std::uint64_t> diverged_at
     );
-    /// Writes a checkpoint's file into the store, and nothing into the journal. Of a private task, whose keys the context
-    /// has, it is sealed. Returns its name and size.
+    /// Writes a checkpoint's file into the store, and nothing into the journal. Of a private task, whose keys the
+    /// context has, it is sealed. Returns its name and size.
     artifacts::ContentStore::Entry store(
         const TaskArtifacts& artifacts, const std::vector<canonical::Tensor>& state, const artifacts::Leaves& leaves,
         std::uint32_t index

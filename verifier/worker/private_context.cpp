@@ -35,9 +35,8 @@ std::string report_wrong_chunk(
         return "the sealed file is not the checkpoint";
     }
     const std::uint32_t index = index_of(context, *task, checkpoint);
-    const bool sent = context.chain.send(
-        contracts::ReportWrongChunk{.task = id, .checkpoint = index, .evidence = evidence}
-    );
+    const bool sent =
+        context.chain.send(contracts::ReportWrongChunk{.task = id, .checkpoint = index, .evidence = evidence});
     if (sent) {
         context.reporter.event(
             {{"event", "wrong_chunk"},
@@ -47,7 +46,8 @@ std::string report_wrong_chunk(
              {"chunk", evidence.opening.chunk}}
         );
     }
-    return std::string("its solver has sealed another state than the checkpoint's") + (sent ? ", and is convicted" : "");
+    return std::string("its solver has sealed another state than the checkpoint's") +
+           (sent ? ", and is convicted" : "");
 }
 
 }  // namespace
@@ -70,8 +70,7 @@ bool WorkerContext::is_unreadable(const contracts::Task& task) {
     if (!task.spec.privacy) {
         return false;
     }
-    const Standing standing =
-        privates == nullptr ? Standing::kNotShared : privates->share_of(chain, task).standing;
+    const Standing standing = privates == nullptr ? Standing::kNotShared : privates->share_of(chain, task).standing;
     if (standing == Standing::kReadable) {
         return false;
     }
@@ -111,8 +110,7 @@ Result<artifacts::StoredFile, artifacts::FetchError> WorkerContext::open_artifac
         return *std::move(opened);
     }
     TRY_ASSIGN(
-        const auto sealed_file,
-        obtain(task.id, artifacts::reference_to(*file, artifact.location), file->size, urgency)
+        const auto sealed_file, obtain(task.id, artifacts::reference_to(*file, artifact.location), file->size, urgency)
     );
     auto opened = artifacts::open_file(
         sealed_file, privates->secrets(task.id)->of_task, artifacts::artifact_of(*task.spec.privacy, artifact.name),
@@ -137,8 +135,9 @@ Result<void, Unavailable> WorkerContext::open_state(
     const artifacts::TaskSecrets* const secrets = secrets_of(artifacts.task);
     if (secrets == nullptr || !checkpoint.sealed) {
         return Unexpected{Unavailable{
-            .reason = std::string(kName) + (secrets == nullptr ? " is sealed, and its key is not shared with this account"
-                                                               : " was posted without a sealed file"),
+            .reason =
+                std::string(kName) + (secrets == nullptr ? " is sealed, and its key is not shared with this account"
+                                                         : " was posted without a sealed file"),
             .defect = Defect::kSealed}};
     }
     const auto wanted = artifacts::reference_to(*checkpoint.sealed, checkpoint.location);

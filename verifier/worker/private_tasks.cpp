@@ -119,9 +119,8 @@ void PrivateTasks::forget(const contracts::TaskId& task) {
     const std::set<Hash256> names = std::move(opened->second);
     opened_.erase(opened);
     for (const Hash256& name : names) {
-        const bool is_shared = std::any_of(opened_.begin(), opened_.end(), [&](const auto& other) {
-            return other.second.contains(name);
-        });
+        const bool is_shared =
+            std::any_of(opened_.begin(), opened_.end(), [&](const auto& other) { return other.second.contains(name); });
         if (!is_shared) {
             store_.remove(name);
         }

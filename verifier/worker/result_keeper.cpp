@@ -50,8 +50,7 @@ std::optional<KeptResult> hold_result(WorkerContext& context, const contracts::T
 std::optional<artifacts::StoredFile> hold_sealed_result(WorkerContext& context, const contracts::Task& task) {
     const contracts::Checkpoint last = context.chain.checkpoint(task.id, task.checkpoints - 1);
     const contracts::SealedFile file = last.sealed.value();
-    auto found =
-        context.obtain_sealed(task.id, "the result", artifacts::reference_to(file, last.location));
+    auto found = context.obtain_sealed(task.id, "the result", artifacts::reference_to(file, last.location));
     if (!found) {
         context.decline(task.id, found.error());
         return std::nullopt;
@@ -119,8 +118,7 @@ bool ResultKeeper::show(const contracts::Task& task) {
         return false;
     }
     const contracts::Keeping& keeping = task.keeping.value();
-    const bool sent =
-        context_.chain.send(contracts::ShowResult{.task = task.id, .opening = *std::move(opening)});
+    const bool sent = context_.chain.send(contracts::ShowResult{.task = task.id, .opening = *std::move(opening)});
     if (sent) {
         context_.reporter.event(
             {{"event", "result_shown"},

@@ -2,6 +2,7 @@
 #include <verifier/worker/task_artifacts.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <variant>
 
@@ -259,51 +260,14 @@ Result<std::optional<canonical::Tensor>, Unavailable> load_holdout(
 }  // namespace
 
 const char* to_string(Defect defect) noexcept {
-    switch (defect) {
-        case Defect::kUnreachable:
-            return "unreachable";
-        case Defect::kTooLarge:
-            return "too_large";
-        case Defect::kProgramFormat:
-            return "program_format";
-        case Defect::kProgramOther:
-            return "program_other";
-        case Defect::kInitialMissing:
-            return "initial_missing";
-        case Defect::kInitialFormat:
-            return "initial_format";
-        case Defect::kInitialOther:
-            return "initial_other";
-        case Defect::kDatasetSize:
-            return "dataset_size";
-        case Defect::kDatasetOther:
-            return "dataset_other";
-        case Defect::kHoldoutFormat:
-            return "holdout_format";
-        case Defect::kHoldoutOther:
-            return "holdout_other";
-        case Defect::kEvaluationOther:
-            return "evaluation_other";
-        case Defect::kPending:
-            return "pending";
-        case Defect::kNoRoom:
-            return "no_room";
-        case Defect::kDamaged:
-            return "damaged";
-        case Defect::kStartOther:
-            return "start_other";
-        case Defect::kParser:
-            return "parser";
-        case Defect::kNoSandbox:
-            return "no_sandbox";
-        case Defect::kSealed:
-            return "sealed";
-        case Defect::kUnopened:
-            return "unopened";
-        case Defect::kStateOther:
-            return "state_other";
-    }
-    return "";
+    // In the order of their numbers.
+    constexpr std::array kNames{
+        "unreachable",   "too_large",    "program_format", "program_other",  "initial_missing", "initial_format",
+        "initial_other", "dataset_size", "dataset_other",  "holdout_format", "holdout_other",   "evaluation_other",
+        "pending",       "no_room",      "damaged",        "start_other",    "parser",          "no_sandbox",
+        "sealed",        "unopened",     "state_other"};
+    static_assert(kNames.size() == static_cast<std::size_t>(Defect::kStateOther));
+    return kNames.at(static_cast<std::size_t>(defect) - 1);
 }
 
 Unavailable not_fetched(const char* what, const artifacts::Reference& artifact, artifacts::FetchError error) {

@@ -28,7 +28,8 @@ void TrainingReport::progress(const contracts::Task& task, const Trainer& traine
 
 void TrainingReport::note_loss(const contracts::Task& task, const Trainer& trainer) {
     // Of a private task nobody else learns how the training goes.
-    if (task.spec.privacy || context_.losses == nullptr || trainer.segment() == 0 || !trainer.loss() || trainer.diverged_at()) {
+    if (task.spec.privacy || context_.losses == nullptr || trainer.segment() == 0 || !trainer.loss() ||
+        trainer.diverged_at()) {
         return;
     }
     context_.losses->note(

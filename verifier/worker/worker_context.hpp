@@ -92,8 +92,8 @@ struct WorkerContext {
     );
     /// The same for the task's own checkpoint `index`.
     void want_checkpoint(const contracts::TaskId& task, std::uint32_t index);
-    /// Fetches the state of a posted checkpoint, and checks its root; one of a private task is opened. What its solver has
-    /// sealed wrongly is reported (PRV-7). Fails with Unavailable if it is not available now.
+    /// Fetches the state of a posted checkpoint, and checks its root; one of a private task is opened. What its solver
+    /// has sealed wrongly is reported (PRV-7). Fails with Unavailable if it is not available now.
     Result<std::vector<canonical::Tensor>, Unavailable> state(
         const TaskArtifacts& artifacts, const contracts::Checkpoint& checkpoint, const artifacts::Frozen& frozen = {},
         artifacts::Urgency urgency = artifacts::Urgency::kDuty

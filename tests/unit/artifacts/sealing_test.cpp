@@ -94,8 +94,7 @@ TEST_CASE("ART-24: neither another key nor another task or name opens a sealed f
     check(sealed.secret, {.task = Hash256{{2}}, .name = sealed.artifact.name});
     check(sealed.secret, {.task = sealed.artifact.task, .name = Hash256{{3}}});
     CHECK(
-        open_file(file, sealed.secret, sealed.artifact, Hash256{{4}}, sealed.opened).error() ==
-        sealed::OpenError::kRoot
+        open_file(file, sealed.secret, sealed.artifact, Hash256{{4}}, sealed.opened).error() == sealed::OpenError::kRoot
     );
 }
 
@@ -111,12 +110,12 @@ TEST_CASE("PRV-8: the piece that is drawn of a sealed checkpoint leads to its ro
     const Sealed sealed;
     const std::vector<canonical::Tensor> state{numbers(200, 70), numbers(1, 3)};
     const Hash256 root = state_root_of(state);
-    const auto file =
-        seal_checkpoint(state, sealed.secret, artifact_of(contracts::TaskId{{8}}, root), sealed.remote);
+    const auto file = seal_checkpoint(state, sealed.secret, artifact_of(contracts::TaskId{{8}}, root), sealed.remote);
     const auto stored = sealed.remote.open(file.root).value();
     CHECK(stored.size_bytes() == file.size);
     for (std::uint32_t group = 0; group < 3; ++group) {
-        for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{7}, std::uint64_t{1} << 40U, ~std::uint64_t{0}}) {
+        for (const std::uint64_t number :
+             {std::uint64_t{0}, std::uint64_t{7}, std::uint64_t{1} << 40U, ~std::uint64_t{0}}) {
             const auto piece = open_drawn_piece(stored, file.root, group, number);
             REQUIRE(piece.has_value());
             CHECK(sealed::is_well_formed(*piece));

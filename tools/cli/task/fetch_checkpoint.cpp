@@ -218,9 +218,8 @@ std::uint64_t open_checkpoint(
     const program::Program program = decode_as_promised(*program_file, task.spec.program);
     const contracts::SealedFile& sealed_state = fetched.checkpoint.sealed.value();
     const std::string name = "checkpoint " + std::to_string(fetched.index);
-    const auto file = download(
-        artifacts::reference_to(sealed_state, fetched.checkpoint.location), sealed_state.size, store, name
-    );
+    const auto file =
+        download(artifacts::reference_to(sealed_state, fetched.checkpoint.location), sealed_state.size, store, name);
     const auto types = program::types_of(program.state);
     const auto state = sealed::open_state(
         artifacts::StoredSource(file),

@@ -196,10 +196,10 @@ int run_fetch(const Session& session, const TaskArguments& a) {
     session.progress("fetching the checkpoint ...");
     Trusting at_any_time;
     at_any_time.max_age_s = 0;
-    const FetchedCheckpoint fetched = fetch_checkpoint(
-        rpc, task_argument(a), a.checkpoint, a.out, trust_of(session, at_any_time),
-        [&] { return unlock(session, *a.signing); }
-    );
+    const FetchedCheckpoint fetched =
+        fetch_checkpoint(rpc, task_argument(a), a.checkpoint, a.out, trust_of(session, at_any_time), [&] {
+            return unlock(session, *a.signing);
+        });
     const std::string root = to_hex(fetched.checkpoint.state_root.view());
     session.print(
         {{"task", a.task},
