@@ -96,7 +96,7 @@ class SmallTask {
     /// Stores a checkpoint, and returns what its solver would post.
     contracts::Checkpoint post(const std::vector<canonical::Tensor>& state, const artifacts::Frozen& frozen = {}) {
         artifacts::store_state(artifacts->program, state, artifacts::leaves_of(state), store, frozen);
-        return {artifacts::state_root_of(state), "http://127.0.0.1:1", Height{1}};
+        return {artifacts::state_root_of(state), "http://127.0.0.1:1", Height{1}, {}};
     }
 
     /// The state after segments 0 .. segment.

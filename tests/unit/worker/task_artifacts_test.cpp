@@ -68,7 +68,7 @@ TEST_CASE("what is wrong with a task has a name") {
     spec = task.spec;
     spec.dataset_artifact.sha256 = Hash256{{1}};
     CHECK(defect_of(spec) == Defect::kUnreachable);
-    const contracts::Checkpoint none{Hash256{{1}}, "http://127.0.0.1:1", {}};
+    const contracts::Checkpoint none{Hash256{{1}}, "http://127.0.0.1:1", {}, {}};
     CHECK(load_state(*task.artifacts, none, {}, waiting_source(task.store)).error().defect == Defect::kUnreachable);
     CHECK(std::string(to_string(Defect::kDatasetSize)) == "dataset_size");
 }
