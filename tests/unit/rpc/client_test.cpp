@@ -89,7 +89,7 @@ TEST_CASE("typed reads decode what the node has") {
     }
     CHECK(running.client.tasks() == running.node.task_ids);
     CHECK(running.client.task(id<TaskId>(7))->spec.title == "7");
-    running.node.put(keys::checkpoint(id<TaskId>(1), 0), codec::encode(Checkpoint{id<Hash256>(1), {}, Height{2}}));
+    running.node.put(keys::checkpoint(id<TaskId>(1), 0), codec::encode(Checkpoint{id<Hash256>(1), {}, Height{2}, {}}));
     CHECK(running.client.checkpoint(id<TaskId>(1), 0)->height == Height{2});
     Dispute dispute;
     dispute.id = id<DisputeId>(1);
