@@ -14,8 +14,11 @@
 
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
+#include <core/crypto/aead.hpp>
+#include <core/crypto/curve.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/dispute/commitment.hpp>
+#include <core/sealed/chunk_key.hpp>
 #include <core/sealed/evidence.hpp>
 #include <core/sealed/files/check.hpp>
 #include <core/sealed/files/open.hpp>
@@ -146,6 +149,20 @@ json measure_files(const SealedOptions& options, const Subject& subject) {
     return out;
 }
 
+/// The parts of sealing one chunk of 16 KiB that are not hashes.
+json measure_chunk(const SealedOptions& options, const Subject& subject) {
+    const sealed::ChunkName name{
+        .task = subject.artifact.task, .artifact = subject.artifact.name, .group = 1, .chunk = 1};
+    const crypto::AeadKey key = sealed::chunk_key(sealed::chunk_point(subject.secret, name));
+    const Bytes plaintext(sealed::kChunkBytes);
+    return {
+        {"point_cpu_us",
+         time_of(options.repeats, [&] { ASSERT(crypto::is_on_curve(sealed::chunk_point(subject.secret, name))); })},
+        {"aes_cpu_us", time_of(options.repeats, [&] {
+             ASSERT(crypto::seal_aead(key, Bytes(12), {}, plaintext).size() == sealed::kSealedChunkBytes);
+         })}};
+}
+
 /// What the chain does with evidence: that of a chunk which does not decrypt, and of one that is right.
 json measure_judge(const SealedOptions& options, const Subject& subject) {
     const auto altered = sealed::check_sealed(ByteView(subject.altered.bytes)).value();
@@ -202,6 +219,7 @@ std::string run_sealed(const SealedOptions& options) {
         {"state_mib", options.mib},
         {"repeats", options.repeats},
         {"files", measure_files(options, subject)},
+        {"chunk", measure_chunk(options, subject)},
         {"judge", measure_judge(options, subject)},
         {"share", measure_share(options, subject)}};
     return out.dump(2);
