@@ -77,9 +77,6 @@ class Ladder {
     std::uint32_t root_height() const { return root_height_; }
     /// Leaves of the group's tree: tiles, or tensors.
     std::uint64_t leaf_count() const { return leaf_count_; }
-    bool is_list() const { return !dtype_.has_value(); }
-    /// Of the tiles; the group must not be a list.
-    canonical::DType dtype() const { return *dtype_; }
 
     /// `chunk` must be below chunk_count().
     ChunkPlace place(std::uint64_t chunk) const;

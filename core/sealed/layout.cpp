@@ -151,6 +151,9 @@ Result<Layout, FormatError> decode_header(ByteView file_start, std::uint64_t fil
     if (layout.file_bytes() != file_bytes) {
         return Unexpected{FormatError::kFileSize};
     }
+    if (layout.chunk_count() > kMaxSmallChunks + file_bytes / 4'096) {
+        return Unexpected{FormatError::kSmallChunks};
+    }
     return layout;
 }
 

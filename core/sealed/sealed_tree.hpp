@@ -46,6 +46,9 @@ inline constexpr std::uint32_t kFormatVersion = 1;
 inline constexpr std::uint32_t kMaxGroups = 1 + canonical::kMaxStateTensors;
 /// A group of a state has at most two sizes at each of its levels.
 inline constexpr std::size_t kMaxRuns = 16;
+/// A file has at most so many chunks more than one for each 4,096 bytes. That of a state has fewer than this of partial
+/// chunks, and all others have 10,512 bytes or more.
+inline constexpr std::uint64_t kMaxSmallChunks = std::uint64_t{1} << 18U;
 
 /// SEA-13: what a sealed file begins with, after the length of this (u32).
 struct SealedHeader {
@@ -63,6 +66,7 @@ enum class [[nodiscard]] FormatError : std::uint8_t{
     kGroups = 4,  ///< no group or too many, or one without chunks, with too many runs or with more than 2^32 - 1 chunks
     kChunkSize = 5,  ///< a chunk smaller than a tag or larger than kSealedChunkBytes, or two runs in a row of one size
     kFileSize = 6,   ///< the chunks do not end where the file ends
+    kSmallChunks = 7,  ///< so many small chunks that their hashes would take more memory than the file
 };
 
 /// Where chunks lie in a file. Made by decode_header() or layout_of_state() and layout_of_blob().

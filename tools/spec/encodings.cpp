@@ -14,6 +14,8 @@
 #include <core/dispute/commitment.hpp>
 #include <core/dispute/statement.hpp>
 #include <core/merkle/tree.hpp>
+#include <core/sealed/chunk_key.hpp>
+#include <core/sealed/sealed_tree.hpp>
 #include <tools/spec/files.hpp>
 #include <tools/spec/random_value.hpp>
 #include <verifier/artifacts/reference.hpp>
@@ -146,6 +148,33 @@ void add_disputes(Digests& d) {
     );
     const auto found = d.make<Hash256>();
     d.add("seal of a challenge", "assay/seal", {bytes_of(plain), bytes_of(found)}, challenge_seal(plain, found));
+}
+
+void add_sealed(Digests& d) {
+    const sealed::ChunkName name{.task = d.make<Hash256>(), .artifact = d.make<Hash256>(), .group = 3, .chunk = 5};
+    const crypto::CurvePoint point = sealed::hash_to_curve(name);
+    Hash256 x;
+    std::copy_n(point.data.begin() + 1, x.data.size(), x.data.begin());
+    std::uint32_t counter = 0;  // the first that gives a point
+    const crypto::TaggedHash hash("assay/chunk-point");
+    while (hash(codec::encode(name), bytes_of(counter)) != x) {
+        ++counter;
+    }
+    d.add(
+        "point of a sealed chunk", "assay/chunk-point",
+        {bytes_of(name.task), bytes_of(name.artifact), bytes_of(name.group), bytes_of(name.chunk), bytes_of(counter)}, x
+    );
+    d.add("key of a sealed chunk", "assay/chunk-key", {bytes_of(point)}, Hash256{sealed::chunk_key(point).data});
+    const Bytes chunk{1, 2, 3};
+    d.add("leaf of a sealed chunk", "assay/sealed-chunk", {chunk}, sealed::sealed_leaf(chunk));
+    d.add(
+        "group of a sealed file", "assay/sealed-group", {bytes_of(std::uint32_t{4}), bytes_of(name.task)},
+        sealed::group_commitment(4, name.task)
+    );
+    d.add(
+        "sealed root", "assay/sealed", {bytes_of(std::uint32_t{4}), bytes_of(name.task)},
+        sealed::sealed_root(4, name.task)
+    );
 }
 
 void add_statements(Digests& d) {
@@ -294,6 +323,7 @@ Json encodings_json() {
     out["draws"] = draws_json(digests);
     out["transactions"] = transactions_json(digests);
     out["refused"] = refusals_json();
+    add_sealed(digests);
     out["digests"] = std::move(digests.out);
     return out;
 }

@@ -156,7 +156,7 @@ TEST_CASE("SEA-16: evidence of impossible sizes is malformed and the largest fit
     largest.expected_path.resize(38);
     CHECK(is_well_formed(largest));
     CHECK(codec::encode(largest).size() == largest_evidence_bytes());
-    CHECK(largest_evidence_bytes() < 65'536 / 2);
+    CHECK(largest_evidence_bytes() == 19'647);
 }
 
 TEST_CASE("SEA-17: whoever seals wrongly is found at fault for each damage of each chunk") {

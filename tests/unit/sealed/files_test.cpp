@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <core/canonical/tile.hpp>
+#include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/dispute/commitment.hpp>
 #include <core/merkle/tree.hpp>

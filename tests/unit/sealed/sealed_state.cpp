@@ -125,7 +125,7 @@ ChunkName Sealed::name(std::uint32_t group, std::uint32_t chunk) const {
 }
 
 Result<std::vector<canonical::Tensor>, OpenFailure> Sealed::open(const SealedFile& other, unsigned threads) const {
-    return open_state(MemorySource(other.bytes), reader(other.root), {.threads = threads});
+    return open_state(MemorySource(other.bytes), reader(other.root), Effort{.threads = threads});
 }
 
 WrongChunk Sealed::evidence(std::uint32_t group, std::uint32_t chunk) const {

@@ -159,6 +159,13 @@ TEST_CASE("SEA-13: headers that no file has are refused before anything is alloc
     CHECK(error_of(many, 0) == FormatError::kGroups);
     many.groups.assign(kMaxGroups, {std::vector<ChunkRun>(kMaxRuns, ChunkRun{.chunks = 1, .bytes = 16})});
     CHECK(encode_header(many).size() == 4 + kMaxHeaderBytes);
+    // The limit of small chunks: 2^18 and one for each 4,096 bytes.
+    for (const std::uint32_t chunks : {263'168U, 263'169U, 263'175U}) {
+        const SealedHeader small = with({{.chunks = chunks, .bytes = 16}});
+        const std::uint64_t size = encode_header(small).size() + 16 * std::uint64_t{chunks};
+        CHECK(decode_header(encode_header(small), size).has_value() == (chunks <= (1U << 18U) + size / 4'096));
+    }
+    CHECK(error_of(with({{.chunks = 1U << 20U, .bytes = 16}}), 24 + (16U << 20U)) == FormatError::kSmallChunks);
     // 4 GiB of header are announced, and a number of groups that the header does not have.
     CHECK(decode_header(Bytes(4, 0xff), 100).error() == FormatError::kHeader);
     CHECK(decode_header(Bytes{8, 0, 0, 0, 1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}, 100).error() == FormatError::kHeader);
