@@ -69,6 +69,14 @@ bool is_right(ByteView plaintext, const WrongChunk& evidence, const Subject& sub
                                   : *node == evidence.expected;
 }
 
+ChunkName name_of(const WrongChunk& evidence, const SealedContext& context) {
+    return {
+        .task = context.task,
+        .artifact = context.artifact,
+        .group = evidence.opening.group,
+        .chunk = evidence.opening.chunk};
+}
+
 /// Judges an opening that leads to the sealed root, of a group whose ladder is known.
 Result<ChunkFault, EvidenceError> judge_chunk(
     const WrongChunk& evidence, const SealedContext& context, const Ladder& ladder
@@ -88,12 +96,7 @@ Result<ChunkFault, EvidenceError> judge_chunk(
     if (!is_expected(evidence, subject, context)) {
         return Unexpected{EvidenceError::kExpected};
     }
-    const ChunkName name{
-        .task = context.task, .artifact = context.artifact, .group = opening.group, .chunk = opening.chunk};
-    if (!verify_chunk_point(context.key, name, evidence.point, evidence.proof, context.reporter)) {
-        return Unexpected{EvidenceError::kPoint};
-    }
-    const auto plaintext = open_chunk_with(evidence.point, name, opening.bytes);
+    const auto plaintext = open_chunk_with(evidence.point, name_of(evidence, context), opening.bytes);
     if (!plaintext) {
         return ChunkFault::kUnopened;
     }
@@ -119,6 +122,10 @@ Result<ChunkFault, EvidenceError> judge(const WrongChunk& evidence, const Sealed
     }
     if (sealed_root_of(opening) != context.sealed_root) {
         return Unexpected{EvidenceError::kOpening};
+    }
+    // SEA-19: before any fault, so that no evidence is of use to anybody but its author.
+    if (!verify_chunk_point(context.key, name_of(evidence, context), evidence.point, evidence.proof, context.reporter)) {
+        return Unexpected{EvidenceError::kPoint};
     }
     if (opening.groups != context.state_tensors + 1) {
         return ChunkFault::kGroups;
