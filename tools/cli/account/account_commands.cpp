@@ -22,6 +22,8 @@ using nlohmann::json;
 
 struct AccountArguments {
     std::string account;
+    std::string sender;
+    std::string owner;
     std::string amount;
     std::string role;
     std::string hardware_class;
@@ -58,16 +60,27 @@ int run_send(const Session& session, const AccountArguments& a) {
     return send_and_print(session, *a.signing, action);
 }
 
+/// OPR-2: who sent it for whom; empty where the sender acts for itself.
+std::string acting_text(const json& tx) {
+    return tx.at("owner").is_null() ? "" : to_text(tx.at("sender")) + " for " + to_text(tx.at("owner"));
+}
+
 int run_history(const Session& session, const AccountArguments& a) {
     client::RpcClient rpc = session.rpc();
-    const json answer = list(rpc, "account_history", account_params(session, a), "txs", a.limit);
-    Table table({"HEIGHT>", "ACTION", "STATUS", "FEE>", "TRANSACTION"});
+    json params = account_params(session, a);
+    for (const auto& [name, account] : {std::pair("sender", a.sender), std::pair("owner", a.owner)}) {
+        if (!account.empty()) {
+            params[name] = to_hex(decode_account(session, account).view());
+        }
+    }
+    const json answer = list(rpc, "account_history", params, "txs", a.limit);
+    Table table({"HEIGHT>", "ACTION", "STATUS", "FEE>", "TRANSACTION", "OPERATOR AND OWNER"});
     for (const json& tx : answer.at("txs")) {
         const bool failed = !tx.at("error").is_null();
         table.add(
             {to_text(tx.at("height")), to_text(tx.at("action")),
              failed ? "failed: " + to_text(tx.at("error")) : to_text(tx.at("status")), amount_text(tx.at("fee")),
-             to_text(tx.at("hash"))}
+             to_text(tx.at("hash")), acting_text(tx)}
         );
     }
     session.print(answer, (table.empty() ? "no transactions\n" : table.text()) + begins_note(answer));
@@ -230,6 +243,8 @@ void add_account_commands(CLI::App& app, Session& session) {
     CLI::App* history =
         add_command(group, session, "history", "Transactions, in the order of their blocks", a, run_history);
     history->add_option("account", a->account, kAccountHelp);
+    history->add_option("--sender", a->sender, "Only what this account signed: itself, or one of its operators");
+    history->add_option("--owner", a->owner, "Only what acts for this account: itself, or an owner that has named it");
     CLI::App* payments = add_command(
         group, session, "payments", "What the account received, by tasks and by transfers, the latest first", a,
         run_payments
