@@ -78,11 +78,6 @@ void check_store(const DemoOptions& options) {
             "--keep-running"
         );
     }
-    if (options.chaos && options.store == StoreKind::kIpfs) {
-        throw std::runtime_error(
-            "--chaos needs a store that keeps what it has while it is away: give --store directory or s3"
-        );
-    }
 }
 
 /// The number of validators for a double proposal. Throws std::runtime_error if the options ask for another one, or
