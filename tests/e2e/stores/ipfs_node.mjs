@@ -92,13 +92,16 @@ const server = http.createServer((request, response) => {
 })
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))
 let awayFrom = 0
+let stay = null // keeps the process while it has no port
 process.on('SIGUSR2', () => {
   if (awayFrom !== 0) {
     server.listen(awayFrom, '127.0.0.1')
     awayFrom = 0
+    clearInterval(stay)
     return
   }
   awayFrom = server.address().port
+  stay = setInterval(() => {}, 1000)
   server.close()
   server.closeAllConnections()
 })
