@@ -374,7 +374,7 @@ bool are_txs_of(const light::Header& header, const std::vector<Bytes>& txs) {
     for (const Bytes& tx : txs) {
         hashes.push_back(bytes_of(contracts::tx_hash(tx)));
     }
-    return bytes_of(light::rfc6962_root(hashes)) == header.data_hash;
+    return commits_to(header.data_hash, hashes);
 }
 
 std::vector<TaskId> submitted_tasks(const std::vector<Bytes>& txs) {

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <consensus/light/light_block.hpp>
 #include <consensus/solo/block.hpp>
 #include <contracts/state/protocol.hpp>
 #include <contracts/transaction/transaction.hpp>
@@ -207,8 +206,7 @@ bool holds_tx(RpcClient& rpc, Height height, const Hash256& tx, const Trust& tru
     for (const json& item : member_of(block, "txs")) {
         hashes.push_back(hex_member(item, "hash"));
     }
-    const Hash256 root = light::rfc6962_root(hashes);
-    if (Bytes(root.data.begin(), root.data.end()) != header.txs_hash) {
+    if (!commits_to(header.txs_hash, hashes)) {
         throw Mismatch(
             "the node's list of the transactions of block " + std::to_string(height.value) +
             " is not the one that its validators signed"

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include <consensus/light/light_block.hpp>
 #include <consensus/light/verify.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
@@ -123,6 +124,11 @@ SignedHeader check_header(
 ) {
     return signers.by_many ? signed_by_validators(blocks, height, signers.chain_id, trust, now_s)
                            : signed_by_proposer(blocks, height, signers);
+}
+
+bool commits_to(const Bytes& txs_hash, const std::vector<Bytes>& hashes) {
+    const Hash256 root = light::rfc6962_root(hashes);
+    return Bytes(root.data.begin(), root.data.end()) == txs_hash;
 }
 
 }  // namespace assay::client

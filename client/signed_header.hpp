@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
@@ -74,5 +75,9 @@ solo::Block check_solo_block(ByteView raw, Height height, const Signers& signers
 SignedHeader check_header(
     const BlockSource& blocks, Height height, const Signers& signers, const Trust& trust, std::int64_t now_s
 );
+
+/// Returns true if a header of CometBFT with `txs_hash` commits to transactions with these hashes, of 32 bytes each, in
+/// this order (LGT-8).
+bool commits_to(const Bytes& txs_hash, const std::vector<Bytes>& hashes);
 
 }  // namespace assay::client

@@ -11,6 +11,14 @@
 namespace assay::signer {
 namespace {
 
+using referee::curve::choose;
+using referee::curve::decode;
+using referee::curve::encode;
+using referee::curve::is_below;
+using referee::curve::is_zero;
+using referee::curve::kOrder;
+using referee::curve::to_scalar;
+
 using Bytes32 = std::array<std::uint8_t, 32>;
 
 /// BIP-340's hash of parts under a tag.

@@ -17,6 +17,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/crypto/keys.hpp>
+#include <core/system/sync_folder.hpp>
 
 namespace assay::solo {
 namespace {
@@ -75,12 +76,9 @@ bool write_all(int fd, ByteView bytes, std::uint64_t offset) {
 }
 
 void sync_directory(const std::filesystem::path& file) {
-    const auto directory = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-    const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || ::fsync(fd) != 0) {
+    if (!system::sync_folder(file.parent_path())) {
         fail_errno(file, "cannot sync the directory");
     }
-    ::close(fd);
 }
 
 std::array<std::uint8_t, kCheckBytes> check_of(ByteView length, ByteView payload) {

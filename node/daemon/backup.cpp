@@ -16,6 +16,7 @@
 #include <consensus/solo/block_log.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/system/file.hpp>
+#include <core/system/sync_folder.hpp>
 #include <node/api/genesis_file.hpp>
 #include <node/daemon/application.hpp>
 #include <node/daemon/replay.hpp>
@@ -109,8 +110,6 @@ Entry copy(const fs::path& from, const fs::path& to, const std::string& path, st
     return entry;
 }
 
-void sync_folder(const fs::path& directory) { ::fsync(Descriptor(directory, O_RDONLY | O_DIRECTORY, 0).get()); }
-
 /// "dir/" and "dir" are one directory, and only the latter can be followed by ".partial".
 fs::path without_slash(const fs::path& path) {
     const fs::path out = path.lexically_normal();
@@ -119,7 +118,7 @@ fs::path without_slash(const fs::path& path) {
 
 /// Where something is made before it gets its name. What an earlier attempt left there is removed.
 fs::path begin_at(const fs::path& name) {
-    const fs::path out = name.string() + ".partial";
+    fs::path out = name.string() + ".partial";
     fs::remove_all(out);
     fs::create_directories(out);
     fs::permissions(out, fs::perms::owner_all);
@@ -127,9 +126,9 @@ fs::path begin_at(const fs::path& name) {
 }
 
 void finish_as(const fs::path& partial, const fs::path& name) {
-    sync_folder(partial);
+    system::sync_folder(partial);
     fs::rename(partial, name);
-    sync_folder(name.has_parent_path() ? name.parent_path() : fs::path("."));
+    system::sync_folder(name.parent_path());
 }
 
 std::string to_json(const BackupReport& report, const std::vector<Entry>& entries) {

@@ -12,23 +12,13 @@
 #include <unistd.h>
 
 #include <core/system/file.hpp>
+#include <core/system/sync_folder.hpp>
 #include <client/engine_rpc.hpp>
 #include <core/base/base64.hpp>
 #include <core/base/bytes.hpp>
 #include <core/keys/key_file.hpp>
 
 namespace assay::node {
-namespace {
-
-void sync_directory(const std::filesystem::path& directory) {
-    const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        ::fsync(fd);
-        ::close(fd);
-    }
-}
-
-}  // namespace
 
 Home default_home() {
     if (const char* const home = std::getenv("ASSAY_HOME"); home != nullptr && *home != '\0') {
@@ -102,7 +92,7 @@ LastStop take_last_stop(const Home& home) {
     if (!std::filesystem::remove(home.clean_stop())) {
         return LastStop::kUnclean;
     }
-    sync_directory(home.data());
+    system::sync_folder(home.data());
     return LastStop::kClean;
 }
 
@@ -115,7 +105,7 @@ void mark_clean_stop(const Home& home) {
     if (fd >= 0) {
         ::fsync(fd);
         ::close(fd);
-        sync_directory(home.data());
+        system::sync_folder(home.data());
     }
 }
 

@@ -71,6 +71,10 @@ AccountId Arguments::account(const char* name) const {
     return *id;
 }
 
+std::optional<AccountId> Arguments::optional_account(const char* name) const {
+    return has(name) ? std::optional(account(name)) : std::nullopt;
+}
+
 contracts::Role Arguments::role(const char* name) const {
     const std::string value = text(name);
     for (const auto role :

@@ -29,6 +29,8 @@ class Arguments {
     std::string text(const char* name) const;
     Bytes bytes(const char* name, std::size_t size_max) const;
     AccountId account(const char* name) const;
+    /// Returns nullopt if it is not given.
+    std::optional<AccountId> optional_account(const char* name) const;
     contracts::Role role(const char* name) const;
     Json object(const char* name) const;
     template <class Id>

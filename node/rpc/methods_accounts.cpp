@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <node/rpc/method_parts.hpp>
 
+#include <optional>
+#include <string>
+
 #include <core/codec/borsh.hpp>
 #include <contracts/beacon/contributing.hpp>
 #include <contracts/state/slots.hpp>
@@ -25,6 +28,27 @@ Json operator_of(const NodeApi& api, const AccountId& owner) {
     return account ? render(*account) : Json();
 }
 
+/// Which of an account's transactions are asked for: who signed them, and for whom they act.
+struct SentBy {
+    std::optional<AccountId> sender;
+    std::optional<AccountId> owner;
+
+    /// OPR-6: a receipt without an owner is of a transaction that acts for its sender.
+    bool fits(const contracts::Receipt& receipt) const {
+        return (!sender || *sender == receipt.sender) && (!owner || *owner == receipt.owner.value_or(receipt.sender));
+    }
+    /// What is added to the name of the listing in its cursors.
+    std::string scope() const {
+        const auto part = [](const std::optional<AccountId>& account) {
+            return "/" + (account ? to_hex(account->view()) : std::string());
+        };
+        return sender || owner ? part(sender) + part(owner) : std::string();
+    }
+};
+
+/// Bytes of transactions that one call of account_history reads, but for the last one.
+constexpr std::size_t kHistoryBytesMax = std::size_t{1} << 20U;
+
 }  // namespace
 
 Json account_get(const NodeApi& api, const Json& params) {
@@ -42,15 +66,27 @@ Json account_get(const NodeApi& api, const Json& params) {
 Json account_history(const NodeApi& api, const Json& params) {
     const Arguments arguments(params);
     const AccountId id = arguments.account("account");
-    const std::string scope = "account_history/" + to_hex(id.view());
-    const auto page = api.account_history(id, arguments.from(scope), arguments.limit());
+    const SentBy wanted{.sender = arguments.optional_account("sender"), .owner = arguments.optional_account("owner")};
+    const std::string scope = "account_history/" + to_hex(id.view()) + wanted.scope();
+    const std::uint32_t limit = arguments.limit();
     Json txs = Json::array();
-    for (const auto& tx : page.items) {
-        txs.push_back(render_tx(tx, false));
-    }
+    std::optional<std::uint64_t> next = arguments.from(scope);
+    std::size_t looked_at = 0;
+    std::size_t bytes = 0;
+    do {
+        const auto page = api.account_history(id, *next, limit - static_cast<std::uint32_t>(txs.size()));
+        for (const node::StoredTx& tx : page.items) {
+            bytes += tx.bytes.size();
+            if (wanted.fits(tx.receipt)) {
+                txs.push_back(render_tx(tx, false));
+            }
+        }
+        looked_at += page.items.size();
+        next = page.next;
+    } while (next && txs.size() < limit && looked_at < kScanMax && bytes < kHistoryBytesMax);
     return {
         {"txs", std::move(txs)},
-        {"next_cursor", next_cursor(scope, page.next)},
+        {"next_cursor", next_cursor(scope, next)},
         {"first_height", api.status().first_block.value}};
 }
 

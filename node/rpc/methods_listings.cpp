@@ -185,8 +185,7 @@ Json event_list(const NodeApi& api, const Json& params) {
     if (!event.empty() && event != describe::kPenaltyEvent && !is_event(event)) {
         throw Fault(kInvalidParams, "parameter \"event\" names no event", {{"parameter", "event"}});
     }
-    const auto account =
-        arguments.has("account") ? std::optional(arguments.account("account")) : std::optional<AccountId>();
+    const auto account = arguments.optional_account("account");
     const node::Order order = arguments.order();
     const std::string scope =
         in_order("event_list/" + event + "/" + (account ? to_hex(account->view()) : std::string()), order);
@@ -234,8 +233,7 @@ Json account_payments(const NodeApi& api, const Json& params) {
 
 Json validator_history(const NodeApi& api, const Json& params) {
     const Arguments arguments(params);
-    const auto account =
-        arguments.has("account") ? std::optional(arguments.account("account")) : std::optional<AccountId>();
+    const auto account = arguments.optional_account("account");
     const std::string scope = "validator_history/" + (account ? to_hex(account->view()) : std::string());
     const auto page = api.validator_changes(account, arguments.from(scope), arguments.limit());
     Json changes = Json::array();

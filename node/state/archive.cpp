@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <core/system/file.hpp>
+#include <core/system/sync_folder.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <node/state/store.hpp>
@@ -33,12 +34,7 @@ constexpr const char* kPart = ".part";
 }
 
 void sync_folder(const std::filesystem::path& folder) {
-    const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool synced = fd >= 0 && ::fsync(fd) == 0;
-    if (fd >= 0) {
-        ::close(fd);
-    }
-    if (!synced) {
+    if (!system::sync_folder(folder)) {
         fail(folder);
     }
 }

@@ -153,6 +153,27 @@ def submit(place, digest):
     return place.assay("task", "submit", task, "--store", place.root / "store", "--location", f"http://{location}", "--from", "bank")["task"]
 
 
+def keep_offers(place, containers):
+    """Who registers a machine again offers what it has offered before, unless it says otherwise."""
+    def offers_after(*words):
+        said = place.assay("stake", "register", "solver", "any", "--score", "0", "--from", "solver", *words)
+        shown = place.assay("stake", "show", said_account)["roles"]["solver"]["terms"]["offers"]
+        check(shown == said["offers"], f"{shown} is not what was registered: {said}")
+        return shown
+    said_account = place.assay("keys", "show", "solver")["account"]
+    offered = place.assay("stake", "show", said_account)["roles"]["solver"]["terms"]["offers"]
+    check(len(offered) == 1 + len(LABELS), f"the worker offers {offered}")
+    check(offers_after() == offered, "what the worker offers was dropped")
+    image = offers_after("--image", containers.digest)
+    check(len(image) == 1 and image[0] in offered, f"{image} is not the image of {offered}")
+    check(offers_after("--no-environment") == [], "something is still offered")
+    both = offers_after("--image", containers.digest, *(word for label in reversed(LABELS) for word in ("--label", label)))
+    check(both == offered, f"{both} is not {offered}")
+    for wrong in (["--image", containers.digest[7:]], ["--label", "cuda"], ["--label", "a=b", "--no-environment"]):
+        refused = place.assay("stake", "register", "solver", "any", "--score", "0", "--from", "solver", *wrong, fails=True)
+        check(refused["error"]["name"] == "usage", refused)
+
+
 def play(place, containers):
     make_chain(place)
     # A richer solver that runs in no image is never drawn for it.
@@ -180,6 +201,7 @@ def play(place, containers):
     check(reports and all(report == [1] for report in reports), f"weights are finite and no labels: {reports}")
     launched.terminate()
     check(launched.wait(timeout=90) == 0, f"the launcher ended with {launched.returncode}: {log.read_text()}")
+    keep_offers(place, containers)
     print(f"{len(claims)} statements of {containers.digest[:19]}.. and {len(reports)} reports of one failed check; the plain solver was not drawn")
 
 

@@ -108,6 +108,8 @@ def main():
             report = json.loads(run([ASSAY, "--node", socket, "--home", home, "doctor", "-o", "json"]))
             assert report["ok"], report
             assert {"node", "clock", "versions", "disk", "keys"} <= {each["name"] for each in report["checks"]}, report
+            lost = json.loads(run([ASSAY, "--node", socket, "--home", home, "doctor", "--relay", "127.0.0.1:1", "-o", "json"], expected=1))
+            assert [each["level"] for each in lost["checks"] if each["name"] == "relay"] == ["failure"], lost
             made = json.loads(run([ASSAYD, "backup", "--home", home, "--out", backup, "-o", "json"]))
             reach(socket, made["height"] + 3)
             assert app_hash_of(node.url, token, made["height"]) == made["app_hash"]

@@ -43,8 +43,8 @@ def start_worker(place, mode, key, owner):
 
 def history_of(place, owner):
     """What was done for the owner: (action, sender), in the order of the blocks."""
-    txs = place.assay("account", "history", owner, "--limit", "100000")["txs"]
-    return [(tx["action"], tx["sender"]) for tx in txs if tx["owner"] == owner and tx["status"] == "executed"]
+    txs = place.assay("account", "history", owner, "--owner", owner, "--limit", "100000")["txs"]
+    return [(tx["action"], tx["sender"]) for tx in txs if tx["owner"] is not None and tx["status"] == "executed"]
 
 
 def submit(place):
@@ -82,6 +82,10 @@ def play(place):
     check(("disclose_verdict", second) in done, f"the second operator disclosed no verdict: {done}")
     switch = min(i for i, (_, sender) in enumerate(done) if sender == second)
     check(all(sender == second for _, sender in done[switch:]), f"the first operator acted after the rotation: {done}")
+    for operator in {first, second}:
+        sent = place.assay("account", "history", operator, "--owner", owners["verifier"], "--limit", "100000")["txs"]
+        signed = place.assay("account", "history", owners["verifier"], "--sender", operator, "--limit", "100000")["txs"]
+        check(sent and sent == signed, f"an operator's account and its owner's list different transactions: {sent}, {signed}")
     shown = place.assay("operator", "show", owners["verifier"])
     check(shown["operator"] == second, shown)
     print(f"settled: {len(done)} transactions of two operators for the verifier, {len(history_of(place, owners['solver']))} for the "

@@ -2,17 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results that a submitter pays for: one is kept by a solver whose disk was lost and whose store has a copy, one is gone.
 
-    retention_test.py BIN SOURCE
+    retention_test.py BIN SOURCE [recover]
 
-A solver takes a task to its settlement and keeps its result. It is killed, and its files are deleted: it goes on with the same key
-and earns the whole fee. Of a second task the copy in the store is deleted as well: it loses the bond.
+A solver takes a task to its settlement and keeps its result. It is killed, and its files are deleted: `assay-worker recover` has the
+result again in another home, and the solver goes on with its own and earns the fee. Of a second task the copy in the store is deleted
+as well: `recover` says what that costs, and it loses the bond. With `recover` a second tile of the first task is asked for, after
+the solver's whole home was deleted: it goes on with what `assay-worker recover` makes of the chain, the store and the key.
 Prints what it did; exits 1 and says what is wrong otherwise.
 """
 import contextlib
+import json
 import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 
@@ -21,7 +25,8 @@ from place import ASSAY, SOURCE, WORKER, Place, check, free_port, make_chain, un
 
 ASY = 10**9
 FEE = ASY // 2
-PARAMS = dict(challenge_blocks=40, retention_shows=1, retention_show_blocks=160)
+LOSES_HOME = "recover" in sys.argv[3:]
+PARAMS = dict(challenge_blocks=40, retention_shows=2 if LOSES_HOME else 1, retention_show_blocks=160)
 SHOWS = PARAMS["retention_shows"]
 
 
@@ -40,6 +45,21 @@ def start_worker(place, mode, key, name, *more):
 
 def start_solver(place, name):
     return start_worker(place, "solve", "solver", name, "--publish", f"dir:{place.root / 'copies'}")
+
+
+def recover(place, home, whole):
+    """What `assay-worker recover` makes of an empty home: one task, in which the account keeps the result."""
+    command = [WORKER, "recover", "--home", place.root / home, "--key", place.root / "me/keys/solver.json", "--node", place.node,
+               "--allow-private-addresses", "--patience", "2", "-o", "json"]
+    done = subprocess.run([str(word) for word in command], env=place.environment, capture_output=True, text=True, timeout=120,
+                          stdin=subprocess.DEVNULL)
+    check((done.returncode == 0) == whole, f"recover ended with {done.returncode}: {done.stdout}{done.stderr}")
+    answer = json.loads(done.stdout)
+    check(answer["is_whole"] == whole and len(answer["tasks"]) == 1, answer)
+    found = answer["tasks"][0]
+    check(found["state"] == "kept" and found["posted"] == 1 and found["kept"] == int(whole), found)
+    check(bool(found["missing"]) == bool(found["lost"]) == (not whole), found)
+    return found
 
 
 def submit(place, location, blocks, seed):
@@ -79,14 +99,23 @@ def keep_one(place, solver, location):
     shown = place.assay("task", "status", task)["retention"]
     check(shown["blocks"] and int(shown["fee"]) == FEE and shown["keeping"]["shows_due"] == SHOWS, shown)
     crash(place, worker)
+    check(recover(place, "another", True)["task"] == task, "another task was recovered")
+    check(recover(place, "another", True)["task"] == task, "a second call finds something else")
     worker, log = start_solver(place, "solver again")
+    if LOSES_HOME:
+        until("the first show", lambda: events_of(place, task, "result_shown"))
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.wait()
+        shutil.rmtree(place.root / "solve")
+        check(recover(place, "solve", True)["task"] == task, "another task was recovered")
+        worker, _ = start_solver(place, "solver with another home")
     until("the end of the first task", lambda: place.state(task) == "settled")
     ended = events_of(place, task, "keeping_ended")
     check([event["is_whole"] for event in ended] == [True], ended)
     paid = [int(event["amount"]) for event in events_of(place, task, "paid") if event["reason"] == "retention"]
+    check('"result_stored"' in log.read_text(), "the solver did not store its result again")
     check(len(paid) == SHOWS and sum(paid) == FEE - SHOWS * 350_000, f"the fee of {FEE} was paid in parts of {paid}")
     check(not events_of(place, task, "slashed"), "the solver that kept the result lost something")
-    check('"result_stored"' in log.read_text(), "the solver did not store its result again")
     check(int(place.assay("account", "earnings", solver)["paid"]["retention"]) == sum(paid), "the earnings lack what it was paid")
     print(f"the first result came back from the store, was shown and earned {sum(paid)} grains")
     return worker
@@ -99,6 +128,8 @@ def lose_one(place, solver, location, worker):
     task = submit(place, location, SHOWS * PARAMS["retention_show_blocks"], 2)
     until("the settlement of the second task", lambda: place.state(task) == "kept")
     crash(place, worker, *(copies(place) - before))
+    lost = recover(place, "a third", False)
+    check(lost["task"] == task and "RET-6" in lost["lost"][0], lost)
     start_solver(place, "solver without the result")
     until("the end of the second task", lambda: place.state(task) == "settled")
     ended = events_of(place, task, "keeping_ended")

@@ -16,6 +16,8 @@ void run(ByteView input) {
     const std::string text(as_text(input));
     static_cast<void>(stores::decode_s3_listing(text));
     static_cast<void>(stores::decode_s3_upload_id(text));
+    static_cast<void>(stores::decode_s3_uploads(text));
+    static_cast<void>(stores::decode_s3_parts(text));
     static_cast<void>(stores::decode_s3_error(text));
     static_cast<void>(stores::decode_s3_time(text));
 }

@@ -103,6 +103,9 @@ class Arena {
         for (const auto& [id, task] : judge_.chain().world.tasks) {
             ++report_.outcomes["task: " + judge_.end_of(task)];
         }
+        if (plan_) {
+            report_.outcomes.insert(plan_->outcomes.begin(), plan_->outcomes.end());
+        }
         report_.blocks = chain_.height();
         return report_;
     }
@@ -389,6 +392,9 @@ class Arena {
             note_event(entry);
         }
         note_reveals(outcome.disputes);
+        if (plan_) {
+            plan_->see_block(judge_.chain().world, request.txs, outcome);
+        }
         if (options_.trace) {
             judge_.tell(request.height, outcome);
         }
@@ -485,12 +491,6 @@ PlanKind plan_of(std::uint64_t seed) noexcept {
 
 Report play(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, const Options& options) {
     return Arena(shop, seed, home, options).run();
-}
-
-std::int64_t difference_of(const Balance& quiet, const Balance& attacked) {
-    const Wide longer = attacked.capital > quiet.capital ? attacked.capital - quiet.capital : Wide{0};
-    return quiet.standing - attacked.standing + attacked.unpaid +
-           static_cast<std::int64_t>(longer * kCapitalRate / kCapitalUnit);
 }
 
 }  // namespace assay::liability

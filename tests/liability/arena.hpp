@@ -56,8 +56,4 @@ PlanKind plan_of(std::uint64_t seed) noexcept;
 /// `home` is an empty directory. The same seed and options make the same run.
 Report play(model::Workshop& shop, std::uint64_t seed, const std::filesystem::path& home, const Options& options);
 
-/// Law 2 by two runs of one seed: what the honest have less where the attackers sent than where they kept silent, what
-/// was earned and not paid, and what it cost that more of their money was locked for longer.
-std::int64_t difference_of(const Balance& quiet, const Balance& attacked);
-
 }  // namespace assay::liability

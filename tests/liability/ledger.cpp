@@ -264,4 +264,10 @@ Balance Ledger::balance(const contracts::Genesis& genesis, const model::World& w
     return out;
 }
 
+std::int64_t difference_of(const Balance& quiet, const Balance& attacked) {
+    const Wide longer = attacked.capital > quiet.capital ? attacked.capital - quiet.capital : Wide{0};
+    return quiet.standing - attacked.standing + attacked.unpaid +
+           static_cast<std::int64_t>(longer * kCapitalRate / kCapitalUnit);
+}
+
 }  // namespace assay::liability

@@ -100,4 +100,8 @@ class Ledger {
 /// Balance and stake, whatever its state.
 std::uint64_t wealth(const model::World& world, const AccountId& account);
 
+/// Law 2 by two runs of one seed: what the honest have less where the attackers sent than where they kept silent, what
+/// was earned and not paid, and what it cost that more of their money was locked for longer.
+std::int64_t difference_of(const Balance& quiet, const Balance& attacked);
+
 }  // namespace assay::liability

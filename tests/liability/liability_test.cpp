@@ -27,6 +27,7 @@ namespace {
 constexpr std::uint64_t kQuickSeeds = 22;  ///< each plan of a seed once
 constexpr std::uint64_t kPrivateSeeds = 6;  ///< of each of three plans
 constexpr std::uint64_t kVotersSeeds = 6;  ///< with and without more than two thirds of the power
+constexpr std::uint64_t kThiefSeeds = 6;
 constexpr float kNoise = 0.1F;
 
 Report run_one(model::Workshop& shop, std::uint64_t seed, const Options& options) {
@@ -72,6 +73,11 @@ void add(Report& sum, const Report& report) {
     for (const auto& [name, count] : report.executed) {
         sum.executed[name] += count;
     }
+}
+
+std::uint64_t count(const Report& report, const char* outcome) {
+    const auto found = report.outcomes.find(outcome);
+    return found == report.outcomes.end() ? 0 : found->second;
 }
 
 void show(const Report& report) {
@@ -153,10 +159,6 @@ PlanKind plan_named(const std::string& name) {
 TEST_CASE("Laws 1 to 3 hold whatever attackers send") { CHECK(run_range({.last = kQuickSeeds}, {}) == 0); }
 
 TEST_CASE("GOV-6: votes take nothing from whoever is under way, and two thirds of the power pass none") {
-    const auto count = [](const Report& report, const char* outcome) {
-        const auto found = report.outcomes.find(outcome);
-        return found == report.outcomes.end() ? 0 : found->second;
-    };
     model::Workshop shop(kNoise);
     Options options;
     options.plan = PlanKind::kVoters;
@@ -177,10 +179,6 @@ TEST_CASE("GOV-6: votes take nothing from whoever is under way, and two thirds o
 }
 
 TEST_CASE("PRV-4, PRV-5, PRV-7: who keeps or falsifies what readers need loses, and nobody who was given it") {
-    const auto count = [](const Report& report, const char* outcome) {
-        const auto found = report.outcomes.find(outcome);
-        return found == report.outcomes.end() ? 0 : found->second;
-    };
     model::Workshop shop(kNoise);
     Report sum;
     for (const PlanKind plan : {PlanKind::kKeeper, PlanKind::kTeaser, PlanKind::kReader}) {
@@ -198,6 +196,29 @@ TEST_CASE("PRV-4, PRV-5, PRV-7: who keeps or falsifies what readers need loses, 
     for (const char* outcome :
          {"the attacker slashed for keys_withheld", "the attacker slashed for wrong_keys",
           "the attacker slashed for wrong_chunk", "task: settled"}) {
+        CAPTURE(outcome);
+        CHECK(count(sum, outcome) > 0);
+    }
+}
+
+TEST_CASE("OPR-3: a stolen operator's key takes bonds of its owner and nothing else until another is named (OPR-5)") {
+    model::Workshop shop(kNoise);
+    Options options;
+    options.plan = PlanKind::kThief;
+    options.forks = Forks::kNone;
+    Report sum;
+    for (std::uint64_t seed = 1; seed <= kThiefSeeds; ++seed) {
+        CAPTURE(seed);
+        const Report report = run_both(shop, seed, options);
+        CHECK(report.broken == std::string());
+        CHECK(count(report, "the owner has replied") == 1);
+        add(sum, report);
+    }
+    for (const char* outcome :
+         {"the thief: accept_task", "the thief: post_checkpoint", "the thief: commit_verdict",
+          "the thief: publish_verdict", "the thief: open_dispute", "the thief: join_beacon",
+          "the owner lost a bond for missed_deadline", "the owner lost a bond for missed_verdict",
+          "the owner lost a bond for dispute_timeout"}) {
         CAPTURE(outcome);
         CHECK(count(sum, outcome) > 0);
     }

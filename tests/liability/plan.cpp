@@ -43,6 +43,8 @@ const char* to_string(PlanKind kind) noexcept {
             return "teaser";
         case PlanKind::kReader:
             return "reader";
+        case PlanKind::kThief:
+            return "thief";
     }
     return "";
 }
@@ -52,19 +54,23 @@ std::uint64_t Member::balance(const Stage& stage) const {
     return person == stage.chain.world.people.end() ? 0 : person->second.balance;
 }
 
-bool Member::send(const Stage& stage, const contracts::Action& action, std::uint64_t fee) const {
+bool Member::send(
+    const Stage& stage, const contracts::Action& action, std::uint64_t fee, const std::optional<AccountId>& owner
+) const {
     const contracts::Params& params = stage.node.state()->params();
     const std::uint64_t imposed = contracts::imposed_gas(action, params) * params.gas_price_min.grains;
-    const contracts::TxBody body{chain_id_, id_, stage.node.next_nonce(id_), Amount{fee + imposed}, action};
+    const contracts::TxBody body{chain_id_, id_, stage.node.next_nonce(id_), Amount{fee + imposed}, action, owner};
     return stage.node.submit(codec::encode(contracts::sign_tx(body, key_))).has_value();
 }
 
-void Member::send_once(const Stage& stage, const contracts::Action& action) {
+bool Member::send_once(const Stage& stage, const contracts::Action& action, const std::optional<AccountId>& owner) {
     constexpr std::uint64_t kAgainAfter = 10;
     std::uint64_t& sent_at = sent_at_[codec::encode(action)];
-    if ((sent_at == 0 || stage.node.height() >= sent_at + kAgainAfter) && send(stage, action)) {
-        sent_at = stage.node.height();
+    if ((sent_at != 0 && stage.node.height() < sent_at + kAgainAfter) || !send(stage, action, kFee, owner)) {
+        return false;
     }
+    sent_at = stage.node.height();
+    return true;
 }
 
 std::optional<sealed::TaskSecret> Member::open_share(const sealed::TaskKey& key, const Bytes& share) const {
@@ -114,6 +120,8 @@ std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<M
             return make_sender(kind, seed, std::move(members));
         case PlanKind::kScapegoat:
             return make_scapegoat(seed, std::move(members));
+        case PlanKind::kThief:
+            return make_thief(seed, std::move(members));
         case PlanKind::kVoters:
             return make_voters(seed, std::move(members));
         case PlanKind::kKeeper:

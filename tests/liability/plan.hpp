@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -39,8 +40,9 @@ enum class PlanKind : std::uint8_t {
     kKeeper,     ///< a solver of private tasks that withholds keys, shares others, or seals what is not the checkpoint
     kTeaser,     ///< a submitter of private tasks that shares their keys with nobody, or others in their place
     kReader,     ///< a verifier of private tasks that says of right keys and files that they are wrong
+    kThief,      ///< has an operator's key, and does its owner's duties as badly as it can until another one is named
 };
-inline constexpr std::uint64_t kPlans = 16;
+inline constexpr std::uint64_t kPlans = 17;
 inline constexpr std::uint64_t kSeedPlans = 12;  ///< of these, the first ones, that seeds have; the others are named
 const char* to_string(PlanKind kind) noexcept;
 
@@ -61,10 +63,16 @@ class Member {
 
     const AccountId& id() const { return id_; }
     std::uint64_t balance(const Stage& stage) const;
-    /// Sends at once, behind what it has in the mempool. False: the node does not take it.
-    bool send(const Stage& stage, const contracts::Action& action, std::uint64_t fee = kFee) const;
+    /// Sends at once, behind what it has in the mempool; with `owner`, as that account's operator. False: the node does
+    /// not take it.
+    bool send(
+        const Stage& stage, const contracts::Action& action, std::uint64_t fee = kFee,
+        const std::optional<AccountId>& owner = std::nullopt
+    ) const;
     /// As send(), but the same action again after ten blocks at the earliest.
-    void send_once(const Stage& stage, const contracts::Action& action);
+    bool send_once(
+        const Stage& stage, const contracts::Action& action, const std::optional<AccountId>& owner = std::nullopt
+    );
     /// SEA-20: what was shared with it, if it opens.
     std::optional<sealed::TaskSecret> open_share(const sealed::TaskKey& key, const Bytes& share) const;
     /// SEA-21: what it can say against a share.
@@ -97,6 +105,13 @@ class Plan {
     virtual void set_order(simulation::Order& /*order*/) {}
     /// Called twice a block.
     virtual void act(const Stage& stage) = 0;
+    /// Called after each block, with the state after it. Throws simulation::Broken if what the plan is about does not
+    /// hold.
+    virtual void see_block(
+        const model::World& /*world*/, const std::vector<Bytes>& /*txs*/, const contracts::BlockOutcome& /*outcome*/
+    ) {}
+    /// What happened in the run, counted by name: a part of its report.
+    std::map<std::string, std::uint64_t> outcomes;
 
     const std::vector<Member>& members() const { return members_; }
 
@@ -129,6 +144,7 @@ std::unique_ptr<Plan> make_reader_or_keeper(PlanKind kind, std::uint64_t seed, s
 std::unique_ptr<Plan> make_sender(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_scapegoat(std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_swindler(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
+std::unique_ptr<Plan> make_thief(std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_voters(std::uint64_t seed, std::vector<Member> members);
 
 }  // namespace assay::liability

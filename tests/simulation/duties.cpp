@@ -189,6 +189,9 @@ contracts::VerdictOpening Worker::make_opening(const View& view, const Task& tas
                                    : kind_ == Kind::kFalseAccuser ? model::mix(claimed, id_, 4)
                                                                   : replays_[{task.id, segment, id_}].first.value();
     }
+    if (!task.spec.checks.empty()) {
+        opening.verdict.failed_checks = 0;  // CHK-3: a claim, which nobody can dispute
+    }
     const bool has_marks = !exact || opening.verdict.end_root == claimed;
     const auto marks = has_marks ? contracts::marks_of(task, duty) : std::vector<std::uint32_t>{};
     for (const std::uint32_t mark : marks) {

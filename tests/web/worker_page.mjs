@@ -149,6 +149,36 @@ const failed = await runChecks([
     await has_text("#status", "Ready");
     await accessible("ready");
   }],
+  ["for whom it works, in what, and by which relay it is reached are settings, which are refused where no worker could start with them", async () => {
+    const settings_of = async () => (await (await current.get("api/state", {Authorization: `Bearer ${current.link.split("=")[1]}`})).json()).settings;
+    await page.click("#settings summary");
+    for (const [wrong, words] of [[{owner: account}, "own account"], [{owner: "assay1nobody"}, "is an address"], [{labels: "cuda"}, "key=value"],
+      [{image: "sha256:1"}, "64 hex digits"], [{relay: "nowhere"}, "HOST:PORT"]]) {
+      await fill("settings", wrong);
+      await submit("settings");
+      await has_text("#complaint", words);
+      await fill("settings", Object.fromEntries(Object.keys(wrong).map((name) => [name, ""])));
+    }
+    const owner = JSON.parse(assay("keys", "show", "bank", "-o", "json")).account;
+    const chosen = {owner, image: `sha256:${"a".repeat(64)}`, labels: "os=debian", relay: "127.0.0.1:1"};
+    await fill("settings", chosen);
+    await submit("settings");
+    await has_text("main", "which has not named it");
+    await no_complaint();
+    assert.equal(await page.$("#bond"), null);
+    for (const [name, value] of Object.entries(chosen)) assert.equal((await settings_of())[name], value);
+    assay("operator", "name", account, "--from", "bank");
+    await has_text("main", "which has named it");
+    await accessible("an operator's");
+    await fits(360);
+    await fits(1280);
+    assay("operator", "remove", "--from", "bank");
+    await fill("settings", Object.fromEntries(Object.keys(chosen).map((name) => [name, ""])));
+    await submit("settings");
+    await page.waitForSelector("#bond");
+    await no_complaint();
+    await has_text("#status", "Ready");
+  }],
   ["a task that somebody submits is trained, step by step on the page, and paid", async () => {
     const port = 41_000 + process.pid % 10_000;
     const store = join(given.scratch, "store");

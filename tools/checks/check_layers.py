@@ -37,7 +37,7 @@ ROOMS = {
     "contracts": (CORE + ["core/canonical", "core/dispute", "core/sealed"], [], True),
     "consensus": (CORE + ["contracts"], ["boost", "system"], False),
     "consensus/light": (CORE, [], True),
-    "consensus/solo": (CORE + ["contracts", "consensus"], ["system"], False),
+    "consensus/solo": (CORE + ["core/system", "contracts", "consensus"], ["system"], False),
     "consensus/cometbft": (CORE + ["core/system", "contracts", "consensus", "consensus/light"], ["boost", "json", "protobuf", "system"], False),
     "client/http": (["core/base"], ["boost", "curl", "openssl", "system"], False),
     "client": (RULES + ["core/keys", "core/system", "core/system/metrics", "client/http", "consensus/light", "consensus/solo"], ["json", "system"], False),

@@ -78,11 +78,6 @@ void check_store(const DemoOptions& options) {
             "--keep-running"
         );
     }
-    if (options.chaos && options.store == StoreKind::kIpfs) {
-        throw std::runtime_error(
-            "--chaos needs a store that keeps what it has while it is away: give --store directory or s3"
-        );
-    }
 }
 
 void check_private(const DemoOptions& options) {

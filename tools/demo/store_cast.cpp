@@ -39,6 +39,12 @@ StoreCast::StoreCast(
       server_(make_store_server(kind_, bin, home / "stores")),
       plain_(options, home / "plain") {
     if (options.chaos) {
+        if (!server_->can_go()) {
+            throw std::runtime_error(
+                "--chaos switches the store off and on, and the node of ASSAY_IPFS_GATEWAY is not the demo's: unset "
+                "ASSAY_IPFS_GATEWAY and ASSAY_IPFS_API, so that it starts one of its own, or give another --store"
+            );
+        }
         chaos_.emplace(network, narrator, *server_);
     }
 }

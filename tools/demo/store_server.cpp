@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -196,11 +198,19 @@ class IpfsServer final : public StoreServer {
     }
 
     std::vector<std::string> locations() const override { return {"ipfs://?gateway=" + gateway_ + "&api=" + api_}; }
-    bool can_go() const override { return false; }  // its blocks are in its memory
-    void go_away() override {}
-    void come_back() override {}
+    bool can_go() const override { return process_ != nullptr; }
+    void go_away() override { toggle(); }
+    void come_back() override { toggle(); }
 
   private:
+    /// Its blocks are in its memory, so it is not stopped: it closes its port, or opens it again.
+    void toggle() {
+        if (process_->exit_status()) {
+            throw std::runtime_error("Helia has ended; see " + process_->log().string());
+        }
+        ::kill(process_->pid(), SIGUSR2);
+    }
+
     std::mutex mutex_;
     std::string printed_;
     std::string gateway_;

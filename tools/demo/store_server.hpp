@@ -25,7 +25,7 @@ class StoreServer {
     /// Writes every artifact of a store. Returns where a task says that they are.
     std::string put_all(const artifacts::ContentStore& store) const;
 
-    /// Whether go_away() and come_back() can be used.
+    /// Whether go_away() and come_back() can be used: not with a node that somebody else has started.
     virtual bool can_go() const { return true; }
     /// From now on one of the locations can be neither read nor written.
     virtual void go_away() = 0;

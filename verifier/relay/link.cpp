@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <exception>
 #include <map>
 #include <optional>
@@ -22,10 +21,10 @@
 #include <unistd.h>
 
 #include <client/http/http.hpp>
-#include <client/http/resolve.hpp>
 #include <client/http/tls_relay.hpp>
 #include <verifier/relay/account_certificate.hpp>
 #include <verifier/relay/connection.hpp>
+#include <verifier/relay/dial.hpp>
 
 namespace assay::relay {
 namespace {
@@ -34,8 +33,6 @@ namespace asio = boost::asio;
 using asio::awaitable;
 using asio::ip::tcp;
 using std::chrono::milliseconds;
-
-constexpr std::chrono::seconds kResolve{5};
 
 }  // namespace
 
@@ -119,11 +116,11 @@ class RelayLink::Impl {
         for (;;) {
             const auto line = co_await control_->read_line();
             if (!line) {
-                co_return is_registered_ ? "it is lost" : "it does not answer as a relay does";
+                co_return is_registered_ ? "it is lost" : kNoRelay;
             }
             const auto message = decode_message(*line);
             if (!message) {
-                co_return std::string("it does not speak as a relay does: ") + to_string(message.error());
+                co_return std::string(kOtherSpeech) + to_string(message.error());
             }
             if (const auto* refused = std::get_if<Refused>(&*message)) {
                 is_refused_ = true;
@@ -155,17 +152,7 @@ class RelayLink::Impl {
 
     /// Looks the relay up and connects to it. Null, and why, if that fails.
     awaitable<std::shared_ptr<Connection>> dial(std::string& trouble) {
-        const auto url = http::decode_url("http://" + options_.relay);
-        std::vector<http::SocketAddress> found;
-        try {
-            found = http::resolve(url.value().host, url.value().port, RelayClock::now() + kResolve);
-        } catch (const http::NetError& error) {
-            trouble = error.what();
-            co_return nullptr;
-        }
-        for (const http::SocketAddress& address : found) {
-            tcp::endpoint endpoint;
-            std::memcpy(endpoint.data(), address.data(), std::min<std::size_t>(address.size, endpoint.capacity()));
+        for (const tcp::endpoint& endpoint : endpoints_of(options_.relay, trouble)) {
             auto connection = co_await connect(endpoint, trouble);
             if (connection) {
                 co_return connection;
@@ -181,7 +168,7 @@ class RelayLink::Impl {
         connection->expire_after(options_.handshake);
         const auto [error] = co_await connection->socket.async_connect(endpoint, kReturned);
         if (error || is_stopping_) {
-            trouble = "it cannot be reached: " + error.message();
+            trouble = unreachable(error);
             co_return nullptr;
         }
         connection->socket.set_option(tcp::no_delay(true));

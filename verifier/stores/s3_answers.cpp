@@ -117,6 +117,51 @@ std::optional<std::string> decode_s3_upload_id(const std::string& xml) {
     return id.empty() ? std::nullopt : std::optional(std::move(id));
 }
 
+std::optional<std::vector<S3OpenUpload>> decode_s3_uploads(const std::string& xml) {
+    const auto root = root_of(xml, "ListMultipartUploadsResult");
+    if (!root) {
+        return std::nullopt;
+    }
+    std::vector<S3OpenUpload> out;
+    for (const auto& [name, item] : *root) {
+        if (name == "Upload") {
+            out.push_back(
+                {.key = item.get("Key", ""),
+                 .id = item.get("UploadId", ""),
+                 .begun_s = decode_s3_time(item.get("Initiated", "")).value_or(0)}
+            );
+        }
+    }
+    return out;
+}
+
+std::optional<S3Parts> decode_s3_parts(const std::string& xml) {
+    const auto root = root_of(xml, "ListPartsResult");
+    if (!root) {
+        return std::nullopt;
+    }
+    S3Parts out;
+    for (const auto& [name, item] : *root) {
+        if (name != "Part") {
+            continue;
+        }
+        const auto number = item.get_optional<std::uint64_t>("PartNumber");
+        const auto size = item.get_optional<std::uint64_t>("Size");
+        if (!number || !size) {
+            return std::nullopt;
+        }
+        out.parts.push_back({.number = *number, .size_bytes = *size, .tag = item.get("ETag", "")});
+    }
+    if (root->get("IsTruncated", "false") == "true") {
+        const auto next = root->get_optional<std::uint64_t>("NextPartNumberMarker");
+        if (!next) {
+            return std::nullopt;
+        }
+        out.next = *next;
+    }
+    return out;
+}
+
 std::optional<std::string> decode_s3_error(const std::string& xml) {
     const auto root = root_of(xml, "Error");
     if (!root) {

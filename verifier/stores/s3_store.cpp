@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <core/crypto/hash.hpp>
+#include <core/crypto/md5.hpp>
 #include <verifier/stores/kinds.hpp>
 #include <verifier/stores/s3_answers.hpp>
 
@@ -48,6 +49,17 @@ std::string url_of_bucket(const S3Location& at) {
     const std::size_t host = endpoint.find("://") + 3;
     return endpoint.substr(0, host) + at.bucket + "." + endpoint.substr(host);
 }
+
+/// The service answered that it has a problem of its own.
+class ServiceDown final : public StoreRefused {
+  public:
+    using StoreRefused::StoreRefused;
+};
+
+/// The ETag of a part, as services name one that they keep unencrypted or under their own keys.
+std::string tag_of(const Bytes& part) { return "\"" + to_hex(crypto::md5(part)) + "\""; }
+
+using Uploads = std::vector<S3OpenUpload>;
 
 class S3Store final : public Store {
   public:
@@ -185,6 +197,9 @@ class S3Store final : public Store {
         if (answer.status == 404) {
             throw StoreRefused(RefusalKind::kMissing, text + "; does the bucket exist?");
         }
+        if (answer.status / 100 == 5) {
+            throw ServiceDown(RefusalKind::kRefused, text);
+        }
         throw StoreRefused(RefusalKind::kRefused, text);
     }
 
@@ -207,6 +222,7 @@ class S3Store final : public Store {
         std::atomic<std::uint64_t> next = 0;  ///< part, from 0 on
         std::mutex mutex{};
         std::map<std::uint64_t, std::string> tags{};  ///< by part
+        std::map<std::uint64_t, std::string> kept{};  ///< what an earlier call has sent, likewise
         std::exception_ptr failure{};                 ///< the first
 
         std::uint64_t parts() const { return (size_bytes + part_bytes - 1) / part_bytes; }
@@ -220,9 +236,13 @@ class S3Store final : public Store {
                 const std::uint64_t begin = part * upload.part_bytes;
                 in.seekg(static_cast<std::streamoff>(begin));
                 const Bytes bytes = next_part(in, upload.file, std::min(upload.part_bytes, upload.size_bytes - begin));
-                std::string query = "partNumber=" + std::to_string(part + 1);
-                query += "&" + upload.id;
-                std::string tag = tag_of(send("PUT", upload.name, query, bytes));
+                std::string tag = tag_of(bytes);
+                const auto kept = upload.kept.find(part);
+                if (kept == upload.kept.end() || kept->second != tag) {
+                    std::string query = "partNumber=" + std::to_string(part + 1);
+                    query += "&" + upload.id;
+                    tag = named_tag(send("PUT", upload.name, query, bytes));
+                }
                 const std::lock_guard lock(upload.mutex);
                 upload.tags[part] = std::move(tag);
                 note(bytes.size());
@@ -234,7 +254,7 @@ class S3Store final : public Store {
         }
     }
 
-    std::string tag_of(const http::HttpResponse& answer) const {
+    std::string named_tag(const http::HttpResponse& answer) const {
         const auto tag = std::find_if(answer.fields.begin(), answer.fields.end(), [](const auto& field) {
             return field.first == "etag";
         });
@@ -255,22 +275,69 @@ class S3Store final : public Store {
         }
     }
 
-    /// Sends a few parts at the same time, each from memory. An upload that is given up is ended, so that its parts do
-    /// not stay and cost money.
-    void put_in_parts(
-        const std::filesystem::path& file, const std::string& name, std::uint64_t size_bytes,
-        const std::function<void(std::uint64_t)>& note
-    ) const {
+    /// The upload of this object that an earlier call has begun last and did not end; empty if there is none, or the
+    /// service does not list them.
+    std::string open_upload(const std::string& name) const {
+        S3OpenUpload last;
+        try {
+            const std::string query = "prefix=" + escaped(prefix_ + name) + "&uploads=";
+            for (const S3OpenUpload& each : decode_s3_uploads(send("GET", "", query, {}).body).value_or(Uploads{})) {
+                if (each.key == prefix_ + name && each.begun_s >= last.begun_s) {
+                    last = each;
+                }
+            }
+        } catch (const ServiceDown&) {
+            throw;
+        } catch (const StoreRefused&) {  // it may not list, and may write all the same
+        }
+        return last.id;
+    }
+
+    /// What an open upload has: ETags by part, from 0 on.
+    std::map<std::uint64_t, std::string> parts_of(const std::string& name, const std::string& id) const {
+        std::map<std::uint64_t, std::string> out;
+        try {
+            for (std::optional<std::uint64_t> from = 0; from;) {
+                const std::string query = "part-number-marker=" + std::to_string(*from) + "&" + id;
+                const auto page = decode_s3_parts(send("GET", name, query, {}).body);
+                for (const S3Part& part : page ? page->parts : std::vector<S3Part>{}) {
+                    out.emplace(part.number - 1, part.tag);
+                }
+                const bool goes_on = page && page->next && *page->next > *from;
+                from = goes_on ? page->next : std::nullopt;
+            }
+        } catch (const ServiceDown&) {
+            throw;
+        } catch (const StoreRefused&) {  // what is not listed is sent again
+        }
+        return out;
+    }
+
+    std::string begin_upload(const std::string& name) const {
         const auto id = decode_s3_upload_id(send("POST", name, "uploads=", {}).body);
         if (!id) {
             throw StoreRefused(RefusalKind::kRefused, location() + ": the service begins no upload in parts");
         }
+        return *id;
+    }
+
+    /// Sends a few parts at the same time, each from memory, and goes on with the upload that an earlier call has left.
+    /// An upload that the service refuses is ended, so that its parts do not stay and cost money; one that is
+    /// interrupted stays, for the next call.
+    void put_in_parts(
+        const std::filesystem::path& file, const std::string& name, std::uint64_t size_bytes,
+        const std::function<void(std::uint64_t)>& note
+    ) const {
+        const std::string left = open_upload(name);
         Upload upload{
             .file = file,
             .name = name,
-            .id = "uploadId=" + escaped(*id),
+            .id = "uploadId=" + escaped(left.empty() ? begin_upload(name) : left),
             .size_bytes = size_bytes,
             .part_bytes = std::max(kPartBytes, size_bytes / kPartsMax + 1)};
+        if (!left.empty()) {
+            upload.kept = parts_of(name, upload.id);
+        }
         {
             std::vector<std::jthread> others;
             while (others.size() + 1 < std::min(kSenders, upload.parts())) {
@@ -283,7 +350,9 @@ class S3Store final : public Store {
                 std::rethrow_exception(upload.failure);
             }
             complete(upload);
-        } catch (...) {
+        } catch (const ServiceDown&) {
+            throw;
+        } catch (const StoreRefused&) {
             try {
                 send("DELETE", name, upload.id, {});
             } catch (const std::exception&) {  // the first failure is the one to tell of

@@ -7,6 +7,7 @@
 #include <client/proof.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/state/slots.hpp>
+#include <core/codec/borsh.hpp>
 #include <core/crypto/address.hpp>
 #include <core/keys/key_file.hpp>
 #include <verifier/ui/settings.hpp>
@@ -120,9 +121,14 @@ void Clerk::use_node(const std::string& url) {
     wake_.notify_all();
 }
 
-void Clerk::use_account(const AccountId& account) {
+void Clerk::use_account(const AccountId& account, const AccountId& actor) {
     const std::lock_guard lock(mutex_);
     account_ = account;
+    if (actor_ != actor) {
+        actor_ = actor;
+        proven_ = nullptr;
+        said_ = nullptr;
+    }
     is_asked_ = true;
     wake_.notify_all();
 }
@@ -164,9 +170,11 @@ void Clerk::send(const Order& order, const crypto::SecretKey& key) {
 Json Clerk::read_proven(Link& link) const {
     Json out = {{"height", link.chain.height().value}, {"params", to_json(link.chain.params())}};
     std::optional<AccountId> account;
+    AccountId actor;
     {
         const std::lock_guard lock(mutex_);
         account = account_;
+        actor = actor_;
     }
     if (!account) {
         return out;
@@ -174,33 +182,35 @@ Json Clerk::read_proven(Link& link) const {
     const ProvenView view(link.chain);
     out["balance"] = grains(link.chain.account(*account).balance);
     for (const Role role : kRoles) {
-        out["stakes"][contracts::to_string(role)] = to_json(contracts::get_stake(view, role, *account));
+        out["stakes"][contracts::to_string(role)] = to_json(contracts::get_stake(view, role, actor));
+    }
+    if (actor != *account) {
+        out["is_operator"] = view.get(contracts::keys::operator_of(actor)) == codec::encode(*account);  // OPR-1
     }
     return out;
 }
 
 Json Clerk::read_said(Link& link) {
-    std::optional<AccountId> account;
+    AccountId actor;
+    Json payments = Json::array();
     {
         const std::lock_guard lock(mutex_);
-        account = account_;
+        if (!account_) {
+            return nullptr;
+        }
+        actor = actor_;
+        payments = said_.is_object() ? said_.value("payments", payments) : payments;
     }
-    if (!account) {
-        return nullptr;
-    }
-    if (!earnings_) {
-        earnings_.emplace(*account, Height{});
+    if (!earnings_ || earnings_of_ != actor) {
+        earnings_.emplace(actor, Height{});
+        earnings_of_ = actor;
+        payments = Json::array();
     }
     const auto call = [&link](const std::string& method, const nlohmann::json& params) {
         return link.rpc.call(method, params);
     };
     const bool is_whole = earnings_->read(call, kPagesAtOnce);
     const client::Earnings& sum = earnings_->earnings();
-    Json payments;
-    {
-        const std::lock_guard lock(mutex_);
-        payments = said_.is_object() ? said_.value("payments", Json::array()) : Json::array();
-    }
     for (const client::TaskPayment& each : earnings_->take_payments()) {
         payments.insert(
             payments.begin(),
@@ -212,9 +222,7 @@ Json Clerk::read_said(Link& link) {
     }
     nlohmann::json events =
         link.rpc
-            .call(
-                "event_list", {{"account", crypto::to_address(*account)}, {"order", "newest"}, {"limit", kEventsListed}}
-            )
+            .call("event_list", {{"account", crypto::to_address(actor)}, {"order", "newest"}, {"limit", kEventsListed}})
             .value("events", nlohmann::json::array());
     if (!events.is_array() ||
         events.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).size() > kEventsBytesMax) {

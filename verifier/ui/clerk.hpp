@@ -41,7 +41,9 @@ class Clerk {
 
     /// From now on another node is asked.
     void use_node(const std::string& url);
-    void use_account(const AccountId& account);
+    /// `actor` is the account whose stakes and earnings are asked for: `account`, or the owner that it works for
+    /// (OPR-2).
+    void use_account(const AccountId& account, const AccountId& actor);
     /// Sends an order of the owner at most once. Throws like Teller::send(), and InputError if the node cannot be
     /// asked.
     void send(const Order& order, const crypto::SecretKey& key);
@@ -68,12 +70,14 @@ class Clerk {
     Place place_;
     std::unique_ptr<Link> link_;
     std::optional<client::EarningsReader> earnings_{};
+    AccountId earnings_of_{};
 
     mutable std::mutex mutex_;  ///< of what follows
     std::condition_variable wake_;
     bool is_over_ = false;
     bool is_asked_ = false;
     std::optional<AccountId> account_{};
+    AccountId actor_{};  ///< while there is an account
     nlohmann::ordered_json node_ = nlohmann::ordered_json::object();
     nlohmann::ordered_json proven_;
     nlohmann::ordered_json said_;

@@ -15,6 +15,8 @@ namespace assay::ui {
 class Machine {
   public:
     virtual ~Machine() = default;
+    /// Throws InputError if no worker could start with these settings.
+    virtual void check(const Settings& settings) const = 0;
     /// Measures the device for a few seconds: {"score", "class", "class_name", "small_step", "products", "engine"}, the
     /// class as a new chain has them. Throws std::runtime_error if the device cannot be used.
     virtual nlohmann::ordered_json measure(const Settings& settings) = 0;

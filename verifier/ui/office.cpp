@@ -72,7 +72,8 @@ Office::~Office() {
 
 void Office::note_key() {
     if (const auto account = keys_.account()) {
-        clerk_.use_account(*account);
+        const std::string owner = settings().owner;
+        clerk_.use_account(*account, crypto::decode_address(owner).value_or(*account));
     }
     activity_.tell_changed();
 }
@@ -105,12 +106,20 @@ void Office::change(const nlohmann::json& change) {
         after.is_started != before.is_started || after.is_paused != before.is_paused) {
         throw InputError("this is not set by hand: measure, start, stop or pause");
     }
+    const auto account = keys_.account();
+    if (account && after.owner == crypto::to_address(*account)) {
+        throw InputError("this machine's own account needs no operator: leave the account that it works for empty");
+    }
+    machine_.check(after);
     if (after.device != before.device) {
         after.score = 0;  // it was another device's
     }
     save(after);
     if (after.node != before.node) {
         clerk_.use_node(after.node);
+    }
+    if (after.owner != before.owner) {
+        note_key();
     }
     Settings same = before;
     same.from_minute = after.from_minute;

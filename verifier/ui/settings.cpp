@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/ui/settings.hpp>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <limits>
 #include <system_error>
 
+#include <core/crypto/address.hpp>
 #include <core/keys/key_file.hpp>
 #include <core/system/file.hpp>
+#include <core/system/sync_folder.hpp>
 
 namespace assay::ui {
 namespace {
@@ -59,6 +58,30 @@ void set_device(Settings& settings, const std::string& name, const json& value) 
     }
 }
 
+void set_owner(Settings& settings, const std::string& name, const json& value) {
+    settings.owner = text(name, value);
+    if (!settings.owner.empty() && !crypto::decode_address(settings.owner)) {
+        throw InputError("the account that this one works for is an address, as in assay1..., or empty");
+    }
+}
+
+/// Whether `name` is one of the texts that only workers can judge (Machine::check()); sets it.
+bool set_text(Settings& settings, const std::string& name, const json& value) {
+    const std::pair<const char*, std::string*> texts[] = {
+        {"image", &settings.image},
+        {"labels", &settings.labels},
+        {"relay", &settings.relay},
+        {"publish", &settings.publish},
+        {"score_device", &settings.score_device}};
+    for (const auto& [known, target] : texts) {
+        if (name == known) {
+            *target = text(name, value);
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Whether `name` is one of the switches; sets it.
 bool set_switch(Settings& settings, const std::string& name, const json& value) {
     const std::pair<const char*, bool*> switches[] = {
@@ -78,7 +101,7 @@ bool set_switch(Settings& settings, const std::string& name, const json& value) 
 
 void set(Settings& settings, const std::string& name, const json& value) {
     constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-    if (set_switch(settings, name, value)) {
+    if (set_switch(settings, name, value) || set_text(settings, name, value)) {
         return;
     }
     if (name == "node") {
@@ -105,12 +128,10 @@ void set(Settings& settings, const std::string& name, const json& value) {
                 std::to_string(kCelsiusMost) + " °C, or 0 for none"
             );
         }
-    } else if (name == "publish") {
-        settings.publish = text(name, value);
+    } else if (name == "owner") {
+        set_owner(settings, name, value);
     } else if (name == "score") {
         settings.score = number(name, value, kMost);
-    } else if (name == "score_device") {
-        settings.score_device = text(name, value);
     } else {
         throw InputError("there is no setting \"" + name.substr(0, kTextMax) + "\"");
     }
@@ -126,6 +147,10 @@ nlohmann::ordered_json to_json(const Settings& settings) {
         {"watch", settings.watch},
         {"device", settings.device},
         {"threads", settings.threads},
+        {"owner", settings.owner},
+        {"image", settings.image},
+        {"labels", settings.labels},
+        {"relay", settings.relay},
         {"publish", settings.publish},
         {"from_minute", settings.from_minute},
         {"to_minute", settings.to_minute},
@@ -160,11 +185,7 @@ void replace_private_file(const std::filesystem::path& file, std::string_view te
         throw crypto::KeyFileError("cannot write " + file.string() + ": " + error.message());
     }
     // The name is durable with its directory.
-    const int directory = ::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory >= 0) {
-        ::fsync(directory);
-        ::close(directory);
-    }
+    system::sync_folder(file.parent_path());
 }
 
 Settings read_settings(const std::filesystem::path& home) {

@@ -25,6 +25,10 @@ struct Settings {
     bool watch = false;          ///< replay what others completed, and dispute what is wrong
     std::string device = "cpu";  ///< a torch device
     std::uint32_t threads = 1;
+    std::string owner{};    ///< OPR-2: address of the account that the key here acts for; empty: its own
+    std::string image{};    ///< ENV-4: digest of the image that the program runs in, "sha256:..."; empty: none
+    std::string labels{};   ///< of that environment, "key=value", with spaces between them
+    std::string relay{};    ///< HOST:PORT of relays through which others fetch (ART-23), with spaces between them
     std::string publish{};  ///< where checkpoints are written besides (docs/operations/stores.md); empty: nowhere
     // Limits on new work.
     std::uint32_t from_minute = 0;   ///< of the local day; equal to `to_minute`: the whole day

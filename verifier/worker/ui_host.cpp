@@ -2,9 +2,15 @@
 #include <verifier/worker/ui_host.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <sstream>
 #include <utility>
 #include <vector>
 
+#include <core/crypto/address.hpp>
+#include <verifier/launcher/statement.hpp>
+#include <verifier/relay/message.hpp>
 #include <verifier/ui/office.hpp>
 #include <verifier/worker/benchmark.hpp>
 #include <verifier/worker/offers.hpp>
@@ -26,6 +32,36 @@ std::vector<Mode> modes_of(const ui::Settings& settings) {
     return out;
 }
 
+std::vector<std::string> words_in(const std::string& text) {
+    std::istringstream in(text);
+    return {std::istream_iterator<std::string>(in), {}};
+}
+
+/// ENV-4: what the page says of the image and labels; nullopt if it says nothing. Throws ui::InputError.
+std::optional<contracts::Environment> environment_of(const ui::Settings& settings) {
+    if (settings.image.empty() && settings.labels.empty()) {
+        return std::nullopt;
+    }
+    try {
+        const auto image =
+            settings.image.empty() ? std::nullopt : std::optional(launcher::decode_digest(settings.image));
+        return launcher::make_environment(image, words_in(settings.labels));
+    } catch (const launcher::StatementError& error) {
+        throw ui::InputError(error.what());
+    }
+}
+
+/// Throws ui::InputError.
+std::vector<std::string> relays_of(const ui::Settings& settings) {
+    std::vector<std::string> out = words_in(settings.relay);
+    for (const std::string& each : out) {
+        if (!relay::is_relay_name(each)) {
+            throw ui::InputError("\"" + each + "\" is no HOST:PORT of a relay, as in relay.example.org:4010");
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 UiHost::UiHost(
@@ -35,6 +71,11 @@ UiHost::UiHost(
     : options_(std::move(options)), behaviour_(std::move(behaviour)), activity_(activity) {}
 
 UiHost::~UiHost() { stop(); }
+
+void UiHost::check(const ui::Settings& settings) const {
+    static_cast<void>(environment_of(settings));
+    static_cast<void>(relays_of(settings));
+}
 
 nlohmann::ordered_json UiHost::measure(const ui::Settings& settings) {
     engine::EngineOptions engine = options_.engine;
@@ -46,7 +87,8 @@ nlohmann::ordered_json UiHost::measure(const ui::Settings& settings) {
 WorkerOptions UiHost::options_for(const ui::Settings& settings, Mode mode, std::uint64_t workers) const {
     WorkerOptions out = options_;
     out.mode = mode;
-    out.home = options_.home / to_string(mode);
+    // What was promised for one account is no other's.
+    out.home = options_.home / (to_string(mode) + (settings.owner.empty() ? std::string() : "-" + settings.owner));
     out.node.url = settings.node;
     out.engine.device = settings.device;
     out.engine.threads = static_cast<int>(settings.threads);
@@ -59,6 +101,14 @@ WorkerOptions UiHost::options_for(const ui::Settings& settings, Mode mode, std::
     if (mode == Mode::kSolve && !settings.publish.empty()) {
         out.publish = {settings.publish};
     }
+    if (const auto owner = crypto::decode_address(settings.owner)) {
+        out.owner = *owner;
+    }
+    if (mode == Mode::kSolve) {
+        out.environment = environment_of(settings);
+    }
+    const std::vector<std::string> relays = relays_of(settings);
+    out.relays.insert(out.relays.end(), relays.begin(), relays.end());
     if (const auto anchor = office_->anchor()) {
         out.pins.chain_id = anchor->chain_id;
         out.pins.genesis_hash = to_hex(anchor->genesis.view());

@@ -38,6 +38,7 @@ class UiHost final : public ui::Machine, public Intake {
     /// Whose limits hold. Before any other call.
     void serve(const ui::Office& office) { office_ = &office; }
 
+    void check(const ui::Settings& settings) const override;
     nlohmann::ordered_json measure(const ui::Settings& settings) override;
     void start(const ui::Settings& settings, const crypto::SecretKey& key, bool resets_breaker) override;
     void stop() override;

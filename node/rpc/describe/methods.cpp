@@ -150,8 +150,12 @@ std::vector<Method> account_methods() {
          {},
          "Zeros for an account that was never seen."},
         {"account_history",
-         "The transactions that an account sent, and those that its operators sent for it.",
+         "The transactions that an account sent, for itself or as an operator, and those that its operators sent for "
+         "it.",
          {{"account", account_argument(), "", true},
+          {"sender", account_argument(), "only those that it signed: `account` itself, or an operator of it", false},
+          {"owner", account_argument(), "only those that act for it: `account` itself, or an owner that has named it",
+           false},
           {"limit", page_limit(), "", false},
           {"cursor", ref("Cursor"), "", false}},
          object(
@@ -160,7 +164,9 @@ std::vector<Method> account_methods() {
               {"first_height", height(), "from where on they are listed; 1: all of them"}}
          ),
          {},
-         "Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions."},
+         "Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions, "
+         "and "
+         "with `sender` or `owner` after 1,000 that were looked at: it may be empty and have a next one."},
         {"account_payments",
          "What an account received.",
          {{"account", account_argument(), "", true},

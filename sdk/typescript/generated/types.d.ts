@@ -2216,8 +2216,8 @@ export interface Methods {
   "tx_get": { params: { hash: Hash; }; result: Tx | PendingTx; };
   /** Balance and nonce of an account. Zeros for an account that was never seen. */
   "account_get": { params: { account: Account | Hash; }; result: AccountGetAnswer; };
-  /** The transactions that an account sent, and those that its operators sent for it. Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions. */
-  "account_history": { params: { account: Account | Hash; limit?: number; cursor?: Cursor; }; result: AccountHistoryAnswer; item: TxSummary; };
+  /** The transactions that an account sent, for itself or as an operator, and those that its operators sent for it. Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions, and with `sender` or `owner` after 1,000 that were looked at: it may be empty and have a next one. */
+  "account_history": { params: { account: Account | Hash; sender?: Account | Hash; owner?: Account | Hash; limit?: number; cursor?: Cursor; }; result: AccountHistoryAnswer; item: TxSummary; };
   /** What an account received. From escrows, bonds and the treasury, and by transfers. */
   "account_payments": { params: { account: Account | Hash; order?: "oldest" | "newest"; limit?: number; cursor?: Cursor; }; result: AccountPaymentsAnswer; item: Payment; };
   /** The stakes of an account, by role. */
@@ -2278,7 +2278,7 @@ export interface Calls {
   tx_get(params: Methods["tx_get"]["params"], options?: CallOptions): Promise<Methods["tx_get"]["result"]>;
   /** Balance and nonce of an account. Zeros for an account that was never seen. */
   account_get(params: Methods["account_get"]["params"], options?: CallOptions): Promise<Methods["account_get"]["result"]>;
-  /** The transactions that an account sent, and those that its operators sent for it. Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions. */
+  /** The transactions that an account sent, for itself or as an operator, and those that its operators sent for it. Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions, and with `sender` or `owner` after 1,000 that were looked at: it may be empty and have a next one. */
   account_history(params: Methods["account_history"]["params"], options?: CallOptions): Promise<Methods["account_history"]["result"]>;
   /** What an account received. From escrows, bonds and the treasury, and by transfers. */
   account_payments(params: Methods["account_payments"]["params"], options?: CallOptions): Promise<Methods["account_payments"]["result"]>;

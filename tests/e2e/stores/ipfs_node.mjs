@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node of IPFS without a network: Helia's blocks and pins behind the interface of trustless gateways and the part of
-// Kubo's RPC that writes raw blocks. Prints its address, and ends when its standard input does, or only with a signal.
+// Kubo's RPC that writes raw blocks. Prints its address, and ends when its standard input does, or only with a signal. SIGUSR2
+// closes its port, and the next one opens it again.
 //
 //     node ipfs_node.mjs [--until-signal]
 import http from 'node:http'
@@ -90,4 +91,18 @@ const server = http.createServer((request, response) => {
   })
 })
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))
+let awayFrom = 0
+let stay = null // keeps the process while it has no port
+process.on('SIGUSR2', () => {
+  if (awayFrom !== 0) {
+    server.listen(awayFrom, '127.0.0.1')
+    awayFrom = 0
+    clearInterval(stay)
+    return
+  }
+  awayFrom = server.address().port
+  stay = setInterval(() => {}, 1000)
+  server.close()
+  server.closeAllConnections()
+})
 if (!process.argv.includes('--until-signal')) process.stdin.on('end', () => process.exit(0)).resume()

@@ -159,6 +159,26 @@ TEST_CASE("VAL-3: a validator below the least stake is told what to bond before 
     CHECK(text.find("assay stake bond validator \"2 ASY\"") != std::string::npos);
 }
 
+TEST_CASE("ART-23: a relay that would take no worker is a failure with its reason") {
+    Facts facts = healthy();
+    CHECK(check_relays(facts).empty());
+    facts.relays = {{.relay = "a.example:4010"}};
+    CHECK(level_of(facts, "relay") == Level::kOk);
+    facts.relays.push_back({.relay = "b.example:4010", .trouble = "it cannot be reached: Connection refused"});
+    CHECK(level_of(facts, "relay") == Level::kFailure);
+    CHECK(check_relays(facts).back().text == "b.example:4010: it cannot be reached: Connection refused");
+    CHECK_FALSE(check_relays(facts).back().advice.empty());
+}
+
+TEST_CASE("relays of the worker's service are found in its settings") {
+    CHECK(relays_of_service("").empty());
+    CHECK(relays_of_service("#ASSAY_WORKER_OPTIONS=--relay a:1\nASSAY_WORKER_ROLE=--relay\n").empty());
+    const std::string twice =
+        "ASSAY_WORKER_OPTIONS=--relay a:1\nASSAY_WORKER_OPTIONS=\"--relay b:2 --threads 2 --relay=c:3\"\n";
+    CHECK(relays_of_service(twice) == std::vector<std::string>{"b:2", "c:3"});
+    CHECK(relays_of_service("ASSAY_WORKER_OPTIONS=--threads 2 --relay").empty());
+}
+
 TEST_CASE("a sandbox that does not work is a failure, and one that is off a warning") {
     Facts facts = healthy();
     CHECK(level_of(facts, "sandbox") == Level::kOk);

@@ -10,7 +10,7 @@
 #include <contracts/params/retention.hpp>
 #include <contracts/retention/retention.hpp>
 #include <contracts/stake/staking.hpp>
-#include <tests/unit/contracts/toy.hpp>
+#include <tests/unit/contracts/settlements.hpp>
 
 /// Results that are kept after settlement (RET rules).
 
@@ -37,20 +37,7 @@ TaskSpec keeping_spec(const ToyRun& run) {
     return spec;
 }
 
-/// A task of honest() whose verdicts are in and whose windows have ended.
-TaskId judged_task(Chain& chain, const TaskSpec& spec) {
-    chain.bond_all();
-    const TaskId id = chain.start_task(spec);
-    chain.post_checkpoints(id, honest().checkpoint_roots());
-    REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
-    chain.skip(1);
-    chain.commit_all(id);
-    chain.publish_all(id);
-    chain.end_windows(id);
-    return id;
-}
-
-/// The same, kept from the last block on.
+/// A task that is kept from the last block on.
 TaskId kept_task(Chain& chain) {
     const TaskId id = judged_task(chain, keeping_spec(honest()));
     REQUIRE(chain.task(id).state == TaskState::kKept);

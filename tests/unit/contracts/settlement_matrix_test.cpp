@@ -342,16 +342,9 @@ std::vector<Case> cases_of_fraud() {
 
 /// A task whose result is kept for 2 coins and drawn twice, of which the solver shows the first `shown`.
 TaskId keep(Chain& chain, std::uint32_t shown) {
-    chain.bond_all();
     TaskSpec spec = honest().spec();
     spec.retention = Retention{.blocks = 10, .fee = {2 * kCoin}};
-    const TaskId id = chain.start_task(spec);
-    chain.post_checkpoints(id, honest().checkpoint_roots());
-    REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
-    chain.skip(1);
-    chain.commit_all(id);
-    chain.publish_all(id);
-    chain.end_windows(id);
+    const TaskId id = judged_task(chain, spec);
     while (!is_terminal(chain.task(id).state)) {
         const Task task = chain.task(id);
         if (!task.keeping->seed || task.keeping->shows == shown) {

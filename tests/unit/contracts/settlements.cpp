@@ -61,6 +61,15 @@ const ToyRun& fraud() {
     return kRun;
 }
 
+TaskId judged_task(Chain& chain, const TaskSpec& spec) {
+    chain.bond_all();
+    const TaskId id = chain.start_task(spec);
+    chain.post_checkpoints(id, honest().checkpoint_roots());
+    REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
+    judge(chain, id);
+    return id;
+}
+
 DisputeId accuse(Chain& chain, const TaskId& id) {
     REQUIRE(chain.run(chain.whistleblower, OpenDispute{id, 2, Role::kWhistleblower}) == 0);
     return dispute_id(id, 2, chain.whistleblower.id);

@@ -21,6 +21,9 @@ struct Case {
 /// A run with a wrong result of step 4, the first of segment 2.
 const ToyRun& fraud();
 
+/// A task that the solver trained as honest() does, whose verdicts are in and whose windows have ended.
+TaskId judged_task(Chain& chain, const TaskSpec& spec);
+
 /// The whistleblower disputes segment 2.
 DisputeId accuse(Chain& chain, const TaskId& id);
 

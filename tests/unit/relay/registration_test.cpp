@@ -6,7 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include <tests/loopback.hpp>
 #include <tests/unit/relay/bench.hpp>
+#include <verifier/relay/probe.hpp>
 
 namespace assay::relay {
 namespace {
@@ -178,6 +180,28 @@ TEST_CASE("ART-23: a relay that is no relay is noticed") {
     CHECK(test::eventually([&] { return !worker.told.texts().empty(); }));
     CHECK(worker.told.texts().front().starts_with("it does not speak as a relay does"));
     CHECK_FALSE(worker.link->is_registered());
+    CHECK(probe(worker.location.relay, test::key_of(1).account(), milliseconds(5'000))
+              .starts_with("it does not speak as a relay does"));
+}
+
+TEST_CASE("ART-23: a relay is asked whether a worker could register, and who is registered stays so") {
+    constexpr milliseconds kPatience{5'000};
+    RelayServer relay({.allowed = {test::key_of(1).account()}});
+    const Applicant registered(relay, 1);
+    CHECK(registered.prove() == "registered");
+    CHECK(probe(relay.name(), test::key_of(1).account(), kPatience).empty());
+    CHECK(probe(relay.name(), test::key_of(2).account(), kPatience) == advice_of(RefusalReason::kNotAllowed));
+    const std::string other = "localhost:" + std::to_string(relay.port());
+    CHECK(probe(other, test::key_of(1).account(), kPatience) == advice_of(RefusalReason::kOtherName));
+    CHECK(relay.figures().workers == 1);
+    CHECK(probe("127.0.0.1:1", test::key_of(1).account(), kPatience).starts_with("it cannot be reached"));
+    CHECK_FALSE(probe("no-such-host.invalid:1", test::key_of(1).account(), kPatience).empty());
+}
+
+TEST_CASE("ART-23: a relay that accepts connections and says nothing is noticed in time") {
+    const ::assay::test::LoopbackSocket silent;
+    const std::string name = "127.0.0.1:" + std::to_string(silent.port());
+    CHECK(probe(name, test::key_of(1).account(), milliseconds(200)) == "it does not answer as a relay does");
 }
 
 }  // namespace

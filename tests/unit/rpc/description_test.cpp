@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -146,6 +149,46 @@ TEST_CASE("payments, changes of validators and fees are listed") {
         codec::encode(contracts::Supply{.genesis = Amount{100}, .burned = Amount{30}, .treasury = Amount{5}})
     );
     CHECK(server.result("supply_get").at("supply") == "70");
+}
+
+TEST_CASE("OPR-6: what an operator sent is listed with its account, with its owner's, and by both") {
+    Server server;
+    const AccountId owner = key(2).account();
+    const AccountId operating = key(1).account();
+    const auto send = [&](std::uint8_t signer, std::optional<AccountId> acts_for, std::uint64_t nonce) {
+        const contracts::Tx tx{
+            {"fake-1", key(signer).account(), nonce, Amount{5}, contracts::LeaveBeacon{}, acts_for}, {}};
+        server.result("tx_submit", {{"tx", to_hex(codec::encode(tx))}});
+    };
+    send(1, owner, 0);
+    send(1, key(3).account(), 1);
+    send(1, std::nullopt, 2);
+    send(2, std::nullopt, 0);
+    server.node.wait_for_block(Height{7}, std::chrono::milliseconds(0));
+    const auto listed = [&](const AccountId& account, Json filters) {
+        filters["account"] = crypto::to_address(account);
+        return server.result("account_history", filters).at("txs").size();
+    };
+    CHECK(listed(operating, Json::object()) == 3);
+    CHECK(listed(operating, {{"owner", crypto::to_address(owner)}}) == 1);
+    CHECK(listed(operating, {{"owner", crypto::to_address(operating)}}) == 1);
+    CHECK(listed(owner, Json::object()) == 2);
+    CHECK(listed(owner, {{"sender", to_hex(operating.view())}}) == 1);
+    CHECK(listed(owner, {{"sender", to_hex(operating.view())}, {"owner", to_hex(operating.view())}}) == 0);
+    CHECK(server.code("account_history", {{"account", to_hex(owner.view())}, {"sender", "me"}}) == rpc::kInvalidParams);
+    // What does not fit fills no page, and a cursor belongs to the accounts that were asked for.
+    const Json filters{{"account", to_hex(operating.view())}, {"owner", to_hex(operating.view())}, {"limit", 1}};
+    const Json page = server.result("account_history", filters);
+    CHECK(page.at("txs").at(0).at("nonce") == 2);
+    const Json all{{"account", to_hex(operating.view())}, {"limit", 1}};
+    const Json cursor = server.result("account_history", all).at("next_cursor");
+    CHECK(server.code("account_history", {{"account", to_hex(operating.view())}, {"cursor", cursor}}) == 0);
+    CHECK(
+        server.code(
+            "account_history",
+            {{"account", to_hex(operating.view())}, {"owner", to_hex(owner.view())}, {"cursor", cursor}}
+        ) == rpc::kInvalidParams
+    );
 }
 
 TEST_CASE("events are listed by kind, and an unknown kind is refused") {

@@ -249,7 +249,7 @@ node::Page<node::StoredTx> FakeNode::account_history(const AccountId& account, s
     const std::lock_guard lock(mutex_);
     std::vector<node::StoredTx> own;
     for (const node::StoredTx& tx : executed_) {
-        if (tx.receipt.sender == account) {
+        if (tx.receipt.sender == account || tx.receipt.owner == account) {
             own.push_back(tx);
         }
     }

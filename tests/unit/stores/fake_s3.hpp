@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include <client/http/http.hpp>
+#include <core/base/bytes.hpp>
+#include <core/crypto/md5.hpp>
 
 namespace assay::test {
 
@@ -30,10 +33,24 @@ class FakeS3 {
         const std::lock_guard lock(mutex_);
         failing_ = count;
     }
-    /// Answers each upload of a part from this one on with 500; 0: none.
-    void fail_parts_from(std::uint64_t number) {
+    /// Answers each upload of a part from this one on with `status`; 0: none.
+    void fail_parts_from(std::uint64_t number, unsigned status = 500) {
         const std::lock_guard lock(mutex_);
         failing_parts_ = number;
+        failing_parts_status_ = status;
+    }
+    void refuse_listings(bool refuses) {
+        const std::lock_guard lock(mutex_);
+        refuses_listings_ = refuses;
+    }
+    void have_other_tags(bool has_other) {
+        const std::lock_guard lock(mutex_);
+        has_other_tags_ = has_other;
+    }
+    /// Replaces a part that an open upload has.
+    void replace_part(std::uint64_t number, const std::string& bytes) {
+        const std::lock_guard lock(mutex_);
+        uploads_.at("id/1").at(number) = bytes;
     }
 
   private:
@@ -62,6 +79,9 @@ class FakeS3 {
             return {404, "application/xml", "<Error><Code>NoSuchBucket</Code><Message>none</Message></Error>"};
         }
         const std::string key = path.substr(path_.size() + 1);
+        if (key.empty() && query.ends_with("&uploads=")) {
+            return refuses_listings_ ? refusal("AccessDenied", 403) : list_uploads();
+        }
         if (query.starts_with("uploads=") || query.find("uploadId=") != std::string::npos) {
             return answer_upload(request, key, query);
         }
@@ -86,26 +106,30 @@ class FakeS3 {
     ) {
         if (query.starts_with("uploads=")) {
             uploads_["id/1"].clear();
+            upload_key_ = key;
             return xml("<InitiateMultipartUploadResult><UploadId>id/1</UploadId></InitiateMultipartUploadResult>");
         }
-        if (query.find("uploadId=id%2F1") == std::string::npos) {
-            return {404, "application/xml", "<Error><Code>NoSuchUpload</Code><Message>none</Message></Error>"};
+        if (query.find("uploadId=id%2F1") == std::string::npos || !uploads_.contains("id/1")) {
+            return refusal("NoSuchUpload", 404);
+        }
+        if (request.method == "GET") {
+            return list_parts(std::stoull(query.substr(query.find('=') + 1)));
         }
         if (request.method == "PUT") {
             const std::uint64_t number = std::stoull(query.substr(query.find('=') + 1));
             if (failing_parts_ != 0 && number >= failing_parts_) {
-                return {500, "application/xml", "<Error/>"};
+                return {failing_parts_status_, "application/xml", "<Error/>"};
             }
             uploads_["id/1"][number] = request.body;
             http::HttpResponse out = xml("");
-            out.fields = {{"ETag", tag_of(number)}};
+            out.fields = {{"ETag", tag_of(request.body)}};
             return out;
         }
         if (request.method == "POST") {
             std::string wanted = "<CompleteMultipartUpload>";
             objects_[key].clear();
             for (const auto& [number, part] : uploads_["id/1"]) {
-                wanted += "<Part><PartNumber>" + std::to_string(number) + "</PartNumber><ETag>" + tag_of(number) +
+                wanted += "<Part><PartNumber>" + std::to_string(number) + "</PartNumber><ETag>" + tag_of(part) +
                           "</ETag></Part>";
                 objects_[key] += part;
             }
@@ -118,7 +142,39 @@ class FakeS3 {
                                         : http::HttpResponse{204, "application/xml", ""};
     }
 
-    static std::string tag_of(std::uint64_t number) { return "\"tag-" + std::to_string(number) + "\""; }
+    static http::HttpResponse refusal(const std::string& code, int status) {
+        return {
+            static_cast<unsigned>(status), "application/xml",
+            "<Error><Code>" + code + "</Code><Message>none</Message></Error>"};
+    }
+    /// Services that encrypt what they keep have another one.
+    std::string tag_of(const std::string& part) const {
+        return (has_other_tags_ ? "\"sealed-" : "\"") + to_hex(crypto::md5(as_bytes(part))) + "\"";
+    }
+
+    http::HttpResponse list_uploads() const {
+        std::string out = "<ListMultipartUploadsResult><Upload><Key>another</Key><UploadId>id/0</UploadId></Upload>";
+        for (const auto& [id, parts] : uploads_) {
+            out += "<Upload><Key>" + upload_key_ + "</Key><UploadId>" + id +
+                   "</UploadId><Initiated>2026-01-01T00:00:00.000Z</Initiated></Upload>";
+        }
+        return xml(out + "</ListMultipartUploadsResult>");
+    }
+
+    /// One at a time.
+    http::HttpResponse list_parts(std::uint64_t after) const {
+        std::string out = "<ListPartsResult>";
+        const auto& parts = uploads_.at("id/1");
+        if (const auto part = parts.upper_bound(after); part != parts.end()) {
+            out += "<Part><PartNumber>" + std::to_string(part->first) + "</PartNumber><ETag>" + tag_of(part->second) +
+                   "</ETag><Size>" + std::to_string(part->second.size()) + "</Size></Part>";
+            if (std::next(part) != parts.end()) {
+                out += "<IsTruncated>true</IsTruncated><NextPartNumberMarker>" + std::to_string(part->first) +
+                       "</NextPartNumberMarker>";
+            }
+        }
+        return xml(out + "</ListPartsResult>");
+    }
 
     /// Two at a time.
     http::HttpResponse list(const std::string& query) const {
@@ -149,9 +205,13 @@ class FakeS3 {
     mutable std::mutex mutex_;
     std::map<std::string, std::string> objects_;
     std::map<std::string, std::map<std::uint64_t, std::string>> uploads_;  ///< their parts
+    std::string upload_key_;
     std::vector<http::HttpRequest> requests_;
     std::uint64_t failing_ = 0;
     std::uint64_t failing_parts_ = 0;
+    unsigned failing_parts_status_ = 500;
+    bool refuses_listings_ = false;
+    bool has_other_tags_ = false;
     http::HttpServer server_;
 };
 

@@ -36,6 +36,31 @@ TEST_CASE("answers that are nested deeper than any service's are refused before 
     CHECK(!decode_s3_error(deep));
 }
 
+TEST_CASE("open uploads and their parts are read, and what is none is refused") {
+    const auto uploads = decode_s3_uploads(
+        "<ListMultipartUploadsResult><Upload><Key>k</Key><UploadId>i</UploadId><Initiated>1970-01-01T00:01:00.000Z"
+        "</Initiated></Upload><Upload><Key>l</Key></Upload></ListMultipartUploadsResult>"
+    );
+    REQUIRE(uploads);
+    REQUIRE(uploads->size() == 2);
+    CHECK(uploads->front().key == "k");
+    CHECK(uploads->front().id == "i");
+    CHECK(uploads->front().begun_s == 60);
+    CHECK(uploads->back().begun_s == 0);
+    CHECK(!decode_s3_uploads("<ListBucketResult/>"));
+    const auto parts = decode_s3_parts(
+        "<ListPartsResult><Part><PartNumber>3</PartNumber><ETag>&quot;t&quot;</ETag><Size>9</Size></Part>"
+        "<IsTruncated>true</IsTruncated><NextPartNumberMarker>3</NextPartNumberMarker></ListPartsResult>"
+    );
+    REQUIRE(parts);
+    CHECK(parts->parts.at(0).number == 3);
+    CHECK(parts->parts.at(0).size_bytes == 9);
+    CHECK(parts->parts.at(0).tag == "\"t\"");
+    CHECK(parts->next == 3);
+    CHECK(!decode_s3_parts("<ListPartsResult><Part><PartNumber>x</PartNumber><Size>1</Size></Part></ListPartsResult>"));
+    CHECK(!decode_s3_parts("<ListPartsResult><IsTruncated>true</IsTruncated></ListPartsResult>"));
+}
+
 TEST_CASE("uploads, errors and times of S3 services are read") {
     CHECK(
         decode_s3_upload_id("<InitiateMultipartUploadResult><UploadId>x y</UploadId></InitiateMultipartUploadResult>"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -82,23 +85,68 @@ TEST_CASE("ART-21: virtual style names the bucket before the endpoint's host") {
     CHECK(server.requests().at(0).target == "/" + to_hex(Hash256{}.view()));
 }
 
-TEST_CASE("ART-21: a large artifact is sent in parts, and its upload ended when one cannot be sent") {
-    S3Bench bench;
-    const auto store = bench.open();
+/// Three parts, all different.
+std::string large_bytes() {
     std::string large((std::size_t{33} << 20U) + 5, 'x');
     for (std::size_t i = 0; i < large.size(); i += 4'096) {
-        large[i] = static_cast<char>('a' + (i >> 20U) % 26);  // so that parts differ
+        large[i] = static_cast<char>('a' + (i >> 20U) % 26);
     }
+    return large;
+}
+
+/// How many parts were sent since `from` requests.
+std::size_t parts_sent(const FakeS3& server, std::size_t from) {
+    const auto requests = server.requests();
+    return static_cast<std::size_t>(std::count_if(
+        requests.begin() + static_cast<std::ptrdiff_t>(from), requests.end(),
+        [](const http::HttpRequest& request) { return request.target.find("partNumber=") != std::string::npos; }
+    ));
+}
+
+TEST_CASE("ART-21: a large artifact is sent in parts, and its upload ended when one is refused") {
+    S3Bench bench;
+    const auto store = bench.open();
+    const std::string large = large_bytes();
     std::uint64_t told = 0;
     store->put({bench.name, false}, bench.file(large), [&](std::uint64_t bytes) { told += bytes; });
     CHECK(told == large.size());
     CHECK(bench.server.objects().at(bench.hex) == large);
-    CHECK(bench.server.requests().size() == 5);  // begin, three parts, end
-    bench.server.fail_parts_from(2);
+    CHECK(bench.server.requests().size() == 6);  // look for an open one, begin, three parts, end
+    bench.server.fail_parts_from(2, 400);
     const Hash256 other = crypto::sha256(as_bytes("other"));
     CHECK(refusal_of([&] { store->put({other, false}, bench.file(large), {}); }) == RefusalKind::kRefused);
     CHECK(!bench.server.objects().contains(to_hex(other.view())));
     CHECK(bench.server.open_uploads().empty());
+}
+
+TEST_CASE("ART-21: an upload that was interrupted goes on with the parts that the service has") {
+    S3Bench bench;
+    const std::string large = large_bytes();
+    const auto interrupt = [&](const auto& meanwhile) {
+        bench.server.fail_parts_from(3);
+        CHECK(refusal_of([&] {
+                  bench.open("/p")->put({bench.name, false}, bench.file(large), {});
+              }) == RefusalKind::kRefused);
+        REQUIRE(bench.server.open_uploads().size() == 1);
+        CHECK(bench.server.open_uploads().at("id/1").size() == 2);
+        bench.server.fail_parts_from(0);
+        meanwhile();
+        const std::size_t before = bench.server.requests().size();
+        std::uint64_t told = 0;
+        bench.open("/p")->put({bench.name, false}, bench.file(large), [&](std::uint64_t bytes) { told += bytes; });
+        CHECK(told == large.size());
+        CHECK(bench.server.objects().at("p/" + bench.hex) == large);
+        CHECK(bench.server.open_uploads().empty());
+        return parts_sent(bench.server, before);
+    };
+    CHECK(interrupt([] {}) == 1);
+    // What is there counts only if it is what has to be there, as far as can be known.
+    CHECK(interrupt([&] { bench.server.replace_part(1, "something else"); }) == 2);
+    bench.server.have_other_tags(true);
+    CHECK(interrupt([] {}) == 3);
+    bench.server.have_other_tags(false);
+    bench.server.refuse_listings(true);
+    CHECK(interrupt([] {}) == 3);
 }
 
 TEST_CASE("ART-21: a service that fails once is asked again, and one that refuses is named with what to do") {

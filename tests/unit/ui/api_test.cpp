@@ -29,6 +29,11 @@ constexpr const char* kPhrase =
 /// Workers that only say whether they run.
 class FakeMachine final : public Machine {
   public:
+    void check(const Settings& settings) const override {
+        if (settings.relay == "nowhere") {
+            throw InputError("\"nowhere\" is no relay");
+        }
+    }
     nlohmann::ordered_json measure(const Settings& settings) override {
         if (settings.device != "cpu") {
             throw std::runtime_error("no such device");
@@ -166,6 +171,25 @@ TEST_CASE("ui: workers start with the password, and settings that they depend on
     client.post("/api/start", {{"reset_breaker", true}});  // the key is still open
     CHECK(client.machine.starts == 3);
     CHECK(client.machine.resets);
+}
+
+TEST_CASE("ui: what workers could not start with is refused, and whom this account works for starts them again") {
+    const TemporaryDirectory home;
+    Client client(home.path());
+    client.post("/api/key/restore", {{"phrase", kPhrase}, {"password", kPassword}});
+    client.post("/api/start", {{"password", kPassword}});
+    client.post("/api/settings", {{"relay", "nowhere"}, {"labels", "a=b"}}, 400);
+    CHECK(client.state().at("settings").at("labels") == "");
+    client.post("/api/settings", {{"owner", account_of_phrase()}}, 400);
+    CHECK(client.machine.starts == 1);
+    const std::string owner = crypto::to_address(AccountId{{7}});
+    client.post("/api/settings", {{"owner", owner}, {"labels", "a=b"}, {"relay", "r.example:1"}});
+    CHECK(client.machine.starts == 2);
+    CHECK(client.machine.last.owner == owner);
+    CHECK(client.machine.last.labels == "a=b");
+    CHECK(client.machine.last.relay == "r.example:1");
+    CHECK(client.state().at("account") == account_of_phrase());
+    CHECK(client.state().at("settings").at("owner") == owner);
 }
 
 TEST_CASE("ui: a pause is kept over a restart of the program, and closes") {

@@ -21,6 +21,7 @@ using cli_test::TemporaryDirectory;
 
 class NoMachine final : public Machine {
   public:
+    void check(const Settings& /*settings*/) const override {}
     nlohmann::ordered_json measure(const Settings& /*settings*/) override { return {{"score", 1}}; }
     void start(const Settings& /*settings*/, const crypto::SecretKey& /*key*/, bool /*resets_breaker*/) override {}
     void stop() override {}

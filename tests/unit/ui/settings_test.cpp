@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <core/crypto/address.hpp>
 #include <tests/unit/cli/temporary.hpp>
 
 namespace assay::ui {
@@ -30,6 +31,10 @@ TEST_CASE("ui: settings are what was written, in a file of their owner") {
     settings.celsius_max = 75;
     settings.is_paused = true;
     settings.publish = "s3://bucket/key";
+    settings.owner = crypto::to_address(AccountId{{7}});
+    settings.image = "sha256:" + std::string(64, 'a');
+    settings.labels = "cuda=12.4 os=debian";
+    settings.relay = "r.example:4010";
     write_settings(home.path(), settings);
     CHECK(read_settings(home.path()) == settings);
     struct ::stat info {};
@@ -55,7 +60,8 @@ TEST_CASE("ui: settings that are none are refused with what to enter") {
          {json::array(), json{{"threads", 0}}, json{{"threads", -1}}, json{{"threads", "2"}}, json{{"threads", 1e9}},
           json{{"from_minute", 1'440}}, json{{"celsius_max", 20}}, json{{"celsius_max", 121}}, json{{"solve", 1}},
           json{{"node", "ftp://x"}}, json{{"node", 1}}, json{{"device", "rm -rf"}}, json{{"memory_bytes", 1.5}},
-          json{{"password", "x"}}, json{{"node", std::string(600, 'x')}}}) {
+          json{{"password", "x"}}, json{{"owner", "assay1x"}}, json{{"labels", 5}},
+          json{{"relay", std::string(513, 'r')}}, json{{"node", std::string(600, 'x')}}}) {
         CAPTURE(change.dump());
         CHECK_THROWS_AS(changed(now, json::parse(change.dump())), InputError);
     }

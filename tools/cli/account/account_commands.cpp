@@ -6,14 +6,20 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include <client/earnings.hpp>
+#include <contracts/state/environment.hpp>
+#include <contracts/state/slots.hpp>
 #include <core/base/amount.hpp>
+#include <core/codec/borsh.hpp>
 #include <tools/cli/common/add_command.hpp>
 #include <tools/cli/common/arguments.hpp>
 #include <tools/cli/common/table.hpp>
+#include <verifier/launcher/statement.hpp>
 
 namespace assay::cli {
 namespace {
@@ -22,6 +28,8 @@ using nlohmann::json;
 
 struct AccountArguments {
     std::string account;
+    std::string sender;
+    std::string owner;
     std::string amount;
     std::string role;
     std::string hardware_class;
@@ -30,6 +38,9 @@ struct AccountArguments {
     std::uint32_t replay_blocks = 0;
     std::string benchmark;
     std::optional<std::uint64_t> score;
+    std::string image;
+    std::vector<std::string> labels;
+    bool no_environment = false;
     std::uint64_t limit = 50;
     std::uint64_t since = 0;
     std::shared_ptr<Signing> signing;
@@ -58,16 +69,27 @@ int run_send(const Session& session, const AccountArguments& a) {
     return send_and_print(session, *a.signing, action);
 }
 
+/// OPR-2: who sent it for whom; empty where the sender acts for itself.
+std::string acting_text(const json& tx) {
+    return tx.at("owner").is_null() ? "" : to_text(tx.at("sender")) + " for " + to_text(tx.at("owner"));
+}
+
 int run_history(const Session& session, const AccountArguments& a) {
     client::RpcClient rpc = session.rpc();
-    const json answer = list(rpc, "account_history", account_params(session, a), "txs", a.limit);
-    Table table({"HEIGHT>", "ACTION", "STATUS", "FEE>", "TRANSACTION"});
+    json params = account_params(session, a);
+    for (const auto& [name, account] : {std::pair("sender", a.sender), std::pair("owner", a.owner)}) {
+        if (!account.empty()) {
+            params[name] = to_hex(decode_account(session, account).view());
+        }
+    }
+    const json answer = list(rpc, "account_history", params, "txs", a.limit);
+    Table table({"HEIGHT>", "ACTION", "STATUS", "FEE>", "TRANSACTION", "OPERATOR AND OWNER"});
     for (const json& tx : answer.at("txs")) {
         const bool failed = !tx.at("error").is_null();
         table.add(
             {to_text(tx.at("height")), to_text(tx.at("action")),
              failed ? "failed: " + to_text(tx.at("error")) : to_text(tx.at("status")), amount_text(tx.at("fee")),
-             to_text(tx.at("hash"))}
+             to_text(tx.at("hash")), acting_text(tx)}
         );
     }
     session.print(answer, (table.empty() ? "no transactions\n" : table.text()) + begins_note(answer));
@@ -186,23 +208,75 @@ std::uint64_t score_in(const std::string& file) {
     return answer["score"].get<std::uint64_t>();
 }
 
+/// ENV-1: the environment that --image and --label name; nullopt if neither is given.
+std::optional<contracts::Environment> environment_argument(const AccountArguments& a) {
+    if (a.image.empty() && a.labels.empty()) {
+        return std::nullopt;
+    }
+    if (a.no_environment) {
+        throw usage("--no-environment offers none: leave out --image and --label");
+    }
+    try {
+        const auto image = a.image.empty() ? std::nullopt : std::optional(launcher::decode_digest(a.image));
+        return launcher::make_environment(image, a.labels);
+    } catch (const launcher::StatementError& error) {
+        throw usage(error.what());
+    }
+}
+
+/// ENV-3: what a solver offers already, by the proven state.
+std::vector<std::uint64_t> registered_offers(client::ProvenChain& chain, const AccountId& solver) {
+    const auto slot = chain.slot(contracts::keys::terms(contracts::Role::kSolver, solver));
+    if (!slot) {
+        return {};
+    }
+    const auto registered = codec::decode<contracts::RegisteredTerms>(*slot);
+    if (!registered) {
+        throw Failure(
+            kExitFailure, "undecodable", "this version cannot read what is registered: --no-environment drops it"
+        );
+    }
+    return registered->terms.offers;
+}
+
 int run_register(const Session& session, const AccountArguments& a) {
     if (a.score.has_value() == !a.benchmark.empty()) {
         throw usage("either --score or --benchmark is needed");
     }
     const std::uint64_t score = a.score ? *a.score : score_in(a.benchmark);
+    const contracts::Role role = role_argument(a.role);
+    const std::optional<contracts::Environment> environment = environment_argument(a);
+    if (role != contracts::Role::kSolver && (environment || a.no_environment)) {
+        throw usage("--image, --label and --no-environment are a solver's: leave them out");
+    }
+    const crypto::SecretKey key = unlock(session, *a.signing);
     client::RpcClient rpc = session.rpc();
-    const std::uint32_t number = class_argument(proven_chain(session, *a.signing, rpc).params(), a.hardware_class);
+    client::ProvenChain chain = proven_chain(session, *a.signing, rpc);
+    const std::uint32_t number = class_argument(chain.params(), a.hardware_class);
+    std::vector<std::uint64_t> offers = contracts::fingerprints(environment);
+    if (role == contracts::Role::kSolver && !environment && !a.no_environment) {
+        offers = registered_offers(chain, actor_of(session, *a.signing, key));
+    }
+    json named = json::array();
+    for (const std::uint64_t offer : offers) {
+        named.push_back(std::to_string(offer));
+    }
     const contracts::RegisterTerms action{
-        .role = role_argument(a.role),
-        .terms = {.hardware_class = number, .price = a.price, .memory = a.memory, .replay_blocks = a.replay_blocks},
+        .role = role,
+        .terms =
+            {.hardware_class = number,
+             .price = a.price,
+             .memory = a.memory,
+             .replay_blocks = a.replay_blocks,
+             .offers = std::move(offers)},
         .score = score};
     return send_and_print(
-        session, *a.signing, action,
+        session, *a.signing, key, action,
         {{"class", number},
          {"price", a.price},
          {"memory", a.memory},
          {"replay_blocks", a.replay_blocks},
+         {"offers", std::move(named)},
          {"score", score}}
     );
 }
@@ -230,6 +304,8 @@ void add_account_commands(CLI::App& app, Session& session) {
     CLI::App* history =
         add_command(group, session, "history", "Transactions, in the order of their blocks", a, run_history);
     history->add_option("account", a->account, kAccountHelp);
+    history->add_option("--sender", a->sender, "Only what this account signed: itself, or one of its operators");
+    history->add_option("--owner", a->owner, "Only what acts for this account: itself, or an owner that has named it");
     CLI::App* payments = add_command(
         group, session, "payments", "What the account received, by tasks and by transfers, the latest first", a,
         run_payments
@@ -289,6 +365,13 @@ void add_stake_commands(CLI::App& app, Session& session) {
     enlist->add_option(
         "--replay-blocks", a->replay_blocks, "Verifier: the most blocks that a segment may take (default: the chain's)"
     );
+    enlist->add_option(
+        "--image", a->image, "Solver: the digest of the image that it runs in, sha256:... (default: as registered)"
+    );
+    enlist->add_option(
+        "--label", a->labels, "Solver: key=value of its environment; repeat it (default: as registered)"
+    );
+    enlist->add_flag("--no-environment", a->no_environment, "Solver: offer no image and no labels any more");
     a->signing = add_signing_options(*enlist);
 }
 

@@ -243,7 +243,14 @@ client::TxResult send(
 int send_and_print(
     const Session& session, const Signing& signing, const contracts::Action& action, const json& details
 ) {
-    const client::TxResult result = send(session, signing, unlock(session, signing), action);
+    return send_and_print(session, signing, unlock(session, signing), action, details);
+}
+
+int send_and_print(
+    const Session& session, const Signing& signing, const crypto::SecretKey& key, const contracts::Action& action,
+    const json& details
+) {
+    const client::TxResult result = send(session, signing, key, action);
     json answer{
         {"hash", to_hex(result.hash.view())},
         {"height", result.height.value},

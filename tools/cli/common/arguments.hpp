@@ -82,6 +82,11 @@ int send_and_print(
     const Session& session, const Signing& signing, const contracts::Action& action,
     const nlohmann::json& details = nlohmann::json::object()
 );
+/// Likewise, with a key that is unlocked already.
+int send_and_print(
+    const Session& session, const Signing& signing, const crypto::SecretKey& key, const contracts::Action& action,
+    const nlohmann::json& details
+);
 
 /// Returns a line for people if the node began with a snapshot and lacks earlier history; else an empty string.
 std::string begins_note(const nlohmann::json& answer);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include <core/base/amount.hpp>
@@ -242,6 +244,46 @@ Checks check_sandbox(const Facts& facts) {
     return {{"sandbox", Level::kOk, "strangers' files are parsed in a process that can do nothing else"}};
 }
 
+Checks check_relays(const Facts& facts) {
+    Checks out;
+    for (const RelayFacts& each : facts.relays) {
+        if (each.trouble.empty()) {
+            out.push_back({"relay", Level::kOk, each.relay + " answers, and would take a worker"});
+        } else {
+            out.push_back(
+                {"relay", Level::kFailure, each.relay + ": " + each.trouble,
+                 "until a worker is registered at a relay nobody fetches what it has made, which can cost its bond: "
+                 "look at the relay, or give the worker another --relay besides"}
+            );
+        }
+    }
+    return out;
+}
+
+std::vector<std::string> relays_of_service(const std::string& settings) {
+    constexpr std::string_view kName = "ASSAY_WORKER_OPTIONS=";
+    constexpr std::string_view kOption = "--relay";
+    std::vector<std::string> out;
+    std::istringstream lines(settings);
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with(kName)) {
+            continue;
+        }
+        out.clear();  // the last line is the one that counts
+        line.erase(0, kName.size());
+        std::erase_if(line, [](char c) { return c == '"' || c == '\''; });
+        std::istringstream words(line);
+        for (std::string word; words >> word;) {
+            if (word.starts_with("--relay=")) {
+                out.push_back(word.substr(kOption.size() + 1));
+            } else if (word == kOption && words >> word) {
+                out.push_back(word);
+            }
+        }
+    }
+    return out;
+}
+
 Checks check_gpu(const Facts& facts) {
     if (!facts.gpu.has_worker) {
         return {};
@@ -260,7 +302,7 @@ Checks check_all(const Facts& facts) {
     Checks out;
     for (Checks (*check)(const Facts&) :
          {&check_node, &check_clock, &check_versions, &check_disk, &check_ports, &check_keys, &check_peers,
-          &check_stakes, &check_sandbox, &check_gpu}) {
+          &check_stakes, &check_sandbox, &check_relays, &check_gpu}) {
         Checks part = check(facts);
         std::move(part.begin(), part.end(), std::back_inserter(out));
     }

@@ -95,6 +95,12 @@ struct SandboxFacts {
     std::string error{};  ///< empty: it works
 };
 
+/// A relay through which others reach a worker of this machine (ART-23).
+struct RelayFacts {
+    std::string relay;      ///< HOST:PORT
+    std::string trouble{};  ///< why a worker could not register there; empty: it could
+};
+
 struct Facts {
     std::string version;  ///< of this program
     std::uint32_t protocol = 0;
@@ -105,6 +111,7 @@ struct Facts {
     std::vector<StakeFacts> stakes{};
     std::vector<ProgramFacts> programs{};
     SandboxFacts sandbox{};
+    std::vector<RelayFacts> relays{};
     GpuFacts gpu{};
 };
 
@@ -117,9 +124,14 @@ std::vector<Check> check_keys(const Facts& facts);
 std::vector<Check> check_peers(const Facts& facts);
 std::vector<Check> check_stakes(const Facts& facts);
 std::vector<Check> check_sandbox(const Facts& facts);
+std::vector<Check> check_relays(const Facts& facts);
 std::vector<Check> check_gpu(const Facts& facts);
 /// All of them, in the order in which they are shown.
 std::vector<Check> check_all(const Facts& facts);
+
+/// Returns the relays that the settings of the service assay-worker name: those behind --relay in ASSAY_WORKER_OPTIONS.
+/// `settings` is the text of its worker.env.
+std::vector<std::string> relays_of_service(const std::string& settings);
 
 /// Returns what a validator with so much free stake is to be told before it registers; empty if it has enough (VAL-3).
 std::string validator_warning(Amount free, Amount least);

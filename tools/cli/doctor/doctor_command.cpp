@@ -4,7 +4,11 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include <arpa/inet.h>
@@ -27,6 +31,8 @@
 #include <node/daemon/home.hpp>
 #include <tools/cli/common/arguments.hpp>
 #include <tools/cli/doctor/doctor.hpp>
+#include <verifier/relay/message.hpp>
+#include <verifier/relay/probe.hpp>
 #include <verifier/sandbox/sandbox.hpp>
 
 namespace assay::cli {
@@ -36,6 +42,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kProgramTime{5};
+constexpr std::chrono::seconds kRelayTime{5};
 
 /// What a program prints; empty if it cannot be started, fails or takes too long.
 std::vector<std::string> output_of(const std::vector<std::string>& command) {
@@ -219,7 +226,33 @@ std::optional<std::uint64_t> look_at_peers(const fs::path& path) {
     }
 }
 
-doctor::Facts gather(const Session& session) {
+struct DoctorArguments {
+    std::vector<std::string> relays;
+    std::string worker_settings = "/etc/assay/worker.env";
+};
+
+/// The relays that are named and those of the service assay-worker, where its settings can be read.
+std::vector<doctor::RelayFacts> look_at_relays(const Session& session, const DoctorArguments& a) {
+    std::ifstream file(a.worker_settings);
+    const std::string settings{std::istreambuf_iterator<char>(file), {}};
+    const auto accounts = accounts_of(session.home);
+    const AccountId asking = accounts.empty() ? AccountId{} : accounts.front().second;
+    std::set<std::string> names(a.relays.begin(), a.relays.end());
+    for (const std::string& relay : doctor::relays_of_service(settings)) {
+        names.insert(relay);
+    }
+    std::vector<doctor::RelayFacts> out;
+    for (const std::string& name : names) {
+        const bool is_name = relay::is_relay_name(name);
+        out.push_back(
+            {.relay = name,
+             .trouble = is_name ? relay::probe(name, asking, kRelayTime) : "it is not HOST:PORT in small letters"}
+        );
+    }
+    return out;
+}
+
+doctor::Facts gather(const Session& session, const DoctorArguments& a) {
     doctor::Facts out{.version = ASSAY_VERSION, .protocol = contracts::kProtocolVersion};
     out.now_ms = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -242,6 +275,7 @@ doctor::Facts gather(const Session& session) {
     if (const auto refusal = out.sandbox.is_on ? sandbox::probe() : std::nullopt) {
         out.sandbox.error = refusal->message;
     }
+    out.relays = look_at_relays(session, a);
     out.gpu.has_worker = fs::exists(programs / "assay-worker");
     if (out.gpu.has_worker) {
         out.gpu.devices =
@@ -250,8 +284,8 @@ doctor::Facts gather(const Session& session) {
     return out;
 }
 
-int run_doctor(const Session& session) {
-    const auto checks = doctor::check_all(gather(session));
+int run_doctor(const Session& session, const DoctorArguments& a) {
+    const auto checks = doctor::check_all(gather(session, a));
     session.print(doctor::to_json(checks), doctor::to_text(checks));
     return doctor::has_failure(checks) ? kExitFailure : kExitOk;
 }
@@ -259,12 +293,19 @@ int run_doctor(const Session& session) {
 }  // namespace
 
 void add_doctor_command(CLI::App& app, Session& session) {
-    app.add_subcommand(
-           "doctor",
-           "Check clock, disk, ports, versions, keys, peers, stakes and GPU, and say what to do; exit code 1 "
-           "where something fails"
-    )
-        ->callback([&session] { session.command = [&session] { return run_doctor(session); }; });
+    auto a = std::make_shared<DoctorArguments>();
+    CLI::App* command = app.add_subcommand(
+        "doctor",
+        "Check clock, disk, ports, versions, keys, peers, stakes, relays and GPU, and say what to do; exit code 1 "
+        "where something fails"
+    );
+    command->add_option("--relay", a->relays, "HOST:PORT of a relay that a worker of yours uses; repeat it");
+    command
+        ->add_option(
+            "--worker-settings", a->worker_settings, "Settings of the service assay-worker, whose relays are checked"
+        )
+        ->capture_default_str();
+    command->callback([&session, a] { session.command = [&session, a] { return run_doctor(session, *a); }; });
 }
 
 }  // namespace assay::cli

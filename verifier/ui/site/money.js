@@ -61,16 +61,21 @@ function orders(app, state) {
 export function money(app, state) {
   const {proven} = state;
   if (!proven || !proven.stakes) return section("Money", note("Nothing is proven yet: the node has not answered."));
+  const {owner} = state.settings;
   const wait = blocks(proven.params.unbonding_blocks, proven.params.block_ms);
   return section("Money",
     facts([
       ["Your account", h("code", {class: "whole", id: "account"}, state.account)],
-      ["Balance, proven at block " + count(proven.height), h("strong", {id: "balance"}, asy(proven.balance))]]),
-    note("Send money to this account first; then bond some of it. A stake is what you lose if this machine cheats, or breaks a promise by being switched off in the middle of a task."),
+      ["Balance, proven at block " + count(proven.height), h("strong", {id: "balance"}, asy(proven.balance))],
+      owner ? ["It works for", [h("code", {class: "whole", id: "owner"}, owner),
+        proven.is_operator ? ", which has named it its operator" : ", which has not named it its operator: whoever has that account's key does, with ",
+        proven.is_operator ? null : h("code", null, `assay operator name ${state.account}`)]] : null]),
+    note(owner ? "The stakes and earnings below are those of the account that it works for, whose key alone bonds and withdraws. This account pays the fees: keep a little money in it."
+      : "Send money to this account first; then bond some of it. A stake is what you lose if this machine cheats, or breaks a promise by being switched off in the middle of a task."),
     stakes(proven), orders(app, state),
-    h("h3", null, "Bond"), order(app, "bond", [role_choice(), amount("ASY to bond"), password()], "Bond"),
-    h("h3", null, "Withdraw"), note(`What is being withdrawn can no longer be lost. It comes back to the balance after ${wait}.`),
-    order(app, "unbond", [role_choice(), amount("ASY to withdraw"), password()], "Withdraw"),
+    owner ? null : [h("h3", null, "Bond"), order(app, "bond", [role_choice(), amount("ASY to bond"), password()], "Bond"),
+      h("h3", null, "Withdraw"), note(`What is being withdrawn can no longer be lost. It comes back to the balance after ${wait}.`),
+      order(app, "unbond", [role_choice(), amount("ASY to withdraw"), password()], "Withdraw")],
     h("details", null, h("summary", null, "Send money to another account"),
       order(app, "transfer", [h("label", {class: "wide"}, h("span", {class: "name"}, "To the account"),
         h("input", {name: "to", type: "text", autocomplete: "off", spellcheck: "false", required: true})), amount("ASY to send"), password()], "Send")));
@@ -109,7 +114,7 @@ export function disputes(state) {
   return section("Disputes and losses",
     note("The node says this. A dispute is decided by the chain, which computes the disputed number itself; your worker makes its moves alone."),
     listed.length === 0 ? note("There are none about this account.") : h("ul", {class: "plain"}, listed.slice(0, 30).map((e) =>
-      h("li", null, h("bdi", {class: "stranger"}, dispute_words(e, state.account)), ` Block ${count(e.height)}.`))));
+      h("li", null, h("bdi", {class: "stranger"}, dispute_words(e, state.settings.owner || state.account)), ` Block ${count(e.height)}.`))));
 }
 
 export {span};

@@ -22,7 +22,7 @@ const kIdle = {
   no_stake: "its free stake is too small: bond more below", unlisted: "it let a task lapse: bond some more below to be drawn again",
   closed: "nothing new is taken now", no_task: "no task is open", not_drawn: "it was not drawn for a task so far", in_work: "others are to move in its tasks",
   breaker: "stake was lost: look below why, stop, and start with the box ticked", no_node: "the node cannot be asked", catching_up: "the node is catching up",
-  no_blocks: "the node makes no blocks",
+  no_blocks: "the node makes no blocks", not_operator: "the account that it works for has not named this one its operator",
 };
 
 /** The last event of each role, where it says why the worker waits: [role, event]. */
@@ -86,7 +86,8 @@ function settings_body(form) {
   return {
     solve: form.has("solve"), verify: form.has("verify"), watch: form.has("watch"), device: form.get("device"), threads: Number(form.get("threads")),
     from_minute: minutes(form.get("from")), to_minute: minutes(form.get("to")), memory_bytes: Math.round(Number(form.get("memory")) * kGiB),
-    least_price: Number(form.get("price")), celsius_max: Number(form.get("celsius")), node: form.get("node").trim(), publish: form.get("publish").trim(),
+    least_price: Number(form.get("price")), celsius_max: Number(form.get("celsius")),
+    ...Object.fromEntries(["node", "publish", "relay", "owner", "image", "labels"].map((name) => [name, form.get(name).trim()])),
   };
 }
 
@@ -112,6 +113,13 @@ export function settings(app, state) {
       h("label", null, h("span", {class: "name"}, "Computes on"), h("select", {name: "device"}, devices.map((d) => h("option", {value: d, selected: d === s.device}, d)))),
       field("threads", "Processor threads", s.threads, {type: "number", min: "1", max: "1024", step: "1"}),
       field("node", "The node that is asked", s.node), field("publish", "A store for what is trained, if others cannot reach this machine", s.publish),
+      field("relay", "Relays, HOST:PORT, through which others reach this machine", s.relay),
+      h("details", {class: "wide"}, h("summary", null, "For whom it works, and in what"),
+        h("div", {class: "fields"},
+          field("owner", "The account that it works for, if that has named this one its operator", s.owner),
+          field("image", "The image that this program runs in, sha256:…", s.image),
+          field("labels", "Labels of that image, key=value, with spaces between them", s.labels)),
+        note("Tasks that ask for an image or for labels come to machines that state them. The chain believes it, so state what is true: who trains elsewhere may get another result, and lose a dispute about it.")),
       h("div", {class: "actions"}, h("button", {type: "submit"}, "Save"))),
     note("Hours, pay and temperature hold at once. Other changes start the workers again, which costs the steps since the last checkpoint."));
 }

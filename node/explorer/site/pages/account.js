@@ -45,12 +45,26 @@ function validator_section(answer) {
   answer.next_cursor ? note("There are further ones.") : null);
 }
 
+/** What of an account's transactions a link may ask for: who signed them, and for whom they act. */
+const kWanted = ["sender", "owner"];
+
+function page_of(id, query) {
+  return `#/account/${encodeURIComponent(id)}${query.length ? `?${new URLSearchParams(query)}` : ""}`;
+}
+
+/** Who sent a transaction of the account's list for whom, where these are two. */
+function acting(t, id) {
+  if (!t.owner) return "-";
+  return t.sender === id ? ["sent for ", account(t.owner)] : ["sent by ", account(t.sender)];
+}
+
 export async function render({args, query, signal}) {
   const id = String(args[0] ?? "");
   const cursor = query.get("cursor");
+  const wanted = kWanted.filter((name) => query.get(name)).map((name) => [name, query.get(name)]);
   const [a, stake, history, payments, penalties, as_validator] = await Promise.all([
     call("account_get", {account: id}, signal), call("stake_get", {account: id}, signal),
-    call("account_history", cursor ? {account: id, limit: 25, cursor} : {account: id, limit: 25}, signal),
+    call("account_history", {account: id, limit: 25, ...Object.fromEntries(wanted), ...(cursor ? {cursor} : {})}, signal),
     optional("account_payments", {account: id, limit: 100, order: "newest"}, signal), optional("event_list", {account: id, event: "slashed", limit: 100, order: "newest"}, signal),
     optional("event_list", {account: id, event: "validator_penalized", limit: 100, order: "newest"}, signal)]);
   return {
@@ -59,16 +73,17 @@ export async function render({args, query, signal}) {
       h("h1", null, "Account"),
       section("Balance", facts([["Address", whole(a.account)], ["Balance", h("strong", null, asy(a.balance))],
         ["Transactions", count(a.nonce)], ["Next nonce", count(a.next_nonce)],
-        ["Operator", a.operator ? account(a.operator) : "none: its own key does its duties"]]),
+        ["Operator", a.operator ? [account(a.operator), " (", h("a", {href: page_of(id, [["sender", a.operator]])}, "what it sent for this account"), ")"] : "none: its own key does its duties"]]),
       note("Check it yourself: ", h("code", null, "assay query proof --account ", String(a.account)))),
       section("Stakes by role", stakes(stake.roles)),
       payments_section(payments),
       penalties_section(penalties, a.account),
       validator_section(as_validator),
-      section("What it sent", table("Transactions that it sent", [["Block"], ["Transaction"], ["Action"], ["Result"], ["Fee", "number"]],
-        history.txs.map((t) => [block(t.height), tx(t.hash), t.action ?? "-", t.code === 0 ? state("executed") : [state("failed"), " ", t.error], t.fee === "0" ? "none" : asy(t.fee)]),
-        "It has sent nothing."),
-      history.next_cursor ? h("p", {class: "pages"}, h("a", {href: `#/account/${encodeURIComponent(id)}?cursor=${encodeURIComponent(history.next_cursor)}`}, "Further")) : null,
+      section("What it sent", wanted.map(([name, value]) => note(name === "sender" ? "Only what was signed by " : "Only what acts for ", account(value), ". ", h("a", {href: page_of(id, [])}, "Show all"))),
+      table("Transactions that it sent", [["Block"], ["Transaction"], ["Action"], ["Result"], ["Fee", "number"], ["Operator"]],
+        history.txs.map((t) => [block(t.height), tx(t.hash), t.action ?? "-", t.code === 0 ? state("executed") : [state("failed"), " ", t.error], t.fee === "0" ? "none" : asy(t.fee), acting(t, a.account)]),
+        wanted.length ? "There is none here." : "It has sent nothing."),
+      history.next_cursor ? h("p", {class: "pages"}, h("a", {href: page_of(id, [...wanted, ["cursor", history.next_cursor]])}, "Further")) : null,
       history.first_height > 1 ? note(`This node has transactions from block ${count(history.first_height)} on.`) : null)],
   };
 }

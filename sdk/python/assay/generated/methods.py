@@ -118,11 +118,14 @@ class Methods:
         """Balance and nonce of an account. Zeros for an account that was never seen."""
         return cast("types.AccountGetAnswer", self.call("account_get", {"account": account}))
 
-    def account_history(self, account: Union[types.Account, types.Hash], *, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.AccountHistoryAnswer:
-        """The transactions that an account sent, and those that its operators sent for it. Those that were
-        charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions.
+    def account_history(self, account: Union[types.Account, types.Hash], *, sender: Optional[Union[types.Account, types.Hash]] = None, owner: Optional[Union[types.Account, types.Hash]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.AccountHistoryAnswer:
+        """The transactions that an account sent, for itself or as an operator, and those that its operators sent
+        for it. Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of
+        transactions, and with `sender` or `owner` after 1,000 that were looked at: it may be empty and have a
+        next one. sender: only those that it signed: `account` itself, or an operator of it. owner: only those
+        that act for it: `account` itself, or an owner that has named it.
         """
-        return cast("types.AccountHistoryAnswer", self.call("account_history", {"account": account, "limit": limit, "cursor": cursor}))
+        return cast("types.AccountHistoryAnswer", self.call("account_history", {"account": account, "sender": sender, "owner": owner, "limit": limit, "cursor": cursor}))
 
     def account_payments(self, account: Union[types.Account, types.Hash], *, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.AccountPaymentsAnswer:
         """What an account received. From escrows, bonds and the treasury, and by transfers. order: which comes
@@ -203,7 +206,7 @@ class Methods:
         return cast("Dict[str, Any]", self.call("rpc.discover", {}))
 
     @overload
-    def iterate(self, method: Literal["account_history"], *, account: Union[types.Account, types.Hash], limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.TxSummary]: ...
+    def iterate(self, method: Literal["account_history"], *, account: Union[types.Account, types.Hash], sender: Optional[Union[types.Account, types.Hash]] = None, owner: Optional[Union[types.Account, types.Hash]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.TxSummary]: ...
 
     @overload
     def iterate(self, method: Literal["account_payments"], *, account: Union[types.Account, types.Hash], order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> Iterator[types.Payment]: ...
@@ -300,11 +303,14 @@ class AsyncMethods:
         """Balance and nonce of an account. Zeros for an account that was never seen."""
         return cast("types.AccountGetAnswer", await self.call("account_get", {"account": account}))
 
-    async def account_history(self, account: Union[types.Account, types.Hash], *, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.AccountHistoryAnswer:
-        """The transactions that an account sent, and those that its operators sent for it. Those that were
-        charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of transactions.
+    async def account_history(self, account: Union[types.Account, types.Hash], *, sender: Optional[Union[types.Account, types.Hash]] = None, owner: Optional[Union[types.Account, types.Hash]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.AccountHistoryAnswer:
+        """The transactions that an account sent, for itself or as an operator, and those that its operators sent
+        for it. Those that were charged or answered a duty (TX-8), oldest first. A page ends after 1 MiB of
+        transactions, and with `sender` or `owner` after 1,000 that were looked at: it may be empty and have a
+        next one. sender: only those that it signed: `account` itself, or an operator of it. owner: only those
+        that act for it: `account` itself, or an owner that has named it.
         """
-        return cast("types.AccountHistoryAnswer", await self.call("account_history", {"account": account, "limit": limit, "cursor": cursor}))
+        return cast("types.AccountHistoryAnswer", await self.call("account_history", {"account": account, "sender": sender, "owner": owner, "limit": limit, "cursor": cursor}))
 
     async def account_payments(self, account: Union[types.Account, types.Hash], *, order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[types.Cursor] = None) -> types.AccountPaymentsAnswer:
         """What an account received. From escrows, bonds and the treasury, and by transfers. order: which comes
@@ -385,7 +391,7 @@ class AsyncMethods:
         return cast("Dict[str, Any]", await self.call("rpc.discover", {}))
 
     @overload
-    def iterate(self, method: Literal["account_history"], *, account: Union[types.Account, types.Hash], limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.TxSummary]: ...
+    def iterate(self, method: Literal["account_history"], *, account: Union[types.Account, types.Hash], sender: Optional[Union[types.Account, types.Hash]] = None, owner: Optional[Union[types.Account, types.Hash]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.TxSummary]: ...
 
     @overload
     def iterate(self, method: Literal["account_payments"], *, account: Union[types.Account, types.Hash], order: Optional[Literal["oldest", "newest"]] = None, limit: Optional[int] = None, cursor: Optional[str] = None) -> AsyncIterator[types.Payment]: ...
