@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/adversary/adversary.hpp>
 
+#include <chrono>
+#include <ctime>
+#include <thread>
 #include <utility>
 
 #include <contracts/verification/verification.hpp>
@@ -48,6 +51,33 @@ void confess(worker::Reporter& reporter, const TaskArtifacts& artifacts, const F
     event["tile"] = to_json(fraud.tile());
     reporter.event(event);
 }
+
+/// A machine that is so many times slower: it does nothing for so long after what it has computed. Time in which others
+/// have the processor is not counted, and waits are not shorter than a machine can keep.
+class SlowMachine final : public engine::Pace {
+  public:
+    explicit SlowMachine(std::uint32_t times) : idle_(times - 1) {}
+    void begin() override { began_ = computed_time(); }
+    void computed(const canonical::Node& /*node*/, double /*part*/) override {}
+    void end() override {
+        owed_ += idle_ * (computed_time() - began_);
+        if (owed_ > kLeast) {
+            std::this_thread::sleep_for(std::exchange(owed_, {}));
+        }
+    }
+
+  private:
+    static constexpr std::chrono::nanoseconds kLeast{1'000'000};
+    static std::chrono::nanoseconds computed_time() {
+        timespec out{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &out);
+        return std::chrono::seconds(out.tv_sec) + std::chrono::nanoseconds(out.tv_nsec);
+    }
+
+    std::uint32_t idle_;
+    std::chrono::nanoseconds began_{};
+    std::chrono::nanoseconds owed_{};
+};
 
 }  // namespace
 
@@ -97,6 +127,10 @@ std::shared_ptr<const worker::Alteration> Adversary::of_score(const std::shared_
 void Adversary::withhold(const Hash256& artifact) {
     const std::lock_guard lock(mutex_);
     withheld_.insert(artifact);
+}
+
+std::shared_ptr<engine::Pace> Adversary::pace() const {
+    return options_.slowed > 1 ? std::make_shared<SlowMachine>(options_.slowed) : nullptr;
 }
 
 bool Adversary::serves(const Hash256& artifact) const {

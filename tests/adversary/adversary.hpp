@@ -33,6 +33,7 @@ class Adversary final : public worker::Behaviour {
     std::unique_ptr<engine::Collective> links(
         worker::WorkerContext& context, const contracts::TaskId& task, std::unique_ptr<engine::Collective> collective
     ) override;
+    std::shared_ptr<engine::Pace> pace() const override;
     bool serves(const Hash256& artifact) const override;
     void note_loading(const contracts::TaskSpec& spec) override;
     void note_posting(

@@ -54,6 +54,7 @@ struct AdversaryOptions {
     std::optional<std::uint64_t> step;      ///< default: in the middle of the run; for `misstates` there is none
     std::optional<std::uint32_t> node;      ///< default: near the middle of the graph
     std::filesystem::path insider_of;       ///< kInsider: the home directory of its owner's verifier
+    std::uint32_t slowed = 1;               ///< it computes sessions with others so many times slower than it could
     bool late_moves = false;                ///< makes dispute moves only when the clock has nearly run out
 };
 

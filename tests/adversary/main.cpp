@@ -39,6 +39,15 @@ void add_options(CLI::App& subcommand, Mode mode, AdversaryOptions& options, std
             ->excludes(cheat)
             ->group(kGroup);
     }
+    if (mode == Mode::kSolve) {
+        subcommand
+            .add_option(
+                "--slowed", options.slowed,
+                "Do not cheat, but compute so many times slower in a group that computes each step together"
+            )
+            ->check(CLI::Range(1, 64))
+            ->group(kGroup);
+    }
     if (mode == Mode::kWhistleblow) {
         subcommand.add_option("--insider-of", options.insider_of, "Home of the verifier that an insider is told by")
             ->group(kGroup);

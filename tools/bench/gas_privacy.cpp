@@ -14,8 +14,8 @@
 #include <tools/bench/gas_scenes.hpp>
 #include <tools/bench/gas_tasks.hpp>
 
-/// Private tasks: keys for as many readers as one transaction can have, and reports that convict a solver whose task has
-/// all its verdicts.
+/// Private tasks: keys for as many readers as one transaction can have, and reports that convict a solver whose task
+/// has all its verdicts.
 namespace assay::bench {
 namespace {
 
@@ -81,8 +81,7 @@ std::optional<Action> share_keys(Stage& stage, const Player& player) {
 
 /// A task of a stranger that `player` was drawn for, with verdicts on all its segments.
 Task judged_task(Stage& stage, const Player& player) {
-    Task task =
-        assigned_task(stage, player, TaskState::kChallenge, VerdictStatus::kAccepted, VerdictStatus::kAccepted);
+    Task task = assigned_task(stage, player, TaskState::kChallenge, VerdictStatus::kAccepted, VerdictStatus::kAccepted);
     make_private(task);
     end_at(stage, task, Height{stage.height.value + 10});
     return task;
@@ -116,12 +115,13 @@ std::optional<Action> report_wrong_chunk(Stage& stage, const Player& player) {
     const std::uint32_t tensors = canonical::kMaxStateTensors;
     evidence.tensor = sealed::TensorEntry{
         .type = type, .tile_root = tile_root, .path = hashes("tensor", merkle::tree_depth(tensors))};
-    const Hash256 root = merkle::root_from_path(
-                             dispute::tensor_commitment(type, tile_root), 0, tensors, evidence.tensor->path
-    )
-                             .value();
+    const Hash256 root =
+        merkle::root_from_path(dispute::tensor_commitment(type, tile_root), 0, tensors, evidence.tensor->path).value();
     const sealed::ChunkName name{
-        .task = retag<Hash256>(task.id), .artifact = dispute::state_root_from(tensors, root), .group = 1, .chunk = chunk};
+        .task = retag<Hash256>(task.id),
+        .artifact = dispute::state_root_from(tensors, root),
+        .group = 1,
+        .chunk = chunk};
     evidence.opening = {
         .groups = tensors + 1,
         .group = 1,

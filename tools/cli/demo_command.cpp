@@ -56,7 +56,7 @@ demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
     if (arguments.steps != 0) {
         options.steps = arguments.steps;
     }
-    options.accounts = options.accounts || options.joining || options.leaving;
+    options.accounts = options.accounts || options.joining || options.leaving || options.slow;
     options.tolerance = arguments.mode == "tolerance";
     options.text = arguments.text;
     options.json = json;
@@ -74,6 +74,11 @@ void add_group_options(CLI::App& command, const std::shared_ptr<DemoArguments>& 
     );
     command.add_option(
         "--leave", a->options.leaving, "With --accounts: the rank of an account that stops before they are done"
+    );
+    command.add_option(
+        "--slow", a->options.slow,
+        "With --accounts: the rank of an account whose machine computes ten times slower; the seats are given anew by "
+        "measured speed"
     );
     command.add_option(
         "--audit-every", a->options.audit_every,

@@ -104,11 +104,12 @@ struct DemoOptions {
     /// Of a group that computes each step together: the ranks that come once it trains, and that go before it is done.
     std::optional<std::uint32_t> joining;
     std::optional<std::uint32_t> leaving;
-    std::uint32_t audit_every = 0;   ///< such a group's members replay alone one of so many segments; 0: none
-    std::optional<StoreKind> store;  ///< where the solver publishes; nullopt: nowhere, or with chaos in directories
-    bool chaos = false;              ///< workers are killed, a store goes away, disks are lost
-    bool nat = false;                ///< the solver and the verifiers are behind home routers
-    bool is_private = false;         ///< only who is drawn can read the task
+    std::optional<std::uint32_t> slow;  ///< of such a group: the rank whose machine is slower than the others'
+    std::uint32_t audit_every = 0;      ///< such a group's members replay alone one of so many segments; 0: none
+    std::optional<StoreKind> store;     ///< where the solver publishes; nullopt: nowhere, or with chaos in directories
+    bool chaos = false;                 ///< workers are killed, a store goes away, disks are lost
+    bool nat = false;                   ///< the solver and the verifiers are behind home routers
+    bool is_private = false;            ///< only who is drawn can read the task
     bool keep_running = false;
     bool open = true;                           ///< open the explorer in a browser where there is a display
     bool json = false;                          ///< print the report on stdout instead of telling the story

@@ -202,7 +202,7 @@ void Network::start_worker(const std::string& name, const std::vector<std::strin
     const std::string url =
         own_node != urls_.end() ? own_node->second : nodes_.at(commands_.size() % nodes_.size()).url;
     const bool cheats = std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
-        return argument == "--dishonest" || argument == "--misstates";
+        return argument == "--dishonest" || argument == "--misstates" || argument == "--slowed";
     });
     const std::filesystem::path program = bin_ / (cheats ? "assay-adversary" : "assay-worker");
     if (!std::filesystem::exists(program)) {

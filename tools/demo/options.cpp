@@ -51,6 +51,12 @@ void check_group(const DemoOptions& options) {
     if (options.audit_every != 0 && !is_together(options)) {
         throw std::runtime_error("--audit-every is for accounts that compute each step together: give --accounts");
     }
+    if (options.slow && (!is_together(options) || *options.slow >= options.workers || options.culprit)) {
+        throw std::runtime_error(
+            "--slow RANK is for accounts that compute each step together and do not cheat: give --workers 2 or more, "
+            "and a rank from 0 to --workers less 1"
+        );
+    }
     for (const auto& mover : {options.joining, options.leaving}) {
         const bool can_move = mover && is_together(options) && options.workers > 2 && *mover > 0 &&
                               *mover < options.workers && options.joining != options.leaving && !options.culprit;

@@ -2,6 +2,8 @@
 #include <tools/demo/together.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <variant>
 
@@ -21,6 +23,20 @@ bool is_seated_last(const json& report, std::uint32_t rank) {
     return std::find(seats.begin(), seats.end(), rank) != seats.end();
 }
 
+/// Whether a list of seats has this rank, and each other one more often.
+bool has_least(const json& report, std::uint32_t rank) {
+    const json& lists = report.at("reseats");
+    return std::any_of(lists.begin(), lists.end(), [&](const json& list) {
+        std::map<std::uint32_t, std::size_t> counts;
+        for (const json& seat : list.at("seats")) {
+            ++counts[seat.get<std::uint32_t>()];
+        }
+        return std::all_of(counts.begin(), counts.end(), [&](const auto& of) {
+            return of.first == rank || of.second > counts[rank];
+        });
+    });
+}
+
 }  // namespace
 
 TogetherCast::TogetherCast(const DemoOptions& options)
@@ -30,14 +46,15 @@ TogetherCast::TogetherCast(const DemoOptions& options)
       interval_(interval_of(workload_of(options), options)),
       joining_(options.joining),
       leaving_(options.leaving),
+      slow_(options.slow),
       audit_every_(options.audit_every),
       equivocates_(options.culprit && options.culprit_kind == GroupFraud::kEquivocate),
       changes_seats_(
-          joining_ || leaving_ ||
+          joining_ || leaving_ || slow_ ||
           (options.culprit.value_or(0) > 0 && (equivocates_ || options.culprit_kind == GroupFraud::kWithhold))
       ),
       is_disturbed_(
-          joining_ || leaving_ ||
+          joining_ || leaving_ || slow_ ||
           (options.culprit &&
            (options.culprit_kind == GroupFraud::kWithhold || options.culprit_kind == GroupFraud::kEquivocate))
       ) {}
@@ -64,6 +81,15 @@ std::vector<std::string> TogetherCast::arguments_of(std::uint32_t rank) const {
     if (rank == 0) {
         out.insert(out.end(), {"--together", parallel_, "--demand"});
     }
+    if (slow_) {
+        out.insert(out.end(), {"--share-min", "1"});
+        if (rank == 0) {
+            out.emplace_back("--balance");
+        }
+        if (rank == slow_) {
+            out.insert(out.end(), {"--slowed", "10"});
+        }
+    }
     return out;
 }
 
@@ -81,8 +107,16 @@ void TogetherCast::hear(const WorkerEvent& heard) {
         audits_.push_back({heard.worker, heard.event});
         return;
     }
+    if (kind == "together" && heard.event.contains("layout")) {
+        sessions_.push_back({.layout = heard.event.at("layout").get<std::string>()});
+        return;
+    }
+    if (kind == "measured" && !sessions_.empty()) {
+        sessions_.back().busy_s = heard.event.at("busy_s").get<std::vector<double>>();
+        return;
+    }
     if (kind == "train") {
-        step_ = std::max(step_, heard.event.value("step", std::uint64_t{0}));
+        hear_steps(heard.event);
         return;
     }
     Served& served = served_[heard.worker];
@@ -90,6 +124,17 @@ void TogetherCast::hear(const WorkerEvent& heard) {
     if (kind == "together_over" && number("steps") > served.steps) {
         served = {number("steps"), number("sent_bytes"), number("signature_bytes"), number("state_bytes")};
     }
+}
+
+void TogetherCast::hear_steps(const json& event) {
+    const auto step = event.value("step", std::uint64_t{0});
+    const double rate = event.value("steps_per_s", 0.0);
+    // Steps that are repeated, since a segment began again, are not counted twice.
+    if (!sessions_.empty() && step > step_ && rate > 0.0) {
+        sessions_.back().steps += step - step_;
+        sessions_.back().seconds += static_cast<double>(step - step_) / rate;
+    }
+    step_ = std::max(step_, step);
 }
 
 std::uint32_t TogetherCast::rank_of(const Network& network, const AccountId& account) const {
@@ -155,6 +200,17 @@ json TogetherCast::report(const Network& network, const program::Program& progra
     out["bytes"] = {{"sent", sent / told}, {"formula", formulas.bytes}, {"signatures", signatures / told}};
     out["memory"] = {{"worker", state}, {"formula", formulas.state}};
     add_found(network, out);
+    out["sessions"] = json::array();
+    for (const Session& session : sessions_) {
+        if (session.steps > 0) {
+            out["sessions"].push_back(
+                {{"layout", session.layout},
+                 {"steps", session.steps},
+                 {"step_s", session.seconds / static_cast<double>(session.steps)},
+                 {"busy_s", session.busy_s}}
+            );
+        }
+    }
     const auto rank_of = [&](const AccountId& account) { return this->rank_of(network, account); };
     std::set<AccountId> seated;
     out["reseats"] = json::array();
@@ -214,6 +270,7 @@ std::vector<std::string> TogetherCast::judge(const json& report, bool is_wrong) 
     expect(audit_every_ != 1 || !is_wrong || is_found, "a member lied, and no audit found it");
     expect(is_wrong || !is_found, "an audit found something wrong, and nobody had lied");
     const bool is_reseated = !report.at("reseats").empty();
+    expect(!slow_ || (is_reseated && has_least(report, *slow_)), "who is slow has not fewer seats than the others");
     expect(!joining_ || (is_reseated && is_seated_last(report, *joining_)), "who came late has no seat");
     expect(!leaving_ || (is_reseated && !is_seated_last(report, *leaving_)), "who left has a seat still");
     const auto& memory = report.at("memory");
@@ -262,6 +319,13 @@ std::string describe_together(const json& report) {
             "\n  from segment " + std::to_string(each.at("from").get<std::uint32_t>()) + " on the seats are of ranks";
         for (const json& seat : each.at("seats")) {
             out += " " + std::to_string(seat.get<std::uint32_t>());
+        }
+    }
+    if (!report.at("reseats").empty()) {
+        for (const json& session : report.at("sessions")) {
+            out += "\n  " + std::to_string(session.at("steps").get<std::uint64_t>()) + " steps by " +
+                   session.at("layout").get<std::string>() + ", " +
+                   std::to_string(std::llround(1e6 * session.at("step_s").get<double>())) + " us each";
         }
     }
     const auto number = [&](const char* what, const char* name) {

@@ -38,6 +38,7 @@ class TogetherCast {
     std::vector<std::string> judge(const nlohmann::json& report, bool is_wrong) const;
 
   private:
+    void hear_steps(const nlohmann::json& event);
     std::uint32_t rank_of(const Network& network, const AccountId& account) const;
     /// Adds to the report what members found of each other.
     void add_found(const Network& network, nlohmann::json& out) const;
@@ -54,6 +55,7 @@ class TogetherCast {
     std::uint64_t interval_;
     std::optional<std::uint32_t> joining_;
     std::optional<std::uint32_t> leaving_;
+    std::optional<std::uint32_t> slow_;
     std::uint32_t audit_every_;
     bool equivocates_;  ///< whether a member tells two others different things
     bool has_come_ = false;
@@ -69,6 +71,14 @@ class TogetherCast {
     std::vector<Accused> accused_{};
     std::vector<Accused> equivocations_{};  ///< that were reported
     std::vector<Accused> audits_{};         ///< segments that a member replayed alone
+    /// The lead's sessions: how many steps, and in how many seconds.
+    struct Session {
+        std::string layout;
+        std::uint64_t steps = 0;
+        double seconds = 0.0;
+        std::vector<double> busy_s{};  ///< of a step of its last segment, of each rank, where the lead balances
+    };
+    std::vector<Session> sessions_{};
 };
 
 /// What such a group did, in a few lines after those of every group.

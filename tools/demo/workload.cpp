@@ -127,7 +127,10 @@ std::string settings_of(const Workload& workload, const DemoOptions& options) {
     std::uint32_t batch_size = div_ceil(workload.batch_size, parts) * parts;
     if (is_together(options)) {
         // Each part of a sum over the batch is of 32 samples, for which its member can answer.
-        batch_size = std::max(batch_size, options.workers * static_cast<std::uint32_t>(canonical::kTileDim));
+        // More of them, so that who is slow can have fewer than the others.
+        const std::uint32_t parts_each = options.slow ? 4 : 1;
+        batch_size =
+            std::max(batch_size, options.workers * parts_each * static_cast<std::uint32_t>(canonical::kTileDim));
     }
     std::string out = "[model]\n" + workload.model + "batch_size = " + std::to_string(batch_size) + "\n\n[optimizer]\n";
     out += by_dgc ? kReplicaOptimizer : workload.optimizer;
@@ -163,14 +166,16 @@ void write_task(
     // A segment for each replica's turn.
     const std::uint64_t steps =
         is_local(options.parallel) ? interval * kRounds * options.workers : options.steps.value_or(workload.steps);
+    // Shares are whole seats, so with more seats they can differ.
+    const std::uint64_t seats = options.slow ? contracts::kMaxSeats : options.workers;
     // The machines of a cell share this one's cores.
     const std::uint32_t training_blocks = workload.training_blocks * options.workers;
     std::ofstream(directory / "task.toml")
         << "title = \"" << workload.name << " (" << to_string(fraud) << ")\"\n"
         << "steps = " << steps << "\n"
-        << (options.is_private ? "private = true\n" : "")
-        << (options.accounts ? "members = " + std::to_string(options.workers) + "\n" : "")
-        << "checkpoint_interval = " << interval << "\n"
+         << (options.is_private ? "private = true\n" : "")
+        << (options.accounts ? "members = " + std::to_string(seats) + "\n" : "") << "checkpoint_interval = " << interval
+        << "\n"
         << "seed = " << options.seed << "\n"
         << (tolerance ? "mode = \"tolerance\"\n" : "") << "reward = \"20 ASY\"\nverification_fee = \"3 ASY\"\n"
         << "training_blocks = " << training_blocks << "\n\n"

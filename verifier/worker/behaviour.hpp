@@ -76,6 +76,9 @@ class Behaviour {
         return collective;
     }
 
+    /// At which speed the worker computes its part of sessions with other members; null: as fast as it can.
+    virtual std::shared_ptr<engine::Pace> pace() const { return nullptr; }
+
     /// Whether the artifact server gives this artifact to those who ask. Called by the server's threads.
     virtual bool serves(const Hash256& /*artifact*/) const { return true; }
     /// Called before a task's artifacts are loaded, and before one of its checkpoints is posted.

@@ -41,6 +41,22 @@ void add_group_options(CLI::App& command, WorkerOptions& options) {
         "As a member of such a group, let others join it: sign lists of seats in which this account has a smaller share"
     );
     command
+        .add_flag(
+            "--balance", options.balances,
+            "As such a lead, give more of the seats to members that compute faster, for the next segment: each "
+            "computes "
+            "and earns by its seats. The task has to admit more seats than there are members"
+        )
+        ->needs(together);
+    command
+        .add_option(
+            "--share-min", options.share_min,
+            "As a member of such a group, let its lead balance: sign lists in which this account has a smaller share, "
+            "down to so many hundredths of an equal one"
+        )
+        ->check(CLI::Range(1, 100))
+        ->capture_default_str();
+    command
         .add_option(
             "--audit-every", options.audit_every,
             "As a member of such a group, replay alone one of so many segments, at random, and accuse who has stated "

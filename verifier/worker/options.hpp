@@ -61,6 +61,11 @@ struct WorkerOptions {
     /// GRP-13: whether a member of such a group signs lists in which its share of the seats, and so of the pay, is less
     /// than before, because others join.
     bool admits = false;
+    /// GRP-13: whether a lead gives the seats anew by how fast the members are.
+    bool balances = false;
+    /// The least share of the seats, in hundredths of an equal one, that a member of such a group signs for: it may be
+    /// less than before where nobody joins.
+    std::uint32_t share_min = 100;
     /// A member of such a group replays alone one of so many segments, at random, and accuses who misled it (STM-8); 0:
     /// none.
     std::uint32_t audit_every = 64;

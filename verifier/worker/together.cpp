@@ -26,7 +26,7 @@ void Together::attend(const contracts::Task& task) {
         lead_.end(task.id);
         member_.finish(task.id);
     } else if (is_lead && !context_.options.together.empty()) {
-        seats_.tend(task, lead_.gone(task.id));
+        seats_.tend(task, lead_.gone(task.id), lead_.balance(task.id));
     } else if (const auto artifacts = is_lead ? nullptr : context_.artifacts(task)) {
         member_.serve(task, artifacts);
     }
@@ -80,6 +80,7 @@ std::optional<TogetherLead::Progress> Together::train(
 
 void Together::forget(const contracts::TaskId& task) {
     lead_.forget(task);
+    seats_.forget(task);
     member_.end(task);
     audit_.forget(task);
     context_.statements->forget(task);

@@ -27,6 +27,15 @@ constexpr milliseconds kLook{50};
 constexpr std::uint32_t kLossesMax = 2;   // of a member that left or did not come, after which it is left out
 constexpr std::uint32_t kBreaksMax = 10;  // of sessions within one segment, after which it is trained alone
 
+// That each rank has computed in each of so many steps.
+std::vector<double> seconds_of_step(engine::CellSession& session, std::uint64_t steps) {
+    std::vector<double> out = session.take_busy();
+    for (double& seconds : out) {
+        seconds /= static_cast<double>(steps);
+    }
+    return out;
+}
+
 }  // namespace
 
 struct TogetherLead::Team {
@@ -37,13 +46,18 @@ struct TogetherLead::Team {
     std::uint32_t breaks = 0;            ///< since a segment was finished
     std::optional<std::uint32_t> alone;  ///< the segment that is not trained together
 
-    TogetherRank rank;             ///< of the session
-    std::vector<AccountId> seats;  ///< who had one when it began
+    TogetherRank rank;                  ///< of the session
+    plan::Layout layout;                ///< likewise
+    std::vector<AccountId> seats;       ///< who had one when it began
+    std::vector<std::uint32_t> counts;  ///< and how many each rank had
     std::unique_ptr<engine::CellSession> session;
     std::shared_ptr<const group::StatementCost> cost;
-    std::uint32_t segment = 0;  ///< that the session executes; 0: none yet
-    std::uint64_t step = 0;     ///< the next one
-    std::size_t tensors = 0;    ///< of the state
+    std::uint32_t segment = 0;                 ///< that the session executes; 0: none yet
+    std::uint64_t step = 0;                    ///< the next one
+    std::size_t tensors = 0;                   ///< of the state
+    std::chrono::duration<double> run_time{};  ///< of its steps
+    std::uint32_t measured = 0;                ///< the last segment of which it is known how long each rank computed
+    Balance balance;
 };
 
 std::optional<TogetherLead::Progress> TogetherLead::advance(
@@ -54,8 +68,10 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
     if (team->alone == segment) {
         return std::nullopt;
     }
-    if (team->session && team->segment != segment && team->seats != seated(task, segment)) {
-        close(*team);  // others have seats for this segment
+    const bool has_others =
+        team->seats != seated(task, segment) || team->counts != seat_counts(task, segment, team->rank.accounts);
+    if (team->session && team->segment != segment && has_others) {
+        close(*team);  // others have seats for this segment, or some have more
     }
     if (leave_out_culprits(task, *team) && team->session) {
         close(*team);  // the segment begins again without them
@@ -73,9 +89,11 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
             team->alone = segment;
             return std::nullopt;
         }
-        if (team->step == artifacts->first_step(segment) + artifacts->step_count(segment) &&
-            !is_told_alike(*team, segment)) {
-            return Progress::kWaits;
+        if (team->step == artifacts->first_step(segment) + artifacts->step_count(segment)) {
+            measure(task, *artifacts, *team, segment);
+            if (!is_told_alike(*team, segment)) {
+                return Progress::kWaits;
+            }
         }
     } catch (const engine::RankError& error) {
         team->broke = team->rank.accounts.at(error.rank());
@@ -211,7 +229,7 @@ bool TogetherLead::open(
     if (!there) {
         return false;
     }
-    const auto layout = layout_together(artifacts.program, context_.options.together, there->size() + 1);
+    auto layout = layout_together(artifacts.program, context_.options.together, there->size() + 1);
     if (!layout) {
         context_.reporter.trouble(
             "task " + to_hex(task.id.view()) + ": too few members are there to train segment " +
@@ -228,13 +246,16 @@ bool TogetherLead::open(
         team.rank.accounts.push_back((*there)[i]);
         names.push_back(to_hex((*there)[i].view()));
     }
+    team.counts = seat_counts(task, segment, team.rank.accounts);
+    layout = with_seats(artifacts.program, *std::move(layout), team.counts);
+    team.layout = *layout;
     team.meeting->open(names, kRankTimeout);
     const auto is_ours = [](const Hash256&, std::uint64_t) { return true; };
     TogetherLinks links =
         connect_together(context_, *team.meeting->words(kConnectTimeout), team.rank, is_ours, context_.stop);
     team.cost = links.cost;
     team.session = engine::open_session(
-        artifacts.program, artifacts.dataset, *layout, std::move(links.collective), context_.options.engine
+        artifacts.program, artifacts.dataset, *layout, std::move(links.collective), engine_of(context_)
     );
     team.tensors = artifacts.program.state.size();
     team.asked_at.reset();
@@ -257,6 +278,7 @@ bool TogetherLead::begin(
     }
     team.segment = segment;
     team.step = first_step;
+    team.run_time = {};
     return true;
 }
 
@@ -275,6 +297,7 @@ bool TogetherLead::run(const TaskArtifacts& artifacts, Team& team, milliseconds 
         ++steps;
     }
     if (steps > 0) {
+        team.run_time += Clock::now() - started;
         const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
         const double rate = static_cast<double>(steps) / seconds;
         context_.reporter.event(
@@ -288,6 +311,38 @@ bool TogetherLead::run(const TaskArtifacts& artifacts, Team& team, milliseconds 
         );
     }
     return true;
+}
+
+void TogetherLead::measure(
+    const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment
+) {
+    if (!context_.options.balances || team.measured == segment) {
+        return;
+    }
+    team.measured = segment;
+    MeasuredSegment measured{
+        .layout = team.layout,
+        .accounts = team.rank.accounts,
+        .busy_s = seconds_of_step(*team.session, artifacts.step_count(segment)),
+        .step_s = team.run_time.count() / static_cast<double>(artifacts.step_count(segment))};
+    context_.reporter.event(
+        {{"event", "measured"},
+         {"task", to_hex(task.id.view())},
+         {"segment", segment},
+         {"layout", plan::to_string(measured.layout)},
+         {"busy_s", measured.busy_s},
+         {"step_s", measured.step_s}}
+    );
+    if (measured.accounts.size() != team.seats.size() + 1) {
+        return;  // somebody with a seat is not there
+    }
+    team.balance.note(artifacts.program, measured, std::min<std::size_t>(task.spec.members, contracts::kMaxSeats));
+}
+
+const Balance& TogetherLead::balance(const contracts::TaskId& task) const {
+    static const Balance kNone;
+    const auto found = teams_.find(task);
+    return found == teams_.end() ? kNone : found->second->balance;
 }
 
 std::vector<canonical::Tensor> TogetherLead::state(const contracts::TaskId& task) {

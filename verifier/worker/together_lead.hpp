@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <verifier/worker/balance.hpp>
 #include <verifier/worker/together_session.hpp>
 
 namespace assay::worker {
@@ -40,6 +41,8 @@ class TogetherLead {
     /// The members that take part in no further session: those that said so, those that were lost twice, and
     /// those that were convicted of a statement.
     std::set<AccountId> gone(const contracts::TaskId& task) const;
+    /// What the members' speeds ask for (--balance).
+    const Balance& balance(const contracts::TaskId& task) const;
     /// Ends the task's session.
     void end(const contracts::TaskId& task);
     void forget(const contracts::TaskId& task);
@@ -54,6 +57,8 @@ class TogetherLead {
         const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment, const Load& load
     );
     bool run(const TaskArtifacts& artifacts, Team& team, std::chrono::milliseconds budget);
+    /// Asks the ranks how long they have computed, once for each segment that the session has executed whole.
+    void measure(const contracts::Task& task, const TaskArtifacts& artifacts, Team& team, std::uint32_t segment);
     bool leave_out_culprits(const contracts::Task& task, Team& team);
     bool is_told_alike(Team& team, std::uint32_t segment);
     void note_break(Team& team, std::uint32_t segment, const std::string& why);

@@ -13,7 +13,9 @@
 #include <contracts/state/slots.hpp>
 #include <core/codec/borsh.hpp>
 #include <verifier/cell/meeting.hpp>
+#include <verifier/worker/balance.hpp>
 #include <verifier/worker/link_desk.hpp>
+#include <verifier/worker/together_seats.hpp>
 
 namespace assay::worker {
 
@@ -110,17 +112,19 @@ class TogetherMember::Serving {
 
     void take_part(const cell::MeetingPlace& place, const cell::Seat& seat) {
         const TogetherRank rank{.task = id_, .chain_id = chain_id_, .accounts = accounts_of(seat), .rank = seat.rank};
-        const auto check = [this](const Hash256& before, std::uint64_t first_step) {
-            return is_posted(before, first_step);
+        plan::Layout layout;  // of the session
+        const auto check = [this, &rank, &layout](const Hash256& before, std::uint64_t first_step) {
+            return is_posted(before, first_step, rank, layout);
         };
         const auto words = cell::words_of(place, seat.session, kConnectTimeout);
         TogetherLinks links = connect_together(context_, *words, rank, check, stop_);
         report_session(context_, rank, "");
-        const auto is_same = [this](const program::Program& program) {
-            return codec::encode(program) == codec::encode(artifacts_->program);
+        const auto is_same = [this, &layout](const program::Program& program, const plan::Layout& offered) {
+            layout = offered;
+            return codec::encode(program) == codec::encode(artifacts_->program) && can_state(program, offered);
         };
         const engine::Served done = engine::serve_cell(
-            std::move(links.collective), context_.options.engine,
+            std::move(links.collective), engine_of(context_),
             engine::Terms{.program = is_same, .seed = artifacts_->spec.seed}
         );
         report_served(context_, rank, done, *links.cost);
@@ -147,8 +151,25 @@ class TogetherMember::Serving {
         return out;
     }
 
-    // Whether the chain has that state at the start of a segment. What is stated of another one convicts nobody.
-    bool is_posted(const Hash256& before, std::uint64_t first_step) {
+    // Whether each rank computes as much of a step as it has of the seats, by which it is paid: for the segment, or for
+    // the one before, since a list may come when the lead has begun already.
+    bool follows_seats(
+        const contracts::Task& task, std::uint32_t segment, const TogetherRank& rank, const plan::Layout& layout
+    ) const {
+        for (const std::uint32_t each : {segment, segment - 1}) {
+            const auto counts = seat_counts(task, each, rank.accounts);
+            if (layout.shares == shares_of(counts) || with_seats(artifacts_->program, layout, counts) == layout) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // Whether the chain has that state at the start of a segment, and the seats are as the lead divides the steps. What
+    // is stated of another state convicts nobody.
+    bool is_posted(
+        const Hash256& before, std::uint64_t first_step, const TogetherRank& rank, const plan::Layout& layout
+    ) {
         const std::uint64_t interval = artifacts_->spec.checkpoint_interval;
         if (first_step % interval != 0) {
             return false;
@@ -156,8 +177,13 @@ class TogetherMember::Serving {
         const auto index = static_cast<std::uint32_t>(first_step / interval);
         const auto end = std::chrono::steady_clock::now() + kChainWait;
         while (!is_over() && std::chrono::steady_clock::now() < end) {
-            if (const auto checkpoint = rpc_.checkpoint(id_, index)) {
-                return checkpoint->state_root == before;
+            const auto checkpoint = rpc_.checkpoint(id_, index);
+            if (checkpoint && checkpoint->state_root != before) {
+                return false;
+            }
+            const auto task = checkpoint ? rpc_.task(id_) : std::nullopt;
+            if (task && follows_seats(*task, index + 1, rank, layout)) {
+                return true;
             }
             std::this_thread::sleep_for(kAskAgain);
         }

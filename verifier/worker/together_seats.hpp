@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <map>
 #include <set>
 #include <vector>
 
 #include <contracts/state/group.hpp>
 #include <contracts/state/task.hpp>
 #include <contracts/tasks/seats.hpp>
+#include <verifier/worker/balance.hpp>
 #include <verifier/worker/worker_context.hpp>
 
 /// Who has a seat in a group that computes each step together while it trains (GRP-13): the lead's part.
@@ -16,13 +19,25 @@ namespace assay::worker {
 /// the lead.
 std::vector<AccountId> seated(const contracts::Task& task, std::uint32_t segment);
 
+/// How many seats each of these accounts has for this segment.
+std::vector<std::uint32_t> seat_counts(
+    const contracts::Task& task, std::uint32_t segment, const std::vector<AccountId>& accounts
+);
+
 /// The list that a lead offers next, for the segment after the one in training: without those who are `gone`, and with
-/// those who want to join, as far as the rules allow and there are not more than `seats_max` seats. Where somebody is
-/// gone the list gets no longer than it was, so that it needs nobody's consent to a smaller share. Empty if nothing is
-/// to be changed.
+/// those who want to join, as far as the rules allow and there are not more than `members_max` members. Where somebody
+/// is gone the list gets no longer than it was, so that it needs nobody's consent to a smaller share. Where somebody
+/// joins each member has one seat, since nobody knows yet how fast who joins is. Empty if nothing is to be changed.
 std::vector<AccountId> next_seats(
     const contracts::Task& task, const std::set<AccountId>& gone, const std::vector<AccountId>& joining,
-    std::size_t seats_max = contracts::kMaxSeats
+    std::size_t members_max = contracts::kMaxSeats
+);
+/// The list that a lead offers next if nobody comes or goes, where speeds ask for `wanted`; empty if the seats are
+/// given so already, or the rules do not allow it.
+std::vector<AccountId> balanced_list(const contracts::Task& task, const std::vector<AccountId>& wanted);
+/// Those who would have a smaller share of `wanted` than now, and have not signed it.
+std::vector<AccountId> who_keeps(
+    const contracts::Task& task, const std::vector<AccountId>& wanted, const std::set<AccountId>& signers
 );
 
 /// Offers the seats anew where members are gone or others ask to join, and gives them once everybody has signed.
@@ -30,13 +45,23 @@ class TogetherSeats {
   public:
     explicit TogetherSeats(WorkerContext& context) : context_(context) {}
     /// Of a task that this worker leads, and that is in training.
-    void tend(const contracts::Task& task, const std::set<AccountId>& gone);
+    void tend(const contracts::Task& task, std::set<AccountId> gone, const Balance& balance);
+    void forget(const contracts::TaskId& task) { returns_.erase(task); }
 
   private:
+    /// A list that takes back what some have too much, since it was asked for.
+    struct Return {
+        std::vector<AccountId> wanted;
+        std::chrono::steady_clock::time_point since;
+        std::set<AccountId> signers;
+    };
+    /// Who does not give back what it has for its speed alone, which nobody saw, is left out.
+    void add_keepers(const contracts::Task& task, const Balance& balance, std::set<AccountId>& gone);
     /// Among how many members the steps can be divided, if so many more come; 0 if nobody comes.
     std::size_t seats_to_divide(const contracts::Task& task, std::size_t joining);
 
     WorkerContext& context_;
+    std::map<contracts::TaskId, Return> returns_;
 };
 
 }  // namespace assay::worker

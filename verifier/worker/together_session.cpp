@@ -38,6 +38,12 @@ TogetherLinks connect_together(
     return {.collective = context.behaviour.links(context, rank.task, std::move(stated)), .cost = std::move(cost)};
 }
 
+engine::EngineOptions engine_of(WorkerContext& context) {
+    engine::EngineOptions out = context.options.engine;
+    out.pace = context.behaviour.pace();
+    return out;
+}
+
 bool can_state(const program::Program& program, const plan::Layout& layout) {
     if (layout.turns > 1) {
         return false;

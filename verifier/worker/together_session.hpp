@@ -40,6 +40,9 @@ TogetherLinks connect_together(
     const std::atomic<bool>& stop
 );
 
+/// With which a rank executes its part of a session.
+engine::EngineOptions engine_of(WorkerContext& context);
+
 /// Whether ranks of several accounts can divide the program's steps so: each part of a sum is whole partials, for which
 /// its rank can answer (STM-6), and nobody has to hand on the state that a segment begins with, as by ZeRO-3 (STM-3).
 bool can_state(const program::Program& program, const plan::Layout& layout);

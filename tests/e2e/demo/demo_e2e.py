@@ -9,7 +9,7 @@
                                    and skipped where that cannot be
     demo_e2e.py BIN cell PLAN      a solver of four machines that divide each step by PLAN
     demo_e2e.py BIN group FRAUD [PARALLEL]  four accounts that train local replicas as a group, one of which may cheat
-    demo_e2e.py BIN together PLAN FRAUD [--join RANK] [--leave RANK] [--audit-every N]  four accounts that compute each step together; one
+    demo_e2e.py BIN together PLAN FRAUD [--join RANK] [--leave RANK] [--slow RANK] [--audit-every N]  four accounts that compute each step together; one
                                    may lie to the others or withhold, others may come late or go early
     demo_e2e.py BIN task           a user's own task directory
     demo_e2e.py BIN frozen         a fraud in a task with a frozen parameter, which checkpoints leave out
@@ -326,6 +326,12 @@ def check_together(binaries, folder, plan, fraud, *moves):
     check((culprit in accused if audits else accused[-1:] == [culprit]) if is_wrong else not accused, f"members accused {accused}")
     found = [audit["auditor"] for audit in report["audits"] if audit["accused"] == culprit and culprit is not None]
     check(bool(found) == audits, f"ranks {found} found who was wrong, while the others trained")
+    if "--slow" in moves:
+        slow = int(moves[moves.index("--slow") + 1])
+        counts = [[reseat["seats"].count(each) for each in range(workers)] for reseat in report["reseats"]]
+        check(any(min(count) == count[slow] < sorted(count)[1] for count in counts), f"seats were dealt as {counts}")
+        # Who is slow computes less of each step, not only earns less.
+        check(any(":" in session["layout"] for session in report["sessions"]), f"the steps were divided by {report['sessions']}")
     check("who was paid" in story, "the story was not told")
 
 

@@ -276,7 +276,7 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
     for (std::uint32_t rank = 1; rank < ranks; ++rank) {
         threads.emplace_back([&, rank] {
             guarded(rank, [&] {
-                const auto is_same = [&](const program::Program& program) {
+                const auto is_same = [&](const program::Program& program, const plan::Layout& /*layout*/) {
                     return (codec::encode(program) == codec::encode(model.program)) != doubles.is_other_program;
                 };
                 out.served[rank] = engine::serve_cell(

@@ -389,8 +389,11 @@ Served serve_cell(
     if (!program) {
         throw no_program();
     }
-    if (terms && !terms->program(*program)) {
-        throw std::runtime_error("rank 0 of the cell sent a program that is not the task's");
+    if (terms && !terms->program(*program, start.layout)) {
+        throw std::runtime_error(
+            "rank 0 of the cell sent a program that is not the task's, or a layout in which this rank could not answer "
+            "for its part"
+        );
     }
     if (start.layout.turns > 1) {
         refuse_stated(*collective);

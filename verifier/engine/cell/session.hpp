@@ -63,13 +63,14 @@ std::unique_ptr<CellSession> open_session(
 
 /// What a rank takes part in: where it answers for what it sends, other orders would have it sign wrong values.
 struct Terms {
-    std::function<bool(const program::Program&)> program;  ///< whether it is the task's
-    std::uint64_t seed = 0;                                ///< of the task
+    /// Whether it is the task's program, and a layout in which this rank can answer for what it sends.
+    std::function<bool(const program::Program&, const plan::Layout&)> program;
+    std::uint64_t seed = 0;  ///< of the task
 };
 
 /// Executes another rank's part of a session until rank 0 ends it. Throws std::runtime_error if a rank is gone, or if
 /// rank 0 sends what is no program. With `terms`, which a collective that is_stated() needs, also if rank 0 sends
-/// another program or seed, or orders a step before all of the state is there, or out of order.
+/// another program, layout or seed, or orders a step before all of the state is there, or out of order.
 Served serve_cell(
     std::unique_ptr<Collective> collective, const EngineOptions& options,
     const std::optional<Terms>& terms = std::nullopt
