@@ -46,7 +46,9 @@ Result<void, TxError> execute(Context& context, const DeclareDivergence& action)
     Task task = find_task(context.state, action.task).value();
     note_poster(task, context.actor);
     const std::uint32_t index = task.checkpoints;
-    set_checkpoint(context.state, task.id, index, {action.state_root, action.location, context.height(), action.sealed});
+    set_checkpoint(
+        context.state, task.id, index, {action.state_root, action.location, context.height(), action.sealed}
+    );
     ++task.checkpoints;
     task.diverged_at = action.step;
     record(context, task, history::Diverged{index, action.step, action.state_root, action.sealed});

@@ -202,8 +202,7 @@ std::vector<Action> all_actions() {
         Vote{.proposal = {}, .in_favour = true},
         NameOperator{.account = key().account()},
         ShowResult{.task = {}, .opening = make_piece()},
-        ShareKeys{
-            .task = {}, .key = sealed::TaskKey{}, .shares = {{key().account(), Bytes(193), Bytes(193)}}},
+        ShareKeys{.task = {}, .key = sealed::TaskKey{}, .shares = {{key().account(), Bytes(193), Bytes(193)}}},
         ReportWrongKeys{.task = {}, .is_of_checkpoints = true, .share = Bytes(193), .evidence = {}},
         ReportWrongChunk{.task = {}, .checkpoint = 1, .evidence = make_wrong_chunk()},
     };

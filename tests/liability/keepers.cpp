@@ -135,12 +135,12 @@ class Keeper final : public Plan {
     void post(const Stage& stage, const Task& task, const sealed::TaskSecret& secret) {
         const Hash256 root = root_of(stage, task, task.checkpoints);
         const Trick trick = tricks_.at(task.id);
-        sealed::SealedFile file = sealed::seal_state(
-                                      stage.shop.state(root),
-                                      trick == Trick::kSealsByOther ? secret_named("other") : secret,
-                                      {Hash256{task.id.data}, root}
-        )
-                                      .value();
+        sealed::SealedFile file =
+            sealed::seal_state(
+                stage.shop.state(root), trick == Trick::kSealsByOther ? secret_named("other") : secret,
+                {Hash256{task.id.data}, root}
+            )
+                .value();
         if (trick == Trick::kDamages && task.checkpoints == 1) {
             file.bytes.back() ^= 1U;
             file.root = sealed::check_sealed(file.bytes).value();
@@ -240,9 +240,7 @@ class Reader final : public Plan {
         if (chance(10)) {
             // Back and forth, and at times somebody whose key is no point.
             const AccountId nobody{crypto::sha256(as_bytes("no point")).data};
-            member(0).send(
-                stage, contracts::NameOperator{chance(20) ? nobody : member(1 + below(2)).id()}
-            );
+            member(0).send(stage, contracts::NameOperator{chance(20) ? nobody : member(1 + below(2)).id()});
         }
         const auto state = stage.node.state();
         for (const contracts::TaskId& id : stage.bulletin.tasks) {

@@ -24,9 +24,9 @@ using namespace assay::liability;
 
 namespace {
 
-constexpr std::uint64_t kQuickSeeds = 22;  ///< each plan of a seed once
+constexpr std::uint64_t kQuickSeeds = 22;   ///< each plan of a seed once
 constexpr std::uint64_t kPrivateSeeds = 6;  ///< of each of three plans
-constexpr std::uint64_t kVotersSeeds = 6;  ///< with and without more than two thirds of the power
+constexpr std::uint64_t kVotersSeeds = 6;   ///< with and without more than two thirds of the power
 constexpr std::uint64_t kThiefSeeds = 6;
 constexpr float kNoise = 0.1F;
 

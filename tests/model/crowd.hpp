@@ -189,9 +189,9 @@ class Crowd {
     std::map<DisputeId, Way> accused_by_;  ///< what an accuser claims to have executed
     std::map<DisputeId, std::vector<dispute::NodeReveal>> reveals_;
     std::map<DisputeId, std::uint32_t> remembered_;  ///< the rounds whose reveal is in reveals_
-    std::vector<sealed::TaskSecret> secrets_;        ///< of private tasks: the first of the tasks, the others of checkpoints
-    std::map<Hash256, Bytes> shares_;                ///< by SHA-256
-    std::map<Hash256, Bytes> sealed_files_;          ///< by root
+    std::vector<sealed::TaskSecret> secrets_;  ///< of private tasks: the first of the tasks, the others of checkpoints
+    std::map<Hash256, Bytes> shares_;          ///< by SHA-256
+    std::map<Hash256, Bytes> sealed_files_;    ///< by root
     std::map<std::tuple<TaskId, Hash256, sealed::TaskKey>, contracts::SealedFile> seals_;
 };
 

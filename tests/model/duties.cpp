@@ -98,15 +98,21 @@ std::optional<contracts::Action> Crowd::next_checkpoint(
     const std::uint32_t steps = steps_in(task, index);
     if (const auto step = find_divergence(shop_, way, before, first, steps); step && honest) {
         const Hash256 root = shop_.after(way, before, first, *step - first + 1);
-        return contracts::DeclareDivergence{
-            id, *step, root, {}, dispute::open_divergence(shop_.state(root)).value(),
-            seal(actor, id, task, index, root)};
+        return contracts::DeclareDivergence{id,
+                                            *step,
+                                            root,
+                                            {},
+                                            dispute::open_divergence(shop_.state(root)).value(),
+                                            seal(actor, id, task, index, root)};
     }
     if (!honest && shop_.knows(before) && fixed(name, actor.id, kDeclares, 12) == 0) {
         const Hash256 root = spoiled(before);  // a divergence that never happened
-        return contracts::DeclareDivergence{
-            id, first, root, {}, dispute::open_divergence(shop_.state(root)).value(),
-            seal(actor, id, task, index, root)};
+        return contracts::DeclareDivergence{id,
+                                            first,
+                                            root,
+                                            {},
+                                            dispute::open_divergence(shop_.state(root)).value(),
+                                            seal(actor, id, task, index, root)};
     }
     Hash256 root = shop_.after(way, before, first, steps);
     if (root.is_zero() || (!honest && fixed(name, actor.id, kGarbage, 12) == index)) {

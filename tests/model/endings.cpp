@@ -151,7 +151,7 @@ void Model::end_without_fraud(const TaskId& id, TaskState state) {
 Model::Loss Model::convict(const TaskId& id, const Conviction& conviction) {
     // SET-2
     Task& task = at(id);
-    const bool withheld = conviction.reason == Reason::kUnavailable;  // AVL-5
+    const bool withheld = conviction.reason == Reason::kUnavailable;                                   // AVL-5
     const bool unread = conviction.reason == Reason::kKeysWithheld && flaw_ != Flaw::kTakesWholeBond;  // PRV-4
     const AccountId answers = conviction.segment ? who_answers(task, *conviction.segment) : task.solver.value();
     const AccountId convicted =

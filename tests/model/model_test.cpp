@@ -48,12 +48,16 @@ std::vector<std::string> what_to_reach() {
     using contracts::Reason;
     using contracts::TaskState;
     name_all("task", TaskState::kOpen, TaskState::kKept, TaskState{});
-    for (const Reason reason :
-         {Reason::kLostDispute, Reason::kFalseAccusation, Reason::kDisputeTimeout, Reason::kUnavailable,
-          Reason::kMissedDeadline, Reason::kMissedVerdict, Reason::kWrongVerdict, Reason::kBrokenCommitment,
-          Reason::kUndisclosed, Reason::kContradiction, Reason::kBeyondTolerance, Reason::kBeyondBudget,
-          Reason::kUnserved, Reason::kRoom, Reason::kFalseStatement, Reason::kDemand, Reason::kNotShown,
-          Reason::kKeysWithheld, Reason::kWrongKeys, Reason::kWrongChunk}) {
+    for (const Reason reason : {Reason::kLostDispute,     Reason::kFalseAccusation,
+                                Reason::kDisputeTimeout,  Reason::kUnavailable,
+                                Reason::kMissedDeadline,  Reason::kMissedVerdict,
+                                Reason::kWrongVerdict,    Reason::kBrokenCommitment,
+                                Reason::kUndisclosed,     Reason::kContradiction,
+                                Reason::kBeyondTolerance, Reason::kBeyondBudget,
+                                Reason::kUnserved,        Reason::kRoom,
+                                Reason::kFalseStatement,  Reason::kDemand,
+                                Reason::kNotShown,        Reason::kKeysWithheld,
+                                Reason::kWrongKeys,       Reason::kWrongChunk}) {
         names.push_back(std::string("slash ") + to_string(reason));
     }
     for (const Reason reason :
@@ -218,8 +222,7 @@ std::vector<std::string> what_to_reach() {
     for (const char* action :
          {"post_checkpoint", "complete_task", "declare_divergence", "commit_verdict", "publish_verdict",
           "disclose_verdict", "commit_profile", "publish_profile", "attest_availability", "show_result", "share_keys",
-          "contribute",
-          "reveal_move", "select_move", "prove_move"}) {
+          "contribute", "reveal_move", "select_move", "prove_move"}) {
         names.push_back(std::string("answer ") + action);
     }
     return names;
@@ -272,8 +275,8 @@ TEST_CASE("BLK-2: the chain does what a plain model of the rules does, whatever 
     }
     for (const char* name :
          {"task settled", "task convicted", "move at proof", "profiling bounded", "payment jackpot",
-          "answer reveal_move", "answer share_keys", "answer overtaken", "refusal answered", "refusal duties_full", "dispute with a place",
-          "no room for the draw of a task completed", "event cut"}) {
+          "answer reveal_move", "answer share_keys", "answer overtaken", "refusal answered", "refusal duties_full",
+          "dispute with a place", "no room for the draw of a task completed", "event cut"}) {
         CAPTURE(name);
         CHECK(coverage[name] > 0);
     }

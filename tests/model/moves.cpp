@@ -381,7 +381,8 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
             return contracts::ShowResult{id, shown};
         case 33:
             return contracts::ShareKeys{
-                id, chance(50) ? std::optional(secrets_[1].key()) : std::nullopt,
+                id,
+                chance(50) ? std::optional(secrets_[1].key()) : std::nullopt,
                 {{other, make_share(secrets_[0], other, {Crowd::kChainId, Hash256{id.data}, other, false}),
                   make_share(secrets_[1], other, {Crowd::kChainId, Hash256{id.data}, other, chance(50)})}}};
         case 34:

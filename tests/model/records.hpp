@@ -130,9 +130,9 @@ struct Kept {
 
 /// The keys of a private task (PRV rules).
 struct Secret {
-    std::optional<sealed::TaskKey> key;            ///< of the checkpoints
-    std::map<AccountId, AccountId> awaited;        ///< the key that each of them reads with
-    std::vector<contracts::SharedKeys> shared;     ///< in the order in which they were shared
+    std::optional<sealed::TaskKey> key;         ///< of the checkpoints
+    std::map<AccountId, AccountId> awaited;     ///< the key that each of them reads with
+    std::vector<contracts::SharedKeys> shared;  ///< in the order in which they were shared
     bool operator==(const Secret&) const = default;
 };
 
@@ -147,7 +147,7 @@ struct Task {
     std::uint64_t submitted_at = 0;
     std::uint32_t redraws = 0;
     std::uint64_t solver_bond = 0;
-    std::vector<Hash256> checkpoints;  ///< state roots
+    std::vector<Hash256> checkpoints;                          ///< state roots
     std::vector<std::optional<contracts::SealedFile>> sealed;  ///< the file of each of them
     std::optional<std::uint64_t> diverged_at;
     std::optional<contracts::Evaluation> evaluation;

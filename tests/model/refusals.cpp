@@ -191,8 +191,9 @@ Model::Why Model::why(const contracts::SubmitTask& a) const {
                           parent->state == TaskState::kChallenge || parent->state == TaskState::kDisclosure ||
                           parent->state == TaskState::kJudged || parent->state == TaskState::kSettled ||
                           parent->state == TaskState::kKept) &&
-                         !parent->spec.privacy && !parent->diverged_at && !(parent->team && parent->team->last) && !parent->tainted_by &&
-                         parent->depth < 32 && parent->spec.program.state_tensors == spec.program.state_tensors;
+                         !parent->spec.privacy && !parent->diverged_at && !(parent->team && parent->team->last) &&
+                         !parent->tainted_by && parent->depth < 32 &&
+                         parent->spec.program.state_tensors == spec.program.state_tensors;
         if (!fit) {
             out.insert(TxError::kParentUnfit);
         }

@@ -27,8 +27,7 @@ bool is_malformed(const contracts::DrawnOpening& shown) {
         return !sealed::is_well_formed(*piece);
     }
     const auto& tile = std::get<dispute::StateOpening>(shown);
-    return !dispute::is_well_formed(tile) || tile.opening.tile_path.size() > 64 ||
-           tile.opening.source_path.size() > 64;
+    return !dispute::is_well_formed(tile) || tile.opening.tile_path.size() > 64 || tile.opening.source_path.size() > 64;
 }
 
 bool is_what_was_asked(const Task& task, const Asked& asked, const contracts::DrawnOpening& shown) {
@@ -36,8 +35,7 @@ bool is_what_was_asked(const Task& task, const Asked& asked, const contracts::Dr
         const std::uint64_t across = (tile->type.shape.cols + 31U) / 32U;
         const std::uint64_t down = (tile->type.shape.rows + 31U) / 32U;
         return !task.secret && tile->tensor == asked.tensor && tile->tile == asked.number % (across * down) &&
-               dispute::state_root_of(*tile, task.spec.program.state_tensors) ==
-                   task.checkpoints.at(asked.checkpoint);
+               dispute::state_root_of(*tile, task.spec.program.state_tensors) == task.checkpoints.at(asked.checkpoint);
     }
     // PRV-8
     const auto& piece = std::get<sealed::PieceOpening>(shown);
@@ -224,8 +222,6 @@ Model::Why Model::why(const contracts::ReportWrongChunk& a) const {
     return sealed::judge(a.evidence, about) ? Why{} : Why{TxError::kChunkRight};
 }
 
-void Model::act(const contracts::ReportWrongChunk& a) {
-    convict(a.task, {Reason::kWrongChunk, {who_}, std::nullopt});
-}
+void Model::act(const contracts::ReportWrongChunk& a) { convict(a.task, {Reason::kWrongChunk, {who_}, std::nullopt}); }
 
 }  // namespace assay::model

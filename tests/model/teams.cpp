@@ -58,9 +58,7 @@ bool Model::is_too_early(const TaskId& id) const {
 }
 
 /// GRP-4
-void Model::note_post(
-    const TaskId& id, const Hash256& root, const std::optional<contracts::SealedFile>& sealed
-) {
+void Model::note_post(const TaskId& id, const Hash256& root, const std::optional<contracts::SealedFile>& sealed) {
     Task& task = at(id);
     if (task.team) {
         const std::size_t index = task.checkpoints.size();

@@ -69,7 +69,8 @@ contracts::KeyShare Worker::make_shares(
 
 void Worker::add_sharing(const Task& task, Actions& out) {
     const bool is_drawn = task.state == TaskState::kDrawn;
-    const bool is_its_turn = is_drawn ? task.submitter == id_ : task.state == TaskState::kVerifying && task.solver == id_;
+    const bool is_its_turn =
+        is_drawn ? task.submitter == id_ : task.state == TaskState::kVerifying && task.solver == id_;
     if (!is_its_turn || !contracts::owes_keys(task) || (!is_drawn && !keys_.contains(task.id))) {
         return;
     }

@@ -162,7 +162,8 @@ TEST_CASE("a task tells what its record says") {
                                      {{{"index", 0},
                                        {"state_root", rpc::render(checkpoint.state_root)},
                                        {"location", "http://127.0.0.1:1"},
-                                       {"height", 9}}}
+                                       {"height", 9},
+                                       {"sealed", nullptr}}}
                                  )
     );
     CHECK(got.at("tokenizer").is_null());
@@ -392,12 +393,9 @@ TEST_CASE("each action shows its members") {
         return out;
     };
     CHECK(
-        without_task(14) ==
-        Json{{"tensor", 0}, {"tile", 0}, {"group", nullptr}, {"chunk", nullptr}, {"piece", nullptr}}
+        without_task(14) == Json{{"tensor", 0}, {"tile", 0}, {"group", nullptr}, {"chunk", nullptr}, {"piece", nullptr}}
     );
-    CHECK(
-        without_task(37) == Json{{"tensor", nullptr}, {"tile", nullptr}, {"group", 2}, {"chunk", 4}, {"piece", 1}}
-    );
+    CHECK(without_task(37) == Json{{"tensor", nullptr}, {"tile", nullptr}, {"group", 2}, {"chunk", 4}, {"piece", 1}});
     CHECK(without_task(38) == Json{{"key", nullptr}, {"to", {address(1)}}});
     CHECK(without_task(39) == Json{{"is_of_checkpoints", true}});
     CHECK(without_task(40) == Json{{"checkpoint", 2}, {"group", 0}, {"chunk", 0}});
