@@ -49,6 +49,11 @@ std::string advice_on(contracts::TxError error, const contracts::Params& params)
                    " and at most retention_blocks_max, " + std::to_string(params.retention_blocks_max) +
                    " blocks, by one solver, for at most the task's value and at least what memory and time ask for; "
                    "assay task submit says how much";
+        case contracts::TxError::kKeysMissing:
+            return ": the submitter of a private task has share_blocks, " + std::to_string(params.share_blocks) +
+                   " blocks, to share its keys with the solver; wait for them";
+        case contracts::TxError::kSealedMismatch:
+            return ": each checkpoint of a private task names its sealed file, and no other task's does";
         case contracts::TxError::kPriceTooHigh:
             return ": a verifier asks for at most " + std::to_string(contracts::kMostAsked * params.work_price) +
                    " grains for 10^9 multiply-adds, " + std::to_string(contracts::kMostAsked) + " times work_price";
