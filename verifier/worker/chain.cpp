@@ -119,6 +119,20 @@ std::optional<contracts::Task> Chain::proven_task(const contracts::TaskId& task)
     return *std::move(record);
 }
 
+std::optional<contracts::Checkpoint> Chain::proven_checkpoint(const contracts::TaskId& task, std::uint32_t index) {
+    const auto value = proven([&](client::ProvenChain& chain) {
+        return chain.slot(contracts::keys::checkpoint(task, index));
+    });
+    if (!value) {
+        return std::nullopt;
+    }
+    auto record = codec::decode<contracts::Checkpoint>(*value);
+    if (!record) {
+        throw bad_answer("chain_proof");
+    }
+    return *std::move(record);
+}
+
 const std::string& Chain::chain_id() {
     if (!proven_) {
         static_cast<void>(params());

@@ -83,6 +83,8 @@ class Chain {
     std::uint64_t total_stake();
     /// The task's record in the last state that is proven, a block before the newest; nullopt if it has none.
     std::optional<contracts::Task> proven_task(const contracts::TaskId& task);
+    /// Likewise a checkpoint of it.
+    std::optional<contracts::Checkpoint> proven_checkpoint(const contracts::TaskId& task, std::uint32_t index);
     /// Returns a posted checkpoint; cached, since it never changes.
     const contracts::Checkpoint& checkpoint(const contracts::TaskId& task, std::uint32_t index);
     /// Returns the root that the solver claims after a segment: the checkpoint's state root, or the score's root for

@@ -81,6 +81,13 @@ bool KeyDesk::report_wrong(const contracts::Task& task) {
     if (kept.standing != Standing::kWrong || !is_open || has_accepted) {
         return false;
     }
+    // A report of a right share opens it for everybody. So a node that lies about the keys gets none.
+    const auto proven = context_.chain.proven_task(task.id);
+    const bool is_proven = proven && proven->spec.privacy == task.spec.privacy && proven->secrecy &&
+                           proven->secrecy->key == task.secrecy->key && proven->secrecy->shared == task.secrecy->shared;
+    if (!is_proven) {
+        return false;
+    }
     const Bytes& share = kept.is_task_wrong ? kept.share.of_task : kept.share.of_checkpoints;
     std::array<std::uint8_t, 32> aux{};
     crypto::fill_random(aux);

@@ -25,6 +25,18 @@ std::uint32_t index_of(WorkerContext& context, const contracts::Task& task, cons
     return index;
 }
 
+/// Whether the checkpoint, and the key that opens it, are the chain's. A report reveals the key of a chunk: a node that
+/// served another file as the checkpoint's, or named another root, would be told the key of one chunk after another.
+bool is_proven(
+    WorkerContext& context, const contracts::TaskId& id, std::uint32_t index, const contracts::Checkpoint& checkpoint
+) {
+    const auto task = context.chain.proven_task(id);
+    const auto proven = context.chain.proven_checkpoint(id, index);
+    const artifacts::TaskSecrets* const secrets = context.secrets_of(id);
+    return task && task->secrecy && proven && secrets != nullptr && proven->state_root == checkpoint.state_root &&
+           proven->sealed == checkpoint.sealed && task->secrecy->key == secrets->of_checkpoints.key();
+}
+
 /// PRV-7: convicts the solver of a file that is not the checkpoint. Returns what is told of it.
 std::string report_wrong_chunk(
     WorkerContext& context, const contracts::TaskId& id, const contracts::Checkpoint& checkpoint,
@@ -35,6 +47,9 @@ std::string report_wrong_chunk(
         return "the sealed file is not the checkpoint";
     }
     const std::uint32_t index = index_of(context, *task, checkpoint);
+    if (!is_proven(context, id, index, checkpoint)) {
+        return "the sealed file is not the checkpoint that this node tells of, and the chain has not proven that it is its own";
+    }
     const bool sent =
         context.chain.send(contracts::ReportWrongChunk{.task = id, .checkpoint = index, .evidence = evidence});
     if (sent) {
