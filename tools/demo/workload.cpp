@@ -173,7 +173,7 @@ void write_task(
     std::ofstream(directory / "task.toml")
         << "title = \"" << workload.name << " (" << to_string(fraud) << ")\"\n"
         << "steps = " << steps << "\n"
-         << (options.is_private ? "private = true\n" : "")
+        << (options.is_private ? "private = true\n" : "")
         << (options.accounts ? "members = " + std::to_string(seats) + "\n" : "") << "checkpoint_interval = " << interval
         << "\n"
         << "seed = " << options.seed << "\n"

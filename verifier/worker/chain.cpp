@@ -120,9 +120,8 @@ std::optional<contracts::Task> Chain::proven_task(const contracts::TaskId& task)
 }
 
 std::optional<contracts::Checkpoint> Chain::proven_checkpoint(const contracts::TaskId& task, std::uint32_t index) {
-    const auto value = proven([&](client::ProvenChain& chain) {
-        return chain.slot(contracts::keys::checkpoint(task, index));
-    });
+    const auto value =
+        proven([&](client::ProvenChain& chain) { return chain.slot(contracts::keys::checkpoint(task, index)); });
     if (!value) {
         return std::nullopt;
     }

@@ -48,7 +48,8 @@ std::string report_wrong_chunk(
     }
     const std::uint32_t index = index_of(context, *task, checkpoint);
     if (!is_proven(context, id, index, checkpoint)) {
-        return "the sealed file is not the checkpoint that this node tells of, and the chain has not proven that it is its own";
+        return "the sealed file is not the checkpoint that this node tells of, and the chain has not proven that it is "
+               "its own";
     }
     const bool sent =
         context.chain.send(contracts::ReportWrongChunk{.task = id, .checkpoint = index, .evidence = evidence});
