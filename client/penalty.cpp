@@ -198,6 +198,16 @@ std::vector<Penalty> find_penalties(std::span<const HistoryRecord> records) {
     return out;
 }
 
+std::string meaning_in_private(Reason reason) {
+    const std::string solver = "As the private task's solver it ";
+    if (reason == Reason::kKeysWithheld) {
+        return solver + "did not share the keys in time with those who were drawn to judge its work (PRV-4).";
+    }
+    if (reason == Reason::kWrongKeys) {
+        return solver + "shared a key that is not the task's, and the reader showed it (PRV-5).";
+    }
+    return solver + "published a sealed file that is not the checkpoint, and a reader showed a chunk of it (PRV-7).";
+}
 std::string meaning(const Penalty& penalty) {
     const std::string segment = of_segment(penalty);
     switch (penalty.reason) {
@@ -254,14 +264,9 @@ std::string meaning(const Penalty& penalty) {
             return "It was paid for keeping the task's result, and did not show in time the tile of it that a round of "
                    "the beacon drew (RET-6).";
         case Reason::kKeysWithheld:
-            return "As the private task's solver it did not share the keys in time with those who were drawn to judge its "
-                   "work (PRV-4).";
         case Reason::kWrongKeys:
-            return "As the private task's solver it shared a key that is not the task's, and the reader showed it "
-                   "(PRV-5).";
         case Reason::kWrongChunk:
-            return "As the private task's solver it published a sealed file that is not the checkpoint, and a reader showed "
-                   "a chunk of it (PRV-7).";
+            return meaning_in_private(penalty.reason);
         case Reason::kAttestation:
         case Reason::kRetention:
         case Reason::kProfilingFee:

@@ -86,7 +86,8 @@ std::uint64_t sharing_weight(const Params& params, const TaskSpec& spec) {
 }
 
 std::uint64_t judging_weight(const Params& params, const TaskSpec& spec) {
-    return sharing_weight(params, spec) + judging_weight(params, judged_segments(params, spec), verifiers_per_segment(params, task_value(spec)));
+    return sharing_weight(params, spec) +
+           judging_weight(params, judged_segments(params, spec), verifiers_per_segment(params, task_value(spec)));
 }
 
 /// DTY-3. What is not here imposes nothing that was not paid for: a rejection's dispute is paid for with the verdict.

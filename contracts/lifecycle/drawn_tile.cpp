@@ -15,13 +15,17 @@ bool is_in_range(const dispute::StateOpening& opening) {
 
 bool is_in_range(const sealed::PieceOpening& opening) { return sealed::is_well_formed(opening); }
 
-bool is_drawn(const Task& task, const Checkpoint& checkpoint, const DrawnTile& drawn, const dispute::StateOpening& tile) {
+bool is_drawn(
+    const Task& task, const Checkpoint& checkpoint, const DrawnTile& drawn, const dispute::StateOpening& tile
+) {
     return !checkpoint.sealed && tile.tensor == drawn.tensor &&
            tile.tile == drawn.number % canonical::tile_count(tile.type.shape) &&
            dispute::state_root_of(tile, task.spec.program.state_tensors) == checkpoint.state_root;
 }
 
-bool is_drawn(const Task& task, const Checkpoint& checkpoint, const DrawnTile& drawn, const sealed::PieceOpening& piece) {
+bool is_drawn(
+    const Task& task, const Checkpoint& checkpoint, const DrawnTile& drawn, const sealed::PieceOpening& piece
+) {
     // PRV-8
     const std::uint64_t chunk = drawn.number % piece.chunks;
     const std::uint64_t number = drawn.number / piece.chunks % sealed::piece_count(piece.size);
@@ -45,8 +49,7 @@ Result<void, TxError> check_drawn(
     const StateView& view, const Task& task, const DrawnTile& drawn, const DrawnOpening& opening
 ) noexcept {
     const Checkpoint checkpoint = find_checkpoint(view, task.id, drawn.checkpoint).value();
-    const bool is =
-        std::visit([&](const auto& each) { return is_drawn(task, checkpoint, drawn, each); }, opening);
+    const bool is = std::visit([&](const auto& each) { return is_drawn(task, checkpoint, drawn, each); }, opening);
     return is ? Result<void, TxError>() : Unexpected{TxError::kTileInvalid};
 }
 

@@ -9,9 +9,9 @@
 #include <contracts/state/task.hpp>
 #include <contracts/state/tx_error.hpp>
 
-/// Tiles of checkpoints that a round of the beacon draws, and that somebody opens to show that it has the checkpoint. Of a
-/// private task a piece of the sealed file is drawn (PRV-8): a group takes the place of the tensor, and the number that of
-/// the chunk in it, then of the piece in that.
+/// Tiles of checkpoints that a round of the beacon draws, and that somebody opens to show that it has the checkpoint.
+/// Of a private task a piece of the sealed file is drawn (PRV-8): a group takes the place of the tensor, and the number
+/// that of the chunk in it, then of the piece in that.
 namespace assay::contracts {
 
 struct DrawnTile {

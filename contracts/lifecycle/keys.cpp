@@ -16,7 +16,9 @@ Height await_keys(Context& context, Task& task, std::span<const AccountId> drawn
     const auto& shared = task.secrecy->shared;
     auto& awaited = task.secrecy->awaited;
     const auto is_known = [&](const AccountId& account) {
-        return std::any_of(shared.begin(), shared.end(), [&](const auto& each) { return each.reader.account == account; }) ||
+        return std::any_of(
+                   shared.begin(), shared.end(), [&](const auto& each) { return each.reader.account == account; }
+               ) ||
                std::any_of(awaited.begin(), awaited.end(), [&](const auto& each) { return each.account == account; });
     };
     for (const AccountId& account : drawn) {

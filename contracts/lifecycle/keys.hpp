@@ -11,8 +11,8 @@
 /// Waiting for the keys of private tasks (PRV-3, PRV-4). Functions that take a `Task&` change it; the caller stores it.
 namespace assay::contracts {
 
-/// Whether the task is private and its keys have to be shared with somebody: by its submitter while it is drawn, else by
-/// its solver.
+/// Whether the task is private and its keys have to be shared with somebody: by its submitter while it is drawn, else
+/// by its solver.
 bool owes_keys(const Task& task) noexcept;
 
 /// PRV-3, PRV-4: the keys have to be shared with those of `drawn` who do not have them yet. Returns the deadline of the

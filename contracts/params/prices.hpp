@@ -41,7 +41,9 @@ class Prices {
     /// STM-2: signatures of so many statements, and the hashes of their evidence.
     std::uint64_t statements(std::uint64_t count) const { return count * kSignature + 2 * hashed_; }
     /// PRV-3: as many pairs of shares as the transaction has room for: their points and signatures.
-    std::uint64_t shares() const { return (hashed_ * kBytesPerGas / (2 * sealed::kShareBytes) + 1) * 2 * (kPoint + kSignature); }
+    std::uint64_t shares() const {
+        return (hashed_ * kBytesPerGas / (2 * sealed::kShareBytes) + 1) * 2 * (kPoint + kSignature);
+    }
     /// PRV-5, PRV-7: a proof of equal discrete logarithms, and the points that it is about.
     static std::uint64_t proof() { return 6 * kSignature; }
     /// GAS-5: the end of a task's profiling.

@@ -70,12 +70,13 @@ bool has_sound_wishes(const TaskSpec& spec) {
 bool is_sound_privacy(const TaskSpec& spec) {
     const auto is_file = [](const SealedFile& file) { return !file.root.is_zero() && file.size != 0; };
     const auto& privacy = spec.privacy;
-    return !privacy || (spec.mode == Mode::kExact && spec.members == 1 && !spec.parent && sealed::is_well_formed(privacy->key) &&
-                        is_file(privacy->program) && is_file(privacy->dataset) &&
-                        privacy->initial.has_value() == spec.initial_artifact.has_value() &&
-                        (!privacy->initial || is_file(*privacy->initial)) &&
-                        privacy->holdout.has_value() == spec.evaluation.has_value() &&
-                        (!privacy->holdout || is_file(*privacy->holdout)));
+    return !privacy ||
+           (spec.mode == Mode::kExact && spec.members == 1 && !spec.parent && sealed::is_well_formed(privacy->key) &&
+            is_file(privacy->program) && is_file(privacy->dataset) &&
+            privacy->initial.has_value() == spec.initial_artifact.has_value() &&
+            (!privacy->initial || is_file(*privacy->initial)) &&
+            privacy->holdout.has_value() == spec.evaluation.has_value() &&
+            (!privacy->holdout || is_file(*privacy->holdout)));
 }
 
 /// TASK-2.10, GRP-1
@@ -104,8 +105,8 @@ Result<void, TxError> check_spec(const TaskSpec& spec) noexcept {
     const bool sound = spec.title.size() <= kMaxTitleBytes && is_printable(spec.title) && is_program(spec.program) &&
                        is_location(spec.program_artifact.location) && is_location(spec.dataset_artifact.location) &&
                        has_initial_artifact(spec) && has_distance(spec) && is_evaluation(spec) && is_group_size(spec) &&
-                       has_sound_wishes(spec) && is_sound_privacy(spec) && spec.steps >= 1 && spec.checkpoint_interval >= 1 &&
-                       segment_count(spec) <= kMaxSegments &&
+                       has_sound_wishes(spec) && is_sound_privacy(spec) && spec.steps >= 1 &&
+                       spec.checkpoint_interval >= 1 && segment_count(spec) <= kMaxSegments &&
                        checked_mul<std::uint64_t>(spec.steps, spec.program.batch_size).has_value() &&
                        dispute_rounds_max(spec) <= dispute::kMaxRounds;
     if (!sound) {

@@ -19,8 +19,8 @@ namespace {
 /// Everybody who can be drawn to judge one task, more than once each.
 constexpr std::size_t kMaxShares = 32;
 
-/// PRV-3: the task, whose keys `sender` can share now: as the submitter with the solver that was drawn, or as the solver
-/// with those who are waited for.
+/// PRV-3: the task, whose keys `sender` can share now: as the submitter with the solver that was drawn, or as the
+/// solver with those who are waited for.
 Result<Task, TxError> require_sharing(const StateView& view, const ShareKeys& action, const AccountId& sender) {
     TRY_ASSIGN(Task task, require_task(view, action.task));
     if (!task.secrecy) {
@@ -46,8 +46,9 @@ const Reader* find_awaited(const Task& task, const AccountId& account) {
 
 const SharedKeys* find_shared(const Task& task, const AccountId& account) {
     const auto& shared = task.secrecy->shared;
-    const auto found =
-        std::find_if(shared.begin(), shared.end(), [&](const SharedKeys& each) { return each.reader.account == account; });
+    const auto found = std::find_if(shared.begin(), shared.end(), [&](const SharedKeys& each) {
+        return each.reader.account == account;
+    });
     return found == shared.end() ? nullptr : &*found;
 }
 
@@ -155,7 +156,8 @@ Result<void, TxError> check_stateful(
 ) noexcept {
     TRY_ASSIGN(const Task task, require_reported(view, action.task, TaskState::kDrawn));
     const SharedKeys* const shared = find_shared(task, sender);
-    const bool is_accepted = task.solver == sender && task.state != TaskState::kDrawn;  // it has said that they are right
+    const bool is_accepted =
+        task.solver == sender && task.state != TaskState::kDrawn;  // it has said that they are right
     if (shared == nullptr || is_accepted ||
         (action.is_of_checkpoints ? shared->of_checkpoints : shared->of_task) != crypto::sha256(action.share)) {
         return Unexpected{TxError::kShareInvalid};

@@ -40,9 +40,7 @@ struct KeyShare {
     Bytes of_task;
     Bytes of_checkpoints;
     bool operator==(const KeyShare&) const = default;
-    static constexpr auto fields() {
-        return Fields<&KeyShare::to, &KeyShare::of_task, &KeyShare::of_checkpoints>{};
-    }
+    static constexpr auto fields() { return Fields<&KeyShare::to, &KeyShare::of_task, &KeyShare::of_checkpoints>{}; }
 };
 
 /// PRV-3: somebody who was drawn, and whose key opens what is shared with it: that of the operator that it had then, or
@@ -69,8 +67,8 @@ struct SharedKeys {
 struct Secrecy {
     std::optional<sealed::TaskKey> key;  ///< of the checkpoints: chosen by the submitter for the solver that was drawn
     std::vector<SharedKeys> shared;      ///< in the order in which they were shared, one for each account
-    /// PRV-3, PRV-4: with whom the keys have to be shared, in ascending order of the accounts: the solver that was drawn,
-    /// by the submitter; whoever was drawn to judge its work, by the solver.
+    /// PRV-3, PRV-4: with whom the keys have to be shared, in ascending order of the accounts: the solver that was
+    /// drawn, by the submitter; whoever was drawn to judge its work, by the solver.
     std::vector<Reader> awaited;
     static constexpr auto fields() { return Fields<&Secrecy::key, &Secrecy::shared, &Secrecy::awaited>{}; }
 };

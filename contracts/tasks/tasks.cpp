@@ -255,9 +255,13 @@ Result<void, TxError> execute(Context& context, const PostCheckpoint& action) no
     TRY(check_turn(context.state, action.task, context.actor, context.height()));
     Task task = checked_task(context, action.task);
     note_poster(task, context.actor);
-    set_checkpoint(context.state, task.id, action.index, {action.state_root, action.location, context.height(), action.sealed});
+    set_checkpoint(
+        context.state, task.id, action.index, {action.state_root, action.location, context.height(), action.sealed}
+    );
     ++task.checkpoints;
-    record(context, task, history::CheckpointPosted{action.index, action.state_root, action.environment, action.sealed});
+    record(
+        context, task, history::CheckpointPosted{action.index, action.state_root, action.environment, action.sealed}
+    );
     set_task(context.state, task);
     return {};
 }

@@ -74,8 +74,8 @@ void complete(Context& context, Task& task);
 
 /// TASK-6, TASK-8: called when the deadline of a task in kDrawn or in kTraining has passed.
 void lapse_acceptance(Context& context, Task& task);
-/// PRV-3, PRV-5: the drawn solver has no keys that it could accept the task with: another one is drawn, at the expense of
-/// the deposit. Stores the task.
+/// PRV-3, PRV-5: the drawn solver has no keys that it could accept the task with: another one is drawn, at the expense
+/// of the deposit. Stores the task.
 void lapse_unshared(Context& context, Task& task);
 void lapse_training(Context& context, Task& task);
 

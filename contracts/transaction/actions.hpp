@@ -43,7 +43,8 @@ using Action = std::variant<
     PublishVerdict, OpenDispute, RevealMove, SelectMove, ProveMove, AttestAvailability, DeclareDivergence,
     DiscloseVerdict, ChallengeVerdict, RegisterValidator, Unjail, RegisterTerms, CommitProfile, PublishProfile,
     ChallengeProfile, JoinBeacon, Contribute, LeaveBeacon, DeclineTask, Accuse, ReportEquivocation, Reseat, Demand,
-    ProposeParams, ProposeUpgrade, ProposeHalt, Vote, NameOperator, ShowResult, ShareKeys, ReportWrongKeys, ReportWrongChunk>;
+    ProposeParams, ProposeUpgrade, ProposeHalt, Vote, NameOperator, ShowResult, ShareKeys, ReportWrongKeys,
+    ReportWrongChunk>;
 
 /// Name of the action in RPC and CLI, such as "transfer" or "submit_task".
 const char* action_name(const Action& action) noexcept;

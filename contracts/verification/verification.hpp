@@ -53,8 +53,8 @@ void draw_probes(Task& task, const ClosedRound& round);
 /// VER-12: draws the watchers of each committed verdict that has a probe. The caller stores the task.
 void draw_watchers(Context& context, Task& task, const ClosedRound& round);
 
-/// PRV-4: called when the solver of a private task has shared its keys with everybody who was waited for: the verifiers'
-/// time begins, or what waited for the watchers goes on. The caller stores the task.
+/// PRV-4: called when the solver of a private task has shared its keys with everybody who was waited for: the
+/// verifiers' time begins, or what waited for the watchers goes on. The caller stores the task.
 void take_keys(Context& context, Task& task);
 /// VER-3, VER-4, PRV-4: called when the deadline of the commit or publication phase has passed.
 void lapse_phase(Context& context, Task& task);

@@ -124,7 +124,9 @@ Result<ChunkFault, EvidenceError> judge(const WrongChunk& evidence, const Sealed
         return Unexpected{EvidenceError::kOpening};
     }
     // SEA-19: before any fault, so that no evidence is of use to anybody but its author.
-    if (!verify_chunk_point(context.key, name_of(evidence, context), evidence.point, evidence.proof, context.reporter)) {
+    if (!verify_chunk_point(
+            context.key, name_of(evidence, context), evidence.point, evidence.proof, context.reporter
+        )) {
         return Unexpected{EvidenceError::kPoint};
     }
     if (opening.groups != context.state_tensors + 1) {

@@ -79,9 +79,8 @@ bool is_well_formed(const PieceOpening& opening) noexcept {
 }
 
 Hash256 sealed_root_of(const PieceOpening& opening) noexcept {
-    const auto pieces = merkle::root_from_path(
-        piece_leaf(opening.bytes), opening.piece, piece_count(opening.size), opening.piece_path
-    );
+    const auto pieces =
+        merkle::root_from_path(piece_leaf(opening.bytes), opening.piece, piece_count(opening.size), opening.piece_path);
     const auto chunks = merkle::root_from_path(
         leaf_of(opening.size, pieces.value()), opening.chunk, opening.chunks, opening.chunk_path
     );

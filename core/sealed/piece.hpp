@@ -9,8 +9,8 @@
 #include <core/base/fields.hpp>
 #include <core/sealed/sealed_tree.hpp>
 
-/// Pieces of sealed chunks, small enough to show on the chain that somebody has a sealed file (SEA-10). Nothing here needs
-/// a key.
+/// Pieces of sealed chunks, small enough to show on the chain that somebody has a sealed file (SEA-10). Nothing here
+/// needs a key.
 namespace assay::sealed {
 
 inline constexpr std::size_t kPieceBytes = 4'096;
@@ -43,7 +43,8 @@ struct PieceOpening {
 
 /// The opening of one piece of a chunk that is opened.
 PieceOpening open_piece(const SealedOpening& chunk, std::uint32_t piece);
-/// Whether the piece can be one of a file: indices below the counts, and bytes and paths of the lengths that these ask for.
+/// Whether the piece can be one of a file: indices below the counts, and bytes and paths of the lengths that these ask
+/// for.
 bool is_well_formed(const PieceOpening& opening) noexcept;
 /// The root that a well-formed opening leads to.
 Hash256 sealed_root_of(const PieceOpening& opening) noexcept;

@@ -16,8 +16,8 @@
 /// key.
 namespace assay::sealed {
 
-/// SEA-10: the leaf of a chunk, the ciphertext with its tag: "assay/sealed-chunk" over its size (u32) and the Merkle root of
-/// its pieces (piece.hpp).
+/// SEA-10: the leaf of a chunk, the ciphertext with its tag: "assay/sealed-chunk" over its size (u32) and the Merkle
+/// root of its pieces (piece.hpp).
 Hash256 sealed_leaf(ByteView sealed_chunk) noexcept;
 /// SEA-11: "assay/sealed-group" over the number of chunks (u32) and the Merkle root of their leaves.
 Hash256 group_commitment(std::uint32_t chunks, const Hash256& merkle_root) noexcept;

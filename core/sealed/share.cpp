@@ -96,7 +96,8 @@ ShareJudgement judge_share(
     if (!crypto::verify_equal_logs(statement, evidence->proof, context.reader.view())) {
         return ShareJudgement::kNotProven;
     }
-    const bool is_right = secret_in(crypto::open_with_shared_point(evidence->point, message_of(share)), context.key).has_value();
+    const bool is_right =
+        secret_in(crypto::open_with_shared_point(evidence->point, message_of(share)), context.key).has_value();
     return is_right ? ShareJudgement::kRight : ShareJudgement::kWrong;
 }
 

@@ -26,8 +26,8 @@ struct ShareName {
     }
 };
 
-/// SEA-20: a share is the 32 bytes of the task's secret, sealed for the reader's account by ECIES, and a signature by the
-/// ephemeral key.
+/// SEA-20: a share is the 32 bytes of the task's secret, sealed for the reader's account by ECIES, and a signature by
+/// the ephemeral key.
 inline constexpr std::size_t kShareBytes = crypto::kEciesOverhead + 32 + 64;
 
 /// SEA-20, SEA-23: nullopt if the account is not the x coordinate of a point, or the entropy's secret is out of range.

@@ -43,12 +43,12 @@ Json render(const std::optional<contracts::EvaluationCommitment>& evaluation);
 Json render_score(std::uint32_t score);  ///< as a number
 Json render(const contracts::TaskSpec& spec);
 Json render(const contracts::Retention& retention);
-Json render(const std::optional<contracts::SealedFile>& file);   ///< null if there is none
-Json render(const std::optional<contracts::Privacy>& privacy);   ///< null if the task is not private
+Json render(const std::optional<contracts::SealedFile>& file);  ///< null if there is none
+Json render(const std::optional<contracts::Privacy>& privacy);  ///< null if the task is not private
 Json render(const std::vector<contracts::KeyShare>& shares);
 /// The keys of a private task, and who has them; null if the task is not private.
 Json render_privacy(const contracts::Task& task);
-/// A tile, or of a private task a piece, without its bytes and paths.
+/// Which tile, or of a private task which piece of a sealed file: the group is the tensor, and the chunk the tile.
 Json render_opening(const contracts::TaskId& task, const contracts::DrawnOpening& opening);
 /// The fields of an action, or of an event in a task's history, by name.
 Json render(const contracts::Action& action);

@@ -24,9 +24,7 @@ Json render(const std::optional<Privacy>& privacy) {
 
 namespace {
 
-Json render_reader(const Reader& reader) {
-    return {{"account", render(reader.account)}, {"key", render(reader.key)}};
-}
+Json render_reader(const Reader& reader) { return {{"account", render(reader.account)}, {"key", render(reader.key)}}; }
 
 }  // namespace
 
@@ -62,18 +60,11 @@ Json render(const std::vector<KeyShare>& shares) {
 }
 
 Json render_opening(const TaskId& task, const DrawnOpening& opening) {
-    Json out{{"task", render(task)}, {"tensor", nullptr}, {"tile", nullptr}, {"group", nullptr}, {"chunk", nullptr},
-             {"piece", nullptr}};
     if (const auto* tile = std::get_if<dispute::StateOpening>(&opening)) {
-        out["tensor"] = tile->tensor;
-        out["tile"] = tile->tile;
-    } else {
-        const auto& piece = std::get<sealed::PieceOpening>(opening);
-        out["group"] = piece.group;
-        out["chunk"] = piece.chunk;
-        out["piece"] = piece.piece;
+        return {{"task", render(task)}, {"tensor", tile->tensor}, {"tile", tile->tile}, {"piece", nullptr}};
     }
-    return out;
+    const auto& piece = std::get<sealed::PieceOpening>(opening);
+    return {{"task", render(task)}, {"tensor", piece.group}, {"tile", piece.chunk}, {"piece", piece.piece}};
 }
 
 }  // namespace assay::rpc

@@ -198,7 +198,8 @@ json measure_share(const SealedOptions& options, const Subject& subject) {
     return {
         {"make_cpu_us",
          time_of(
-             options.repeats, [&] { ASSERT(sealed::make_share(subject.secret, reader.account(), {}, entropy).has_value()); }
+             options.repeats,
+             [&] { ASSERT(sealed::make_share(subject.secret, reader.account(), {}, entropy).has_value()); }
          )},
         {"open_cpu_us",
          time_of(

@@ -26,9 +26,7 @@ struct ShareKeys {  // by the submitter to the drawn solver, or by the solver to
     std::optional<sealed::TaskKey> key;  ///< of the checkpoints; present if and only if the sender is the submitter
     std::vector<KeyShare> shares;        ///< in ascending order of the accounts
     static constexpr auto fields() { return Fields<&ShareKeys::task, &ShareKeys::key, &ShareKeys::shares>{}; }
-    std::uint64_t gas(const Prices& prices) const {
-        return prices.task(5) + prices.shares() + prices.hashed();
-    }
+    std::uint64_t gas(const Prices& prices) const { return prices.task(5) + prices.shares() + prices.hashed(); }
     Amount amount_out(const Params& /*params*/) const { return {}; }
 };
 
@@ -59,9 +57,7 @@ struct ReportWrongChunk {  // by a reader: a chunk of a checkpoint's sealed file
     static constexpr auto fields() {
         return Fields<&ReportWrongChunk::task, &ReportWrongChunk::checkpoint, &ReportWrongChunk::evidence>{};
     }
-    std::uint64_t gas(const Prices& prices) const {
-        return prices.task_end() + prices.proof() + 4 * prices.hashed();
-    }
+    std::uint64_t gas(const Prices& prices) const { return prices.task_end() + prices.proof() + 4 * prices.hashed(); }
     Amount amount_out(const Params& /*params*/) const { return {}; }
 };
 

@@ -94,10 +94,10 @@ struct DeclareDivergence {  // by who would post the next checkpoint: a step of 
     static constexpr Answer kAnswer{.owed = Owed::kTask, .bytes_max = kOpeningAnswer};
     static constexpr bool kByOperator = true;
     TaskId task;
-    std::uint64_t step = 0;         ///< global step number; 0 for the initialisation
-    Hash256 state_root;             ///< state root after that step
-    std::string location;           ///< of the server that has that state's file (ART-10)
-    dispute::StateOpening opening;  ///< a tile of that state that contains a non-finite value
+    std::uint64_t step = 0;                 ///< global step number; 0 for the initialisation
+    Hash256 state_root;                     ///< state root after that step
+    std::string location;                   ///< of the server that has that state's file (ART-10)
+    dispute::StateOpening opening;          ///< a tile of that state that contains a non-finite value
     std::optional<SealedFile> sealed = {};  ///< PRV-6
     static constexpr auto fields() {
         return Fields<

@@ -176,14 +176,12 @@ template <>
 struct Body<ReportEquivocation> {
     static Members members() { return {{"task", hash()}, {"member", account()}, {"stated", stated()}}; }
 };
-/// Of a tile the first two, of a piece of a sealed file the others.
 Members shown() {
-    return {{"task", hash()},
-            {"tensor", nullable(integer())},
-            {"tile", nullable(integer())},
-            {"group", nullable(integer())},
-            {"chunk", nullable(integer())},
-            {"piece", nullable(integer())}};
+    return {
+        {"task", hash()},
+        {"tensor", integer(), "of a private task the group of the sealed file"},
+        {"tile", integer(), "of a private task the chunk of the group"},
+        {"piece", nullable(integer()), "of the chunk; null unless the task is private"}};
 }
 template <>
 struct Body<AttestAvailability> {

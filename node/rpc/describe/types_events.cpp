@@ -92,7 +92,9 @@ std::vector<Event> events_of_privacy() {
          "The keys of a private task were shared (PRV-3).",
          {{"key", nullable(hash()), "of the checkpoints, if it was chosen now"},
           {"shares", array(object({{"to", account()}, {"of_task", hex()}, {"of_checkpoints", hex()}}))}}},
-        {happened::KeysRefused{}, "The keys that the submitter had shared with the drawn solver are wrong (PRV-5).", {}},
+        {happened::KeysRefused{},
+         "The keys that the submitter had shared with the drawn solver are wrong (PRV-5).",
+         {}},
     };
 }
 
@@ -185,8 +187,9 @@ std::vector<Event> events_of_disputes() {
 
 std::vector<Event> all_events() {
     std::vector<Event> out;
-    for (auto part : {events_of_training(), events_of_verification(), events_of_disputes(), events_of_retention(),
-                      events_of_privacy()}) {
+    for (auto part :
+         {events_of_training(), events_of_verification(), events_of_disputes(), events_of_retention(),
+          events_of_privacy()}) {
         out.insert(out.end(), part.begin(), part.end());
     }
     return out;

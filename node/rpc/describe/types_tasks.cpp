@@ -140,14 +140,13 @@ Members task_rest() {
         {"solver_bond", amount()},
         {"steps", integer()},
         {"checkpoint_interval", integer(), "steps of a segment"},
-        {"checkpoints",
-         array(object(
-             {{"index", integer()},
-              {"state_root", hash()},
-              {"location", text()},
-              {"height", height()},
-              {"sealed", nullable(ref("SealedFile")), "null unless the task is private"}}
-         ))},
+        {"checkpoints", array(object(
+                            {{"index", integer()},
+                             {"state_root", hash()},
+                             {"location", text()},
+                             {"height", height()},
+                             {"sealed", nullable(ref("SealedFile")), "null unless the task is private"}}
+                        ))},
         {"diverged_at", nullable(integer()), "the step after which the state was not finite"},
         {"assignments", array(ref("Assignment"))},
         {"members", integer(), "how many seats the task admits"},

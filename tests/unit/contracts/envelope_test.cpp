@@ -46,7 +46,8 @@ TEST_CASE("TX-1: no truncation and no flipped bit of any action passes or crashe
         RevealMove{{}, 0, {hash_of("a")}},
         SelectMove{{}, 1, {2, dispute::NodeOpening{}}},
         ProveMove{{}, dispute::Proof{}},
-        AttestAvailability{{}, dispute::StateOpening{1, 2, {}, {canonical::make_tile(canonical::DType::kF32), {hash_of("b")}, {}}}},
+        AttestAvailability{
+            {}, dispute::StateOpening{1, 2, {}, {canonical::make_tile(canonical::DType::kF32), {hash_of("b")}, {}}}},
         DeclareDivergence{{}, 3, hash_of("c"), {}, {1, 2, {}, {canonical::make_tile(canonical::DType::kF32), {}, {}}}}};
     for (const Action& action : actions) {
         const Bytes good = chain.make_tx(chain.submitter, action);

@@ -23,8 +23,12 @@ const sealed::TaskSecret& checkpoint_secret() {
 
 TaskSpec private_spec() {
     TaskSpec spec = honest().spec();
-    spec.privacy =
-        Privacy{.key = task_secret().key(), .program = {hash_of("program"), 9}, .dataset = {hash_of("dataset"), 9}, .initial = {}, .holdout = {}};
+    spec.privacy = Privacy{
+        .key = task_secret().key(),
+        .program = {hash_of("program"), 9},
+        .dataset = {hash_of("dataset"), 9},
+        .initial = {},
+        .holdout = {}};
     return spec;
 }
 
@@ -84,6 +88,20 @@ TaskId complete_privately(Chain& chain, const TaskSpec& spec) {
         REQUIRE(chain.run(chain.solver, action) == 0);
     }
     REQUIRE(chain.run(chain.solver, CompleteTask{id}) == 0);
+    return id;
+}
+
+Params private_params() {
+    Params params = quick_params();
+    params.share_blocks = 9;
+    return params;
+}
+
+TaskId verifying_privately(Chain& chain) {
+    chain.bond_all();
+    const TaskId id = complete_privately(chain);
+    chain.skip(1);
+    REQUIRE(chain.task(id).state == TaskState::kVerifying);
     return id;
 }
 

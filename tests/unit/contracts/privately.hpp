@@ -29,6 +29,8 @@ KeyShare share_for(
 /// Shares for everybody whom the task waits for.
 ShareKeys share_all(const Chain& chain, const TaskId& id);
 
+/// quick_params() with nine blocks to share keys.
+Params private_params();
 /// Submits a private task and has a solver drawn, who waits for the keys.
 TaskId drawn_privately(Chain& chain, const TaskSpec& spec = private_spec());
 /// The same, and the submitter shares the keys, and the solver accepts.
@@ -39,5 +41,8 @@ sealed::SealedFile seal_checkpoint(
 );
 /// start_privately, and all checkpoints of honest() are posted, sealed, and the task is completed.
 TaskId complete_privately(Chain& chain, const TaskSpec& spec = private_spec());
+
+/// complete_privately with everybody bonded, until its verifiers are drawn and wait for the keys.
+TaskId verifying_privately(Chain& chain);
 
 }  // namespace assay::contracts::test

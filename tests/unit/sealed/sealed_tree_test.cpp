@@ -57,7 +57,8 @@ TEST_CASE("SEA-10: each piece of each chunk leads to the sealed root, and nothin
     for (std::uint32_t group = 0; group < chunks.size(); ++group) {
         for (std::uint32_t chunk = 0; chunk < chunks[group].size(); ++chunk) {
             const SealedOpening whole = open_leaf(leaves, group, chunk, chunks[group][chunk]);
-            for (std::uint32_t piece = 0; piece < piece_count(static_cast<std::uint32_t>(whole.bytes.size())); ++piece) {
+            for (std::uint32_t piece = 0; piece < piece_count(static_cast<std::uint32_t>(whole.bytes.size()));
+                 ++piece) {
                 const PieceOpening right = open_piece(whole, piece);
                 REQUIRE(is_well_formed(right));
                 CHECK(sealed_root_of(right) == root);

@@ -24,7 +24,9 @@ crypto::EciesEntropy entropy_numbered(std::uint64_t number) {
     return out;
 }
 
-ShareName name() { return {.chain_id = "assay-test", .task = hash_numbered(1), .to = AccountId{hash_numbered(2).data}}; }
+ShareName name() {
+    return {.chain_id = "assay-test", .task = hash_numbered(1), .to = AccountId{hash_numbered(2).data}};
+}
 
 TEST_CASE("SEA-23: nobody passes a share on as one for something else") {
     const TaskSecret secret = secret_numbered(1);
@@ -105,9 +107,13 @@ TEST_CASE("SEA-22: a share with another secret garbage or no point is its maker'
             return judge_share(context, share, make_wrong_share(reader, share, {}));
         };
         CHECK(judged(*make_share(secret, reader.account(), name(), entropy_numbered(i))) == ShareJudgement::kRight);
-        CHECK(judged(*make_share(secret_numbered(2), reader.account(), name(), entropy_numbered(i))) == ShareJudgement::kWrong);
         CHECK(
-            judged(*make_share(secret, reader_numbered(60).account(), name(), entropy_numbered(i))) == ShareJudgement::kWrong
+            judged(*make_share(secret_numbered(2), reader.account(), name(), entropy_numbered(i))) ==
+            ShareJudgement::kWrong
+        );
+        CHECK(
+            judged(*make_share(secret, reader_numbered(60).account(), name(), entropy_numbered(i))) ==
+            ShareJudgement::kWrong
         );
         // Not a secret at all.
         CHECK(
