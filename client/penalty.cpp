@@ -154,6 +154,17 @@ std::vector<Penalty> withheld_in(const HistoryRecord& record) {
     return out;
 }
 
+std::string meaning_in_private(Reason reason) {
+    const std::string solver = "As the private task's solver it ";
+    if (reason == Reason::kKeysWithheld) {
+        return solver + "did not share the keys in time with those who were drawn to judge its work (PRV-4).";
+    }
+    if (reason == Reason::kWrongKeys) {
+        return solver + "shared a key that is not the task's, and the reader showed it (PRV-5).";
+    }
+    return solver + "published a sealed file that is not the checkpoint, and a reader showed a chunk of it (PRV-7).";
+}
+
 std::string meaning_in_group(Reason reason) {
     const std::string member = "As a member of a group that computes each step together it ";
     if (reason == Reason::kDemand) {
@@ -198,16 +209,6 @@ std::vector<Penalty> find_penalties(std::span<const HistoryRecord> records) {
     return out;
 }
 
-std::string meaning_in_private(Reason reason) {
-    const std::string solver = "As the private task's solver it ";
-    if (reason == Reason::kKeysWithheld) {
-        return solver + "did not share the keys in time with those who were drawn to judge its work (PRV-4).";
-    }
-    if (reason == Reason::kWrongKeys) {
-        return solver + "shared a key that is not the task's, and the reader showed it (PRV-5).";
-    }
-    return solver + "published a sealed file that is not the checkpoint, and a reader showed a chunk of it (PRV-7).";
-}
 std::string meaning(const Penalty& penalty) {
     const std::string segment = of_segment(penalty);
     switch (penalty.reason) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <contracts/params/spec.hpp>
+#include <core/sealed/files/check.hpp>
 #include <core/sealed/share.hpp>
 #include <tests/unit/contracts/privately.hpp>
 
