@@ -59,7 +59,7 @@ Number challenge(ByteView r, const AccountId& signer, ByteView message) {
 
 }  // namespace
 
-bool is_x_of_point(ByteView x32) noexcept { return lift(decode(x32)).has_value(); }
+bool is_x_of_point(ByteView x32) noexcept { return lift(curve::decode(x32)).has_value(); }
 
 bool verify_schnorr(const AccountId& signer, ByteView message, const Signature& signature) noexcept {
     const ByteView r_bytes = signature.view().first(4 * curve::kWords);
