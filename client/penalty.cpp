@@ -154,6 +154,20 @@ std::vector<Penalty> withheld_in(const HistoryRecord& record) {
     return out;
 }
 
+std::string meaning_of_verdict(Reason reason, const std::string& segment) {
+    const std::string verifier = "As a verifier of " + segment + " it ";
+    switch (reason) {
+        case Reason::kBrokenCommitment:
+            return verifier + "published another verdict than it had committed to (VER-14).";
+        case Reason::kUndisclosed:
+            return verifier + "did not disclose its verdict in time when challenged (DSP-42).";
+        case Reason::kContradiction:
+            return verifier + "published a verdict that another contradicts, and neither was disputed (VER-20).";
+        default:
+            return "As a verifier it accepted " + segment + ", which was refuted (SET-2).";
+    }
+}
+
 std::string meaning_in_private(Reason reason) {
     const std::string solver = "As the private task's solver it ";
     if (reason == Reason::kKeysWithheld) {
@@ -236,14 +250,10 @@ std::string meaning(const Penalty& penalty) {
                    "segment had, or a committee could fetch what a replay needs; until then this part of its bond was "
                    "held (AVL-8).";
         case Reason::kBrokenCommitment:
-            return "As a verifier of " + segment + " it published another verdict than it had committed to (VER-14).";
         case Reason::kUndisclosed:
-            return "As a verifier of " + segment + " it did not disclose its verdict in time when challenged (DSP-42).";
         case Reason::kWrongVerdict:
-            return "As a verifier it accepted " + segment + ", which was refuted (SET-2).";
         case Reason::kContradiction:
-            return "As a verifier of " + segment +
-                   " it published a verdict that another contradicts, and neither was disputed (VER-20).";
+            return meaning_of_verdict(penalty.reason, segment);
         case Reason::kBeyondTolerance:
             return "As the task's solver it posted a checkpoint further from the canonical replay of " + segment +
                    " than the task's threshold, by a verdict that nobody refuted (VER-19).";

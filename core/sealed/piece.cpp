@@ -8,14 +8,10 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/tree.hpp>
+#include <core/sealed/digests.hpp>
 
 namespace assay::sealed {
 namespace {
-
-Hash256 piece_leaf(ByteView piece) {
-    static const crypto::TaggedHash kTag("assay/sealed-piece");
-    return kTag(piece);
-}
 
 Hash256 leaf_of(std::uint32_t chunk_bytes, const Hash256& pieces_root) {
     static const crypto::TaggedHash kTag("assay/sealed-chunk");
@@ -32,6 +28,11 @@ std::vector<Hash256> piece_leaves(ByteView chunk) {
 }
 
 }  // namespace
+
+Hash256 piece_leaf(ByteView piece) noexcept {
+    static const crypto::TaggedHash kTag("assay/sealed-piece");
+    return kTag(piece);
+}
 
 std::uint32_t piece_count(std::uint32_t chunk_bytes) noexcept {
     return std::max(1U, div_ceil<std::uint32_t>(chunk_bytes, kPieceBytes));

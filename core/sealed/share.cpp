@@ -7,6 +7,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/crypto/random.hpp>
+#include <core/sealed/digests.hpp>
 
 namespace assay::sealed {
 namespace {
@@ -15,12 +16,6 @@ constexpr std::size_t kMessageBytes = kShareBytes - Signature::kSizeBytes;
 
 /// The part of a share that ECIES has made.
 ByteView message_of(ByteView share) { return share.first(std::min(share.size(), kMessageBytes)); }
-
-/// SEA-23
-Hash256 digest_of(const ShareName& name, ByteView message) {
-    static const crypto::TaggedHash kTag("assay/share");
-    return kTag(codec::encode(name), message);
-}
 
 /// The secret in an opened share, if it is that of `key`.
 std::optional<TaskSecret> secret_in(std::optional<Bytes> plaintext, const TaskKey& key) {
@@ -34,6 +29,11 @@ std::optional<TaskSecret> secret_in(std::optional<Bytes> plaintext, const TaskKe
 
 }  // namespace
 
+Hash256 share_digest(const ShareName& name, ByteView message) {
+    static const crypto::TaggedHash kTag("assay/share");
+    return kTag(codec::encode(name), message);
+}
+
 std::optional<Bytes> make_share(
     const TaskSecret& secret, const AccountId& reader, const ShareName& name, const crypto::EciesEntropy& entropy
 ) {
@@ -42,7 +42,7 @@ std::optional<Bytes> make_share(
     if (!share || !ephemeral) {
         return std::nullopt;
     }
-    append(*share, ephemeral->sign(digest_of(name, *share).view()).view());
+    append(*share, ephemeral->sign(share_digest(name, *share).view()).view());
     return share;
 }
 
@@ -55,7 +55,7 @@ bool is_share_for(const ShareName& name, ByteView share) {
     std::copy_n(point->data.begin() + 1, signer.data.size(), signer.data.begin());
     Signature signature;
     std::copy_n(share.begin() + kMessageBytes, signature.data.size(), signature.data.begin());
-    return crypto::verify_signature(signer, digest_of(name, message_of(share)).view(), signature);
+    return crypto::verify_signature(signer, share_digest(name, message_of(share)).view(), signature);
 }
 
 std::optional<TaskSecret> open_share(const crypto::SecretKey& reader, const TaskKey& key, ByteView share) noexcept {

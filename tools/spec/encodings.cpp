@@ -15,6 +15,7 @@
 #include <core/dispute/statement.hpp>
 #include <core/merkle/tree.hpp>
 #include <core/sealed/chunk_key.hpp>
+#include <core/sealed/digests.hpp>
 #include <core/sealed/sealed_tree.hpp>
 #include <tools/spec/files.hpp>
 #include <tools/spec/random_value.hpp>
@@ -166,7 +167,19 @@ void add_sealed(Digests& d) {
     );
     d.add("key of a sealed chunk", "assay/chunk-key", {bytes_of(point)}, Hash256{sealed::chunk_key(point).data});
     const Bytes chunk{1, 2, 3};
-    d.add("leaf of a sealed chunk", "assay/sealed-chunk", {chunk}, sealed::sealed_leaf(chunk));
+    const Hash256 piece = sealed::piece_leaf(chunk);  // its only one
+    d.add("leaf of a piece of a sealed chunk", "assay/sealed-piece", {chunk}, piece);
+    d.add(
+        "leaf of a sealed chunk", "assay/sealed-chunk",
+        {bytes_of(static_cast<std::uint32_t>(chunk.size())), bytes_of(piece)}, sealed::sealed_leaf(chunk)
+    );
+    const sealed::ShareName share{
+        .chain_id = "assay-local", .task = name.task, .to = d.make<AccountId>(), .is_of_checkpoints = true};
+    d.add(
+        "what the ephemeral key of a share signs", "assay/share",
+        {bytes_of(share.chain_id), bytes_of(share.task), bytes_of(share.to), bytes_of(share.is_of_checkpoints), chunk},
+        sealed::share_digest(share, chunk)
+    );
     d.add(
         "group of a sealed file", "assay/sealed-group", {bytes_of(std::uint32_t{4}), bytes_of(name.task)},
         sealed::group_commitment(4, name.task)
