@@ -1783,10 +1783,11 @@ export interface BodyProveMove {
 /** What `attest_availability` asks for. */
 export interface BodyAttestAvailability {
   task: Hash;
-  tensor: number | null;
-  tile: number | null;
-  group: number | null;
-  chunk: number | null;
+  /** of a private task the group of the sealed file */
+  tensor: number;
+  /** of a private task the chunk of the group */
+  tile: number;
+  /** of the chunk; null unless the task is private */
   piece: number | null;
 }
 
@@ -2005,10 +2006,11 @@ export interface BodyNameOperator {
 /** What `show_result` asks for. */
 export interface BodyShowResult {
   task: Hash;
-  tensor: number | null;
-  tile: number | null;
-  group: number | null;
-  chunk: number | null;
+  /** of a private task the group of the sealed file */
+  tensor: number;
+  /** of a private task the chunk of the group */
+  tile: number;
+  /** of the chunk; null unless the task is private */
   piece: number | null;
 }
 

@@ -366,10 +366,11 @@ class BodySubmitTask(TypedDict):
 class BodyShowResult(TypedDict):
     """What `show_result` asks for."""
     task: Hash
-    tensor: Optional[int]
-    tile: Optional[int]
-    group: Optional[int]
-    chunk: Optional[int]
+    # of a private task the group of the sealed file
+    tensor: int
+    # of a private task the chunk of the group
+    tile: int
+    # of the chunk; null unless the task is private
     piece: Optional[int]
 
 
@@ -658,10 +659,11 @@ class BodyBond(TypedDict):
 class BodyAttestAvailability(TypedDict):
     """What `attest_availability` asks for."""
     task: Hash
-    tensor: Optional[int]
-    tile: Optional[int]
-    group: Optional[int]
-    chunk: Optional[int]
+    # of a private task the group of the sealed file
+    tensor: int
+    # of a private task the chunk of the group
+    tile: int
+    # of the chunk; null unless the task is private
     piece: Optional[int]
 
 
