@@ -39,7 +39,7 @@ void conclude(Context& context, Task& task) {
 }
 
 bool is_kept(const Params& params, const Task& task, const Assignment& assignment, const VerdictOpening& opening) {
-    // VER-14
+    // VER-14, CHK-5
     const Verdict published{
         assignment.end_root, assignment.probe_root, assignment.measurement, assignment.diverged_after,
         assignment.failed_checks};

@@ -244,7 +244,7 @@ Result<void, TxError> execute(Context& context, const PublishVerdict& action) no
     assignment.probe_root = action.verdict.probe_root;
     assignment.measurement = action.verdict.measurement;
     assignment.diverged_after = action.verdict.diverged_after;
-    assignment.failed_checks = action.verdict.failed_checks;
+    assignment.failed_checks = action.verdict.failed_checks;  // CHK-4: nothing else depends on it
     record(context, task, history::VerdictPublished{action.segment, action.verdict, !rejects});
     const bool disputes = rejects && is_exact(task, action.segment);
     if (disputes && !find_dispute(context.state, dispute_id(task.id, action.segment, context.actor))) {

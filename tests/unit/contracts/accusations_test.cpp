@@ -85,7 +85,7 @@ TEST_CASE("GRP-11: at most 16 members compute each step together") {
     }
 }
 
-TEST_CASE("STM-8: who stated something wrong is convicted while the training goes on, and earns nothing") {
+TEST_CASE("STM-8, STM-12: who stated something wrong is convicted while the training goes on, and earns nothing") {
     const ToyRun liar(kLie);
     Team team(honest());
     team.post(honest(), 2);
