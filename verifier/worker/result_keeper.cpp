@@ -137,7 +137,7 @@ bool ResultKeeper::attend() {
             return true;
         }
         if (!is_due && !held_.contains(id)) {
-            find(task, [&] { return holds_result(context_, task); });
+            find(task, [this, &kept = task] { return holds_result(context_, kept); });
         }
     }
     return false;
