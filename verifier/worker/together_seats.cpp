@@ -102,6 +102,7 @@ std::vector<AccountId> balanced_list(const contracts::Task& task, const std::vec
     const std::set<AccountId> members(now.begin(), now.end());
     const bool is_theirs = std::set<AccountId>(wanted.begin(), wanted.end()) == members;
     std::vector<std::uint32_t> counts;
+    counts.reserve(now.size());
     for (const AccountId& account : now) {
         counts.push_back(static_cast<std::uint32_t>(std::count(wanted.begin(), wanted.end(), account)));
     }
