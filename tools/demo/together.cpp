@@ -273,9 +273,11 @@ std::vector<std::string> TogetherCast::judge(const json& report, bool is_wrong) 
     expect(!slow_ || (is_reseated && has_least(report, *slow_)), "who is slow has not fewer seats than the others");
     expect(!joining_ || (is_reseated && is_seated_last(report, *joining_)), "who came late has no seat");
     expect(!leaving_ || (is_reseated && !is_seated_last(report, *leaving_)), "who left has a seat still");
+    // With other members each one holds and sends something else.
+    const bool is_disturbed = is_disturbed_ || (may_change_seats && is_reseated);
     const auto& memory = report.at("memory");
     expect(
-        is_disturbed_ || memory.at("worker").get<double>() <= 1.05 * memory.at("formula").get<double>(),
+        is_disturbed || memory.at("worker").get<double>() <= 1.05 * memory.at("formula").get<double>(),
         "a member held more of the state than the formula says"
     );
     const auto& bytes = report.at("bytes");
@@ -283,7 +285,7 @@ std::vector<std::string> TogetherCast::judge(const json& report, bool is_wrong) 
     const auto formula = bytes.at("formula").get<double>();
     constexpr double kVotes = 256;  // bytes a step by which the ranks tell each other that all is finite
     const double most = 1.01 * formula + bytes.at("signatures").get<double>() + kVotes;
-    expect(is_disturbed_ || (sent >= formula && sent <= most), "the members sent other amounts than the plan says");
+    expect(is_disturbed || (sent >= formula && sent <= most), "the members sent other amounts than the plan says");
     return out;
 }
 
