@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include <contracts/state/params.hpp>
+#include <contracts/state/privacy.hpp>
 #include <core/sealed/share.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/state/validator.hpp>
@@ -40,9 +42,10 @@ class Prices {
     static std::uint64_t partners(std::uint64_t count) { return count * (kSignature + slots(4)); }
     /// STM-2: signatures of so many statements, and the hashes of their evidence.
     std::uint64_t statements(std::uint64_t count) const { return count * kSignature + 2 * hashed_; }
-    /// PRV-3: as many pairs of shares as the transaction has room for: their points and signatures.
+    /// PRV-3: as many pairs of shares as the transaction has room for, or may have: their points and signatures.
     std::uint64_t shares() const {
-        return (hashed_ * kBytesPerGas / (2 * sealed::kShareBytes) + 1) * 2 * (kPoint + kSignature);
+        const std::uint64_t room = hashed_ * kBytesPerGas / (2 * sealed::kShareBytes) + 1;
+        return std::min<std::uint64_t>(room, kMaxShares) * 2 * (kPoint + kSignature);
     }
     /// PRV-5, PRV-7: a proof of equal discrete logarithms, and the points that it is about.
     static std::uint64_t proof() { return 6 * kSignature; }

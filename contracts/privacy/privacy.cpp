@@ -16,9 +16,6 @@
 namespace assay::contracts {
 namespace {
 
-/// Everybody who can be drawn to judge one task, more than once each.
-constexpr std::size_t kMaxShares = 32;
-
 /// PRV-3: the task, whose keys `sender` can share now: as the submitter with the solver that was drawn, or as the
 /// solver with those who are waited for.
 Result<Task, TxError> require_sharing(const StateView& view, const ShareKeys& action, const AccountId& sender) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -33,6 +34,9 @@ struct Privacy {
         return Fields<&Privacy::key, &Privacy::program, &Privacy::dataset, &Privacy::initial, &Privacy::holdout>{};
     }
 };
+
+/// PRV-3: the most readers with whom one transaction shares the keys.
+inline constexpr std::size_t kMaxShares = 32;
 
 /// PRV-3: the secrets of a task's two keys, each sealed for one reader (SEA-20).
 struct KeyShare {

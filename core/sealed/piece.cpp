@@ -8,7 +8,6 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/tree.hpp>
-#include <core/sealed/digests.hpp>
 
 namespace assay::sealed {
 namespace {

@@ -20,6 +20,9 @@ std::uint32_t piece_count(std::uint32_t chunk_bytes) noexcept;
 /// kPieceBytes of the chunk, or what is left of it.
 ByteView piece_of(ByteView chunk, std::uint32_t piece) noexcept;
 
+/// SEA-10: the leaf of a piece, "assay/sealed-piece" over its bytes.
+Hash256 piece_leaf(ByteView piece) noexcept;
+
 /// One piece of a chunk, with its path to the sealed root.
 struct PieceOpening {
     std::uint32_t groups = 0;  ///< of the file

@@ -7,7 +7,6 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/crypto/random.hpp>
-#include <core/sealed/digests.hpp>
 
 namespace assay::sealed {
 namespace {

@@ -34,6 +34,8 @@ inline constexpr std::size_t kShareBytes = crypto::kEciesOverhead + 32 + 64;
 std::optional<Bytes> make_share(
     const TaskSecret& secret, const AccountId& reader, const ShareName& name, const crypto::EciesEntropy& entropy
 );
+/// SEA-23: what the ephemeral key signs: "assay/share" over the name and the sealed message.
+Hash256 share_digest(const ShareName& name, ByteView message);
 /// SEA-23: whether it has the size of a share, begins with a point, and was made for this name by whoever knows the
 /// logarithm of that point. What is inside nobody else can see.
 bool is_share_for(const ShareName& name, ByteView share);

@@ -32,7 +32,7 @@ GAS = dict(transfer=(107, 1), register_terms=(107, 1), contribute=(139, 1), leav
 def gas_of(action, size):
     """With the default parameters."""
     constant, times = GAS[action]
-    shares = 140 * (size // 128 * 128 // 386) if action == "share_keys" else 0
+    shares = 140 * min(size // 128 * 128 // 386, 31) if action == "share_keys" else 0
     return constant + times * (size // 128) + shares
 
 

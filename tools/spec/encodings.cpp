@@ -15,8 +15,9 @@
 #include <core/dispute/statement.hpp>
 #include <core/merkle/tree.hpp>
 #include <core/sealed/chunk_key.hpp>
-#include <core/sealed/digests.hpp>
+#include <core/sealed/piece.hpp>
 #include <core/sealed/sealed_tree.hpp>
+#include <core/sealed/share.hpp>
 #include <tools/spec/files.hpp>
 #include <tools/spec/random_value.hpp>
 #include <verifier/artifacts/reference.hpp>

@@ -40,6 +40,7 @@ class Sharing {
           chain_(proven_chain(session, *arguments.signing, rpc_)) {}
 
     int run() {
+        await_task();
         look();
         while (!arguments_.is_once && waits_for_solver()) {
             try {
@@ -66,6 +67,15 @@ class Sharing {
 
   private:
     bool waits_for_solver() const { return state_ == TaskState::kOpen || state_ == TaskState::kDrawn; }
+
+    /// What is proven is a block behind the newest, so a task that was submitted just now is not there yet.
+    void await_task() {
+        constexpr int kBlocks = 5;
+        for (int i = 0; i < kBlocks && !chain_.slot(contracts::keys::task(id_)); ++i) {
+            rpc_.wait_for_block(rpc_.height(), std::chrono::seconds(2));
+            chain_.refresh();
+        }
+    }
 
     /// What the chain proves of the task. A node that lied about who was drawn would be told the keys.
     contracts::Task task() {
