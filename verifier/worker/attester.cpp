@@ -118,7 +118,7 @@ std::optional<contracts::DrawnOpening> Attester::open_sealed(const contracts::Ta
     for (const std::uint32_t index : checkpoints_of(task)) {
         const contracts::Checkpoint& checkpoint = context_.chain.checkpoint(task.id, index);
         if (!checkpoint.sealed) {
-            continue;  // of a state that diverged there is none
+            return std::nullopt;  // the node does not tell what the chain has (PRV-6)
         }
         const auto file = artifacts::reference_to(*checkpoint.sealed, checkpoint.location);
         has_all = has_sealed(task, "the checkpoint", file) && has_all;
