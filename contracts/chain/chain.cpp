@@ -46,8 +46,9 @@ void keep(BlockOutcome& outcome, Traces traces) {
 }
 
 /// Checks and effects of a transaction that has paid.
-Result<Traces, TxError> apply_action(Run& run, const Tx& tx, const Cause& cause) {
-    TRY(check_action_stateless(tx.body));
+Result<Traces, TxError> apply_action(Run& run, const DecodedTx& decoded, const Cause& cause) {
+    TRY(check_action_stateless(decoded));
+    const Tx& tx = decoded.tx;
     // The checks read through the overlay of the effects, which then need not look for the same slots again.
     return run_guarded(run.state, run.params, run.block, cause, [&](Context& context) -> Result<void, TxError> {
         TRY(check_authority(context.state, tx.body));
@@ -90,7 +91,7 @@ Result<void, TxError> apply_tx(Run& run, const DecodedTx& decoded, Receipt& rece
     // OPR-6: nobody else writes into an owner's history.
     const bool acts_for_owner = is_by_operator(tx.body.action) && check_authority(run.state, tx.body);
     receipt.owner = acts_for_owner ? tx.body.owner : std::nullopt;
-    auto traces = apply_action(run, tx, cause);
+    auto traces = apply_action(run, decoded, cause);
     receipt.task = task_of(run.state, tx.body.actor(), tx.body.nonce, tx.body.action);
     if (!traces) {
         return Unexpected{traces.error()};
@@ -185,7 +186,7 @@ Result<void, TxError> check_stateless(
     if (!tx.is_signed) {
         TRY(check_signature(tx.tx, verify));
     }
-    TRY(check_action_stateless(tx.tx.body));
+    TRY(check_action_stateless(tx));
     return {};
 }
 

@@ -79,7 +79,7 @@ Result<DecodedTxPtr, TxError> Envelopes::open(const BlockEntry& entry, Receipt& 
 
 Result<void, TxError> Envelopes::check_duty(const DecodedTx& tx) {
     // DTY-2
-    TRY(check_action_stateless(tx.tx.body));
+    TRY(check_action_stateless(tx));
     TRY_ASSIGN(const Duty duty, check_answer(before_, params_, tx.tx.body, tx.size_bytes, height_));
     if (answered_.contains(duty)) {
         return Unexpected{TxError::kAnswered};
@@ -109,7 +109,7 @@ Result<BlockUse, TxError> BlockProposal::open(const BlockEntry& entry) {
     opened_.reset();
     Receipt receipt;
     TRY_ASSIGN(DecodedTxPtr tx, envelopes_.open(entry, receipt));
-    TRY(check_action_stateless(tx->tx.body));
+    TRY(check_action_stateless(*tx));
     BlockUse use = use_;
     use.add(tx->size_bytes, tx->gas, is_answer(tx->tx.body));
     opened_ = Opened{.tx = std::move(tx), .use = use};

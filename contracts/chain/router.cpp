@@ -44,6 +44,10 @@ Result<void, TxError> check_action_stateless(const TxBody& body) noexcept {
     );
 }
 
+Result<void, TxError> check_action_stateless(const DecodedTx& tx) noexcept {
+    return tx.is_checked ? Result<void, TxError>() : check_action_stateless(tx.tx.body);
+}
+
 Result<void, TxError> check_authority(const StateView& view, const TxBody& body) noexcept {
     if (body.owner && find_operator(view, *body.owner) != body.sender) {
         return Unexpected{TxError::kNotOperator};  // OPR-5

@@ -7,6 +7,7 @@
 
 #include <core/base/result.hpp>
 #include <contracts/state/context.hpp>
+#include <contracts/transaction/decoded.hpp>
 #include <contracts/transaction/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 
@@ -17,6 +18,8 @@ namespace assay::contracts {
 /// check_stateless(), a contract may have check_bound(chain_id, sender, action) for what the action binds to its chain
 /// or its sender, which is the owner if the body names one.
 Result<void, TxError> check_action_stateless(const TxBody& body) noexcept;
+/// The same, unless it is known to pass.
+Result<void, TxError> check_action_stateless(const DecodedTx& tx) noexcept;
 /// OPR-5: fails with kNotOperator if the body names an owner whose operator the sender is not in `view`.
 Result<void, TxError> check_authority(const StateView& view, const TxBody& body) noexcept;
 Result<void, TxError> check_action_stateful(

@@ -24,13 +24,14 @@ bool verify_tx(const Tx& tx, const VerifySignature& verify) noexcept {
 }
 
 BlockEntry make_entry(
-    ByteView tx_bytes, const Hash256& hash, const Params& params, const VerifySignature& verify
+    ByteView tx_bytes, const Hash256& hash, const Params& params, const VerifySignature& verify, const CheckAction& check
 ) noexcept {
     auto decoded = decode_tx(tx_bytes, hash, params);
     if (!decoded) {
         return {.hash = hash, .size_bytes = tx_bytes.size(), .decoded = Unexpected{decoded.error()}};
     }
     decoded->is_signed = verify && verify_tx(decoded->tx, verify);
+    decoded->is_checked = decoded->is_signed && check && check(decoded->tx.body);
     return {
         .hash = hash, .size_bytes = tx_bytes.size(), .decoded = std::make_shared<const DecodedTx>(*std::move(decoded))};
 }

@@ -222,6 +222,7 @@ consensus::CheckResult Application::check(ByteView tx, const Hash256& hash, cons
                 return out;
             }
             entry->is_signed = true;
+            entry->is_checked = true;
         }
         decoded = std::make_shared<const contracts::DecodedTx>(*std::move(entry));
         if (decoded->is_signed) {

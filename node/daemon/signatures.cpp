@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include <contracts/chain/router.hpp>
 #include <core/base/assert.hpp>
 
 namespace assay::node {
@@ -90,11 +91,14 @@ std::vector<contracts::BlockEntry> decode_block(
     }
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
     const std::size_t parts = std::clamp(unknown.size() / kThreadSignatures, std::size_t{1}, cores);
+    const contracts::CheckAction check = [](const contracts::TxBody& body) {
+        return contracts::check_action_stateless(body);
+    };
     // Each part has a thread of its own but the last, which is this one's.
     const auto decode = [&](std::size_t part) {
         for (std::size_t k = unknown.size() * part / parts; k < unknown.size() * (part + 1) / parts; ++k) {
             const std::size_t i = unknown[k];
-            entries[i] = contracts::make_entry(txs[i], hashes[i], params, std::cref(verifier));
+            entries[i] = contracts::make_entry(txs[i], hashes[i], params, std::cref(verifier), check);
         }
     };
     std::vector<std::jthread> threads;

@@ -5,6 +5,7 @@
 
 #include <core/crypto/keys.hpp>
 #include <contracts/chain/chain.hpp>
+#include <contracts/chain/router.hpp>
 
 using namespace assay;
 using namespace assay::node;
@@ -80,4 +81,28 @@ TEST_CASE("a block's bytes that are no transaction are an entry with the reason"
     CHECK(entries[0].decoded.error() == contracts::TxError::kUndecodable);
     CHECK(entries[1].decoded.error() == contracts::TxError::kTooLarge);
     CHECK(entries[1].size_bytes == params.tx_size_max + 1);
+}
+
+TEST_CASE("what of an action does not depend on the state is checked once, and only of signed transactions") {
+    const auto key = crypto::SecretKey::generate();
+    const auto encode = [&](const contracts::Action& action, bool is_signed) {
+        contracts::TxBody body{.chain_id = "toy", .sender = key.account(), .nonce = 0, .fee = {1}, .action = action};
+        contracts::Tx tx = contracts::sign_tx(std::move(body), key);
+        tx.signature.data.front() ^= is_signed ? 0U : 1U;
+        return codec::encode(tx);
+    };
+    const contracts::Action sound = contracts::Transfer{.to = key.account(), .amount = {1}};
+    const contracts::Action unsound = contracts::ShareKeys{};
+    const std::vector<Bytes> txs{
+        encode(sound, true), encode(unsound, true), encode(sound, false), encode(unsound, false)};
+    DecodedTxs known;
+    const contracts::Params params;
+    const auto entries = decode_block(txs, contracts::tx_hashes(txs), params, SignatureVerifier{}, known);
+    CHECK((*entries[0].decoded)->is_checked);
+    for (std::size_t i = 1; i < txs.size(); ++i) {
+        CAPTURE(i);
+        CHECK_FALSE((*entries[i].decoded)->is_checked);
+    }
+    CHECK((*entries[1].decoded)->is_signed);
+    CHECK_FALSE(contracts::check_action_stateless(**entries[1].decoded));
 }
