@@ -2,8 +2,13 @@
 #include <tests/model/run.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <list>
+#include <tuple>
+#include <utility>
 
 #include <contracts/params/gas.hpp>
+#include <core/base/assert.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/jmt.hpp>
 #include <tests/unit/contracts/fixture.hpp>
@@ -30,19 +35,21 @@ class Session {
         for (const Sent& sent : block.txs) {
             bytes.push_back(sent.bytes);
         }
-        const auto outcome = contracts::apply_block(view_, Crowd::kChainId, block.context, bytes);
-        view_.apply(outcome.changes);
-        mirror_.apply(outcome.changes);
-        note(block, outcome, coverage);
-        note_gas(outcome);
-        if (auto fault = model_.run_block(block.context, block.txs, outcome, mirror_); !fault.empty()) {
+        outcome_ = contracts::apply_block(view_, Crowd::kChainId, block.context, bytes);
+        view_.apply(outcome_.changes);
+        mirror_.apply(outcome_.changes);
+        note(block, outcome_, coverage);
+        note_gas(outcome_);
+        if (auto fault = model_.run_block(block.context, block.txs, outcome_, mirror_); !fault.empty()) {
             return fault;
         }
-        return find_fault(outcome);
+        return find_fault(outcome_);
     }
 
     const Model& model() const { return model_; }
     const Mirror& mirror() const { return mirror_; }
+    /// What the chain made of the last block.
+    const contracts::BlockOutcome& outcome() const { return outcome_; }
 
     Hash256 app_hash() const {
         struct Nothing final : merkle::NodeReader {
@@ -180,6 +187,7 @@ class Session {
     }
 
     contracts::test::MapView view_;
+    contracts::BlockOutcome outcome_;
     Mirror mirror_;
     Model model_;
     std::map<TaskId, std::pair<TaskState, std::uint64_t>> ended_;
@@ -211,10 +219,10 @@ std::vector<Sent> cancel_waiting(const Crowd& crowd, const World& world) {
 constexpr int kAttempts = 200;    ///< replays that shrinking may cost
 constexpr int kPatience = 3'000;  ///< blocks within which everything ends
 
-}  // namespace
+/// What looks at the chain after each block of a run; false: the run may end.
+using Onlooker = std::function<bool(const Session& session, const Block& block)>;
 
-Run play(Workshop& shop, std::uint64_t seed, int active, Flaw flaw) {
-    Crowd crowd(shop, seed);
+Run play(Crowd& crowd, std::uint64_t seed, int active, Flaw flaw, const Onlooker& look) {
     Session session(crowd, flaw);
     Run run;
     for (std::uint64_t height = 1;; ++height) {
@@ -242,12 +250,44 @@ Run play(Workshop& shop, std::uint64_t seed, int active, Flaw flaw) {
             run.failure = {run.blocks.size() - 1, fault};
             return run;
         }
+        if (!look(session, run.blocks.back())) {
+            break;
+        }
     }
     run.app_hash = session.app_hash();
     for (const auto& [name, count] : session.model().seen()) {
         run.coverage[name] += count;
     }
     return run;
+}
+
+}  // namespace
+
+Run play(Workshop& shop, std::uint64_t seed, int active, Flaw flaw) {
+    Crowd crowd(shop, seed);
+    return play(crowd, seed, active, flaw, [](const Session& /*session*/, const Block& /*block*/) { return true; });
+}
+
+std::vector<Flaw> find_unnoticed(Workshop& shop, std::uint64_t seed, int active, const std::vector<Flaw>& flaws) {
+    Crowd crowd(shop, seed);
+    std::list<std::pair<Flaw, Model>> models;
+    for (const Flaw flaw : flaws) {
+        models.emplace_back(
+            std::piecewise_construct, std::tuple{flaw}, std::tuple{crowd.params(), crowd.genesis(), flaw}
+        );
+    }
+    const Run run = play(crowd, seed, active, Flaw::kNone, [&](const Session& session, const Block& block) {
+        std::erase_if(models, [&](auto& entry) {
+            return !entry.second.run_block(block.context, block.txs, session.outcome(), session.mirror()).empty();
+        });
+        return !models.empty();
+    });
+    ASSERT(!run.failure);
+    std::vector<Flaw> unnoticed;
+    for (const auto& [flaw, model] : models) {
+        unnoticed.push_back(flaw);
+    }
+    return unnoticed;
 }
 
 Run replay(const Crowd& crowd, const std::vector<Block>& blocks, Flaw flaw) {
