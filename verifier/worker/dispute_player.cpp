@@ -2,13 +2,13 @@
 #include <verifier/worker/dispute_player.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 #include <variant>
 
 #include <verifier/roles/dispute.hpp>
 #include <verifier/roles/order.hpp>
 #include <verifier/worker/evaluating.hpp>
-#include <verifier/worker/measuring.hpp>
 #include <verifier/worker/profiler.hpp>
 #include <verifier/worker/runner.hpp>
 #include <verifier/worker/worker_metrics.hpp>
@@ -95,6 +95,17 @@ struct DisputePlayer::Ground {
     std::shared_ptr<const Alteration> alteration{};
 };
 
+States DisputePlayer::replay_segment(
+    const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment, const States& before
+) const {
+    const auto progress = [this](std::uint64_t, std::uint64_t) { return context_.interlude(); };
+    auto end = run_segment(artifacts, segment, before, context_.options.engine, nullptr, progress);
+    if (!end) {
+        throw std::runtime_error("the replay was stopped");
+    }
+    return std::move(end->state);
+}
+
 std::optional<DisputePlayer::Ground> DisputePlayer::ground_of(
     const contracts::Task& task, const contracts::Dispute& dispute,
     const std::shared_ptr<const TaskArtifacts>& artifacts
@@ -126,8 +137,8 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of(
     if (!claimed) {
         return std::nullopt;
     }
-    const auto end = run_segment(artifacts, dispute.segment, *before, context_.options.engine, nullptr);
-    const auto measuring = prepare_measuring(*artifacts, *before, end->state, *claimed, dispute.claim.seed).artifacts;
+    const States replayed = replay_segment(artifacts, dispute.segment, *before);
+    const auto measuring = prepare_measuring(*artifacts, *before, replayed, *claimed, dispute.claim.seed).artifacts;
     return Ground{measuring, {}, context_.behaviour.of_verdict(measuring)};
 }
 
@@ -161,20 +172,17 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
             return std::nullopt;
         }
     }
-    const auto replayed = run_segment(artifacts, segment, *before, context_.options.engine, nullptr);
-    const auto claimed =
-        part == contracts::ProfilePart::kMeasurement
-            ? native_state(context_, *artifacts, report->segments.at(segment - 1))
-            : Result<States, Unavailable>(run_segment(
-                                              with_seed(*artifacts, task.tolerance.value().reference_seed), 1, *before,
-                                              context_.options.engine, nullptr
-              )
-                                              ->state);
+    const States replayed = replay_segment(artifacts, segment, *before);
+    const auto claimed = part == contracts::ProfilePart::kMeasurement
+                             ? native_state(context_, *artifacts, report->segments.at(segment - 1))
+                             : Result<States, Unavailable>(replay_segment(
+                                   with_seed(*artifacts, task.tolerance.value().reference_seed), 1, *before
+                               ));
     if (!claimed) {
         note_missing(dispute, claimed.error());
         return std::nullopt;
     }
-    const auto measuring = prepare_measuring(*artifacts, *before, replayed->state, *claimed, dispute.claim.seed);
+    const auto measuring = prepare_measuring(*artifacts, *before, replayed, *claimed, dispute.claim.seed);
     return Ground{measuring.artifacts, {}, context_.behaviour.of_profile(measuring.artifacts)};
 }
 
@@ -193,7 +201,11 @@ std::shared_ptr<EngineReplay> DisputePlayer::replay_of(const contracts::Task& ta
         }
         return std::make_shared<EngineReplay>(
             ground->artifacts, dispute.claim, std::move(ground->before), context_.options.engine,
-            EngineReplay::Storage{.directory = context_.options.home}, ground->alteration
+            EngineReplay::Storage{
+                .directory = context_.options.home,
+                .stop = &context_.stop,
+                .between_steps = [this] { context_.interlude(); }},
+            ground->alteration
         );
     });
 }

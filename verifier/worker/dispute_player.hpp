@@ -7,6 +7,7 @@
 
 #include <contracts/state/dispute.hpp>
 #include <verifier/worker/answers.hpp>
+#include <verifier/worker/measuring.hpp>
 #include <verifier/worker/replay.hpp>
 #include <verifier/worker/shared_replays.hpp>
 #include <verifier/worker/worker_context.hpp>
@@ -34,6 +35,11 @@ class DisputePlayer {
     /// STM-9: answers for what is disputed by accusing whoever misled us, if somebody did.
     bool answer(const contracts::Task& task, const contracts::Dispute& dispute, EngineReplay& replay);
     bool prove(const contracts::Dispute& dispute, EngineReplay& replay);
+    /// The canonical state after the segment. Serves urgent duties meanwhile; throws std::runtime_error when the worker
+    /// is stopped.
+    States replay_segment(
+        const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment, const States& before
+    ) const;
     struct Ground;
     /// The artifacts, start state and alteration for replaying a claim; nullopt if a state is not available.
     std::optional<Ground> ground_of(

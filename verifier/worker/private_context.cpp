@@ -4,11 +4,11 @@
 #include <utility>
 #include <variant>
 
-#include <contracts/privacy/actions/privacy_actions.hpp>
 #include <core/crypto/random.hpp>
 #include <core/sealed/files/open.hpp>
 #include <verifier/artifacts/sealing.hpp>
 #include <verifier/compile/program/program.hpp>
+#include <verifier/worker/key_desk.hpp>
 #include <verifier/worker/private_tasks.hpp>
 #include <verifier/worker/worker_context.hpp>
 
@@ -25,19 +25,8 @@ std::uint32_t index_of(WorkerContext& context, const contracts::Task& task, cons
     return index;
 }
 
-/// Whether the checkpoint, and the key that opens it, are the chain's. A report reveals the key of a chunk: a node that
-/// served another file as the checkpoint's, or named another root, would be told the key of one chunk after another.
-bool is_proven(
-    WorkerContext& context, const contracts::TaskId& id, std::uint32_t index, const contracts::Checkpoint& checkpoint
-) {
-    const auto task = context.chain.proven_task(id);
-    const auto proven = context.chain.proven_checkpoint(id, index);
-    const artifacts::TaskSecrets* const secrets = context.secrets_of(id);
-    return task && task->secrecy && proven && secrets != nullptr && proven->state_root == checkpoint.state_root &&
-           proven->sealed == checkpoint.sealed && task->secrecy->key == secrets->of_checkpoints.key();
-}
-
-/// PRV-7: convicts the solver of a file that is not the checkpoint. Returns what is told of it.
+/// PRV-7: convicts the solver of a file that is not the checkpoint. Returns what is told of it. What cannot be reported
+/// now the key desk reports later.
 std::string report_wrong_chunk(
     WorkerContext& context, const contracts::TaskId& id, const contracts::Checkpoint& checkpoint,
     const sealed::WrongChunk& evidence
@@ -46,24 +35,16 @@ std::string report_wrong_chunk(
     if (task == nullptr || task->solver == context.chain.self()) {
         return "the sealed file is not the checkpoint";
     }
-    const std::uint32_t index = index_of(context, *task, checkpoint);
-    if (!is_proven(context, id, index, checkpoint)) {
+    context.privates->note_wrong_chunk(
+        {.task = id, .checkpoint = index_of(context, *task, checkpoint), .evidence = evidence}
+    );
+    const auto sent = send_wrong_chunk(context, *task);
+    if (!sent) {
         return "the sealed file is not the checkpoint that this node tells of, and the chain has not proven that it is "
                "its own";
     }
-    const bool sent =
-        context.chain.send(contracts::ReportWrongChunk{.task = id, .checkpoint = index, .evidence = evidence});
-    if (sent) {
-        context.reporter.event(
-            {{"event", "wrong_chunk"},
-             {"task", to_hex(id.view())},
-             {"checkpoint", index},
-             {"group", evidence.opening.group},
-             {"chunk", evidence.opening.chunk}}
-        );
-    }
     return std::string("its solver has sealed another state than the checkpoint's") +
-           (sent ? ", and is convicted" : "");
+           (*sent ? ", and is convicted" : "");
 }
 
 }  // namespace
@@ -149,11 +130,11 @@ Result<void, Unavailable> WorkerContext::open_state(
 ) {
     constexpr const char* kName = "the checkpoint";
     const artifacts::TaskSecrets* const secrets = secrets_of(artifacts.task);
-    if (secrets == nullptr || !checkpoint.sealed) {
+    const bool has_key = secrets != nullptr && secrets->of_checkpoints;
+    if (!has_key || !checkpoint.sealed) {
         return Unexpected{Unavailable{
-            .reason =
-                std::string(kName) + (secrets == nullptr ? " is sealed, and its key is not shared with this account"
-                                                         : " was posted without a sealed file"),
+            .reason = std::string(kName) + (has_key ? " was posted without a sealed file"
+                                                    : " is sealed, and its key is not shared with this account"),
             .defect = Defect::kSealed}};
     }
     const auto wanted = artifacts::reference_to(*checkpoint.sealed, checkpoint.location);
@@ -162,7 +143,7 @@ Result<void, Unavailable> WorkerContext::open_state(
     crypto::fill_random(aux);
     const auto types = program::types_of(artifacts.program.state);
     const sealed::StateReader reader{
-        .secret = secrets->of_checkpoints,
+        .secret = *secrets->of_checkpoints,
         .artifact = artifacts::artifact_of(artifacts.task, checkpoint.state_root),
         .sealed_root = checkpoint.sealed->root,
         .types = types,

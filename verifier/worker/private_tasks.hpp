@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include <contracts/privacy/actions/privacy_actions.hpp>
 #include <contracts/state/task.hpp>
 #include <core/base/bytes.hpp>
 #include <verifier/artifacts/store.hpp>
@@ -26,6 +27,9 @@ enum class Standing : std::uint8_t {
     kReadable = 4,
 };
 const char* to_string(Standing standing) noexcept;
+
+/// What the task's record says of the keys that are shared with the account; nullptr if none are.
+const contracts::SharedKeys* find_shared(const contracts::Task& task, const AccountId& account);
 
 /// What was shared with this account, as the history has it.
 struct KeptShare {
@@ -49,6 +53,12 @@ class PrivateTasks {
     /// The keys that share_of() has found; nullptr if the task was not readable then.
     const artifacts::TaskSecrets* secrets(const contracts::TaskId& task) const;
 
+    /// Keeps the report of a chunk that was not its checkpoint's when that was opened, so that it can be sent once the
+    /// chain has proven the checkpoint. Of one chunk the first report stays; another one replaces it.
+    void note_wrong_chunk(contracts::ReportWrongChunk report);
+    /// nullptr if none was found.
+    const contracts::ReportWrongChunk* wrong_chunk(const contracts::TaskId& task) const;
+
     const artifacts::ContentStore& store() const { return store_; }
     /// Says that the store has this artifact for the task.
     void note(const contracts::TaskId& task, const Hash256& artifact) { opened_[task].insert(artifact); }
@@ -57,7 +67,9 @@ class PrivateTasks {
 
   private:
     struct Known {
-        contracts::SharedKeys shared;  ///< what it was found for
+        contracts::SharedKeys shared;  ///< what it was found for, and the task's two keys
+        sealed::TaskKey of_task;
+        std::optional<sealed::TaskKey> of_checkpoints;
         KeptShare kept;
     };
     std::optional<contracts::KeyShare> find_share(
@@ -67,6 +79,7 @@ class PrivateTasks {
     artifacts::ContentStore store_;
     std::map<contracts::TaskId, Known> known_;
     std::map<contracts::TaskId, std::set<Hash256>> opened_;
+    std::map<contracts::TaskId, contracts::ReportWrongChunk> wrong_chunks_;
     KeptShare none_;
 };
 

@@ -53,6 +53,9 @@ EngineReplay::EngineReplay(
 }
 
 bool EngineReplay::advance(engine::OutputObserver* observer) {
+    if (storage_.between_steps) {
+        storage_.between_steps();
+    }
     if (storage_.stop != nullptr && *storage_.stop) {
         throw std::runtime_error("the replay was stopped");
     }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +28,7 @@ class EngineReplay final : public dispute::Replay {
         std::filesystem::path directory = std::filesystem::temp_directory_path();
         std::uint64_t budget_bytes = std::uint64_t{1} << 30U;  ///< for states; two or three are kept in any case
         const std::atomic<bool>* stop = nullptr;  ///< once it is set, functions throw std::runtime_error before a step
+        std::function<void()> between_steps{};    ///< called before each step, if there is one
     };
 
     /// `before` is the state at the start of the claim; ignored for the initialisation, which reads it from the

@@ -31,9 +31,9 @@
 #include <verifier/worker/publisher.hpp>
 #include <verifier/worker/seat_desk.hpp>
 #include <verifier/worker/store_keeper.hpp>
-#include <verifier/worker/terms_keeper.hpp>
 #include <verifier/worker/store_options.hpp>
 #include <verifier/worker/told.hpp>
+#include <verifier/worker/urgent.hpp>
 #include <verifier/worker/worker_context.hpp>
 #include <verifier/worker/worker_metrics.hpp>
 
@@ -144,81 +144,6 @@ void sleep_unless_stopped(milliseconds span, const std::atomic<bool>& stop) {
         std::this_thread::sleep_for(milliseconds(20));
     }
 }
-
-/// Counts a call to the node that failed, and returns what to say of it.
-std::string note_failure(const WorkerContext& context, const http::NetError& error) {
-    if (context.metrics != nullptr) {
-        context.metrics->add_node_error("unreachable");
-    }
-    return std::string("the node cannot be reached, trying again: ") + error.what();
-}
-
-std::string note_failure(const WorkerContext& context, const client::RpcError& error) {
-    if (context.metrics != nullptr) {
-        context.metrics->add_node_error(error.name);
-    }
-    return "the node answered " + error.name + ": " + error.what();
-}
-
-/// Attends to what is urgent, also while something long is computed: disputes, and whatever only has to be sent.
-class Urgent {
-  public:
-    Urgent(WorkerContext& context, Role& role)
-        : context_(context), role_(role), keys_(context), results_(context), terms_(context) {}
-
-    /// Whether something was sent.
-    bool attend() {
-        const Attending attending(*this);
-        context_.chain.refresh();
-        if (context_.metrics != nullptr) {
-            context_.metrics->set_tasks(
-                context_.chain.tasks(), context_.chain.self(), role_of(context_.options.mode), context_.chain.height()
-            );
-            context_.metrics->set_breaker(context_.journal.breaker().has_value());
-        }
-        bool busy = keys_.attend();
-        busy = role_.prompt() || busy;
-        busy = results_.attend() || busy;
-        terms_.look();
-        return busy;
-    }
-    /// The same between the steps of a computation, now and then; what fails is tried again.
-    void interlude() {
-        // A move may take a computation itself, with interludes of its own.
-        if (is_attending_ || std::chrono::steady_clock::now() - last_ < kPoll) {
-            return;
-        }
-        try {
-            attend();
-        } catch (const http::NetError& error) {
-            context_.reporter.trouble(note_failure(context_, error));
-        } catch (const client::RpcError& error) {
-            context_.reporter.trouble(note_failure(context_, error));
-        } catch (const artifacts::StoreError& error) {
-            context_.reporter.trouble(error.what());
-        }
-    }
-
-  private:
-    struct Attending {
-        explicit Attending(Urgent& urgent) : urgent_(urgent) { urgent_.is_attending_ = true; }
-        ~Attending() {
-            urgent_.is_attending_ = false;
-            urgent_.last_ = std::chrono::steady_clock::now();
-        }
-        Attending(const Attending&) = delete;
-        Attending& operator=(const Attending&) = delete;
-        Urgent& urgent_;
-    };
-
-    WorkerContext& context_;
-    Role& role_;
-    KeyDesk keys_;
-    ResultKeeper results_;
-    TermsKeeper terms_;
-    bool is_attending_ = false;
-    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 /// Plays disputes, shares keys and shows kept results, and does nothing else until the disk can be written again: none
 /// of it needs to write, and whatever else is promised could not be kept.
