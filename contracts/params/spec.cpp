@@ -71,9 +71,8 @@ bool is_sound_privacy(const TaskSpec& spec) {
     const auto is_file = [](const SealedFile& file) { return !file.root.is_zero() && file.size != 0; };
     const auto& privacy = spec.privacy;
     return !privacy ||
-           (spec.mode == Mode::kExact && spec.members == 1 && !spec.parent && sealed::is_well_formed(privacy->key) &&
-            is_file(privacy->program) && is_file(privacy->dataset) &&
-            privacy->initial.has_value() == spec.initial_artifact.has_value() &&
+           (spec.members == 1 && !spec.parent && sealed::is_well_formed(privacy->key) && is_file(privacy->program) &&
+            is_file(privacy->dataset) && privacy->initial.has_value() == spec.initial_artifact.has_value() &&
             (!privacy->initial || is_file(*privacy->initial)) &&
             privacy->holdout.has_value() == spec.evaluation.has_value() &&
             (!privacy->holdout || is_file(*privacy->holdout)));

@@ -14,6 +14,7 @@ __extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t kPricedWork = 1'000'000'000;  ///< a price is for so many multiply-adds
 constexpr std::uint64_t kWorkPerUnit = 1'000;         ///< of a speed, in a millisecond
+constexpr std::uint64_t kCheckedReplays = 2;          ///< PRV-13: segment 1, under the task's seed and the reference's
 
 std::uint64_t narrow(Wide number) { return number > kMaxU64 ? kMaxU64 : static_cast<std::uint64_t>(number); }
 
@@ -97,7 +98,8 @@ Result<void, TxError> check_work(const Params& params, const TaskSpec& spec) noe
 }
 
 std::uint64_t accept_span(const Params& params, const TaskSpec& spec) noexcept {
-    return params.accept_blocks + replay_blocks(params, spec);
+    const bool is_checked = spec.privacy && spec.mode == Mode::kTolerance;
+    return params.accept_blocks + (is_checked ? kCheckedReplays + 1 : 1) * replay_blocks(params, spec);
 }
 
 std::uint64_t commit_span(const Params& params, const TaskSpec& spec) noexcept {

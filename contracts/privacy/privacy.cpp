@@ -2,10 +2,12 @@
 #include <contracts/privacy/privacy.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <contracts/lifecycle/keys.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 #include <contracts/params/work.hpp>
+#include <contracts/profiling/profiling.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/state/slots.hpp>
 #include <contracts/tasks/tasks.hpp>
@@ -16,21 +18,27 @@
 namespace assay::contracts {
 namespace {
 
-/// PRV-3: the task, whose keys `sender` can share now: as the submitter with the solver that was drawn, or as the
-/// solver with those who are waited for.
+/// PRV-3, PRV-10: the task, whose keys `sender` can share now: as the submitter with its profilers and with the solver
+/// that was drawn, or as the solver with those who are waited for.
 Result<Task, TxError> require_sharing(const StateView& view, const ShareKeys& action, const AccountId& sender) {
     TRY_ASSIGN(Task task, require_task(view, action.task));
     if (!task.secrecy) {
         return Unexpected{TxError::kNotPrivate};
     }
-    const bool is_drawn = task.state == TaskState::kDrawn;
-    if (!is_drawn && task.state != TaskState::kVerifying) {
+    const bool is_by_submitter = task.state == TaskState::kProfiling || task.state == TaskState::kDrawn;
+    if (!is_by_submitter && task.state != TaskState::kVerifying) {
         return Unexpected{TxError::kTaskState};
     }
-    if (is_drawn ? sender != task.submitter : sender != task.solver) {
-        return Unexpected{is_drawn ? TxError::kNotSubmitter : TxError::kNotSolver};  // TASK-5
+    if (is_by_submitter ? sender != task.submitter : sender != task.solver) {
+        return Unexpected{is_by_submitter ? TxError::kNotSubmitter : TxError::kNotSolver};  // TASK-5
     }
     return task;
+}
+
+/// PRV-10: whether the share is of the keys that the task has in this state: there are no checkpoints yet while it is
+/// profiled.
+bool is_of_its_keys(const Task& task, const KeyShare& share) {
+    return share.of_checkpoints.empty() == (task.state == TaskState::kProfiling);
 }
 
 /// With whom the keys have to be shared, if it is this account.
@@ -49,6 +57,15 @@ const SharedKeys* find_shared(const Task& task, const AccountId& account) {
     return found == shared.end() ? nullptr : &*found;
 }
 
+/// PRV-5: whether what the account has done says that its keys are right.
+bool has_taken_keys(const Task& task, const AccountId& account) {
+    if (task.state != TaskState::kProfiling) {
+        return task.solver == account && task.state != TaskState::kDrawn;
+    }
+    const auto place = find_profiler(task, account);
+    return !place || task.tolerance->profiles[*place].status != ProfileStatus::kDue;  // PRV-11
+}
+
 /// PRV-5, PRV-7: the task of a report against its solver.
 Result<Task, TxError> require_reported(const StateView& view, const TaskId& id, TaskState first) {
     TRY_ASSIGN(Task task, require_task(view, id));
@@ -57,6 +74,13 @@ Result<Task, TxError> require_reported(const StateView& view, const TaskId& id, 
     }
     TRY(require_state(task, first, TaskState::kDisclosure));
     return task;
+}
+
+/// PRV-5: the task of a report of keys, against its submitter or its solver.
+Result<Task, TxError> require_keys_shared(const StateView& view, const TaskId& id) {
+    TRY_ASSIGN(Task task, require_task(view, id));
+    const bool is_profiled = task.secrecy && task.state == TaskState::kProfiling;
+    return is_profiled ? Result<Task, TxError>(std::move(task)) : require_reported(view, id, TaskState::kDrawn);
 }
 
 /// Convicts the solver; who has shown it wins.
@@ -90,7 +114,7 @@ Result<void, TxError> check_bound(
             return false;
         }
         name.is_of_checkpoints = true;
-        return sealed::is_share_for(name, share.of_checkpoints);
+        return share.of_checkpoints.empty() || sealed::is_share_for(name, share.of_checkpoints);  // PRV-10
     };
     return std::all_of(action.shares.begin(), action.shares.end(), is_sound) ? Result<void, TxError>()
                                                                              : Unexpected{TxError::kShareInvalid};
@@ -102,7 +126,7 @@ Result<void, TxError> check_stateful(
     // PRV-3
     TRY_ASSIGN(const Task task, require_sharing(view, action, sender));
     const bool are_awaited = std::all_of(action.shares.begin(), action.shares.end(), [&](const KeyShare& share) {
-        return find_awaited(task, share.to) != nullptr;
+        return find_awaited(task, share.to) != nullptr && is_of_its_keys(task, share);
     });
     if (!are_awaited || action.key.has_value() != (task.state == TaskState::kDrawn)) {
         return Unexpected{TxError::kShareInvalid};
@@ -113,7 +137,7 @@ Result<void, TxError> check_stateful(
 Result<void, TxError> check_owed(
     const StateView& view, const Params& /*params*/, const AccountId& sender, const ShareKeys& action, Height /*height*/
 ) noexcept {
-    // PRV-3: an answer cannot be what a submitter sends of its own accord.
+    // PRV-3, PRV-10: an answer cannot be what a submitter sends of its own accord.
     TRY_ASSIGN(const Task task, require_task(view, action.task));
     return task.state == TaskState::kVerifying && task.solver == sender ? Result<void, TxError>()
                                                                         : Unexpected{TxError::kFeeTooLow};
@@ -123,16 +147,19 @@ Result<void, TxError> execute(Context& context, const ShareKeys& action) noexcep
     Task task = find_task(context.state, action.task).value();
     Secrecy& secrecy = task.secrecy.value();
     for (const KeyShare& share : action.shares) {
-        secrecy.shared.push_back(
-            {*find_awaited(task, share.to), crypto::sha256(share.of_task), crypto::sha256(share.of_checkpoints)}
-        );
+        const Hash256 of_checkpoints = share.of_checkpoints.empty() ? Hash256{} : crypto::sha256(share.of_checkpoints);
+        secrecy.shared.push_back({*find_awaited(task, share.to), crypto::sha256(share.of_task), of_checkpoints});
         note_reader(task, share.to);
     }
     record(context, task, history::KeysShared{action.key, action.shares});
     if (task.state == TaskState::kDrawn) {
         secrecy.key = action.key;
         restart_deadline(context, task, context.height_after(accept_span(context.params, task.spec)));
-    } else if (!owes_keys(task)) {
+    } else if (owes_keys(task)) {
+        // somebody else waits still
+    } else if (task.state == TaskState::kProfiling) {
+        begin_reports(context, task);
+    } else {
         take_keys(context, task);
     }
     set_task(context.state, task);
@@ -151,11 +178,9 @@ Result<void, TxError> check_stateless(const ReportWrongKeys& action) noexcept {
 Result<void, TxError> check_stateful(
     const StateView& view, const Params& /*params*/, const AccountId& sender, const ReportWrongKeys& action
 ) noexcept {
-    TRY_ASSIGN(const Task task, require_reported(view, action.task, TaskState::kDrawn));
+    TRY_ASSIGN(const Task task, require_keys_shared(view, action.task));
     const SharedKeys* const shared = find_shared(task, sender);
-    const bool is_accepted =
-        task.solver == sender && task.state != TaskState::kDrawn;  // it has said that they are right
-    if (shared == nullptr || is_accepted ||
+    if (shared == nullptr || has_taken_keys(task, sender) ||
         (action.is_of_checkpoints ? shared->of_checkpoints : shared->of_task) != crypto::sha256(action.share)) {
         return Unexpected{TxError::kShareInvalid};
     }
@@ -171,7 +196,10 @@ Result<void, TxError> execute(Context& context, const ReportWrongKeys& action) n
     if (sealed::judge_share(about, action.share, action.evidence) != sealed::ShareJudgement::kWrong) {
         return Unexpected{TxError::kKeysRight};
     }
-    if (task.solver == context.actor) {
+    if (task.state == TaskState::kProfiling) {
+        record(context, task, history::KeysRefused{});
+        lapse_unread(context, task);
+    } else if (task.solver == context.actor) {
         record(context, task, history::KeysRefused{});
         lapse_unshared(context, task);
     } else {

@@ -7,6 +7,7 @@
 #include <contracts/profiling/profiling.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/beacon/draw.hpp>
+#include <contracts/lifecycle/keys.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 #include <contracts/params/work.hpp>
 
@@ -63,7 +64,8 @@ void appoint(Context& context, Task& task, const std::vector<AccountId>& profile
     tolerance.reference_seed += tolerance.reference_seed == task.spec.seed ? 1 : 0;
     tolerance.phase = ProfilingPhase::kCommit;
     hold_lane(context, task);
-    set_task_deadline(context, task, context.height_after(report_span(context.params, task.spec)));
+    // PRV-10
+    set_task_deadline(context, task, await_keys(context, task, profilers, report_span(context.params, task.spec)));
     set_task(context.state, task);
 }
 

@@ -10,6 +10,7 @@
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/settlement/settlement.hpp>
+#include <contracts/lifecycle/keys.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
 #include <contracts/params/work.hpp>
 #include <contracts/lifecycle/lineage.hpp>
@@ -107,7 +108,29 @@ bool is_report(const ProfileReport& report) {
            });
 }
 
+/// PRV-12: whether only who made the report has the state that this part is about.
+bool is_of_native(ProfilePart part, std::uint32_t segment) {
+    return part == ProfilePart::kMeasurement || (part == ProfilePart::kReplayed && segment > 1);
+}
+
 }  // namespace
+
+void begin_reports(Context& context, Task& task) {
+    if (has_any(task, ProfileStatus::kDue)) {
+        set_task_deadline(context, task, context.height_after(report_span(context.params, task.spec)));
+    }
+}
+
+void lapse_unread(Context& context, Task& task) {
+    // PRV-11
+    return_profile_bonds(context, task);
+    task.tolerance = Tolerance{};
+    task.secrecy = Secrecy{};
+    const Height until{task.submitted_at.value + context.params.draw_blocks};  // PRF-1
+    enter_state(context, task, TaskState::kProfiling, std::max(until, context.height_after(1)));
+    pause_draw(context, task);
+    set_task(context.state, task);
+}
 
 void lapse_profiling(Context& context, Task& task) {
     Tolerance& tolerance = task.tolerance.value();
@@ -117,6 +140,10 @@ void lapse_profiling(Context& context, Task& task) {
     }
     if (tolerance.phase == ProfilingPhase::kChallenge) {
         end_profiling(context, task);
+        return;
+    }
+    if (owes_keys(task)) {
+        lapse_unread(context, task);
         return;
     }
     const bool in_commit_phase = tolerance.phase == ProfilingPhase::kCommit;
@@ -159,6 +186,11 @@ Result<void, TxError> execute(Context& context, const CommitProfile& action) noe
     profile.status = ProfileStatus::kCommitted;
     profile.commitment = action.commitment;
     record(context, task, history::ProfileCommitted{});
+    const bool waited = owes_keys(task);
+    note_reader(task, context.actor);
+    if (waited && !owes_keys(task)) {
+        begin_reports(context, task);
+    }
     advance_profiling(context, task);
     return {};
 }
@@ -217,6 +249,9 @@ Result<dispute::Claim, TxError> make_profile_claim(
     }
     if (part == ProfilePart::kStart && task.spec.parent) {
         return Unexpected{TxError::kPartUnknown};  // LIN-6
+    }
+    if (task.secrecy && is_of_native(part, segment)) {
+        return Unexpected{TxError::kPartUnknown};  // PRV-12
     }
     if (roots && !is_measured(part)) {
         return Unexpected{TxError::kNotMeasured};

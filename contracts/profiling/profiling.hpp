@@ -48,6 +48,12 @@ Result<dispute::Claim, TxError> make_profile_claim(
 std::optional<Pause> draw_profilers(Context& context, Task& task, const ClosedRound& round);
 /// Called when the deadline of the current profiling phase has passed.
 void lapse_profiling(Context& context, Task& task);
+/// PRV-10: called when no profiler of a private task waits for its key any more: their time begins. The caller stores
+/// the task.
+void begin_reports(Context& context, Task& task);
+/// PRV-11: the profilers that were drawn have no key, or another one: their bonds return, and others are drawn at the
+/// expense of the deposit. Stores the task.
+void lapse_unread(Context& context, Task& task);
 
 struct Bounds {
     Distances threshold;

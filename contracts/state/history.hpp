@@ -315,7 +315,7 @@ struct KeysShared {                      // of a private task (PRV-3)
     std::vector<KeyShare> shares;
     static constexpr auto fields() { return Fields<&KeysShared::key, &KeysShared::shares>{}; }
 };
-struct KeysRefused {  // what the submitter had shared are other keys, the drawn solver showed (PRV-5)
+struct KeysRefused {  // what the submitter had shared are other keys, whoever was drawn showed (PRV-5)
     static constexpr auto fields() { return Fields<>{}; }
 };
 }  // namespace history

@@ -42,7 +42,7 @@ inline constexpr std::size_t kMaxShares = 32;
 struct KeyShare {
     AccountId to;
     Bytes of_task;
-    Bytes of_checkpoints;
+    Bytes of_checkpoints;  ///< empty for a profiler: there are no checkpoints yet (PRV-10)
     bool operator==(const KeyShare&) const = default;
     static constexpr auto fields() { return Fields<&KeyShare::to, &KeyShare::of_task, &KeyShare::of_checkpoints>{}; }
 };
@@ -60,7 +60,7 @@ struct Reader {
 struct SharedKeys {
     Reader reader;
     Hash256 of_task;         ///< SHA-256 of the share
-    Hash256 of_checkpoints;  ///< likewise
+    Hash256 of_checkpoints;  ///< likewise; zero for a profiler
     bool operator==(const SharedKeys&) const = default;
     static constexpr auto fields() {
         return Fields<&SharedKeys::reader, &SharedKeys::of_task, &SharedKeys::of_checkpoints>{};
@@ -71,8 +71,8 @@ struct SharedKeys {
 struct Secrecy {
     std::optional<sealed::TaskKey> key;  ///< of the checkpoints: chosen by the submitter for the solver that was drawn
     std::vector<SharedKeys> shared;      ///< in the order in which they were shared, one for each account
-    /// PRV-3, PRV-4: with whom the keys have to be shared, in ascending order of the accounts: the solver that was
-    /// drawn, by the submitter; whoever was drawn to judge its work, by the solver.
+    /// PRV-3, PRV-4, PRV-10: with whom the keys have to be shared, in ascending order of the accounts: by the submitter
+    /// with profilers and the solver that was drawn, by the solver with whoever was drawn to judge its work.
     std::vector<Reader> awaited;
     static constexpr auto fields() { return Fields<&Secrecy::key, &Secrecy::shared, &Secrecy::awaited>{}; }
 };

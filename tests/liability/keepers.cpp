@@ -34,7 +34,7 @@ sealed::TaskSecret secret_named(const char* name) {
 /// Shares that everybody can find, as on a real chain.
 contracts::KeyShare publish_shares(
     const Stage& stage, const Task& task, const contracts::Reader& reader, const sealed::TaskSecret& of_task,
-    const sealed::TaskSecret& of_checkpoints
+    const std::optional<sealed::TaskSecret>& of_checkpoints
 ) {
     const auto make = [&](const sealed::TaskSecret& secret, bool is_of_checkpoints) {
         const sealed::ShareName name{kChainId, Hash256{task.id.data}, reader.account, is_of_checkpoints};
@@ -45,7 +45,7 @@ contracts::KeyShare publish_shares(
         stage.bulletin.shares[crypto::sha256(share)] = share;
         return share;
     };
-    return {reader.account, make(of_task, false), make(of_checkpoints, true)};
+    return {reader.account, make(of_task, false), of_checkpoints ? make(*of_checkpoints, true) : Bytes{}};
 }
 
 const contracts::SharedKeys* find_shared(const Task& task, const AccountId& account) {
@@ -70,7 +70,6 @@ std::optional<std::pair<sealed::TaskSecret, sealed::TaskSecret>> secrets_of(
 }
 
 void order_privately(simulation::Order& order) {
-    order.in_tolerance = false;
     order.is_stacked = false;
     order.members = 1;
     order.is_private = true;
@@ -81,7 +80,10 @@ class Keeper final : public Plan {
     using Plan::Plan;
 
     void set_scene(contracts::Params& /*params*/, std::vector<Kind>& kinds) override { without_accomplices(kinds); }
-    void set_order(simulation::Order& order) override { order_privately(order); }
+    void set_order(simulation::Order& order) override {
+        order_privately(order);
+        order.in_tolerance = false;
+    }
 
     void act(const Stage& stage) override {
         member(0).bond(stage, Role::kSolver, 700 * kCoin);
@@ -194,6 +196,9 @@ class Teaser final : public Plan {
             if (is_ours && task->state == TaskState::kDrawn && id.data[0] % 2 == 0) {
                 share_others(stage, *task);
             }
+            if (is_ours && task->state == TaskState::kProfiling) {
+                share_with_profilers(stage, *task);
+            }
         }
     }
 
@@ -208,6 +213,10 @@ class Teaser final : public Plan {
         spec.reward = {20 * kCoin};
         spec.verification_fee = {5 * kCoin};
         spec.training_blocks = 200;
+        if (number_ % 2 == 0) {
+            spec.mode = contracts::Mode::kTolerance;
+            spec.distance = stage.shop.distance();
+        }
         const contracts::SealedFile file{crypto::sha256(as_bytes("nothing")), 1};
         spec.privacy = contracts::Privacy{
             .key = secret_named("task").key(), .program = file, .dataset = file, .initial = {}, .holdout = {}};
@@ -225,6 +234,27 @@ class Teaser final : public Plan {
         member(0).send_once(stage, action);
     }
 
+    /// The right key, for some or all; nothing for anybody; another key for one.
+    void share_with_profilers(const Stage& stage, const Task& task) {
+        const std::uint32_t trick = task.id.data[2] % 4;
+        const bool has_begun = !task.secrecy->shared.empty();
+        if (trick == 0 || has_begun) {
+            return;
+        }
+        contracts::ShareKeys action{task.id, std::nullopt, {}};
+        for (const contracts::Reader& reader : task.secrecy->awaited) {
+            const bool is_first = reader == task.secrecy->awaited.front();
+            if (trick == 1 && is_first) {
+                continue;
+            }
+            const bool is_wrong = trick == 2 && is_first;
+            action.shares.push_back(
+                publish_shares(stage, task, reader, secret_named(is_wrong ? "other" : "task"), std::nullopt)
+            );
+        }
+        member(0).send_once(stage, action);
+    }
+
     std::uint64_t number_ = 0;
 };
 
@@ -233,7 +263,10 @@ class Reader final : public Plan {
     using Plan::Plan;
 
     void set_scene(contracts::Params& /*params*/, std::vector<Kind>& kinds) override { without_accomplices(kinds); }
-    void set_order(simulation::Order& order) override { order_privately(order); }
+    void set_order(simulation::Order& order) override {
+        order_privately(order);
+        order.in_tolerance = chance(50);
+    }
 
     void act(const Stage& stage) override {
         member(0).bond(stage, Role::kVerifier, 260 * kCoin);  // less than a quarter (AVL-5)
@@ -275,6 +308,11 @@ class Reader final : public Plan {
         const bool waits = std::any_of(awaited.begin(), awaited.end(), [&](const contracts::Reader& reader) {
             return reader.account == member(0).id();
         });
+        const bool is_profiler = waits && task.state == TaskState::kProfiling;
+        if (is_profiler && chance(30)) {
+            const Hash256 anything = model::mix(Hash256{task.id.data}, member(0).id(), 7);
+            member(0).send_once(stage, contracts::CommitProfile{task.id, anything});
+        }
         for (const contracts::Assignment& duty : task.assignments) {
             if (waits && duty.verifier == member(0).id() && duty.status == contracts::VerdictStatus::kDue) {
                 const Hash256 anything = model::mix(Hash256{task.id.data}, duty.verifier, duty.segment);

@@ -178,7 +178,7 @@ TEST_CASE("GOV-6: votes take nothing from whoever is under way, and two thirds o
     }
 }
 
-TEST_CASE("PRV-4, PRV-5, PRV-7: who keeps or falsifies what readers need loses, and nobody who was given it") {
+TEST_CASE("PRV-4, PRV-5, PRV-7, PRV-11: who keeps or falsifies what readers need loses, and nobody who was given it") {
     model::Workshop shop(kNoise);
     Report sum;
     for (const PlanKind plan : {PlanKind::kKeeper, PlanKind::kTeaser, PlanKind::kReader}) {

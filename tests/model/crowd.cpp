@@ -457,9 +457,12 @@ contracts::TaskSpec Crowd::make_spec(const World& world) {
     if (chance(40)) {
         spec.evaluation = shop_.scoring();
     }
-    if (chance(talks_ ? 3 : 25)) {
-        spec.mode = contracts::Mode::kExact;
-        spec.distance.reset();
+    const bool in_tolerance = spec.mode == contracts::Mode::kTolerance;
+    if (chance(talks_ ? 3 : in_tolerance ? 45 : 25)) {
+        if (chance(25)) {
+            spec.mode = contracts::Mode::kExact;
+            spec.distance.reset();
+        }
         spec.members = 1;
         if (!chance(4)) {
             spec.parent.reset();

@@ -221,6 +221,10 @@ void Model::end_profiling(const TaskId& id) {
         lapse_drawing(id);  // PRF-1
         return;
     }
+    if (owes_keys(task) && flaw_ != Flaw::kProfilesUnread) {
+        lapse_unread(id);
+        return;
+    }
     const auto committed = std::count_if(profiling.profilers.begin(), profiling.profilers.end(), [](const Profiler& p) {
         return p.status == ProfileStatus::kCommitted;
     });

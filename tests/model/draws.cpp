@@ -100,7 +100,7 @@ void Model::draw_profilers(const TaskId& id) {
         ++task.profiling->reference_seed;
     }
     task.profiling->phase = ProfilingPhase::kCommit;
-    set_task_deadline(id, height_ + params_.commit_blocks + 3 * (params_.profile_segments + 1) * delay_of(task.spec));
+    set_task_deadline(id, await_readers(id, drawn, report_window(task.spec)));  // PRV-10
 }
 
 void Model::draw_solver(const TaskId& id) {
@@ -153,7 +153,7 @@ void Model::draw_solver(const TaskId& id) {
     if (task.secret) {
         task.secret = Secret{};  // PRV-2
     }
-    enter(id, TaskState::kDrawn, await_readers(id, {*drawn}, params_.accept_blocks + delay_of(task.spec)));
+    enter(id, TaskState::kDrawn, await_readers(id, {*drawn}, accept_window(task.spec)));
 }
 
 std::uint64_t Model::verifiers_for(const Task& task) const {

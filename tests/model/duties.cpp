@@ -448,7 +448,7 @@ void Crowd::add_profiling(const Actor& actor, const TaskId& id, const Task& task
     const Hash256 name{id.data};
     const Hash256 salt = invented("salt of report", actor.id);
     for (const Profiler& profiler : task.profiling->profilers) {
-        if (profiler.account != actor.id) {
+        if (profiler.account != actor.id || (!can_read(task, actor.id) && !chance(15))) {
             continue;
         }
         if (profiler.status == ProfileStatus::kDue && fixed(name, actor.id, kCommits, 100) >= 6) {

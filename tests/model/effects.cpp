@@ -308,6 +308,10 @@ void Model::act(const contracts::CommitProfile& a) {
     Profiler& profiler = profiler_of(at(a.task), who_);
     profiler.status = ProfileStatus::kCommitted;
     profiler.commitment = a.commitment;
+    if (auto& secret = at(a.task).secret; secret && secret->awaited.erase(who_) != 0 && secret->awaited.empty()) {
+        ++seen_["profile committed without the key"];
+        begin_to_profile(a.task);
+    }
     advance_profiles(a.task);
 }
 

@@ -45,7 +45,8 @@ enum class Flaw : std::uint8_t {
     kHalfPasses,          ///< a proposal passes with more than half of the power
     kTakesWholeBond,      ///< who withholds keys loses its whole bond
     kOpensUnread,         ///< the challenge window opens though watchers have no keys
+    kProfilesUnread,      ///< a private task is refused though its profilers had no key
 };
-inline constexpr int kFlaws = 38;
+inline constexpr int kFlaws = 39;
 
 }  // namespace assay::model

@@ -127,6 +127,7 @@ class Model {
     Why why(const contracts::ReportWrongKeys& a) const;
     Why why(const contracts::ReportWrongChunk& a) const;
     Why why_not_reported(const TaskId& id, contracts::TaskState first) const;
+    bool has_taken_keys(const Task& task) const;
     Why why_not_keep(const contracts::TaskSpec& spec) const;
     Why why_not_propose() const;
     Why why_not_party(const DisputeId& id, bool responder, bool challenger) const;
@@ -273,6 +274,8 @@ class Model {
     std::uint64_t await_readers(const TaskId& id, const std::vector<AccountId>& drawn, std::uint64_t blocks);
     void begin_to_judge(const TaskId& id);
     void lapse_unshared(const TaskId& id);
+    void begin_to_profile(const TaskId& id);
+    void lapse_unread(const TaskId& id);
 
     // block.cpp, deadlines.cpp, draws.cpp: the end of a block.
     void end_block(const contracts::BlockContext& block);
@@ -344,6 +347,8 @@ class Model {
     std::uint64_t delay_of(const contracts::TaskSpec& spec) const;
     std::uint64_t hashing_of(const contracts::TaskSpec& spec) const;
     std::uint64_t challenge_window(const contracts::TaskSpec& spec) const;
+    std::uint64_t accept_window(const contracts::TaskSpec& spec) const;
+    std::uint64_t report_window(const contracts::TaskSpec& spec) const;
     std::uint64_t report_challenge_window(const contracts::TaskSpec& spec) const;
     std::uint64_t clock_of(const contracts::TaskSpec& spec) const;
     bool is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const;

@@ -384,7 +384,9 @@ contracts::Action Crowd::nonsense(const Actor& actor, const Mirror& chain) {
                 id,
                 chance(50) ? std::optional(secrets_[1].key()) : std::nullopt,
                 {{other, make_share(secrets_[0], other, {Crowd::kChainId, Hash256{id.data}, other, false}),
-                  make_share(secrets_[1], other, {Crowd::kChainId, Hash256{id.data}, other, chance(50)})}}};
+                  chance(20)
+                      ? Bytes{}
+                      : make_share(secrets_[1], other, {Crowd::kChainId, Hash256{id.data}, other, chance(50)})}}};
         case 34:
             return contracts::ReportWrongKeys{id, chance(50), make_share(secrets_[0], other, {}), {}};
         case 35:

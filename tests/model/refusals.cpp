@@ -50,8 +50,8 @@ bool is_private_soundly(const contracts::TaskSpec& spec) {
     const contracts::Privacy& asked = *spec.privacy;
     const bool initial = spec.initial_artifact ? named(asked.initial) : !asked.initial;
     const bool holdout = spec.evaluation ? named(asked.holdout) : !asked.holdout;
-    return !spec.parent && spec.members == 1 && spec.mode != contracts::Mode::kTolerance &&
-           crypto::lift_x(asked.key.view()) && named(asked.program) && named(asked.dataset) && initial && holdout;
+    return !spec.parent && spec.members == 1 && crypto::lift_x(asked.key.view()) && named(asked.program) &&
+           named(asked.dataset) && initial && holdout;
 }
 
 /// PRG-9
@@ -473,7 +473,10 @@ Model::Why Model::why(const contracts::ChallengeProfile& a) const {
     const bool of_segment =
         a.part == contracts::ProfilePart::kReplayed || a.part == contracts::ProfilePart::kMeasurement;
     const bool is_chains = a.part == contracts::ProfilePart::kStart && task->spec.parent;  // LIN-6
-    if (is_chains || (of_segment ? a.segment < 1 || a.segment > params_.profile_segments : a.segment != 0)) {
+    const bool is_its_own =
+        a.part == contracts::ProfilePart::kMeasurement || (of_segment && a.segment > 1);  // PRV-12: whoever reports
+    if (is_chains || (task->secret && is_its_own) ||
+        (of_segment ? a.segment < 1 || a.segment > params_.profile_segments : a.segment != 0)) {
         out.insert(TxError::kPartUnknown);
     }
     const bool measured =

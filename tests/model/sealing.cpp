@@ -123,23 +123,25 @@ Bytes Crowd::make_share(const sealed::TaskSecret& secret, const AccountId& reade
 }
 
 void Crowd::add_sharing(const Actor& actor, const TaskId& id, const Task& task, Actions& out) {
+    const bool is_profiled = task.state == TaskState::kProfiling;
     const bool is_drawn = task.state == TaskState::kDrawn;
-    if (!owes_keys(task) || (!is_drawn && task.state != TaskState::kVerifying)) {
+    if (!owes_keys(task) || (!is_profiled && !is_drawn && task.state != TaskState::kVerifying)) {
         return;
     }
-    const bool is_its_own = actor.id == (is_drawn ? task.submitter : task.solver);
-    const Hash256 name = mix(Hash256{id.data}, *task.solver, task.lottery.is_zero() ? 0 : 1);
+    const bool is_its_own = actor.id == (is_profiled || is_drawn ? task.submitter : task.solver);
+    const AccountId drawn = is_profiled ? task.profiling->profilers.front().account : *task.solver;
+    const Hash256 name = mix(Hash256{id.data}, drawn, task.lottery.is_zero() ? 0 : 1);
     // Watchers get theirs late from some.
     const bool is_late = !task.lottery.is_zero() && fixed(name, actor.id, kKeys, 3) == 0 && !chance(25);
     if (is_its_own ? fixed(name, actor.id, kSharesKeys, 100) < 10 || is_late : !chance(1)) {
         return;
     }
     contracts::ShareKeys action{id, std::nullopt, {}};
-    const std::uint64_t lie = fixed(name, actor.id, kSharesOthers, 12);
+    const std::uint64_t lie = fixed(name, actor.id, kSharesOthers, is_profiled ? 4 : 12);
     sealed::TaskSecret secret = secrets_[1 + fixed(name, actor.id, kKeys, 3)];
     if (is_drawn) {
         action.key = secret.key();
-    } else {
+    } else if (!is_profiled) {
         for (const sealed::TaskSecret& each : secrets_) {
             secret = each.key() == task.secret->key ? each : secret;
         }
@@ -152,9 +154,11 @@ void Crowd::add_sharing(const Actor& actor, const TaskId& id, const Task& task, 
         }
         Bytes of_task = make_share(lie == 0 ? secrets_[1] : secrets_[0], reader, name_of_share);
         name_of_share.is_of_checkpoints = true;
-        action.shares.push_back(
-            {account, std::move(of_task), make_share(lie == 1 ? secrets_[0] : secret, reader, name_of_share)}
-        );
+        Bytes of_checkpoints;
+        if (is_profiled == chance(2)) {  // nearly always rightly
+            of_checkpoints = make_share(lie == 1 ? secrets_[0] : secret, reader, name_of_share);
+        }
+        action.shares.push_back({account, std::move(of_task), std::move(of_checkpoints)});
     }
     if (action.shares.size() > 1 && chance(20)) {
         action.shares.pop_back();
@@ -177,7 +181,7 @@ void Crowd::add_key_reports(const Actor& actor, const TaskId& id, const Task& ta
         const auto reads = std::find_if(actors_.begin(), actors_.end(), [&](const Actor& other) {
             return other.id == each.reader.key;
         });
-        const bool is_of_checkpoints = chance(50);
+        const bool is_of_checkpoints = task.secret->key && chance(50);
         const auto share = shares_.find(is_of_checkpoints ? each.of_checkpoints : each.of_task);
         if (reads == actors_.end() || share == shares_.end()) {
             continue;

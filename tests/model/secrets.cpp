@@ -76,6 +76,29 @@ void Model::begin_to_judge(const TaskId& id) {
     }
 }
 
+/// PRV-10: nobody who is to measure waits for the key any more.
+void Model::begin_to_profile(const TaskId& id) {
+    const auto& profilers = at(id).profiling->profilers;
+    if (std::any_of(profilers.begin(), profilers.end(), [](const Profiler& profiler) {
+            return profiler.status == contracts::ProfileStatus::kDue;
+        })) {
+        set_task_deadline(id, height_ + report_window(at(id).spec));
+    }
+}
+
+/// PRV-11: the profilers that were drawn are free, and others are drawn.
+void Model::lapse_unread(const TaskId& id) {
+    Task& task = at(id);
+    ++seen_["profilers drawn in vain"];
+    for (const Profiler& profiler : task.profiling->profilers) {
+        unlock(Role::kVerifier, profiler.account, profiler.bond);
+    }
+    task.profiling = Profiling{};
+    task.secret = Secret{};
+    enter(id, TaskState::kProfiling, std::max(task.submitted_at + params_.draw_blocks, height_ + 1));
+    pause_draw(id);
+}
+
 /// PRV-3: the solver that was drawn is free, and another one is drawn.
 void Model::lapse_unshared(const TaskId& id) {
     Task& task = at(id);
@@ -100,8 +123,8 @@ Model::Why Model::why(const contracts::ShareKeys& a) const {
     };
     const AccountId* last = nullptr;
     for (const contracts::KeyShare& share : a.shares) {
-        if (!is_share(share.to, false, share.of_task) || !is_share(share.to, true, share.of_checkpoints) ||
-            (last != nullptr && share.to <= *last)) {
+        const bool is_sound = share.of_checkpoints.empty() || is_share(share.to, true, share.of_checkpoints);
+        if (!is_share(share.to, false, share.of_task) || !is_sound || (last != nullptr && share.to <= *last)) {
             out.insert(TxError::kShareInvalid);
         }
         last = &share.to;
@@ -115,16 +138,17 @@ Model::Why Model::why(const contracts::ShareKeys& a) const {
         out.insert(TxError::kNotPrivate);
         return out;
     }
+    const bool is_profiled = task->state == TaskState::kProfiling;
     const bool is_drawn = task->state == TaskState::kDrawn;
-    if (!is_drawn && task->state != TaskState::kVerifying) {
+    if (!is_profiled && !is_drawn && task->state != TaskState::kVerifying) {
         out.insert(TxError::kTaskState);
-    } else if (is_drawn && task->submitter != who_) {
+    } else if ((is_profiled || is_drawn) && task->submitter != who_) {
         out.insert(TxError::kNotSubmitter);
-    } else if (!is_drawn && task->solver != who_) {
+    } else if (task->state == TaskState::kVerifying && task->solver != who_) {
         out.insert(TxError::kNotSolver);
     }
     for (const contracts::KeyShare& share : a.shares) {
-        if (!task->secret->awaited.contains(share.to)) {
+        if (!task->secret->awaited.contains(share.to) || share.of_checkpoints.empty() != is_profiled) {
             out.insert(TxError::kShareInvalid);
         }
     }
@@ -139,14 +163,19 @@ void Model::act(const contracts::ShareKeys& a) {
     Secret& secret = *task.secret;
     for (const contracts::KeyShare& share : a.shares) {
         const contracts::Reader reader{share.to, secret.awaited.at(share.to)};
-        secret.shared.push_back({reader, crypto::sha256(share.of_task), crypto::sha256(share.of_checkpoints)});
+        const bool is_half = share.of_checkpoints.empty();  // PRV-10
+        const Hash256 second = is_half ? Hash256{} : crypto::sha256(share.of_checkpoints);
+        secret.shared.push_back({reader, crypto::sha256(share.of_task), second});
         secret.awaited.erase(share.to);
     }
     if (task.state == TaskState::kDrawn) {
         ++seen_["keys shared with a solver"];
         secret.key = a.key;
         task.suspended = false;
-        set_task_deadline(a.task, height_ + params_.accept_blocks + delay_of(task.spec));
+        set_task_deadline(a.task, height_ + accept_window(task.spec));
+    } else if (secret.awaited.empty() && task.state == TaskState::kProfiling) {
+        ++seen_["key shared with profilers"];
+        begin_to_profile(a.task);
     } else if (secret.awaited.empty()) {
         ++seen_[task.lottery.is_zero() ? "keys shared with verifiers" : "keys shared with watchers"];
         begin_to_judge(a.task);
@@ -166,22 +195,34 @@ Model::Why Model::why_not_reported(const TaskId& id, TaskState first) const {
     return task->state < first || task->state > TaskState::kDisclosure ? Why{TxError::kTaskState} : Why{};
 }
 
+/// PRV-5, PRV-11: whether the sender has said that its keys are right.
+bool Model::has_taken_keys(const Task& task) const {
+    if (task.state != TaskState::kProfiling) {
+        return task.solver == who_ && task.state != TaskState::kDrawn;
+    }
+    const auto& profilers = task.profiling->profilers;
+    return std::none_of(profilers.begin(), profilers.end(), [&](const Profiler& profiler) {
+        return profiler.account == who_ && profiler.status == contracts::ProfileStatus::kDue;
+    });
+}
+
 Model::Why Model::why(const contracts::ReportWrongKeys& a) const {
     // PRV-5
     if (a.share.size() != 193) {
         return {TxError::kFieldOutOfRange};
     }
-    Why out = why_not_reported(a.task, TaskState::kDrawn);
+    const Task* found = find(a.task);
+    const bool is_profiled = found != nullptr && found->secret && found->state == TaskState::kProfiling;
+    Why out = is_profiled ? Why{} : why_not_reported(a.task, TaskState::kDrawn);
     if (!out.empty()) {
         return out;
     }
-    const Task& task = *find(a.task);
+    const Task& task = *found;
     const Secret& secret = *task.secret;
     const auto mine = std::find_if(secret.shared.begin(), secret.shared.end(), [&](const auto& each) {
         return each.reader.account == who_;
     });
-    const bool has_accepted = task.solver == who_ && task.state != TaskState::kDrawn;
-    if (mine == secret.shared.end() || has_accepted ||
+    if (mine == secret.shared.end() || has_taken_keys(task) ||
         crypto::sha256(a.share) != (a.is_of_checkpoints ? mine->of_checkpoints : mine->of_task)) {
         return {TxError::kShareInvalid};
     }
@@ -191,7 +232,10 @@ Model::Why Model::why(const contracts::ReportWrongKeys& a) const {
 }
 
 void Model::act(const contracts::ReportWrongKeys& a) {
-    if (at(a.task).solver == who_) {
+    if (at(a.task).state == TaskState::kProfiling) {
+        ++seen_["profiler shows wrong keys"];
+        lapse_unread(a.task);
+    } else if (at(a.task).solver == who_) {
         ++seen_["solver shows wrong keys"];
         lapse_unshared(a.task);
     } else {

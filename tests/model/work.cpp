@@ -66,6 +66,15 @@ std::uint64_t Model::delay_of(const contracts::TaskSpec& spec) const {
     return flaw_ == Flaw::kFixedWindows ? 0 : blocks_of(spec, spec.hardware_class);
 }
 
+std::uint64_t Model::accept_window(const contracts::TaskSpec& spec) const {
+    const bool is_checked = spec.privacy && spec.mode == contracts::Mode::kTolerance;  // PRV-13
+    return params_.accept_blocks + (is_checked ? 3 : 1) * delay_of(spec);              // WRK-5
+}
+
+std::uint64_t Model::report_window(const contracts::TaskSpec& spec) const {
+    return params_.commit_blocks + 3 * (params_.profile_segments + 1) * delay_of(spec);  // WRK-5
+}
+
 std::uint64_t Model::report_challenge_window(const contracts::TaskSpec& spec) const {
     return params_.challenge_blocks + (params_.profile_segments + 1) * 2 * delay_of(spec);  // WRK-5
 }

@@ -51,7 +51,7 @@ contracts::Privacy Worker::make_privacy(const contracts::TaskSpec& spec) const {
 
 contracts::KeyShare Worker::make_shares(
     const Task& task, const contracts::Reader& reader, const sealed::TaskSecret& of_task,
-    const sealed::TaskSecret& of_checkpoints
+    const std::optional<sealed::TaskSecret>& of_checkpoints
 ) {
     const auto make = [&](const sealed::TaskSecret& secret, bool is_of_checkpoints) {
         const sealed::ShareName name{chain_id_, Hash256{task.id.data}, reader.account, is_of_checkpoints};
@@ -64,21 +64,22 @@ contracts::KeyShare Worker::make_shares(
         bulletin_.shares[crypto::sha256(out)] = out;
         return out;
     };
-    return {reader.account, make(of_task, false), make(of_checkpoints, true)};
+    return {reader.account, make(of_task, false), of_checkpoints ? make(*of_checkpoints, true) : Bytes{}};
 }
 
 void Worker::add_sharing(const Task& task, Actions& out) {
     const bool is_drawn = task.state == TaskState::kDrawn;
+    const bool is_by_submitter = is_drawn || task.state == TaskState::kProfiling;
     const bool is_its_turn =
-        is_drawn ? task.submitter == id_ : task.state == TaskState::kVerifying && task.solver == id_;
-    if (!is_its_turn || !contracts::owes_keys(task) || (!is_drawn && !keys_.contains(task.id))) {
+        is_by_submitter ? task.submitter == id_ : task.state == TaskState::kVerifying && task.solver == id_;
+    if (!is_its_turn || !contracts::owes_keys(task) || (!is_by_submitter && !keys_.contains(task.id))) {
         return;
     }
-    const Keys keys =
-        is_drawn ? Keys{secret_of({}, id_, 1), secret_of(Hash256{task.id.data}, *task.solver, 3)} : keys_.at(task.id);
+    Keys keys = is_by_submitter ? Keys{secret_of({}, id_, 1), std::nullopt} : keys_.at(task.id);
     contracts::ShareKeys action{task.id, std::nullopt, {}};
     if (is_drawn) {
-        action.key = keys.of_checkpoints.key();
+        keys.of_checkpoints = secret_of(Hash256{task.id.data}, *task.solver, 3);
+        action.key = keys.of_checkpoints->key();
     }
     for (const contracts::Reader& reader : task.secrecy->awaited) {
         action.shares.push_back(make_shares(task, reader, keys.of_task, keys.of_checkpoints));
@@ -88,21 +89,23 @@ void Worker::add_sharing(const Task& task, Actions& out) {
 
 bool Worker::open_keys(const Task& task, Actions& out) {
     const contracts::SharedKeys* const mine = find_shared(task, id_);
-    if (mine == nullptr || !task.secrecy->key) {
+    if (mine == nullptr) {
         keys_.erase(task.id);
         return false;
     }
+    const bool is_half = !task.secrecy->key;  // PRV-10
     const Bytes of_task = bulletin_.shares[mine->of_task];
-    const Bytes of_checkpoints = bulletin_.shares[mine->of_checkpoints];
+    const Bytes of_checkpoints = is_half ? Bytes{} : bulletin_.shares[mine->of_checkpoints];
     const auto first = sealed::open_share(key_, task.spec.privacy->key, of_task);
-    const auto second = sealed::open_share(key_, *task.secrecy->key, of_checkpoints);
-    if (first && second) {
-        keys_.insert_or_assign(task.id, Keys{*first, *second});
+    const auto second = is_half ? std::nullopt : sealed::open_share(key_, *task.secrecy->key, of_checkpoints);
+    if (first && (is_half || second)) {
+        keys_.insert_or_assign(task.id, Keys{*first, second});
         return true;
     }
     const Bytes& wrong = first ? of_checkpoints : of_task;
     const auto evidence = sealed::make_wrong_share(key_, wrong, kAux);
-    if (is_honest(kind_) && evidence && task.state <= TaskState::kDisclosure) {
+    const bool is_open = task.state <= TaskState::kDisclosure || task.state == TaskState::kProfiling;
+    if (is_honest(kind_) && evidence && is_open) {
         out.push_back(contracts::ReportWrongKeys{task.id, first.has_value(), wrong, *evidence});
     }
     return false;
@@ -122,7 +125,7 @@ bool Worker::are_files_right(const View& view, const Task& task, Actions& out) {
                 types.push_back({tensor.dtype, tensor.shape});
             }
             const sealed::StateReader reader{
-                .secret = keys_.at(task.id).of_checkpoints,
+                .secret = keys_.at(task.id).of_checkpoints.value(),
                 .artifact = {Hash256{task.id.data}, checkpoint.state_root},
                 .sealed_root = checkpoint.sealed->root,
                 .types = types,
@@ -158,7 +161,7 @@ void Worker::seal_posted(const Task& task, Actions& out, std::size_t from) {
             continue;
         }
         sealed::SealedFile file = sealed::seal_state(
-                                      shop_.state(post->state_root), keys_.at(task.id).of_checkpoints,
+                                      shop_.state(post->state_root), keys_.at(task.id).of_checkpoints.value(),
                                       {Hash256{task.id.data}, post->state_root}
         )
                                       .value();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <contracts/arbitration/arbitration.hpp>
+#include <contracts/lifecycle/keys.hpp>
 #include <contracts/state/slots.hpp>
 #include <verifier/roles/watch.hpp>
 
@@ -57,12 +58,13 @@ void Worker::add_profiling(const View& view, const Task& task, Actions& out) {
     if (task.state != contracts::TaskState::kProfiling) {
         return;
     }
+    const std::pair draw{task.id, task.tolerance->reference_seed};
     for (const contracts::Profile& profile : task.tolerance->profiles) {
-        if (profile.profiler != id_) {
-            continue;
+        if (profile.profiler != id_ || contracts::owes_keys(task)) {
+            continue;  // PRV-11
         }
         const Hash256 salt = secret(task.id, 5);
-        if (profile.status == ProfileStatus::kDue && !reports_.contains(task.id)) {
+        if (profile.status == ProfileStatus::kDue && !reports_.contains(draw)) {
             std::uint64_t& ready = ready_at_ms_[task.id];
             ready = ready == 0 ? events_.now() + 1 + events_.below(kProfileMs) : ready;
             if (events_.now() < ready || (task.spec.parent && !has_state_of(view, *task.spec.parent))) {
@@ -73,12 +75,12 @@ void Worker::add_profiling(const View& view, const Task& task, Actions& out) {
             if (!has_done(view, task.spec, job(Job::kReport, task.id, 0, id_), work)) {
                 continue;
             }
-            reports_[task.id] = make_report(view, task);
+            reports_[draw] = make_report(view, task);
         }
-        if (!reports_.contains(task.id)) {
+        if (!reports_.contains(draw)) {
             continue;
         }
-        const ProfileReport& report = reports_.at(task.id);
+        const ProfileReport& report = reports_.at(draw);
         if (profile.status == ProfileStatus::kDue) {
             out.push_back(contracts::CommitProfile{task.id, contracts::profile_commitment(task.id, id_, report, salt)});
         } else if (profile.status == ProfileStatus::kCommitted && task.tolerance->phase == ProfilingPhase::kPublish) {
@@ -158,7 +160,9 @@ std::optional<contracts::ChallengeProfile> Worker::find_fault(
         gauge_.reference(tolerance.reference_seed, start, contracts::step_count(task.spec, 1))) {
         return fault;
     }
-    for (fault.segment = 1; fault.segment <= report.segments.size(); ++fault.segment) {
+    // PRV-12: of a private task all but the replay of segment 1 is its profiler's own.
+    const std::size_t checked = task.secrecy ? 1 : report.segments.size();
+    for (fault.segment = 1; fault.segment <= checked; ++fault.segment) {
         const Measured states = segment_of(report, fault.segment);
         const Hash256 replayed = shop_.after(
             Way::kTruth, states[0], contracts::first_step(task.spec, fault.segment),
@@ -167,6 +171,9 @@ std::optional<contracts::ChallengeProfile> Worker::find_fault(
         fault.part = ProfilePart::kReplayed;
         if (replayed != states[1]) {
             return fault;
+        }
+        if (task.secrecy) {
+            continue;
         }
         fault.part = ProfilePart::kMeasurement;
         fault.roots = gauge_.roots_of(states);
@@ -195,7 +202,8 @@ void Worker::add_profile_watching(const View& view, const Task& task, Actions& o
         Check& check = checks_[{task.id, profile.profiler}];
         const ProfileReport report = report_of(*view.state, task, profile.profiler).value();
         // Its parts are replayed at once, each on a machine of its own.
-        if (!check.is_done && has_natives(task.id, profile.profiler, report.segments.size()) &&
+        const std::size_t natives = task.secrecy ? 0 : report.segments.size();
+        if (!check.is_done && has_natives(task.id, profile.profiler, natives) &&
             has_done(view, task.spec, job(Job::kCheck, task.id, 0, profile.profiler), longest_work(task.spec))) {
             check.is_done = true;
             check.fault = find_fault(view, task, profile.profiler, report);

@@ -67,7 +67,7 @@ struct Order {
     bool is_stacked = false;   ///< upon the last of the others that is fit (LIN-1)
     std::uint64_t worth = 1;   ///< so many times the usual value, 26 coins
     std::uint8_t members = 1;  ///< GRP-1, of a task in exact mode
-    bool is_private = false;   ///< PRV-1, of a task in exact mode
+    bool is_private = false;   ///< PRV-1
 };
 
 class Worker {
@@ -181,7 +181,7 @@ class Worker {
     void show_piece(const View& view, const contracts::Task& task, const contracts::DrawnTile& asked, Actions& out);
     contracts::KeyShare make_shares(
         const contracts::Task& task, const contracts::Reader& reader, const sealed::TaskSecret& of_task,
-        const sealed::TaskSecret& of_checkpoints
+        const std::optional<sealed::TaskSecret>& of_checkpoints
     );
 
     // duties.cpp
@@ -257,7 +257,7 @@ class Worker {
     using Part = std::tuple<contracts::TaskId, std::uint32_t, AccountId>;
     struct Keys {
         sealed::TaskSecret of_task;
-        sealed::TaskSecret of_checkpoints;
+        std::optional<sealed::TaskSecret> of_checkpoints;
     };
     std::map<contracts::TaskId, Keys> keys_;
     std::map<std::tuple<contracts::TaskId, std::uint32_t>, std::optional<sealed::WrongChunk>> opened_;
@@ -273,7 +273,8 @@ class Worker {
         contracts::MeasuredRoots roots;
     };
     std::map<std::pair<contracts::TaskId, std::uint32_t>, Judged> judged_;
-    std::map<contracts::TaskId, contracts::ProfileReport> reports_;
+    /// By the seed of the reference too: another draw of profilers has another one (PRV-11).
+    std::map<std::pair<contracts::TaskId, std::uint64_t>, contracts::ProfileReport> reports_;
     struct Check {
         bool is_done = false;
         std::optional<contracts::ChallengeProfile> fault;

@@ -29,8 +29,7 @@ ReportWrongKeys report_of(const TaskId& id, const Actor& who, const KeyShare& sh
 }  // namespace
 
 TEST_CASE(
-    "PRV-1, TASK-2.13: a private task is exact, of one seat and without a parent, and names a sealed file for each "
-    "artifact"
+    "PRV-1, TASK-2.13: a private task is of one seat and without a parent, and names a sealed file for each artifact"
 ) {
     const auto sound = [](auto change) {
         TaskSpec spec = private_spec();

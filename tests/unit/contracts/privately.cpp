@@ -54,6 +54,9 @@ ShareKeys share_all(const Chain& chain, const TaskId& id) {
     }
     for (const Reader& reader : task.secrecy.value().awaited) {
         out.shares.push_back(share_for(id, reader.account, reader.key));
+        if (task.state == TaskState::kProfiling) {
+            out.shares.back().of_checkpoints.clear();  // PRV-10
+        }
     }
     return out;
 }
