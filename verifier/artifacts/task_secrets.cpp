@@ -83,12 +83,13 @@ sealed::TaskSecret checkpoints_secret(
 std::optional<TaskSecrets> secrets_of(
     const crypto::SecretKey& key, const std::string& chain_id, const contracts::Task& task
 ) {
-    if (!task.spec.privacy || !task.solver) {
+    if (!task.spec.privacy) {
         return std::nullopt;
     }
-    TaskSecrets out{
-        .of_task = artifacts_secret(key, chain_id, task.spec),
-        .of_checkpoints = checkpoints_secret(key, chain_id, task.id, *task.solver)};
+    TaskSecrets out{.of_task = artifacts_secret(key, chain_id, task.spec), .of_checkpoints = {}};
+    if (task.solver) {
+        out.of_checkpoints = checkpoints_secret(key, chain_id, task.id, *task.solver);
+    }
     return out.of_task.key() == task.spec.privacy->key ? std::optional(std::move(out)) : std::nullopt;
 }
 
@@ -99,13 +100,13 @@ std::vector<contracts::KeyShare> make_shares(
     std::vector<contracts::KeyShare> out;
     for (const contracts::Reader& reader : readers) {
         sealed::ShareName name{.chain_id = chain_id, .task = retag<Hash256>(task), .to = reader.account};
-        Bytes of_task = share_for(secrets.of_task, reader.key, name);
-        name.is_of_checkpoints = true;
-        out.push_back(
-            {.to = reader.account,
-             .of_task = std::move(of_task),
-             .of_checkpoints = share_for(secrets.of_checkpoints, reader.key, name)}
-        );
+        contracts::KeyShare share{
+            .to = reader.account, .of_task = share_for(secrets.of_task, reader.key, name), .of_checkpoints = {}};
+        if (secrets.of_checkpoints) {
+            name.is_of_checkpoints = true;
+            share.of_checkpoints = share_for(*secrets.of_checkpoints, reader.key, name);
+        }
+        out.push_back(std::move(share));
     }
     std::sort(out.begin(), out.end(), [](const auto& one, const auto& other) { return one.to < other.to; });
     return out;

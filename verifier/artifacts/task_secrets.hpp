@@ -29,17 +29,18 @@ sealed::TaskSecret checkpoints_secret(
     const crypto::SecretKey& key, const std::string& chain_id, const contracts::TaskId& task, const AccountId& solver
 );
 
-/// Both secrets of a task.
+/// The secrets of a task.
 struct TaskSecrets {
     sealed::TaskSecret of_task;
-    sealed::TaskSecret of_checkpoints;
+    std::optional<sealed::TaskSecret> of_checkpoints;  ///< nullopt while the task has no solver (PRV-10)
 };
-/// The secrets of a task for which a solver was drawn; nullopt if none was, or if another key has sealed the task.
+/// The secrets of a task, that of the checkpoints for the solver that was drawn last; nullopt if another key has sealed
+/// the task.
 std::optional<TaskSecrets> secrets_of(
     const crypto::SecretKey& key, const std::string& chain_id, const contracts::Task& task
 );
-/// PRV-3: the shares of the task for these readers, in ascending order of their accounts. A reader whose key is no
-/// point of the curve gets a share that nobody can open. Draws random bytes.
+/// PRV-3, PRV-10: the shares of these secrets for these readers, in ascending order of their accounts. A reader whose
+/// key is no point of the curve gets a share that nobody can open. Draws random bytes.
 std::vector<contracts::KeyShare> make_shares(
     const TaskSecrets& secrets, const std::string& chain_id, const contracts::TaskId& task,
     std::span<const contracts::Reader> readers

@@ -32,6 +32,8 @@ const char* to_string(Offer offer) noexcept {
             return "too_long";
         case Offer::kTooLittle:
             return "too_little";
+        case Offer::kMisprofiled:
+            return "misprofiled";
     }
     return "";
 }
@@ -49,6 +51,9 @@ Offer decide_offer(const OfferView& view) noexcept {
     }
     if (view.has_diverged) {
         return Offer::kDiverges;
+    }
+    if (view.is_misprofiled) {
+        return Offer::kMisprofiled;
     }
     const std::uint64_t time = estimated_us(view);
     const std::uint64_t window = product(view.block_us, view.training_blocks);

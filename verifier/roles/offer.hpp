@@ -20,6 +20,7 @@ struct OfferView {
     std::uint64_t memory_bytes = 0;          ///< needed for training and for a dispute afterwards
     std::uint64_t memory_bytes_max = 0;      ///< available
     bool has_diverged = false;               ///< whether the trial diverged
+    bool is_misprofiled = false;             ///< PRV-13: the trial found a larger d_ref than the task's profilers did
     Amount cost_per_hour;                    ///< cost of the machine
     std::uint32_t least_profit_percent = 0;  ///< minimum profit in percent of the cost
     std::uint64_t work = 0;                  ///< WRK-1: multiply-adds of all steps
@@ -28,10 +29,11 @@ struct OfferView {
 
 enum class Offer : std::uint8_t {
     kTake = 1,
-    kTooLarge = 2,   ///< it needs more memory than is available
-    kDiverges = 3,   ///< the first step produces non-finite values
-    kTooLong = 4,    ///< it and the queued tasks would take more than two thirds of the training window
-    kTooLittle = 5,  ///< the reward does not cover the cost plus the minimum profit, or the least price
+    kTooLarge = 2,     ///< it needs more memory than is available
+    kDiverges = 3,     ///< the first step produces non-finite values
+    kTooLong = 4,      ///< it and the queued tasks would take more than two thirds of the training window
+    kTooLittle = 5,    ///< the reward does not cover the cost plus the minimum profit, or the least price
+    kMisprofiled = 6,  ///< its threshold is smaller than it may be, so honest work would be rejected
 };
 const char* to_string(Offer offer) noexcept;
 

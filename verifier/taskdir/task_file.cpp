@@ -317,8 +317,8 @@ TaskFile read_task_file(const std::filesystem::path& directory, Findings& findin
     task.checks = read_checks(root.section("checks"));
     task.is_private = root.flag("private", false);
     const contracts::TaskSpec& spec = task.spec;
-    if (task.is_private && (spec.mode != contracts::Mode::kExact || spec.members > 1 || spec.parent)) {
-        root.fail("private", "is for tasks in exact mode that one solver trains from the beginning: PRV-1");
+    if (task.is_private && (spec.members > 1 || spec.parent)) {
+        root.fail("private", "is for tasks that one solver trains from the beginning: PRV-1");
     }
     set_profile(task.model, task.profile);
     return task;

@@ -38,13 +38,13 @@ std::optional<std::vector<canonical::Tensor>> CheckpointShelf::open(
     const TaskArtifacts& artifacts, const Journal::StoredCheckpoint& stored, const artifacts::StoredFile& file
 ) const {
     const artifacts::TaskSecrets* const secrets = context_.secrets_of(artifacts.task);
-    if (secrets == nullptr) {
+    if (secrets == nullptr || !secrets->of_checkpoints) {
         return std::nullopt;
     }
     const auto types = program::types_of(artifacts.program.state);
     auto state = sealed::open_state(
         artifacts::StoredSource(file),
-        {.secret = secrets->of_checkpoints,
+        {.secret = *secrets->of_checkpoints,
          .artifact = artifacts::artifact_of(artifacts.task, stored.state_root),
          .sealed_root = stored.artifact,
          .types = types,
@@ -59,12 +59,12 @@ contracts::SealedFile CheckpointShelf::seal(
     std::uint32_t index
 ) {
     const artifacts::TaskSecrets* const secrets = context_.secrets_of(artifacts.task);
-    if (secrets == nullptr) {
+    if (secrets == nullptr || !secrets->of_checkpoints) {
         throw std::runtime_error("the task's keys are not shared with this account any more");
     }
     const auto began = std::chrono::steady_clock::now();
     const auto file = artifacts::seal_checkpoint(
-        state, secrets->of_checkpoints, artifacts::artifact_of(artifacts.task, root), context_.store,
+        state, *secrets->of_checkpoints, artifacts::artifact_of(artifacts.task, root), context_.store,
         threads_of(context_.options)
     );
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began;

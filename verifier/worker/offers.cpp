@@ -17,6 +17,7 @@
 #include <core/system/memory.hpp>
 #include <verifier/engine/backend/step_machine.hpp>
 #include <verifier/engine/fused/planning.hpp>
+#include <verifier/worker/profiler.hpp>
 #include <verifier/worker/runner.hpp>
 
 namespace assay::worker {
@@ -88,6 +89,20 @@ std::uint64_t work_of(const contracts::TaskSpec& spec) {
     return checked_mul(spec.program.step_work, spec.steps).value_or(kMost);
 }
 
+/// What is tried of an offer before it is accepted.
+Trial try_offer(
+    const std::shared_ptr<const TaskArtifacts>& artifacts, std::vector<canonical::Tensor> state,
+    const std::optional<contracts::Tolerance>& profiled, const engine::EngineOptions& options
+) {
+    Trial out = try_step(artifacts, std::move(state), options);
+    try {
+        out.is_misprofiled = profiled && !out.has_diverged && is_misprofiled(artifacts, *profiled, options);
+    } catch (const Diverged&) {
+        out.has_diverged = true;
+    }
+    return out;
+}
+
 std::uint64_t block_us(Chain& chain) {
     const std::uint64_t last = chain.height();
     const std::uint64_t first = last > kBlocksTimed ? last - kBlocksTimed : 1;
@@ -149,6 +164,17 @@ Trial try_step(
     return out;
 }
 
+bool is_misprofiled(
+    const std::shared_ptr<const TaskArtifacts>& artifacts, const contracts::Tolerance& tolerance,
+    const engine::EngineOptions& options
+) {
+    const auto start = run_segment(artifacts, 0, {}, options, nullptr);
+    const dispute::Measurement measured = measure_reference(artifacts, tolerance, start->state, options).measurement;
+    const contracts::Distances& found = tolerance.reference.value();
+    return found.parameters < dispute::relative_drift(measured.parameters) ||
+           found.other < dispute::relative_drift(measured.other);
+}
+
 roles::OfferView OfferDesk::view_of(const contracts::Task& task, const TaskArtifacts& artifacts) {
     const contracts::Params& params = context_.chain.params();
     const std::uint64_t tax = checked_mul_div(task.spec.reward.grains, params.tax_bps, 10'000).value();
@@ -202,25 +228,27 @@ bool OfferDesk::decline(const contracts::Task& task, roles::Offer why, const rol
 }
 
 std::optional<Trial> OfferDesk::trial_of(
-    const contracts::TaskId& task, const std::shared_ptr<const TaskArtifacts>& artifacts,
+    const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts,
     const std::vector<canonical::Tensor>& state
 ) {
     const auto is_over = [this](std::chrono::milliseconds patience) {
         return trying_->trial.wait_for(patience) == std::future_status::ready;
     };
-    if (trying_ && trying_->task != task && is_over(std::chrono::milliseconds(0))) {
+    if (trying_ && trying_->task != task.id && is_over(std::chrono::milliseconds(0))) {
         trying_.reset();  // of a task that nobody asks about any more
     }
     if (!trying_) {
+        // Of a public task everybody may dispute the reports, and has.
+        const auto profiled = task.spec.privacy ? task.tolerance : std::nullopt;
         trying_ = Trying{
-            .task = task,
-            .trial = std::async(std::launch::async, try_step, artifacts, state, context_.options.engine),
+            .task = task.id,
+            .trial = std::async(std::launch::async, try_offer, artifacts, state, profiled, context_.options.engine),
         };
         const auto alone_until = Clock::now() + kTrialAlone;
         while (!is_over(std::chrono::milliseconds(50)) && Clock::now() < alone_until && context_.interlude()) {
         }
     }
-    if (trying_->task != task || !is_over(std::chrono::milliseconds(0))) {
+    if (trying_->task != task.id || !is_over(std::chrono::milliseconds(0))) {
         return std::nullopt;
     }
     std::future<Trial> done = std::move(trying_->trial);
@@ -240,13 +268,14 @@ bool OfferDesk::takes(
         return decline(task, offer, view);  // no step of it is run
     }
     try {
-        const auto trial = trial_of(task.id, artifacts, state);
+        const auto trial = trial_of(task, artifacts, state);
         if (!trial) {
             return false;
         }
         view.start_us = trial->start_us;
         view.step_us = trial->step_us;
         view.has_diverged = trial->has_diverged;
+        view.is_misprofiled = trial->is_misprofiled;
     } catch (const JournalError&) {
         throw;
     } catch (const std::exception& error) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include <contracts/state/task.hpp>
 #include <verifier/roles/offer.hpp>
 #include <verifier/worker/worker_context.hpp>
 
@@ -26,12 +27,20 @@ inline constexpr std::uint64_t kMemoryFactor = 2;
 struct Trial {
     std::uint64_t start_us = 0;
     std::uint64_t step_us = 0;
-    bool has_diverged = false;  ///< the initialisation or a step diverged, or the loss is not finite
+    bool has_diverged = false;    ///< the initialisation or a step diverged, or the loss is not finite
+    bool is_misprofiled = false;  ///< PRV-13: is_misprofiled() was true
 };
 /// Runs a task's initialisation, unless `state` is its start state, and then its first step, repeatedly if it is quick,
 /// and times both. Divergence is reported in the result. Throws std::runtime_error if the engine fails.
 Trial try_step(
     const std::shared_ptr<const TaskArtifacts>& artifacts, std::vector<canonical::Tensor> state,
+    const engine::EngineOptions& options
+);
+
+/// PRV-13: whether d_ref, of a task in tolerance mode that starts from its initialisation, is smaller than it is when
+/// it is measured again. Replays segment 1 twice. Throws Diverged, and std::runtime_error if the engine fails.
+bool is_misprofiled(
+    const std::shared_ptr<const TaskArtifacts>& artifacts, const contracts::Tolerance& tolerance,
     const engine::EngineOptions& options
 );
 
@@ -64,7 +73,7 @@ class OfferDesk {
     /// Returns the cost of a step; nullopt while a trial of this or another task is running. Rethrows the trial's
     /// exception.
     std::optional<Trial> trial_of(
-        const contracts::TaskId& task, const std::shared_ptr<const TaskArtifacts>& artifacts,
+        const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts,
         const std::vector<canonical::Tensor>& state
     );
 

@@ -2,9 +2,13 @@
 #include <verifier/worker/profiler.hpp>
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include <core/crypto/random.hpp>
+#include <contracts/lifecycle/keys.hpp>
+#include <core/codec/borsh.hpp>
+#include <core/crypto/hash.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/worker/runner.hpp>
@@ -16,19 +20,30 @@ namespace {
 constexpr std::uint32_t kTries = 3;
 
 /// The canonical state after the segment. Throws Diverged.
-States replay_from(
-    const WorkerContext& context, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
-    const States& before
+States replay(
+    const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment, const States& before,
+    const engine::EngineOptions& options, const Progress& progress
 ) {
-    const auto progress = [&context](std::uint64_t, std::uint64_t) {
-        context.interlude();
-        return true;
-    };
-    auto end = run_segment(artifacts, segment, before, context.options.engine, nullptr, progress);
+    auto end = run_segment(artifacts, segment, before, options, nullptr, progress);
     if (end->diverged_at) {
         throw Diverged(*end->diverged_at);
     }
     return std::move(end->state);
+}
+
+/// Lets urgent things be done between steps.
+Progress progress_of(const WorkerContext& context) {
+    return [&context](std::uint64_t, std::uint64_t) {
+        context.interlude();
+        return true;
+    };
+}
+
+States replay_from(
+    const WorkerContext& context, const std::shared_ptr<const TaskArtifacts>& artifacts, std::uint32_t segment,
+    const States& before
+) {
+    return replay(artifacts, segment, before, context.options.engine, progress_of(context));
 }
 
 /// The state that every report of the task starts from (PRF-3, LIN-6). Throws Diverged.
@@ -41,7 +56,71 @@ Result<States, Unavailable> start_state(
     return replay_from(context, artifacts, 0, {});
 }
 
+/// What the salt of a commitment is derived for: one draw of profilers.
+struct SaltLabel {
+    std::string chain_id;
+    contracts::TaskId task;
+    std::uint64_t reference_seed = 0;
+    std::uint64_t profile_seed = 0;
+    static constexpr auto fields() {
+        return Fields<&SaltLabel::chain_id, &SaltLabel::task, &SaltLabel::reference_seed, &SaltLabel::profile_seed>{};
+    }
+};
+
+Hash256 salt_for(const WorkerContext& context, const contracts::Task& task) {
+    static const crypto::TaggedHash kTag("assay/profile-salt");
+    const SaltLabel label{
+        .chain_id = context.chain.chain_id(),
+        .task = task.id,
+        .reference_seed = task.tolerance.value().reference_seed,
+        .profile_seed = task.tolerance->profile_seed};
+    return kTag(ByteView(context.chain.key().bytes()), codec::encode(label));
+}
+
+/// Whether a report is for the draw that the task is in. Others may have been drawn since it was made (PRV-11), with
+/// other seeds.
+bool is_for(const WorkerContext& context, const contracts::Task& task, const Journal::KeptProfile& kept) {
+    return kept.salt == salt_for(context, task);
+}
+
+/// The native states that the report is about; none of a private task (PRV-12). They are asked for before the first
+/// replay: what takes long is not begun to be broken off.
+Result<std::vector<Result<States, Unavailable>>, Unavailable> native_states(
+    WorkerContext& context, const contracts::Task& task, const TaskArtifacts& artifacts,
+    const contracts::ProfileReport& report
+) {
+    std::vector<Result<States, Unavailable>> out;
+    if (task.spec.privacy) {
+        return out;
+    }
+    for (const contracts::ProfileSegment& claimed : report.segments) {
+        context.want_state(task.id, {claimed.native_root, claimed.location, {}, {}});
+    }
+    for (const contracts::ProfileSegment& claimed : report.segments) {
+        out.push_back(native_state(context, artifacts, claimed));
+        if (!out.back() && out.back().error().is_ours()) {
+            return Unexpected{out.back().error()};
+        }
+    }
+    return out;
+}
+
 }  // namespace
+
+MeasuredReference measure_reference(
+    const std::shared_ptr<const TaskArtifacts>& artifacts, const contracts::Tolerance& tolerance, States start,
+    const engine::EngineOptions& options, const Progress& progress
+) {
+    MeasuredReference out;
+    auto& [before, first, other] = out.states;
+    before = std::move(start);
+    first = replay(artifacts, 1, before, options, progress);
+    other = replay(with_seed(*artifacts, tolerance.reference_seed), 1, before, options, progress);
+    const auto measuring = prepare_measuring(*artifacts, before, first, other, tolerance.profile_seed);
+    out.measurement = measure(measuring, options);
+    out.roots = measuring.roots;
+    return out;
+}
 
 const contracts::Profile* Profiler::own(const contracts::Task& task) const {
     if (task.state != contracts::TaskState::kProfiling || !task.tolerance || context_.stop) {
@@ -61,7 +140,7 @@ bool Profiler::send(const contracts::Task& task) {
         return false;
     }
     if (mine->status == contracts::ProfileStatus::kDue) {
-        return commit(task, *kept);
+        return is_for(context_, task, *kept) && commit(task, *kept);
     }
     const bool publishes = mine->status == contracts::ProfileStatus::kCommitted &&
                            task.tolerance->phase == contracts::ProfilingPhase::kPublish;
@@ -72,15 +151,19 @@ bool Profiler::send(const contracts::Task& task) {
 bool Profiler::attend(const contracts::Task& task) {
     const contracts::Profile* mine = own(task);
     const bool is_due = mine != nullptr && mine->status == contracts::ProfileStatus::kDue;
-    if (!is_due || context_.journal.breaker() || context_.journal.profile(task.id)) {
+    // PRV-11: while somebody waits for the key of a private task, others may be drawn, and the work be for nothing.
+    if (!is_due || contracts::owes_keys(task) || context_.journal.breaker()) {
+        return false;
+    }
+    const auto known = context_.journal.profile(task.id);
+    if (known && is_for(context_, task, *known)) {
         return false;
     }
     auto report = make_report(task);
     if (!report) {
         return false;
     }
-    Journal::KeptProfile kept{.report = *std::move(report), .salt = {}};
-    crypto::fill_random(kept.salt.data);
+    const Journal::KeptProfile kept{.report = *std::move(report), .salt = salt_for(context_, task)};
     context_.journal.keep_profile(task.id, kept);
     return commit(task, kept);
 }
@@ -102,12 +185,14 @@ contracts::ProfileSegment Profiler::profile_segment(
     const States replayed = replay_from(context_, artifacts, segment, before);
     native = run_natively(*artifacts, segment, before, context_.options.engine);
     const artifacts::Leaves leaves = artifacts::leaves_of(native);
-    const auto stored = artifacts::store_state(artifacts->program, native, leaves, context_.store);
-    context_.journal.note_made(task.id, stored.hash, stored.size_bytes);
-    const auto measuring = prepare_measuring(*artifacts, before, replayed, native, task.tolerance->profile_seed);
     contracts::ProfileSegment out;
+    if (!task.spec.privacy) {  // PRV-12: nobody fetches those of a private task
+        const auto stored = artifacts::store_state(artifacts->program, native, leaves, context_.store);
+        context_.journal.note_made(task.id, stored.hash, stored.size_bytes);
+        out.location = context_.artifacts_url;
+    }
+    const auto measuring = prepare_measuring(*artifacts, before, replayed, native, task.tolerance->profile_seed);
     out.native_root = artifacts::root_of_leaves(program::types_of(artifacts->program.state), leaves);
-    out.location = context_.artifacts_url;
     out.replayed_root = artifacts::state_root_of(replayed);
     out.measurement = measure(measuring, context_.options.engine, context_.behaviour.of_profile(measuring.artifacts));
     context_.reporter.event(
@@ -138,13 +223,10 @@ std::optional<contracts::ProfileReport> Profiler::make_report(const contracts::T
             report.segments.push_back(profile_segment(task, artifacts, segment, before, native));
             before = std::move(native);
         }
-        const States other = replay_from(context_, with_seed(*artifacts, task.tolerance->reference_seed), 1, *start);
-        const States replayed = replay_from(context_, artifacts, 1, *start);
-        report.reference_root = artifacts::state_root_of(other);
-        report.reference = measure(
-            prepare_measuring(*artifacts, *start, replayed, other, task.tolerance->profile_seed),
-            context_.options.engine
-        );
+        const MeasuredReference reference =
+            measure_reference(artifacts, *task.tolerance, *start, context_.options.engine, progress_of(context_));
+        report.reference_root = artifacts::state_root_of(reference.states[2]);
+        report.reference = reference.measurement;
         return report;
     } catch (const JournalError&) {
         throw;
@@ -253,23 +335,18 @@ bool ProfileWatch::challenge(const contracts::Task& task, const AccountId& profi
     return sent;
 }
 
-Result<const ProfileWatch::Reference*, Unavailable> ProfileWatch::reference_of(
+Result<const MeasuredReference*, Unavailable> ProfileWatch::reference_of(
     const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts
 ) {
-    if (reference_ && reference_->task == task.id) {
-        return &*reference_;
-    }
     const contracts::Tolerance& tolerance = task.tolerance.value();
-    const auto& engine = context_.options.engine;
-    Reference made{.task = task.id};
-    auto& [start, first, other] = made.states;
-    TRY_ASSIGN(start, start_state(context_, task, artifacts));
-    first = replay_from(context_, artifacts, 1, start);
-    other = replay_from(context_, with_seed(*artifacts, tolerance.reference_seed), 1, start);
-    const auto measuring = prepare_measuring(*artifacts, start, first, other, tolerance.profile_seed);
-    made.measurement = measure(measuring, engine);
-    made.roots = measuring.roots;
-    return &reference_.emplace(std::move(made));
+    if (reference_ && reference_->task == task.id && reference_->seed == tolerance.reference_seed) {
+        return &reference_->measured;
+    }
+    TRY_ASSIGN(States start, start_state(context_, task, artifacts));
+    Reference made{.task = task.id, .seed = tolerance.reference_seed};
+    made.measured =
+        measure_reference(artifacts, tolerance, std::move(start), context_.options.engine, progress_of(context_));
+    return &reference_.emplace(std::move(made)).measured;
 }
 
 Result<std::optional<ProfileWatch::Fault>, Unavailable> ProfileWatch::find_fault(
@@ -279,18 +356,8 @@ Result<std::optional<ProfileWatch::Fault>, Unavailable> ProfileWatch::find_fault
     using contracts::ProfilePart;
     const contracts::Tolerance& tolerance = task.tolerance.value();
     const auto& engine = context_.options.engine;
-    // Asked for before the first replay: what takes long is not begun to be broken off.
-    std::vector<Result<States, Unavailable>> natives;
-    for (const contracts::ProfileSegment& claimed : report.segments) {
-        context_.want_state(task.id, {claimed.native_root, claimed.location, {}, {}});
-    }
-    for (const contracts::ProfileSegment& claimed : report.segments) {
-        natives.push_back(native_state(context_, *artifacts, claimed));
-        if (!natives.back() && natives.back().error().is_ours()) {
-            return Unexpected{natives.back().error()};
-        }
-    }
-    TRY_ASSIGN(const Reference* reference, reference_of(task, artifacts));
+    TRY_ASSIGN(const auto natives, native_states(context_, task, *artifacts, report));
+    TRY_ASSIGN(const MeasuredReference* reference, reference_of(task, artifacts));
     const auto& [start, first, other] = reference->states;
     if (artifacts::state_root_of(start) != report.start_root) {
         return std::optional(Fault{ProfilePart::kStart, 0, {}});
@@ -299,11 +366,16 @@ Result<std::optional<ProfileWatch::Fault>, Unavailable> ProfileWatch::find_fault
         return std::optional(Fault{ProfilePart::kReference, 0, {}});
     }
     States before = start;
-    for (std::uint32_t segment = 1; segment <= report.segments.size(); ++segment) {
+    // PRV-12: of a private task all but the replay of segment 1 is its profiler's own.
+    const std::size_t checked = task.spec.privacy ? 1 : report.segments.size();
+    for (std::uint32_t segment = 1; segment <= checked; ++segment) {
         const contracts::ProfileSegment& claimed = report.segments[segment - 1];
         const States replayed = segment == 1 ? first : replay_from(context_, artifacts, segment, before);
         if (artifacts::state_root_of(replayed) != claimed.replayed_root) {
             return std::optional(Fault{ProfilePart::kReplayed, segment, {}});
+        }
+        if (natives.empty()) {
+            break;
         }
         TRY_ASSIGN(States native, natives[segment - 1]);
         const auto measuring = prepare_measuring(*artifacts, before, replayed, native, tolerance.profile_seed);

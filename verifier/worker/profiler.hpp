@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <verifier/worker/measuring.hpp>
+#include <verifier/worker/runner.hpp>
 #include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
@@ -35,7 +36,21 @@ class Profiler {
     WorkerContext& context_;
 };
 
-/// Checks other profilers' reports as far as possible: everything except the native states themselves.
+/// The values that every correct report of a task shares.
+struct MeasuredReference {
+    std::array<States, 3> states{};  ///< start; after segment 1; after segment 1 under the reference seed
+    dispute::Measurement measurement{};
+    contracts::MeasuredRoots roots{};
+};
+/// Replays segment 1 from `start` under both seeds, and measures the one against the other (PRF-3). `progress` is
+/// called after each step. Throws Diverged, and std::runtime_error if the engine fails.
+MeasuredReference measure_reference(
+    const std::shared_ptr<const TaskArtifacts>& artifacts, const contracts::Tolerance& tolerance, States start,
+    const engine::EngineOptions& options, const Progress& progress = {}
+);
+
+/// Checks other profilers' reports as far as possible: everything except the native states themselves, and of a private
+/// task everything that does not depend on them (PRV-12).
 class ProfileWatch {
   public:
     /// Our stake in `role` backs the challenges.
@@ -49,14 +64,12 @@ class ProfileWatch {
         std::uint32_t segment = 0;
         std::optional<contracts::MeasuredRoots> roots{};
     };
-    /// The values that every correct report of a task shares.
     struct Reference {
         contracts::TaskId task;
-        std::array<States, 3> states{};  ///< start; after segment 1; after segment 1 under the reference seed
-        dispute::Measurement measurement{};
-        contracts::MeasuredRoots roots{};
+        std::uint64_t seed = 0;  ///< of the reference; another draw of profilers has another one (PRV-11)
+        MeasuredReference measured{};
     };
-    Result<const Reference*, Unavailable> reference_of(
+    Result<const MeasuredReference*, Unavailable> reference_of(
         const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts
     );
     /// Result of a check. kDone: the report is correct, or it has been challenged. kFailed: it could not be checked or

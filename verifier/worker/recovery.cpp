@@ -175,10 +175,11 @@ class TaskRecovery {
             if (is_ours && profile.status == contracts::ProfileStatus::kCommitted &&
                 !context_.journal.profile(task_.id)) {
                 out_.lost.emplace_back(
-                    "the committed report of its profile and that commitment's salt, which no key gives: it cannot be "
-                    "published, which costs a tenth of the bond (PRF-4)"
+                    "the committed report of its profile, with what this machine measured, which no key gives: it "
+                    "cannot "
+                    "be published, which costs a tenth of the bond (PRF-4)"
                 );
-            } else if (is_ours && profile.status == contracts::ProfileStatus::kStanding) {
+            } else if (is_ours && profile.status == contracts::ProfileStatus::kStanding && !task_.spec.privacy) {
                 out_.lost.emplace_back(
                     "the native states that its profile measured: who disputes the report cannot fetch them here"
                 );

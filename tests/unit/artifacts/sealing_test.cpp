@@ -154,20 +154,21 @@ TEST_CASE("PRV-2: each solver that is drawn gets a key of the checkpoints of its
     task.id = contracts::TaskId{{7}};
     task.spec = spec_titled("one");
     task.spec.privacy.emplace().key = artifacts_secret(key_of(1), "chain", task.spec).key();
-    CHECK(!secrets_of(key_of(1), "chain", task));  // nobody is drawn
+    CHECK_FALSE(secrets_of(key_of(1), "chain", task).value().of_checkpoints);  // nobody is drawn
     task.solver = key_of(3).account();
     const auto first = secrets_of(key_of(1), "chain", task);
     REQUIRE(first.has_value());
     CHECK(first->of_task.key() == task.spec.privacy->key);
-    CHECK(secrets_of(key_of(1), "chain", task)->of_checkpoints.key() == first->of_checkpoints.key());
+    CHECK(secrets_of(key_of(1), "chain", task)->of_checkpoints->key() == first->of_checkpoints->key());
     task.solver = key_of(4).account();
-    CHECK(secrets_of(key_of(1), "chain", task)->of_checkpoints.key() != first->of_checkpoints.key());
+    CHECK(secrets_of(key_of(1), "chain", task)->of_checkpoints->key() != first->of_checkpoints->key());
     CHECK(!secrets_of(key_of(2), "chain", task));  // did not seal it
 }
 
-TEST_CASE("PRV-3: shares are in order, each reader opens its own, and one whose key is no point gets a share too") {
-    const TaskSecrets secrets{
-        .of_task = sealed::TaskSecret(key_of(11)), .of_checkpoints = sealed::TaskSecret(key_of(12))};
+TEST_CASE(
+    "PRV-3, PRV-10: shares are in order, each reader opens its own, and one whose key is no point gets a share too"
+) {
+    TaskSecrets secrets{.of_task = sealed::TaskSecret(key_of(11)), .of_checkpoints = sealed::TaskSecret(key_of(12))};
     AccountId nobody;
     nobody.data.fill(0xFF);  // above the field's order
     const std::vector<contracts::Reader> readers{
@@ -179,13 +180,17 @@ TEST_CASE("PRV-3: shares are in order, each reader opens its own, and one whose 
     CHECK(std::is_sorted(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.to < b.to; }));
     const auto opens = [&](std::uint8_t reader, const contracts::KeyShare& share) {
         return sealed::open_share(key_of(reader), secrets.of_task.key(), share.of_task).has_value() &&
-               sealed::open_share(key_of(reader), secrets.of_checkpoints.key(), share.of_checkpoints).has_value();
+               sealed::open_share(key_of(reader), secrets.of_checkpoints->key(), share.of_checkpoints).has_value();
     };
     CHECK(opens(21, shares[0]));
     CHECK(opens(22, shares[1]));
     CHECK(!opens(22, shares[0]));
     CHECK(shares[2].of_task.size() == sealed::kShareBytes);
     CHECK(!opens(21, shares[2]));
+    secrets.of_checkpoints.reset();  // nobody has a checkpoint to open while a task is profiled
+    const auto half = make_shares(secrets, "chain", {}, readers);
+    CHECK(sealed::open_share(key_of(21), secrets.of_task.key(), half[0].of_task).has_value());
+    CHECK(half[0].of_checkpoints.empty());
 }
 
 }  // namespace

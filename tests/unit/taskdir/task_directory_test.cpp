@@ -101,10 +101,9 @@ TEST_CASE("PRV-1: of a private task stores get sealed files and nothing else") {
     CHECK(pack_task(directory.path(), store, "http://127.0.0.1:4000", sealing) == spec);
 }
 
-TEST_CASE("PRV-1: a private task needs a key to be packed, exact mode, one solver and no parent") {
+TEST_CASE("PRV-1: a private task needs a key to be packed, one solver and no parent") {
     check_refused("private = true\n" + kGood, "assay task submit");
-    check_refused("private = true\nmode = \"tolerance\"\n" + kGood, "exact mode");
-    check_refused("private = true\nmembers = 2\n" + kGood, "exact mode");
+    check_refused("private = true\nmembers = 2\n" + kGood, "one solver");
 }
 
 TEST_CASE("TOL-4: a model of more tensors than parts fit a graph can be trained in tolerance mode") {
