@@ -46,7 +46,8 @@ Broadcast EngineRpc::broadcast(ByteView tx) const {
         if (text.find("already exists in cache") != std::string::npos) {
             return {.outcome = Broadcast::Outcome::kKnown, .code = 0};
         }
-        if (text.find("mempool is full") != std::string::npos) {
+        // It says that it is rechecking when a block comes before it has asked again about all that it holds.
+        if (text.find("mempool is full") != std::string::npos || text.find("rechecking") != std::string::npos) {
             return {.outcome = Broadcast::Outcome::kFull, .code = 0};
         }
         throw std::runtime_error("CometBFT did not take the transaction: " + text);

@@ -20,6 +20,11 @@ void AnswerPool::add(Answer answer) {
     waiting_.insert_or_assign(arrival, std::move(answer));
 }
 
+std::shared_ptr<const Bytes> AnswerPool::find(const Hash256& hash) const {
+    const auto known = by_hash_.find(hash);
+    return known == by_hash_.end() ? nullptr : waiting_.at(known->second).bytes;
+}
+
 std::vector<AnswerPool::Answer> AnswerPool::list() const {
     std::vector<Answer> out;
     out.reserve(waiting_.size());

@@ -24,6 +24,8 @@ class AnswerPool {
     /// Adds an answer. It replaces a pending answer to the same duty and takes over that answer's place in the order.
     void add(Answer answer);
     bool contains(const Hash256& hash) const { return by_hash_.contains(hash); }
+    /// Returns the bytes of the answer with this hash, or null if there is none.
+    std::shared_ptr<const Bytes> find(const Hash256& hash) const;
     bool answers(const contracts::Duty& duty) const { return by_duty_.contains(duty); }
     /// Returns all pending answers, the oldest first.
     std::vector<Answer> list() const;

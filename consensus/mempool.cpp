@@ -5,6 +5,8 @@
 #include <queue>
 #include <utility>
 
+#include <boost/unordered/unordered_flat_set.hpp>
+
 #include <contracts/transaction/transaction.hpp>
 #include <contracts/state/tx_error.hpp>
 
@@ -43,8 +45,8 @@ std::uint64_t Mempool::Queue::least_price() const {
     return std::min_element(waiting.begin(), waiting.end(), less)->price;
 }
 
-Result<Admitted, Refusal> Mempool::add(Bytes tx) {
-    auto out = try_add(std::move(tx));
+Result<Admitted, Refusal> Mempool::add(Bytes tx, CheckOrder order) {
+    auto out = try_add(std::move(tx), order);
     const std::lock_guard lock(mutex_);
     if (out) {
         ++tally_.admitted;
@@ -59,7 +61,7 @@ Mempool::Tally Mempool::tally() const {
     return tally_;
 }
 
-Result<Admitted, Refusal> Mempool::try_add(Bytes tx) {
+Result<Admitted, Refusal> Mempool::try_add(Bytes tx, CheckOrder order) {
     const Hash256 hash = contracts::tx_hash(tx);
     std::uint64_t generation = 0;
     {
@@ -68,6 +70,12 @@ Result<Admitted, Refusal> Mempool::try_add(Bytes tx) {
             return refuse(RefusalReason::kAlreadyKnown);
         }
         generation = generation_;
+    }
+    if (order == CheckOrder::kStateFirst) {
+        const CheckResult check = state_.check(tx, hash, CheckKind::kRecheck);
+        if (check.code != 0) {
+            return reject(check.code);
+        }
     }
     // Signatures are checked outside the lock, so that submissions do not wait for each other.
     CheckResult check = state_.check(tx, hash, CheckKind::kNew);
@@ -91,9 +99,10 @@ Result<Admitted, Refusal> Mempool::try_add(Bytes tx) {
         .reserve = check.reserve.grains,
         .arrival = arrivals_,
         .since = generation_};
+    Admitted out{.hash = hash, .gas = check.gas, .sender = check.sender, .nonce = check.nonce, .bytes = waiting.bytes};
     TRY(check.duty ? admit_answer(*check.duty, std::move(waiting)) : admit(check, std::move(waiting)));
     ++arrivals_;
-    return Admitted{.hash = hash, .gas = check.gas};
+    return out;
 }
 
 Result<void, Refusal> Mempool::admit_answer(const contracts::Duty& duty, Waiting waiting) {
@@ -135,7 +144,7 @@ Result<void, Refusal> Mempool::admit(const CheckResult& check, Waiting waiting) 
         return refuse(RefusalReason::kFull);
     }
     bytes_ += waiting.bytes->size();
-    hashes_.insert(waiting.hash);
+    hashes_.emplace(waiting.hash, waiting.bytes);
     Queue& queue = senders_[check.sender];
     queue.first_nonce = first;
     queue.waiting.push_back(std::move(waiting));
@@ -155,7 +164,7 @@ Result<void, Refusal> Mempool::replace(const CheckResult& check, Queue& queue, W
     ++turnover_;
     forget(old);
     bytes_ += waiting.bytes->size();
-    hashes_.insert(waiting.hash);
+    hashes_.emplace(waiting.hash, waiting.bytes);
     old = std::move(waiting);
     return {};
 }
@@ -293,7 +302,7 @@ void Mempool::update_answers(const std::vector<Bytes>& block_txs) {
 
 /// Drops what the block had. Returns the first of each sender that is left.
 std::vector<Mempool::First> Mempool::drop_block(const std::vector<Bytes>& block_txs) {
-    Hashes in_block;
+    boost::unordered_flat_set<Hash256, SeededHash> in_block;
     for (const Bytes& tx : block_txs) {
         in_block.insert(contracts::tx_hash(tx));
     }
@@ -368,9 +377,10 @@ Mempool::Size Mempool::size() const {
     return {.txs = hashes_.size() + answers_.count(), .bytes = bytes_ + answers_.bytes()};
 }
 
-bool Mempool::contains(const Hash256& tx) const {
+std::shared_ptr<const Bytes> Mempool::find(const Hash256& tx) const {
     const std::lock_guard lock(mutex_);
-    return is_known(tx);
+    const auto found = hashes_.find(tx);
+    return found == hashes_.end() ? answers_.find(tx) : found->second;
 }
 
 std::optional<std::uint64_t> Mempool::next_nonce(const AccountId& sender) const {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <boost/unordered/unordered_flat_set.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <core/base/bytes.hpp>
 #include <core/base/result.hpp>
@@ -34,6 +34,16 @@ struct MempoolLimits {
 struct Admitted {
     Hash256 hash;
     std::uint64_t gas = 0;
+    AccountId sender{};
+    std::uint64_t nonce = 0;
+    /// The transaction. The mempool shares it, so it expires in a weak_ptr when the transaction has left.
+    std::shared_ptr<const Bytes> bytes{};
+};
+
+/// Which checks of a new transaction come first. It matters where it is refused: for which reason, and at what cost.
+enum class CheckOrder : std::uint8_t {
+    kSignatureFirst = 1,
+    kStateFirst = 2,  ///< what the state refuses costs no verification of a signature
 };
 
 /// The mempool (POOL rules), the same under every engine. It holds answers to duties, and for each sender a queue of
@@ -44,7 +54,7 @@ class Mempool {
     Mempool(const StateMachine& state, MempoolLimits limits) : state_(state), limits_(limits) {}
 
     /// Checks a transaction and adds it. Returns its hash and gas, or why it was refused.
-    Result<Admitted, Refusal> add(Bytes tx);
+    Result<Admitted, Refusal> add(Bytes tx, CheckOrder order = CheckOrder::kSignatureFirst);
 
     /// What add() has answered since the start.
     struct Tally {
@@ -68,7 +78,9 @@ class Mempool {
         std::uint64_t bytes = 0;
     };
     Size size() const;
-    bool contains(const Hash256& tx) const;
+    bool contains(const Hash256& tx) const { return find(tx) != nullptr; }
+    /// Returns the bytes of a pending transaction, or null if it is not pending.
+    std::shared_ptr<const Bytes> find(const Hash256& tx) const;
     /// Returns the nonce after the sender's last pending transaction, or nullopt if it has none.
     std::optional<std::uint64_t> next_nonce(const AccountId& sender) const;
 
@@ -88,7 +100,7 @@ class Mempool {
         std::uint64_t next_nonce() const { return first_nonce + waiting.size(); }
         std::uint64_t least_price() const;
     };
-    using Hashes = boost::unordered_flat_set<Hash256, SeededHash>;  // ADR 50
+    using Hashes = boost::unordered_flat_map<Hash256, std::shared_ptr<const Bytes>, SeededHash>;  // ADR 50
     using Queues = std::unordered_map<AccountId, Queue, SeededHash>;
     struct First {
         AccountId sender;
@@ -96,7 +108,7 @@ class Mempool {
         Hash256 hash;
     };
 
-    Result<Admitted, Refusal> try_add(Bytes tx);
+    Result<Admitted, Refusal> try_add(Bytes tx, CheckOrder order);
     Result<void, Refusal> admit_answer(const contracts::Duty& duty, Waiting waiting);
     Result<void, Refusal> admit(const CheckResult& check, Waiting waiting);
     Result<void, Refusal> replace(const CheckResult& check, Queue& queue, Waiting waiting);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <contracts/state/tx_error.hpp>
 #include <core/crypto/hash.hpp>
@@ -134,7 +135,10 @@ void describe(const contracts::ValidatorUpdate& update, abci::ValidatorUpdate& o
 }  // namespace
 
 Handler::Handler(consensus::StateMachine& state, HandlerOptions options)
-    : state_(state), options_(std::move(options)), mempool_(state, options_.mempool) {}
+    : state_(state),
+      options_(std::move(options)),
+      mempool_(state, options_.mempool),
+      intake_(state, mempool_, outbox_) {}
 
 abci::Response Handler::handle(const abci::Request& request) {
     abci::Response response;
@@ -242,38 +246,20 @@ void Handler::init_chain(const abci::Request& request, abci::Response& response)
 }
 
 void Handler::check_tx(const abci::Request& request, abci::Response& response) {
-    // CMT-4
     const abci::RequestCheckTx& in = request.check_tx();
     abci::ResponseCheckTx& out = *response.mutable_check_tx();
-    const auto refuse = [&out](std::uint32_t code, const char* why) {
-        out.set_code(code);
+    const bool is_new = in.type() != abci::RECHECK;
+    const Intake::Verdict verdict =
+        is_new ? intake_.check_new(view_of(in.tx())) : intake_.check_again(view_of(in.tx()));
+    if (verdict.code != 0) {
+        out.set_code(verdict.code);
         out.set_codespace(kCodespace);
-        out.set_log(why);
-    };
-    if (in.type() == abci::RECHECK) {
-        if (!mempool_.contains(contracts::tx_hash(view_of(in.tx())))) {
-            refuse(kDropped, "no longer in the mempool");
-        }
+        out.set_log(verdict.why);
         return;
     }
-    const auto admitted = mempool_.add(to_bytes(in.tx()));
-    if (admitted) {
-        out.set_gas_wanted(to_gas(admitted->gas));
-        return;
-    }
-    switch (admitted.error().reason) {
-        case consensus::RefusalReason::kRejected:
-            refuse(admitted.error().code, name_of(admitted.error().code));
-            return;
-        case consensus::RefusalReason::kAlreadyKnown:
-            return;  // the engine forgot what waits here
-        case consensus::RefusalReason::kFull:
-        case consensus::RefusalReason::kStopping:
-        case consensus::RefusalReason::kUnreachable:  // which a mempool of this process never is
-        case consensus::RefusalReason::kReadOnly:
-            refuse(kMempoolFull, "the mempool is full");
-            return;
-    }
+    // CMT-17: as much as a block has, the most that the engine takes. It then hands over one bundle at most when it
+    // asks for a proposal, which takes nothing from what is handed over.
+    out.set_gas_wanted(to_gas(verdict.gas.value_or(options_.genesis.params.block_gas_max)));
 }
 
 void Handler::query(const abci::Request& request, abci::Response& response) const {
@@ -378,6 +364,12 @@ void Handler::commit(abci::Response& response) {
     }
     state_.commit();
     mempool_.update(finalized_->request.txs);
+    std::vector<Hash256> hashes;
+    hashes.reserve(finalized_->result.receipts.size());
+    for (const contracts::Receipt& receipt : finalized_->result.receipts) {
+        hashes.push_back(receipt.tx);
+    }
+    intake_.note_block(hashes);
     if (options_.on_commit) {
         options_.on_commit(finalized_->request, finalized_->result);
     }

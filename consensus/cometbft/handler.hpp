@@ -7,9 +7,13 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <core/base/bytes.hpp>
 #include <core/base/integers.hpp>
+#include <core/base/result.hpp>
+#include <consensus/cometbft/intake.hpp>
+#include <consensus/cometbft/outbox.hpp>
 #include <consensus/mempool.hpp>
 #include <consensus/state_machine.hpp>
 #include <consensus/state_sync.hpp>
@@ -29,10 +33,6 @@ class ProtocolError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
-
-/// CheckTx codes that are not a TxError: the mempool is full; on recheck, the transaction is no longer in the mempool.
-inline constexpr std::uint32_t kMempoolFull = 1'000;
-inline constexpr std::uint32_t kDropped = 1'001;
 
 struct HandlerOptions {
     contracts::Genesis genesis;
@@ -59,6 +59,10 @@ class Handler {
     /// machine throws when storage fails.
     abci::Response handle(const abci::Request& request);
 
+    /// Adds a transaction of a user of this node to the mempool, and queues it for the engine (CMT-18).
+    Result<consensus::Admitted, consensus::Refusal> submit(Bytes tx) { return intake_.submit(std::move(tx)); }
+    /// What the engine has to be given, so that it passes it on to other nodes.
+    Outbox& outbox() { return outbox_; }
     /// The node's mempool (CMT-4). CometBFT's own mempool only forwards transactions to other nodes.
     const consensus::Mempool& mempool() const { return mempool_; }
 
@@ -87,6 +91,8 @@ class Handler {
     std::optional<Finalized> finalized_;
 
     consensus::Mempool mempool_;
+    Outbox outbox_;
+    Intake intake_;
 };
 
 }  // namespace assay::cometbft

@@ -40,7 +40,8 @@ CometDriver::CometDriver(Application& application, CometOptions options)
                         .on_halt = [this](const std::string& why) { note_halt(why); },
                         .mempool = options_.mempool}
       ),
-      server_(handler_, {.address = options_.listen, .on_failure = [this](const std::string& why) { fail(why); }}) {
+      server_(handler_, {.address = options_.listen, .on_failure = [this](const std::string& why) { fail(why); }}),
+      sender_(rpc_, handler_.outbox(), options_.on_note) {
     note_restored();
 }
 
@@ -53,9 +54,9 @@ void CometDriver::start() {
     auto settings = *options_.engine;
     settings.application = server_.address();
     // CMT-4: what the application evicts stays in the engine's mempool until the next block, and answers come besides
-    // (POOL-4).
+    // (POOL-4). Of a bundle half may be what the application does not have (CMT-17).
     settings.mempool_txs = 2 * options_.mempool.txs_max + options_.mempool.turnover_max;
-    settings.mempool_bytes = 3 * options_.mempool.bytes_max;
+    settings.mempool_bytes = 2 * 3 * options_.mempool.bytes_max;
     supervisor_ = std::make_unique<cometbft::Supervisor>(settings, options_.engine_log);
     await_engine();
     watcher_ = std::thread([this] { watch(); });
@@ -140,6 +141,7 @@ void CometDriver::stop() {
     if (watcher_.joinable()) {
         watcher_.join();
     }
+    sender_.stop();
     // The engine first: it takes a connection that breaks for a crash of the application.
     if (supervisor_) {
         supervisor_->stop();
@@ -196,26 +198,11 @@ Result<Hash256, consensus::Refusal> CometDriver::submit(Bytes tx) {
             return refuse({.reason = consensus::RefusalReason::kStopping});
         }
     }
-    const Hash256 hash = contracts::tx_hash(tx);
-    try {
-        const client::Broadcast broadcast = rpc_.broadcast(tx);
-        switch (broadcast.outcome) {
-            case client::Broadcast::Outcome::kTaken:
-                return hash;
-            case client::Broadcast::Outcome::kRefused:
-                if (broadcast.code == cometbft::kMempoolFull) {
-                    return refuse({.reason = consensus::RefusalReason::kFull});
-                }
-                return refuse({.code = static_cast<std::uint8_t>(broadcast.code)});
-            case client::Broadcast::Outcome::kKnown:
-                return refuse({.reason = consensus::RefusalReason::kAlreadyKnown});
-            case client::Broadcast::Outcome::kFull:
-                return refuse({.reason = consensus::RefusalReason::kFull});
-        }
-    } catch (const http::NetError&) {
+    if (!sender_.is_engine_there()) {
         return refuse({.reason = consensus::RefusalReason::kUnreachable});
     }
-    return hash;
+    TRY_ASSIGN(const consensus::Admitted admitted, handler_.submit(std::move(tx)));
+    return admitted.hash;
 }
 
 Height CometDriver::wait_for_block(Height after, std::chrono::milliseconds timeout) {

@@ -15,6 +15,7 @@
 #include <consensus/cometbft/server.hpp>
 #include <consensus/cometbft/supervisor.hpp>
 #include <node/daemon/application.hpp>
+#include <node/daemon/comet_sender.hpp>
 #include <node/daemon/driver.hpp>
 #include <node/daemon/state_sync.hpp>
 
@@ -91,6 +92,7 @@ class CometDriver final : public Driver {
     StateSync state_sync_;
     cometbft::Handler handler_;
     cometbft::Server server_;
+    CometSender sender_;
     std::unique_ptr<cometbft::Supervisor> supervisor_;
     std::thread watcher_;
 };

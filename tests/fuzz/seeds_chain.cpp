@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
+#include <consensus/cometbft/bundle.hpp>
 #include <consensus/solo/block_log.hpp>
 #include <contracts/chain/chain.hpp>
 #include <contracts/state/state.hpp>
@@ -290,6 +292,22 @@ void write_records(const CorpusWriter& out) {
     );
 }
 
+void write_bundles(const CorpusWriter& out) {
+    std::vector<std::shared_ptr<const Bytes>> parts;
+    for (std::uint8_t i = 1; i <= 40; ++i) {
+        parts.push_back(std::make_shared<const Bytes>(Bytes(i, i)));
+    }
+    Bytes bundle = cometbft::encode_bundle(parts);
+    out.write("bundle", "forty", bundle);
+    bundle.pop_back();
+    out.write("bundle", "cut", bundle);
+    bundle = cometbft::encode_bundle({parts[0], parts[1]});
+    out.write("bundle", "two", bundle);
+    out.write("bundle", "nested", cometbft::encode_bundle({parts[0], std::make_shared<const Bytes>(bundle)}));
+    bundle[1] = cometbft::kBundleVersion + 1;
+    out.write("bundle", "other_version", bundle);
+}
+
 Bytes read(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -367,6 +385,7 @@ void write_scripts(const CorpusWriter& out) {
 
 void write_chain_seeds(const CorpusWriter& out) {
     const std::vector<Bytes> txs = write_txs(out);
+    write_bundles(out);
     write_records(out);
     write_scripts(out);
     write_blocks(out, txs);

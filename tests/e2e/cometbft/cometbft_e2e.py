@@ -3,7 +3,8 @@
 """Many validators with the real CometBFT on this host.
 
     cometbft_e2e.py BIN demo KIND        the demo of one fraud on four validators
-    cometbft_e2e.py BIN minority         one validator down: blocks go on; two: they stop, and go on when one is back
+    cometbft_e2e.py BIN minority         one validator down: blocks go on; two: they stop, and go on when one is back, with
+                                         what was submitted meanwhile and passed on in bundles
     cometbft_e2e.py BIN kill TIMES SEED  kill -9 of nodes and engines at random, under load
     cometbft_e2e.py BIN crash-points POINTS VALIDATORS
                                          the engine's own crash points, one after the other, under load
@@ -32,7 +33,7 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "demo"))
 import demo_e2e  # noqa: E402
-from traffic import Load  # noqa: E402
+from traffic import Burst, Load  # noqa: E402
 
 check = demo_e2e.check
 INSTALL = "go install github.com/cometbft/cometbft/cmd/cometbft@v0.38.25"
@@ -216,7 +217,8 @@ def run_demo(binaries, folder, kind):
 
 
 def run_minority(binaries, folder):
-    net = Testnet(binaries, folder)
+    burst = Burst(binaries, folder, 400)
+    net = Testnet(binaries, folder, genesis=burst.genesis)
     try:
         net.start()
         net.await_height(3, range(4))
@@ -227,11 +229,15 @@ def run_minority(binaries, folder):
         stuck = net.nodes[0].rpc.height()
         time.sleep(5)
         check(net.nodes[0].rpc.height() <= stuck + 1, "two of four validators made blocks")
+        burst.submit(net.nodes[0])
+        entries = burst.check_spread(net.nodes[1])
         net.nodes[2].start()
         net.await_height(stuck + 5, range(3))
         net.nodes[3].start()
         net.await_height(net.nodes[0].rpc.height(), range(4))
-        print("agreed on", net.check_agreement(range(4)), "blocks")
+        for node in net.nodes:
+            burst.check_executed(node)
+        print(f"agreed on {net.check_agreement(range(4))} blocks; {len(burst.txs)} transfers in {entries} entries of a mempool")
     finally:
         net.stop()
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <random>
 
+#include <consensus/cometbft/bundle.hpp>
 #include <consensus/cometbft/handler.hpp>
 #include <consensus/solo/engine.hpp>
 #include <core/codec/borsh.hpp>
 #include <contracts/state/slots.hpp>
+#include <contracts/state/tx_error.hpp>
 #include <node/daemon/application.hpp>
 #include <tests/unit/consensus/fake_engine.hpp>
 #include <tests/unit/consensus/ics23_check.hpp>
@@ -121,6 +124,56 @@ TEST_CASE("CMT-10: what a proposer puts into a block although no mempool would t
         direct.commit();
         CHECK(abci.decide(block) == string_of(result.app_hash));
     }
+}
+
+TEST_CASE("CMT-16: a proposal that holds a bundle is refused, and one of its parts is not") {
+    Abci abci;
+    const std::vector<Bytes> txs{transfer(key(1), 0, key(5).account(), 7), transfer(key(1), 1, key(5).account(), 7)};
+    const Bytes bundle =
+        cometbft::encode_bundle({std::make_shared<const Bytes>(txs[0]), std::make_shared<const Bytes>(txs[1])});
+    const auto status_of = [&](const std::vector<Bytes>& proposed) {
+        return abci.handler.handle(cometbft::test::process_request(1, proposed)).process_proposal().status();
+    };
+    CHECK(abci.handler.handle(cometbft::test::check_request(bundle)).check_tx().code() == 0);
+    CHECK(status_of(txs) == abci::ResponseProcessProposal::ACCEPT);
+    CHECK(status_of({bundle}) == abci::ResponseProcessProposal::REJECT);
+    CHECK(status_of({txs[0], bundle}) == abci::ResponseProcessProposal::REJECT);
+    const auto proposal = abci.handler.handle(cometbft::test::prepare_request({bundle}, -1)).prepare_proposal();
+    REQUIRE(proposal.txs_size() == 2);
+    CHECK(to_bytes(proposal.txs(0)) == txs[0]);
+    CHECK(to_bytes(proposal.txs(1)) == txs[1]);
+}
+
+TEST_CASE("CMT-17: the first part of a bundle whose signature is wrong ends it") {
+    Abci abci;
+    std::vector<std::shared_ptr<const Bytes>> parts;
+    for (std::uint64_t nonce = 0; nonce < 4; ++nonce) {
+        Bytes tx = transfer(key(1), nonce, key(5).account(), 7);
+        tx.back() ^= nonce == 2 ? 1U : 0U;
+        parts.push_back(std::make_shared<const Bytes>(std::move(tx)));
+    }
+    const auto answer = abci.handler.handle(cometbft::test::check_request(cometbft::encode_bundle(parts))).check_tx();
+    CHECK(answer.code() == static_cast<std::uint32_t>(contracts::TxError::kBadSignature));
+    CHECK(abci.handler.mempool().next_nonce(key(1).account()) == 2);
+}
+
+TEST_CASE("CMT-17: transfers of one sender wait, in whatever order their bundles arrive") {
+    Abci abci;
+    const auto bundle_of = [](std::uint64_t first, std::uint64_t count) {
+        std::vector<std::shared_ptr<const Bytes>> parts;
+        for (std::uint64_t nonce = first; nonce < first + count; ++nonce) {
+            parts.push_back(std::make_shared<const Bytes>(transfer(key(1), nonce, key(5).account(), 7)));
+        }
+        return cometbft::encode_bundle(parts);
+    };
+    const auto check = [&](const Bytes& bundle) {
+        return abci.handler.handle(cometbft::test::check_request(bundle)).check_tx().code();
+    };
+    CHECK(check(bundle_of(20, 10)) == cometbft::kMostlyStale);
+    CHECK(check(bundle_of(10, 10)) == cometbft::kMostlyStale);
+    CHECK(check(bundle_of(0, 10)) == 0);
+    CHECK(abci.handler.mempool().next_nonce(key(1).account()) == 30);
+    CHECK(abci.handler.outbox().size() == 20);
 }
 
 TEST_CASE("a kept block is the one that was executed") {
