@@ -235,7 +235,7 @@ MUTANTS = [
         "contracts/tasks/tasks.cpp",
         "    if (owes_keys(task)) {\n        lapse_unshared(context, task);",
         "    if (owes_keys(task) && task.id.is_zero()) {\n        lapse_unshared(context, task);"),),
-        ("test_contracts", "--test-case=PRV-3: who was drawn*"), "PRV-3"),
+        ("test_contracts", "--test-case=*PRV-3: who was drawn*"), "PRV-3"),
     Mutant("privacy", "a verifier's time runs before it can read", ((
         "contracts/verification/verification.cpp",
         "    if (in_commit_phase(task)) {\n        restart_deadline(",
@@ -251,6 +251,26 @@ MUTANTS = [
         "    if (owes_keys(task)) {\n        convict(",
         "    if (owes_keys(task) && task.id.is_zero()) {\n        convict("),),
         ("test_contracts", "--test-case=PRV-4: a solver that keeps*"), "PRV-4"),
+    Mutant("privacy", "profilers' time runs before they can read", ((
+        "contracts/privacy/privacy.cpp",
+        "    } else if (task.state == TaskState::kProfiling) {\n        begin_reports(context, task);",
+        "    } else if (task.state == TaskState::kProfiling) {"),),
+        ("test_contracts", "--test-case=PRV-10: the profilers' time*"), "PRV-10"),
+    Mutant("privacy", "profilers that were given no key miss their report", ((
+        "contracts/profiling/profiling.cpp",
+        "    if (owes_keys(task)) {\n        lapse_unread(context, task);",
+        "    if (owes_keys(task) && task.id.is_zero()) {\n        lapse_unread(context, task);"),),
+        ("test_contracts", "--test-case=PRV-11: who keeps the key*"), "PRV-11"),
+    Mutant("privacy", "a profiler that has committed undoes the work of others", ((
+        "contracts/privacy/privacy.cpp",
+        "    return !place || task.tolerance->profiles[*place].status != ProfileStatus::kDue;  // PRV-11",
+        "    return !place;"),),
+        ("test_contracts", "--test-case=*PRV-5: a profiler that shows*"), "PRV-11"),
+    Mutant("privacy", "native states that nobody has are disputed", ((
+        "contracts/profiling/profiling.cpp",
+        "if (task.secrecy && is_of_native(part, segment)) {",
+        "if (task.secrecy && is_of_native(part, segment) && task.id.is_zero()) {"),),
+        ("test_contracts", "--test-case=PRV-12*"), "PRV-12"),
     Mutant("privacy", "shares that are right convict", ((
         "contracts/privacy/privacy.cpp",
         "!= sealed::ShareJudgement::kWrong) {",
