@@ -244,22 +244,18 @@ class Teller {
         for (std::size_t i = 0; i < e.shares.size(); ++i) {
             text += (i == 0 ? "" : i + 1 == e.shares.size() ? " and " : ", ") + name(e.shares[i].to);
         }
-        return {e.key ? Stage::kDraw : Stage::kVerification, text};
+        return {e.key ? Stage::kDraw : stage_by_solver(), text};
     }
     Line operator()(const history::KeysRefused& /*e*/) const {
-        return {Stage::kDraw, actor_ + " shows that the keys that it was given are wrong; another solver is drawn"};
+        return {Stage::kDraw, actor_ + " shows that the keys that it was given are wrong; somebody else is drawn"};
     }
     Line operator()(const history::RoundClosed& e) const {
-        const bool solved = std::any_of(earlier_.begin(), earlier_.end(), [](const HistoryRecord& record) {
-            return std::holds_alternative<history::Accepted>(record.event);
-        });
-        const Stage stage = solved ? Stage::kVerification : Stage::kProfiling;
         std::string text = "round " + std::to_string(e.round) + " of the beacon closes with the secrets of " +
                            std::to_string(e.contributors) + " contributors: what follows is drawn from it";
         for (const history::Withheld& withheld : e.withheld) {
             text += "; " + name(withheld.contributor) + " withheld its own and loses " + format_amount(withheld.burned);
         }
-        return {stage, text};
+        return {stage_by_solver(), text};
     }
     Line operator()(const history::StateChanged& e) const {
         const Stage stage = is_terminal(e.state) || e.state == TaskState::kJudged                   ? Stage::kSettlement
@@ -273,6 +269,13 @@ class Teller {
     }
 
   private:
+    /// Of what happens both before a solver has accepted and after it.
+    Stage stage_by_solver() const {
+        const bool solved = std::any_of(earlier_.begin(), earlier_.end(), [](const HistoryRecord& record) {
+            return std::holds_alternative<history::Accepted>(record.event);
+        });
+        return solved ? Stage::kVerification : Stage::kProfiling;
+    }
     std::string name(const AccountId& account) const { return network_.name_of(account); }
     std::string segment(std::uint32_t number) const {
         return number > segments_ ? std::string("the evaluation") : "segment " + std::to_string(number);
