@@ -132,7 +132,7 @@ const kEvents = {
   show_drawn: (e) => [`Tile ${e.show + 1} of the kept result was drawn. The solver has to show it by block ${e.due}.`],
   result_shown: (e) => [account(e.actor), ` showed tile ${e.show + 1} of the kept result.`],
   keys_shared: (e) => [account(e.actor), " shared the task's keys with ", e.shares.flatMap((s, i) => [i ? ", " : "", account(s.to)]), "."],
-  keys_refused: (e) => [account(e.actor), " showed that the keys that were shared with it are wrong. Another solver is drawn."],
+  keys_refused: (e) => [account(e.actor), " showed that the keys that were shared with it are wrong. Somebody else is drawn."],
   keeping_ended: (e) => [e.is_whole ? "The result was kept to the end." : "A tile of the kept result was not shown. The solver loses its bond."],
 };
 

@@ -89,11 +89,11 @@ std::vector<Event> events_of_retention() {
 std::vector<Event> events_of_privacy() {
     return {
         {happened::KeysShared{},
-         "The keys of a private task were shared (PRV-3).",
+         "The keys of a private task were shared (PRV-3, PRV-4, PRV-10).",
          {{"key", nullable(hash()), "of the checkpoints, if it was chosen now"},
-          {"shares", array(object({{"to", account()}, {"of_task", hex()}, {"of_checkpoints", hex()}}))}}},
+          {"shares", array(object({{"to", account()}, {"of_task", hex()}, {"of_checkpoints", hex(), "empty for profilers"}}))}}},
         {happened::KeysRefused{},
-         "The keys that the submitter had shared with the drawn solver are wrong (PRV-5).",
+         "What the submitter had shared with the drawn solver, or with a profiler, is another key (PRV-5, PRV-11).",
          {}},
     };
 }
