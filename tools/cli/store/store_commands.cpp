@@ -4,17 +4,20 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include <core/sealed/files/check.hpp>
 #include <tools/cli/common/add_command.hpp>
 #include <tools/cli/common/arguments.hpp>
 #include <tools/cli/common/commands.hpp>
 #include <tools/cli/common/table.hpp>
 #include <tools/cli/store/store_text.hpp>
 #include <verifier/artifacts/fetch.hpp>
+#include <verifier/artifacts/sealing.hpp>
 #include <verifier/artifacts/store.hpp>
 
 namespace assay::cli {
@@ -31,6 +34,7 @@ struct StoreArguments {
     std::uint64_t older_than_h = 0;
     bool is_dry = false;
     bool is_unpinning = false;
+    bool is_sealed = false;
 };
 
 std::vector<Hash256> artifact_names(const StoreArguments& a) {
@@ -152,7 +156,9 @@ Failure not_fetched(const std::string& name, artifacts::FetchError error) {
                 kExitInvalidArtifact,
                 "mismatch",
                 what,
-                {{"hint", "a checkpoint has no SHA-256 for a name: `assay task fetch` checks it against the chain"}}};
+                {{"hint",
+                  "give --sealed if it is the root of a private task's sealed file; a checkpoint has its state's root "
+                  "for a name, and `assay task fetch` checks it against the chain"}}};
         default:
             return {kExitFailure, "failure", what};
     }
@@ -177,15 +183,36 @@ std::uint64_t size_at(const StoreArguments& a, const Hash256& name) {
     throw not_fetched(to_hex(name.view()), artifacts::FetchError::kMissing);
 }
 
+/// The sealed file of this root, if the store has it as it should be. A damaged one goes to quarantine.
+std::optional<artifacts::StoredFile> get_sealed(const artifacts::ContentStore& store, const Hash256& name) {
+    auto file = store.open(name);
+    if (!file) {
+        return std::nullopt;
+    }
+    const auto root = sealed::check_sealed(
+        artifacts::StoredSource(*file), {.threads = std::max(1U, std::thread::hardware_concurrency())}
+    );
+    if (!root || *root != name) {
+        artifacts::ContentStore::quarantine(*file);
+        return std::nullopt;
+    }
+    return file;
+}
+
 int run_get(const Session& session, const StoreArguments& a) {
     const Hash256 name = artifact_names(a).front();
     const artifacts::ContentStore store(a.directory);
-    std::optional<artifacts::StoredFile> file = store.get(name);
+    std::optional<artifacts::StoredFile> file = a.is_sealed ? get_sealed(store, name) : store.get(name);
     with_store([&] {
         if (file) {
             return;
         }
-        artifacts::Reference wanted{.name = name, .size_bytes = size_at(a, name), .location = a.locations.front()};
+        const artifacts::Reference wanted{
+            .name = name,
+            .size_bytes = size_at(a, name),
+            .location = a.locations.front(),
+            .state = nullptr,
+            .is_sealed = a.is_sealed};
         artifacts::FetchLimits limits{.mirrors = a.locations, .credentials = stores::credentials_of_environment()};
         session.progress("fetching " + size_text(wanted.size_bytes));
         auto fetched = artifacts::download(wanted, store, limits);
@@ -204,8 +231,12 @@ int run_get(const Session& session, const StoreArguments& a) {
         path = a.out;
     }
     session.print(
-        {{"artifact", to_hex(name.view())}, {"size_bytes", file->size_bytes()}, {"file", path}},
-        size_text(file->size_bytes()) + " with the right SHA-256 are in " + path
+        {{"artifact", to_hex(name.view())},
+         {"size_bytes", file->size_bytes()},
+         {"file", path},
+         {"is_sealed", a.is_sealed}},
+        size_text(file->size_bytes()) + " with the right " + (a.is_sealed ? "sealed root" : "SHA-256") + " are in " +
+            path
     );
     return kExitOk;
 }
@@ -318,9 +349,11 @@ void add_store_writing(CLI::App& group, Session& session) {
 void add_store_reading(CLI::App& group, Session& session) {
     auto get = std::make_shared<StoreArguments>();
     CLI::App& command = *add_command(
-        group, session, "get", "Fetch an artifact by its SHA-256 from any of several locations", get, run_get
+        group, session, "get",
+        "Fetch an artifact by its SHA-256, or a sealed file by its root, from any of several locations", get, run_get
     );
-    command.add_option("artifact", get->artifacts, "Its SHA-256, 64 hex digits")->required()->expected(1);
+    command.add_option("artifact", get->artifacts, "Its SHA-256 or root, 64 hex digits")->required()->expected(1);
+    command.add_flag("--sealed", get->is_sealed, "It is a private task's: the name is the root of a sealed file");
     command.add_option("--from", get->locations, "Location; may be given several times")->required();
     command.add_option("--store", get->directory, "The store that it goes into; made when missing")->required();
     command.add_option("--out", get->out, "Copy it to this file, too");

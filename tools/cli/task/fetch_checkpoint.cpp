@@ -29,10 +29,16 @@
 namespace assay::cli {
 namespace {
 
-/// A store beside the file to write, which is removed unless its downloads can be resumed.
+/// A store beside the file to write, which is removed unless its downloads can be resumed; and one that is asked before
+/// anything is fetched.
 class PartsStore {
   public:
-    explicit PartsStore(const std::filesystem::path& out) : directory_(out.string() + ".parts"), store_(directory_) {}
+    PartsStore(const std::filesystem::path& out, const std::filesystem::path& local)
+        : directory_(out.string() + ".parts"), store_(directory_) {
+        if (!local.empty()) {
+            local_.emplace(local);
+        }
+    }
     ~PartsStore() {
         if (!is_kept_) {
             std::error_code ignored;
@@ -49,16 +55,31 @@ class PartsStore {
         });
     }
     void keep() { is_kept_ = true; }
+    std::optional<artifacts::StoredFile> find_local(const artifacts::Reference& artifact) const {
+        return local_ ? artifacts::find_stored(artifact, *local_) : std::nullopt;
+    }
+    /// Makes `out` of a file of one of the two.
+    void place(const artifacts::StoredFile& file, const std::filesystem::path& out) const {
+        if (file.path().parent_path() == store_.directory()) {
+            std::filesystem::rename(file.path(), out);
+        } else {
+            std::filesystem::copy_file(file.path(), out, std::filesystem::copy_options::overwrite_existing);
+        }
+    }
 
   private:
     std::filesystem::path directory_;
     artifacts::ContentStore store_;
+    std::optional<artifacts::ContentStore> local_;
     bool is_kept_ = false;
 };
 
 artifacts::StoredFile download(
     const artifacts::Reference& artifact, std::uint64_t size_max, PartsStore& store, const std::string& name
 ) {
+    if (auto found = store.find_local(artifact)) {
+        return *std::move(found);
+    }
     auto file = artifacts::fetch(artifact, size_max, *store);
     if (file) {
         return *std::move(file);
@@ -223,7 +244,7 @@ std::uint64_t open_checkpoint(
     const auto types = program::types_of(program.state);
     const auto state = sealed::open_state(
         artifacts::StoredSource(file),
-        {.secret = secrets.of_checkpoints,
+        {.secret = secrets.of_checkpoints.value(),  // whoever posted the checkpoint was drawn
          .artifact = artifacts::artifact_of(task.id, fetched.checkpoint.state_root),
          .sealed_root = sealed_state.root,
          .types = types,
@@ -242,7 +263,8 @@ std::uint64_t open_checkpoint(
 
 FetchedCheckpoint fetch_checkpoint(
     client::RpcClient& rpc, const contracts::TaskId& id, std::optional<std::uint32_t> index,
-    const std::filesystem::path& out, const Trust& trust, const std::function<crypto::SecretKey()>& unlock
+    const std::filesystem::path& out, const Trust& trust, const std::function<crypto::SecretKey()>& unlock,
+    const std::filesystem::path& local
 ) {
     const ProvenSlot task_slot = prove_slot(rpc, contracts::keys::task(id));
     const auto task = decode_proven<contracts::Task>(task_slot, "task " + to_hex(id.view()));
@@ -265,14 +287,13 @@ FetchedCheckpoint fetch_checkpoint(
     fetched.checkpoint = checkpoint(fetched.index);
     check_signed(rpc, task_slot, trust);
 
-    PartsStore store(out);
+    PartsStore store(out, local);
     if (task.spec.privacy) {
         const auto secrets = unlock ? artifacts::secrets_of(unlock(), rpc.chain_id(), task) : std::nullopt;
-        if (!secrets || !fetched.checkpoint.sealed) {
+        if (!secrets) {
             throw Failure(
                 kExitUsage, "usage",
-                secrets ? name + " of a training that diverged was posted without a sealed file"
-                        : "the task is private, and this key has not sealed it: --from names the key that submitted it"
+                "the task is private, and this key has not sealed it: --from names the key that submitted it"
             );
         }
         fetched.size_bytes = open_checkpoint(task, fetched, *secrets, store, out);
@@ -303,7 +324,7 @@ FetchedCheckpoint fetch_checkpoint(
         );
     }
     fetched.size_bytes = file.size_bytes();
-    std::filesystem::rename(file.path(), out);
+    store.place(file, out);
     return fetched;
 }
 

@@ -25,12 +25,14 @@ struct FetchedCheckpoint {
 /// another call goes on where this one was cut off; it stays behind if nobody serves the rest. Throws RpcError,
 /// NetError, StoreError, Mismatch, and Failure kExitNotFound, kExitUnreachable or kExitInvalidArtifact.
 ///
+/// With `local`, what the store in this directory has of the program and the checkpoint is not fetched.
+///
 /// What a private task has in stores is opened with the key of its submitter, which `unlock` returns; then `out` is the
 /// only plaintext that stays. Throws Failure kExitUsage if that key has not sealed the task.
 FetchedCheckpoint fetch_checkpoint(
     client::RpcClient& rpc, const contracts::TaskId& task, std::optional<std::uint32_t> index,
     const std::filesystem::path& out, const client::Trust& trust = {},
-    const std::function<crypto::SecretKey()>& unlock = {}
+    const std::function<crypto::SecretKey()>& unlock = {}, const std::filesystem::path& local = {}
 );
 
 }  // namespace assay::cli

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -193,13 +194,16 @@ int run_losses(const Session& session, const TaskArguments& a) {
 
 int run_fetch(const Session& session, const TaskArguments& a) {
     client::RpcClient rpc = session.rpc();
+    if (!a.store.empty() && !std::filesystem::is_directory(a.store)) {
+        throw usage(a.store + " is no directory", "--store names a store that `task submit` or `store get` has filled");
+    }
     session.progress("fetching the checkpoint ...");
     Trusting at_any_time;
     at_any_time.max_age_s = 0;
-    const FetchedCheckpoint fetched =
-        fetch_checkpoint(rpc, task_argument(a), a.checkpoint, a.out, trust_of(session, at_any_time), [&] {
-            return unlock(session, *a.signing);
-        });
+    const FetchedCheckpoint fetched = fetch_checkpoint(
+        rpc, task_argument(a), a.checkpoint, a.out, trust_of(session, at_any_time),
+        [&] { return unlock(session, *a.signing); }, a.store
+    );
     const std::string root = to_hex(fetched.checkpoint.state_root.view());
     session.print(
         {{"task", a.task},
@@ -266,6 +270,7 @@ void add_reading(const Adder& add) {
         add_task(add("fetch", "Download a checkpoint and verify it against the chain", fetched, run_fetch), *fetched);
     fetch.add_option("--out", fetched->out, "The safetensors file to write")->required();
     fetch.add_option("--checkpoint", fetched->checkpoint, "Default: the last one");
+    fetch.add_option("--store", fetched->store, "A store to look in before anything is fetched");
     fetched->signing = std::make_shared<Signing>();
     fetch.add_option("--from", fetched->signing->from, "Of a private task: the key that submitted it");
     fetch.add_option(
