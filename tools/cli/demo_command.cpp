@@ -111,7 +111,8 @@ void add_private_option(CLI::App& command, const std::shared_ptr<DemoArguments>&
     command.add_flag(
         "--private", a->options.is_private,
         "One task that only its submitter and who is drawn for it can read: everything of it that stores have is "
-        "encrypted. With --fraud wrong-keys, keys-withheld or wrong-chunk its solver cheats those who are to judge it"
+        "encrypted. With --fraud wrong-keys, keys-withheld or wrong-chunk its solver cheats those who are to judge it, "
+        "and with wrong-shares its submitter the solver that is drawn"
     );
 }
 

@@ -97,6 +97,7 @@ const std::vector<Cast>& casts() {
         convicted_alone(Fraud::kWrongKeys, "wrong-keys"),
         convicted_alone(Fraud::kKeysWithheld, "keys-withheld"),
         convicted_alone(Fraud::kWrongChunk, "wrong-chunk"),
+        {.fraud = Fraud::kWrongShares, .name = "wrong-shares", .needs_exact = true},
     };
     return kCasts;
 }

@@ -56,6 +56,7 @@ enum class Fraud : std::uint8_t {
     kWrongKeys = 35,       ///< of a private task: a solver that shares wrong keys with those who are drawn to judge it
     kKeysWithheld = 36,    ///< likewise, one that shares none
     kWrongChunk = 37,      ///< likewise, one that seals a chunk of a checkpoint wrongly
+    kWrongShares = 38,     ///< likewise, a submitter that shares other keys with the first solver that is drawn
 };
 /// Whether only a private task has it.
 constexpr bool is_of_private(Fraud fraud) { return fraud >= Fraud::kWrongKeys; }

@@ -19,7 +19,9 @@ struct Tally {
     std::uint64_t committed = 0;
     std::uint64_t committees = 0;
     std::uint64_t attested = 0;
-    std::uint64_t draws = 0;  ///< blocks in which verifiers were drawn
+    std::uint64_t draws = 0;    ///< blocks in which verifiers were drawn
+    std::uint64_t solvers = 0;  ///< draws of one
+    std::uint64_t refused = 0;  ///< how often a solver has shown that its keys are wrong
     std::set<Reason> slashed{};
     std::set<AccountId> losers{};
 };
@@ -45,6 +47,8 @@ Tally tally_of(const Act& act) {
         tally.committed += std::holds_alternative<history::VerdictCommitted>(record.event) ? 1U : 0U;
         tally.committees += std::holds_alternative<history::CommitteeDrawn>(record.event) ? 1U : 0U;
         tally.attested += std::holds_alternative<history::Attested>(record.event) ? 1U : 0U;
+        tally.solvers += std::holds_alternative<history::SolverDrawn>(record.event) ? 1U : 0U;
+        tally.refused += std::holds_alternative<history::KeysRefused>(record.event) ? 1U : 0U;
         if (std::holds_alternative<history::VerifierDrawn>(record.event)) {
             drawn_at.insert(record.height.value);
         }
@@ -92,6 +96,16 @@ std::vector<std::string> judge_keys(const Act& act) {
         "not the solver alone lost stake, or for something else"
     );
     out.expect(tally.rewarded == 0, "the solver was paid");
+    return out.complaints;
+}
+
+std::vector<std::string> judge_refused(const Act& act) {
+    const Tally tally = tally_of(act);
+    Complaints out;
+    out.expect(tally.refused == 1, "the first solver did not show, once, that its keys are not the task's");
+    out.expect(tally.solvers >= 2, "no other solver was drawn");
+    out.expect(tally.slashed.empty(), "somebody lost stake by what the submitter had shared");
+    out.expect(tally.rewarded > 0, "the solver was not paid");
     return out.complaints;
 }
 

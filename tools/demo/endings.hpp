@@ -19,6 +19,10 @@ std::vector<std::string> judge_withheld(const Act& act);
 /// in words.
 std::vector<std::string> judge_keys(const Act& act);
 
+/// For a submitter of a private task that shares other keys at first: checks that the solver that was drawn showed it,
+/// that another draw followed, that nobody was slashed, and that the solver was paid. Returns what is not so, in words.
+std::vector<std::string> judge_refused(const Act& act);
+
 /// For a verifier that claims that its replays diverged: checks that the chain refused the claim (VER-17), that the
 /// verifier was slashed for the verdicts it did not publish (VER-5) and the solver for the costs of attestations
 /// (AVL-6), that nobody else was slashed, that a committee attested and other verifiers were drawn (AVL-4, AVL-7), and

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tools/demo/private_cast.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
+#include <contracts/privacy/actions/privacy_actions.hpp>
 #include <core/keys/key_directory.hpp>
 #include <core/keys/keystore.hpp>
+#include <core/sealed/task_key.hpp>
+#include <tools/demo/cast.hpp>
 #include <tools/demo/own_command.hpp>
+#include <verifier/artifacts/task_secrets.hpp>
 
 namespace assay::demo {
 namespace {
@@ -25,7 +31,9 @@ constexpr crypto::KeystoreCost kDemoCost{.n = 1U << 10U, .r = 8, .p = 1};
 PrivateCast::PrivateCast(
     const DemoOptions& options, const std::filesystem::path& home, Network& network, Narrator& narrator
 )
-    : fraud_(options.fraud.value_or(Fraud::kNone)), home_(home), network_(network), narrator_(narrator) {
+    : fraud_(options.fraud.value_or(Fraud::kNone)),
+      in_tolerance_(options.tolerance),
+      home_(home), network_(network), narrator_(narrator) {
     if (fraud_ == Fraud::kNone) {
         plain_.emplace(options, home / "plain");
     }
@@ -43,6 +51,55 @@ void PrivateCast::adjust(contracts::Params& params) const {
 }
 
 void PrivateCast::submitted(const contracts::TaskId& task) {
+    if (fraud_ == Fraud::kWrongShares) {
+        hire_another();
+    } else {
+        share(task);
+    }
+}
+
+/// A solver that can be drawn after the first one.
+void PrivateCast::hire_another() {
+    constexpr const char* kAnother = "solver-2";
+    const Amount stake{demo_params(fraud_, false).solver_bond.grains + kGrainsPerAsy};
+    const auto result =
+        network_.rpc().send(network_.key(kAnother), contracts::Bond{.role = contracts::Role::kSolver, .amount = stake});
+    if (result.code != 0) {
+        throw std::runtime_error(std::string(kAnother) + " could not bond: " + result.error);
+    }
+    network_.start_worker(kAnother, {"solve", "--threads", "1"});
+    narrator_.plain(std::string("  ") + kAnother + " bonds " + format_amount(stake) + ", and can be drawn as well");
+}
+
+/// Keys of nothing, for the solver that was drawn.
+void PrivateCast::share_others(const contracts::TaskId& id) {
+    const auto task = network_.rpc().task(id);
+    const bool is_time = task && task->state == contracts::TaskState::kDrawn && !task->secrecy->awaited.empty();
+    const crypto::SecretKey key = network_.key(kOwner);
+    client::RpcClient& rpc = network_.rpc();
+    auto secrets = is_time ? artifacts::secrets_of(key, rpc.chain_id(), *task) : std::nullopt;
+    if (!secrets) {
+        return;
+    }
+    secrets->of_task = sealed::TaskSecret(network_.key("nobody"));
+    const client::SigningBase base{
+        .chain_id = rpc.chain_id(), .params = rpc.params(), .base_fee = rpc.base_fee(), .nonce = 0};
+    const auto result = rpc.send(
+        key,
+        contracts::ShareKeys{
+            .task = id,
+            .key = secrets->of_checkpoints.value().key(),
+            .shares = artifacts::make_shares(*secrets, rpc.chain_id(), id, task->secrecy->awaited)},
+        base, Amount{kGrainsPerAsy}
+    );
+    if (result.code != 0) {
+        throw std::runtime_error("the wrong keys were refused: " + result.error);
+    }
+    has_deceived_ = true;
+    narrator_.plain("  the submitter shares keys that are not the task's with " + network_.name_of(*task->solver));
+}
+
+void PrivateCast::share(const contracts::TaskId& task) {
     const auto home = home_ / kOwner;
     sharing_ = std::make_unique<system::Process>(
         "share-keys",
@@ -69,12 +126,17 @@ void PrivateCast::hear(const WorkerEvent& heard) {
             "  " + heard.worker + " shares the task's keys with " +
             std::to_string(heard.event.value("readers", std::uint64_t{0})) + " who were drawn to judge its work"
         );
+    } else if (kind == "unreadable" && fraud_ == Fraud::kWrongShares && !has_deceived_) {
+        share_others(fixed_from_hex<contracts::TaskId>(heard.event.value("task", "")).value());
     } else if (kind == "wrong_keys" || kind == "wrong_chunk") {
         narrator_.plain(
             "  " + heard.worker +
             (kind == "wrong_keys" ? " shows that the keys that it was given are not the task's"
                                   : " shows that a chunk of a sealed checkpoint is not what its root commits to")
         );
+        if (fraud_ == Fraud::kWrongShares && !sharing_) {
+            share(fixed_from_hex<contracts::TaskId>(heard.event.value("task", "")).value());
+        }
     }
 }
 
@@ -90,6 +152,9 @@ void PrivateCast::act(const contracts::Task& task) {
 }
 
 json PrivateCast::end_sharing() {
+    if (!sharing_) {
+        return {{"status", nullptr}, {"answer", json::object()}};
+    }
     const auto give_up_at = std::chrono::steady_clock::now() + kSharingPatience;
     while (!sharing_->exit_status() && std::chrono::steady_clock::now() < give_up_at) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -171,12 +236,21 @@ std::vector<std::string> PrivateCast::judge(const json& report) const {
     const json& found = report.at("private");
     const json& sharing = found.at("sharing");
     expect(sharing.at("status") == 0, "`assay task share-keys` did not end in order");
+    const json shared = sharing.at("answer").value("shared", json::array());
+    const auto with_solver = std::count_if(shared.begin(), shared.end(), [](const json& each) {
+        return !each.at("solver").is_null();
+    });
+    expect(with_solver == 1, "the submitter did not share the keys once with the only solver");
     expect(
-        sharing.at("answer").value("shared", json::array()).size() == 1,
-        "the submitter did not share the keys once, with the only solver"
+        (shared.size() > 1) == in_tolerance_,
+        in_tolerance_ ? "the submitter did not share the task's key with the profilers"
+                      : "the submitter shared the keys with somebody else"
     );
     expect(found.at("served_in_plain").empty(), "a store that is served has an artifact in plain");
     expect(found.at("sealed_checkpoints") >= 1, "no checkpoint was sealed");
+    if (fraud_ == Fraud::kWrongShares) {
+        expect(report.at("honest_lost") == 0, "somebody honest lost a stake");
+    }
     if (fraud_ != Fraud::kNone) {
         return out;
     }

@@ -257,7 +257,7 @@ void ReportJudge::judge_act(std::size_t index, const Act& act) {
         return;
     }
     if (is_of_private(act.fraud)) {
-        expect_none(label, judge_keys(act));
+        expect_none(label, convicts ? judge_keys(act) : judge_refused(act));
         return;
     }
     if (act.tolerance && convicts && !is_judged_by_equality(act.fraud)) {

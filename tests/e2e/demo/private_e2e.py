@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A demo of a private task: nothing that anybody is served has any of it in plain. And solvers that cheat those who judge them.
+"""A demo of a private task: nothing that anybody is served has any of it in plain. And solvers that cheat those who judge them,
+and a submitter that cheats solvers.
 
     private_e2e.py BIN
-    private_e2e.py BIN wrong-keys|keys-withheld|wrong-chunk
+    private_e2e.py BIN tolerance
+    private_e2e.py BIN wrong-keys|keys-withheld|wrong-chunk|wrong-shares
 """
 import json
 import pathlib
@@ -109,13 +111,40 @@ def check_honest(report, story):
     demo_e2e.check("shares the task's keys" in story, "the story was not told")
 
 
+def check_wrong_shares(report, story):
+    """Who was given other keys shows it and loses nothing; another draw follows, and the task settles."""
+    task, private = report["tasks"][0], report["private"]
+    demo_e2e.check(task["state"] == "settled" and not report["disputes"], f"the task ended {task['state']}")
+    demo_e2e.check(not demo_e2e.slash_reasons(task) and report["honest_lost"] == 0, "nobody may lose anything")
+    drawn = [event for event in task["history"] if event["event"] in ("solver_drawn", "keys_refused")]
+    demo_e2e.check([event["event"] for event in drawn[:3]] == ["solver_drawn", "keys_refused", "solver_drawn"], f"{drawn}")
+    demo_e2e.check(len(private["sharing"]["answer"]["shared"]) == 1 and private["served_in_plain"] == [], f"{private}")
+    demo_e2e.check("shares keys that are not the task's" in story and "are not the task's" in story, "the story was not told")
+
+
+def check_profiled(report):
+    """Who measured the task had its key before there was a solver, and nothing of a checkpoint."""
+    shared = report["private"]["sharing"]["answer"]["shared"]
+    demo_e2e.check([each["solver"] is None for each in shared] == [True, False], f"first with profilers, then with the solver: {shared}")
+    demo_e2e.check(shared[0]["readers"] == 4, f"{shared}")
+
+
 def main():
     binaries = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as at:
         folder = pathlib.Path(at)
         if len(sys.argv) > 2:
             kind = sys.argv[2]
-            report, _ = run(binaries, folder, "--fraud", kind)
+            if kind == "tolerance":
+                report, story = run(binaries, folder, "--mode", "tolerance")
+                check_honest(report, story)
+                check_profiled(report)
+                check_no_plaintext(folder / "home")
+                return
+            report, story = run(binaries, folder, "--fraud", kind)
+            if kind == "wrong-shares":
+                check_wrong_shares(report, story)
+                return
             task = report["tasks"][0]
             demo_e2e.check(task["state"] == "convicted", f"the task ended {task['state']}")
             demo_e2e.check(set(demo_e2e.slash_reasons(task)) == {REASONS[kind]}, f"{demo_e2e.slash_reasons(task)}")
