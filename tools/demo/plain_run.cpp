@@ -32,6 +32,9 @@ PlainRun::PlainRun(const DemoOptions& options, const std::filesystem::path& home
     if (options.steps) {
         command.insert(command.end(), {"--steps", std::to_string(*options.steps)});
     }
+    if (options.tolerance) {
+        command.insert(command.end(), {"--mode", "tolerance"});
+    }
     if (options.tokenizer) {
         command.insert(command.end(), {"--tokenizer", options.tokenizer->string()});
     }
