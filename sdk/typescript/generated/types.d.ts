@@ -1587,7 +1587,7 @@ export interface EventKeepingEnded {
   raw: Hex;
 }
 
-/** The keys of a private task were shared (PRV-3). */
+/** The keys of a private task were shared (PRV-3, PRV-4, PRV-10). */
 export interface EventKeysShared {
   event: "keys_shared";
   task: Hash;
@@ -1607,10 +1607,11 @@ export interface EventKeysShared {
 export interface EventKeysSharedSharesItem {
   to: Account;
   of_task: Hex;
+  /** empty for profilers */
   of_checkpoints: Hex;
 }
 
-/** The keys that the submitter had shared with the drawn solver are wrong (PRV-5). */
+/** What the submitter had shared with the drawn solver, or with a profiler, is another key (PRV-5, PRV-11). */
 export interface EventKeysRefused {
   event: "keys_refused";
   task: Hash;

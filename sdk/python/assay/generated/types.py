@@ -1951,11 +1951,12 @@ class EventKeepingEnded(TypedDict):
 class EventKeysSharedSharesItem(TypedDict):
     to: Account
     of_task: Hex
+    # empty for profilers
     of_checkpoints: Hex
 
 
 class EventKeysShared(TypedDict):
-    """The keys of a private task were shared (PRV-3)."""
+    """The keys of a private task were shared (PRV-3, PRV-4, PRV-10)."""
     event: Literal["keys_shared"]
     task: Hash
     # its place in the task's history
@@ -1972,7 +1973,7 @@ class EventKeysShared(TypedDict):
 
 
 class EventKeysRefused(TypedDict):
-    """The keys that the submitter had shared with the drawn solver are wrong (PRV-5)."""
+    """What the submitter had shared with the drawn solver, or with a profiler, is another key (PRV-5, PRV-11)."""
     event: Literal["keys_refused"]
     task: Hash
     # its place in the task's history
