@@ -17,13 +17,6 @@ endif()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_EXTENSIONS OFF)
 
-find_library(TORCH_CUDA_LIBRARY torch_cuda HINTS ${torch_lib_dir})
-find_library(C10_CUDA_LIBRARY c10_cuda HINTS ${torch_lib_dir})
-if(NOT TORCH_CUDA_LIBRARY OR NOT C10_CUDA_LIBRARY)
-  message(FATAL_ERROR "ASSAY_WITH_CUDA needs a libtorch for CUDA, and ${torch_lib_dir} has none: set ASSAY_TORCH_ROOT")
-endif()
-# Nothing refers to torch_cuda, which registers the operations on a GPU when it is loaded.
-target_link_libraries(assay_torch INTERFACE
-  -Wl,--no-as-needed ${TORCH_CUDA_LIBRARY} ${C10_CUDA_LIBRARY} -Wl,--as-needed)
+include(torch_cuda)
 target_include_directories(assay_torch SYSTEM INTERFACE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
 target_compile_definitions(assay_torch INTERFACE ASSAY_WITH_CUDA)

@@ -127,6 +127,16 @@ class EvidenceTest(unittest.TestCase):
         self.assertIn("test_engine_on_cuda: number 1", record["failed"])
         self.assertIn("skipped: libtorch finds no CUDA device", [test.get("message") for test in record["tests"]])
 
+    def test_cells_by_nccl_may_be_skipped_with_one_gpu(self):
+        options = self.with_stand_ins()
+        ctest = self.folder / "bin/ctest"
+        ctest.write_text(ctest.read_text().replace("test_engine_on_cuda", "test_cell_by_nccl"))
+        self.write("bin/suite", SUITE.replace("\n", "\necho 'skipped: this rank would use the GPU cuda:1'\n", 1))
+        self.run_it("--prebuilt", *options)
+        record = self.record()
+        self.assertEqual({(test["test"], test["result"]) for test in record["tests"]}, {("test_cell_by_nccl", "skipped")})
+        self.assertEqual(record["result"], "passed")
+
     def test_a_build_that_fails_ends_the_run(self):
         options = self.with_stand_ins()
         self.write("bin/cmake", "#!/bin/sh\necho 'no such compiler' >&2\nexit 1\n")

@@ -2,9 +2,11 @@
 #include <verifier/cell/hosts.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 
 #include <toml++/toml.h>
 
@@ -15,6 +17,7 @@ namespace {
 
 constexpr std::size_t kSecretMin = 16;
 constexpr std::size_t kNameMax = 64;
+constexpr std::string_view kCuda = "cuda:";
 
 bool is_name(const std::string& text) {
     const auto is_letter = [](char c) {
@@ -44,6 +47,19 @@ void set_lead(Hosts& hosts, const std::string& text, const std::string& where) {
     hosts.lead_port = static_cast<std::uint16_t>(std::stoul(port));
 }
 
+Links decode_links(const std::string& text, const std::string& where) {
+    if (text == "tls") {
+        return Links::kTls;
+    }
+    if (text == "plain") {
+        return Links::kPlain;
+    }
+    if (text == "nccl") {
+        return Links::kNccl;
+    }
+    throw std::runtime_error(where + ": links = \"" + text + "\" is none of \"tls\", \"plain\" and \"nccl\"");
+}
+
 }  // namespace
 
 const Member* Hosts::find(const std::string& name) const {
@@ -68,11 +84,7 @@ Hosts read_hosts(const std::filesystem::path& path) {
     if (out.secret.size() < kSecretMin) {
         throw std::runtime_error(where + ": \"secret\" needs at least 16 characters that nobody can guess");
     }
-    const std::string links = table["links"].value_or(std::string("tls"));
-    if (links != "tls" && links != "plain") {
-        throw std::runtime_error(where + ": links = \"" + links + "\" is neither \"tls\" nor \"plain\"");
-    }
-    out.are_links_plain = links == "plain";
+    out.links = decode_links(table["links"].value_or(std::string("tls")), where);
     const toml::array* members = table["members"].as_array();
     if (members == nullptr || members->empty()) {
         throw std::runtime_error(where + ": there is no [[members]] table; the lead alone needs no cell");
@@ -95,6 +107,28 @@ Hosts read_hosts(const std::filesystem::path& path) {
         }
     }
     return out;
+}
+
+std::uint32_t gpu_of(const Hosts& hosts, const std::string& name, const std::string& device) {
+    const Member* self = hosts.find(name);
+    if (!name.empty() && self == nullptr) {
+        throw std::runtime_error("the hosts have no member \"" + name + "\"");
+    }
+    if (device.starts_with(kCuda)) {
+        std::uint32_t out = 0;
+        const char* const begin = device.data() + kCuda.size();
+        const char* const end = device.data() + device.size();
+        if (const auto [at, error] = std::from_chars(begin, end, out); error != std::errc() || at != end) {
+            throw std::runtime_error("the device \"" + device + "\" is no GPU; cuda:0 is the first one");
+        }
+        return out;
+    }
+    if (self == nullptr) {
+        return 0;
+    }
+    const Member* const first = hosts.members.data();
+    const auto before = std::count_if(first, self, [&](const Member& other) { return other.address == self->address; });
+    return static_cast<std::uint32_t>(before) + (self->address == hosts.lead_address ? 1 : 0);
 }
 
 }  // namespace assay::cell

@@ -56,6 +56,7 @@ http::HttpServerOptions server_of(const Hosts& hosts) {
 // What all machines of a lead share.
 struct Shared {
     LeadOptions options;
+    std::uint32_t gpu;  // for links by NCCL
     bool is_balanced;
     Meeting meeting;
     std::mutex mutex;
@@ -65,6 +66,7 @@ struct Shared {
 
     explicit Shared(const LeadOptions& o)
         : options(o),
+          gpu(prepare_links(o.hosts, "", o.engine.device)),
           is_balanced(is_by_speed(o.layout)),
           meeting(names_of(o.hosts), by_secret(o.hosts.secret).second),
           server(server_of(o.hosts), [this](const http::HttpRequest& request) {
@@ -152,13 +154,15 @@ class CellMachine final : public engine::StepMachine {
             names.resize(layout.ranks() - 1);
             try {
                 const std::uint64_t session = shared_->meeting.open(names, options.timeout);
+                const std::chrono::milliseconds connect = connect_limit(options.hosts, options.wait);
                 auto collective = connect_ranks(
-                    options.hosts, shared_->meeting.words(options.wait),
+                    options.hosts, shared_->meeting.words(connect),
                     {.session = session,
                      .rank = 0,
                      .size = layout.ranks(),
                      .address = options.hosts.lead_address,
-                     .connect = options.wait,
+                     .gpu = shared_->gpu,
+                     .connect = connect,
                      .timeout = options.timeout}
                 );
                 session_ =

@@ -20,15 +20,17 @@ constexpr milliseconds kAskAgain{200};
 constexpr milliseconds kRetry{1'000};
 constexpr milliseconds kConnect{10'000};  // for the ranks to find each other
 
-void serve(const MemberOptions& options, const std::string& address, const Seat& seat) {
+void serve(const MemberOptions& options, const std::string& address, std::uint32_t gpu, const Seat& seat) {
     const milliseconds timeout(seat.timeout_ms);
+    const milliseconds connect = connect_limit(options.hosts, kConnect);
     auto collective = connect_ranks(
-        options.hosts, words_of(place_of(options.hosts), seat.session, kConnect),
+        options.hosts, words_of(place_of(options.hosts), seat.session, connect),
         {.session = seat.session,
          .rank = seat.rank,
          .size = seat.size(),
          .address = address,
-         .connect = kConnect,
+         .gpu = gpu,
+         .connect = connect,
          .timeout = timeout}
     );
     log::info("a session begins", {{"rank", std::uint64_t{seat.rank}}, {"ranks", std::uint64_t{seat.size()}}});
@@ -53,6 +55,7 @@ void run_member(const MemberOptions& options, const std::atomic<bool>& stop) {
     if (self == nullptr) {
         throw std::runtime_error("the hosts have no member \"" + options.name + "\"");
     }
+    const std::uint32_t gpu = prepare_links(options.hosts, options.name, options.engine.device);
     const MeetingPlace place = place_of(options.hosts);
     std::uint64_t served = 0;
     bool is_reached = true;
@@ -66,7 +69,7 @@ void run_member(const MemberOptions& options, const std::atomic<bool>& stop) {
             }
             served = seat.session;
             try {
-                serve(options, self->address, seat);
+                serve(options, self->address, gpu, seat);
             } catch (const std::runtime_error& error) {
                 log::warning("the session broke off", {{"why", error.what()}});
             }

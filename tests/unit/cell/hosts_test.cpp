@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -9,7 +10,10 @@
 
 #include <client/http/http.hpp>
 #include <verifier/cell/hosts.hpp>
+#include <verifier/cell/lead.hpp>
 #include <verifier/cell/meeting.hpp>
+#include <verifier/cell/member.hpp>
+#include <verifier/engine/cell/nccl_collective.hpp>
 
 using namespace assay::cell;
 
@@ -38,8 +42,10 @@ TEST_CASE("the file of a cell's machines is read") {
     REQUIRE(hosts.find("left") != nullptr);
     CHECK(hosts.find("left")->address == "10.0.0.2");
     CHECK(hosts.find("right") == nullptr);
-    CHECK_FALSE(hosts.are_links_plain);
-    CHECK(read(kHead + "links = \"plain\"\n[[members]]\nname = \"left\"\naddress = \"10.0.0.2\"\n").are_links_plain);
+    CHECK(hosts.links == Links::kTls);
+    const std::string member = "[[members]]\nname = \"left\"\naddress = \"10.0.0.2\"\n";
+    CHECK(read(kHead + "links = \"plain\"\n" + member).links == Links::kPlain);
+    CHECK(read(kHead + "links = \"nccl\"\n" + member).links == Links::kNccl);
 }
 
 TEST_CASE("a file of machines that is wrong is refused with the key that is") {
@@ -52,8 +58,47 @@ TEST_CASE("a file of machines that is wrong is refused with the key that is") {
     CHECK_THROWS_WITH(read(kHead), doctest::Contains("no [[members]] table"));
     CHECK_THROWS_WITH(read(kHead + member + member), doctest::Contains("names differ"));
     CHECK_THROWS_WITH(read(kHead + "[[members]]\nname = \"left\"\n"), doctest::Contains("\"address\" is missing"));
-    CHECK_THROWS_WITH(read(kHead + "links = \"none\"\n" + member), doctest::Contains("neither \"tls\" nor \"plain\""));
+    CHECK_THROWS_WITH(
+        read(kHead + "links = \"none\"\n" + member), doctest::Contains("none of \"tls\", \"plain\" and \"nccl\"")
+    );
     CHECK_THROWS_WITH(read("lead = "), doctest::Contains("hosts-"));
+}
+
+TEST_CASE("each machine of a cell has a GPU of its own") {
+    Hosts hosts = read(
+        kHead +
+        "[[members]]\nname = \"a\"\naddress = \"127.0.0.1\"\n[[members]]\nname = \"b\"\naddress = \"10.0.0.2\"\n"
+        "[[members]]\nname = \"c\"\naddress = \"127.0.0.1\"\n[[members]]\nname = \"d\"\naddress = \"10.0.0.2\"\n"
+    );
+    CHECK(gpu_of(hosts, "", "cpu") == 0);
+    CHECK(gpu_of(hosts, "a", "cuda") == 1);  // the lead has the same address
+    CHECK(gpu_of(hosts, "b", "cpu") == 0);
+    CHECK(gpu_of(hosts, "c", "cpu") == 2);
+    CHECK(gpu_of(hosts, "d", "cpu") == 1);
+    CHECK(gpu_of(hosts, "", "cuda:3") == 3);
+    CHECK(gpu_of(hosts, "d", "cuda:0") == 0);
+    for (const char* device : {"cuda:", "cuda:x", "cuda:1x", "cuda:-1", "cuda:99999999999"}) {
+        CHECK_THROWS_WITH(gpu_of(hosts, "a", device), doctest::Contains("cuda:0 is the first one"));
+    }
+    CHECK_THROWS_WITH(gpu_of(hosts, "e", "cpu"), doctest::Contains("no member \"e\""));
+}
+
+TEST_CASE("a machine that cannot exchange by NCCL says so before it meets others") {
+    if (assay::engine::nccl_support().gpus > 0) {
+        MESSAGE("left out: this machine has a GPU");
+        return;
+    }
+    const Hosts hosts = read(
+        "lead = \"127.0.0.1:0\"\nsecret = \"sixteen letters!\"\nlinks = \"nccl\"\n"
+        "[[members]]\nname = \"left\"\naddress = \"127.0.0.1\"\n"
+    );
+    const std::string why =
+        "links = \"nccl\": " + assay::engine::nccl_refusal(assay::engine::nccl_support(), 0).value();
+    LeadOptions options;
+    options.hosts = hosts;
+    CHECK_THROWS_WITH(make_lead(options), doctest::Contains(why.c_str()));
+    const std::atomic<bool> stop{true};
+    CHECK_THROWS_WITH(run_member({.hosts = hosts, .name = "left", .engine = {}}, stop), doctest::Contains(why.c_str()));
 }
 
 TEST_CASE("a lead lets in its members alone, and only with the secret") {

@@ -2,11 +2,8 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -14,33 +11,15 @@
 
 #include <doctest/doctest.h>
 
-#include <verifier/engine/cell/gloo_collective.hpp>
+#include <tests/unit/engine/links.hpp>
+#include <verifier/engine/cell/collective.hpp>
 
 /// What tests of links between ranks share.
 namespace assay::cell::testing {
 
 inline constexpr std::chrono::milliseconds kPatience{20'000};
 
-class TestWords : public engine::SharedWords {
-  public:
-    void set(const std::string& key, const Bytes& value) override {
-        const std::scoped_lock lock(mutex_);
-        words_[key] = value;
-        changed_.notify_all();
-    }
-    Bytes get(const std::string& key) override {
-        std::unique_lock lock(mutex_);
-        if (!changed_.wait_for(lock, kPatience, [&] { return words_.contains(key); })) {
-            throw std::runtime_error("nobody set " + key);
-        }
-        return words_[key];
-    }
-
-  private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::map<std::string, Bytes> words_;
-};
+using test::TestWords;
 
 inline Bytes message_of(std::uint32_t from, std::uint32_t to, std::uint32_t tag) {
     Bytes out(1000 + 70'000 * tag + 11 * to);

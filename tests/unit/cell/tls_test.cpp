@@ -17,6 +17,7 @@
 #include <verifier/cell/psk.hpp>
 #include <verifier/cell/seal.hpp>
 #include <verifier/cell/tls_collective.hpp>
+#include <verifier/engine/cell/gloo_collective.hpp>
 
 using namespace assay;
 using namespace assay::cell::testing;

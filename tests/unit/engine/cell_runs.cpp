@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include <tests/unit/engine/links.hpp>
 #include <verifier/engine/cell/block_io.hpp>
 
 namespace assay::test {
@@ -18,8 +19,8 @@ void run_rank(
     const SmallModel& model, const plan::Plan& plan, Collective& collective, std::uint64_t first_step,
     std::uint64_t steps, std::vector<Tensor>& state, CellRun& out
 ) {
-    CellExecutor executor(model.program, plan, model.rows, collective, {});
     const std::uint32_t rank = collective.rank();
+    CellExecutor executor(model.program, plan, model.rows, collective, {.device = device_of(rank)});
     for (std::size_t i = 0; i < state.size(); ++i) {
         executor.set_state(i, engine::cell::take_block(state[i], plan::whole(state[i].shape), plan.state[i][rank]));
     }
@@ -45,7 +46,7 @@ CellRun run_cell(
 ) {
     const plan::Plan plan = plan::make_plan(model.program, layout);
     const std::uint32_t ranks = layout.ranks();
-    auto collectives = engine::connect_threads(ranks);
+    auto collectives = connect_cell(ranks);
     std::vector<std::vector<Tensor>> blocks(ranks, state);
     std::vector<CellRun> runs(ranks);
     std::vector<std::thread> threads;

@@ -20,7 +20,8 @@ struct CellRun {
     bool has_diverged = false;
 };
 
-/// Runs steps first_step, first_step + 1, ... of the model in a cell of threads, from `state` on.
+/// Runs steps first_step, first_step + 1, ... of the model in a cell, from `state` on. Its ranks are threads, linked as
+/// links.hpp says.
 CellRun run_cell(
     const SmallModel& model, const plan::Layout& layout, std::vector<canonical::Tensor> state, std::uint64_t first_step,
     std::uint64_t steps

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <tests/unit/engine/links.hpp>
 #include <tests/unit/engine/small_models.hpp>
 #include <verifier/compile/program/distance.hpp>
 #include <verifier/compile/program/local_replicas.hpp>
@@ -38,7 +39,7 @@ SmallModel with_replicas(SmallModel model, const LocalReplicas& local) {
 std::vector<Served> with_session(
     const SmallModel& model, std::uint32_t ranks, const std::function<void(CellSession&)>& lead
 ) {
-    auto collectives = engine::connect_threads(ranks);
+    auto collectives = test::connect_cell(ranks);
     std::vector<Served> served(ranks);
     std::vector<std::thread> threads;
     for (std::uint32_t rank = 1; rank < ranks; ++rank) {

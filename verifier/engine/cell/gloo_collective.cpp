@@ -8,44 +8,10 @@
 
 #include <ATen/ATen.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-#include <torch/csrc/distributed/c10d/Store.hpp>
+#include <verifier/engine/cell/word_store.hpp>
 
 namespace assay::engine {
 namespace {
-
-// What gloo asks of a store, by the cell's own table. It never counts, deletes or compares.
-class WordStore final : public c10d::Store {
-  public:
-    explicit WordStore(std::shared_ptr<SharedWords> words) : words_(std::move(words)) {}
-
-    void set(const std::string& key, const std::vector<std::uint8_t>& value) override {
-        words_->set(key, Bytes(value.begin(), value.end()));
-    }
-    std::vector<std::uint8_t> get(const std::string& key) override {
-        const Bytes value = words_->get(key);
-        return {value.begin(), value.end()};
-    }
-    void wait(const std::vector<std::string>& keys) override {
-        for (const std::string& key : keys) {
-            words_->get(key);
-        }
-    }
-    void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& /*timeout*/) override {
-        wait(keys);
-    }
-    std::int64_t add(const std::string& /*key*/, std::int64_t /*value*/) override { throw unexpected(); }
-    bool deleteKey(const std::string& /*key*/) override { throw unexpected(); }
-    bool check(const std::vector<std::string>& /*keys*/) override { throw unexpected(); }
-    std::int64_t getNumKeys() override { throw unexpected(); }
-    // Not marked `override`, since c10d's Store asks for it only in newer releases of libtorch.
-    c10::intrusive_ptr<c10d::Store> clone() { return c10::make_intrusive<WordStore>(words_); }
-
-  private:
-    static std::runtime_error unexpected() {
-        return std::runtime_error("gloo asks for what a cell's table does not have");
-    }
-    std::shared_ptr<SharedWords> words_;
-};
 
 class GlooCollective final : public Collective {
   public:
@@ -122,7 +88,7 @@ std::unique_ptr<Collective> connect_gloo(std::shared_ptr<SharedWords> words, con
         const auto gloo = c10d::ProcessGroupGloo::Options::create(options.timeout);
         gloo->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(options.address));
         gloo->threads = 2;
-        const auto store = c10::make_intrusive<WordStore>(std::move(words));
+        const auto store = c10::make_intrusive<cell::WordStore>(std::move(words));
         auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(
             store, static_cast<int>(options.rank), static_cast<int>(options.size), gloo
         );
