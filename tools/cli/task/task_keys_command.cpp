@@ -104,10 +104,25 @@ class Sharing {
         state_ = task.state;
         solver_ = task.solver ? crypto::to_address(*task.solver) : "";
         if (state_ == TaskState::kDrawn && !task.secrecy->awaited.empty()) {
-            share(task);
+            share_unless_outrun(task);
         } else if (!has_told_ && waits_for_solver()) {
             tell("waiting until a solver is drawn and accepts; this command has to run until then");
             has_told_ = true;
+        }
+    }
+
+    /// What is proven is a block behind: a solver that has declined since is not waited for any more.
+    void share_unless_outrun(const contracts::Task& task) {
+        constexpr int kTimes = 20;  // more than draws are paid for by default (TASK-17)
+        try {
+            share(task);
+        } catch (const client::RpcError& error) {
+            const json reason = error.data.is_object() ? error.data.value("reason", json()) : json();
+            const bool is_outrun = error.name == "tx_rejected" && (reason == "task_state" || reason == "share_invalid");
+            if (!is_outrun || ++outrun_ > kTimes) {
+                throw;
+            }
+            tell("the task has gone on since the block that is proven; waiting for the next draw");
         }
     }
 
@@ -142,6 +157,7 @@ class Sharing {
     std::string solver_;  ///< its address; empty before one is drawn
     json shared_ = json::array();
     bool has_told_ = false;
+    int outrun_ = 0;  ///< how often the chain did not wait for what was sent
 };
 
 int run_share_keys(const Session& session, const ShareKeysArguments& a) { return Sharing(session, a).run(); }
