@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <thread>
 
+#include <core/crypto/hash.hpp>
 #include <tests/unit/artifacts/files.hpp>
 #include <tests/unit/contracts/privately.hpp>
 #include <tests/unit/worker/chain_worker.hpp>
+#include <verifier/artifacts/sealing.hpp>
 #include <verifier/worker/private_tasks.hpp>
 
 /// What a worker can read of private tasks, and what it keeps of them on its disk.
@@ -115,6 +120,54 @@ TEST_CASE("PRV-5: what is shared under other keys than the task's is wrong, and 
     CHECK(kept.is_task_wrong == is_task_wrong);
     CHECK_FALSE(kept.secrets.has_value());
     CHECK(solver.context.is_unreadable(at.chain.task(id)));
+}
+
+TEST_CASE("PRV-1: a file that opens to something else than the task commits to is refused for good") {
+    // So a solver declines, and loses no bond by a submitter's garbage.
+    Scene at;
+    const artifacts::ContentStore served(at.home.path() / "served");
+    const Bytes plain(20'000, 7);
+    contracts::TaskSpec spec = private_spec();
+    spec.program_artifact = {crypto::sha256(plain), plain.size(), "dir:" + served.directory().string()};
+    const auto artifact = artifacts::artifact_of(*spec.privacy, spec.program_artifact.sha256);
+    std::optional<artifacts::FetchError> error = artifacts::FetchError::kUnopened;
+    SUBCASE("of other contents") {
+        const Bytes other(20'000, 8);
+        const auto another = artifacts::artifact_of(*spec.privacy, crypto::sha256(other));
+        spec.privacy->program = artifacts::seal_file(other, task_secret(), another, served);
+    }
+    SUBCASE("under another key") {
+        spec.privacy->program = artifacts::seal_file(plain, secret_named("other"), artifact, served);
+    }
+    SUBCASE("and one that is right is opened where nobody is served") {
+        spec.privacy->program = artifacts::seal_file(plain, task_secret(), artifact, served);
+        error.reset();
+    }
+    const TaskId id = drawn_privately(at.chain, spec);
+    REQUIRE(at.chain.run(at.chain.submitter, share_all(at.chain, id)) == 0);
+    worker_test::ChainNode node(at.chain);
+    worker_test::ChainWorker solver(node, at.chain.solver, at.home.path());
+    CHECK(ask(solver, id).standing == Standing::kReadable);
+    const auto open = [&] {
+        return solver.context.open_artifact(
+            at.chain.task(id), artifacts::reference_to(spec.program_artifact), 100'000, artifacts::Urgency::kDuty
+        );
+    };
+    auto opened = open();
+    const auto give_up_at = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!opened && opened.error() == artifacts::FetchError::kPending && std::chrono::steady_clock::now() < give_up_at
+    ) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        opened = open();
+    }
+    REQUIRE(opened.has_value() == !error.has_value());
+    if (error) {
+        CHECK(opened.error() == *error);
+    } else {
+        CHECK(Bytes(opened->view().begin(), opened->view().end()) == plain);
+        CHECK(opened->path().parent_path() == at.home.path() / kPrivateName);
+    }
+    CHECK_FALSE(solver.context.store.has(spec.program_artifact.sha256));
 }
 
 TEST_CASE("what is opened of private tasks lies where nobody else reads it, and no longer than it is of use") {
