@@ -3,7 +3,8 @@
 """Signed transfers through the JSON-RPC of one node, to the block that has them: throughput and latency.
 
     sudo python3 tools/bench/front_door.py build/release/bin OUT.json [--parts solo network kvstore cosmos] [--rates N ...]
-        [--seconds N] [--delay-ms N] [--mbit N] [--interval-ms N] [--cosmos DIR] [--cosmos-rates N ...] [--quick]
+        [--seconds N] [--delay-ms N] [--mbit N] [--interval-ms N] [--outstanding N] [--cosmos DIR] [--cosmos-rates N ...]
+        [--quick]
 
 solo       one node with the embedded engine
 network    four validators under CometBFT, each in a network namespace of its own, with a delay between each two
@@ -13,7 +14,7 @@ cosmos     the same network of the Cosmos SDK's example chain, with bank transfe
            gives it lower rates, without which it would take a quarter of an hour
 
 All parameters of the chain are those that it has by default. At each rate as many transfers a second are offered, and at
-the end 4,000 are kept under way. The client runs on the machine of the nodes and takes processor time from them; so do
+the end 4,000 are kept under way, or as many as --outstanding says: assayd's mempool has room for 10,000, the others' for 5,000. The client runs on the machine of the nodes and takes processor time from them; so do
 the processes that forward frames between namespaces.
 """
 import argparse
@@ -33,7 +34,6 @@ sys.path.insert(0, str(HERE))
 import links as emulated  # noqa: E402
 
 VALIDATORS = 4
-OUTSTANDING = 4_000
 MEMPOOL_TXS = 5_000  # the default of both
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -211,7 +211,7 @@ def measure(options, folder, part, transactions):
         await_blocks(nodes)
         for rate, count in loads_of(options, part):
             given = {"url": nodes.url, "protocol": nodes.protocol, "file": str(transactions),
-                     "from": used, "count": count, "rate": rate, "outstanding": OUTSTANDING, "seconds_max": 20 * options.seconds + 60}
+                     "from": used, "count": count, "rate": rate, "outstanding": options.outstanding, "seconds_max": 20 * options.seconds + 60}
             used += count
             before = cpu_seconds(process.pid for process in nodes.processes)
             said = json.loads(run(*nodes.inside(0, [sys.executable, "-B", HERE / "front_door_client.py", json.dumps(given)])))
@@ -248,6 +248,7 @@ def main():
     parser.add_argument("--delay-ms", type=float, default=100)
     parser.add_argument("--mbit", type=int, default=1_000)
     parser.add_argument("--interval-ms", type=int, default=1_000)
+    parser.add_argument("--outstanding", type=int, default=4_000, help="transactions under way at the end")
     parser.add_argument("--cometbft", default="cometbft")
     parser.add_argument("--quick", action="store_true", help="whether it runs, not what it gives")
     options = parser.parse_args()
@@ -264,7 +265,7 @@ def main():
             transactions["cosmos"] = make_cosmos(options, folder, total_of(options, "cosmos"))
         out = {"bench": "front-door", "cores": os.cpu_count(), "block_interval_ms": options.interval_ms, "seconds": options.seconds,
                "tx_bytes": said["tx_bytes"], "block_gas_max": said["block_gas_max"], "validators": VALIDATORS,
-               "delay_ms": options.delay_ms, "mbit": options.mbit, "outstanding_at_saturation": OUTSTANDING}
+               "delay_ms": options.delay_ms, "mbit": options.mbit, "outstanding_at_saturation": options.outstanding}
         for part in options.parts:
             out[part] = measure(options, folder, part, transactions[part])
     for other in {"kvstore", "cosmos"} & set(out):

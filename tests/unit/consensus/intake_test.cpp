@@ -213,6 +213,21 @@ TEST_CASE("CMT-17: the engine keeps a bundle while half of it waits, and the res
     CHECK(node.check(Bytes{kBundleTag}, true) == kDropped);
 }
 
+TEST_CASE("CMT-17: answers to duties travel in bundles like other transactions") {
+    Node node;
+    const Bytes answer = toy_tx(1, 7, 4);
+    const Bytes sent = bundle({answer, toy_tx(2, 8, 4), toy_tx(3, 0)});
+    CHECK(node.check(sent) == 0);
+    CHECK(node.handler.mempool().size().txs == 3);
+    CHECK(node.check(sent, true) == 0);
+    node.machine.owed_from = 8;
+    node.block(1, {toy_tx(3, 0)});
+    CHECK(node.check(sent, true) == kDropped);
+    CHECK(node.handler.outbox().take()->bytes == toy_tx(2, 8, 4));
+    CHECK(node.check(bundle({answer, toy_tx(4, 0), toy_tx(5, 0), toy_tx(6, 0)})) == 0);
+    CHECK_FALSE(node.waits(answer));
+}
+
 TEST_CASE("CMT-18: what this node sends is let through, and the same from others is not") {
     Node node;
     const auto txs = txs_of(3);
