@@ -51,12 +51,13 @@ Contradiction make_contradiction(const Claim& segment, const StatedPiece& stated
     const Piece& piece = stated.piece;
     Contradiction out{.stated = stated, .state_root = {}, .evidence = {}};
     if (piece.source == Source::kState) {
-        const Tensor& tensor = replay.state_tensor(step, piece.index);
         out.state_root = step == segment.first_step ? segment.before : replay.state_root_after(step - 1);
+        std::vector<Hash256> path = replay.state_tree(step).path(piece.index);  // asks for every tensor
         const merkle::Tree& tiles = replay.state_tiles(step, piece.index);
+        const Tensor& tensor = replay.state_tensor(step, piece.index);
         out.evidence = StateEvidence{
             .type = {.dtype = tensor.dtype, .shape = tensor.shape},
-            .opening = open_own(tensor, tiles, piece, replay.state_tree(step).path(piece.index))};
+            .opening = open_own(tensor, tiles, piece, std::move(path))};
         return out;
     }
     out.state_root = replay.state_root_after(step);

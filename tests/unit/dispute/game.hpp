@@ -5,6 +5,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <core/canonical/executor.hpp>
@@ -83,7 +85,12 @@ class ScalarReplay final : public Replay {
     const std::vector<canonical::Tensor>& state_before(std::uint64_t step);
     std::size_t state_size(std::uint64_t step) override { return state_before(step).size(); }
     const canonical::Tensor& state_tensor(std::uint64_t step, std::uint32_t index) override {
-        return state_before(step)[index];
+        // The one that was asked for before is gone then, as it may be.
+        if (shown_at_ != std::pair{step, index}) {
+            shown_ = state_before(step)[index];
+            shown_at_ = {step, index};
+        }
+        return shown_;
     }
     const canonical::Tensor& node_output(std::uint64_t step, std::uint32_t node) override;
     std::optional<std::uint64_t> diverged_at() override;
@@ -98,6 +105,8 @@ class ScalarReplay final : public Replay {
     bool initialisation_;
     std::uint64_t seed_;
     std::vector<Lie> lies_;
+    canonical::Tensor shown_{};
+    std::optional<std::pair<std::uint64_t, std::uint32_t>> shown_at_{};
     merkle::Tree rows_tree_;
     std::map<std::uint64_t, std::vector<canonical::Tensor>> states_;  // before step
     std::map<std::uint64_t, std::vector<canonical::Tensor>> outputs_;
