@@ -33,7 +33,9 @@ PrivateCast::PrivateCast(
 )
     : fraud_(options.fraud.value_or(Fraud::kNone)),
       in_tolerance_(options.tolerance),
-      home_(home), network_(network), narrator_(narrator) {
+      home_(home),
+      network_(network),
+      narrator_(narrator) {
     if (fraud_ == Fraud::kNone) {
         plain_.emplace(options, home / "plain");
     }
@@ -237,14 +239,13 @@ std::vector<std::string> PrivateCast::judge(const json& report) const {
     const json& sharing = found.at("sharing");
     expect(sharing.at("status") == 0, "`assay task share-keys` did not end in order");
     const json shared = sharing.at("answer").value("shared", json::array());
-    const auto with_solver = std::count_if(shared.begin(), shared.end(), [](const json& each) {
-        return !each.at("solver").is_null();
-    });
+    const auto with_solver =
+        std::count_if(shared.begin(), shared.end(), [](const json& each) { return !each.at("solver").is_null(); });
     expect(with_solver == 1, "the submitter did not share the keys once with the only solver");
     expect(
-        (shared.size() > 1) == in_tolerance_,
-        in_tolerance_ ? "the submitter did not share the task's key with the profilers"
-                      : "the submitter shared the keys with somebody else"
+        (shared.size() > 1) == in_tolerance_, in_tolerance_
+                                                  ? "the submitter did not share the task's key with the profilers"
+                                                  : "the submitter shared the keys with somebody else"
     );
     expect(found.at("served_in_plain").empty(), "a store that is served has an artifact in plain");
     expect(found.at("sealed_checkpoints") >= 1, "no checkpoint was sealed");
