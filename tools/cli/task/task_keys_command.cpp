@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -28,7 +29,8 @@ struct ShareKeysArguments {
     std::shared_ptr<Signing> signing;
 };
 
-/// Shares the keys of a private task with each solver that is drawn for it, until one has accepted.
+/// Shares the keys of a private task with its profilers, and with each solver that is drawn for it, until one has
+/// accepted.
 class Sharing {
   public:
     Sharing(const Session& session, const ShareKeysArguments& arguments)
@@ -66,7 +68,9 @@ class Sharing {
     }
 
   private:
-    bool waits_for_solver() const { return state_ == TaskState::kOpen || state_ == TaskState::kDrawn; }
+    bool waits_for_solver() const {
+        return state_ == TaskState::kProfiling || state_ == TaskState::kOpen || state_ == TaskState::kDrawn;
+    }
 
     /// What is proven is a block behind the newest, so a task that was submitted just now is not there yet.
     void await_task() {
@@ -103,10 +107,13 @@ class Sharing {
         }
         state_ = task.state;
         solver_ = task.solver ? crypto::to_address(*task.solver) : "";
-        if (state_ == TaskState::kDrawn && !task.secrecy->awaited.empty()) {
+        if (waits_for_solver() && !task.secrecy->awaited.empty()) {
             share_unless_outrun(task);
         } else if (!has_told_ && waits_for_solver()) {
-            tell("waiting until a solver is drawn and accepts; this command has to run until then");
+            tell(
+                std::string("waiting until ") + (task.tolerance ? "profilers have measured it, and " : "") +
+                "a solver is drawn and accepts; this command has to run until then"
+            );
             has_told_ = true;
         }
     }
@@ -138,11 +145,17 @@ class Sharing {
             session_, *arguments_.signing, key_,
             contracts::ShareKeys{
                 .task = id_,
-                .key = secrets->of_checkpoints.key(),
+                .key = secrets->of_checkpoints ? std::optional(secrets->of_checkpoints->key()) : std::nullopt,
                 .shares = artifacts::make_shares(*secrets, chain_.chain_id(), task.id, task.secrecy->awaited)}
         );
-        shared_.push_back({{"solver", solver_}, {"height", result.height.value}});
-        tell("shared the keys with " + solver_ + " in block " + std::to_string(result.height.value));
+        const std::size_t readers = task.secrecy->awaited.size();
+        shared_.push_back(
+            {{"solver", solver_.empty() ? json(nullptr) : json(solver_)},
+             {"readers", readers},
+             {"height", result.height.value}}
+        );
+        const std::string whom = solver_.empty() ? std::to_string(readers) + " profilers" : solver_;
+        tell("shared the keys with " + whom + " in block " + std::to_string(result.height.value));
     }
 
     void tell(const std::string& text) const { session_.progress(text); }
@@ -168,8 +181,9 @@ void add_task_keys_command(CLI::App& group, Session& session) {
     auto a = std::make_shared<ShareKeysArguments>();
     CLI::App& command = *add_command(
         group, session, "share-keys",
-        "Share a private task's keys with the solver that is drawn, until one has accepted; nobody else can", a,
-        run_share_keys
+        "Share a private task's keys with the profilers and the solver that are drawn, until one has accepted; nobody "
+        "else can",
+        a, run_share_keys
     );
     command.add_option("task", a->task, "The task's id")->required();
     command.add_flag("--once", a->is_once, "Share what is due now, and do not wait");
