@@ -113,6 +113,10 @@ class Misstating final : public engine::Collective {
         inner_->settle();
     }
     bool is_stated() const override { return inner_->is_stated(); }
+    void compare_state(const engine::GivenTensor& given, const canonical::Tensor& tensor) override {
+        check_present();
+        inner_->compare_state(given, tensor);
+    }
     std::vector<Bytes> exchange_stated(
         std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag, const Contents& contents
     ) override {

@@ -65,10 +65,18 @@ void SignedCollective::begin_segment(const Hash256& before, std::uint64_t first_
         end_segment();  // whatever rank 0 says
     }
     before_ = before;
+    first_state_.emplace(before);
     first_step_ = first_step;
     step_ = first_step;
     session_ = agree_on_session();
     is_compared_ = false;
+}
+
+void SignedCollective::compare_state(const engine::GivenTensor& given, const canonical::Tensor& tensor) {
+    if (!first_state_) {
+        throw std::runtime_error("rank 0 gives a state of no segment that has begun");
+    }
+    first_state_->compare(*links_, given, tensor);
 }
 
 void SignedCollective::end_segment() {
@@ -168,10 +176,10 @@ void SignedCollective::sign(const plan::MessagePieces& message, Bytes& bytes) {
         std::any_of(message.pieces.begin(), message.pieces.end(), [](const plan::MessagePiece& piece) {
             return piece.source == canonical::Source::kState && piece.hop > 0;
         });
-    if (is_handed_on && rank() != 0 && !signers_.hands_on_state) {
+    if (is_handed_on && rank() != 0 && !first_state_->is_compared()) {
         throw std::runtime_error(
             "this rank should hand on the state with which step " + std::to_string(step_) +
-            " begins, which it cannot answer for"
+            " begins, and has not compared it with the checkpoint"
         );
     }
     const Hashed own = hashed(message, bytes);

@@ -13,6 +13,7 @@
 #include <core/crypto/keys.hpp>
 #include <verifier/engine/cell/collective.hpp>
 #include <verifier/group/comparison.hpp>
+#include <verifier/group/first_state.hpp>
 #include <verifier/group/ledger.hpp>
 
 namespace assay::group {
@@ -22,9 +23,6 @@ struct Signers {
     std::string chain_id;
     Hash256 task;
     std::vector<AccountId> accounts;  ///< of each rank
-    /// Whether this rank hands on the state that a segment begins with, as rank 0 has given it. It would answer for
-    /// that alone: there is no step yet whose dispute it could answer by showing who gave it (STM-5).
-    bool hands_on_state = false;
 };
 
 /// Whether a segment of the task begins with this step and the state with this root: what a member knows from the
@@ -52,6 +50,8 @@ struct StatementCost {
 ///   infinities, whose values are stated when rank 0 takes them.
 /// - The random numbers of which a session's number is made (STM-3): one's own is enough to have a new one.
 /// - How long a rank has computed.
+/// - The hashes and tiles by which ranks compare the state that a segment begins with: FirstState has them lead to the
+///   chain's root.
 /// - Zeros in place of maxima of chunks of which a rank has nothing: compared with zero here.
 class SignedCollective final : public engine::Collective {
   public:
@@ -77,6 +77,7 @@ class SignedCollective final : public engine::Collective {
         const engine::Contents& contents
     ) override;
     void begin_segment(const Hash256& before, std::uint64_t first_step) override;
+    void compare_state(const engine::GivenTensor& given, const canonical::Tensor& tensor) override;
     /// Compares what the ranks were told in the segment, and notes who has told two of them different things.
     void end_segment() override;
     void begin_step(std::uint64_t step) override;
@@ -102,7 +103,8 @@ class SignedCollective final : public engine::Collective {
     crypto::SecretKey key_;
     std::shared_ptr<Ledger> ledger_;
     SegmentCheck check_;
-    std::optional<Hash256> before_;  // once a segment has begun
+    std::optional<Hash256> before_;          // once a segment has begun
+    std::optional<FirstState> first_state_;  // likewise
     Hash256 session_;
     std::uint64_t first_step_ = 0;
     std::uint64_t step_ = 0;

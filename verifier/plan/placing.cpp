@@ -3,15 +3,33 @@
 #include <numeric>
 
 #include <core/base/assert.hpp>
+#include <core/canonical/tile.hpp>
 #include <verifier/plan/planner.hpp>
 
 // How the planner finds where a node is computed.
 namespace assay::plan {
 
 using canonical::Input;
+using canonical::kTileDim;
 using canonical::Node;
 using canonical::Op;
 using canonical::Source;
+
+namespace {
+
+// The positions of all partials whose first position is one of these.
+IndexSet partials_beginning_in(const IndexSet& positions, std::uint32_t depth) {
+    IndexSet out;
+    for (const IndexSet::Range& range : positions.ranges()) {
+        std::uint32_t first = (range.begin + kTileDim - 1) / kTileDim * kTileDim;
+        for (; first < range.end; first += kTileDim) {
+            out.add(first, std::min(first + kTileDim, depth));
+        }
+    }
+    return out;
+}
+
+}  // namespace
 
 void Planner::place(std::uint32_t node) {
     if (graph_[node].op == Op::kBatchRows) {
@@ -156,6 +174,13 @@ std::optional<Planner::Attempt> Planner::divide(std::uint32_t node, const std::v
             out.depth[rank] = {};
         } else {
             out.depth[rank] = difference(out.depth[rank], before);
+        }
+    }
+    // The state is divided by rows or columns whatever their number. Of what is computed of it alone, ranks fetch the
+    // few values that they lack for whole partials, since they can answer for nothing else (STM-6).
+    if (origins_[node].is_of_state) {
+        for (IndexSet& depth : out.depth) {
+            depth = partials_beginning_in(depth, depth_of(n));
         }
     }
     return covers(out.work, n.shape) ? std::optional(out) : std::nullopt;

@@ -25,11 +25,7 @@ TogetherLinks connect_together(
                 .timeout = kRankTimeout,
                 .stop = &stop}
     );
-    group::Signers signers{
-        .chain_id = rank.chain_id,
-        .task = retag<Hash256>(rank.task),
-        .accounts = rank.accounts,
-        .hands_on_state = false};
+    group::Signers signers{.chain_id = rank.chain_id, .task = retag<Hash256>(rank.task), .accounts = rank.accounts};
     auto stated = std::make_unique<group::SignedCollective>(
         std::move(links), std::move(signers), key, context.statements->of(rank.task), std::move(check),
         context.statements->findings(rank.task)
@@ -49,7 +45,7 @@ bool can_state(const program::Program& program, const plan::Layout& layout) {
         return false;
     }
     const plan::Plan plan = plan::make_plan(program, layout);
-    return !plan::unstatable_node(plan, program.step) && !plan::hands_on_state(plan, program.step);
+    return !plan::unstatable_node(plan, program.step);
 }
 
 std::optional<plan::Layout> layout_together(

@@ -44,7 +44,8 @@ TogetherLinks connect_together(
 engine::EngineOptions engine_of(WorkerContext& context);
 
 /// Whether ranks of several accounts can divide the program's steps so: each part of a sum is whole partials, for which
-/// its rank can answer (STM-6), and nobody has to hand on the state that a segment begins with, as by ZeRO-3 (STM-3).
+/// its rank can answer (STM-6). Who has to hand on the state that a segment begins with, as by ZeRO-3, compares it with
+/// the checkpoint (STM-3).
 bool can_state(const program::Program& program, const plan::Layout& layout);
 /// The layout with that name for the most of `machines` whose members can answer for what they tell each other; nullopt
 /// if there is none for two.

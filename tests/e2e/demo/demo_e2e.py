@@ -9,8 +9,6 @@
                                    and skipped where that cannot be
     demo_e2e.py BIN cell PLAN      a solver of four machines that divide each step by PLAN
     demo_e2e.py BIN group FRAUD [PARALLEL]  four accounts that train local replicas as a group, one of which may cheat
-    demo_e2e.py BIN together PLAN FRAUD [--join RANK] [--leave RANK] [--slow RANK] [--audit-every N]  four accounts that compute each step together; one
-                                   may lie to the others or withhold, others may come late or go early
     demo_e2e.py BIN task           a user's own task directory
     demo_e2e.py BIN frozen         a fraud in a task with a frozen parameter, which checkpoints leave out
     demo_e2e.py BIN boundary       a fraud in a task whose activations cross a boundary, and two stages that train it
@@ -295,68 +293,6 @@ def check_group(binaries, folder, fraud, parallel="diloco"):
     check("who was paid" in story, "the story was not told")
 
 
-def check_together(binaries, folder, plan, fraud, *moves):
-    workers = 2 if plan == "pp" else 4  # more stages of this model hand on parameters that they were given (STM-3)
-    cheats = ["--fraud", fraud] if fraud != "none" else []
-    report, story = run_demo(binaries, folder / "home", "--workers", str(workers), "--parallel", plan, "--accounts", *cheats, *moves)
-    check_shape(report)
-    check(report["parallel"] == plan and report["workers"] == workers, "the report is of another group")
-    check(len(report["root"]) == 64 and report["root"] == report["one_process_root"], "the group's root is not one process's")
-    check(report["state"] == "settled", "the task must be settled, for all or for what is left of it")
-    kind, _, rank = fraud.partition("@")
-    culprit = int(rank) if rank else None
-    withholds, equivocates = kind == "withhold", kind == "equivocate"
-    is_wrong = culprit is not None and not withholds and not equivocates
-    is_convicted = is_wrong or equivocates
-    check(report["convicted"] == ([culprit] if is_convicted else []), f"convicted were {report['convicted']}")
-    segments, all_segments = report["segments"], report["of_segments"]
-    right = 1 if "--audit-every" in moves else 5  # members who audit can accuse while they train, so there a liar begins early
-    check(segments == (right if is_wrong else all_segments), f"{segments} segments count of {all_segments}")
-    # GRP-14: the lead pays as much as who is out for its demands, and nobody else.
-    demands = [(demand["member"], demand["is_out"]) for demand in report["demands"]]
-    check(demands == ([(culprit, False), (culprit, True)] if withholds else []), f"demanded was {demands}")
-    paid_for = report["members"][culprit]["demanded"] if withholds else 0
-    check((paid_for > 0) == withholds and report["honest_lost"] == paid_for, f"honest members lost {report['honest_lost']}")
-    check([each["member"] for each in report["equivocations"]][:1] == ([culprit] if equivocates else []), "who equivocated was not found")
-    check_pay(report, moves, culprit if is_convicted else None, culprit if withholds else None)
-    check(report["bytes"]["signatures"] > 0 and report["bytes"]["sent"] > 0, "nobody signed what it sent")
-    accused = [accusation["accused"] for accusation in report["accusations"]]
-    audits = "--audit-every" in moves
-    # A liar may audit as well, and accuse whom it has misled.
-    check((culprit in accused if audits else accused[-1:] == [culprit]) if is_wrong else not accused, f"members accused {accused}")
-    found = [audit["auditor"] for audit in report["audits"] if audit["accused"] == culprit and culprit is not None]
-    check(bool(found) == audits, f"ranks {found} found who was wrong, while the others trained")
-    if "--slow" in moves:
-        slow = int(moves[moves.index("--slow") + 1])
-        counts = [[reseat["seats"].count(each) for each in range(workers)] for reseat in report["reseats"]]
-        check(any(min(count) == count[slow] < sorted(count)[1] for count in counts), f"seats were dealt as {counts}")
-        # Who is slow computes less of each step, not only earns less.
-        check(any(":" in session["layout"] for session in report["sessions"]), f"the steps were divided by {report['sessions']}")
-    check("who was paid" in story, "the story was not told")
-
-
-def check_pay(report, moves, convicted, out):
-    """GRP-12 to GRP-14, less the tax: segment by segment, by the seats that there are for it."""
-    workers, count = report["workers"], report["of_segments"]
-    late = int(moves[moves.index("--join") + 1]) if "--join" in moves else None
-    seats = {segment: [rank for rank in range(workers) if rank != late] for segment in range(1, count + 1)}
-    for segment in range(6, count + 1):  # the sixth is the one that is withheld
-        seats[segment] = [None if out is not None and rank == out else rank for rank in seats[segment]]
-    for reseat in report["reseats"]:
-        for segment in range(reseat["from"], count + 1):
-            seats[segment] = reseat["seats"]
-    for mover, comes in (("--join", True), ("--leave", False)):
-        if mover in moves:
-            rank = int(moves[moves.index(mover) + 1])
-            check((rank in seats[1]) != comes and (rank in seats[count]) == comes, f"{mover}: seats are {seats}")
-    for rank, member in enumerate(report["members"]):
-        earned = 0
-        for segment in range(1, report["segments"] + 1):
-            earned += 20_000_000_000 * seats[segment].count(rank) // (count * len(seats[segment]))
-        earned = 0 if rank == convicted else earned - earned * 4 // 100
-        check(member["rewarded"] == earned, f"rank {rank} was paid {member['rewarded']}, not {earned}")
-
-
 def check_boundary(binaries, folder):
     own = folder / "own"
     shutil.copytree(pathlib.Path(__file__).resolve().parents[3] / "examples" / "mlp", own)
@@ -472,8 +408,6 @@ def main():
         elif mode == "group":
             fraud, *parallel = sys.argv[3:]
             check_group(binaries, folder, fraud if fraud != "none" else None, *parallel)
-        elif mode == "together":
-            check_together(binaries, folder, *sys.argv[3:])
         elif mode == "task":
             check_own_task(binaries, folder)
         elif mode == "frozen":

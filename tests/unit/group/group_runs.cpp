@@ -66,6 +66,9 @@ class Double final : public Collective {
         inner_->begin_segment(before, first_step);
         step_ = first_step;
     }
+    void compare_state(const engine::GivenTensor& given, const canonical::Tensor& tensor) override {
+        inner_->compare_state(given, tensor);
+    }
     void end_segment() override { inner_->end_segment(); }
     void begin_step(std::uint64_t step) override {
         inner_->begin_step(step);
@@ -154,11 +157,11 @@ void lead(
 
 }  // namespace
 
-Model small_mlp() {
+Model small_mlp(std::uint32_t classes) {
     program::MlpConfig config;
     config.features = 64;
     config.hidden = {64, 64};
-    config.classes = 64;
+    config.classes = classes;
     config.scale = 1.0F / 64.0F;
     config.batch_size = kBatch;
     config.dataset_rows = kRows;
@@ -225,7 +228,7 @@ crypto::SecretKey key_of(std::uint32_t rank) {
 }
 
 Signers signers_of(std::uint32_t ranks) {
-    Signers out{.chain_id = "assay-test", .task = task_hash(), .accounts = {}, .hands_on_state = true};
+    Signers out{.chain_id = "assay-test", .task = task_hash(), .accounts = {}};
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         out.accounts.push_back(key_of(rank).account());
     }

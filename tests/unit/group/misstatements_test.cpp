@@ -45,13 +45,13 @@ struct Trained {
           truth(model.world, false, kSeed),
           segment(dispute::testing::make_claim(model.world, truth, false, 0, kSteps, kSeed)) {
         const std::vector<std::pair<const char*, std::uint32_t>> all{
-            {"dp", 2},     {"tp", 2},     {"pp", 2},        {"zero1", 2},        {"zero2", 2},
-            {"dp2tp2", 4}, {"dp2pp2", 4}, {"tp2pp2", 4},    {"dp2pp2+1f1b2", 4}, {"pp4", 4},
-            {"tp4", 4},    {"dp4", 4},    {"zero1+tp2", 4}, {"zero2+pp2", 4}};
+            {"dp", 2},    {"tp", 2},     {"pp", 2},     {"zero1", 2},     {"zero2", 2},
+            {"zero3", 2}, {"dp2tp2", 4}, {"dp2pp2", 4}, {"tp2pp2", 4},    {"dp2pp2+1f1b2", 4},
+            {"pp4", 4},   {"tp4", 4},    {"dp4", 4},    {"zero1+tp2", 4}, {"zero2+pp2", 4}};
         for (const auto& [name, ranks] : all) {
             const plan::Layout layout = plan::decode_layout(name, ranks).value();
             const plan::Plan plan = plan::make_plan(model.program, layout);
-            if (!plan::unstatable_node(plan, model.program.step) && !plan::hands_on_state(plan, model.program.step)) {
+            if (!plan::unstatable_node(plan, model.program.step)) {
                 layouts.push_back(layout);
             }
         }

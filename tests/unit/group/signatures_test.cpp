@@ -115,24 +115,37 @@ TEST_CASE("a member refuses orders by which it would sign wrong values") {
     );
 }
 
-TEST_CASE("STM-3: nobody signs the state with which a segment begins as it was given it") {
-    for (const char* name : {"zero3", "zero1"}) {
-        CAPTURE(std::string(name));
-        Doubles doubles;
-        doubles.signers = signers_of(2);
-        doubles.signers->hands_on_state = false;
-        const GroupRun run = run_group(small_mlp(), *plan::decode_layout(name, 2), 2, doubles);
-        const bool is_handed_on =
-            std::string(name) == "zero3";  // each has a part of the parameters, of which all need all
-        CHECK(run.root.has_value() == !is_handed_on);
+TEST_CASE("STM-3: who hands on the state with which a segment begins has compared it with the checkpoint") {
+    const auto handed_on = [](const GroupRun& run) {
+        std::size_t out = 0;
         for (const auto& ledger : run.ledgers) {
             for (const auto& told : ledger->told(0)) {
-                for (const plan::MessagePiece& piece : told->message->pieces) {
-                    const bool is_first = told->statement.step == 0 && piece.source == canonical::Source::kState;
-                    CHECK_FALSE((is_first && piece.hop > 0));
-                }
+                const auto& pieces = told->message->pieces;
+                out += static_cast<std::size_t>(std::count_if(pieces.begin(), pieces.end(), [&](const auto& piece) {
+                    return told->statement.step == 0 && piece.source == canonical::Source::kState && piece.hop > 0;
+                }));
             }
         }
+        return out;
+    };
+    const Model model = small_mlp();
+    const GroupRun zero1 = run_group(model, *plan::decode_layout("zero1", 2), 2);
+    const GroupRun zero3 = run_group(model, *plan::decode_layout("zero3", 2), 2);
+    CHECK(zero1.root.has_value());
+    CHECK(zero3.root == zero1.root);
+    CHECK(handed_on(zero1) == 0);
+    CHECK(handed_on(zero3) > 0);  // each has a part of the parameters, of which all need all
+    // Rank 0 gives rank 1 something else of some tensor, and signs that.
+    for (const std::uint32_t skipped : {0U, 2U}) {
+        Doubles doubles;
+        doubles.lie = Lie{.rank = 0, .step = 0, .kind = Lie::Kind::kState, .skipped = skipped};
+        const GroupRun misled = run_group(model, *plan::decode_layout("zero3", 2), 2, doubles);
+        CHECK(misled.lies == 1);
+        CHECK_FALSE(misled.root.has_value());
+        REQUIRE(misled.rank_errors[1].has_value());
+        CHECK(misled.rank_errors[1]->rank() == 0);
+        CHECK(misled.rank_errors[1]->fault() == RankFault::kOtherState);
+        CHECK(handed_on(misled) == 0);
     }
 }
 

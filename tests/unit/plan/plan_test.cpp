@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <verifier/compile/program/models.hpp>
+#include <verifier/plan/message.hpp>
 #include <verifier/plan/plan.hpp>
 
 using namespace assay;
@@ -90,6 +91,28 @@ TEST_CASE("parts of a reduction among equal blocks have each position once") {
         CHECK(covers(node.finished, program.step[i].shape));
     }
     CHECK(divided > 20);
+}
+
+TEST_CASE("STM-6: of what is computed of the state alone, parts are whole partials, whatever its sizes") {
+    program::CharModelConfig model;
+    model.vocabulary = 75;
+    model.batch_size = 128;
+    model.dataset_rows = 256;
+    const program::Program program = program::build_char_model(model, program::OptimizerConfig{});
+    const Plan plan = plan_of(program, "zero3", 4);
+    CHECK(hands_on_state(plan, program.step));
+    CHECK_FALSE(unstatable_node(plan, program.step).has_value());
+    // Each rank has 18 or 19 rows of the last weight, and some partials of 32 have values of two of them.
+    std::size_t completed = 0;
+    for (std::size_t i = 0; i < program.step.size(); ++i) {
+        for (std::uint32_t rank = 0; rank < 4 && plan.nodes[i].is_divided; ++rank) {
+            const canonical::Input& input = program.step[i].inputs[0];
+            const bool is_of_node = input.source == canonical::Source::kNode;
+            const Placement& held = is_of_node ? plan.nodes[input.index].held : plan.state[input.index];
+            completed += held[rank].contains(plan.nodes[i].needs[0][rank]) ? 0U : 1U;
+        }
+    }
+    CHECK(completed > 0);
 }
 
 TEST_CASE("the state is divided as ZeRO divides it") {

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include <core/base/bytes.hpp>
+#include <core/canonical/tile.hpp>
 #include <verifier/plan/message.hpp>
+#include <verifier/plan/placement.hpp>
 
 namespace assay::engine {
 
@@ -17,6 +19,7 @@ enum class RankFault : std::uint8_t {
     kGone,         ///< it left, or is too slow
     kOtherLength,  ///< it sent a message of another length
     kNotSigned,    ///< it sent other values than it signed
+    kOtherState,   ///< it gave another state than a segment begins with
 };
 class RankError : public std::runtime_error {
   public:
@@ -35,6 +38,14 @@ struct Contents {
     using Message = std::shared_ptr<const plan::MessagePieces>;
     std::vector<Message> to;
     std::vector<Message> from;
+};
+
+/// A tensor of the state that rank 0 gives.
+struct GivenTensor {
+    std::size_t index = 0;
+    std::size_t tensors = 0;  ///< of the state
+    canonical::TensorType type;
+    const plan::Placement& placement;  ///< what each rank gets of it
 };
 
 /// Messages between the ranks of a cell. Ranks that exchange nothing do not wait for each other.
@@ -69,6 +80,10 @@ class Collective {
     /// Begins a segment, whose first step becomes the current one. `before` is the state root before it. Throws
     /// std::runtime_error if this rank does not take part in such a segment.
     virtual void begin_segment(const Hash256& /*before*/, std::uint64_t /*first_step*/) {}
+    /// Has ranks compare what they were given of a tensor of the segment's first state with `before`, so that they may
+    /// hand it on: all ranks call it for each tensor, rank 0 with the whole of it, the others with their blocks. Throws
+    /// RankError if rank 0 has given another state.
+    virtual void compare_state(const GivenTensor& /*given*/, const canonical::Tensor& /*tensor*/) {}
     /// Ends the segment: ranks that answer for what they send show each other what they were told. Call it on all
     /// ranks.
     virtual void end_segment() {}

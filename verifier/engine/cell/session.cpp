@@ -51,7 +51,10 @@ constexpr std::size_t kLengthBytes = 8;
 class Progress {
   public:
     Progress(const program::Program& program, const plan::Plan& plan, Collective& collective)
-        : program_(program), plan_(plan), collective_(collective) {}
+        : program_(program),
+          plan_(plan),
+          collective_(collective),
+          hands_on_state_(collective.is_stated() && plan::hands_on_state(plan, program.step)) {}
 
     void begin_segment(const Hash256& before, std::uint64_t first_step) {
         collective_.begin_segment(before, first_step);
@@ -92,6 +95,18 @@ class Progress {
                 }
             }
         });
+    }
+    // Ranks that hand on what they were given answer for that alone, and so compare it first.
+    void compare_given(std::size_t index, const Tensor& tensor) {
+        if (hands_on_state_) {
+            collective_.compare_state(
+                {.index = index,
+                 .tensors = program_.state.size(),
+                 .type = type_of(index),
+                 .placement = place_of(index)},
+                tensor
+            );
+        }
     }
     // Ranks give rank 0 what it lacks of a tensor of the state: outputs of the last step, if the segment has one yet.
     std::optional<Contents> taken(std::size_t index, const std::vector<plan::Transfer>& transfers) {
@@ -134,6 +149,7 @@ class Progress {
     const program::Program& program_;
     const plan::Plan& plan_;
     Collective& collective_;
+    const bool hands_on_state_;
     std::uint64_t next_step_ = 0;
     bool has_run_ = false;        // a step of the segment made the state
     std::vector<bool> is_given_;  // of each tensor, once a segment has begun
@@ -154,10 +170,13 @@ Tensor scatter(Progress& progress, std::size_t index, const Tensor* whole) {
             cell::append_block(*whole, all, placement[rank], to[rank]);
         }
         exchange(collective, std::move(to), expected, contents);
+        progress.compare_given(index, *whole);
         return cell::take_block(*whole, all, own);
     }
     expected[0] = own.element_count() * canonical::size_of(type.dtype);
-    return {type.dtype, own.shape(), std::move(exchange(collective, std::move(to), expected, contents)[0])};
+    Tensor block{type.dtype, own.shape(), std::move(exchange(collective, std::move(to), expected, contents)[0])};
+    progress.compare_given(index, block);
+    return block;
 }
 
 // Rank 0 gets what it lacks of a tensor and returns it whole; other ranks return nothing of use.
