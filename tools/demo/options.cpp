@@ -91,12 +91,12 @@ void check_private(const DemoOptions& options) {
     if (is_of_private(fraud) && !options.is_private) {
         throw std::runtime_error("the fraud " + to_string(fraud) + " is of private tasks: give --private");
     }
-    const bool is_plain = options.workers == 1 && !options.accounts && !options.task && !options.store &&
-                          !options.chaos && !options.nat;
+    const bool is_plain =
+        options.workers == 1 && !options.accounts && !options.task && !options.store && !options.chaos && !options.nat;
     if (options.is_private && (!is_plain || (fraud != Fraud::kNone && !is_of_private(fraud)))) {
         throw std::runtime_error(
-            "--private is for one task that one machine trains: leave out --workers, --task, --store, --chaos and --nat, "
-            "and give no fraud but wrong-keys, keys-withheld, wrong-chunk or wrong-shares"
+            "--private is for one task that one machine trains: leave out --workers, --task, --store, --chaos and "
+            "--nat, and give no fraud but wrong-keys, keys-withheld, wrong-chunk or wrong-shares"
         );
     }
 }
