@@ -43,6 +43,9 @@ TEST_CASE("a solver takes a task that it can do in two thirds of the time, with 
     OfferView wild = good();
     wild.has_diverged = true;
     CHECK(decide_offer(wild) == Offer::kDiverges);
+    OfferView misjudged = good();
+    misjudged.is_misprofiled = true;
+    CHECK(decide_offer(misjudged) == Offer::kMisprofiled);
 }
 
 TEST_CASE("a solver takes what pays its owner's least price for the work, before a step of it has run") {

@@ -8,6 +8,7 @@
 #include <tests/unit/worker/small_task.hpp>
 #include <verifier/engine/torch/runtime.hpp>
 #include <verifier/worker/offers.hpp>
+#include <verifier/worker/profiler.hpp>
 #include <verifier/worker/readiness.hpp>
 
 namespace assay::worker {
@@ -51,6 +52,26 @@ TEST_CASE("a step that is tried says how long it takes, and whether the task div
         before = end.state;
     }
     CHECK(try_step(growing.artifacts, state, {}).has_diverged);
+}
+
+TEST_CASE("PRV-13: a task with a smaller d_ref than it has is found out, and one with a larger one is not minded") {
+    const test::SmallTask task;
+    contracts::Tolerance tolerance;
+    tolerance.reference_seed = task.artifacts->spec.seed + 1;
+    tolerance.profile_seed = 5;
+    const MeasuredReference measured = measure_reference(task.artifacts, tolerance, task.state_after(0), {});
+    contracts::Distances right{
+        .parameters = dispute::relative_drift(measured.measurement.parameters),
+        .other = dispute::relative_drift(measured.measurement.other)};
+    REQUIRE(right.parameters > 0);
+    tolerance.reference = right;
+    CHECK_FALSE(is_misprofiled(task.artifacts, tolerance, {}));
+    right.parameters += 1;
+    tolerance.reference = right;
+    CHECK_FALSE(is_misprofiled(task.artifacts, tolerance, {}));
+    right.parameters -= 2;
+    tolerance.reference = right;
+    CHECK(is_misprofiled(task.artifacts, tolerance, {}));
 }
 
 TEST_CASE("the memory that a task takes holds its data, its state three times and a dispute's step") {
