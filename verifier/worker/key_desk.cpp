@@ -30,7 +30,10 @@ bool is_among(const std::vector<contracts::Reader>& readers, const AccountId& ac
 /// a solver that has accepted, have said that it is right.
 bool may_refuse(const contracts::Task& task, const AccountId& self) {
     if (task.state == TaskState::kProfiling) {
-        const auto& profiles = task.tolerance.value().profiles;
+        if (!task.tolerance) {
+            return false;  // no chain has such a task
+        }
+        const auto& profiles = task.tolerance->profiles;
         return std::any_of(profiles.begin(), profiles.end(), [&](const contracts::Profile& profile) {
             return profile.profiler == self && profile.status == contracts::ProfileStatus::kDue;
         });
@@ -166,6 +169,7 @@ bool KeyDesk::report_keys(const contracts::Task& task) {
         note_unproven(task, "of keys");
         return false;
     }
+    doubts_.erase(task.id);
     const bool sent = context_.chain.send(report);
     if (sent) {
         context_.reporter.event({{"event", "wrong_keys"}, {"task", to_hex(task.id.view())}});
@@ -179,7 +183,9 @@ bool KeyDesk::report_chunk(const contracts::Task& task) {
         return false;
     }
     const auto sent = send_wrong_chunk(context_, task);
-    if (!sent) {
+    if (sent) {
+        doubts_.erase(task.id);
+    } else {
         note_unproven(task, "of a checkpoint");
     }
     return sent.value_or(false);

@@ -12,6 +12,7 @@
 #include <core/sealed/files/open.hpp>
 #include <core/sealed/share.hpp>
 #include <tests/unit/artifacts/files.hpp>
+#include <tests/unit/contracts/distances.hpp>
 #include <tests/unit/contracts/privately.hpp>
 #include <tests/unit/worker/chain_worker.hpp>
 #include <verifier/worker/key_desk.hpp>
@@ -321,6 +322,20 @@ TEST_CASE("PRV-5: a right share is not reported, whatever key a node invents, an
     CHECK(node.submitted.empty());
 }
 
+TEST_CASE("PRV-5: a node that tells of a task that cannot be gets nothing, and stops no worker") {
+    Scene at;
+    const TaskId id = at.verifying();
+    REQUIRE(at.chain.run(at.chain.solver, share_all(at.chain, id)) == 0);
+    worker_test::ChainNode node(at.chain);
+    node.lie = [](Task& task) {
+        task.state = TaskState::kProfiling;
+        task.secrecy->key = secret_named("other").key();
+    };
+    Desk reader(node, drawn(at, id), at.home.path());
+    CHECK_FALSE(reader.attend());
+    CHECK(node.submitted.empty());
+}
+
 TEST_CASE("PRV-5: a drawn solver reports the submitter's wrong keys and another draw follows, but none that are right"
 ) {
     Scene at;
@@ -347,6 +362,52 @@ TEST_CASE("PRV-5: a drawn solver reports the submitter's wrong keys and another 
     CHECK(node.submitted.size() == (is_right ? 0 : 1));
     CHECK(at.task(id).state == (is_right ? TaskState::kDrawn : TaskState::kOpen));
     CHECK(at.chain.stake(contracts::Role::kSolver, at.chain.solver).free.grains >= before);
+}
+
+TEST_CASE("PRV-10, PRV-11: a profiler reads with a share of the task's key, and reports another one before it commits"
+) {
+    contracts::Params params = tolerance_params();
+    params.share_blocks = 60;
+    Scene at(params);
+    bond_for_tolerance(at.chain);
+    contracts::TaskSpec spec = tolerance_spec();
+    spec.privacy = private_spec().privacy;
+    const TaskId id =
+        contracts::task_id(at.chain.submitter.id, contracts::get_account(at.chain.view, at.chain.submitter.id).nonce);
+    REQUIRE(at.chain.run(at.chain.submitter, contracts::SubmitTask{spec}) == 0);
+    at.chain.skip(1);
+    REQUIRE(at.awaited(id) == 4);
+    ShareKeys shares = share_all(at.chain, id);
+    const Actor served = at.chain.actor_of(shares.shares[0].to);
+    const Actor cheated = at.chain.actor_of(shares.shares[1].to);
+    shares.shares[1].of_task = share_for(id, cheated.id, cheated.id, secret_named("other")).of_task;
+    worker_test::ChainNode node(at.chain);
+    REQUIRE(at.chain.run(at.chain.submitter, shares) == 0);
+    node.publish();
+    Desk reader(node, served, at.home.path());
+    CHECK_FALSE(reader.attend());
+    const auto& kept = reader.context.privates->share_of(reader.context.chain, at.task(id));
+    REQUIRE(kept.standing == Standing::kReadable);
+    CHECK(kept.secrets->of_task.key() == task_secret().key());
+    CHECK_FALSE(kept.secrets->of_checkpoints);
+    SUBCASE("before it commits") {
+        Desk other(node, cheated, at.another_home.path());
+        CHECK_FALSE(other.attend());  // what is proven is a block behind
+        node.next();
+        CHECK_FALSE(reader.attend());
+        CHECK(other.attend());
+        REQUIRE(node.submitted.size() == 1);
+        CHECK_FALSE(std::get<ReportWrongKeys>(node.submitted[0]).is_of_checkpoints);
+        CHECK(at.task(id).tolerance->phase == contracts::ProfilingPhase::kDraw);
+    }
+    SUBCASE("after it") {
+        REQUIRE(at.chain.run(cheated, contracts::CommitProfile{id, hash_of("commitment")}) == 0);
+        node.publish();
+        Desk other(node, cheated, at.another_home.path());
+        node.next();
+        CHECK_FALSE(other.attend());
+        CHECK(node.submitted.empty());
+    }
 }
 
 TEST_CASE("PRV-7: a chunk that was found is reported once the checkpoint is proven, by whoever has not solved") {
