@@ -190,6 +190,7 @@ TEST_CASE("PRV-4, PRV-5, PRV-7, PRV-11: who keeps or falsifies what readers need
             CAPTURE(seed);
             const Report report = run_both(shop, seed, options);
             CHECK(report.broken == std::string());
+            CHECK((plan != PlanKind::kReader || report.balance.chance == 0));  // it decides no committee
             add(sum, report);
         }
     }
