@@ -18,7 +18,7 @@ from demo_e2e import check, check_shape, run_demo  # noqa: E402
 def check_together(binaries, folder, plan, fraud, *moves):
     workers = 4
     cheats = ["--fraud", fraud] if fraud != "none" else []
-    report, story = run_demo(binaries, folder / "home", "--workers", str(workers), "--parallel", plan, "--accounts", *cheats, *moves)
+    report, story = run_demo(binaries, folder / "home", "--workers", str(workers), "--parallel", plan, "--accounts", *cheats, *moves, patience_s=600)
     check_shape(report)
     check(report["parallel"] == plan and report["workers"] == workers, "the report is of another group")
     check(len(report["root"]) == 64 and report["root"] == report["one_process_root"], "the group's root is not one process's")
