@@ -46,6 +46,11 @@ PrivateCast::PrivateCast(
 void PrivateCast::adjust(contracts::Params& params) const {
     // A busy machine takes its time to prove the chain, and who shares nothing makes everybody wait for all of it.
     params.share_blocks = fraud_ == Fraud::kKeysWithheld ? 150 : 600;
+    // Likewise to open what it fetches. What ends as soon as everybody has answered may be long.
+    params.accept_blocks = 600;
+    params.commit_blocks = 1'500;
+    params.publish_blocks = 500;
+    params.disclose_blocks = 300;
     // All segments, so that somebody is drawn for what is sealed wrongly; two verifiers can answer for all of them.
     params.segments_checked = 16;
     params.segments_checked_max = 16;
