@@ -19,7 +19,6 @@
 using namespace assay;
 using namespace assay::cell::testing;
 using engine::Collective;
-using engine::RankError;
 using std::chrono::milliseconds;
 
 namespace {
