@@ -29,6 +29,7 @@ NO_GPU = 3
 FACTS = ["name", "uuid", "driver_version", "compute_cap", "memory.total", "clocks.max.sm", "power.limit", "mig.mode.current"]
 SUITES = ["tests/unit/cell", "tests/unit/engine", "tests/unit/worker"]  # folders of the build whose tests may have the label gpu
 TARGETS = ["test_cell", "test_cell_links", "test_engine", "test_engine_segment", "test_engine_shapes", "test_worker", "assay-bench"]
+NCCL_HEADERS = ["nccl.h", "cuda_runtime_api.h", "cublas_v2.h", "cusparse.h", "cusolverDn.h", "crt/host_defines.h", "nv/target"]
 KEPT = 3000  # characters of either end of a failed command's output
 
 
@@ -111,9 +112,11 @@ def labelled_tests(shown):
         yield test["name"], test.get("command", []), environment, properties.get("TIMEOUT")
 
 
-def has_nccl(torch):
-    """Whether cells can be built with NCCL: wheels bring its header beside PyTorch, Debian's package in /usr/include."""
-    return any(path.exists() for path in [*torch.parent.glob("nvidia/*/include/nccl.h"), pathlib.Path("/usr/include/nccl.h")])
+def has_nccl(torch, nvcc):
+    """Whether all headers are there with which cells can be built with NCCL, where cmake/nccl.cmake looks for them."""
+    folders = [nvcc.parent.parent / "include", *torch.parent.glob("nvidia/*/include"), pathlib.Path("/usr/local/cuda/include"),
+               pathlib.Path("/usr/include")]
+    return all(any((folder / header).exists() or (folder / "cccl" / header).exists() for folder in folders) for header in NCCL_HEADERS)
 
 
 class Run:
@@ -209,7 +212,7 @@ class Run:
         architecture = gpu.get("compute_cap", "9.0").replace(".", "")
         self.command("build", ["cmake", "--preset", "release", "-B", self.options.build, "-DASSAY_WITH_CUDA=ON",
                                f"-DASSAY_TORCH_ROOT={torch}", f"-DCMAKE_CUDA_COMPILER={nvcc}",
-                               f"-DCMAKE_CUDA_ARCHITECTURES={architecture}", f"-DASSAY_WITH_NCCL={'ON' if has_nccl(torch) else 'OFF'}"])
+                               f"-DCMAKE_CUDA_ARCHITECTURES={architecture}", f"-DASSAY_WITH_NCCL={'ON' if has_nccl(torch, nvcc) else 'OFF'}"])
         self.command("build", ["cmake", "--build", self.options.build, "-j", self.options.jobs, "--target", *TARGETS])
 
     def check_kernels(self, nvcc):
