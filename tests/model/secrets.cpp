@@ -212,12 +212,15 @@ Model::Why Model::why(const contracts::ReportWrongKeys& a) const {
         return {TxError::kFieldOutOfRange};
     }
     const Task* found = find(a.task);
-    const bool is_profiled = found != nullptr && found->secret && found->state == TaskState::kProfiling;
+    if (found == nullptr) {
+        return {TxError::kTaskUnknown};
+    }
+    const Task& task = *found;
+    const bool is_profiled = task.secret && task.state == TaskState::kProfiling;
     Why out = is_profiled ? Why{} : why_not_reported(a.task, TaskState::kDrawn);
     if (!out.empty()) {
         return out;
     }
-    const Task& task = *found;
     const Secret& secret = *task.secret;
     const auto mine = std::find_if(secret.shared.begin(), secret.shared.end(), [&](const auto& each) {
         return each.reader.account == who_;
