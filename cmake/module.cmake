@@ -13,9 +13,10 @@ target_compile_options(assay_options INTERFACE
   # NUM-2: never contract a*b+c into a fused multiply-add.
   -ffp-contract=off)
 if(ASSAY_REPRODUCIBLE)
-  # The last map that fits is the one that counts.
-  target_compile_options(assay_options INTERFACE
-    -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=./build)
+  # What names its own file, as generated messages do, must not tell where it was built. The last map that fits is the one
+  # that counts.
+  set(ASSAY_PREFIX_MAPS -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=./build)
+  target_compile_options(assay_options INTERFACE ${ASSAY_PREFIX_MAPS})
 endif()
 if(CMAKE_UNITY_BUILD)
   # g++ takes every file that a unity source includes for a header.
