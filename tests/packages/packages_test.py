@@ -87,6 +87,14 @@ def check_no_build_paths(root, build, unpacked):
                 check(program == "assay-worker" or b"./c" in data, f"{file.name} names its sources from the root")
 
 
+def check_prefix_maps(root, work):
+    """Every source that the preset `package` compiles, generated ones too."""
+    run("cmake", "-S", root, "--preset", "package", "-B", work / "configured", "-D", "CMAKE_EXPORT_COMPILE_COMMANDS=ON")
+    commands = json.loads((work / "configured/compile_commands.json").read_text())
+    bare = sorted({entry["file"] for entry in commands if f"-ffile-prefix-map={root}=." not in entry["command"]})
+    check(len(commands) > 100 and not bare, f"none of {len(commands)} sources can name where it is compiled {bare}")
+
+
 def check_spdx(build, packages):
     document = json.loads((packages / "assay.spdx.json").read_text())
     check(document["spdxVersion"] == "SPDX-2.3", "the document is SPDX 2.3")
@@ -164,6 +172,7 @@ def main():
             run("dpkg-deb", "-x", deb, work / "unpacked")
         check_reproducible(root, work, build, components)
         check_no_build_paths(root, build, work / "unpacked")
+        check_prefix_maps(root, work)
         check_spdx(build, work / "first")
         check_units(root)
         check_lintian(work / "first")
