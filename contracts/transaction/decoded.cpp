@@ -24,7 +24,8 @@ bool verify_tx(const Tx& tx, const VerifySignature& verify) noexcept {
 }
 
 BlockEntry make_entry(
-    ByteView tx_bytes, const Hash256& hash, const Params& params, const VerifySignature& verify, const CheckAction& check
+    ByteView tx_bytes, const Hash256& hash, const Params& params, const VerifySignature& verify,
+    const CheckAction& check
 ) noexcept {
     auto decoded = decode_tx(tx_bytes, hash, params);
     if (!decoded) {

@@ -48,8 +48,9 @@ class SignatureVerifier {
     mutable boost::unordered_flat_map<AccountId, crypto::PublicKey, consensus::SeededHash> keys_;
 };
 
-/// The entries of a block. Transactions that `known` lacks are decoded, and their signatures and what does not depend on
-/// the state are checked, on several cores if there are many; those with a valid signature are added to it. `hashes` must be the hashes of `txs`.
+/// The entries of a block. Transactions that `known` lacks are decoded, and their signatures and what does not depend
+/// on the state are checked, on several cores if there are many; those with a valid signature are added to it. `hashes`
+/// must be the hashes of `txs`.
 std::vector<contracts::BlockEntry> decode_block(
     const std::vector<Bytes>& txs, const std::vector<Hash256>& hashes, const contracts::Params& params,
     const SignatureVerifier& verifier, DecodedTxs& known

@@ -38,8 +38,8 @@ struct Run {
 /// never ends.
 Run play(Workshop& shop, std::uint64_t seed, int active, Flaw flaw = Flaw::kNone);
 
-/// The same run beside which models with these mistakes compute every block. Returns the mistakes that none of its blocks
-/// has shown. It ends as soon as all are found.
+/// The same run beside which models with these mistakes compute every block. Returns the mistakes that none of its
+/// blocks has shown. It ends as soon as all are found.
 std::vector<Flaw> find_unnoticed(Workshop& shop, std::uint64_t seed, int active, const std::vector<Flaw>& flaws);
 
 /// The recorded blocks once more; of a run without a failure the app hash is the same.
