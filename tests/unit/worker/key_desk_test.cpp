@@ -23,7 +23,6 @@ namespace {
 
 using namespace contracts::test;
 using contracts::Reader;
-using contracts::ReportWrongChunk;
 using contracts::ReportWrongKeys;
 using contracts::ShareKeys;
 using contracts::Task;

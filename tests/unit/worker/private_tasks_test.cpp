@@ -20,9 +20,7 @@ namespace assay::worker {
 namespace {
 
 using namespace contracts::test;
-using contracts::Task;
 using contracts::TaskId;
-using contracts::TaskState;
 
 /// Looks at the node and asks what is shared.
 const KeptShare& ask(worker_test::ChainWorker& worker, const TaskId& id) {
