@@ -216,8 +216,8 @@ std::vector<Sent> cancel_waiting(const Crowd& crowd, const World& world) {
     return out;
 }
 
-constexpr int kAttempts = 200;    ///< replays that shrinking may cost
-constexpr int kPatience = 3'000;  ///< blocks within which everything ends
+constexpr int kAttempts = 200;              ///< replays that shrinking may cost
+constexpr std::uint64_t kPatience = 3'000;  ///< blocks within which everything ends
 
 /// What looks at the chain after each block of a run; false: the run may end.
 using Onlooker = std::function<bool(const Session& session, const Block& block)>;
@@ -230,7 +230,7 @@ Run play(Crowd& crowd, std::uint64_t seed, int active, Flaw flaw, const Onlooker
         if (drains && session.find_unended().empty()) {
             break;
         }
-        if (height > static_cast<std::uint64_t>(active + kPatience)) {
+        if (height > static_cast<std::uint64_t>(active) + kPatience) {
             run.failure = {
                 run.blocks.size() - 1,
                 "after " + std::to_string(kPatience) + " quiet blocks " + session.find_unended()};
