@@ -8,17 +8,15 @@ The image has labels and no files: the container sees the system's libraries and
 or cannot run containers, a stand-in that answers as podman does starts the worker beside the test, and the reason is printed.
 Prints what it did; exits 1 and says what is wrong otherwise.
 """
-import contextlib
 import json
 import pathlib
 import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from place import ASSAY, BIN, SOURCE, WORKER, Place, check, free_port, make_chain, until  # noqa: E402
+from place import ASSAY, BIN, SOURCE, WORKER, check, free_port, make_chain, run, until  # noqa: E402
 
 LABELS = ["cuda=12.4", "driver=550"]
 READ_ONLY = ["/usr", "/etc/alternatives", str(BIN)]
@@ -205,14 +203,11 @@ def play(place, containers):
     print(f"{len(claims)} statements of {containers.digest[:19]}.. and {len(reports)} reports of one failed check; the plain solver was not drawn")
 
 
-def main():
-    with tempfile.TemporaryDirectory(prefix="assay-images-") as folder, contextlib.ExitStack() as stack:
-        root = pathlib.Path(folder)
-        containers = Containers(root)
-        print(f"no containers here: {containers.why}" if containers.why else "in containers of podman")
-        play(Place(root, stack), containers)
-    return 0
+def play_in_containers(place):
+    containers = Containers(place.root)
+    print(f"no containers here: {containers.why}" if containers.why else "in containers of podman")
+    play(place, containers)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("images", play_in_containers))

@@ -7,14 +7,12 @@
 A solver and a verifier take a task to its settlement. Once the verifier's operator has committed to a verdict its owner names
 another key, and the worker goes on with that one, in the same home. Prints what it did; exits 1 and says what is wrong otherwise.
 """
-import contextlib
 import json
 import pathlib
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from place import ASSAY, SOURCE, WORKER, Place, check, free_port, make_chain, until  # noqa: E402
+from place import ASSAY, SOURCE, WORKER, check, free_port, make_chain, run, until  # noqa: E402
 
 
 def make_owner(place, role, coins, operators):
@@ -92,17 +90,5 @@ def play(place):
           "solver; both owners are paid, and nobody is slashed")
 
 
-def main():
-    with tempfile.TemporaryDirectory(prefix="assay-owner-") as folder, contextlib.ExitStack() as stack:
-        try:
-            play(Place(pathlib.Path(folder), stack))
-        except AssertionError as error:
-            print(error)
-            for log in sorted(pathlib.Path(folder).glob("*.log")):
-                print(f"--- {log.name}\n" + log.read_text()[-3000:])
-            return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("owner", play))

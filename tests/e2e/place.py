@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A chain of one node with keys and workers, for end-to-end tests that are started as TEST BIN SOURCE."""
+import contextlib
 import json
 import os
 import pathlib
@@ -7,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 BIN, SOURCE = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
@@ -89,3 +91,16 @@ def make_chain(place, **params):
     _, log = place.start("assayd", [ASSAYD, "start", "--home", node, "--rpc-port", "0", "--block-interval-ms", "50"], "assayd ready")
     place.node = re.search(r"rpc (\S+)", log.read_text()).group(1)
     place.assay("keys", "import", "bank", node / "node_key")
+
+
+def run(name, play):
+    """Plays in a Place of its own, which is removed. Returns the exit status; if something is wrong, prints it and the ends of all logs."""
+    with tempfile.TemporaryDirectory(prefix=f"assay-{name}-") as folder, contextlib.ExitStack() as stack:
+        try:
+            play(Place(pathlib.Path(folder), stack))
+        except AssertionError as error:
+            print(error)
+            for log in sorted(pathlib.Path(folder).glob("*.log")):
+                print(f"--- {log.name}\n" + log.read_text()[-3000:])
+            return 1
+    return 0

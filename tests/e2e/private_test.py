@@ -9,7 +9,6 @@ about the key: it reports nothing and says so. A committee finds the task availa
 account's that was given no key. The solver keeps the result, which is paid for, loses its home, recovers it from a store, and
 shows a piece. The submitter opens the result. Prints what it did; exits 1 and says what is wrong otherwise.
 """
-import contextlib
 import json
 import os
 import pathlib
@@ -18,11 +17,10 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lying_node_e2e import Proxy  # noqa: E402
-from place import ASSAY, SOURCE, WORKER, Place, check, free_port, make_chain, until  # noqa: E402
+from place import ASSAY, SOURCE, WORKER, check, free_port, make_chain, run, until  # noqa: E402
 
 ASY = 10**9
 FEE = ASY // 2
@@ -216,17 +214,5 @@ def play(place):
     open_result(place, task, keep(place, task, solver))
 
 
-def main():
-    with tempfile.TemporaryDirectory(prefix="assay-private-") as folder, contextlib.ExitStack() as stack:
-        try:
-            play(Place(pathlib.Path(folder), stack))
-        except AssertionError as error:
-            print(error)
-            for log in sorted(pathlib.Path(folder).glob("*.log")):
-                print(f"--- {log.name}\n" + log.read_text()[-3000:])
-            return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("private", play))

@@ -10,7 +10,6 @@ as well: `recover` says what that costs, and it loses the bond. With `recover` a
 the solver's whole home was deleted: it goes on with what `assay-worker recover` makes of the chain, the store and the key.
 Prints what it did; exits 1 and says what is wrong otherwise.
 """
-import contextlib
 import json
 import os
 import pathlib
@@ -18,10 +17,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from place import ASSAY, SOURCE, WORKER, Place, check, free_port, make_chain, until  # noqa: E402
+from place import ASSAY, SOURCE, WORKER, check, free_port, make_chain, run, until  # noqa: E402
 
 ASY = 10**9
 FEE = ASY // 2
@@ -153,17 +151,5 @@ def play(place):
     lose_one(place, solver, location, worker)
 
 
-def main():
-    with tempfile.TemporaryDirectory(prefix="assay-retention-") as folder, contextlib.ExitStack() as stack:
-        try:
-            play(Place(pathlib.Path(folder), stack))
-        except AssertionError as error:
-            print(error)
-            for log in sorted(pathlib.Path(folder).glob("*.log")):
-                print(f"--- {log.name}\n" + log.read_text()[-3000:])
-            return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("retention", play))
