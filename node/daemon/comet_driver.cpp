@@ -54,8 +54,8 @@ void CometDriver::start() {
     auto settings = *options_.engine;
     settings.application = server_.address();
     // CMT-4: what the application evicts stays in the engine's mempool until the next block, and answers come besides
-    // (POOL-4). Of a bundle half may be what the application does not have (CMT-17), so it is
-    // twice as much in bytes.
+    // (POOL-4). Of a bundle half may be what the application does not have (CMT-17), so it is twice as
+    // much in bytes.
     settings.mempool_txs = 2 * options_.mempool.txs_max + options_.mempool.turnover_max;
     settings.mempool_bytes = 6 * options_.mempool.bytes_max;
     supervisor_ = std::make_unique<cometbft::Supervisor>(settings, options_.engine_log);

@@ -176,8 +176,7 @@ class TaskRecovery {
                 !context_.journal.profile(task_.id)) {
                 out_.lost.emplace_back(
                     "the committed report of its profile, with what this machine measured, which no key gives: it "
-                    "cannot "
-                    "be published, which costs a tenth of the bond (PRF-4)"
+                    "cannot be published, which costs a tenth of the bond (PRF-4)"
                 );
             } else if (is_ours && profile.status == contracts::ProfileStatus::kStanding && !task_.spec.privacy) {
                 out_.lost.emplace_back(

@@ -14,8 +14,7 @@ std::optional<std::string> nccl_refusal(const NcclSupport& support, std::uint32_
     if (!support.is_built) {
         return "this program cannot link ranks by NCCL: it was built with libtorch " + torch_version() +
                " and without ASSAY_WITH_NCCL. Build it with a libtorch for CUDA (docs/operations/cells.md), or take "
-               "other "
-               "links";
+               "other links";
     }
     if (support.gpus == 0) {
         return "NCCL links GPUs, and libtorch finds none in this machine. See whether nvidia-smi does, or take other "

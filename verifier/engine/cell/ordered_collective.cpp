@@ -14,39 +14,22 @@
 #include <utility>
 #include <vector>
 
+#include <core/base/fields.hpp>
+#include <core/codec/borsh.hpp>
+
 namespace assay::engine::cell {
 namespace {
 
 constexpr std::chrono::seconds kFlush{5};
 constexpr std::uint64_t kMessageMax = std::uint64_t{1} << 40U;  // more is no length
 
-// In front of each message: tag and length, low bytes first.
+// In front of each message.
 struct Header {
-    static constexpr std::size_t kBytes = 12;
     std::uint32_t tag = 0;
     std::uint64_t length = 0;
-
-    std::array<std::uint8_t, kBytes> encode() const {
-        std::array<std::uint8_t, kBytes> out{};
-        for (std::size_t i = 0; i < 4; ++i) {
-            out[i] = static_cast<std::uint8_t>(tag >> (8 * i));
-        }
-        for (std::size_t i = 0; i < 8; ++i) {
-            out[4 + i] = static_cast<std::uint8_t>(length >> (8 * i));
-        }
-        return out;
-    }
-    static Header decode(const std::array<std::uint8_t, kBytes>& bytes) {
-        Header out;
-        for (std::size_t i = 0; i < 4; ++i) {
-            out.tag |= static_cast<std::uint32_t>(bytes[i]) << (8 * i);
-        }
-        for (std::size_t i = 0; i < 8; ++i) {
-            out.length |= static_cast<std::uint64_t>(bytes[4 + i]) << (8 * i);
-        }
-        return out;
-    }
+    static constexpr auto fields() { return Fields<&Header::tag, &Header::length>{}; }
 };
+constexpr std::size_t kHeaderBytes = 12;
 
 class OrderedCollective final : public Collective {
   public:
@@ -144,7 +127,7 @@ class OrderedCollective final : public Collective {
             const Message& message = outbox.front();  // stays there until it is sent: only this thread removes it
             lock.unlock();
             try {
-                links_->send(other, Header{message.tag, message.bytes.size()}.encode());
+                links_->send(other, codec::encode(Header{.tag = message.tag, .length = message.bytes.size()}));
                 links_->send(other, message.bytes);
             } catch (const std::exception& error) {
                 note_gone(other, error.what());
@@ -182,9 +165,9 @@ class OrderedCollective final : public Collective {
 
     // The next message of a rank, whatever its tag.
     Message take(std::uint32_t other) {
-        std::array<std::uint8_t, Header::kBytes> bytes{};
+        std::array<std::uint8_t, kHeaderBytes> bytes{};
         links_->receive(other, bytes);
-        const Header header = Header::decode(bytes);
+        const auto header = codec::decode<Header>(bytes).value();  // any 12 bytes are one
         if (header.length > kMessageMax) {
             throw std::runtime_error("it sends a message of " + std::to_string(header.length) + " bytes");
         }
