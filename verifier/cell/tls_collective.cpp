@@ -84,7 +84,7 @@ class TlsCollective final : public engine::Collective {
     ~TlsCollective() override {
         {
             std::unique_lock lock(mutex_);
-            changed_.wait_for(lock, kFlush, [&] { return unsent_ == 0 || !gone_.empty(); });
+            changed_.wait_for(lock, kFlush, [&] { return is_settled(); });
         }
         io_.stop();
         if (thread_.joinable()) {
@@ -137,14 +137,17 @@ class TlsCollective final : public engine::Collective {
 
     void settle() override {
         std::unique_lock lock(mutex_);
-        // Who has all that it needs may be gone.
-        wait(lock, options_.timeout, [&] { return unsent_ == 0 || !gone_.empty(); });
+        wait(lock, options_.timeout, [&] { return is_settled(); });
         if (unsent_ != 0) {
             throw std::runtime_error("a rank of the cell is gone or too slow");
         }
     }
 
   private:
+    // Whether nothing is left that can still be sent. A rank that has all that it needs may be gone, and what others
+    // need is sent all the same. The mutex must be held.
+    bool is_settled() const { return unsent_ == 0 || is_any_lost_; }
+
     // The rank that left, or else the first one that did not come. The mutex must be held.
     std::uint32_t missing() const {
         std::uint32_t out = options_.rank == 0 ? 1 : 0;
@@ -372,6 +375,10 @@ class TlsCollective final : public engine::Collective {
             }
             link.is_writing = false;
         } catch (const std::exception& error) {
+            {
+                const std::scoped_lock lock(mutex_);
+                is_any_lost_ = true;
+            }
             note_gone(other, error.what());
         }
     }
@@ -388,6 +395,7 @@ class TlsCollective final : public engine::Collective {
     std::optional<std::uint32_t> first_gone_;
     std::set<std::uint32_t> came_;  // the ranks that have connected
     std::uint64_t unsent_ = 0;
+    bool is_any_lost_ = false;  // a message could not be sent, since its rank is gone
     std::thread thread_;
 };
 
