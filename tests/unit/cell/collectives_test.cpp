@@ -74,7 +74,7 @@ void with_ranks(std::uint32_t ranks, const test::Connect& connect, const Work& w
             try {
                 work(*connect(rank));
             } catch (const std::runtime_error& error) {
-                FAIL_CHECK("rank ", rank, ": ", error.what());
+                FAIL_CHECK("rank ", rank, ": ", std::string(error.what()));
             }
         });
     }
@@ -196,6 +196,27 @@ TEST_CASE("collectives: messages are asked for in another order of tags than the
             }
             collective.settle();
             CHECK(collective.sent_bytes() > 0);
+        });
+    }
+}
+
+TEST_CASE("collectives: a rank that leaves with all that it needs keeps nobody from sending to others") {
+    constexpr std::size_t kBytes = std::size_t{48} << 20U;  // on its way for longer than the other takes to leave
+    for (const Kind& kind : kinds()) {
+        CAPTURE(kind.name);
+        const std::uint32_t ranks = ranks_of(3);
+        with_ranks(ranks, kind.connect(ranks, kPatience), [ranks](Collective& collective) {
+            std::vector<Bytes> to(ranks);
+            std::vector<std::uint64_t> expected(ranks);
+            const std::uint32_t last = ranks - 1;
+            if (collective.rank() == 0) {
+                to[last].resize(kBytes, 5);
+            } else if (collective.rank() == last) {
+                expected[0] = kBytes;
+            }
+            const auto from = collective.exchange(std::move(to), expected, 1);
+            CHECK(from[0] == Bytes(expected[0], 5));
+            collective.settle();
         });
     }
 }
