@@ -3,19 +3,13 @@
 
 #include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include <contracts/arbitration/actions/accusation_actions.hpp>
 #include <contracts/state/dispute.hpp>
-#include <verifier/group/first_wrong.hpp>
 #include <verifier/worker/replay.hpp>
 #include <verifier/worker/worker_context.hpp>
 
 namespace assay::worker {
-
-/// The disputes of those that stand still until an accusation has ended that answers them (STM-9).
-std::set<contracts::DisputeId> answered(const std::vector<contracts::Dispute>& open);
 
 /// STM-9: a member of a group that computes each step together answers for a disputed claim, or for a statement of its
 /// own, by accusing whoever misled it.
@@ -36,14 +30,6 @@ class Answers {
     WorkerContext& context_;
     std::set<contracts::DisputeId> own_;  ///< disputes in which nobody has misled this worker
 };
-
-/// The accusation of whoever has signed the piece; nullopt if that is none of the task's members, or is `self`. The
-/// rank in the session says nothing about who it was. `segment` is the claim of the whole segment, `replay` this
-/// worker's own execution of it.
-std::optional<contracts::Accuse> accuse(
-    const contracts::Task& task, const std::string& chain_id, const AccountId& self, const dispute::Claim& segment,
-    const group::WrongPiece& wrong, dispute::Replay& replay
-);
 
 /// What an accusation says, as an event.
 nlohmann::ordered_json event_of(const contracts::Accuse& accuse, std::uint32_t segment);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include <verifier/roles/answers.hpp>
 #include <verifier/roles/dispute.hpp>
 #include <verifier/roles/order.hpp>
 #include <verifier/worker/evaluating.hpp>
@@ -67,7 +68,7 @@ bool DisputePlayer::attend(const std::vector<contracts::Task>& tasks) {
     if (context_.metrics != nullptr) {
         context_.metrics->set_disputes(open, context_.chain.self(), context_.chain.height());
     }
-    const std::set<contracts::DisputeId> resting = answered(open);
+    const std::set<contracts::DisputeId> resting = roles::answered(open);
     for (const contracts::Dispute& dispute : open) {
         if (resting.contains(dispute.id) ||
             !context_.behaviour.moves_at(Height{context_.chain.height()}, dispute.deadline())) {

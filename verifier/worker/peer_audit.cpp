@@ -13,6 +13,7 @@
 #include <contracts/state/members.hpp>
 #include <core/crypto/random.hpp>
 #include <verifier/group/first_wrong.hpp>
+#include <verifier/roles/answers.hpp>
 #include <verifier/worker/answers.hpp>
 #include <verifier/worker/replay.hpp>
 #include <verifier/worker/told.hpp>
@@ -110,7 +111,11 @@ void PeerAudit::begin(const contracts::Task& task, std::uint32_t segment) {
                 artifacts, claim, std::move(state), engine, EngineReplay::Storage{.directory = home, .stop = stop}
             );
             const auto wrong = group::find_first_wrong(*told, claim, replay);
-            return wrong ? accuse(task, chain_id, self, claim, *wrong, replay) : std::nullopt;
+            return wrong ? roles::accuse(
+                               task, chain_id, self, claim, {.stated = wrong->stated, .signature = wrong->signature},
+                               replay
+                           )
+                         : std::nullopt;
         }
     );
 }

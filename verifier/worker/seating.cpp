@@ -14,6 +14,7 @@
 #include <contracts/tasks/seats.hpp>
 #include <verifier/artifacts/foreign.hpp>
 #include <verifier/roles/order.hpp>
+#include <verifier/roles/seats.hpp>
 #include <verifier/worker/seat_desk.hpp>
 #include <verifier/worker/together_session.hpp>
 
@@ -40,43 +41,6 @@ std::optional<contracts::SeatsTerms> decode_seats(const std::string& body) {
     }
     auto& [seats, is_together, from] = **offered;
     return contracts::SeatsTerms{.task = {}, .seats = std::move(seats), .is_together = is_together, .from = from};
-}
-
-/// Whether an account has so many hundredths of the seats that members have on average.
-bool has_its_share(const std::vector<AccountId>& seats, const AccountId& account, std::uint32_t hundredths) {
-    const auto own = static_cast<std::size_t>(std::count(seats.begin(), seats.end(), account));
-    return own > 0 && 100 * own * (contracts::partners_of(seats).size() + 1) >= hundredths * seats.size();
-}
-
-/// Whether each of these seats is of somebody who has one now.
-bool are_all_seated(const contracts::Task& task, const std::vector<AccountId>& seats) {
-    const std::vector<std::uint8_t>& now = task.group->seats;
-    return std::all_of(seats.begin(), seats.end(), [&](const AccountId& account) {
-        const auto number = contracts::find_member(task, account);
-        return number && std::find(now.begin(), now.end(), *number) != now.end();
-    });
-}
-
-/// Whether a member has as large a share of these seats as it has now; true for who is none.
-bool keeps_its_share(const contracts::Task& task, const std::vector<AccountId>& seats, const AccountId& account) {
-    const auto number = contracts::find_member(task, account);
-    if (!number || !task.group) {
-        return true;
-    }
-    const std::vector<std::uint8_t>& now = task.group->seats;
-    const auto had = static_cast<std::uint64_t>(std::count(now.begin(), now.end(), *number));
-    const auto has = static_cast<std::uint64_t>(std::count(seats.begin(), seats.end(), account));
-    return has * now.size() >= had * seats.size();
-}
-
-/// Whether a member signs these seats for a task that is trained already. Who joins takes a part of the others' pay.
-/// Who has more than an equal share gives it back without being told to.
-bool is_fair_share(
-    const contracts::Task& task, const std::vector<AccountId>& seats, const AccountId& self,
-    const WorkerOptions& options
-) {
-    const bool may_shrink = options.admits || keeps_its_share(task, seats, self) || are_all_seated(task, seats);
-    return may_shrink && has_its_share(seats, self, options.share_min);
 }
 
 /// GRP-13: whether seats may be offered to somebody else than the lead while the task is trained.
@@ -252,20 +216,20 @@ std::optional<contracts::SeatsTerms> Seating::ask(const contracts::Task& task, c
         offered->task = task.id;
         const std::vector<AccountId>& seats = offered->seats;
         const AccountId& self = context_.chain.self();
-        const bool is_training = task.state == contracts::TaskState::kTraining;
-        const std::uint32_t soonest = is_training ? contracts::segment_in_training(task) : 0;
-        const bool is_timely = is_training ? offered->is_together && offered->from >= soonest : offered->from == 0;
-        const bool is_given = seats.size() >= 2 && task.solver == seats.front() && seats.size() <= task.spec.members &&
-                              std::find(seats.begin(), seats.end(), self) != seats.end();
-        const bool is_fair = !is_training || is_fair_share(task, seats, self, context_.options);
-        if (is_given && is_timely && !is_fair && std::exchange(refused_[task.id], seats) != seats) {
+        const bool is_offered = roles::are_offered(task, *offered, self);
+        const bool is_fair =
+            task.state != contracts::TaskState::kTraining ||
+            roles::is_fair_share(
+                task, seats, self, {.admits = context_.options.admits, .share_min = context_.options.share_min}
+            );
+        if (is_offered && !is_fair && std::exchange(refused_[task.id], seats) != seats) {
             context_.reporter.trouble(
                 "the lead at " + lead_url +
                 " offers a smaller share of the seats than this account has, or than others " +
                 "have; not signing. --admit lets others join, and --share-min those have more that are faster"
             );
         }
-        return is_given && is_timely && is_fair ? offered : std::nullopt;
+        return is_offered && is_fair ? offered : std::nullopt;
     } catch (const http::NetError& error) {
         context_.reporter.trouble("the lead at " + lead_url + " cannot be reached: " + error.what());
         return std::nullopt;

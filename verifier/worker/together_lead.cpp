@@ -11,6 +11,7 @@
 #include <contracts/state/members.hpp>
 #include <contracts/tasks/actions/seat_actions.hpp>
 #include <core/crypto/address.hpp>
+#include <verifier/roles/seats.hpp>
 #include <verifier/worker/link_desk.hpp>
 #include <verifier/worker/told.hpp>
 #include <verifier/worker/together_seats.hpp>
@@ -24,7 +25,6 @@ namespace {
 
 constexpr milliseconds kPatience{60'000};  // for members that do not come
 constexpr milliseconds kLook{50};
-constexpr std::uint32_t kLossesMax = 2;   // of a member that left or did not come, after which it is left out
 constexpr std::uint32_t kBreaksMax = 10;  // of sessions within one segment, after which it is trained alone
 
 // That each rank has computed in each of so many steps.
@@ -41,7 +41,7 @@ std::vector<double> seconds_of_step(engine::CellSession& session, std::uint64_t 
 struct TogetherLead::Team {
     std::shared_ptr<cell::Meeting> meeting;
     std::optional<Clock::time_point> asked_at;  ///< since when members are waited for
-    std::map<AccountId, std::uint32_t> losses;
+    roles::Losses losses;
     std::optional<AccountId> broke;      ///< who was gone when the last session broke off
     std::uint32_t breaks = 0;            ///< since a segment was finished
     std::optional<std::uint32_t> alone;  ///< the segment that is not trained together
@@ -69,7 +69,7 @@ std::optional<TogetherLead::Progress> TogetherLead::advance(
         return std::nullopt;
     }
     const bool has_others =
-        team->seats != seated(task, segment) || team->counts != seat_counts(task, segment, team->rank.accounts);
+        team->seats != roles::seated(task, segment) || team->counts != seat_counts(task, segment, team->rank.accounts);
     if (team->session && team->segment != segment && has_others) {
         close(*team);  // others have seats for this segment, or some have more
     }
@@ -136,11 +136,7 @@ std::set<AccountId> TogetherLead::gone(const contracts::TaskId& task) const {
     for (const std::string& name : found->second->meeting->left()) {
         out.insert(*fixed_from_hex<AccountId>(name));
     }
-    for (const auto& [member, losses] : found->second->losses) {
-        if (losses >= kLossesMax) {
-            out.insert(member);
-        }
-    }
+    out.merge(found->second->losses.left_out());
     return out;
 }
 
@@ -150,7 +146,7 @@ bool TogetherLead::leave_out_culprits(const contracts::Task& task, Team& team) {
     bool is_here = false;
     for (const contracts::Partner& partner : task.group->partners) {
         if (contracts::is_culprit(task, partner.account)) {
-            team.losses[partner.account] = kLossesMax;
+            team.losses.leave_out(partner.account);
             const auto& accounts = team.rank.accounts;
             is_here = is_here || std::find(accounts.begin(), accounts.end(), partner.account) != accounts.end();
         }
@@ -166,7 +162,7 @@ bool TogetherLead::is_told_alike(Team& team, std::uint32_t segment) {
     for (const AccountId& member : context_.statements->findings(team.rank.task)->members()) {
         const auto& accounts = team.rank.accounts;
         if (std::find(accounts.begin(), accounts.end(), member) != accounts.end()) {
-            team.losses[member] = kLossesMax;
+            team.losses.leave_out(member);
             liars.push_back(member);
         }
     }
@@ -199,7 +195,7 @@ std::optional<std::vector<AccountId>> TogetherLead::gather(
     const std::set<AccountId> left = gone(task.id);
     std::vector<AccountId> there;
     std::vector<AccountId> missing;
-    for (const AccountId& member : seated(task, segment)) {
+    for (const AccountId& member : roles::seated(task, segment)) {
         const bool waits = std::find(waiting.begin(), waiting.end(), to_hex(member.view())) != waiting.end();
         if (!left.contains(member)) {
             (waits ? there : missing).push_back(member);
@@ -217,7 +213,7 @@ std::optional<std::vector<AccountId>> TogetherLead::gather(
     for (const AccountId& member : missing) {
         note_lost(task, team, member);
     }
-    std::erase_if(there, [&](const AccountId& member) { return team.losses[member] >= kLossesMax; });
+    std::erase_if(there, [&](const AccountId& member) { return team.losses.is_left_out(member); });
     return there;
 }
 
@@ -239,7 +235,7 @@ bool TogetherLead::open(
         team.asked_at.reset();
         return false;
     }
-    team.seats = seated(task, segment);
+    team.seats = roles::seated(task, segment);
     team.rank = {.task = task.id, .chain_id = context_.chain.chain_id(), .accounts = {context_.chain.self()}};
     std::vector<std::string> names;
     for (std::size_t i = 0; i + 1 < layout->ranks(); ++i) {
@@ -356,15 +352,15 @@ std::vector<canonical::Tensor> TogetherLead::state(const contracts::TaskId& task
 }
 
 void TogetherLead::note_lost(const contracts::Task& task, Team& team, const AccountId& member) {
-    const std::uint32_t losses = ++team.losses[member];
-    if (losses == kLossesMax) {
+    const std::uint32_t losses = team.losses.note(member);
+    if (losses == roles::Losses::kLossesMax) {
         context_.reporter.trouble(
             "task " + to_hex(task.id.view()) + ": member " + crypto::to_address(member) +
             " was lost twice, and is left out from now on"
         );
     }
     // GRP-14: it costs both the same, and ends the pay of who is lost again.
-    if (context_.options.demands && losses <= kLossesMax &&
+    if (context_.options.demands && roles::Losses::is_demanded(losses) &&
         context_.chain.send(contracts::Demand{.task = task.id, .member = member})) {
         context_.reporter.event(
             {{"event", "demand"}, {"task", to_hex(task.id.view())}, {"member", to_hex(member.view())}}

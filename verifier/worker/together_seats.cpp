@@ -7,6 +7,7 @@
 #include <contracts/state/members.hpp>
 #include <contracts/tasks/actions/seat_actions.hpp>
 #include <core/crypto/address.hpp>
+#include <verifier/roles/seats.hpp>
 #include <verifier/worker/seat_desk.hpp>
 #include <verifier/worker/together_session.hpp>
 
@@ -16,20 +17,6 @@ namespace {
 constexpr std::chrono::seconds kReturnPatience{60};  // for signatures of those who give seats back
 
 }  // namespace
-
-std::vector<AccountId> seated(const contracts::Task& task, std::uint32_t segment) {
-    std::vector<AccountId> out;
-    for (const std::uint8_t number : contracts::seats_for(task, segment)) {
-        if (number == contracts::kVacant || number == 0 || contracts::was_convicted(*task.group, number)) {
-            continue;
-        }
-        const AccountId account = contracts::member_account(task, number);
-        if (std::find(out.begin(), out.end(), account) == out.end()) {
-            out.push_back(account);
-        }
-    }
-    return out;
-}
 
 std::vector<std::uint32_t> seat_counts(
     const contracts::Task& task, std::uint32_t segment, const std::vector<AccountId>& accounts
@@ -44,50 +31,6 @@ std::vector<std::uint32_t> seat_counts(
     return out;
 }
 
-std::vector<AccountId> next_seats(
-    const contracts::Task& task, const std::set<AccountId>& gone, const std::vector<AccountId>& joining,
-    std::size_t members_max
-) {
-    const contracts::Group& group = *task.group;
-    const std::uint32_t from = contracts::segment_in_training(task) + 1;
-    if (from > contracts::segment_count(task) || group.earlier.size() >= contracts::kMaxSeatings) {
-        return {};
-    }
-    bool has_changed = false;
-    std::vector<AccountId> out;
-    std::vector<AccountId> alike;  // one seat for each of them
-    for (const std::uint8_t number : group.seats) {
-        const bool may_stay = number != contracts::kVacant && !contracts::was_convicted(group, number) &&
-                              !gone.contains(contracts::member_account(task, number));
-        const bool stays = number == 0 || may_stay;
-        if (stays) {
-            out.push_back(contracts::member_account(task, number));
-            if (std::find(alike.begin(), alike.end(), out.back()) == alike.end()) {
-                alike.push_back(out.back());
-            }
-        }
-        has_changed = has_changed || !stays;
-    }
-    std::size_t members = group.partners.size() + 1;
-    const std::size_t staying = alike.size();
-    const std::size_t limit = has_changed ? group.seats.size() : contracts::kMaxSeats;
-    const std::size_t most = std::min({members_max, limit, std::size_t{task.spec.members}});
-    for (const AccountId& account : joining) {
-        const auto number = contracts::find_member(task, account);
-        const bool has_seat = std::find(alike.begin(), alike.end(), account) != alike.end();
-        const bool may_sit = number ? !contracts::is_out(group, *number) && !contracts::was_convicted(group, *number)
-                                    : members < contracts::kMaxMembersTogether;
-        if (!has_seat && may_sit && !gone.contains(account) && alike.size() < most) {
-            alike.push_back(account);
-            members += number ? 0U : 1U;
-        }
-    }
-    if (alike.size() > staying) {
-        return alike;
-    }
-    return has_changed ? out : std::vector<AccountId>();
-}
-
 std::vector<AccountId> balanced_list(const contracts::Task& task, const std::vector<AccountId>& wanted) {
     const std::uint32_t from = contracts::segment_in_training(task) + 1;
     const bool is_allowed = !wanted.empty() && from <= contracts::segment_count(task) &&
@@ -97,7 +40,7 @@ std::vector<AccountId> balanced_list(const contracts::Task& task, const std::vec
         return {};
     }
     std::vector<AccountId> now{task.solver.value()};
-    const std::vector<AccountId> others = seated(task, from);
+    const std::vector<AccountId> others = roles::seated(task, from);
     now.insert(now.end(), others.begin(), others.end());
     const std::set<AccountId> members(now.begin(), now.end());
     const bool is_theirs = std::set<AccountId>(wanted.begin(), wanted.end()) == members;
@@ -127,7 +70,7 @@ std::vector<AccountId> who_keeps(
 
 std::size_t TogetherSeats::seats_to_divide(const contracts::Task& task, std::size_t joining) {
     const auto artifacts = joining == 0 ? nullptr : context_.artifacts(task);
-    const std::size_t members = seated(task, contracts::segment_in_training(task)).size() + 1;
+    const std::size_t members = roles::seated(task, contracts::segment_in_training(task)).size() + 1;
     const auto layout =
         artifacts ? layout_together(artifacts->program, context_.options.together, members + joining) : std::nullopt;
     return layout ? layout->ranks() : 0;
@@ -164,7 +107,7 @@ void TogetherSeats::tend(const contracts::Task& task, std::set<AccountId> gone, 
     const std::vector<AccountId> joining = context_.seats->joining(task.id);
     contracts::SeatsTerms terms{
         .task = task.id,
-        .seats = next_seats(task, gone, joining, seats_to_divide(task, joining.size())),
+        .seats = roles::next_seats(task, gone, joining, seats_to_divide(task, joining.size())),
         .is_together = true,
         .from = contracts::segment_in_training(task) + 1};
     if (terms.seats.empty()) {

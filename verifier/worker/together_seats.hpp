@@ -15,23 +15,11 @@
 /// Who has a seat in a group that computes each step together while it trains (GRP-13): the lead's part.
 namespace assay::worker {
 
-/// The accounts that have a seat for this segment and were not convicted, in the order of their first seats, without
-/// the lead.
-std::vector<AccountId> seated(const contracts::Task& task, std::uint32_t segment);
-
 /// How many seats each of these accounts has for this segment.
 std::vector<std::uint32_t> seat_counts(
     const contracts::Task& task, std::uint32_t segment, const std::vector<AccountId>& accounts
 );
 
-/// The list that a lead offers next, for the segment after the one in training: without those who are `gone`, and with
-/// those who want to join, as far as the rules allow and there are not more than `members_max` members. Where somebody
-/// is gone the list gets no longer than it was, so that it needs nobody's consent to a smaller share. Where somebody
-/// joins each member has one seat, since nobody knows yet how fast who joins is. Empty if nothing is to be changed.
-std::vector<AccountId> next_seats(
-    const contracts::Task& task, const std::set<AccountId>& gone, const std::vector<AccountId>& joining,
-    std::size_t members_max = contracts::kMaxSeats
-);
 /// The list that a lead offers next if nobody comes or goes, where speeds ask for `wanted`; empty if the seats are
 /// given so already, or the rules do not allow it.
 std::vector<AccountId> balanced_list(const contracts::Task& task, const std::vector<AccountId>& wanted);

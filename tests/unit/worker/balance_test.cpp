@@ -9,6 +9,7 @@
 #include <contracts/state/members.hpp>
 #include <verifier/compile/program/models.hpp>
 #include <verifier/worker/balance.hpp>
+#include <verifier/roles/seats.hpp>
 #include <verifier/worker/together_seats.hpp>
 #include <verifier/worker/together_session.hpp>
 
@@ -193,7 +194,7 @@ TEST_CASE("GRP-13: who keeps seats that were taken back is found, and nobody els
 
 TEST_CASE("GRP-13: who joins has as many seats as each other") {
     const contracts::Task task = make_task({0, 0, 0, 1, 2});
-    CHECK(worker::next_seats(task, {}, {account(3)}) == std::vector{account(0), account(1), account(2), account(3)});
-    CHECK(worker::next_seats(task, {}, {account(3)}, 3).empty());
-    CHECK(worker::next_seats(task, {account(2)}, {}) == std::vector{account(0), account(0), account(0), account(1)});
+    CHECK(roles::next_seats(task, {}, {account(3)}) == std::vector{account(0), account(1), account(2), account(3)});
+    CHECK(roles::next_seats(task, {}, {account(3)}, 3).empty());
+    CHECK(roles::next_seats(task, {account(2)}, {}) == std::vector{account(0), account(0), account(0), account(1)});
 }

@@ -5,11 +5,11 @@
 #include <doctest/doctest.h>
 
 #include <contracts/state/members.hpp>
-#include <verifier/worker/together_seats.hpp>
+#include <verifier/roles/seats.hpp>
 
 using namespace assay;
-using worker::next_seats;
-using worker::seated;
+using roles::next_seats;
+using roles::seated;
 
 namespace {
 
