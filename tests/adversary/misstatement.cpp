@@ -112,6 +112,7 @@ class Misstating final : public engine::Collective {
         check_present();
         inner_->settle();
     }
+    void expect(const std::vector<engine::Ahead>& in_step) override { inner_->expect(in_step); }
     bool is_stated() const override { return inner_->is_stated(); }
     void compare_state(const engine::GivenTensor& given, const canonical::Tensor& tensor) override {
         check_present();

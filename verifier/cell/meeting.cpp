@@ -2,12 +2,16 @@
 #include <verifier/cell/meeting.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include <verifier/cell/link_frames.hpp>
+#include <verifier/plan/index_set.hpp>
 
 namespace assay::cell {
 
@@ -21,7 +25,11 @@ namespace {
 constexpr milliseconds kPresent{3'000};
 constexpr milliseconds kPoll{20};
 constexpr milliseconds kRequest{5'000};
-constexpr std::size_t kWordsMax = 65'536;  // of one session
+constexpr std::size_t kWordsMax = 65'536;      // of one session
+constexpr std::size_t kWordMax = 65'536;       // bytes of a word's key, and of its value
+constexpr std::size_t kTableMax = 64U << 20U;  // bytes of all of them
+constexpr std::size_t kAnswerMax = 1U << 20U;  // bytes of a lead's answer
+constexpr std::uint64_t kTimeoutMaxMs = 86'400'000;
 
 http::HttpResponse json_answer(const Json& json) {
     return {.status = 200, .content_type = "application/json", .body = json.dump()};
@@ -30,17 +38,26 @@ http::HttpResponse refuse(unsigned status, const std::string& why) {
     return {.status = status, .content_type = "text/plain", .body = why + "\n"};
 }
 
-Json post(const MeetingPlace& place, const char* target, const Json& request) {
+std::runtime_error no_lead(const MeetingPlace& place) {
+    return std::runtime_error("what answers at " + place.url + " is no lead of a cell");
+}
+
+std::string post_text(const MeetingPlace& place, const char* target, const Json& request) {
     http::HttpLimits limits = place.limits;
     limits.timeout = kRequest;
-    const http::HttpResponse response = http::http_post(place.url + target, place.seal(target, request.dump()), limits);
+    limits.body_max = kAnswerMax;
+    http::HttpResponse response = http::http_post(place.url + target, place.seal(target, request.dump()), limits);
     if (response.status != 200) {
         const std::string why = response.body.substr(0, response.body.find('\n'));
         throw std::runtime_error("the lead at " + place.url + " refuses: " + why);
     }
-    Json out = Json::parse(response.body, nullptr, false);
+    return std::move(response.body);
+}
+
+Json post(const MeetingPlace& place, const char* target, const Json& request) {
+    Json out = Json::parse(post_text(place, target, request), nullptr, false);
     if (!out.is_object()) {
-        throw std::runtime_error("what answers at " + place.url + " is no lead of a cell");
+        throw no_lead(place);
     }
     return out;
 }
@@ -84,6 +101,22 @@ struct Meeting::Table {
     std::vector<std::string> names;  // of ranks 1, 2, ... of the session
     std::uint64_t timeout_ms = 0;
     std::map<std::string, Bytes> words;  // of the session
+    std::size_t word_bytes = 0;          // of their keys and values
+
+    // Returns false if there is no room for it.
+    bool put(const std::string& key, Bytes value) {
+        const auto before = words.find(key);
+        const bool is_new = before == words.end();
+        const std::size_t others = word_bytes - (is_new ? 0 : key.size() + before->second.size());
+        const std::size_t size = key.size() + value.size();
+        if ((is_new && words.size() >= kWordsMax) || size > kTableMax - others) {
+            return false;
+        }
+        word_bytes = others + size;
+        words.insert_or_assign(key, std::move(value));
+        changed.notify_all();
+        return true;
+    }
 };
 
 class Meeting::Words final : public engine::SharedWords {
@@ -93,8 +126,9 @@ class Meeting::Words final : public engine::SharedWords {
 
     void set(const std::string& key, const Bytes& value) override {
         const std::scoped_lock lock(table_->mutex);
-        table_->words[key] = value;
-        table_->changed.notify_all();
+        if (!table_->put(key, value)) {
+            throw std::runtime_error("the session of the cell has too many words");
+        }
     }
     Bytes get(const std::string& key) override {
         std::unique_lock lock(table_->mutex);
@@ -182,12 +216,27 @@ http::HttpResponse Meeting::answer(const std::string& target, const http::HttpRe
         const auto word = table_->words.find(text("key"));
         return json_answer(word == table_->words.end() ? Json::object() : Json{{"value", to_hex(word->second)}});
     }
-    const auto value = from_hex(text("value"));
-    if (target != "/set" || !value || table_->words.size() >= kWordsMax) {
-        return refuse(404, "no such page");
+    return target == "/set" ? set_word(text("key"), text("value"), opened->name) : refuse(404, "no such page");
+}
+
+// The table must be locked.
+http::HttpResponse Meeting::set_word(
+    const std::string& key, const std::string& hex, const std::optional<std::string>& name
+) {
+    if (name) {
+        const auto at = std::find(table_->names.begin(), table_->names.end(), *name);
+        const auto rank = static_cast<std::uint32_t>(at - table_->names.begin() + 1);
+        if (at == table_->names.end() || key != place_word(rank)) {
+            return refuse(403, "that is the word of another member");
+        }
     }
-    table_->words[text("key")] = *value;
-    table_->changed.notify_all();
+    auto value = from_hex(hex);
+    if (!value || key.size() > kWordMax || value->size() > kWordMax) {
+        return refuse(400, "a word has a key, and a value in hex, of at most 64 KiB each");
+    }
+    if (!table_->put(key, *std::move(value))) {
+        return refuse(403, "the session has too many words");
+    }
     return json_answer(Json::object());
 }
 
@@ -223,6 +272,7 @@ std::uint64_t Meeting::open(const std::vector<std::string>& names, milliseconds 
     ++table_->session;
     table_->timeout_ms = static_cast<std::uint64_t>(timeout.count());
     table_->words.clear();
+    table_->word_bytes = 0;
     table_->names = names;
     for (const std::string& name : names) {
         table_->asked.erase(name);
@@ -240,25 +290,46 @@ MeetingPlace place_of(const Hosts& hosts) {
     return {.url = hosts.lead_url(), .seal = by_secret(hosts.secret).first, .limits = {}};
 }
 
-Seat ask_for_seat(const MeetingPlace& place, const std::string& name, std::uint64_t served) {
-    const Json answer = post(place, "/seat", {{"name", name}, {"served", served}});
-    const auto number = [&](const char* key) {
-        const auto at = answer.find(key);
-        return at != answer.end() && at->is_number_unsigned() ? at->get<std::uint64_t>() : 0;
+std::optional<Seat> decode_seat(const std::string& answer) {
+    const Json json = Json::parse(answer, nullptr, false);
+    if (!json.is_object()) {
+        return std::nullopt;
+    }
+    const auto number = [&](const char* key, std::uint64_t most) -> std::optional<std::uint64_t> {
+        const auto at = json.find(key);
+        if (at == json.end()) {
+            return 0;
+        }
+        const bool is_number = at->is_number_unsigned() && at->get<std::uint64_t>() <= most;
+        return is_number ? std::optional(at->get<std::uint64_t>()) : std::nullopt;
     };
-    Seat out{
-        .session = number("session"),
-        .rank = static_cast<std::uint32_t>(number("rank")),
-        .timeout_ms = number("timeout_ms"),
-        .names = {}};
-    const auto names = answer.find("names");
-    for (std::size_t i = 0; names != answer.end() && names->is_array() && i < names->size(); ++i) {
-        out.names.push_back((*names)[i].is_string() ? (*names)[i].get<std::string>() : std::string());
+    const auto session = number("session", std::numeric_limits<std::uint64_t>::max());
+    const auto rank = number("rank", plan::kMaxRanks - 1);
+    const auto timeout_ms = number("timeout_ms", kTimeoutMaxMs);
+    if (!session || !rank || !timeout_ms) {
+        return std::nullopt;
+    }
+    Seat out{.session = *session, .rank = static_cast<std::uint32_t>(*rank), .timeout_ms = *timeout_ms, .names = {}};
+    const auto names = json.find("names");
+    const bool has_names = names != json.end() && names->is_array() && names->size() < plan::kMaxRanks;
+    for (std::size_t i = 0; has_names && i < names->size(); ++i) {
+        if (!(*names)[i].is_string()) {
+            return std::nullopt;
+        }
+        out.names.push_back((*names)[i].get<std::string>());
     }
     if (out.session != 0 && (out.rank == 0 || out.rank > out.names.size())) {
-        throw std::runtime_error("the lead at " + place.url + " has no rank for this member");
+        return std::nullopt;
     }
     return out;
+}
+
+Seat ask_for_seat(const MeetingPlace& place, const std::string& name, std::uint64_t served) {
+    auto seat = decode_seat(post_text(place, "/seat", {{"name", name}, {"served", served}}));
+    if (!seat) {
+        throw no_lead(place);
+    }
+    return *std::move(seat);
 }
 
 void leave_meeting(const MeetingPlace& place, const std::string& name) { post(place, "/leave", {{"name", name}}); }

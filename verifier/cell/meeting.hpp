@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@
 #include <client/http/http.hpp>
 #include <verifier/cell/hosts.hpp>
 #include <verifier/cell/seal.hpp>
-#include <verifier/engine/cell/gloo_collective.hpp>
+#include <verifier/engine/cell/shared_words.hpp>
 
 namespace assay::cell {
 
@@ -27,12 +28,16 @@ struct Seat {
     std::vector<std::string> names{};  ///< of ranks 1, 2, ...
     std::uint32_t size() const { return static_cast<std::uint32_t>(names.size() + 1); }
 };
+/// Reads a lead's answer to /seat, which may be anything; nullopt if it is no seat: names of up to 63 other ranks, a
+/// rank among them if there is a session, and a time of at most a day.
+std::optional<Seat> decode_seat(const std::string& answer);
 
 /// Where the members of a cell ask the lead for work: who waits, and the table by which the ranks of a session find
 /// each other. Thread-safe.
 class Meeting {
   public:
-    /// `names` are those of the members. `open` tells what a request says and who may have said it.
+    /// `names` are those of the members. `open` tells what a request says and who may have said it. If it tells whose a
+    /// request is, members set no words but place_word() of their rank.
     Meeting(std::vector<std::string> names, OpenSeal open);
 
     /// Answers a member's request for `target`: /seat, /leave, /get or /set.
@@ -54,6 +59,7 @@ class Meeting {
     class Words;
     http::HttpResponse seat_of(const std::string& name, const nlohmann::json& request);
     http::HttpResponse let_go(const std::string& name);
+    http::HttpResponse set_word(const std::string& key, const std::string& hex, const std::optional<std::string>& name);
 
     std::vector<std::string> names_;
     OpenSeal open_;
@@ -70,7 +76,7 @@ struct MeetingPlace {
 MeetingPlace place_of(const Hosts& hosts);
 
 /// Asks the lead for work as member `name`, which was in session `served` last. Throws http::NetError if it cannot be
-/// reached, std::runtime_error if it does not know the member or the secret.
+/// reached, std::runtime_error if it does not know the member or the secret, or what answers is no lead.
 Seat ask_for_seat(const MeetingPlace& place, const std::string& name, std::uint64_t served);
 /// Tells the lead that member `name` takes part in no further session, until it asks again. Throws as ask_for_seat().
 void leave_meeting(const MeetingPlace& place, const std::string& name);

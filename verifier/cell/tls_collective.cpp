@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/cell/tls_collective.hpp>
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <deque>
@@ -8,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -16,7 +18,10 @@
 
 #include <client/http/own_certificate.hpp>
 #include <core/base/assert.hpp>
+#include <core/codec/borsh.hpp>
 #include <verifier/cell/account_links.hpp>
+#include <verifier/cell/link_frames.hpp>
+#include <verifier/cell/link_inbox.hpp>
 #include <verifier/cell/psk.hpp>
 
 namespace assay::cell {
@@ -31,38 +36,60 @@ using Stream = asio::ssl::stream<tcp::socket>;
 
 constexpr std::chrono::seconds kHandshake{10};
 constexpr std::chrono::seconds kFlush{5};
-constexpr std::chrono::milliseconds kLook{100};                 // whether the rank shall stop
-constexpr std::size_t kHeader = 12;                             // tag, length
-constexpr std::uint64_t kMessageMax = std::uint64_t{1} << 40U;  // more is no length
-
-template <class T>
-void write_number(std::uint8_t* out, T value) {
-    for (std::size_t i = 0; i < sizeof value; ++i) {
-        out[i] = static_cast<std::uint8_t>(value >> (8 * i));
-    }
-}
-template <class T>
-T read_number(const std::uint8_t* from) {
-    T out = 0;
-    for (std::size_t i = 0; i < sizeof out; ++i) {
-        out |= static_cast<T>(static_cast<T>(from[i]) << (8 * i));
-    }
-    return out;
-}
-
-std::string word_of(std::uint32_t rank) { return "tls/" + std::to_string(rank); }
+constexpr std::chrono::milliseconds kLook{100};         // whether the rank shall stop
+constexpr std::chrono::milliseconds kAcceptAgain{100};  // after a connection could not be accepted
+constexpr std::size_t kGreetedMax = 128;                // that have connected and not shown yet who they are
 
 struct OutgoingMessage {
-    std::array<std::uint8_t, kHeader> header{};
+    Bytes header;
     Bytes bytes;
 };
 
-// A connection to another rank. Only the thread of the links touches stream and outbox.
+// A connection to another rank. Only the thread of the links touches it.
 struct Link {
-    explicit Link(Stream connected) : stream(std::move(connected)) {}
+    explicit Link(Stream connected) : stream(std::move(connected)), is_wanted(stream.get_executor()) {}
     Stream stream;
     std::deque<OutgoingMessage> outbox;
     bool is_writing = false;
+    asio::steady_timer is_wanted;  // ends once more may be read
+};
+
+// Those who have connected and have not shown yet who they are. If there are too many, the first one of the address
+// that has most of them gives way, so that a stranger keeps out nobody else.
+class Greeted {
+  public:
+    void add(const std::shared_ptr<Stream>& stream) {
+        std::erase_if(all_, [](const auto& greeted) { return !is_open(greeted.second.lock()); });
+        if (all_.size() >= kGreetedMax) {
+            boost::system::error_code error;
+            first_of_most()->lowest_layer().close(error);
+        }
+        all_.emplace_back(address_of(*stream), stream);
+    }
+
+  private:
+    using Address = asio::ip::address;
+
+    static bool is_open(const std::shared_ptr<Stream>& stream) {
+        return stream != nullptr && stream->lowest_layer().is_open();
+    }
+    static Address address_of(const Stream& stream) {
+        boost::system::error_code error;
+        return stream.lowest_layer().remote_endpoint(error).address();
+    }
+    std::shared_ptr<Stream> first_of_most() const {
+        std::map<Address, std::size_t> counts;
+        for (const auto& [address, stream] : all_) {
+            ++counts[address];
+        }
+        const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+            return a.second < b.second;
+        });
+        const auto of_most = [&](const auto& greeted) { return greeted.first == most->first; };
+        return std::find_if(all_.begin(), all_.end(), of_most)->second.lock();
+    }
+
+    std::vector<std::pair<Address, std::weak_ptr<Stream>>> all_;  // the oldest first
 };
 
 class TlsCollective final : public engine::Collective {
@@ -72,7 +99,8 @@ class TlsCollective final : public engine::Collective {
           context_(options.accounts ? http::make_own_certificate_context() : make_psk_context(options.key)),
           acceptor_(io_),
           links_(options.size),
-          inbox_(options.size) {
+          inboxes_(options.size),
+          is_waiting_(options.size) {
         ASSERT(!options_.accounts || options_.accounts->accounts.size() == options_.size);
         const tcp::endpoint at(asio::ip::make_address(options.address), 0);
         acceptor_.open(at.protocol());
@@ -96,10 +124,13 @@ class TlsCollective final : public engine::Collective {
         const auto port = acceptor_.local_endpoint().port();
         asio::co_spawn(io_, accept(), asio::detached);
         thread_ = std::thread([this] { io_.run(); });
-        words.set(word_of(options_.rank), to_bytes(options_.address + " " + std::to_string(port)));
+        words.set(place_word(options_.rank), encode_place({.address = options_.address, .port = port}));
         for (std::uint32_t other = 0; other < options_.rank; ++other) {
-            const std::string place = string_of(ByteView(words.get(word_of(other))));
-            asio::co_spawn(io_, reach(other, place), asio::detached);
+            if (const auto place = decode_place(words.get(place_word(other)))) {
+                asio::co_spawn(io_, reach(other, *place), asio::detached);
+            } else {
+                note_gone(other, "rank " + std::to_string(other) + " does not say where it listens");
+            }
         }
         std::unique_lock lock(mutex_);
         // Who has connected may already be gone.
@@ -126,13 +157,31 @@ class TlsCollective final : public engine::Collective {
                 send(other, tag, std::move(to[other]));
             }
         }
+        for (std::uint32_t other = 0; other < options_.size; ++other) {
+            if (expected[other] != 0) {
+                const std::scoped_lock lock(mutex_);
+                inboxes_[other].ask(tag, expected[other]);
+                read_on(other);
+            }
+        }
         std::vector<Bytes> out(options_.size);
         for (std::uint32_t other = 0; other < options_.size; ++other) {
             if (expected[other] != 0) {
-                out[other] = receive(other, tag, expected[other]);
+                out[other] = receive(other, expected[other]);
             }
         }
         return out;
+    }
+
+    void expect(const std::vector<engine::Ahead>& in_step) override {
+        const std::scoped_lock lock(mutex_);
+        for (std::uint32_t other = 0; other < options_.size; ++other) {
+            engine::Ahead ahead;
+            ahead.bytes += in_step[other].bytes;
+            ahead.messages += in_step[other].messages;
+            inboxes_[other].set_ahead(ahead);
+            read_on(other);
+        }
     }
 
     void settle() override {
@@ -170,9 +219,8 @@ class TlsCollective final : public engine::Collective {
     }
 
     void send(std::uint32_t other, std::uint32_t tag, Bytes bytes) {
-        OutgoingMessage message{.header = {}, .bytes = std::move(bytes)};
-        write_number(message.header.data(), tag);
-        write_number(message.header.data() + sizeof tag, std::uint64_t{message.bytes.size()});
+        const FrameHeader header{.tag = tag, .bytes = bytes.size()};
+        OutgoingMessage message{.header = codec::encode(header), .bytes = std::move(bytes)};
         {
             const std::scoped_lock lock(mutex_);
             ++unsent_;
@@ -187,11 +235,13 @@ class TlsCollective final : public engine::Collective {
         });
     }
 
-    Bytes receive(std::uint32_t other, std::uint32_t tag, std::uint64_t size) {
+    // What has been asked for.
+    Bytes receive(std::uint32_t other, std::uint64_t size) {
         std::unique_lock lock(mutex_);
-        std::deque<Bytes>& waiting = inbox_[other][tag];
-        const bool is_there = wait(lock, options_.timeout, [&] { return !waiting.empty() || gone_.contains(other); });
-        if (!is_there || waiting.empty()) {
+        LinkInbox& inbox = inboxes_[other];
+        const bool is_there =
+            wait(lock, options_.timeout, [&] { return inbox.is_answered() || gone_.contains(other); });
+        if (!inbox.is_answered()) {
             // Of several that are gone, the others left because of the first.
             const std::uint32_t lost = is_there ? *first_gone_ : other;
             throw engine::RankError(
@@ -200,16 +250,28 @@ class TlsCollective final : public engine::Collective {
                     (is_there ? ": " + gone_[lost] : std::string())
             );
         }
-        Bytes out = std::move(waiting.front());
-        waiting.pop_front();
-        if (out.size() != size) {
+        auto message = inbox.answer();
+        if (!message) {
+            const bool is_other_length = message.error() == InboxError::kOtherLength;
             throw engine::RankError(
                 other, engine::RankFault::kOtherLength,
-                "rank " + std::to_string(other) + " of the cell sends " + std::to_string(out.size()) +
-                    " bytes in place of " + std::to_string(size)
+                "rank " + std::to_string(other) + " of the cell sends " + std::to_string(inbox.wrong_bytes()) +
+                    " bytes " +
+                    (is_other_length ? "in place of " + std::to_string(size)
+                                     : "that the plan does not have, in front of the " + std::to_string(size) +
+                                           " that are waited for")
             );
         }
-        return out;
+        read_on(other);
+        return *std::move(message);
+    }
+
+    // There may be room again for what a rank sends. The mutex must be held.
+    void read_on(std::uint32_t other) {
+        if (is_waiting_[other] && !inboxes_[other].room().empty()) {
+            is_waiting_[other] = false;
+            asio::post(io_, [this, other] { links_[other]->is_wanted.cancel(); });
+        }
     }
 
     void note_gone(std::uint32_t other, const std::string& why) {
@@ -260,8 +322,7 @@ class TlsCollective final : public engine::Collective {
         if (!options_.accounts && !used_key(stream.native_handle())) {
             co_return false;
         }
-        Bytes hello(sizeof options_.rank);
-        write_number(hello.data(), options_.rank);
+        Bytes hello = codec::encode(Hello{.rank = options_.rank});
         if (options_.accounts) {
             append(hello, own_signature(stream, other).view());
         }
@@ -280,6 +341,11 @@ class TlsCollective final : public engine::Collective {
             tcp::socket socket = co_await acceptor_.async_accept(asio::redirect_error(use_awaitable, error));
             if (!error) {
                 asio::co_spawn(io_, greet(std::move(socket)), asio::detached);
+            } else {
+                asio::steady_timer timer(
+                    io_, kAcceptAgain
+                );  // such as no descriptors left, which takes a while to pass
+                co_await timer.async_wait(use_awaitable);
             }
         }
     }
@@ -287,6 +353,7 @@ class TlsCollective final : public engine::Collective {
     awaitable<void> greet(tcp::socket socket) {
         try {
             auto stream = std::make_shared<Stream>(std::move(socket), context_);
+            greeted_.add(stream);
             asio::steady_timer timer(io_, kHandshake);
             timer.async_wait([stream](boost::system::error_code error) {
                 if (!error) {
@@ -294,9 +361,9 @@ class TlsCollective final : public engine::Collective {
                 }
             });
             co_await stream->async_handshake(asio::ssl::stream_base::server, use_awaitable);
-            std::array<std::uint8_t, 4> hello{};
+            std::array<std::uint8_t, kHelloBytes> hello{};
             co_await asio::async_read(*stream, asio::buffer(hello), use_awaitable);
-            const auto other = read_number<std::uint32_t>(hello.data());
+            const std::uint32_t other = codec::decode<Hello>(hello).value().rank;  // any 4 bytes are one
             if (other > options_.rank && other < options_.size) {
                 const bool is_admitted = co_await admits(*stream, other);
                 timer.cancel();
@@ -309,14 +376,11 @@ class TlsCollective final : public engine::Collective {
         }
     }
 
-    awaitable<void> reach(std::uint32_t other, std::string place) {
+    awaitable<void> reach(std::uint32_t other, RankPlace place) {
         try {
-            const std::size_t space = place.find(' ');
-            tcp::resolver resolver(io_);
-            const auto found =
-                co_await resolver.async_resolve(place.substr(0, space), place.substr(space + 1), use_awaitable);
             Stream stream(io_, context_);
-            co_await asio::async_connect(stream.next_layer(), found, use_awaitable);
+            const tcp::endpoint endpoint(asio::ip::make_address(place.address), place.port);
+            co_await stream.next_layer().async_connect(endpoint, use_awaitable);
             co_await stream.async_handshake(asio::ssl::stream_base::client, use_awaitable);
             const bool is_introduced = co_await introduces(stream, other);
             if (!is_introduced) {
@@ -327,7 +391,8 @@ class TlsCollective final : public engine::Collective {
             }
             begin(other, std::move(stream));
         } catch (const std::exception& error) {
-            note_gone(other, "rank " + std::to_string(other) + " at " + place + ": " + error.what());
+            const std::string where = place.address + ":" + std::to_string(place.port);
+            note_gone(other, "rank " + std::to_string(other) + " at " + where + ": " + error.what());
         }
     }
 
@@ -340,20 +405,26 @@ class TlsCollective final : public engine::Collective {
         changed_.notify_all();
     }
 
+    std::span<std::uint8_t> room_of(std::uint32_t other) {
+        const std::scoped_lock lock(mutex_);
+        const std::span<std::uint8_t> out = inboxes_[other].room();
+        is_waiting_[other] = out.empty();
+        return out;
+    }
+
     awaitable<void> read(std::uint32_t other, Link& link) {
         try {
             for (;;) {
-                std::array<std::uint8_t, kHeader> header{};
-                co_await asio::async_read(link.stream, asio::buffer(header), use_awaitable);
-                const auto tag = read_number<std::uint32_t>(header.data());
-                const auto size = read_number<std::uint64_t>(header.data() + sizeof tag);
-                if (size > kMessageMax) {
-                    throw std::runtime_error("sends a message of " + std::to_string(size) + " bytes");
+                const std::span<std::uint8_t> room = room_of(other);
+                if (room.empty()) {
+                    boost::system::error_code is_wanted;
+                    link.is_wanted.expires_at(std::chrono::steady_clock::time_point::max());
+                    co_await link.is_wanted.async_wait(asio::redirect_error(use_awaitable, is_wanted));
+                    continue;
                 }
-                Bytes bytes(size);
-                co_await asio::async_read(link.stream, asio::buffer(bytes), use_awaitable);
+                co_await asio::async_read(link.stream, asio::buffer(room.data(), room.size()), use_awaitable);
                 const std::scoped_lock lock(mutex_);
-                inbox_[other][tag].push_back(std::move(bytes));
+                inboxes_[other].fill(room.size());
                 changed_.notify_all();
             }
         } catch (const std::exception& error) {
@@ -388,10 +459,12 @@ class TlsCollective final : public engine::Collective {
     asio::ssl::context context_;
     tcp::acceptor acceptor_;
     std::vector<std::unique_ptr<Link>> links_;  // by rank; used by the thread of the links alone
+    Greeted greeted_;                           // likewise
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::vector<std::map<std::uint32_t, std::deque<Bytes>>> inbox_;  // by rank and tag
-    std::map<std::uint32_t, std::string> gone_;                      // ranks, and why
+    std::vector<LinkInbox> inboxes_;             // by rank
+    std::vector<bool> is_waiting_;               // whoever reads its link, until there is room
+    std::map<std::uint32_t, std::string> gone_;  // ranks, and why
     std::optional<std::uint32_t> first_gone_;
     std::set<std::uint32_t> came_;  // the ranks that have connected
     std::uint64_t unsent_ = 0;

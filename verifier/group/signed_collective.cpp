@@ -117,6 +117,14 @@ void SignedCollective::begin_step(std::uint64_t step) {
     step_ = step;
 }
 
+void SignedCollective::expect(const std::vector<engine::Ahead>& in_step) {
+    std::vector<engine::Ahead> with_signatures = in_step;
+    for (engine::Ahead& ahead : with_signatures) {
+        ahead.bytes += ahead.messages * kSignatureBytes;
+    }
+    links_->expect(with_signatures);
+}
+
 std::vector<Bytes> SignedCollective::exchange(
     std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag
 ) {

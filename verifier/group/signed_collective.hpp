@@ -68,6 +68,7 @@ class SignedCollective final : public engine::Collective {
     std::vector<Bytes> exchange(std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag)
         override;
     void settle() override { links_->settle(); }
+    void expect(const std::vector<engine::Ahead>& in_step) override;
 
     bool is_stated() const override { return true; }
     /// Throws engine::RankError, naming the rank, if it sends a message without its signature.

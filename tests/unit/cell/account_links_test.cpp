@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <functional>
+#include <optional>
 #include <thread>
 
 #include <boost/asio.hpp>
 #include <doctest/doctest.h>
 
 #include <client/http/own_certificate.hpp>
+#include <core/codec/borsh.hpp>
 #include <tests/unit/cell/link_doubles.hpp>
 #include <verifier/cell/account_links.hpp>
+#include <verifier/cell/link_frames.hpp>
 #include <verifier/cell/tls_collective.hpp>
 
 using namespace assay;
@@ -56,6 +59,11 @@ tcp::endpoint endpoint_of(const std::string& place) {
     return {
         boost::asio::ip::address_v4::loopback(),
         static_cast<std::uint16_t>(std::stoul(place.substr(place.find(' ') + 1)))};
+}
+
+void check_exchanges_of(std::uint32_t rank, engine::SharedWords& words) {
+    const auto collective = cell::connect_tls(words, options_of(rank, 2));
+    exchange_all(*collective);
 }
 
 /// Has a TLS channel with either side, and passes on what the client says first.
@@ -163,6 +171,56 @@ TEST_CASE("signatures that a relay passes on from one channel to another are ref
     CHECK(words.relay->passed() == 4 + Signature::kSizeBytes);
     CHECK(words.relay->answered() == 0);
     CHECK(words.relay->differ());
+}
+
+TEST_CASE("a member that announces more than the plan has is named, and nobody makes room for it") {
+    constexpr std::uint64_t kAnnounced = std::uint64_t{1} << 40U;
+    TestWords words;
+    std::optional<engine::RankError> failure;
+    std::jthread honest([&] {
+        const auto collective = cell::connect_tls(words, options_of(0, 2));
+        try {
+            collective->exchange({{}, {}}, {0, 10}, 1);
+        } catch (const engine::RankError& error) {
+            failure = error;
+        }
+    });
+    boost::asio::io_context io;
+    ssl::context context = http::make_own_certificate_context();
+    Stream stream(io, context);
+    stream.next_layer().connect(endpoint_of(string_of(ByteView(words.get("tls/0")))));
+    stream.handshake(ssl::stream_base::client);
+    const auto binding = cell::channel_binding(stream.native_handle());
+    REQUIRE(binding.has_value());
+    Bytes said = codec::encode(cell::Hello{.rank = 1});
+    const Hash256 digest = cell::link_digest(*binding, secret_of(1).account(), secret_of(0).account());
+    append(said, secret_of(1).sign(digest.view()).view());
+    append(said, codec::encode(cell::FrameHeader{.tag = 2, .bytes = kAnnounced}));
+    boost::asio::write(stream, boost::asio::buffer(said));
+    honest.join();
+    REQUIRE(failure.has_value());
+    CHECK(failure->rank() == 1);
+    CHECK(failure->fault() == engine::RankFault::kOtherLength);
+    const std::string text = std::to_string(kAnnounced) + " bytes that the plan does not have";
+    CHECK(std::string(failure->what()).find(text) != std::string::npos);
+}
+
+TEST_CASE("strangers who connect and say nothing keep no member out") {
+    TestWords words;
+    std::jthread first([&] { check_exchanges_of(0, words); });
+    const tcp::endpoint place = endpoint_of(string_of(ByteView(words.get("tls/0"))));
+    boost::asio::io_context io;
+    std::vector<tcp::socket> strangers;
+    for (int i = 0; i < 200; ++i) {
+        strangers.emplace_back(io);
+        strangers.back().connect(place);
+    }
+    check_exchanges_of(1, words);
+    first.join();
+    std::array<std::uint8_t, 1> none{};
+    boost::system::error_code error;
+    CHECK(strangers.front().read_some(boost::asio::buffer(none), error) == 0);  // it has given way
+    CHECK(error);
 }
 
 TEST_CASE("what an account signs for a link is of that channel, that side and those accounts") {

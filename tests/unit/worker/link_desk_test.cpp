@@ -64,6 +64,26 @@ TEST_CASE("GRP-11: members meet at their lead by what they sign, and nobody take
     CHECK(at.meeting->words(std::chrono::seconds(1))->get("tls/1") == Bytes{0xab});
 }
 
+TEST_CASE("GRP-11: a member says where it listens itself, and nobody says it of another one") {
+    Desk at;
+    const std::uint64_t session =
+        at.meeting->open({member_name(at.first), member_name(at.second)}, std::chrono::seconds(5));
+    const auto set = [&](const crypto::SecretKey& key, const char* word, const std::string& value) {
+        return at.post("/set", {{"session", session}, {"key", word}, {"value", value}}, key).status;
+    };
+    CHECK(set(at.first, "tls/1", "ab") == 200);
+    CHECK(set(at.second, "tls/2", "cd") == 200);
+    CHECK(set(at.first, "tls/2", "ef") == 403);
+    CHECK(set(at.first, "tls/0", "ef") == 403);
+    CHECK(set(at.first, "anything", "ef") == 403);
+    CHECK(set(at.first, "tls/1", "no hex") == 400);
+    CHECK(set(at.first, "tls/1", std::string(2 * 65'537, '0')) == 400);
+    CHECK(at.meeting->words(std::chrono::seconds(1))->get("tls/2") == Bytes{0xcd});
+    // Who has no rank in the session says nothing.
+    const std::uint64_t next = at.meeting->open({member_name(at.second)}, std::chrono::seconds(5));
+    CHECK(at.post("/set", {{"session", next}, {"key", "tls/1"}, {"value", "ab"}}, at.first).status == 403);
+}
+
 TEST_CASE("GRP-11: what is no member's request to a meeting is refused") {
     Desk at;
     const auto status = [&](const std::string& target, const std::string& body) {

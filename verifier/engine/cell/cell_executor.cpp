@@ -141,6 +141,7 @@ void CellExecutor::Impl::prepare() {
     }
     works.push_back(work_for({static_cast<std::uint32_t>(graph.size() - 1), plan::Item::kWhole}));
     find_expired();
+    collective.expect(incoming());
 }
 
 void CellExecutor::Impl::find_expired() {

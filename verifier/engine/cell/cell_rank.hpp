@@ -129,6 +129,7 @@ struct CellExecutor::Impl {
     }
 
     void prepare();
+    std::vector<Ahead> incoming() const;
     Work work_for(const plan::Item& item);
     void describe(Work& work) const;
     void describe_loss();

@@ -48,6 +48,12 @@ struct GivenTensor {
     const plan::Placement& placement;  ///< what each rank gets of it
 };
 
+/// How much of one rank's messages a link may keep that nobody has asked for yet.
+struct Ahead {
+    std::uint64_t bytes = std::uint64_t{1} << 20U;
+    std::uint64_t messages = 1'024;
+};
+
 /// Messages between the ranks of a cell. Ranks that exchange nothing do not wait for each other.
 class Collective {
   public:
@@ -65,6 +71,9 @@ class Collective {
     /// Waits until other ranks have taken what was sent. Ranks that wait here for each other's later exchanges wait for
     /// ever. Throws as exchange() does.
     virtual void settle() = 0;
+    /// Tells what each rank sends this one in a step by the plan (the r-th entry is rank r's). Links to strangers keep
+    /// no more of what nobody has asked for than that and an Ahead; before it is called, no more than an Ahead.
+    virtual void expect(const std::vector<Ahead>& /*in_step*/) {}
 
     /// Whether ranks answer to each other for what they send. Then messages with values are sent by exchange_stated(),
     /// each part of a reduction has whole partials (plan::slices_of_part by runs), and the functions below are called.

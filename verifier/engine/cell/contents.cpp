@@ -123,6 +123,40 @@ void CellExecutor::Impl::describe(Work& work) const {
     work.sent_parts = parts.build(graph);
 }
 
+// What other ranks send this one in a step, the loss and their word on whether the next state is finite excepted.
+std::vector<Ahead> CellExecutor::Impl::incoming() const {
+    std::vector<Ahead> out(collective.size(), Ahead{.bytes = 0, .messages = 0});
+    const auto add = [&out](std::uint32_t from, std::uint64_t message_bytes) {
+        out[from].bytes += message_bytes;
+        ++out[from].messages;
+    };
+    const auto add_all = [&](const std::vector<Transfer>& all, canonical::DType dtype) {
+        for (const Transfer& transfer : all) {
+            if (transfer.to == rank) {
+                add(transfer.from, transfer.block.element_count() * canonical::size_of(dtype));
+            }
+        }
+    };
+    for (const Work& work : works) {
+        const std::uint32_t node = work.item.node;
+        for (std::size_t k = 0; k < work.inputs.size(); ++k) {
+            add_all(work.inputs[k], graph[node].inputs[k].dtype);
+        }
+        add_all(work.output, graph[node].dtype);
+        const plan::NodePlan& node_plan = plan.nodes[node];
+        if (!node_plan.is_divided || node_plan.work[rank].is_empty()) {
+            continue;
+        }
+        const std::uint64_t values = node_plan.finished[rank].element_count() * plan::accumulator_bytes(graph, node);
+        for (std::uint32_t other = 0; other < collective.size(); ++other) {
+            if (other != rank && node_plan.work[other] == node_plan.work[rank]) {
+                add(other, slices_of(node, other).size() * values);
+            }
+        }
+    }
+    return out;
+}
+
 void CellExecutor::Impl::describe_loss() {
     const std::uint32_t node = program.loss_node;
     const canonical::Shape shape = graph[node].shape;

@@ -42,10 +42,18 @@ void post_order(Collective& collective, const Order& order) {
     post(collective, std::move(to));
 }
 
-Order receive_order(Collective& collective, std::size_t tensors) {
-    const auto order = codec::decode<Order>(receive(collective, kOrderBytes));
+std::optional<Order> decode_order(ByteView bytes, std::size_t tensors) {
+    const auto order = codec::decode<Order>(bytes);
     const bool is_about_tensor = order && (order->kind == kSetTensor || order->kind == kGetTensor);
     if (!order || order->kind > kGetBusy || (is_about_tensor && order->first >= tensors)) {
+        return std::nullopt;
+    }
+    return *order;
+}
+
+Order receive_order(Collective& collective, std::size_t tensors) {
+    const auto order = decode_order(receive(collective, kOrderBytes), tensors);
+    if (!order) {
         throw std::runtime_error("rank 0 of the cell gave an order that is none");
     }
     return *order;

@@ -34,6 +34,9 @@ struct Order {
 };
 inline constexpr std::size_t kOrderBytes = 17;
 
+/// nullopt if these are not the bytes of an order to a rank whose state has so many tensors.
+std::optional<Order> decode_order(ByteView bytes, std::size_t tensors);
+
 inline constexpr std::uint32_t kSessionTag = 0;  // those of a step follow
 
 /// Until all have taken what they are sent: ranks do this in the same order.

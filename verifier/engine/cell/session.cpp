@@ -15,6 +15,7 @@
 #include <verifier/engine/cell/block_io.hpp>
 #include <verifier/engine/cell/cell_executor.hpp>
 #include <verifier/engine/cell/contents.hpp>
+#include <verifier/engine/cell/opening.hpp>
 #include <verifier/engine/cell/orders.hpp>
 #include <verifier/engine/cell/turn_session.hpp>
 
@@ -28,23 +29,6 @@ using cell::broadcast;
 using cell::exchange;
 using cell::receive;
 
-// How a session begins.
-struct Opening {
-    std::uint32_t data = 1;
-    std::uint32_t tensor = 1;
-    std::uint32_t stages = 1;
-    std::uint8_t zero = 0;
-    std::vector<std::uint32_t> shares;
-    std::uint32_t micro_batches = 1;
-    std::uint8_t pipeline = 0;
-    std::uint32_t turns = 1;
-    Bytes program;
-    static constexpr auto fields() {
-        return Fields<
-            &Opening::data, &Opening::tensor, &Opening::stages, &Opening::zero, &Opening::shares,
-            &Opening::micro_batches, &Opening::pipeline, &Opening::turns, &Opening::program>{};
-    }
-};
 constexpr std::size_t kLengthBytes = 8;
 
 // What of the execution the state is, for ranks that answer for what they send of it.
@@ -330,17 +314,7 @@ std::unique_ptr<CellSession> open_session(
     std::unique_ptr<Collective> collective, const EngineOptions& options
 ) {
     ASSERT(collective->rank() == 0);
-    const Opening opening{
-        layout.data,
-        layout.tensor,
-        layout.stages,
-        static_cast<std::uint8_t>(layout.zero),
-        layout.shares,
-        layout.micro_batches,
-        static_cast<std::uint8_t>(layout.pipeline),
-        layout.turns,
-        codec::encode(program)};
-    const Bytes message = codec::encode(opening);
+    const Bytes message = cell::encode_opening({.layout = layout, .program = codec::encode(program)});
     broadcast(*collective, codec::encode(static_cast<std::uint64_t>(message.size())));
     broadcast(*collective, message);
     if (layout.turns > 1) {
@@ -368,33 +342,19 @@ Hash256 receive_root(Collective& collective) {
     return *root;
 }
 
-struct Start {
-    plan::Layout layout;
-    Bytes program;
-};
-
-Start receive_start(Collective& collective) {
+cell::Opening receive_opening(Collective& collective) {
     const auto length = codec::decode<std::uint64_t>(receive(collective, kLengthBytes));
-    if (!length || *length == 0) {
+    if (!length || *length == 0 || *length > cell::kOpeningBytesMax) {
         throw no_program();
     }
-    auto opening = codec::decode<Opening>(receive(collective, *length));
+    auto opening = cell::decode_opening(receive(collective, *length), collective.size());
+    if (!opening && opening.error() == cell::OpeningError::kMalformed) {
+        throw no_program();
+    }
     if (!opening) {
-        throw no_program();
+        throw std::runtime_error("rank 0 of the cell sent a layout that is none, or is for another number of ranks");
     }
-    plan::Layout layout{
-        .data = opening->data,
-        .tensor = opening->tensor,
-        .stages = opening->stages,
-        .zero = static_cast<plan::Zero>(opening->zero),
-        .shares = std::move(opening->shares),
-        .micro_batches = opening->micro_batches,
-        .pipeline = static_cast<plan::Pipeline>(opening->pipeline),
-        .turns = opening->turns};
-    if (!layout.is_valid() || layout.ranks() != collective.size()) {
-        throw std::runtime_error("rank 0 of the cell sent a layout for another number of ranks");
-    }
-    return {std::move(layout), std::move(opening->program)};
+    return *std::move(opening);
 }
 
 }  // namespace
@@ -403,7 +363,7 @@ Served serve_cell(
     std::unique_ptr<Collective> collective, const EngineOptions& options, const std::optional<Terms>& terms
 ) {
     ASSERT(terms || !collective->is_stated());
-    const Start start = receive_start(*collective);
+    const cell::Opening start = receive_opening(*collective);
     const auto program = program::decode_program(start.program);
     if (!program) {
         throw no_program();
