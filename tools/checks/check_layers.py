@@ -55,7 +55,7 @@ ROOMS = {
     "verifier/sandbox": (["core/base", "core/codec"], ["cli11", "seccomp", "system"], False),
     "verifier/compile/program": (CORE + ["core/canonical"], [], True),
     "verifier/compile/onnx": (CORE + ["core/canonical", "verifier/compile/program"], ["onnx"], False),
-    "verifier/plan": (CORE + ["core/canonical", "verifier/compile/program"], [], True),
+    "verifier/plan": (CORE + ["core/canonical", "core/dispute", "verifier/compile/program"], [], True),
     "verifier/schedule": (CORE + ["core/canonical", "core/dispute", "verifier/compile/program", "verifier/plan"], [], True),
     "verifier/engine": (CORE + ["core/canonical", "verifier/compile/program", "verifier/plan"], ["torch", "boost", "system"], False),
     "verifier/relay": (["core/base", "core/crypto", "client/http"], ["boost", "system"], False),

@@ -62,4 +62,9 @@ std::vector<IndexClass> classes_of(std::span<const IndexSet* const> sets, std::u
 /// empty.
 std::vector<IndexSet> cut(std::uint32_t size, std::span<const std::uint32_t> shares);
 
+/// The same with ranges that begin at multiples of `grain` and are not empty: the nearest to the shares, of which there
+/// are at most as many as multiples. Ranges begin at multiples of 32 too if that makes none smaller or larger by more
+/// than a quarter, since ranks can answer for sums over such ranges alone (STM-6).
+std::vector<IndexSet> cut_columns(std::uint32_t size, std::span<const std::uint32_t> shares, std::uint32_t grain);
+
 }  // namespace assay::plan

@@ -32,7 +32,7 @@ std::vector<bool> behind_sums(const Plan& plan, const program::Program& program,
 
 std::vector<Phase> phases_of(const Plan& plan, const program::Program& program) {
     const canonical::Graph& graph = program.step;
-    const std::vector<std::uint32_t> stages = stages_of(program, plan.layout.stages);
+    const std::vector<std::uint32_t> stages = stages_of(program, plan.layout);
     std::vector<bool> is_of_batch(graph.size());
     for (std::uint32_t i = 0; i < graph.size(); ++i) {
         is_of_batch[i] = graph[i].op == Op::kBatchRows;

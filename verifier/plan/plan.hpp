@@ -74,6 +74,12 @@ struct Slots {
 /// Counts them by the plan's order.
 Slots slots_of(const Plan& plan, const program::Program& program);
 
+/// What `rank` computes of a step, in multiply-adds (WRK-1).
+std::uint64_t work_of(const Plan& plan, const canonical::Graph& graph, std::uint32_t rank);
+/// The same of each stage of a layout, found without a plan. What each rank computes by itself, such as masks, counts
+/// where it is read first.
+std::vector<std::uint64_t> work_of_stages(const program::Program& program, const Layout& layout);
+
 /// Bytes of the state that `rank` has.
 std::uint64_t state_bytes(const Plan& plan, const program::Program& program, std::uint32_t rank);
 /// The same by the formulas of ZeRO, which know parts of the batch alone: parameters and the optimizer's slots, each

@@ -53,7 +53,8 @@ Planner::Planner(const program::Program& program, const Layout& layout)
       graph_(program.step),
       layout_(layout),
       ranks_(layout.ranks()),
-      stages_(stages_of(program, layout.stages)),
+      stages_(stages_of(program, layout)),
+      heads_(layout.tensor_shares.empty() ? std::vector<std::uint32_t>() : heads_of(program)),
       origins_(program.step.size()),
       is_parameter_(parameters_of(program)),
       is_forward_(forward_nodes(program)),
@@ -216,9 +217,10 @@ std::optional<Placement> Planner::tensor_cut(std::uint32_t root, std::uint32_t n
     }
     const Placement left = seen_from(product.inputs[0], stage(node));
     Placement out(ranks_);
-    const std::vector<std::uint32_t> equal(layout_.tensor, 1);
     const std::uint32_t sections = shape.rows == 3 * shape.cols ? 3 : 1;
     const std::uint32_t section = shape.rows / sections;
+    const std::vector<IndexSet> parts =
+        section >= layout_.tensor ? column_parts(node, section) : std::vector<IndexSet>();
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
         if (!is_on(rank, stage(node))) {
             continue;
@@ -226,8 +228,8 @@ std::optional<Placement> Planner::tensor_cut(std::uint32_t root, std::uint32_t n
         out[rank] = whole(shape);
         if (left[rank].cols.count() < shape.cols) {
             out[rank].cols = left[rank].cols;
-        } else if (section >= layout_.tensor) {
-            const IndexSet::Range own = cut(section, equal)[layout_.tensor_index(rank)].ranges().front();
+        } else if (!parts.empty()) {
+            const IndexSet::Range own = parts[layout_.tensor_index(rank)].ranges().front();
             out[rank].rows = {};
             for (std::uint32_t i = 0; i < sections; ++i) {
                 out[rank].rows.add(i * section + own.begin, i * section + own.end);

@@ -20,9 +20,16 @@ struct Origin {
     std::set<std::uint32_t> roots{};  ///< the tensors of the state that it is computed from, if is_of_state
 };
 
-/// Returns the stage of each node. Forward nodes go to stages in their order, so that each has about as many
+/// Returns the stage of each node. Forward nodes go to stages in their order, so that each has about its share of the
 /// multiply-adds and little crosses; backward ones to a stage that has what they read, or to the first of those.
-std::vector<std::uint32_t> stages_of(const program::Program& program, std::uint32_t stages);
+std::vector<std::uint32_t> stages_of(const program::Program& program, const Layout& layout);
+
+/// Returns for each forward product into how many parts its columns, or those of its queries, may be cut so that
+/// attention needs nothing of another part: the number of heads, or 0 if there are none.
+std::vector<std::uint32_t> heads_of(const program::Program& program);
+
+/// `total` times `part` over `whole`, rounded down; `part` is at most `whole`, which is more than 0.
+std::uint64_t proportion(std::uint64_t total, std::uint64_t part, std::uint64_t whole);
 
 /// Places the nodes of a step one after the other, where their inputs are if possible.
 class Planner {
@@ -48,6 +55,8 @@ class Planner {
     void settle(std::uint32_t root, std::uint32_t node, std::size_t input);
     void settle_default(std::uint32_t root, std::uint32_t stage);
     void set_state(std::uint32_t root, Placement placement);
+    /// Which of the `section` columns of a product each part of its layer has.
+    std::vector<IndexSet> column_parts(std::uint32_t node, std::uint32_t section) const;
     std::optional<Placement> tensor_cut(std::uint32_t root, std::uint32_t node, std::size_t input) const;
     std::optional<Placement> like_partner(std::uint32_t root, std::uint32_t node, std::size_t input) const;
     /// Divides what replicas have alike (ZeRO).
@@ -84,6 +93,7 @@ class Planner {
     Layout layout_;
     std::uint32_t ranks_;
     std::vector<std::uint32_t> stages_;
+    std::vector<std::uint32_t> heads_;  // of the forward nodes, if parts of layers are unequal
     std::vector<Origin> origins_;
     std::vector<bool> is_parameter_;  // of the state
     std::vector<bool> is_forward_;    // of the nodes

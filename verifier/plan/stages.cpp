@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include <core/dispute/work.hpp>
 #include <verifier/plan/planner.hpp>
 
 // Which stage of a pipeline executes which node.
@@ -17,7 +18,7 @@ using canonical::Source;
 
 namespace {
 
-// A stage may have a quarter of the mean more or less work if less crosses then.
+// Between two stages, a quarter of the smaller one's work may be moved if less crosses then.
 constexpr std::uint64_t kSlackDivisor = 4;
 
 // The stages that have a value.
@@ -65,36 +66,6 @@ std::vector<std::uint64_t> crossing_bytes(const Graph& graph, std::uint32_t loss
     return out;
 }
 
-// The first node of each stage but the first.
-std::vector<std::uint32_t> cuts_of(const Graph& graph, std::uint32_t loss_node, std::uint32_t stages) {
-    std::uint64_t total = 0;
-    std::vector<std::uint64_t> before;
-    for (std::uint32_t i = 0; i <= loss_node; ++i) {
-        before.push_back(total);
-        total += multiply_adds(graph[i]);
-    }
-    const std::vector<std::uint64_t> crossing = crossing_bytes(graph, loss_node);
-    const std::uint64_t slack = total / stages / kSlackDivisor;
-    std::vector<std::uint32_t> out;
-    for (std::uint32_t stage = 1; stage < stages; ++stage) {
-        const std::uint64_t wanted = total / stages * stage;
-        const auto distance = [&](std::uint32_t node) {
-            return before[node] > wanted ? before[node] - wanted : wanted - before[node];
-        };
-        const std::uint32_t first = std::min(out.empty() ? 1 : out.back() + 1, loss_node);
-        std::uint32_t best = first;
-        for (std::uint32_t node = first; node <= loss_node; ++node) {
-            const auto key = [&](std::uint32_t at) {
-                const bool is_far = distance(at) > slack;
-                return std::tuple(is_far ? distance(at) : 0, crossing[at], distance(at));
-            };
-            best = key(node) < key(best) ? node : best;
-        }
-        out.push_back(best);
-    }
-    return out;
-}
-
 // Where a backward node can be without moving what it reads; if nowhere, in the first stage that has some of it, where
 // the gradient goes next.
 Range range_of(const Node& node, const std::vector<Range>& ranges, std::uint32_t last_stage) {
@@ -114,26 +85,20 @@ Range range_of(const Node& node, const std::vector<Range>& ranges, std::uint32_t
     return out.first <= out.last ? out : Range{least, least};
 }
 
-}  // namespace
-
-std::vector<std::uint32_t> stages_of(const program::Program& program, std::uint32_t stages) {
+// The stage of every node, for those of the forward ones. Of several stages a backward node takes that of who reads it,
+// since it is of use there alone.
+std::vector<std::uint32_t> extended(
+    const program::Program& program, std::vector<std::uint32_t> out, std::uint32_t last_stage
+) {
     const Graph& graph = program.step;
     const auto size = static_cast<std::uint32_t>(graph.size());
-    std::vector<std::uint32_t> out(size);
-    if (stages == 1) {
-        return out;
-    }
-    const std::vector<std::uint32_t> cuts = cuts_of(graph, program.loss_node, stages);
+    out.resize(size);
     std::vector<Range> ranges(size);
-    for (std::uint32_t i = 0; i <= program.loss_node; ++i) {
-        out[i] = static_cast<std::uint32_t>(std::upper_bound(cuts.begin(), cuts.end(), i) - cuts.begin());
-    }
     const std::vector<std::uint32_t> readers = last_readers(graph, program.loss_node);
     for (std::uint32_t i = 0; i < size; ++i) {
         ranges[i] = i <= program.loss_node ? Range{out[i], std::max(out[i], out[readers[i]])}
-                                           : range_of(graph[i], ranges, stages - 1);
+                                           : range_of(graph[i], ranges, last_stage);
     }
-    // Of several stages a node takes that of who reads it, since it is of use there alone.
     std::vector<std::uint32_t> wanted(size, 0);
     for (std::uint32_t i = size; i-- > program.loss_node + 1;) {
         out[i] = std::clamp(wanted[i], ranges[i].first, ranges[i].last);
@@ -144,6 +109,76 @@ std::vector<std::uint32_t> stages_of(const program::Program& program, std::uint3
         }
     }
     return out;
+}
+
+// For each forward node the work that goes where it goes: if each were a stage of its own.
+std::vector<std::uint64_t> work_by_node(const program::Program& program) {
+    std::vector<std::uint32_t> each(program.loss_node + std::size_t{1});
+    std::iota(each.begin(), each.end(), 0U);
+    const std::vector<std::uint32_t> nodes = extended(program, std::move(each), program.loss_node);
+    std::vector<std::uint64_t> out(program.loss_node + std::size_t{1});
+    for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+        out[nodes[i]] += dispute::work_of(program.step[i]);
+    }
+    return out;
+}
+
+// By which stages are cut. Alike ones count forward products alone.
+std::vector<std::uint64_t> weights_of(const program::Program& program, const Layout& layout) {
+    if (!layout.stage_shares.empty()) {
+        return work_by_node(program);
+    }
+    std::vector<std::uint64_t> out;
+    for (std::uint32_t i = 0; i <= program.loss_node; ++i) {
+        out.push_back(multiply_adds(program.step[i]));
+    }
+    return out;
+}
+
+// The first node of each stage but the first.
+std::vector<std::uint32_t> cuts_of(const program::Program& program, const Layout& layout) {
+    const std::uint32_t loss_node = program.loss_node;
+    std::vector<std::uint64_t> before = weights_of(program, layout);
+    const std::uint64_t total = std::accumulate(before.begin(), before.end(), std::uint64_t{0});
+    std::exclusive_scan(before.begin(), before.end(), before.begin(), std::uint64_t{0});
+    const std::vector<std::uint64_t> crossing = crossing_bytes(program.step, loss_node);
+    const std::vector<std::uint32_t> shares = layout.shares_of_stages();
+    const std::uint64_t sum = std::accumulate(shares.begin(), shares.end(), std::uint64_t{0});
+    std::uint64_t of_stages = 0;
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t stage = 1; stage < layout.stages; ++stage) {
+        of_stages += shares[stage - 1];
+        const std::uint64_t wanted = proportion(total, of_stages, sum);
+        const std::uint64_t slack = proportion(total, std::min(shares[stage - 1], shares[stage]), sum) / kSlackDivisor;
+        const auto distance = [&](std::uint32_t node) {
+            return before[node] > wanted ? before[node] - wanted : wanted - before[node];
+        };
+        const std::uint32_t first = std::min(out.empty() ? 1 : out.back() + 1, loss_node);
+        std::uint32_t best = first;
+        for (std::uint32_t node = first; node <= loss_node; ++node) {
+            const auto key = [&](std::uint32_t at) {
+                const bool is_far = distance(at) > slack;
+                return std::tuple(is_far ? distance(at) : 0, crossing[at], distance(at));
+            };
+            best = key(node) < key(best) ? node : best;
+        }
+        out.push_back(best);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> stages_of(const program::Program& program, const Layout& layout) {
+    if (layout.stages == 1) {
+        return std::vector<std::uint32_t>(program.step.size());
+    }
+    const std::vector<std::uint32_t> cuts = cuts_of(program, layout);
+    std::vector<std::uint32_t> forward;
+    for (std::uint32_t i = 0; i <= program.loss_node; ++i) {
+        forward.push_back(static_cast<std::uint32_t>(std::upper_bound(cuts.begin(), cuts.end(), i) - cuts.begin()));
+    }
+    return extended(program, std::move(forward), layout.stages - 1);
 }
 
 }  // namespace assay::plan

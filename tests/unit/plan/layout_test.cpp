@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include <verifier/plan/layout.hpp>
@@ -29,6 +32,50 @@ TEST_CASE("a layout's name is read, and written so that it is read again") {
     CHECK(layout("zero1+dp2pp2+gpipe4:5,3", 4).shares.size() == 2);
     CHECK(layout("turns", 4).turns == 4);
     CHECK(layout("turns", 1) == layout("dp", 1));
+}
+
+TEST_CASE("shares belong to the part before them, and at the end to the batch where that is divided") {
+    const auto layout = [](const std::string& name, std::uint32_t ranks, const std::string& written) {
+        CAPTURE(name);
+        const auto out = decode_layout(name, ranks);
+        REQUIRE(out.has_value());
+        CHECK(to_string(*out) == written);
+        CHECK(decode_layout(written, ranks) == out);
+        return *out;
+    };
+    using Shares = std::vector<std::uint32_t>;
+    CHECK(layout("pp:5,3", 2, "pp:5,3") == Layout{.stages = 2, .stage_shares = {5, 3}});
+    CHECK(layout("pp2:5,3", 2, "pp:5,3").stage_shares == Shares{5, 3});
+    CHECK(layout("pp:5,3+1f1b4", 2, "pp:5,3+1f1b4").micro_batches == 4);
+    CHECK(layout("tp:3,2,1", 3, "tp:3,2,1") == Layout{.tensor = 3, .tensor_shares = {3, 2, 1}});
+    const Layout both = layout("pp:5,3+dp2", 4, "pp:5,3+dp2");
+    CHECK(both == Layout{.data = 2, .stages = 2, .stage_shares = {5, 3}});
+    CHECK(layout("pp:5,3+dp", 6, "pp:5,3+dp3").data == 3);
+    CHECK(layout("tp:2,1+pp:5,3", 4, "tp:2,1+pp:5,3").tensor_shares == Shares{2, 1});
+    const Layout all = layout("dp:7,4+tp:2,1+pp:5,3", 8, "tp:2,1+pp:5,3+dp2:7,4");
+    CHECK(all.shares == Shares{7, 4});
+    CHECK(all.stage_shares == Shares{5, 3});
+    CHECK(layout("pp:5,3+zero1+1f1b2:7,4", 4, "pp:5,3+zero1+dp2+1f1b2:7,4").data == 2);
+    // As before other parts could have shares.
+    CHECK(layout("dp2pp:5,3", 4, "dp2pp2:5,3") == Layout{.data = 2, .stages = 2, .shares = {5, 3}});
+    CHECK(layout("pp2:5", 2, "pp2:5") == Layout{.stages = 2, .shares = {5}});
+    CHECK(both.without_shares() == *decode_layout("dp2pp2", 4));
+}
+
+TEST_CASE("shares that do not fit their part are refused") {
+    for (const char* name :
+         {"pp:5,3", "pp2:5,3", "pp:1,2,3,0", "pp:1,2,3,4+", "pp:1,2,3,4+pp2", "pp3:1,1,1,1", "pp:1,1+", "pp:1,1,+dp2",
+          "dp2pp2:1,2,3", "dp3pp:1,1", "tp:1,1,1,0", "tp:1,1,1,65537", "pp:5+dp4", "dp4+"}) {
+        CHECK_MESSAGE(!decode_layout(name, 4).has_value(), name);
+    }
+    CHECK(!Layout{.data = 2, .shares = {0, 0}}.is_valid());
+    CHECK(!Layout{.data = 2, .shares = {1, kShareMax + 1}}.is_valid());
+    CHECK(Layout{.data = 2, .shares = {0, kShareMax}}.is_valid());
+    CHECK(!Layout{.stages = 2, .stage_shares = {1, 0}}.is_valid());
+    CHECK(!Layout{.stages = 2, .stage_shares = {1}}.is_valid());
+    CHECK(!Layout{.stage_shares = {1}}.is_valid());
+    CHECK(!Layout{.tensor = 2, .tensor_shares = {1, kShareMax + 1}}.is_valid());
+    CHECK(!Layout{.tensor_shares = {1}, .turns = 2}.is_valid());
 }
 
 TEST_CASE("ranks stand by stage, then by part of the batch, then by part of the layer") {
