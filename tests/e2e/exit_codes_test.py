@@ -72,17 +72,20 @@ def programs(codes, binaries, folder, node, live):
     broken.mkdir()
     (broken / "genesis.json").write_text("{", encoding="utf-8")
     worker = ["solve", "--home", folder / "worker", "--node"]
+    hosts = folder / "hosts.toml"
+    hosts.write_text(f'lead = "{closed_port()[7:]}"\nsecret = "sixteen letters!"\n[[members]]\nname = "a"\naddress = "127.0.0.1"\n', encoding="utf-8")
     tries = [
         ("assay", 0, ["version"]), ("assay", 0, ["--help"]), ("assay", 2, ["no-such-command"]), ("assay", 3, ["task", "lint", folder / "nothing"]),
         ("assay", 4, ["--node", nobody, "query", "status"]), ("assay", 6, ["--node", node, "task", "status", "00" * 32]),
         ("assay", 10, ["--node", node, "query", "proof", "--key", "ff", "--height", "100", "--max-age", "0", "--proposer", "11" * 32]),
         ("assay", 2, ["--node", node, "query", "proof", "--key", "zz"]), ("assay", 5, ["--node", live, "tx", "submit", "00"]),
+        ("assay", 2, ["demo", "--parallel", "diloco"]),
         ("assayd", 0, ["--help"]), ("assayd", 2, ["start", "--no-such-option"]), ("assayd", 3, ["start", "--home", broken]),
         ("assayd", 3, ["start", "--home", folder / "nothing"]), ("assayd", 3, ["init", "--home", home]),
     ]
     of_worker = [
         (0, ["--help"]), (2, []), (3, [*worker, node, "--key", wrong]), (2, [*worker, node]), (2, ["solve", "--no-such-option"]),
-        (3, ["member", "--cell", wrong, "--name", "a"]), (4, ["benchmark", "--node", nobody, "--seconds", "0.1"]),
+        (3, ["member", "--cell", wrong, "--name", "a"]), (2, [*worker, node, "--cell", hosts, "--plan", "zero4"]), (4, ["benchmark", "--node", nobody, "--seconds", "0.1"]),
         (1, ["replay", "--home", folder / "replay", "--records", wrong]),
     ]
     tries += [("assay-worker", *each) for each in of_worker] + [("assay-adversary", *each) for each in of_worker[:3]]

@@ -2,11 +2,13 @@
 #include <tools/cli/common/commands.hpp>
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
 #include <tools/demo/demo.hpp>
+#include <tools/demo/options.hpp>
 #include <tools/demo/workload.hpp>
 
 namespace assay::cli {
@@ -185,8 +187,14 @@ void add_demo_command(CLI::App& app, Session& session) {
     command->add_option("--home", a->home, "An empty directory to use and keep; default: a temporary one");
     command->callback([a, &session] {
         session.command = [a, &session] {
+            const demo::DemoOptions options = demo_options_of(*a, session.json());
             try {
-                return demo::run_demo(demo_options_of(*a, session.json()));
+                demo::check_options(options);
+            } catch (const std::runtime_error& error) {
+                throw Failure(kExitUsage, "usage", error.what());
+            }
+            try {
+                return demo::run_demo(options);
             } catch (const demo::NotHere& missing) {
                 throw Failure(kExitSkipped, "not_here", missing.what());
             }

@@ -326,7 +326,7 @@ std::shared_ptr<engine::StepMachines> make_lead(const LeadOptions& options) {
     if (!plan::decode_layout(
             name_of_layout(options.layout), static_cast<std::uint32_t>(options.hosts.members.size() + 1)
         )) {
-        throw std::runtime_error(
+        throw PlanError(
             "the plan \"" + options.layout + "\" cannot be made for " +
             std::to_string(options.hosts.members.size() + 1) +
             " machines; dp, zero1, zero2, zero3, tp and pp can, and combinations such as dp2tp2 whose product that is; "

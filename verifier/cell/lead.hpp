@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include <verifier/cell/hosts.hpp>
@@ -12,6 +13,12 @@
 #include <verifier/engine/backend/step_machine.hpp>
 
 namespace assay::cell {
+
+/// The layout's name is none, or is for another number of machines.
+class PlanError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
 
 struct LeadOptions {
     Hosts hosts;
@@ -31,8 +38,8 @@ struct LeadOptions {
 /// Makes the machine that leads a cell. When a rank is lost, it begins another session with those that are left, from
 /// the last state that it kept, and executes the steps since again: the bits are the same in any layout. Members that
 /// come later take part from the next kept state on. The directory must exist. Call it before other threads are
-/// started. Throws http::NetError if the lead's address cannot be bound, and std::runtime_error if the layout's name is
-/// none or this machine cannot be linked as the hosts ask for.
+/// started. Throws http::NetError if the lead's address cannot be bound, PlanError, and std::runtime_error if this
+/// machine cannot be linked as the hosts ask for.
 std::shared_ptr<engine::StepMachines> make_lead(const LeadOptions& options);
 
 }  // namespace assay::cell

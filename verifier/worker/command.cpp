@@ -291,8 +291,7 @@ int run(Arguments& args, const Flavour& flavour) {
         throw UsageError(
             "--together " + args.worker.together + " cannot be made for " + std::to_string(members) +
             " members: this one and one for each --partner; dp, zero1, zero2, zero3, tp and pp can, and "
-            "combinations "
-            "such as dp2tp2 whose product that is"
+            "combinations such as dp2tp2 whose product that is"
         );
     }
     check_owner(args.worker);

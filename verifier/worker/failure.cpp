@@ -6,6 +6,7 @@
 #include <client/rpc_client.hpp>
 #include <core/keys/key_file.hpp>
 #include <core/keys/password.hpp>
+#include <verifier/cell/lead.hpp>
 #include <verifier/launcher/image.hpp>
 #include <verifier/worker/journal_file.hpp>
 
@@ -43,7 +44,7 @@ command::ExitCode exit_code_of(const std::exception& error) {
                : rpc->name == "chain_file" ? command::kExitConfig
                                            : command::kExitFailure;
     }
-    if (is_one_of<UsageError>(error)) {
+    if (is_one_of<UsageError, cell::PlanError>(error)) {
         return command::kExitUsage;
     }
     if (is_one_of<FileError, crypto::KeyFileError, client::AnchorError, JournalError>(error)) {
