@@ -51,9 +51,15 @@ def hosts_text(ranks):
     return out
 
 
-def at_speed(members, multiply_adds_per_s):
-    """The members file with the speed that ranks are held to, in place of what was measured of this machine's."""
-    return re.sub(r"(?m)^multiply_adds_per_s = .*$", f"multiply_adds_per_s = {multiply_adds_per_s:.6e}", members)
+def at_speeds(members, multiply_adds_per_s):
+    """The members file with the speeds that ranks are held to, in place of what was measured of this machine's."""
+    speeds = iter(multiply_adds_per_s)
+    return re.sub(r"(?m)^multiply_adds_per_s = .*$", lambda _: f"multiply_adds_per_s = {next(speeds):.6e}", members)
+
+
+def speeds_of(case):
+    """The speed of each rank: one may be slower than the others."""
+    return [case["speed"] / (case["slowed_by"] if rank == case.get("slow") else 1) for rank in range(case["ranks"])]
 
 
 def links_of(members):
@@ -205,10 +211,11 @@ class Bench:
         links = Links(self.bin / "assay-bench", case["ranks"], case["mbit"], case["delay_ms"])
         try:
             (folder / "hosts.toml").write_text(hosts_text(case["ranks"]))
-            common = [self.bin / "assay-bench", "cell-rank", "--cell", folder / "hosts.toml", "--multiply-adds-per-s", case["speed"]]
-            lead = common + ["--task", task, "--plan", case["plan"], "--steps", case["steps"], "--warm-up", case["warm_up"],
-                             "--directory", folder]
-            told = all_ranks(links, lead, lambda rank: common + ["--name", f"m{rank}"], folder, 3600)
+            speeds = speeds_of(case)
+            common = [self.bin / "assay-bench", "cell-rank", "--cell", folder / "hosts.toml", "--multiply-adds-per-s"]
+            lead = common + [speeds[0], "--task", task, "--plan", case["plan"], "--steps", case["steps"], "--warm-up",
+                             case["warm_up"], "--directory", folder]
+            told = all_ranks(links, lead, lambda rank: common + [speeds[rank], "--name", f"m{rank}"], folder, 3600)
         finally:
             forwarded = links.close()
         return [json.loads(each) for each in told], forwarded
@@ -286,6 +293,8 @@ def case_of(name, arguments):
     model, plan, ranks, mbit, delay_ms = name.rsplit("-", 4)
     case = {"name": name, "model": model, "plan": plan, "ranks": int(ranks), "mbit": float(mbit), "delay_ms": float(delay_ms),
             "speed": arguments.speed, "steps": arguments.steps, "warm_up": 1}
+    if arguments.slow is not None:
+        case |= {"slow": arguments.slow, "slowed_by": arguments.slowed_by}
     if plan == "turns":
         case["turn_steps"] = arguments.turn_steps
         case["steps"] = arguments.rounds * arguments.turn_steps * int(ranks)
@@ -296,7 +305,7 @@ def case_of(name, arguments):
 def add_prediction(bench, case, out, members, folder):
     """What `assay plan` says of a case, beside its steps or rounds."""
     write_task(folder / "task", case)
-    predicted = bench.predict(folder / "task", at_speed(members_of_all(members, case["ranks"]), case["speed"]), case["plan"],
+    predicted = bench.predict(folder / "task", at_speeds(members_of_all(members, case["ranks"]), speeds_of(case)), case["plan"],
                               folder)["plans"][0]
     keys = ("step_s", "is_timed", "compute_s", "exchange_s", "handover_s")
     out["predicted"] = {key: predicted[key] if key == "is_timed" else round(predicted[key], 5) for key in keys}
@@ -319,6 +328,7 @@ def run_case(bench, case, measured_ranks):
                "links": {"mbit": case["mbit"], "delay_ms": case["delay_ms"], "measured": links_of(members)},
                "held_to_multiply_adds_per_s": case["speed"], "load": round(load, 2), "forwarder": forwarded, "steps_s": [],
                "computing": {key: [round(each["computing"][key], 3) for each in told] for key in ("held_s", "real_s", "late_s")}}
+        out |= {key: case[key] for key in ("slow", "slowed_by") if key in case}
         if case["plan"] == "turns":
             out["turn_steps"] = case["turn_steps"]
             out["rounds_s"] = rounds_of(told[0]["steps_s"], case["turn_steps"] * case["ranks"])
@@ -330,7 +340,7 @@ def run_case(bench, case, measured_ranks):
 def predict_again(bench, old):
     """The prediction of a case that was measured before, for a prediction that has changed."""
     case = {"model": old["model"], "plan": old["plan"], "ranks": old["ranks"], "turn_steps": old.get("turn_steps", 10),
-            "speed": old["held_to_multiply_adds_per_s"]}
+            "speed": old["held_to_multiply_adds_per_s"]} | {key: old[key] for key in ("slow", "slowed_by") if key in old}
     with tempfile.TemporaryDirectory(prefix="assay-links-") as path:
         return add_prediction(bench, case, dict(old), members_of_links(old["links"]["measured"]), pathlib.Path(path))
 
@@ -340,11 +350,14 @@ def main():
     parser.add_argument("bin", help="folder with assay, assay-worker and assay-bench")
     parser.add_argument("out", help="JSON file to which results are added")
     parser.add_argument("--predict-again", action="store_true", help="only predict what OUT has once more")
-    parser.add_argument("--cases", nargs="+", default=[], help="MODEL-PLAN-RANKS-MBIT-MS, as in mlp-dp-4-100-20")
+    parser.add_argument("--cases", nargs="+", default=[], help="MODEL-PLAN-RANKS-MBIT-MS, as in mlp-dp-4-100-20; or with "
+                                                               "--slow gpt-pp:3,1+1f1b8-2-1000-1")
     parser.add_argument("--steps", type=int, default=5, help="that are timed")
     parser.add_argument("--rounds", type=int, default=2, help="of local replicas")
     parser.add_argument("--turn-steps", type=int, default=100, help="of local replicas")
     parser.add_argument("--speed", type=float, default=5e7, help="multiply-adds per second that ranks are held to")
+    parser.add_argument("--slow", type=int, help="rank that is held to less than that, as a machine among faster ones")
+    parser.add_argument("--slowed-by", type=float, default=3.0, help="how many times less")
     parser.add_argument("--seconds", type=float, default=4.0, help="of bytes in each direction of each measured link")
     parser.add_argument("--measured-ranks", type=int, default=3, help="between which links are measured")
     arguments = parser.parse_args()

@@ -35,7 +35,7 @@ between = ["m1", "m2"]
 delay_ms = 20.0
 gbit_per_s = 0.07
 """
-ARGUMENTS = argparse.Namespace(speed=5e8, steps=5, rounds=2, turn_steps=100)
+ARGUMENTS = argparse.Namespace(speed=5e8, steps=5, rounds=2, turn_steps=100, slow=None)
 
 
 class Links(unittest.TestCase):
@@ -45,11 +45,16 @@ class Links(unittest.TestCase):
         self.assertEqual(text.count("[[members]]"), 2)
         self.assertIn('name = "m2"\naddress = "10.77.0.3"', text)
 
-    def test_a_members_file_gets_the_speed_that_ranks_are_held_to(self):
-        text = links.at_speed(MEMBERS, 5e8)
-        self.assertEqual(text.count("multiply_adds_per_s = 5.000000e+08"), 2)
+    def test_a_members_file_gets_the_speeds_that_ranks_are_held_to(self):
+        text = links.at_speeds(MEMBERS, [5e8, 5e7])
+        self.assertLess(text.index("multiply_adds_per_s = 5.000000e+08"), text.index("multiply_adds_per_s = 5.000000e+07"))
         self.assertNotIn("e+10", text)
         self.assertEqual(text.count("delay_ms"), MEMBERS.count("delay_ms"))
+
+    def test_one_rank_may_be_slower_than_the_others(self):
+        case = links.case_of("gpt-pp:3,1+1f1b8-2-1000-1", argparse.Namespace(**(vars(ARGUMENTS) | {"slow": 1, "slowed_by": 4.0})))
+        self.assertEqual((case["plan"], case["ranks"], links.speeds_of(case)), ("pp:3,1+1f1b8", 2, [5e8, 1.25e8]))
+        self.assertEqual(links.speeds_of(links.case_of("mlp-dp-3-100-20", ARGUMENTS)), [5e8] * 3)
 
     def test_links_are_told_by_smallest_median_and_largest(self):
         self.assertEqual(links.links_of(MEMBERS), {"delay_ms": [20.0, 20.5, 21.5], "mbit": [70.0, 80.0, 90.0]})

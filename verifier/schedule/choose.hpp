@@ -39,7 +39,9 @@ enum class Wait : std::uint8_t { kCompute = 0, kExchange = 1, kHandover = 2, kTe
 /// A way to divide a step, and what it is predicted to take.
 struct Prediction {
     Kind kind = Kind::kOne;
-    plan::Layout layout;                    ///< with the shares of the batch in rows, if they are not alike
+    /// With the shares of the batch in rows, and of stages and columns by speed, if they are not alike.
+    plan::Layout layout;
+    bool has_given_shares = false;          ///< of stages or columns: those that were asked for
     std::vector<std::uint32_t> machines{};  ///< of each rank; of each local replica
     double compute_s = 0.0;                 ///< with the pipeline's bubble
     double exchange_s = 0.0;                ///< of gradients, or of parameters between local replicas, for one step
@@ -102,13 +104,15 @@ std::vector<std::vector<std::uint32_t>> tensor_groups(
 );
 
 /// Predicts one plan. `arrangement` says which group has which stage and replica; a group has `layout.tensor` machines.
+/// What the layout gives no shares is divided by speed, if machines have the memory and the slowest of them gains a
+/// tenth; shares that are alike leave it so.
 Prediction predict(
     const StepProfile& profile, const std::vector<Machine>& machines, const Network& network,
     const ChoiceOptions& options, plan::Layout layout, const std::vector<std::vector<std::uint32_t>>& groups,
     const Arrangement& arrangement
 );
-/// Predicts this plan alone, with the machines as its ranks in their order, of which there are as many. Shares of the
-/// batch and micro-batches are the layout's, if it has any.
+/// Predicts this plan alone, with the machines as its ranks in their order, of which there are as many. Shares and
+/// micro-batches are the layout's, if it has any.
 Prediction predict_given(
     const StepProfile& profile, const std::vector<Machine>& machines, const Network& network, ChoiceOptions options,
     const plan::Layout& layout

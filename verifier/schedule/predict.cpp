@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -63,6 +64,86 @@ std::vector<std::uint32_t> rows_of(
         }
     }
     return rows;
+}
+
+// Shares that make the slowest part less than a tenth faster are not worth their name.
+constexpr double kWorthIt = 0.9;
+constexpr std::uint32_t kShareSum = 100;
+
+// The shares of parts by the speed of the slowest machine of each; empty if alike ones are as good.
+std::vector<std::uint32_t> shares_by_speed(const std::vector<double>& speeds) {
+    const double sum = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+    const double least = *std::min_element(speeds.begin(), speeds.end());
+    if (static_cast<double>(speeds.size()) * least >= kWorthIt * sum) {
+        return {};
+    }
+    std::vector<std::uint32_t> out = divide_rows(kShareSum, speeds);
+    std::uint32_t divisor = 0;
+    for (std::uint32_t& share : out) {
+        share = std::max(share, 1U);
+        divisor = std::gcd(divisor, share);
+    }
+    for (std::uint32_t& share : out) {
+        share /= divisor;
+    }
+    return out;
+}
+
+template <class Index>
+std::vector<double> slowest_of_parts(
+    const std::vector<Machine>& machines, const Prediction& plan, std::uint32_t parts, Index index_of
+) {
+    std::vector<double> out(parts);
+    for (std::uint32_t rank = 0; rank < plan.layout.ranks(); ++rank) {
+        const double speed = machines[plan.machines[rank]].multiply_adds_per_s;
+        double& of_part = out[index_of(rank)];
+        of_part = of_part == 0.0 ? speed : std::min(of_part, speed);
+    }
+    return out;
+}
+
+double fraction(const std::vector<std::uint32_t>& shares, std::uint32_t parts, std::uint32_t index) {
+    return shares.empty() ? 1.0 / parts : shares[index] / std::accumulate(shares.begin(), shares.end(), 0.0);
+}
+
+// Of the parts of a stage and of a layer that the rank has.
+double memory_of_rank(
+    const StepProfile& profile, const plan::Layout& layout, const std::vector<std::uint32_t>& rows, std::uint32_t rank
+) {
+    const double stage = fraction(layout.stage_shares, layout.stages, layout.stage_index(rank)) * layout.stages;
+    const double tensor = fraction(layout.tensor_shares, layout.tensor, layout.tensor_index(rank)) * layout.tensor;
+    return memory_of(profile, layout, rows[layout.data_index(rank)]) * stage * tensor;
+}
+
+// Gives stages and parts of layers shares by speed, if the layout has none and machines have the memory for them.
+// Shares that are given and alike are left out.
+void set_shares(
+    const StepProfile& profile, const std::vector<Machine>& machines, const std::vector<std::uint32_t>& rows,
+    Prediction& plan
+) {
+    const plan::Layout given = plan.layout;
+    plan::Layout& layout = plan.layout;
+    if (given.stage_shares.empty() && given.stages > 1) {
+        layout.stage_shares = shares_by_speed(
+            slowest_of_parts(machines, plan, given.stages, [&](std::uint32_t rank) { return given.stage_index(rank); })
+        );
+    }
+    if (given.tensor_shares.empty() && given.tensor > 1) {
+        layout.tensor_shares = shares_by_speed(
+            slowest_of_parts(machines, plan, given.tensor, [&](std::uint32_t rank) { return given.tensor_index(rank); })
+        );
+    }
+    for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
+        if (memory_of_rank(profile, layout, rows, rank) > machines[plan.machines[rank]].memory_bytes) {
+            layout = given;
+            break;
+        }
+    }
+    for (std::vector<std::uint32_t>* shares : {&layout.stage_shares, &layout.tensor_shares}) {
+        if (std::adjacent_find(shares->begin(), shares->end(), std::not_equal_to<>()) == shares->end()) {
+            shares->clear();
+        }
+    }
 }
 
 // Of the replica's machines in the same stage and in the next one.
@@ -193,19 +274,23 @@ Prediction predict(
     }
     out.kind = kind_of(layout);
     out.layout = std::move(layout);
+    out.has_given_shares = !out.layout.stage_shares.empty() || !out.layout.tensor_shares.empty();
     const std::vector<std::uint32_t> rows = rows_of(profile, machines, out);
     if (rows != divide_rows(profile.batch_rows, std::vector<double>(out.layout.data, 1.0))) {
         out.layout.shares = rows;
     }
+    set_shares(profile, machines, rows, out);
     std::vector<Slowest> slowest(4);
-    const double tensor_part = share_of(profile.tensor, 1.0 / out.layout.tensor);
-    const double stage_part = share_of(profile.stages, 1.0 / out.layout.stages);
     for (std::uint32_t rank = 0; rank < out.layout.ranks(); ++rank) {
+        const double tensor_part = share_of(
+            profile.tensor, fraction(out.layout.tensor_shares, out.layout.tensor, out.layout.tensor_index(rank))
+        );
+        const double stage_part =
+            share_of(profile.stages, fraction(out.layout.stage_shares, out.layout.stages, out.layout.stage_index(rank)));
         const double part = static_cast<double>(rows[out.layout.data_index(rank)]) / profile.batch_rows;
         const double work = profile.work * share_of(profile.data_by(out.layout.zero), part) * tensor_part * stage_part;
         slowest[0].look_at(work / machines[out.machines[rank]].multiply_adds_per_s, {out.machines[rank]});
-        const double memory = memory_of(profile, out.layout, rows[out.layout.data_index(rank)]);
-        out.memory_bytes = std::max(out.memory_bytes, memory);
+        out.memory_bytes = std::max(out.memory_bytes, memory_of_rank(profile, out.layout, rows, rank));
     }
     out.layout.micro_batches = micro_batches_of(out.layout, *std::min_element(rows.begin(), rows.end()), options);
     // A stage works 1 - bubble of the time.

@@ -34,20 +34,7 @@ double elements_of(const Graph& graph) {
 
 // The share of the step's work that rank 0 does.
 double share_of_work(const Plan& plan, const Graph& graph) {
-    double done = 0.0;
-    for (std::size_t i = 0; i < graph.size(); ++i) {
-        const plan::NodePlan& node = plan.nodes[i];
-        if (node.work.empty() || graph[i].shape.element_count() == 0) {
-            continue;
-        }
-        double share =
-            static_cast<double>(node.work[0].element_count()) / static_cast<double>(graph[i].shape.element_count());
-        if (node.is_divided) {
-            share *= static_cast<double>(node.depth[0].count()) / plan::depth_of(graph[i]);
-        }
-        done += share * static_cast<double>(dispute::work_of(graph[i]));
-    }
-    return done / static_cast<double>(dispute::work_of(graph));
+    return static_cast<double>(plan::work_of(plan, graph, 0)) / static_cast<double>(dispute::work_of(graph));
 }
 
 // How many exchanges the ranks wait for, one node after the other.

@@ -336,6 +336,30 @@ Network network_of(const std::vector<std::uint32_t>& machines, const Network& al
     return out;
 }
 
+std::vector<Machine> machines_of(const Prediction& prediction, const std::vector<Machine>& all) {
+    std::vector<Machine> out;
+    for (const std::uint32_t machine : prediction.machines) {
+        out.push_back(all[machine]);
+    }
+    return out;
+}
+
+// The same plan with stages and columns alike, by the same machines.
+Prediction with_alike_parts(
+    const Prediction& plan, const StepProfile& profile, const std::vector<Machine>& own, const Network& network,
+    const ChoiceOptions& options
+) {
+    plan::Layout layout = plan.layout;
+    layout.stage_shares.assign(layout.stages > 1 ? layout.stages : 0, 1);
+    layout.tensor_shares.assign(layout.tensor > 1 ? layout.tensor : 0, 1);
+    Prediction out = predict_given(profile, own, network, options, layout);
+    for (std::uint32_t& machine : out.bottleneck) {
+        machine = plan.machines[machine];
+    }
+    out.machines = plan.machines;
+    return out;
+}
+
 }  // namespace
 
 double step_seconds(
@@ -346,20 +370,28 @@ double step_seconds(
 }
 
 void time_plans(
-    Choice& choice, const program::Program& program, const std::vector<Machine>& machines, const Network& network
+    Choice& choice, const program::Program& program, const StepProfile& profile, const std::vector<Machine>& machines,
+    const Network& network, const ChoiceOptions& options
 ) {
     choice.fastest.reset();
     for (std::size_t i = 0; i < choice.best.size(); ++i) {
         Prediction& prediction = choice.best[i];
         const std::uint32_t ranks = prediction.layout.ranks();
         if (prediction.can_start() && ranks > 1 && ranks <= kTimedRanks) {
-            std::vector<Machine> own;
-            for (const std::uint32_t machine : prediction.machines) {
-                own.push_back(machines[machine]);
+            const std::vector<Machine> own = machines_of(prediction, machines);
+            const Network links = network_of(prediction.machines, network);
+            const auto time = [&](Prediction& of) {
+                of.timed_s = step_seconds(program, plan::make_plan(program, of.layout), own, links);
+            };
+            time(prediction);
+            const bool has_shares = !prediction.layout.stage_shares.empty() || !prediction.layout.tensor_shares.empty();
+            if (has_shares && !prediction.has_given_shares) {
+                Prediction alike = with_alike_parts(prediction, profile, own, links, options);
+                time(alike);
+                if (alike.total_s() < prediction.total_s()) {
+                    prediction = std::move(alike);
+                }
             }
-            prediction.timed_s = step_seconds(
-                program, plan::make_plan(program, prediction.layout), own, network_of(prediction.machines, network)
-            );
         }
         const bool is_faster = prediction.can_start() &&
                                (!choice.fastest || prediction.total_s() < choice.best[*choice.fastest].total_s());

@@ -62,6 +62,41 @@ TEST_CASE("a faster machine gets more rows, unless it lacks the memory for them"
     CHECK(even.bottleneck == std::vector<std::uint32_t>{0});
 }
 
+TEST_CASE("a faster machine gets more of the work as a stage, unless it lacks the memory for that") {
+    std::vector<Machine> machines = alike(2, 100.0, 1e3);
+    machines[1].multiply_adds_per_s = 300.0;
+    const Network network(2, {0.0, 1e9});
+    const Arrangement both{{2, 1}, {0, 1}};
+    const ChoiceOptions options{.micro_batches = 1};
+    const auto of = [&](const Layout& layout) {
+        return predict(hand_made(), machines, network, options, layout, single_groups(2), both);
+    };
+    const Prediction found = of({.stages = 2});
+    CHECK(found.layout.stage_shares == std::vector<std::uint32_t>{1, 3});
+    CHECK(found.compute_s == doctest::Approx(2 * 2.5));  // two stages, one after the other
+    CHECK(found.memory_bytes == doctest::Approx(0.75 * 480.0));
+    const Prediction given = of({.stages = 2, .stage_shares = {3, 1}});
+    CHECK(given.layout.stage_shares == std::vector<std::uint32_t>{3, 1});
+    CHECK(given.compute_s == doctest::Approx(2 * 7.5));
+    const Prediction even = of({.stages = 2, .stage_shares = {1, 1}});
+    CHECK(even.layout.stage_shares.empty());
+    CHECK(even.compute_s == doctest::Approx(2 * 5.0));
+    machines[1].memory_bytes = 0.7 * 480.0;
+    CHECK(of({.stages = 2}).layout.stage_shares.empty());
+    machines[1] = {"m1", 105.0, 1e3};  // not worth its name
+    CHECK(of({.stages = 2}).layout.stage_shares.empty());
+}
+
+TEST_CASE("a faster machine of a site gets more columns of each layer") {
+    std::vector<Machine> machines = alike(2, 300.0, 1e3);
+    machines[1].multiply_adds_per_s = 100.0;
+    const Network network(2, {0.0, 1e9});
+    const Prediction found = predict(hand_made(), machines, network, {}, {.tensor = 2}, {{0, 1}}, {{1, 1}, {0}});
+    CHECK(found.layout.tensor_shares == std::vector<std::uint32_t>{3, 1});
+    // Each does a fifth of the work itself, and its share of the rest.
+    CHECK(found.compute_s == doctest::Approx(10.0 * (0.2 + 0.8 * 0.25)));
+}
+
 TEST_CASE("stages wait for each other, and their bubble shrinks with micro-batches") {
     Network network(4, {0.5, 10.0});
     network.set(2, 3, {1.0, 5.0});

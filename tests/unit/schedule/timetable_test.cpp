@@ -111,11 +111,51 @@ TEST_CASE("plans of a choice are timed, local replicas are not") {
     const program::Program program = small_mlp();
     const Network network(4, {0.001, 1e9});
     const auto machines = alike(4, 1e6, 1e9);
-    Choice choice = choose(profile_of(program), machines, network, {});
-    time_plans(choice, program, machines, network);
+    const StepProfile profile = profile_of(program);
+    Choice choice = choose(profile, machines, network, {});
+    time_plans(choice, program, profile, machines, network, {});
     REQUIRE(choice.fastest);
     for (const Prediction& each : choice.best) {
         CHECK(each.timed_s.has_value() == (each.kind != Kind::kTurns && each.kind != Kind::kOne));
         CHECK((!each.can_start() || each.total_s() >= choice.best[*choice.fastest].total_s()));
     }
+}
+
+TEST_CASE("stages by speed are timed beside alike ones, and the faster stays") {
+    program::GptConfig model;
+    model.vocabulary = 64;
+    model.context = 32;
+    model.layers = 4;
+    model.batch_size = 8;
+    model.dataset_rows = 64;
+    const program::Program deep = program::build_gpt(model, {});
+    auto machines = alike(2, 1e8, 1e9);
+    machines[0].multiply_adds_per_s = 3e8;
+    const Network network(2, kAtOnce);
+    const auto timed = [&](const program::Program& program, const char* name) {
+        const StepProfile profile = profile_of(program);
+        Choice choice;
+        choice.best.push_back(predict_given(profile, machines, network, {}, *plan::decode_layout(name, 2)));
+        time_plans(choice, program, profile, machines, network, {});
+        return choice.best.front();
+    };
+    const Prediction unequal = timed(deep, "pp+1f1b8");
+    CHECK(plan::to_string(unequal.layout) == "pp:3,1+1f1b8");
+    CHECK(unequal.layout == timed(deep, "pp:3,1+1f1b8").layout);
+    const Prediction even = timed(deep, "pp:1,1+1f1b8");
+    CHECK(plan::to_string(even.layout) == "pp2+1f1b8");
+    CHECK(unequal.total_s() < 0.8 * even.total_s());
+    CHECK(unequal.machines == std::vector<std::uint32_t>{0, 1});
+    // A product that has nearly all of the work is whole in one stage, whatever the speeds.
+    program::MlpConfig wide;
+    wide.features = 32;
+    wide.hidden = {32, 4'096};
+    wide.classes = 32;
+    wide.batch_size = 16;
+    wide.dataset_rows = 64;
+    const program::Program one = program::build_mlp(wide, {});
+    std::swap(machines[0], machines[1]);
+    const Prediction best = timed(one, "pp");
+    CHECK(best.total_s() <= timed(one, "pp:1,1").total_s());
+    CHECK(best.total_s() <= timed(one, "pp:1,3").total_s());
 }

@@ -67,7 +67,7 @@ int run_plan(const Session& session, const PlanArguments& a) {
     }
     schedule::Choice choice = choice_of(a, options, members, profile);
     if (profile.is_planned) {
-        schedule::time_plans(choice, task->program, members.machines, members.network);
+        schedule::time_plans(choice, task->program, profile, members.machines, members.network, options);
     }
     if (choice.shortage) {
         throw Failure(
