@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/unit/contracts/groups.hpp>
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include <contracts/params/by_value.hpp>
@@ -30,6 +32,20 @@ AcceptTask make_acceptance(const TaskId& id, const std::vector<const Actor*>& se
                 break;
             }
         }
+    }
+    return action;
+}
+
+Reseat make_reseat(const TaskId& id, std::uint32_t from, const std::vector<const Actor*>& seats) {
+    Reseat action{.task = id, .from = from, .seats = {}, .signatures = {}};
+    for (const Actor* actor : seats) {
+        action.seats.push_back(actor->id);
+    }
+    const Hash256 claim = seats_claim(kChainId, {.task = id, .seats = action.seats, .is_together = true, .from = from});
+    for (const AccountId& partner : partners_of(action.seats)) {
+        const auto signer =
+            std::find_if(seats.begin(), seats.end(), [&](const Actor* each) { return each->id == partner; });
+        action.signatures.push_back((*signer)->key.sign(claim.view()));
     }
     return action;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <contracts/tasks/actions/seat_actions.hpp>
 #include <tests/unit/contracts/toy.hpp>
 
 /// Tasks that a group trains, for tests.
@@ -18,6 +19,9 @@ inline std::uint64_t members_bond(const Chain& chain) { return chain.params.solv
 
 /// An acceptance of this task by the first account, signed by each other one.
 AcceptTask make_acceptance(const TaskId& id, const std::vector<const Actor*>& seats, bool is_together = false);
+
+/// A list of seats that counts from this segment on, by the first account, signed by each other one.
+Reseat make_reseat(const TaskId& id, std::uint32_t from, const std::vector<const Actor*>& seats);
 
 /// Submits the task and waits for its lead, who is the chain's solver.
 TaskId drawn_group_task(Chain& chain, const TaskSpec& spec);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include <contracts/params/by_value.hpp>
 #include <contracts/state/members.hpp>
 #include <contracts/tasks/seats.hpp>
@@ -15,20 +13,6 @@ using namespace assay::contracts;
 using namespace assay::contracts::test;
 
 namespace {
-
-Reseat make_reseat(const TaskId& id, std::uint32_t from, const std::vector<const Actor*>& seats) {
-    Reseat action{.task = id, .from = from, .seats = {}, .signatures = {}};
-    for (const Actor* actor : seats) {
-        action.seats.push_back(actor->id);
-    }
-    const Hash256 claim = seats_claim(kChainId, {.task = id, .seats = action.seats, .is_together = true, .from = from});
-    for (const AccountId& partner : partners_of(action.seats)) {
-        const auto signer =
-            std::find_if(seats.begin(), seats.end(), [&](const Actor* each) { return each->id == partner; });
-        action.signatures.push_back((*signer)->key.sign(claim.view()));
-    }
-    return action;
-}
 
 /// What a member is paid of this part of the reward, in so many payments' roundings less.
 std::uint64_t taxed(const Chain& chain, std::uint64_t amount) {

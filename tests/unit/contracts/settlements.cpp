@@ -43,6 +43,17 @@ void blame_partner(Chain& chain, const TaskId& id, std::optional<DisputeId> answ
     play_dispute(chain, accusation_id(id, 2, partner.id, chain.solver.id, answers), honest(), fraud(), partner);
 }
 
+/// GRP-14: in the second segment, so often.
+TaskId demand_of_partner(Chain& chain, int times) {
+    const TaskId id = start_together(chain, honest(), 2);
+    for (int i = 0; i < times; ++i) {
+        REQUIRE(chain.run(chain.solver, Demand{id, chain.others.back().id}) == 0);
+    }
+    finish_together(chain, id, honest());
+    judge(chain, id);
+    return id;
+}
+
 /// A segment of the lead is disputed, which blames its partner.
 TaskId blame_in_answer(Chain& chain) {
     const TaskId id = start_together(chain, fraud(), 0);
@@ -153,6 +164,29 @@ std::vector<Case> cases_of_statements() {
              judge(chain, id);
              return id;
          }},
+        {"the partner leaves after the second segment, and is accused then of what it stated in it",
+         [](Chain& chain) {
+             const TaskId id = start_together(chain, honest(), 2);
+             REQUIRE(chain.run(chain.solver, make_reseat(id, 3, {&chain.solver})) == 0);
+             REQUIRE(chain.run(chain.solver, PostCheckpoint{id, 2, honest().checkpoint_root(2), {}}) == 0);
+             blame_partner(chain, id);
+             finish_together(chain, id, honest());
+             judge(chain, id);
+             return id;
+         }},
+        {"the partner leaves after the second segment, and another account takes its place",
+         [](Chain& chain) {
+             const TaskId id = start_together(chain, honest(), 2);
+             const Actor late = chain.others[add_partner(chain)];
+             REQUIRE(chain.run(chain.solver, make_reseat(id, 3, {&chain.solver, &late})) == 0);
+             finish_together(chain, id, honest());
+             judge(chain, id);
+             return id;
+         }},
+        {"the lead demands something of its partner in the second segment",
+         [](Chain& chain) { return demand_of_partner(chain, 1); }},
+        {"the lead demands something of its partner twice in the second segment",
+         [](Chain& chain) { return demand_of_partner(chain, 2); }},
         {"a disputed segment is blamed on the partner, and the first is judged anew by another verifier",
          [](Chain& chain) {
              const TaskId id = blame_in_answer(chain);
