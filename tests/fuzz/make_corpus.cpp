@@ -39,5 +39,6 @@ int main(int argc, char** argv) {
     assay::fuzz::write_onnx_seeds(out);
     assay::fuzz::write_file_seeds(out);
     assay::fuzz::write_sealed_seeds(out);
+    assay::fuzz::write_group_seeds(out);
     return 0;
 }

@@ -28,6 +28,7 @@ void write_program_seeds(const CorpusWriter& out);  ///< partial, program
 void write_trace_seeds(const CorpusWriter& out);    ///< proof, position, dispute
 void write_chain_seeds(const CorpusWriter& out);    ///< tx, bundle, records, block, block_log
 void write_onnx_seeds(const CorpusWriter& out);     ///< onnx
+void write_group_seeds(const CorpusWriter& out);    ///< link, meeting, session, plan, statement, told
 void write_sealed_seeds(const CorpusWriter& out);   ///< sealed
 void write_file_seeds(const CorpusWriter& out);     ///< safetensors, text_dataset and everything written by people
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -57,37 +58,6 @@ std::vector<Hash256> leaves_of(const Told& told) {
     return out;
 }
 
-/// Appends what a file has. What was being written when a process was killed, and what the disk has damaged, is no
-/// evidence.
-void read_file(const std::filesystem::path& path, std::vector<std::shared_ptr<const Told>>& out) {
-    std::ifstream in(path, std::ios::binary);
-    std::vector<std::shared_ptr<const plan::MessagePieces>> kinds;
-    for (Bytes head(sizeof(std::uint32_t)); in.read(reinterpret_cast<char*>(head.data()), sizeof(std::uint32_t));) {
-        Bytes bytes(codec::decode<std::uint32_t>(head).value());
-        if (!in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()))) {
-            return;
-        }
-        auto entry = codec::decode<LedgerLine>(bytes);
-        const bool is_first = entry && entry->kind == kinds.size();
-        if (is_first) {
-            kinds.push_back(std::make_shared<const plan::MessagePieces>(plan::MessagePieces{
-                .pieces = std::move(entry->pieces), .zeros = {}, .bytes = 0}));
-        }
-        if (!entry || entry->kind >= kinds.size() || entry->values.size() != kinds[entry->kind]->pieces.size()) {
-            return;
-        }
-        auto told = std::make_shared<const Told>(Told{
-            .author = entry->author,
-            .statement = entry->statement,
-            .signature = entry->signature,
-            .message = kinds[entry->kind],
-            .values = std::move(entry->values)});
-        if (merkle::root_of(leaves_of(*told)) == told->statement.root) {
-            out.push_back(std::move(told));
-        }
-    }
-}
-
 }  // namespace
 
 dispute::Piece piece_of(const plan::MessagePiece& place, const Hash256& values) {
@@ -116,6 +86,45 @@ dispute::StatedPiece Told::stated(std::size_t index) const {
         .piece = piece(index),
         .index = static_cast<std::uint32_t>(index),
         .path = merkle::Tree(leaves_of(*this)).path(index)};
+}
+
+std::vector<std::shared_ptr<const Told>> read_told(std::istream& file, std::uint64_t bytes) {
+    std::vector<std::shared_ptr<const Told>> out;
+    std::vector<std::shared_ptr<const plan::MessagePieces>> kinds;
+    for (Bytes head(sizeof(std::uint32_t)); file.read(reinterpret_cast<char*>(head.data()), sizeof(std::uint32_t));) {
+        bytes -= std::min<std::uint64_t>(bytes, head.size());
+        const auto size = codec::decode<std::uint32_t>(head).value();
+        if (size > bytes) {
+            break;
+        }
+        bytes -= size;
+        Bytes line(size);
+        if (!file.read(reinterpret_cast<char*>(line.data()), static_cast<std::streamsize>(line.size()))) {
+            break;
+        }
+        auto entry = codec::decode<LedgerLine>(line);
+        const bool is_first = entry && entry->kind == kinds.size();
+        if (is_first) {
+            kinds.push_back(std::make_shared<const plan::MessagePieces>(plan::MessagePieces{
+                .pieces = std::move(entry->pieces), .zeros = {}, .bytes = 0}));
+        }
+        const bool is_whole = entry && entry->kind < kinds.size() && !entry->values.empty() &&
+                              entry->values.size() == kinds[entry->kind]->pieces.size();
+        if (!is_whole) {
+            break;
+        }
+        auto told = std::make_shared<const Told>(Told{
+            .author = entry->author,
+            .statement = entry->statement,
+            .signature = entry->signature,
+            .message = kinds[entry->kind],
+            .values = std::move(entry->values)});
+        if (told->statement.pieces == told->values.size() &&
+            merkle::root_of(leaves_of(*told)) == told->statement.root) {
+            out.push_back(std::move(told));
+        }
+    }
+    return out;
 }
 
 Ledger::Ledger(std::filesystem::path directory, std::uint64_t bytes_max)
@@ -167,7 +176,9 @@ std::vector<std::shared_ptr<const Told>> Ledger::told(std::uint64_t first_step) 
     const std::scoped_lock lock(mutex_);
     std::vector<std::shared_ptr<const Told>> out;
     for (const std::filesystem::path& path : files_of(directory_, first_step)) {
-        read_file(path, out);
+        std::ifstream file(path, std::ios::binary);
+        auto told = read_told(file, std::filesystem::file_size(path));
+        out.insert(out.end(), std::make_move_iterator(told.begin()), std::make_move_iterator(told.end()));
     }
     return out;
 }

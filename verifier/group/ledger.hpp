@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <istream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,6 +33,10 @@ struct Told {
 };
 /// The piece that says that `values` hashes to what it has.
 dispute::Piece piece_of(const plan::MessagePiece& place, const Hash256& values);
+
+/// Reads what a ledger's file has. `bytes` is its length, more than which no entry can have. Stops at the first entry
+/// that is none, which was being written when a process was killed; one that the disk has damaged is left out.
+std::vector<std::shared_ptr<const Told>> read_told(std::istream& file, std::uint64_t bytes);
 
 /// What a rank was told in segments that are not settled yet, in files, so that whoever is killed and starts again can
 /// still show it. Thread-safe.
