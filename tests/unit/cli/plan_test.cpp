@@ -146,6 +146,7 @@ TEST_CASE("assay plan prints each kind's best plan with a name that starts a cel
     const std::string drawing = cli_test::read_text(svg);
     CHECK(drawing.starts_with("<svg"));
     CHECK(has(drawing, ">left</text>"));
+    CHECK(has(drawing, "black: what the step waits for"));
     // Slow machines with a fast link share the work.
     REQUIRE(place.plan("", out) == 0);
     CHECK(has(out, "assay-worker solve --cell hosts.toml --plan "));
@@ -167,6 +168,32 @@ TEST_CASE("assay plan says what would be needed if nothing fits") {
     place.write("members.toml", "");
     CHECK(place.plan("", out) == 3);
     CHECK(has(out, "members: there are none"));
+    // All that is wrong is said at once.
+    place.write("members.toml", kDefault + "[[members]]\nname = \"a\"\nmultiply_adds_per_s = 0\nmemory_bytes = 0\n");
+    CHECK(place.plan("", out) == 3);
+    CHECK(has(out, "multiply_adds_per_s: must be a number above 0"));
+    CHECK(has(out, "memory_bytes: "));
+    CHECK_FALSE(has(out, "task lint"));
+}
+
+TEST_CASE("a drawing shortens long names and keeps them whole beside") {
+    const Workplace place;
+    const std::string name = "a-workstation-of-which-the-name-is-long.example.org";
+    const std::string member = "multiply_adds_per_s = 2e6\nmemory_bytes = 17179869184\n";
+    place.write(
+        "members.toml",
+        kDefault + "[[members]]\nname = \"" + name + "\"\n" + member + "[[members]]\nname = \"\u00e4<&\"\n" + member
+    );
+    std::string out;
+    const std::string svg = place.path("plan.svg").string();
+    REQUIRE_MESSAGE(place.plan("--plan pp --svg " + svg, out) == 0, out);
+    const std::string drawing = cli_test::read_text(svg);
+    CHECK(has(drawing, "<title>" + name + "</title>"));
+    CHECK(has(drawing, ">a-workstatio\u2026example.org</text>"));
+    CHECK(has(drawing, ">\u00e4&lt;&amp;</text>"));
+    CHECK(has(drawing, ">stage 2</text>"));
+    CHECK(place.plan("--plan nothing", out) == 2);
+    CHECK(has(out, "dp, zero1, zero2, zero3, tp and pp can"));
 }
 
 }  // namespace assay::cli

@@ -86,6 +86,17 @@ std::vector<Machine> read_machines(const toml::table& root, const TomlSection& s
     return out;
 }
 
+// Says all that is wrong: there is no other command that would.
+void throw_if_wrong(const taskdir::Findings& findings) {
+    std::string out;
+    for (const taskdir::Finding& finding : findings.all()) {
+        out += (out.empty() ? "" : "\n") + taskdir::to_text(finding);
+    }
+    if (findings.has_errors()) {
+        throw taskdir::TaskDirectoryError(out);
+    }
+}
+
 class Links {
   public:
     explicit Links(const std::vector<Machine>& machines)
@@ -160,7 +171,7 @@ Members read_members_file(const std::filesystem::path& file) {
     const TomlSection root(findings, "", table);
     root.allow({"default", "members", "links"});
     std::vector<Machine> machines = read_machines(table, root, findings);
-    findings.throw_if_wrong();
+    throw_if_wrong(findings);
     std::optional<Link> otherwise;
     if (root.has("default")) {
         const TomlSection section = root.section("default");
@@ -171,8 +182,9 @@ Members read_members_file(const std::filesystem::path& file) {
     for (const toml::table* each : tables_of(table, "links", root)) {
         links.read(TomlSection(findings, "[[links]] ", *each));
     }
+    throw_if_wrong(findings);  // a link that is wrong is not also missing
     schedule::Network network = links.network(otherwise, root);
-    findings.throw_if_wrong();
+    throw_if_wrong(findings);
     return {std::move(machines), std::move(network)};
 }
 

@@ -49,8 +49,11 @@ std::string time_text(double seconds) {
     return seconds < 1000.0 ? printed("%.3g s", seconds) : printed("%.0f s", seconds);
 }
 
-std::string gigabytes_text(double bytes) {
+std::string size_text(double bytes) {
     constexpr double kMebi = 1024.0 * 1024.0;
+    if (bytes < 0.1 * kMebi) {
+        return printed("%.1f KiB", bytes / 1024.0);
+    }
     return bytes < 1024.0 * kMebi ? printed("%.1f MiB", bytes / kMebi) : printed("%.1f GiB", bytes / kMebi / 1024.0);
 }
 
@@ -100,7 +103,10 @@ json to_json(const PlanReport& report, const Prediction& plan, bool is_best) {
 std::string start_text(const PlanReport& report, const Prediction& best) {
     const std::vector<std::string> names = names_of(report, best.machines);
     if (best.kind == Kind::kOne) {
-        return "Best: " + names[0] + " alone. What the machines would exchange takes longer than what they would save.";
+        return "Best: " + names[0] + " alone." +
+               (report.members.machines.size() == 1
+                    ? ""
+                    : " What the machines would exchange takes longer than what they would save.");
     }
     std::string out = "Best: " + std::string(name_of_kind(best.kind)) + " over " + std::to_string(names.size()) +
                       " machines, " + time_text(best.total_s()) + " a step. Start it with\n" +
@@ -146,7 +152,7 @@ std::string plan_report_text(const PlanReport& report) {
             {report.choice.fastest == i ? "*" : "", name_of_kind(plan.kind), plan_name(plan),
              std::to_string(plan.machines.size()), time_text(plan.total_s()), time_text(plan.compute_s),
              time_text(plan.exchange_s), time_text(plan.handover_s), time_text(plan.tensor_s),
-             gigabytes_text(plan.memory_bytes), bottleneck_text(report, plan)}
+             size_text(plan.memory_bytes), bottleneck_text(report, plan)}
         );
     }
     std::string out = table.text() + "\n";
@@ -175,12 +181,14 @@ std::string plan_report_text(const PlanReport& report) {
 
 std::string shortage_text(const schedule::Shortage& shortage, std::size_t members) {
     const std::uint32_t ranks = shortage.layout.ranks();
-    const std::string who =
-        ranks == 1 ? "the largest has " : "the " + std::to_string(ranks) + " largest have no more than ";
-    return "the task fits no plan for " + std::to_string(members) + (members == 1 ? " machine" : " machines") + ": " +
-           plan::to_string(shortage.layout) + " takes least and needs " + gigabytes_text(shortage.needed_bytes) +
-           " on each of " + std::to_string(ranks) + ", and " + who + gigabytes_text(shortage.largest_bytes) +
-           (ranks == 1 ? "" : " each");
+    const std::string needed = size_text(shortage.needed_bytes);
+    const std::string largest = size_text(shortage.largest_bytes);
+    if (ranks == 1) {
+        return "the task fits no machine: it needs " + needed + " on one, and the largest has " + largest;
+    }
+    return "the task fits no plan for " + std::to_string(members) + " machines: " + plan::to_string(shortage.layout) +
+           " takes least and needs " + needed + " on each of " + std::to_string(ranks) + ", and the " +
+           std::to_string(ranks) + " largest have no more than " + largest + " each";
 }
 
 }  // namespace assay::cli
