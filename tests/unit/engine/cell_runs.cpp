@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include <doctest/doctest.h>
 #include <tests/unit/engine/links.hpp>
 #include <verifier/engine/cell/block_io.hpp>
 
@@ -14,13 +15,37 @@ using canonical::Tensor;
 using engine::CellExecutor;
 using engine::Collective;
 
+// Counts the exchanges of a rank, which dies at one of them if it has to.
+class Mortal final : public Collective {
+  public:
+    Mortal(Collective& inner, const Death& death) : inner_(inner), death_(death) {}
+    std::uint32_t rank() const override { return inner_.rank(); }
+    std::uint32_t size() const override { return inner_.size(); }
+    std::vector<Bytes> exchange(std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag)
+        override {
+        if (rank() == death_.rank && exchanges_ >= death_.exchanges) {
+            throw std::runtime_error("rank " + std::to_string(rank()) + " died; ");
+        }
+        ++exchanges_;
+        return inner_.exchange(std::move(to), expected, tag);
+    }
+    void settle() override { inner_.settle(); }
+    std::uint64_t exchanges() const { return exchanges_; }
+
+  private:
+    Collective& inner_;
+    Death death_;
+    std::uint64_t exchanges_ = 0;
+};
+
 // One rank's steps; its blocks of the state replace `state`.
 void run_rank(
-    const SmallModel& model, const plan::Plan& plan, Collective& collective, std::uint64_t first_step,
-    std::uint64_t steps, std::vector<Tensor>& state, CellRun& out
+    const SmallModel& model, const plan::Plan& plan, Collective& collective, const Death& death,
+    std::uint64_t first_step, std::uint64_t steps, std::vector<Tensor>& state, CellRun& out
 ) {
     const std::uint32_t rank = collective.rank();
-    CellExecutor executor(model.program, plan, model.rows, collective, {.device = device_of(rank)});
+    Mortal mortal(collective, death);
+    CellExecutor executor(model.program, plan, model.rows, mortal, {.device = device_of(rank)});
     for (std::size_t i = 0; i < state.size(); ++i) {
         executor.set_state(i, engine::cell::take_block(state[i], plan::whole(state[i].shape), plan.state[i][rank]));
     }
@@ -36,13 +61,14 @@ void run_rank(
     out.loss = executor.loss();
     out.sent_bytes[rank] = collective.sent_bytes();
     out.peak_bytes[rank] = executor.peak_bytes();
+    out.exchanges[rank] = mortal.exchanges();
 }
 
 }  // namespace
 
 CellRun run_cell(
     const SmallModel& model, const plan::Layout& layout, std::vector<Tensor> state, std::uint64_t first_step,
-    std::uint64_t steps
+    std::uint64_t steps, const Death& death
 ) {
     const plan::Plan plan = plan::make_plan(model.program, layout);
     const std::uint32_t ranks = layout.ranks();
@@ -53,9 +79,10 @@ CellRun run_cell(
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         runs[rank].sent_bytes.resize(ranks);
         runs[rank].peak_bytes.resize(ranks);
+        runs[rank].exchanges.resize(ranks);
         threads.emplace_back([&, rank] {
             try {
-                run_rank(model, plan, *collectives[rank], first_step, steps, blocks[rank], runs[rank]);
+                run_rank(model, plan, *collectives[rank], death, first_step, steps, blocks[rank], runs[rank]);
             } catch (const std::exception& error) {
                 runs[rank].fault = error.what();
             }
@@ -68,10 +95,12 @@ CellRun run_cell(
     CellRun out;
     out.sent_bytes.resize(ranks);
     out.peak_bytes.resize(ranks);
+    out.exchanges.resize(ranks);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         out.fault += runs[rank].fault;
         out.sent_bytes[rank] = runs[rank].sent_bytes[rank];
         out.peak_bytes[rank] = runs[rank].peak_bytes[rank];
+        out.exchanges[rank] = runs[rank].exchanges[rank];
         out.has_diverged = out.has_diverged || runs[rank].has_diverged;
         out.loss = runs[rank].loss ? runs[rank].loss : out.loss;
     }
@@ -103,6 +132,39 @@ std::vector<Tensor> run_alone(const SmallModel& model, std::vector<Tensor> state
         }
     }
     return engine.state();
+}
+
+void check_layouts(const SmallModel& model, const std::vector<plan::Layout>& layouts) {
+    constexpr std::uint64_t kSteps = 2;
+    const std::vector<Tensor> initial = model.initial();
+    const std::vector<Tensor> expected = run_alone(model, initial, kSteps);
+    for (const plan::Layout& layout : layouts) {
+        const std::string name = plan::to_string(layout);
+        CAPTURE(model.name);
+        CAPTURE(name);
+        if (layout.ranks() > linked_ranks_max()) {
+            MESSAGE("left out: ", name, " needs ", layout.ranks(), " GPUs");
+            continue;
+        }
+        const CellRun run = run_cell(model, layout, initial, 0, kSteps);
+        CHECK(run.fault == std::string{});
+        CHECK(run.loss.has_value());
+        REQUIRE(run.state.size() == expected.size());
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            CAPTURE(model.program.state[i].name);
+            CHECK(run.state[i] == expected[i]);
+        }
+    }
+}
+
+void check_layouts(const SmallModel& model, const std::vector<std::pair<const char*, std::uint32_t>>& layouts) {
+    std::vector<plan::Layout> decoded;
+    for (const auto& [name, ranks] : layouts) {
+        const auto layout = plan::decode_layout(name, ranks);
+        REQUIRE(layout.has_value());
+        decoded.push_back(*layout);
+    }
+    check_layouts(model, decoded);
 }
 
 }  // namespace assay::test

@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 #include <tests/unit/engine/cell_runs.hpp>
-#include <tests/unit/engine/links.hpp>
 #include <verifier/engine/cell/recomputing.hpp>
 
 using namespace assay;
@@ -16,32 +15,15 @@ using canonical::Tensor;
 
 namespace {
 
-// Each must be a way to divide work, and none may show in the result.
-void check_layouts(const SmallModel& model, const std::vector<std::pair<const char*, std::uint32_t>>& layouts) {
-    constexpr std::uint64_t kSteps = 2;
-    const std::vector<Tensor> initial = model.initial();
-    const std::vector<Tensor> expected = run_alone(model, initial, kSteps);
-    for (const auto& entry : layouts) {
-        const std::string name = entry.first;
-        const std::uint32_t ranks = entry.second;
-        CAPTURE(model.name);
-        CAPTURE(name);
-        CAPTURE(ranks);
-        if (ranks > linked_ranks_max()) {
-            MESSAGE("left out: ", name, " needs ", ranks, " GPUs");
-            continue;
-        }
-        const auto layout = plan::decode_layout(name, ranks);
-        REQUIRE(layout.has_value());
-        const CellRun run = run_cell(model, *layout, initial, 0, kSteps);
-        CHECK(run.fault == std::string{});
-        CHECK(run.loss.has_value());
-        REQUIRE(run.state.size() == expected.size());
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-            CAPTURE(model.program.state[i].name);
-            CHECK(run.state[i] == expected[i]);
+// Shares of so many parts, or, as often, none.
+std::vector<std::uint32_t> drawn_shares(std::mt19937& random, std::uint32_t parts) {
+    std::vector<std::uint32_t> out;
+    if (parts > 1 && random() % 2 == 0) {
+        for (std::uint32_t i = 0; i < parts; ++i) {
+            out.push_back(1 + static_cast<std::uint32_t>(random()) % 5);
         }
     }
+    return out;
 }
 
 // A layout of at most eight ranks.
@@ -51,10 +33,9 @@ plan::Layout drawn(std::mt19937& random) {
     out.tensor = 1 + static_cast<std::uint32_t>(random()) % 2;
     out.stages = out.data * out.tensor <= 4 ? 1 + static_cast<std::uint32_t>(random()) % 2 : 1;
     out.zero = static_cast<plan::Zero>(random() % 4);
-    for (std::uint32_t i = 0; i < out.data && random() % 2 == 0; ++i) {
-        out.shares.push_back(1 + static_cast<std::uint32_t>(random()) % 5);
-    }
-    out.shares.resize(out.shares.size() == out.data ? out.data : 0);
+    out.shares = drawn_shares(random, out.data);
+    out.tensor_shares = drawn_shares(random, out.tensor);
+    out.stage_shares = drawn_shares(random, out.stages);
     if (out.stages > 1 && out.tensor == 1 && random() % 2 == 0) {
         out.zero = std::min(out.zero, plan::Zero::kOptimizer);
         out.micro_batches = 2 + static_cast<std::uint32_t>(random()) % 4;
@@ -121,9 +102,7 @@ TEST_CASE("NUM-1: random layouts of every model have one machine's state") {
     const std::vector<SmallModel> models = small_models(kXg21);
     for (int i = 0; i < count; ++i) {
         const SmallModel& model = models[static_cast<std::size_t>(i) % models.size()];
-        const plan::Layout layout = drawn(random);
-        const std::string name = plan::to_string(layout);
-        check_layouts(model, {{name.c_str(), layout.ranks()}});
+        check_layouts(model, std::vector{drawn(random)});
     }
 }
 

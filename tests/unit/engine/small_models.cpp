@@ -54,7 +54,15 @@ SmallModel char_model(const OptimizerConfig& optimizer, const Profile& profile) 
     return {"char", build_char_model(model, optimizer), std::make_shared<TextRows>(kRows, model.context + 1, 37)};
 }
 
-SmallModel mlp(const Profile& profile) {
+OptimizerConfig clipped_adamw() {
+    OptimizerConfig out;
+    out.kind = OptimizerKind::kAdamW;
+    out.weight_decay = 0.1F;
+    out.clip_norm = 0.5F;
+    return out;
+}
+
+SmallModel mlp(const Profile& profile, const OptimizerConfig& optimizer) {
     MlpConfig model;
     model.features = 45;
     model.hidden = {70, 33};
@@ -63,15 +71,26 @@ SmallModel mlp(const Profile& profile) {
     model.batch_size = 30;
     model.dataset_rows = kRows;
     model.profile = profile;
-    OptimizerConfig optimizer;
-    optimizer.kind = OptimizerKind::kSgdMomentum;
-    optimizer.learning_rate = 0.05F;
-    optimizer.weight_decay = 0.01F;
-    optimizer.accumulation = 2;
     return {"mlp", build_mlp(model, optimizer), std::make_shared<LabelledRows>(kRows, 45, 5)};
 }
 
-SmallModel cnn(const Profile& profile) {
+OptimizerConfig accumulated_momentum() {
+    OptimizerConfig out;
+    out.kind = OptimizerKind::kSgdMomentum;
+    out.learning_rate = 0.05F;
+    out.weight_decay = 0.01F;
+    out.accumulation = 2;
+    return out;
+}
+
+OptimizerConfig plain_sgd() {
+    OptimizerConfig out;
+    out.kind = OptimizerKind::kSgd;
+    out.learning_rate = 0.05F;
+    return out;
+}
+
+SmallModel cnn(const Profile& profile, const OptimizerConfig& optimizer) {
     CnnConfig model;
     model.height = 9;
     model.width = 7;
@@ -83,9 +102,6 @@ SmallModel cnn(const Profile& profile) {
     model.batch_size = 6;
     model.dataset_rows = kRows;
     model.profile = profile;
-    OptimizerConfig optimizer;
-    optimizer.kind = OptimizerKind::kSgd;
-    optimizer.learning_rate = 0.05F;
     return {"cnn", build_cnn(model, optimizer), std::make_shared<LabelledRows>(kRows, 9 * 7 * 2, 3)};
 }
 
@@ -125,10 +141,7 @@ SmallModel gpt(const Profile& profile, bool is_rotary) {
     model.batch_size = 3;
     model.dataset_rows = kRows;
     model.profile = profile;
-    OptimizerConfig optimizer;
-    optimizer.kind = OptimizerKind::kAdamW;
-    optimizer.weight_decay = 0.1F;
-    optimizer.clip_norm = 0.5F;
+    OptimizerConfig optimizer = clipped_adamw();
     optimizer.schedule = {
         .kind = ScheduleKind::kCosine, .warmup_updates = 2, .total_updates = 20, .final_fraction = 0.1F};
     return {
@@ -145,15 +158,14 @@ SmallModel llama(const Profile& profile) {
     model.width = 128;
     model.rotary = true;
     model.tied_head = false;
+    model.dropout = 0.1F;
     model.batch_size = 2;
     model.dataset_rows = kRows;
     model.profile = profile;
     model.llama = {.key_heads = 2, .hidden = 88};
-    OptimizerConfig optimizer;
-    optimizer.kind = OptimizerKind::kAdamW;
-    optimizer.epsilon =
-        1e-6F;  // gradients of SwiGLU are small at first, and Adam makes their rounding as large as they are
-    optimizer.weight_decay = 0.1F;
+    OptimizerConfig optimizer = clipped_adamw();
+    // Gradients of SwiGLU are small at first, and Adam makes their rounding as large as they are.
+    optimizer.epsilon = 1e-6F;
     return {"llama", build_gpt(model, optimizer), std::make_shared<TextRows>(kRows, model.context + 1, 41)};
 }
 
@@ -189,14 +201,23 @@ std::vector<canonical::Tensor> SmallModel::initial() const {
 std::vector<SmallModel> small_models(const Profile& profile) {
     std::vector<SmallModel> out;
     out.push_back(char_model({}, profile));
-    out.push_back(mlp(profile));
-    out.push_back(cnn(profile));
+    out.push_back(mlp(profile, accumulated_momentum()));
+    out.push_back(cnn(profile, plain_sgd()));
     out.push_back(gpt(profile, false));
     out.push_back(gpt(profile, true));
     out.push_back(replicas_by_dgc(profile));
     out.push_back(llama(profile));
     out.push_back(mlp_with_moments(profile, Moments::kBf16));
     out.push_back(mlp_with_moments(profile, Moments::kInt8));
+    return out;
+}
+
+std::vector<SmallModel> clipped_models() {
+    std::vector<SmallModel> out;
+    out.push_back(mlp(kXg21, clipped_adamw()));
+    out.push_back(cnn(kXg21, clipped_adamw()));
+    out.push_back(gpt(kXg21, false));
+    out.push_back(llama(kXg21));
     return out;
 }
 

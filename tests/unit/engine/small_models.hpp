@@ -29,6 +29,9 @@ struct SmallModel {
 /// One of each family, every kind of optimizer and schedule among them; small, with no size a multiple of anything that
 /// it need not be.
 std::vector<SmallModel> small_models(const program::Profile& profile);
+/// An MLP, a CNN with batch normalisation, a GPT and a Llama, the last two with dropout: all with AdamW, and gradients
+/// that are clipped.
+std::vector<SmallModel> clipped_models();
 /// The characters' model alone.
 SmallModel small_char_model(program::OptimizerKind kind);
 
