@@ -231,13 +231,25 @@ std::size_t packed_size(const Tensor& tensor) {
 
 TEST_CASE("packing loses nothing and takes what is there") {
     const canonical::Shape wide{3, 1000};
-    CHECK(packed_size(floats(wide, [](std::size_t) { return 0.0F; })) == 3 * 2);
+    CHECK(packed_size(floats(wide, [](std::size_t) { return 0.0F; })) == 2 + 1 + 1);
     const auto small = [](std::size_t i) {
         return static_cast<float>(static_cast<int>(i * 37 % 255) - 127) * 0x1p-20F;
     };
-    CHECK(packed_size(floats(wide, small)) == 3 * (2 + 1000));
+    CHECK(packed_size(floats(wide, small)) == 2 + 1 + 1 + 3 * 1000);
+    // Rows of one width, whose exponents are near each other or far apart.
+    for (const int apart : {30, 32, -30, -32, -70}) {
+        const auto scaled = [&](std::size_t i) { return std::ldexp(small(i), static_cast<int>(i / 1000) % 2 * apart); };
+        const std::size_t heads = apart == 30 || apart == -30 ? 2 + 1 + 1 : 2 + 2 + 2;
+        CHECK(packed_size(floats(wide, scaled)) == heads + 3 * 1000);
+    }
     const auto levels = [](std::size_t i) { return std::array{0.1F, -0.1F, 0.7F, -0.7F, 0.0F}[i * i % 5]; };
     CHECK(packed_size(floats({9000, 1}, levels)) < 9000 * 3 / 8 + 100);
+    // Two magnitudes and a sign, as SparseLoCo sends them; few values are as long as words.
+    const auto halves = [](std::size_t i) { return std::array{0.1F, -0.1F, 0.7F, -0.7F}[i / 3 % 4]; };
+    CHECK(packed_size(floats({64, 1}, halves)) == 2 + 2 * 4 + 64 * 2 / 8);
+    CHECK(packed_size(floats({2, 1}, [](std::size_t i) { return i == 0 ? 0.1F : -0.7F; })) == 1 + 2 * 4);
+    const auto naturals = [](std::size_t i) { return std::array{0.1F, 0.3F, 0.7F, 0.0F}[i / 3 % 4]; };
+    CHECK(packed_size(floats({64, 1}, naturals)) == 2 + 4 * 4 + 64 * 2 / 8);
     const auto anything = [](std::size_t i) { return std::pow(1.37F, static_cast<float>(i % 80)); };
     CHECK(packed_size(floats(wide, anything)) == 3 * (1 + 4000));
     // Numbers that are no integers times a power of two within 24 bits, and the ends of what there is.
@@ -257,7 +269,7 @@ TEST_CASE("packing: what is no packed tensor is refused") {
     const canonical::TensorType type{canonical::DType::kF32, {2, 100}};
     for (const Bytes& bytes :
          {Bytes{}, Bytes{0}, Bytes{0, 1, 2}, Bytes{1}, Bytes{1, 0}, Bytes{1, 17}, Bytes{1, 2, 0},
-          Bytes{2, 150, 25, 0, 0, 0, 0}, Bytes{2, 150, 8, 0, 0, 0, 0, 1}, Bytes{3}}) {
+          Bytes{25 << 2 | 2, 150, 0, 0, 0, 0, 0}, Bytes{2, 150, 8, 0, 0, 0, 0, 1}, Bytes{3}}) {
         ByteView left(bytes);
         CHECK(engine::cell::unpack(left, type).error() == engine::cell::PackingError::kMalformed);
     }
@@ -265,6 +277,14 @@ TEST_CASE("packing: what is no packed tensor is refused") {
     Bytes bytes{1, 3};
     bytes.resize(2 + 12 + 25, 0xff);
     ByteView left(bytes);
+    CHECK(engine::cell::unpack(left, type).error() == engine::cell::PackingError::kMalformed);
+    bytes[0] = 1 | 1 << 2;  // a table of magnitudes
+    left = bytes;
+    CHECK(engine::cell::unpack(left, type).error() == engine::cell::PackingError::kMalformed);
+    // A row like the one before it, where there is none.
+    bytes.assign(1000, 0);
+    bytes[0] = 1 | 32 << 2;
+    left = bytes;
     CHECK(engine::cell::unpack(left, type).error() == engine::cell::PackingError::kMalformed);
 }
 

@@ -322,8 +322,9 @@ TEST_CASE("local replicas: bits of a round's traffic") {
     CHECK(round_traffic(replicas, parameters).whole == 32 * elements);
     CHECK(round_traffic(replicas, parameters).packed == 32 * elements);
     replicas.sent = SentForm::kInt8;
-    CHECK(round_traffic(replicas, parameters).packed == 8 * (elements + 2 * 65));
+    CHECK(round_traffic(replicas, parameters).packed == 8 * (elements + 65 + 2));
     replicas.sent = SentForm::kSparse;
-    // 128 blocks with 6 bits of place, and one of 40 elements; for each tensor four levels and the widths of two lines.
-    CHECK(round_traffic(replicas, parameters).packed == 128 * (2 + 6) + (2 + 6) + 2 * 8 * 20);
+    // 128 blocks with 6 bits of place and a table of two magnitudes; and one block of 40 elements, whose value is a
+    // word.
+    CHECK(round_traffic(replicas, parameters).packed == 8 * ((2 + 8 + 32) + (2 + 96) + (1 + 4) + (2 + 1)));
 }

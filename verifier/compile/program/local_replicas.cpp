@@ -26,11 +26,10 @@ using canonical::Source;
 namespace {
 
 constexpr Shape kOne{1, 1};
-constexpr std::uint32_t kInt8 = 8;                            // bits of a number, with its sign
-constexpr std::uint64_t kLevelBits = 2;                       // four levels, while no value is 0
-constexpr std::uint64_t kLineBlocks = 4096;                   // whose values share a table of the levels
-constexpr std::uint64_t kLineBits = 8 * (2 + 4 * 4) + 8 * 2;  // the table, and a line of places
-constexpr std::uint64_t kRowBits = 16;                        // the exponent and the width of a row
+constexpr std::uint32_t kInt8 = 8;           // bits of a number, with its sign
+constexpr std::uint64_t kLevelBits = 2;      // a sign and one of two magnitudes, while no value is 0
+constexpr std::uint64_t kLineBlocks = 4096;  // whose values share a table of the magnitudes
+constexpr std::uint64_t kRowBits = 8;        // the exponent of a row beside the one before; the first has its width too
 constexpr std::uint64_t kMaxRound = std::uint64_t{1} << 24U;
 
 bool is_sparse(const LocalReplicas& local, Shape shape) {
@@ -39,6 +38,17 @@ bool is_sparse(const LocalReplicas& local, Shape shape) {
 
 std::uint32_t block_count(Shape shape, std::uint32_t block) {
     return static_cast<std::uint32_t>(div_ceil(shape.element_count(), std::uint64_t{block}));
+}
+
+/// Bytes of the values and places of so many blocks, as the ranks of a cell pack them.
+std::uint64_t sparse_bytes(std::uint64_t blocks, std::uint64_t place_bits) {
+    std::uint64_t out = 0;
+    for (std::uint64_t first = 0; first < blocks; first += kLineBlocks) {
+        const std::uint64_t count = std::min(blocks - first, kLineBlocks);
+        out += std::min(1 + 4 * count, 2 + 2 * 4 + div_ceil(count * kLevelBits, std::uint64_t{8}));
+        out += std::min(1 + 4 * count, 2 + div_ceil(count * place_bits, std::uint64_t{8}));
+    }
+    return out;
 }
 
 /// What replica `replica` has of a tensor; the name begins and ends as the tensor's own (TOL-3).
@@ -473,10 +483,9 @@ RoundTraffic round_traffic(const LocalReplicas& local, const std::vector<StateTe
         if (is_sparse(local, shape)) {
             const auto size = std::min<std::uint64_t>(local.block, shape.element_count());
             const auto place_bits = static_cast<std::uint64_t>(std::bit_width(size - 1));
-            const std::uint64_t blocks = block_count(shape, local.block);
-            rounds[fragments[i]] += blocks * (kLevelBits + place_bits) + div_ceil(blocks, kLineBlocks) * kLineBits;
+            rounds[fragments[i]] += 8 * sparse_bytes(block_count(shape, local.block), place_bits);
         } else if (local.sent == SentForm::kInt8) {
-            rounds[fragments[i]] += 8 * shape.element_count() + kRowBits * shape.rows;
+            rounds[fragments[i]] += 8 * shape.element_count() + kRowBits * (shape.rows + std::uint64_t{1});
         } else {
             rounds[fragments[i]] += whole;
         }
