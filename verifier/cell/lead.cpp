@@ -16,6 +16,7 @@
 #include <verifier/cell/meeting.hpp>
 #include <verifier/cell/ranks.hpp>
 #include <verifier/cell/session_log.hpp>
+#include <verifier/cell/speed.hpp>
 #include <verifier/engine/cell/recomputing.hpp>
 #include <verifier/engine/cell/session.hpp>
 #include <verifier/plan/turns.hpp>
@@ -31,7 +32,6 @@ using engine::CellSession;
 constexpr int kAttemptsMax = 10;  // to get a session, or a step, done
 
 constexpr std::string_view kBySpeed = ":auto";
-constexpr double kWorthIt = 0.9;  // of the time that the slowest rank computes now
 
 bool is_by_speed(const std::string& layout) { return std::string_view(layout).ends_with(kBySpeed); }
 std::string name_of_layout(const std::string& layout) {
@@ -148,8 +148,8 @@ class CellMachine final : public engine::StepMachine {
         for (int attempt = 1;; ++attempt) {
             auto names = shared_->meeting.wait_for_all(shared_->has_begun ? options.wait : options.first_wait);
             plan::Layout layout = plan::largest_layout(options.layout, names.size() + 1);
-            if (rows_of_.size() == layout.data) {
-                layout.shares = rows_of_;
+            if (balanced_ && balanced_->without_shares() == layout.without_shares()) {
+                layout = *balanced_;
             }
             names.resize(layout.ranks() - 1);
             try {
@@ -234,41 +234,11 @@ class CellMachine final : public engine::StepMachine {
         }
     }
 
-    // Divides the rows of a batch by how fast the ranks have computed, if that is worth a session.
+    // Divides the step by how fast the ranks have computed, if that is worth a session.
     void balance() {
-        const std::vector<double> busy = session_->take_busy();
-        if (layout_.data < 2 || layout_.stages > 1 || busy.empty()) {
-            return;
-        }
-        std::vector<double> slowest(layout_.data);  // of the ranks that have these rows
-        for (std::uint32_t rank = 0; rank < layout_.ranks(); ++rank) {
-            double& of_rows = slowest[layout_.data_index(rank)];
-            of_rows = std::max(of_rows, busy[rank]);
-        }
-        const std::vector<plan::IndexSet> rows = plan::cut(program_.batch_size, layout_.data_shares());
-        std::vector<double> speeds;
-        double sum = 0;
-        for (std::uint32_t part = 0; part < layout_.data; ++part) {
-            speeds.push_back(std::max(1.0, static_cast<double>(rows[part].count())) / std::max(slowest[part], 1e-9));
-            sum += speeds.back();
-        }
-        const double now = *std::max_element(slowest.begin(), slowest.end());
-        std::vector<std::uint32_t> shares;
-        shares.reserve(speeds.size());
-        for (const double speed : speeds) {
-            shares.push_back(static_cast<std::uint32_t>(1e6 * speed / sum));
-        }
-        std::vector<std::uint32_t> next;
-        for (const plan::IndexSet& part : plan::cut(program_.batch_size, shares)) {
-            next.push_back(std::max(part.count(), 1U));  // a rank without rows could not show that it is fast
-        }
-        if (program_.batch_size / sum < kWorthIt * now && next != rows_of_) {
-            rows_of_ = std::move(next);
-            plan::Layout layout = layout_;
-            layout.shares = rows_of_;
-            log::info(
-                "the cell divides its batches by the speed of its machines", {{"layout", plan::to_string(layout)}}
-            );
+        if (auto next = by_speed(program_, layout_, session_->take_busy())) {
+            log::info("the cell divides its steps by the speed of its machines", {{"layout", plan::to_string(*next)}});
+            balanced_ = std::move(next);
             session_.reset();
         }
     }
@@ -279,7 +249,7 @@ class CellMachine final : public engine::StepMachine {
     std::unique_ptr<CellSession> session_;
     std::size_t ranks_ = 1;                        // of the session
     plan::Layout layout_{};                        // likewise
-    std::vector<std::uint32_t> rows_of_;           // of a batch, for each part of it; empty: the same
+    std::optional<plan::Layout> balanced_;         // by the speed of the ranks
     std::optional<artifacts::SpilledState> kept_;  // what was set, or a later state
     std::vector<StepContext> since_kept_;          // steps that were run since
     float loss_ = 0.0F;

@@ -23,8 +23,8 @@ class PlanError : public std::runtime_error {
 struct LeadOptions {
     Hosts hosts;
     /// A layout's name (plan::decode_layout). With fewer machines than it needs, as many work as it can be made for.
-    /// With ":auto" at its end, the rows of a batch are divided by how fast the machines turn out to be: with each kept
-    /// state anew, if that makes steps a tenth shorter.
+    /// With ":auto" at its end, rows of the batch, stages and columns are divided by how fast the machines turn out to
+    /// be: with each kept state anew, if the slowest machine computes for a tenth less then (by_speed()).
     std::string layout = "zero1";
     /// Of the lead's own rank. `memory_bytes` is what each rank may have of values: outputs are computed again for it.
     engine::EngineOptions engine;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -14,11 +16,13 @@
 #include <doctest/doctest.h>
 
 #include <client/http/http.hpp>
+#include <core/dispute/work.hpp>
 #include <core/system/process.hpp>
 #include <tests/unit/engine/small_models.hpp>
 #include <verifier/cell/lead.hpp>
 #include <verifier/engine/engine.hpp>
 #include <verifier/plan/layout.hpp>
+#include <verifier/plan/plan.hpp>
 
 using namespace assay;
 using namespace assay::test;
@@ -69,11 +73,11 @@ class Machines {
         members_.at(name)->kill();
         members_.erase(name);
     }
-    // Of the last session that the member has logged, which has shares of the batch; looks for it for a while.
+    // Of the last session that the member has logged, which has unequal parts; looks for it for a while.
     std::optional<plan::Layout> shared_layout(const std::string& name) const {
         for (int attempt = 0; attempt < 100; ++attempt) {
             const auto layout = last_layout(name);
-            if (layout && !layout->shares.empty()) {
+            if (layout && layout->has_shares()) {
                 return layout;
             }
             std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -118,6 +122,23 @@ class Slow final : public engine::Pace {
     void end() override {}
 };
 
+// A machine of so few multiply-adds in a second, of which it counts those that it computes.
+class Counting final : public engine::Pace {
+  public:
+    void begin() override {}
+    void computed(const canonical::Node& node, double part) override {
+        const double computed = part * static_cast<double>(dispute::work_of(node));
+        multiply_adds_ += computed;
+        std::this_thread::sleep_for(std::chrono::duration<double>(computed / kPerSecond));
+    }
+    void end() override {}
+    double take() { return std::exchange(multiply_adds_, 0.0); }
+
+  private:
+    static constexpr double kPerSecond = 2e6;
+    double multiply_adds_ = 0.0;
+};
+
 std::vector<Tensor> state_of(engine::StepMachine& machine, const SmallModel& model) {
     std::vector<Tensor> out;
     for (std::size_t i = 0; i < model.program.state.size(); ++i) {
@@ -141,10 +162,8 @@ void check_steps(engine::StepMachine& machine, const SmallModel& model, std::uin
     CHECK(state_of(machine, model) == alone.state());
 }
 
-}  // namespace
-
-TEST_CASE("NUM-1: a cell that loses ranks, and is joined by others, has one machine's state after every step") {
-    const SmallModel model = small_char_model(program::OptimizerKind::kAdamW);
+// A rank dies before a step, another in the middle of one or soon after, and later one joins.
+void check_losses(const SmallModel& model) {
     engine::Engine alone(model.program.step, model.rows, {});
     alone.keep(model.program.loss_node);
     const std::vector<Tensor> initial = model.initial();
@@ -160,8 +179,12 @@ TEST_CASE("NUM-1: a cell that loses ranks, and is joined by others, has one mach
     machine->set_state([&](std::size_t i) { return initial[i]; });
     for (std::uint64_t step = 0; step < 14; ++step) {
         CAPTURE(step);
-        if (step == 2 || step == 5) {
-            machines.kill(step == 2 ? "m1" : "m2");
+        std::jthread killer;
+        if (step == 2) {
+            machines.kill("m1");
+        }
+        if (step == 5) {
+            killer = std::jthread([&] { machines.kill("m2"); });
         }
         if (step == 7) {
             machines.start("m1");
@@ -171,6 +194,20 @@ TEST_CASE("NUM-1: a cell that loses ranks, and is joined by others, has one mach
         REQUIRE(machine->run_step(model.context(step)));
         CHECK(machine->loss() == alone.scalar(model.program.loss_node));
         CHECK(state_of(*machine, model) == alone.state());
+    }
+}
+
+}  // namespace
+
+// The test command has it for the Llama; the long tier for each model.
+TEST_CASE("NUM-1: a cell that loses ranks, and is joined by others, has one machine's state after every step") {
+    std::vector<SmallModel> models = clipped_models();
+    if (std::getenv("ASSAY_ALL_MODELS") == nullptr) {
+        models.erase(models.begin(), models.end() - 1);
+    }
+    for (const SmallModel& model : models) {
+        CAPTURE(model.name);
+        check_losses(model);
     }
 }
 
@@ -188,6 +225,49 @@ TEST_CASE("NUM-1: a cell that divides its batches by measured speed has one mach
     const auto layout = machines.shared_layout("m0");
     REQUIRE(layout.has_value());
     CHECK(layout->shares[0] < layout->shares[1]);  // the lead is the slow one
+}
+
+TEST_CASE(
+    "NUM-1: a cell that divides stages and columns by measured speed has one machine's state, and a slow one less work"
+) {
+    const std::vector<SmallModel> models = small_models(program::kXg21);
+    const auto model =
+        std::find_if(models.begin(), models.end(), [](const SmallModel& each) { return each.name == "mlp"; });
+    REQUIRE(model != models.end());
+    for (const std::string name : {"pp+1f1b3", "tp"}) {
+        CAPTURE(name);
+        const auto counting = std::make_shared<Counting>();
+        engine::EngineOptions slow;
+        slow.pace = counting;
+        Machines machines(name + ":auto", 1, slow);
+        machines.start("m0");
+        auto machine = machines.begin(*model);
+        REQUIRE(machine != nullptr);
+        const std::vector<Tensor> initial = model->initial();
+        engine::Engine alone(model->program.step, model->rows, {});
+        alone.set_state(initial);
+        machine->set_state([&](std::size_t i) { return initial[i]; });
+        std::vector<double> counted;
+        for (std::uint64_t step = 0; step < 5; ++step) {
+            counting->take();
+            REQUIRE(alone.run_step(model->context(step)));
+            REQUIRE(machine->run_step(model->context(step)));
+            counted.push_back(counting->take());
+        }
+        CHECK(state_of(*machine, *model) == alone.state());
+        machine.reset();
+        const auto layout = machines.shared_layout("m0");
+        REQUIRE(layout.has_value());
+        const std::vector<std::uint32_t>& shares = name == "tp" ? layout->tensor_shares : layout->stage_shares;
+        REQUIRE(shares.size() == 2);
+        CHECK(shares[0] < shares[1]);  // the lead is the slow one
+        CHECK(counted.back() < 0.8 * counted.front());
+        const plan::Plan plan = plan::make_plan(model->program, *layout);
+        CHECK(
+            counted.back() ==
+            doctest::Approx(static_cast<double>(plan::work_of(plan, model->program.step, 0))).epsilon(0.02)
+        );
+    }
 }
 
 TEST_CASE("NUM-1: a cell with a limit of memory computes outputs a second time, and has one machine's state") {
