@@ -28,29 +28,74 @@ std::vector<AccountId> list_of(const std::vector<AccountId>& accounts, const Cou
     return out;
 }
 
-Counts rows_of(const program::Program& program, const Counts& seats) {
+bool is_divided_by_rows(const plan::Layout& layout) { return layout.data > 1 && layout.data == layout.ranks(); }
+bool is_divided_by_stages(const plan::Layout& layout) { return layout.stages > 1 && layout.stages == layout.ranks(); }
+bool is_divided_by_columns(const plan::Layout& layout) { return layout.tensor > 1 && layout.tensor == layout.ranks(); }
+
+/// Of what is divided among the ranks; nothing if that are several things.
+Counts* shares_in(plan::Layout& layout) {
+    return is_divided_by_rows(layout)      ? &layout.shares
+           : is_divided_by_stages(layout)  ? &layout.stage_shares
+           : is_divided_by_columns(layout) ? &layout.tensor_shares
+                                           : nullptr;
+}
+plan::Layout with_shares(const plan::Layout& layout, Counts shares) {
+    plan::Layout out = layout.without_shares();
+    if (Counts* const divided = shares_in(out)) {
+        *divided = std::move(shares);
+    }
+    return out;
+}
+
+Counts rows_of(const program::Program& program, const plan::Layout& layout) {
     Counts out;
-    for (const plan::IndexSet& part : plan::cut(program.batch_size, seats)) {
+    for (const plan::IndexSet& part : plan::cut(program.batch_size, layout.data_shares())) {
         out.push_back(part.count());
     }
     return out;
 }
 
-double slowest(const Counts& rows, const std::vector<double>& rows_per_s) {
+/// How much each rank has of what is divided: rows of the batch, or multiply-adds.
+std::vector<std::uint64_t> amounts_of(const program::Program& program, const plan::Layout& layout) {
+    if (is_divided_by_stages(layout)) {
+        return plan::work_of_stages(program, layout);
+    }
+    if (is_divided_by_columns(layout)) {
+        const plan::Plan plan = plan::make_plan(program, layout);
+        std::vector<std::uint64_t> out;
+        for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
+            out.push_back(plan::work_of(plan, program.step, rank));
+        }
+        return out;
+    }
+    const Counts rows = rows_of(program, layout);
+    return {rows.begin(), rows.end()};
+}
+
+double slowest(const std::vector<std::uint64_t>& amounts, const std::vector<double>& speeds) {
     double out = 0.0;
-    for (std::size_t rank = 0; rank < rows.size(); ++rank) {
-        out = std::max(out, rows[rank] / rows_per_s[rank]);
+    for (std::size_t rank = 0; rank < amounts.size(); ++rank) {
+        out = std::max(out, static_cast<double>(amounts[rank]) / speeds[rank]);
+    }
+    return out;
+}
+
+/// What a rank computes for each of its seats, of the one for which that is most.
+std::uint64_t most_for_a_seat(const std::vector<std::uint64_t>& amounts, const Counts& seats) {
+    std::uint64_t out = 0;
+    for (std::size_t rank = 0; rank < amounts.size(); ++rank) {
+        out = std::max(out, amounts[rank] / seats[rank]);
     }
     return out;
 }
 
 /// So many seats, each given to the rank that needs the least time for one more. Every rank has one.
-Counts deal(std::size_t count, const std::vector<double>& rows_per_s) {
-    Counts out(rows_per_s.size(), 1);
+Counts deal(std::size_t count, const std::vector<double>& speeds) {
+    Counts out(speeds.size(), 1);
     for (std::size_t given = out.size(); given < count; ++given) {
         std::size_t best = 0;
         for (std::size_t rank = 1; rank < out.size(); ++rank) {
-            best = (out[rank] + 1) / rows_per_s[rank] < (out[best] + 1) / rows_per_s[best] ? rank : best;
+            best = (out[rank] + 1) / speeds[rank] < (out[best] + 1) / speeds[best] ? rank : best;
         }
         ++out[best];
     }
@@ -90,8 +135,6 @@ bool may_be_stated(const Counts& rows, const std::vector<std::uint64_t>& depths)
     return std::none_of(rows.begin(), rows.end(), [](std::uint32_t count) { return count == 0; });
 }
 
-bool is_divided_by_rows(const plan::Layout& layout) { return layout.data > 1 && layout.data == layout.ranks(); }
-
 }  // namespace
 
 Counts shares_of(const Counts& seats) {
@@ -111,36 +154,50 @@ Counts shares_of(const Counts& seats) {
 }
 
 plan::Layout with_seats(const program::Program& program, plan::Layout layout, const Counts& seats) {
-    layout.shares.clear();
-    plan::Layout out = layout;
-    out.shares = shares_of(seats);
-    const bool may_differ = !out.shares.empty() && is_divided_by_rows(layout) && seats.size() == layout.data;
-    return may_differ && can_state(program, out) ? out : layout;
+    layout = layout.without_shares();
+    if (seats.size() != layout.ranks()) {
+        return layout;
+    }
+    const plan::Layout out = with_shares(layout, shares_of(seats));
+    if (!out.has_shares()) {
+        return layout;
+    }
+    const bool is_nearer = is_divided_by_rows(layout) || most_for_a_seat(amounts_of(program, out), seats) <
+                                                             most_for_a_seat(amounts_of(program, layout), seats);
+    return is_nearer && can_state(program, out) ? out : layout;
+}
+
+bool follows(const program::Program& program, const plan::Layout& layout, const Counts& seats) {
+    // Of a layout in which members can answer for their parts, rows that are as the seats need no second look.
+    const bool has_rows = is_divided_by_rows(layout) && layout == with_shares(layout, shares_of(seats));
+    return has_rows || with_seats(program, layout, seats) == layout;
 }
 
 Counts balanced_seats(const program::Program& program, const MeasuredSegment& measured, std::size_t seats_max) {
     const plan::Layout& layout = measured.layout;
-    if (!is_divided_by_rows(layout) || measured.busy_s.size() != layout.data) {
+    const bool has_ranks = is_divided_by_rows(layout) || is_divided_by_stages(layout);
+    if (!has_ranks || measured.busy_s.size() != layout.ranks()) {
         return {};
     }
-    const Counts rows_now = rows_of(program, layout.data_shares());
-    std::vector<double> rows_per_s;
-    for (std::uint32_t rank = 0; rank < layout.data; ++rank) {
-        rows_per_s.push_back(std::max(rows_now[rank], 1U) / std::max(measured.busy_s[rank], kLeastSeconds));
+    std::vector<std::uint64_t> amounts_now = amounts_of(program, layout);
+    std::vector<double> speeds;
+    for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
+        amounts_now[rank] = std::max<std::uint64_t>(amounts_now[rank], 1);
+        speeds.push_back(static_cast<double>(amounts_now[rank]) / std::max(measured.busy_s[rank], kLeastSeconds));
     }
-    plan::Layout alike = layout;
-    alike.shares.clear();
-    const std::vector<std::uint64_t> depths = depths_per_row(program, alike);
+    const plan::Layout alike = layout.without_shares();
+    const std::vector<std::uint64_t> depths =
+        is_divided_by_rows(layout) ? depths_per_row(program, alike) : std::vector<std::uint64_t>();
     struct Candidate {
         double time_s;
         Counts seats;
     };
     std::vector<Candidate> candidates;
-    for (std::size_t count = layout.data; count <= seats_max; ++count) {
-        Counts seats = deal(count, rows_per_s);
-        const Counts rows = rows_of(program, seats);
-        if (may_be_stated(rows, depths)) {
-            candidates.push_back({slowest(rows, rows_per_s), std::move(seats)});
+    for (std::size_t count = layout.ranks(); count <= seats_max; ++count) {
+        Counts seats = deal(count, speeds);
+        const plan::Layout next = with_shares(layout, shares_of(seats));
+        if (is_divided_by_stages(layout) || may_be_stated(rows_of(program, next), depths)) {
+            candidates.push_back({slowest(amounts_of(program, next), speeds), std::move(seats)});
         }
     }
     // Of those that are as fast the one with the fewest seats.
@@ -148,11 +205,10 @@ Counts balanced_seats(const program::Program& program, const MeasuredSegment& me
         return a.time_s < b.time_s;
     });
     candidates.resize(std::min(candidates.size(), kPlansMax));
-    const double now = slowest(rows_now, rows_per_s);
+    const double now = slowest(amounts_now, speeds);
     for (const Candidate& candidate : candidates) {
-        plan::Layout next = alike;
-        next.shares = shares_of(candidate.seats);
-        if (candidate.time_s < kWorthIt * now && can_state(program, next)) {
+        const plan::Layout next = with_shares(layout, shares_of(candidate.seats));
+        if (candidate.time_s < kWorthIt * now && with_seats(program, next, candidate.seats) == next) {
             return candidate.seats;
         }
     }
@@ -165,7 +221,9 @@ void Balance::note(const program::Program& program, const MeasuredSegment& measu
         accounts_ = measured.accounts;
         wanted_.clear();
     }
-    const bool is_in_effect = !wanted_.empty() && shares_of(after_) == measured.layout.shares;
+    plan::Layout layout = measured.layout;
+    const Counts shares = shares_in(layout) == nullptr ? Counts() : *shares_in(layout);
+    const bool is_in_effect = !wanted_.empty() && shares_of(after_) == shares;
     if (is_in_effect) {
         wanted_.clear();
         ++trials_;
@@ -184,7 +242,7 @@ void Balance::note(const program::Program& program, const MeasuredSegment& measu
     const Counts next = balanced_seats(program, measured, seats_max);
     wanted_.clear();
     if (!next.empty()) {
-        before_ = measured.layout.data_shares();
+        before_ = shares.empty() ? Counts(next.size(), 1) : shares;
         after_ = next;
         step_before_s_ = measured.step_s;
         wanted_ = list_of(accounts_, next);

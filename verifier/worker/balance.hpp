@@ -13,12 +13,16 @@
 /// member computes as much of each step as it has of the seats, and is paid by them (GRP-12).
 namespace assay::worker {
 
-/// The parts of a batch that members with so many seats compute, as a layout has them: without a common divisor; empty
-/// if all are the same, or somebody has no seat.
+/// The shares of members with so many seats, as a layout has them: without a common divisor; empty if all are the same,
+/// or somebody has no seat.
 std::vector<std::uint32_t> shares_of(const std::vector<std::uint32_t>& seats);
-/// The layout in which each rank computes as much of the batch as it has of the seats, if the ranks are its parts of
-/// the batch and can answer for what they send then (can_state()); else the layout as it is.
+/// The layout in which each rank has as much of the batch, of the multiply-adds as a stage, or of each layer's columns
+/// as it has of the seats: if the ranks divide one of these alone, and can answer for what they send then
+/// (can_state()). Stages and columns have to be nearer to the seats so than alike: what is computed for one seat, at
+/// most, has to be less. Else the layout in which all parts are alike.
 plan::Layout with_seats(const program::Program& program, plan::Layout layout, const std::vector<std::uint32_t>& seats);
+/// Whether that is the layout, whatever shares it has.
+bool follows(const program::Program& program, const plan::Layout& layout, const std::vector<std::uint32_t>& seats);
 
 /// What a session's ranks took for the steps of one segment.
 struct MeasuredSegment {
@@ -29,8 +33,9 @@ struct MeasuredSegment {
 };
 
 /// The seats of each rank, at most `seats_max` together, with which the slowest rank computes for the shortest time
-/// that can be had, if speeds are as measured: each rank's rows of the batch over the time that it computed. Empty if
-/// that is not at least a tenth shorter than now, or the layout does not divide the batch among all ranks.
+/// that can be had, if speeds are as measured: each rank's rows of the batch, or multiply-adds of its stage, over the
+/// time that it computed. Empty if that is not at least a tenth shorter than now, or the ranks are neither the layout's
+/// parts of the batch nor its stages.
 std::vector<std::uint32_t> balanced_seats(
     const program::Program& program, const MeasuredSegment& measured, std::size_t seats_max
 );

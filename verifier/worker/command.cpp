@@ -287,6 +287,13 @@ int run(Arguments& args, const Flavour& flavour) {
         return run_server(args.worker, stop_requested);
     }
     const auto members = static_cast<std::uint32_t>(args.worker.partners.size() + 1);
+    if (args.worker.together.find(':') != std::string::npos) {
+        throw UsageError(
+            "--together " + args.worker.together +
+            " has shares, and members compute as much as they have of the seats: give the plan without them, and "
+            "--partner once for each seat of an account"
+        );
+    }
     if (!args.worker.together.empty() && !plan::decode_layout(args.worker.together, members)) {
         throw UsageError(
             "--together " + args.worker.together + " cannot be made for " + std::to_string(members) +

@@ -244,6 +244,14 @@ bool TogetherLead::open(
     }
     team.counts = seat_counts(task, segment, team.rank.accounts);
     layout = with_seats(artifacts.program, *std::move(layout), team.counts);
+    if (!shares_of(team.counts).empty() && !layout->has_shares()) {
+        context_.reporter.trouble(
+            "task " + to_hex(task.id.view()) + ": the plan \"" + context_.options.together +
+            "\" cannot follow the seats, so members compute alike: parts of the batch and of columns begin at "
+            "multiples "
+            "of 32, and stages with a node"
+        );
+    }
     team.layout = *layout;
     team.meeting->open(names, kRankTimeout);
     const auto is_ours = [](const Hash256&, std::uint64_t) { return true; };

@@ -8,6 +8,7 @@
 
 #include <contracts/state/members.hpp>
 #include <verifier/compile/program/models.hpp>
+#include <verifier/plan/plan.hpp>
 #include <verifier/worker/balance.hpp>
 #include <verifier/roles/seats.hpp>
 #include <verifier/worker/together_seats.hpp>
@@ -28,6 +29,17 @@ program::Program make_program() {
     return program::build_char_model(
         {.vocabulary = 32, .context = 4, .embedding = 32, .hidden = 32, .batch_size = 256, .dataset_rows = 1'000}, {}
     );
+}
+
+/// Its blocks can be cut into unequal stages.
+program::Program make_deep_program() {
+    program::GptConfig model;
+    model.vocabulary = 64;
+    model.context = 32;
+    model.layers = 4;
+    model.batch_size = 4;
+    model.dataset_rows = 64;
+    return program::build_gpt(model, {});
 }
 
 AccountId account(std::uint8_t number) {
@@ -113,6 +125,113 @@ TEST_CASE("GRP-13: seats by speed leave the slowest member the shortest time") {
     const Counts extreme = balanced_seats(program, measured(alike, {0, 1, 1, 1e9}), 64);
     REQUIRE(extreme.size() == 4);
     CHECK(std::set<std::uint32_t>(extreme.begin(), extreme.end()).count(0) == 0);
+}
+
+TEST_CASE("GRP-12: who has more of the seats has more of the multiply-adds as a stage, where nodes can be cut so") {
+    const program::Program program = make_deep_program();
+    for (const char* name : {"pp", "pp+1f1b4"}) {
+        const plan::Layout alike = plan::decode_layout(name, 2).value();
+        const plan::Layout unequal = with_seats(program, alike, {6, 2});
+        CHECK(unequal.stage_shares == Counts{3, 1});
+        CHECK(unequal.without_shares() == alike);
+        CHECK(worker::can_state(program, unequal));
+        const std::vector<std::uint64_t> work = plan::work_of_stages(program, unequal);
+        CHECK(work[0] > 2 * work[1]);
+        CHECK(work[0] < 4 * work[1]);
+        CHECK(with_seats(program, alike, {2, 2}) == alike);
+        CHECK(with_seats(program, unequal, {1, 1}) == alike);
+    }
+    // Ranks that are more than stages have parts alike.
+    const plan::Layout both = plan::decode_layout("dp2pp2", 4).value();
+    CHECK(with_seats(program, both, {3, 1, 1, 1}) == both);
+}
+
+TEST_CASE("GRP-12: who has more of the seats has more of each layer's columns, if it can answer for that") {
+    program::MlpConfig model;
+    model.features = 64;
+    model.hidden = {256, 256};
+    model.classes = 256;
+    model.batch_size = 32;
+    model.dataset_rows = 64;
+    const plan::Layout alike = plan::decode_layout("tp", 2).value();
+    const program::Program wide = program::build_mlp(model, {});
+    CHECK(with_seats(wide, alike, {3, 1}).tensor_shares == Counts{3, 1});
+    CHECK(worker::follows(wide, with_seats(wide, alike, {3, 1}), {6, 2}));
+    CHECK_FALSE(worker::follows(wide, alike, {3, 1}));
+    model.hidden = {48, 256};  // 48 columns have one whole partial of 32
+    const program::Program narrow = program::build_mlp(model, {});
+    CHECK(with_seats(narrow, alike, {3, 1}) == alike);
+    CHECK(worker::follows(narrow, alike, {3, 1}));
+}
+
+TEST_CASE("GRP-12: stages that the seats bring no nearer stay alike") {
+    // One product has nearly all of the work: it is whole in one stage or the other.
+    program::MlpConfig model;
+    model.features = 32;
+    model.hidden = {32, 2'048};
+    model.classes = 32;
+    model.batch_size = 32;
+    model.dataset_rows = 64;
+    const program::Program program = program::build_mlp(model, {});
+    const plan::Layout alike = plan::decode_layout("pp", 2).value();
+    const auto most = [&](const plan::Layout& layout, const Counts& seats) {
+        const std::vector<std::uint64_t> work = plan::work_of_stages(program, layout);
+        return std::max(work[0] / seats[0], work[1] / seats[1]);
+    };
+    for (const Counts& seats : {Counts{3, 1}, Counts{1, 3}, Counts{9, 8}, Counts{8, 9}, Counts{1, 20}}) {
+        const plan::Layout found = with_seats(program, alike, seats);
+        plan::Layout unequal = alike;
+        unequal.stage_shares = shares_of(seats);
+        CHECK(most(found, seats) == std::min(most(alike, seats), most(unequal, seats)));
+    }
+}
+
+TEST_CASE("GRP-12: a member signs no layout in which it has another part than its seats say") {
+    const program::Program program = make_deep_program();
+    const auto layout = [](const char* name) { return plan::decode_layout(name, 2).value(); };
+    CHECK(worker::follows(program, layout("pp:3,1"), {3, 1}));
+    CHECK(worker::follows(program, layout("pp:3,1"), {6, 2}));
+    CHECK(worker::follows(program, layout("pp"), {2, 2}));
+    CHECK_FALSE(worker::follows(program, layout("pp"), {3, 1}));
+    CHECK_FALSE(worker::follows(program, layout("pp:1,3"), {3, 1}));
+    CHECK_FALSE(worker::follows(program, layout("pp:3,1"), {1, 1}));
+    CHECK_FALSE(worker::follows(program, layout("pp:6,2"), {3, 1}));  // there is one name for each layout
+    CHECK(worker::follows(program, layout("tp"), {2, 2}));
+    CHECK_FALSE(worker::follows(program, layout("tp:3,1"), {1, 1}));
+    CHECK(worker::follows(make_program(), layout("dp:3,1"), {3, 1}));
+    CHECK_FALSE(worker::follows(make_program(), layout("dp:3,1"), {1, 1}));
+    CHECK_FALSE(worker::follows(make_program(), layout("dp"), {3, 1}));
+}
+
+TEST_CASE("GRP-13: seats by speed leave the slowest stage the shortest time") {
+    const program::Program program = make_deep_program();
+    plan::Layout alike = plan::decode_layout("pp+1f1b4", 2).value();
+    const auto seen = [&](const plan::Layout& layout, const std::vector<double>& speeds) {
+        MeasuredSegment out;
+        out.layout = layout;
+        out.accounts = {account(0), account(1)};
+        const std::vector<std::uint64_t> work = plan::work_of_stages(program, layout);
+        for (std::size_t rank = 0; rank < 2; ++rank) {
+            out.busy_s.push_back(static_cast<double>(work[rank]) / speeds[rank]);
+            out.step_s = std::max(out.step_s, out.busy_s.back());
+        }
+        return out;
+    };
+    CHECK(balanced_seats(program, seen(alike, {1e6, 1e6}), 64).empty());
+    const Counts seats = balanced_seats(program, seen(alike, {3e6, 1e6}), 8);
+    REQUIRE(seats.size() == 2);
+    CHECK(seats[0] >= 2 * seats[1]);
+    const plan::Layout balanced = with_seats(program, alike, seats);
+    CHECK(balanced.stage_shares == shares_of(seats));
+    CHECK(seen(balanced, {3e6, 1e6}).step_s < 0.75 * seen(alike, {3e6, 1e6}).step_s);
+    // Nothing better is left, and the decision sees that its list has taken effect.
+    CHECK(balanced_seats(program, seen(balanced, {3e6, 1e6}), 8).empty());
+    Balance balance;
+    balance.note(program, seen(alike, {3e6, 1e6}), 8);
+    REQUIRE_FALSE(balance.wanted().empty());
+    balance.note(program, seen(balanced, {3e6, 1e6}), 8);
+    CHECK(balance.wanted().empty());
+    CHECK_FALSE(balance.takes_back());
 }
 
 TEST_CASE("GRP-13: who claims to be faster than it is has its seats taken back") {
