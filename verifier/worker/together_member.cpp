@@ -158,7 +158,7 @@ class TogetherMember::Serving {
     ) const {
         for (const std::uint32_t each : {segment, segment - 1}) {
             const auto counts = seat_counts(task, each, rank.accounts);
-            if (layout.shares == shares_of(counts) || with_seats(artifacts_->program, layout, counts) == layout) {
+            if (follows(artifacts_->program, layout, counts)) {
                 return true;
             }
         }
