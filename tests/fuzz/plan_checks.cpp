@@ -155,13 +155,18 @@ void check_node(const plan::Plan& plan, const canonical::Graph& graph, std::uint
 }
 
 void check_order(const plan::Plan& plan, const canonical::Graph& graph) {
+    using Key = std::pair<std::uint32_t, std::uint32_t>;
+    std::set<Key> known;
     for (const std::vector<plan::Item>& order : plan.order) {
-        std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+        std::set<Key> seen;
         for (const plan::Item& item : order) {
-            ASSERT(item.node + 1 < graph.size() && seen.emplace(item.node, item.piece).second);
-            static_cast<void>(plan::share_of(plan, graph, item));
-            static_cast<void>(plan::output_transfers(plan, graph, item));
-            static_cast<void>(plan::input_transfers(plan, graph, item));
+            const Key key(item.node, item.piece);
+            ASSERT(item.node + 1 < graph.size() && seen.insert(key).second);
+            if (known.insert(key).second) {
+                static_cast<void>(plan::share_of(plan, graph, item));
+                static_cast<void>(plan::output_transfers(plan, graph, item));
+                static_cast<void>(plan::input_transfers(plan, graph, item));
+            }
         }
     }
 }
