@@ -43,8 +43,9 @@ struct StatementCost {
 /// of a statement about them (STM-2), without which it is not handed on; what a rank was told is kept in its ledger.
 ///
 /// These messages have no values and carry no signature; none can make a rank accept a wrong state.
-/// - Rank 0's orders, layout and program: engine::Terms has a member refuse another program or seed and steps out of
-///   order, and SegmentCheck compares the segment with the chain.
+/// - Rank 0's orders, layout and program: engine::Terms has a member refuse another program or seed, steps out of order,
+///   for a second time or behind the segment's end, and a second state; SegmentCheck compares the segment with the
+///   chain.
 /// - Whether a rank's part of the next state is finite. A false "no" stops the step on all ranks, and rank 0 finds by
 ///   its own replay that it does not diverge before it may say so on the chain. A false "yes" leaves a state with
 ///   infinities, whose values are stated when rank 0 takes them.

@@ -125,7 +125,8 @@ class TogetherMember::Serving {
         };
         const engine::Served done = engine::serve_cell(
             std::move(links.collective), engine_of(context_),
-            engine::Terms{.program = is_same, .seed = artifacts_->spec.seed}
+            engine::Terms{
+                .program = is_same, .seed = artifacts_->spec.seed, .steps = artifacts_->spec.checkpoint_interval}
         );
         report_served(context_, rank, done, *links.cost);
     }

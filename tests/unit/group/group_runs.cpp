@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/unit/group/group_runs.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -104,6 +105,25 @@ class Double final : public Collective {
     std::uint64_t step_ = 0;
 };
 
+// Tells the others that what a step leads to is not finite, and goes on.
+class Denying final : public Collective {
+  public:
+    explicit Denying(std::unique_ptr<Collective> inner) : inner_(std::move(inner)) {}
+    std::uint32_t rank() const override { return inner_->rank(); }
+    std::uint32_t size() const override { return inner_->size(); }
+    std::vector<Bytes> exchange(std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag)
+        override {
+        for (Bytes& message : to) {
+            message = message == Bytes{1} ? Bytes{0} : message;
+        }
+        return inner_->exchange(std::move(to), expected, tag);
+    }
+    void settle() override { inner_->settle(); }
+
+  private:
+    std::unique_ptr<Collective> inner_;
+};
+
 Hash256 task_hash() {
     Hash256 out;
     out.data.fill(5);
@@ -128,6 +148,28 @@ std::vector<canonical::Tensor> run_steps(
     return state;
 }
 
+// A tensor with values that are not the state's.
+canonical::Tensor other_tensor(canonical::Tensor tensor, std::uint8_t by) {
+    for (std::uint8_t& byte : tensor.data) {
+        byte ^= by;
+    }
+    return tensor;
+}
+
+// By an honest rank 0 nothing of this happens.
+void order_more(const Model& model, engine::CellSession& session, std::uint64_t next_step, Doubles::More more) {
+    if (more == Doubles::More::kLastStep || more == Doubles::More::kNextStep) {
+        const std::uint64_t step = more == Doubles::More::kNextStep ? next_step : next_step - 1;
+        static_cast<void>(session.run_step(model.context(step)).has_value());
+    }
+    for (std::size_t i = 0; i < model.world.state.size() && more == Doubles::More::kSecondStates; ++i) {
+        for (const std::uint8_t by : {std::uint8_t{1}, std::uint8_t{2}}) {
+            session.set_tensor(i, other_tensor(model.world.state[i], by));
+            static_cast<void>(session.tensor(i));
+        }
+    }
+}
+
 void lead(
     const Model& model, const plan::Layout& layout, std::uint64_t steps, const Doubles& doubles,
     std::unique_ptr<Collective> collective, GroupRun& out
@@ -149,6 +191,7 @@ void lead(
         }
         run_steps(model, *session, steps, doubles.more_steps, out);
     }
+    order_more(model, *session, steps, doubles.more);
     if (doubles.ends) {
         session->end_segment();
     }
@@ -256,6 +299,9 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
             return first_step == 0 ? root == before : first_step == steps;
         };
         auto under = doubles.under ? doubles.under(std::move(links[rank])) : std::move(links[rank]);
+        if (rank == 0 && doubles.denies_steps) {
+            under = std::make_unique<Denying>(std::move(under));
+        }
         auto stated = std::make_unique<SignedCollective>(
             std::move(under), signers, key, out.ledgers[rank], doubles.check ? doubles.check : check
         );
@@ -283,7 +329,11 @@ GroupRun run_group(const Model& model, const plan::Layout& layout, std::uint64_t
                     return (codec::encode(program) == codec::encode(model.program)) != doubles.is_other_program;
                 };
                 out.served[rank] = engine::serve_cell(
-                    std::move(collectives[rank]), engine::EngineOptions{}, engine::Terms{is_same, doubles.seed}
+                    std::move(collectives[rank]), engine::EngineOptions{},
+                    engine::Terms{
+                        .program = is_same,
+                        .seed = doubles.seed,
+                        .steps = doubles.segment_steps.value_or(std::max(steps, doubles.more_steps))}
                 );
             });
         });

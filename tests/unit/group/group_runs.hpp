@@ -64,6 +64,16 @@ struct Doubles {
     std::uint64_t more_steps = 0;   ///< of a second segment, with the state as rank 0 has taken it from the first
     bool keeps_state = false;       ///< rank 0 does not give it
     bool ends = false;              ///< rank 0 ends the last segment
+    /// What rank 0 orders once the last step is done.
+    enum class More : std::uint8_t {
+        kNothing,
+        kSecondStates,  ///< gives a tensor twice, each time another one, and takes it back each time
+        kLastStep,      ///< the last step once more
+        kNextStep,      ///< the step after it
+    };
+    More more = More::kNothing;
+    bool denies_steps = false;                     ///< rank 0 says to the others that no step is finite
+    std::optional<std::uint64_t> segment_steps{};  ///< that the members expect; nullopt: as many as are ordered
 };
 
 crypto::SecretKey key_of(std::uint32_t rank);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <core/crypto/keys.hpp>
 #include <core/dispute/accuser.hpp>
 #include <tests/unit/group/group_runs.hpp>
@@ -22,6 +27,48 @@ std::vector<std::shared_ptr<const group::Told>> all_told(const GroupRun& run) {
         out.insert(out.end(), told.begin(), told.end());
     }
     return out;
+}
+
+// What a rank has stated and was told in the same place of the order, so that it could not show who told it; empty if
+// there is nothing.
+std::string unanswerable(const GroupRun& run) {
+    using Place = std::pair<dispute::StatedOrder, dispute::Piece>;
+    const auto overlap = [](const Place& one, const Place& other) {
+        const dispute::Piece& a = one.second;
+        const dispute::Piece& b = other.second;
+        return one.first == other.first && a.part == b.part && a.row < b.row + b.rows && b.row < a.row + a.rows &&
+               a.col < b.col + b.cols && b.col < a.col + a.cols;
+    };
+    const std::size_t ranks = run.ledgers.size();
+    std::vector<std::vector<Place>> told(ranks);
+    std::vector<std::vector<Place>> stated(ranks);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        for (const auto& message : run.ledgers[rank]->told(0)) {
+            for (std::size_t i = 0; i < message->values.size(); ++i) {
+                dispute::Piece piece = message->piece(i);
+                const Place place(dispute::order_of(message->statement.step, piece), piece);
+                told[rank].push_back(place);
+                stated[message->author].push_back(place);
+            }
+        }
+    }
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        for (auto* const places : {&told[rank], &stated[rank]}) {
+            std::sort(places->begin(), places->end(), [](const Place& a, const Place& b) { return a.first < b.first; });
+        }
+        for (const Place& place : stated[rank]) {
+            const auto [begin, end] =
+                std::equal_range(told[rank].begin(), told[rank].end(), place, [](const Place& a, const Place& b) {
+                    return a.first < b.first;
+                });
+            if (std::any_of(begin, end, [&](const Place& other) { return overlap(place, other); })) {
+                return "rank " + std::to_string(rank) + ", step " + std::to_string(place.first.step) + ", " +
+                       (place.first.is_output ? "node " : "tensor ") + std::to_string(place.first.index) + ", hop " +
+                       std::to_string(place.first.hop);
+            }
+        }
+    }
+    return {};
 }
 
 // The whole way from a message with a lie to the end of the dispute about it.
@@ -122,4 +169,26 @@ TEST_CASE("STM-4: a rank that signs a wrong state is found and convicted") {
     check_liar(model, "dp", 2, {.rank = 0, .step = 0, .kind = Lie::Kind::kState, .skipped = 3});
     check_liar(model, "zero3", 2, {.rank = 1, .step = 1, .kind = Lie::Kind::kState, .skipped = 0});
     check_liar(model, "zero1", 2, {.rank = 1, .step = 1, .kind = Lie::Kind::kTaken, .skipped = 2});
+}
+
+TEST_CASE("STM-9: nobody states anything in the place of the order in which it was told it") {
+    const std::vector<std::pair<const char*, std::uint32_t>> layouts{
+        {"dp", 2},        {"tp", 2},        {"pp", 2},        {"zero1", 2},       {"zero2", 2},
+        {"zero3", 2},     {"dp2tp2", 4},    {"dp2pp2", 4},    {"tp2pp2", 4},      {"dp2pp2+1f1b2", 4},
+        {"pp4", 4},       {"tp4", 4},       {"dp4", 4},       {"zero1+tp2", 4},   {"zero2+pp2", 4},
+        {"zero1+pp2", 4}, {"zero3+tp2", 4}, {"zero3+pp2", 4}, {"zero3+dp2pp2", 4}};
+    std::uint32_t played = 0;
+    for (const Model& model : models()) {
+        for (const auto& [name, ranks] : layouts) {
+            const auto layout = plan::decode_layout(name, ranks);
+            if (!layout || plan::unstatable_node(plan::make_plan(model.program, *layout), model.program.step)) {
+                continue;
+            }
+            CAPTURE(model.name);
+            CAPTURE(std::string(name));
+            ++played;
+            CHECK(unanswerable(run_group(model, *layout, kSteps)) == "");
+        }
+    }
+    CHECK(played > 20);
 }

@@ -26,33 +26,107 @@ Params patient() {
     return params;
 }
 
-/// One move of whoever has to make it, by a true replay.
-void move(Members& at, const DisputeId& id, ScalarReplay& replay, std::vector<dispute::NodeReveal>& reveals) {
+/// One move of whoever has to make it. What is proven is proven by the challenger.
+void move(
+    Members& at, const DisputeId& id, ScalarReplay& responders, ScalarReplay& challengers,
+    std::vector<dispute::NodeReveal>& reveals
+) {
     const contracts::Dispute dispute = find_dispute(at.chain.view, id).value();
     const Actor& responder = at.chain.actor_of(dispute.responder);
     const Actor& challenger = at.chain.actor_of(dispute.challenger);
     if (dispute.position.is_at_proof()) {
-        const auto proof = dispute::make_proof(dispute.claim, dispute.position, replay, reveals);
-        REQUIRE(at.chain.run(responder, contracts::ProveMove{id, proof}) == 0);
+        const auto proof = dispute::make_proof(dispute.claim, dispute.position, challengers, reveals);
+        REQUIRE(at.chain.run(challenger, contracts::ProveMove{id, proof}) == 0);
     } else if (dispute.position.pending().empty()) {
-        const auto children = dispute::make_reveal(dispute.claim, dispute.position, replay);
+        const auto children = dispute::make_reveal(dispute.claim, dispute.position, responders);
         if (const auto first = dispute::first_node_of(dispute.position)) {
             reveals.push_back({*first, dispute::split(dispute.claim, dispute.position).child_height, children});
         }
         REQUIRE(at.chain.run(responder, contracts::RevealMove{id, dispute.position.rounds, children}) == 0);
     } else {
-        const auto selection = dispute::make_selection(dispute.claim, dispute.position, replay);
+        const auto selection = dispute::make_selection(dispute.claim, dispute.position, challengers);
         REQUIRE(at.chain.run(challenger, contracts::SelectMove{id, dispute.position.rounds, selection}) == 0);
     }
 }
+
+void move(Members& at, const DisputeId& id, ScalarReplay& truth, std::vector<dispute::NodeReveal>& reveals) {
+    move(at, id, truth, truth, reveals);
+}
+
+dispute::Claim segment_of(const Members& at, ScalarReplay& truth) {
+    return dispute::testing::make_claim(at.model.world, truth, false, 0, at.steps, kSeed);
+}
+
+/// Something right that `author` has told the rank, before what it has to answer for if anything.
+struct Right {
+    dispute::StatedPiece stated;
+    Signature signature;
+};
+std::optional<Right> find_right(
+    const Members& at, const GroupRun& run, std::uint32_t rank, std::uint32_t author,
+    const std::optional<Answerable>& asked, ScalarReplay& truth
+) {
+    const dispute::Claim segment = segment_of(at, truth);
+    for (const auto& told : run.ledgers[rank]->told(0)) {
+        for (std::size_t i = 0; i < told->values.size() && told->author == author; ++i) {
+            const dispute::Piece piece = told->piece(i);
+            const std::uint64_t step = told->statement.step;
+            const bool can_be_forged = piece.source == canonical::Source::kNode && !piece.part;
+            const bool is_earlier = !asked || !asked->accused_of || dispute::order_of(step, piece) < *asked->accused_of;
+            if (can_be_forged && is_earlier && dispute::own_values(segment, step, piece, truth) == piece.values) {
+                return Right{told->stated(i), told->signature};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// A false accusation, and the game about it. Returns false if nothing could be forged.
+bool accuse_of_right(
+    Members& at, const GroupRun& run, std::uint32_t accuser, std::uint32_t accused,
+    const std::optional<Answerable>& asked, ScalarReplay& truth
+) {
+    const auto right = find_right(at, run, accuser, accused, asked, truth);
+    if (!right) {
+        return false;
+    }
+    std::vector<dispute::NodeReveal> reveals;
+    if (asked && asked->accused_of) {
+        move(at, asked->dispute, truth, reveals);
+        reveals.clear();
+    }
+    const dispute::Piece& piece = right->stated.piece;
+    const std::uint32_t cols = at.model.program.step[piece.index].shape.cols;
+    const std::uint64_t step = right->stated.statement.step;
+    ScalarReplay forged(
+        at.model.world, false, kSeed,
+        {dispute::testing::flip(step, piece.index, std::uint64_t{piece.row} * cols + piece.col)}
+    );
+    contracts::Accuse action{
+        .task = at.id,
+        .member = at.accounts[accused].id,
+        .signature = right->signature,
+        .contradiction = dispute::make_contradiction(segment_of(at, truth), right->stated, forged)};
+    if (asked) {
+        action.answers = asked->dispute;
+    }
+    REQUIRE(at.chain.run(at.accounts[accuser], action) == 0);
+    const DisputeId id = contracts::accusation_id(at.id, 1, action.member, at.accounts[accuser].id, action.answers);
+    while (find_dispute(at.chain.view, id)->game()) {
+        move(at, id, forged, truth, reveals);
+    }
+    REQUIRE(find_dispute(at.chain.view, id)->state() == contracts::DisputeState::kRefuted);
+    return true;
+}
+
+bool is_over(const Members& at, const DisputeId& id) { return !find_dispute(at.chain.view, id)->game(); }
 
 /// The accusation that a rank can make, or answer with; what it answers has the accuser's first move. nullopt if nobody
 /// has misled it before what it is accused of.
 std::optional<Answerable> accuse_first(
     Members& at, const GroupRun& run, std::uint32_t rank, const std::optional<Answerable>& asked, ScalarReplay& truth
 ) {
-    const dispute::Claim segment =
-        dispute::testing::make_claim(at.model.world, truth, false, 0, at.steps, group::testing::kSeed);
+    const dispute::Claim segment = segment_of(at, truth);
     const auto wrong = group::find_first_wrong(*run.ledgers[rank], segment, truth);
     if (!wrong) {
         return std::nullopt;
@@ -137,10 +211,30 @@ std::optional<Answerable> accuse(Members& at, const GroupRun& run, std::uint32_t
     return accuse_first(at, run, rank, std::nullopt, truth);
 }
 
-std::uint32_t answer(Members& at, const GroupRun& run, Answerable asked, ScalarReplay& truth) {
+bool accuse_falsely(
+    Members& at, const GroupRun& run, std::uint32_t accuser, std::uint32_t accused, ScalarReplay& truth
+) {
+    return accuse_of_right(at, run, accuser, accused, std::nullopt, truth);
+}
+
+std::uint32_t answer(Members& at, const GroupRun& run, Answerable asked, ScalarReplay& truth, const Evasion& evasion) {
     for (std::uint32_t answers = 0;; ++answers) {
-        if (!find_dispute(at.chain.view, asked.dispute)->game()) {
+        if (is_over(at, asked.dispute)) {
             return answers;  // STM-5: nothing was left to dispute
+        }
+        if (evasion.silent.contains(asked.rank)) {
+            std::vector<dispute::NodeReveal> reveals;
+            if (asked.accused_of) {
+                move(at, asked.dispute, truth, reveals);  // the accuser's, which is first
+            }
+            while (!is_over(at, asked.dispute)) {
+                at.chain.skip(1);
+            }
+            return answers;
+        }
+        if (evasion.scapegoat && evasion.scapegoat != asked.rank &&
+            accuse_of_right(at, run, asked.rank, *evasion.scapegoat, asked, truth)) {
+            return answers + 1;
         }
         const auto next = accuse_first(at, run, asked.rank, asked, truth);
         if (!next) {

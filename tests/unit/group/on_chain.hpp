@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <tests/unit/contracts/statements.hpp>
@@ -49,8 +50,24 @@ struct Answerable {
 std::optional<Answerable> accuse(
     Members& at, const GroupRun& run, std::uint32_t rank, dispute::testing::ScalarReplay& truth
 );
+/// What members do who have to answer and would rather not.
+struct Evasion {
+    std::set<std::uint32_t> silent{};          ///< ranks that make no move
+    std::optional<std::uint32_t> scapegoat{};  ///< whom the others accuse of something right, where they can
+};
+
 /// Everybody who has to answer does so by the first wrong thing that it was told, as long as there is one; the last one
 /// plays. Returns how many have answered.
-std::uint32_t answer(Members& at, const GroupRun& run, Answerable asked, dispute::testing::ScalarReplay& truth);
+std::uint32_t answer(
+    Members& at, const GroupRun& run, Answerable asked, dispute::testing::ScalarReplay& truth,
+    const Evasion& evasion = {}
+);
+
+/// The rank accuses another one of something right, by forged evidence, while the training goes on, and both play to
+/// the end. Returns false, and does nothing, if the other has told it nothing right.
+bool accuse_falsely(
+    Members& at, const GroupRun& run, std::uint32_t accuser, std::uint32_t accused,
+    dispute::testing::ScalarReplay& truth
+);
 
 }  // namespace assay::group::testing

@@ -15,6 +15,21 @@ namespace {
 
 constexpr std::uint32_t kSteps = 2;
 
+// The lie about the last values that the rank hands to others in the last step; nullopt if it hands over none.
+std::optional<Lie> last_lie(const Members& at, std::uint32_t rank) {
+    constexpr std::uint32_t kMost = 256;  // messages of a step
+    std::optional<Lie> out;
+    for (std::uint32_t first = 0, end = kMost; first < end;) {
+        const std::uint32_t middle = (first + end) / 2;
+        Doubles doubles;
+        doubles.lie = {.rank = rank, .step = kSteps - 1, .kind = Lie::Kind::kValues, .skipped = middle, .byte = 2};
+        const bool has_lied = at.train(doubles).lies != 0;
+        out = has_lied ? doubles.lie : out;
+        (has_lied ? first : end) = has_lied ? middle + 1 : middle;
+    }
+    return out;
+}
+
 }  // namespace
 
 TEST_CASE("STM-9, STM-10: whoever signed the first wrong value pays for a disputed state, and nobody else") {
@@ -58,4 +73,30 @@ TEST_CASE("STM-9, STM-10: whoever signed the first wrong value pays for a disput
         MESSAGE(times << " disputes with " << answers << " answers");
         CHECK(answers >= 1);
     }
+}
+
+TEST_CASE("STM-9: whoever hands on to the lead what it was told at the end of a step can show who told it") {
+    const Model model = small_mlp();
+    ScalarReplay truth(model.world, false, kSeed);
+    std::uint32_t convicted = 0;
+    for (const char* const name : {"zero1+tp2", "zero1+pp2", "zero2+pp2"}) {
+        for (const std::uint32_t liar : {1U, 2U, 3U}) {
+            CAPTURE(std::string(name));
+            CAPTURE(liar);
+            Members at(model, *plan::decode_layout(name, 4), kSteps);
+            Doubles doubles;
+            doubles.lie = last_lie(at, liar);
+            const GroupRun run = at.train(doubles);
+            REQUIRE(run.root.has_value());
+            if (run.lies == 0 || *run.root == truth.state_root_after(kSteps - 1)) {
+                continue;
+            }
+            at.post_start();
+            at.post(*run.root);
+            answer(at, run, {.dispute = at.dispute()}, truth);
+            CHECK(at.chain.task(at.id).group->culprits == std::vector{static_cast<std::uint8_t>(liar)});
+            ++convicted;
+        }
+    }
+    CHECK(convicted > 3);
 }

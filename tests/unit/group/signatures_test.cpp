@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 #include <tests/unit/group/group_runs.hpp>
+#include <verifier/group/equivocation.hpp>
 
 using namespace assay;
 using namespace assay::group::testing;
@@ -113,6 +114,50 @@ TEST_CASE("a member refuses orders by which it would sign wrong values") {
         "rank 0 of the cell sent a program that is not the task's, or a layout in which this rank could not answer "
         "for its part"
     );
+}
+
+TEST_CASE("STM-3: nobody can make a member state two values of one thing, whatever rank 0 orders") {
+    const Model model = small_mlp();
+    struct Trap {
+        const char* layout;
+        Doubles::More more;
+        bool denies_steps;
+        std::string failure;  // of rank 1
+    };
+    const std::string given = "rank 0 of the cell gives tensor ";
+    for (const auto& [layout, more, denies_steps, failure] : std::vector<Trap>{
+             {"tp", Doubles::More::kNothing, false, ""},
+             {"tp", Doubles::More::kSecondStates, false, given},
+             {"zero1", Doubles::More::kSecondStates, false, given},
+             {"zero3", Doubles::More::kSecondStates, false, given},
+             {"dp", Doubles::More::kLastStep, false, "rank 0 of the cell orders step 0, which is not the task's next"},
+             // Rank 0 has gone on, and has another state when it orders the step again.
+             {"dp", Doubles::More::kLastStep, true, "rank 0 of the cell orders step 0, which is not the task's next"},
+             {"dp", Doubles::More::kSecondStates, true, given}}) {
+        CAPTURE(std::string(layout));
+        CAPTURE(static_cast<int>(more));
+        CAPTURE(denies_steps);
+        Doubles doubles;
+        doubles.more = more;
+        doubles.denies_steps = denies_steps;
+        const GroupRun run = run_group(model, *plan::decode_layout(layout, 2), 1, doubles);
+        CHECK(run.failures[1].find(failure) == 0);
+        CHECK(run.failures[1].empty() == failure.empty());
+        const auto told = run.ledgers[0]->told(0);
+        REQUIRE_FALSE(told.empty());
+        CHECK_FALSE(group::find_equivocation(told).has_value());
+    }
+}
+
+TEST_CASE("STM-3: a member executes no step behind the end of its segment, which may begin with another state") {
+    const auto failure_of = [](std::uint64_t segment_steps) {
+        Doubles doubles;
+        doubles.more = Doubles::More::kNextStep;
+        doubles.segment_steps = segment_steps;
+        return run_group(small_mlp(), *plan::decode_layout("dp", 2), 2, doubles).failures[1];
+    };
+    CHECK(failure_of(3).empty());
+    CHECK(failure_of(2) == "rank 0 of the cell orders step 2, which is not the task's next one");
 }
 
 TEST_CASE("STM-3: who hands on the state with which a segment begins has compared it with the checkpoint") {

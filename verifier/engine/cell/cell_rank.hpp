@@ -133,10 +133,8 @@ struct CellExecutor::Impl {
     Work work_for(const plan::Item& item);
     void describe(Work& work) const;
     void describe_loss();
-    void describe(
-        const std::vector<plan::Transfer>& own, const canonical::Input& input, std::uint8_t hop, cell::ContentsOf& out
-    ) const;
-    Contents output_contents(std::uint32_t node, const std::vector<plan::Transfer>& own, std::uint8_t hop) const;
+    void describe(const std::vector<plan::Transfer>& own, const canonical::Input& input, cell::ContentsOf& out) const;
+    Contents output_contents(std::uint32_t node, const std::vector<plan::Transfer>& own) const;
     void find_expired();
     const cell::ViewTable* table_for(const Work& work);
     std::vector<plan::Transfer> own(const std::vector<plan::Transfer>& all) const;

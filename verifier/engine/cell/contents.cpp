@@ -22,6 +22,17 @@ namespace {
 constexpr std::uint8_t kComputed = 0;
 constexpr std::uint8_t kHandedOn = 1;
 
+// A rank that was told something in a step and hands it on in the same step can show who told it only if that one has
+// said that it has computed it (STM-9), so whoever has computed it says so.
+std::uint8_t hop_of(const plan::Plan& plan, const Input& input, const Transfer& transfer) {
+    if (input.source == Source::kState) {
+        return kHandedOn;
+    }
+    const plan::NodePlan& node = plan.nodes[input.index];
+    const plan::Placement& own = node.finished.empty() ? node.work : node.finished;
+    return own[transfer.from].contains(transfer.block) ? kComputed : kHandedOn;
+}
+
 }  // namespace
 
 namespace cell {
@@ -68,9 +79,7 @@ Contents ContentsOf::build(const canonical::Graph& graph) const {
 
 }  // namespace cell
 
-void CellExecutor::Impl::describe(
-    const std::vector<Transfer>& own, const Input& input, std::uint8_t hop, cell::ContentsOf& out
-) const {
+void CellExecutor::Impl::describe(const std::vector<Transfer>& own, const Input& input, cell::ContentsOf& out) const {
     for (const Transfer& transfer : own) {
         Passage passage{
             .source = input.source,
@@ -78,7 +87,7 @@ void CellExecutor::Impl::describe(
             .block = transfer.block,
             .width = static_cast<std::uint32_t>(canonical::size_of(input.dtype)),
             .positions = {},
-            .hop = hop};
+            .hop = hop_of(plan, input, transfer)};
         if (transfer.from == rank) {
             out.send(transfer.to, std::move(passage));
         } else {
@@ -87,11 +96,10 @@ void CellExecutor::Impl::describe(
     }
 }
 
-Contents CellExecutor::Impl::output_contents(std::uint32_t node, const std::vector<Transfer>& own, std::uint8_t hop)
-    const {
+Contents CellExecutor::Impl::output_contents(std::uint32_t node, const std::vector<Transfer>& own) const {
     const canonical::Node& n = graph[node];
     cell::ContentsOf out(collective.size());
-    describe(own, {.source = Source::kNode, .index = node, .dtype = n.dtype, .shape = n.shape}, hop, out);
+    describe(own, {.source = Source::kNode, .index = node, .dtype = n.dtype, .shape = n.shape}, out);
     return out.build(graph);
 }
 
@@ -99,10 +107,10 @@ void CellExecutor::Impl::describe(Work& work) const {
     const std::uint32_t node = work.item.node;
     cell::ContentsOf inputs(collective.size());
     for (std::size_t k = 0; k < work.inputs.size(); ++k) {
-        describe(work.inputs[k], graph[node].inputs[k], kHandedOn, inputs);
+        describe(work.inputs[k], graph[node].inputs[k], inputs);
     }
     work.sent_inputs = inputs.build(graph);
-    work.sent_output = output_contents(node, work.output, kComputed);
+    work.sent_output = output_contents(node, work.output);
     const plan::NodePlan& node_plan = plan.nodes[node];
     if (!node_plan.is_divided || node_plan.work[rank].is_empty()) {
         return;
@@ -162,7 +170,7 @@ void CellExecutor::Impl::describe_loss() {
     const canonical::Shape shape = graph[node].shape;
     plan::Placement wanted(collective.size());
     wanted[0] = plan::whole(shape);
-    sent_loss = output_contents(node, own(plan::transfers(plan.nodes[node].held, wanted, shape)), kHandedOn);
+    sent_loss = output_contents(node, own(plan::transfers(plan.nodes[node].held, wanted, shape)));
 }
 
 }  // namespace assay::engine

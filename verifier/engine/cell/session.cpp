@@ -45,14 +45,19 @@ class Progress {
         // A rank that somebody has misled has another state than the segment begins with, and would sign what comes of
         // it.
         is_given_.assign(program_.state.size(), false);
+        first_step_ = first_step;
         next_step_ = first_step;
         has_run_ = false;
+        has_failed_ = false;
     }
-    // Whoever executed another step, or with another state, would sign wrong values of it.
+    // Whoever executed another step, or with another state, would sign wrong values of it. A step behind the segment's
+    // last one belongs to a segment that begins with whatever checkpoint is posted, and a step that is executed for a
+    // second time would be stated for a second time.
     void check_step(const canonical::StepContext& context, const Terms& terms) const {
         const bool is_complete = is_given_.size() == program_.state.size() &&
                                  std::find(is_given_.begin(), is_given_.end(), false) == is_given_.end();
-        if (context.seed != terms.seed || context.step != next_step_ || !is_complete) {
+        const bool is_next = context.step == next_step_ && context.step - first_step_ < terms.steps && !has_failed_;
+        if (context.seed != terms.seed || !is_next || !is_complete) {
             throw std::runtime_error(
                 "rank 0 of the cell orders step " + std::to_string(context.step) + ", which is not the task's next one"
             );
@@ -61,9 +66,11 @@ class Progress {
     void note_step(std::uint64_t step, bool is_done) {
         next_step_ = is_done ? step + 1 : step;
         has_run_ = is_done;
+        has_failed_ = !is_done;
     }
     // Rank 0 gives every other rank its block of a tensor of the state before the next step.
     std::optional<Contents> given(std::size_t index) {
+        refuse_second_state(index);
         has_run_ = false;
         if (!is_given_.empty()) {
             is_given_[index] = true;
@@ -112,6 +119,17 @@ class Progress {
     Collective& collective() const { return collective_; }
 
   private:
+    // STM-3: a rank that had two values of a tensor in one session could be made to state both of them.
+    void refuse_second_state(std::size_t index) const {
+        const bool is_second = !is_given_.empty() && (is_given_[index] || next_step_ != first_step_ || has_failed_);
+        if (collective_.is_stated() && is_second) {
+            throw std::runtime_error(
+                "rank 0 of the cell gives tensor " + std::to_string(index) +
+                " of the state for a second time in one segment"
+            );
+        }
+    }
+
     template <class F>
     std::optional<Contents> described(std::size_t index, F add) {
         if (!collective_.is_stated()) {
@@ -134,8 +152,10 @@ class Progress {
     const plan::Plan& plan_;
     Collective& collective_;
     const bool hands_on_state_;
+    std::uint64_t first_step_ = 0;  // of the segment
     std::uint64_t next_step_ = 0;
     bool has_run_ = false;        // a step of the segment made the state
+    bool has_failed_ = false;     // a rank has said that the segment's last step diverges
     std::vector<bool> is_given_;  // of each tensor, once a segment has begun
 };
 

@@ -65,12 +65,14 @@ std::unique_ptr<CellSession> open_session(
 struct Terms {
     /// Whether it is the task's program, and a layout in which this rank can answer for what it sends.
     std::function<bool(const program::Program&, const plan::Layout&)> program;
-    std::uint64_t seed = 0;  ///< of the task
+    std::uint64_t seed = 0;   ///< of the task
+    std::uint64_t steps = 0;  ///< of a segment, at most
 };
 
 /// Executes another rank's part of a session until rank 0 ends it. Throws std::runtime_error if a rank is gone, or if
 /// rank 0 sends what is no program. With `terms`, which a collective that is_stated() needs, also if rank 0 sends
-/// another program, layout or seed, or orders a step before all of the state is there, or out of order.
+/// another program, layout or seed, orders a step before all of the state is there, out of order, for a second time or
+/// behind the end of a segment, or gives a tensor of the state for a second time in one segment.
 Served serve_cell(
     std::unique_ptr<Collective> collective, const EngineOptions& options,
     const std::optional<Terms>& terms = std::nullopt
