@@ -20,6 +20,13 @@ using contracts::TxError;
 
 namespace {
 
+/// Of groups that compute each step together, whose refusals are counted by action.
+bool is_of_members(const contracts::Action& action) {
+    return std::holds_alternative<contracts::Accuse>(action) ||
+           std::holds_alternative<contracts::ReportEquivocation>(action) ||
+           std::holds_alternative<contracts::Reseat>(action) || std::holds_alternative<contracts::Demand>(action);
+}
+
 /// A chain, its mirror and its model, block by block.
 class Session {
   public:
@@ -93,6 +100,10 @@ class Session {
     void note(const Block& block, const contracts::BlockOutcome& outcome, Coverage& coverage) {
         for (std::size_t i = 0; i < outcome.receipts.size(); ++i) {
             const std::uint8_t code = outcome.receipts[i].code;
+            const contracts::Action& action = block.txs[i].body.action;
+            if (code != 0 && is_of_members(action)) {
+                ++coverage[std::string(action_name(action)) + " refused: " + to_string(static_cast<TxError>(code))];
+            }
             ++coverage
                 [code == 0 ? std::string("action ") + action_name(block.txs[i].body.action)
                            : std::string("refusal ") + to_string(static_cast<TxError>(code))];

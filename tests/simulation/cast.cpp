@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/simulation/cast.hpp>
 
+#include <algorithm>
+
 #include <contracts/chain/duty.hpp>
 #include <core/codec/borsh.hpp>
 #include <core/merkle/jmt.hpp>
@@ -11,6 +13,13 @@
 namespace assay::simulation {
 
 using contracts::test::kCoin;
+
+namespace {
+
+constexpr std::uint32_t kCompanyPercent = 45;  ///< of the networks without tolerance
+constexpr std::uint32_t kSpareBlocks = 120;
+
+}  // namespace
 
 contracts::Params make_params(Events& events, bool in_tolerance) {
     contracts::Params params;
@@ -58,7 +67,36 @@ std::vector<Kind> choose_kinds(Events& events, bool in_tolerance) {
         : in_tolerance && events.chance(50) ? Kind::kLyingProfiler
                                             : Kind::kVerifier
     );
+    if (!in_tolerance && events.chance(kCompanyPercent)) {
+        const Kind members[] = {Kind::kHonestSolver, Kind::kMisstater, Kind::kMisstater,
+                                Kind::kEquivocator,  Kind::kDeserter,  Kind::kSlanderer};
+        kinds.push_back(Kind::kHonestSolver);
+        kinds.push_back(members[events.below(6)]);
+        if (events.chance(60)) {
+            kinds.push_back(members[events.below(6)]);
+        }
+    }
     return kinds;
+}
+
+bool has_company(const std::vector<Kind>& kinds) { return std::count_if(kinds.begin(), kinds.end(), is_solver) > 2; }
+
+std::vector<Order> plan_orders(Events& events, bool in_tolerance, const std::vector<Kind>& kinds) {
+    const std::size_t least = in_tolerance ? 2 : 1;  // so that tasks in that mode have children
+    std::vector<Order> orders(least + events.below(2) + (events.chance(12) ? 1 : 0));
+    for (Order& order : orders) {
+        order.in_tolerance = in_tolerance && events.chance(75);
+        order.is_stacked = events.chance(in_tolerance ? 80 : 40);
+        if (has_company(kinds)) {
+            order.members = static_cast<std::uint8_t>(events.chance(85) ? 3 + events.below(3) : 1);
+            order.spare_blocks = kSpareBlocks;
+        } else {
+            order.members = static_cast<std::uint8_t>(events.chance(40) ? 2 + events.below(2) : 1);
+        }
+    }
+    orders.front().in_tolerance = in_tolerance;
+    orders.front().is_stacked = false;
+    return orders;
 }
 
 }  // namespace assay::simulation

@@ -12,5 +12,9 @@ namespace assay::simulation {
 contracts::Params make_params(Events& events, bool in_tolerance);
 crypto::SecretKey key_of(int number);
 std::vector<Kind> choose_kinds(Events& events, bool in_tolerance);
+/// Whether there are solvers enough for groups that compute each step together.
+bool has_company(const std::vector<Kind>& kinds);
+/// The tasks of the network's submitter.
+std::vector<Order> plan_orders(Events& events, bool in_tolerance, const std::vector<Kind>& kinds);
 
 }  // namespace assay::simulation

@@ -10,6 +10,7 @@
 #include <contracts/params/work.hpp>
 #include <contracts/verification/lottery.hpp>
 #include <core/crypto/hash.hpp>
+#include <verifier/roles/answers.hpp>
 #include <verifier/roles/dispute.hpp>
 #include <verifier/roles/solver.hpp>
 #include <verifier/roles/verifier.hpp>
@@ -111,6 +112,7 @@ void Worker::add_duties(const View& view, Actions& out) {
             continue;
         }
         add_moves(view, *task, out);
+        together_.attend(*view.state, *task, out);
         if (role() == Role::kVerifier) {
             add_profiling(view, *task, out);
             add_verifying(view, *task, out);
@@ -362,13 +364,19 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
 // --- disputes ------------------------------------------------------------------------------------------------
 
 void Worker::add_moves(const View& view, const Task& task, Actions& out) {
+    std::vector<contracts::Dispute> open;
     for (const auto& id : contracts::get_bookkeeping(*view.state, task.id).disputes) {
-        const auto dispute = contracts::find_dispute(*view.state, id).value();
+        open.push_back(contracts::find_dispute(*view.state, id).value());
+    }
+    const std::set<contracts::DisputeId> resting = roles::answered(open);
+    for (const contracts::Dispute& dispute : open) {
         const Intent decided = roles::decide_dispute(dispute, id_);
-        if (as<roles::Wait>(decided) != nullptr) {
+        if (as<roles::Wait>(decided) != nullptr || resting.contains(dispute.id)) {
             continue;
         }
-        if (const auto move = make_move(view, dispute, task)) {
+        if (const auto answer = together_.answer(task, dispute)) {
+            out.push_back(*answer);
+        } else if (const auto move = make_move(view, dispute, task)) {
             out.push_back(*move);
         }
     }

@@ -43,6 +43,46 @@ bool is_outvoted(const model::Task& task, const IsHonest& is_honest) {
     return task.committee->state == contracts::CommitteeState::kWithheld && 2 * silent >= seats;
 }
 
+std::string fault_of_convictions(const model::Task& task, const IsHonest& is_excused) {
+    const auto is_right = [&](const AccountId& account) { return is_excused(account); };
+    const model::Team& team = task.team.value();
+    return std::all_of(team.convicted.begin(), team.convicted.end(), is_right)
+               ? ""
+               : "somebody honest was convicted in time";
+}
+
+std::string fault_of_members(
+    model::Workshop& shop, const Company& company, const contracts::TaskId& id, const model::Task& task,
+    const IsHonest& is_honest
+) {
+    const model::Team& team = task.team.value();
+    if (std::any_of(team.convicted.begin(), team.convicted.end(), is_honest)) {
+        return "an honest member was convicted";
+    }
+    for (const auto& [of, account] : company.caught) {
+        if (of == id && std::count(team.culprits.begin(), team.culprits.end(), account) == 0) {
+            return "an equivocator was caught and not convicted";
+        }
+    }
+    const auto wrong = first_wrong_segment(shop, task);
+    if (!wrong) {
+        return team.last && is_honest(*task.solver) ? "a group's task was cut although all of it is right" : "";
+    }
+    if (task.state == TaskState::kSettled && (!team.last || *team.last >= *wrong)) {
+        return "a group's task was not cut at its first wrong segment";
+    }
+    if (task.state == TaskState::kSettled && *team.last + 1 != *wrong && is_honest(*task.solver)) {
+        return "a group's task was cut before its first wrong segment";
+    }
+    // Who lied in it, or, where nobody did, the lead that posted something else than came of it.
+    const auto liars = company.liars.find({id, *wrong});
+    const auto is_convicted = [&](const AccountId& account) { return team.convicted.contains(account); };
+    const bool is_found = liars == company.liars.end()
+                              ? is_convicted(*task.solver)
+                              : std::any_of(liars->second.begin(), liars->second.end(), is_convicted);
+    return is_found || is_convicted(*task.solver) ? "" : "whoever lied in a wrong segment was not convicted";
+}
+
 std::string fault_of_group(model::Workshop& shop, const model::Task& task, const IsHonest& is_honest) {
     const model::Team& team = task.team.value();
     if (std::any_of(team.convicted.begin(), team.convicted.end(), is_honest)) {

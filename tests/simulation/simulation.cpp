@@ -11,6 +11,8 @@
 #include <tests/model/records.hpp>
 #include <tests/simulation/cast.hpp>
 #include <tests/simulation/ends.hpp>
+#include <tests/simulation/faults.hpp>
+#include <tests/simulation/quarrels.hpp>
 #include <tests/simulation/worker.hpp>
 #include <tests/unit/contracts/fixture.hpp>
 
@@ -20,9 +22,10 @@ namespace {
 using contracts::TaskState;
 using contracts::test::kCoin;
 
-constexpr std::uint64_t kPatienceMs = 1'200'000;  ///< within so long everything has to have ended
+constexpr std::uint64_t kPatienceMs = 1'500'000;  ///< within so long everything has to have ended
 /// An honest party that was cut off for so many blocks may lose: its clocks are not much longer. Who was not must not.
 constexpr std::uint64_t kHeldBlocks = 6;
+constexpr std::uint32_t kTogetherPercent = 75;  ///< of the tasks of groups, where there are solvers enough
 
 class Simulation {
   public:
@@ -61,9 +64,14 @@ class Simulation {
                     worker->colleagues.push_back(other.get());
                 }
             }
+            worker->together_percent = has_company(kinds) ? kTogetherPercent : 0;
+            worker->together().demands = events_.chance(60);
+            worker->together().admits = events_.chance(70);
         }
-        plan_tasks(in_tolerance);
-        plan_faults();
+        auto& orders = workers_.front()->orders;
+        orders = plan_orders(events_, in_tolerance, kinds);
+        tasks_ = orders.size();
+        faults_ms_ = plan_faults(events_, replicas_, workers_);
     }
 
     Report run() {
@@ -100,69 +108,6 @@ class Simulation {
     }
 
   private:
-    void plan_tasks(bool in_tolerance) {
-        auto& orders = workers_.front()->orders;
-        const std::size_t least = in_tolerance ? 2 : 1;  // so that tasks in that mode have children
-        orders.resize(least + events_.below(2) + (events_.chance(12) ? 1 : 0));
-        tasks_ = orders.size();
-        for (Order& order : orders) {
-            order.in_tolerance = in_tolerance && events_.chance(75);
-            order.is_stacked = events_.chance(in_tolerance ? 80 : 40);
-            order.members = static_cast<std::uint8_t>(events_.chance(40) ? 2 + events_.below(2) : 1);
-        }
-        orders.front().in_tolerance = in_tolerance;
-        orders.front().is_stacked = false;
-    }
-
-    void plan_faults() {
-        faults_ms_ = 50'000 + events_.below(130'000);
-        events_.after(faults_ms_, [this] {
-            events_.weather = {};
-            events_.island.clear();
-        });
-        if (events_.chance(20)) {
-            return;  // a calm world
-        }
-        events_.weather.loss_percent = static_cast<std::uint32_t>(events_.below(15));
-        events_.weather.twice_percent = static_cast<std::uint32_t>(events_.below(10));
-        events_.weather.slow_percent = static_cast<std::uint32_t>(events_.below(10));
-        events_.weather.delay_max_ms = 20 + events_.below(200);
-        for (std::uint64_t n = events_.below(8); n > 0; --n) {
-            const std::size_t which = events_.below(replicas_.size());
-            const auto death = static_cast<Death>(events_.below(3));
-            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this, which, death] {
-                replicas_[which]->die(death);
-            });
-        }
-        for (std::uint64_t n = events_.below(6); n > 0; --n) {
-            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this] {
-                events_.island.clear();
-                for (std::size_t place = 0; place < replicas_.size() + workers_.size(); ++place) {
-                    if (events_.chance(35)) {
-                        events_.island.insert(static_cast<int>(place));
-                    }
-                }
-                events_.after(1'000 + events_.below(12'000), [this] { events_.island.clear(); });
-            });
-        }
-        plan_workers_faults();
-    }
-
-    void plan_workers_faults() {
-        for (std::uint64_t n = events_.below(8); n > 0; --n) {
-            const std::size_t which = events_.below(workers_.size());
-            const std::uint64_t span = events_.below(events_.chance(20) ? 40'000 : 4'000);
-            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this, which, span] {
-                workers_[which]->is_down = true;
-                events_.after(span, [this, which] { workers_[which]->is_down = false; });
-            });
-        }
-        for (std::uint64_t n = events_.chance(40) ? 1 + events_.below(3) : 0; n > 0; --n) {
-            const std::size_t which = events_.below(workers_.size());
-            events_.after(3'000 + events_.below(faults_ms_ - 5'000), [this, which] { workers_[which]->lose_disk(); });
-        }
-    }
-
     /// What everybody can read of a block, from a state machine without storage under it.
     void on_block(const solo::Block& block) {
         const auto request = solo::to_request(block);
@@ -194,6 +139,7 @@ class Simulation {
                 drawn_by_secrets_ += round->contributors != 0 ? 1 : 0;
             }
             judge_order(entry);
+            quarrels_.note(entry);
             if (std::holds_alternative<contracts::history::Submitted>(entry.event)) {
                 bulletin_.tasks.push_back(entry.task);
                 ++bulletin_.submitted[entry.actor];
@@ -201,6 +147,7 @@ class Simulation {
                 slashes_.emplace_back(entry.task, *slashed);
             }
         }
+        quarrels_.end_block(mirror_.world, genesis_.params);
         for (const contracts::DisputeId& id : outcome.disputes) {
             const model::Game& game = mirror_.games.at(id);
             const dispute::Position& position = game.position;
@@ -313,8 +260,13 @@ class Simulation {
 
     /// Whether a member of the group that trained it lost its disk, or did not serve what it had.
     bool has_lost_part(const model::Task& task) const {
-        const auto forgot = [this](const AccountId& account) { return has_forgotten(account); };
-        return task.team && std::any_of(task.team->seats.begin(), task.team->seats.end(), forgot);
+        if (!task.team) {
+            return false;
+        }
+        const auto& partners = task.team->bonds;
+        return has_forgotten(*task.solver) || std::any_of(partners.begin(), partners.end(), [this](const auto& each) {
+                   return has_forgotten(each.first);
+               });
     }
 
     /// Whether the state that it was to start from is lost.
@@ -332,7 +284,7 @@ class Simulation {
         if (task.state == TaskState::kCancelled || (task.state == TaskState::kExpired && solver == nullptr)) {
             return has_lost_start(task);
         }
-        return solver != nullptr && is_honest(solver->kind()) && solver->has_forgotten();
+        return solver != nullptr && trains_rightly(solver->kind()) && solver->has_forgotten();
     }
 
     bool is_outvoted(const model::Task& task) const { return simulation::is_outvoted(task, honest_); }
@@ -343,34 +295,54 @@ class Simulation {
         if (is_cancelled || is_forgotten(task, solver) || has_lost_part(task)) {
             return task.state;
         }
-        if (task.team) {
+        const bool withholds = solver != nullptr && solver->kind() == Kind::kWithholder;
+        // Where members take turns, each of them computes what is withheld, and serves it.
+        if (task.team && !(withholds && task.team->together)) {
             return expected_end_of_group(shop_, task);
         }
-        if (solver != nullptr && solver->kind() == Kind::kWithholder) {
+        if (withholds) {
             // AVL-1: it is paid where nobody was drawn for what it withholds.
             return task.state == TaskState::kSettled ? TaskState::kSettled : TaskState::kConvicted;
         }
         const bool escapes = solver != nullptr && task.state == TaskState::kSettled && may_escape(*solver, task);
-        const bool ends_well = escapes || (solver != nullptr && is_honest(solver->kind()) && !is_outvoted(task));
+        const bool ends_well = escapes || (solver != nullptr && trains_rightly(solver->kind()) && !is_outvoted(task));
         return ends_well ? TaskState::kSettled : TaskState::kConvicted;
     }
 
     std::string describe(const model::Task& task, const Worker* solver) const {
-        const bool escapes = solver != nullptr && !is_honest(solver->kind()) && task.state == TaskState::kSettled;
+        const bool escapes = solver != nullptr && !trains_rightly(solver->kind()) && task.state == TaskState::kSettled;
         return std::string(task.spec.parent ? "stacked, " : "") + (task.profiling ? "by distance, " : "") +
-               (task.team ? "a group led by " : "") + (solver == nullptr ? "nobody" : to_string(solver->kind())) +
-               ": " + to_string(task.state) + (task.team && task.team->last ? ", cut" : "") +
-               (escapes && !task.team ? ", judged by a liar" : "") + (task.tainted_by ? ", marked" : "") +
+               (task.team ? (task.team->together ? "a group that computes together, led by " : "a group led by ") : ""
+               ) +
+               (solver == nullptr ? "nobody" : to_string(solver->kind())) + ": " + to_string(task.state) +
+               (task.team && task.team->last ? ", cut" : "") + (escapes && !task.team ? ", judged by a liar" : "") +
+               (task.tainted_by ? ", marked" : "") +
                (task.state != TaskState::kSettled && is_forgotten(task, solver) ? ", a disk being lost" : "");
     }
 
-    void judge_group(const model::Task& task) const {
-        if (!task.team || is_held() || has_lost_part(task)) {
+    void judge_group(const contracts::TaskId& id, const model::Task& task) {
+        if (!task.team) {
             return;
         }
-        if (const std::string fault = fault_of_group(shop_, task, honest_); !fault.empty()) {
-            throw Broken(fault);
+        const auto fails = [](const std::string& fault) {
+            if (!fault.empty()) {
+                throw Broken(fault);
+            }
+        };
+        // However late others were: who was not is not convicted.
+        const auto is_excused = [this](const AccountId& account) {
+            const Worker* worker = find_worker(account);
+            return !is_honest(worker->kind()) || worker->lateness() >= kHeldBlocks || worker->has_forgotten();
+        };
+        fails(fault_of_convictions(task, is_excused));
+        fails(quarrels_.fault_of_demands(id, is_excused));
+        if (is_held() || has_lost_part(task)) {
+            return;
         }
+        fails(
+            task.team->together ? fault_of_members(shop_, bulletin_.company, id, task, honest_)
+                                : fault_of_group(shop_, task, honest_)
+        );
     }
 
     /// LIN-3, LIN-4: who is settled bears the mark of a convicted ancestor, and nobody another.
@@ -425,7 +397,7 @@ class Simulation {
             }
             ++report.outcomes[(task.state == expected ? "" : "held: ") + what];
             judge_mark(task);
-            judge_group(task);
+            judge_group(id, task);
             judge_liars(task);
         }
         for (const AccountId& account : withheld_) {
@@ -436,6 +408,13 @@ class Simulation {
             }
             ++report.outcomes[std::string(held ? "held: " : "") + to_string(worker->kind()) + " withheld its secret"];
         }
+        const auto add = [&](const auto& counts) {
+            for (const auto& [name, count] : counts) {
+                report.outcomes[name] += count;
+            }
+        };
+        add(quarrels_.counts());
+        add(bulletin_.company.counts);
         if (drawn_by_secrets_ != 0) {
             report.outcomes["draws with secrets"] += drawn_by_secrets_;
         }
@@ -452,7 +431,8 @@ class Simulation {
             const bool is_lost = has_lost_part(task) || (solver != nullptr && solver->has_forgotten());
             const bool shares = (slashed.reason == contracts::Reason::kMissedVerdict && is_lost) ||
                                 slashed.reason == contracts::Reason::kUnserved ||
-                                slashed.reason == contracts::Reason::kRoom ||  // TASK-15: with the submitter
+                                slashed.reason == contracts::Reason::kDemand ||  // GRP-14: fault_of_demands()
+                                slashed.reason == contracts::Reason::kRoom ||    // TASK-15: with the submitter
                                 (slashed.reason == contracts::Reason::kUnavailable && is_outvoted(task));
             if (is_honest(worker->kind()) && !shares && !held && !forgot) {
                 throw Broken("honest, in time, and slashed: " + what);
@@ -479,6 +459,8 @@ class Simulation {
     std::vector<std::unique_ptr<Replica>> replicas_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::size_t tasks_ = 0;
+    Quarrels quarrels_{
+        [this](const AccountId& account) { return std::string(to_string(find_worker(account)->kind())); }};
     const IsHonest honest_ = [this](const AccountId& account) { return is_honest(find_worker(account)->kind()); };
 };
 

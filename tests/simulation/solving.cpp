@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <contracts/beacon/draw.hpp>
 #include <contracts/params/by_value.hpp>
 #include <contracts/params/work.hpp>
 #include <contracts/state/members.hpp>
@@ -72,13 +73,44 @@ contracts::AcceptTask Worker::acceptance(const View& view, const Task& task) con
     std::transform(partners.begin(), partners.end(), std::back_inserter(out.seats), [](const Worker* partner) {
         return partner->id_;
     });
-    out.seats.resize(task.spec.members, out.seats.back());  // what is left has the last one too
+    if (auto together = seats_together(task, out.seats); !together.empty()) {
+        out.is_together = true;
+        out.seats = std::move(together);
+        partners.resize(out.seats.size() - 1);
+    } else {
+        out.seats.resize(task.spec.members, out.seats.back());  // what is left has the last one too
+    }
     const Hash256 claim =
         contracts::seats_claim(chain_id_, {.task = task.id, .seats = out.seats, .is_together = out.is_together});
     for (const Worker* partner : partners) {
         out.signatures.push_back(partner->key_.sign(claim.view()));
     }
     return out;
+}
+
+std::vector<AccountId> Worker::seats_together(const Task& task, std::vector<AccountId> seats) const {
+    const std::uint64_t number = contracts::to_seed(model::mix(Hash256{task.id.data}, id_, 20));
+    if (number % 100 >= together_percent) {
+        return {};
+    }
+    if (seats.size() > 2 && number / 100 % 2 == 0) {
+        seats.pop_back();
+    }
+    return seats;
+}
+
+bool Worker::train_together(const View& view, const Task& task, std::uint32_t segment) {
+    if (segment == 0 || !task.group || !task.group->is_together) {
+        return false;
+    }
+    const Together::Progress progress = together_.train(task, segment, trained_.at(task.id).back());
+    if (progress.state == Together::Progress::State::kAlone) {
+        return false;
+    }
+    if (progress.state == Together::Progress::State::kFinished) {
+        keep_trained(task, segment, kind_ == Kind::kCheat ? train(view, task, segment) : progress.root);
+    }
+    return true;
 }
 
 bool Worker::signs_seat(const View& view, const Task& task) const {
@@ -93,7 +125,22 @@ void Worker::serve(const TaskId& task, std::uint32_t index, std::uint64_t from_m
     served_.insert({task, index});
 }
 
+void Worker::keep_trained(const Task& task, std::uint32_t segment, const Hash256& root) {
+    trained_[task.id].push_back(root);
+    const bool late = events_.chance(15);
+    const std::uint32_t withheld = task.solver == id_ ? 1 : 2;  // the first that a partner of one lead posts
+    serve(
+        task.id, segment,
+        kind_ == Kind::kWithholder && segment == withheld
+            ? ~std::uint64_t{0}
+            : events_.now() + (late ? events_.below(6'000) : events_.below(200))
+    );
+}
+
 void Worker::train_next(const View& view, const Task& task, std::uint32_t segment) {
+    if (train_together(view, task, segment)) {
+        return;
+    }
     std::uint64_t& ready = ready_at_ms_[task.id];
     if (ready == 0) {
         const Work work = segment == 0 && task.spec.parent ? 0 : work_of(task, segment);
@@ -101,15 +148,7 @@ void Worker::train_next(const View& view, const Task& task, std::uint32_t segmen
                 (takes_time ? work_ms(view.state->params(), task.spec, work, Replica::kIntervalMs) : 0);
     } else if (events_.now() >= ready) {
         ready = 0;
-        trained_[task.id].push_back(train(view, task, segment));
-        const bool late = events_.chance(15);
-        const std::uint32_t withheld = task.solver == id_ ? 1 : 2;  // the first that a partner of one lead posts
-        serve(
-            task.id, segment,
-            kind_ == Kind::kWithholder && segment == withheld
-                ? ~std::uint64_t{0}
-                : events_.now() + (late ? events_.below(6'000) : events_.below(200))
-        );
+        keep_trained(task, segment, train(view, task, segment));
     }
 }
 

@@ -308,6 +308,9 @@ model::Player Worker::make_player(const View& view, const contracts::Dispute& di
     if (!dispute.verdict() && dispute.segment == contracts::evaluation_segment(task)) {
         return model::play_evaluation(shop_, last_root(view, task.id), claim.seed, false);
     }
+    if (dispute.accusation() != nullptr) {
+        return model::play_segment(shop_, claim, responds ? together_.accusing_way(claim) : Way::kTruth);
+    }
     return model::play_segment(shop_, claim, responds ? way_on(task.spec) : Way::kTruth);
 }
 

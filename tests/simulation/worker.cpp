@@ -47,6 +47,14 @@ const char* to_string(Kind kind) noexcept {
             return "cheat";
         case Kind::kWithholder:
             return "withholder";
+        case Kind::kMisstater:
+            return "misstater";
+        case Kind::kEquivocator:
+            return "equivocator";
+        case Kind::kDeserter:
+            return "deserter";
+        case Kind::kSlanderer:
+            return "slanderer";
         case Kind::kVerifier:
             return "verifier";
         case Kind::kLazyVerifier:
@@ -79,7 +87,11 @@ Worker::Worker(
       replaced_segment_(1 + static_cast<std::uint32_t>(place) % 3),
       false_part_(false_part_of(kind, events)),
       replicas_(replicas),
-      chain_id_(std::move(chain_id)) {}
+      chain_id_(std::move(chain_id)),
+      together_(
+          events, bulletin.company, shop, {.key = key_, .place = place, .wrong = wrong_of(kind), .chain_id = chain_id_},
+          is_down
+      ) {}
 
 void Worker::start() {
     lateness_ = std::max(lateness_, ledger_.height() - seen_at_height_);  // down or not
@@ -187,6 +199,7 @@ void Worker::lose_disk() {
     reports_.clear();
     checks_.clear();
     players_.clear();
+    together_.forget();
 }
 
 Hash256 Worker::secret(const contracts::TaskId& task, std::uint64_t number) const {
@@ -253,6 +266,10 @@ void Worker::on_refusal(const Bytes& tx, std::uint8_t code) {
     }
     if (error == contracts::TxError::kInsufficientStake) {
         unbacked_[refused->action] = ledger_.height();
+    }
+    const auto* accusation = std::get_if<contracts::Accuse>(&refused->body.action);
+    if (accusation != nullptr && accusation->answers) {
+        together_.note_refused(*accusation->answers);
     }
     if (refused->is_answer) {
         waiting_.erase(refused);
@@ -343,7 +360,7 @@ void Worker::add_submission(const View& view, Actions& out) {
         spec.evaluation = shop_.scoring();
     }
     spec.members = order.in_tolerance ? 1 : order.members;
-    spec.training_blocks += spec.members > 1 ? kGroupBlocks : 0;
+    spec.training_blocks += spec.members > 1 ? kGroupBlocks + order.spare_blocks : 0;
     if (order.in_tolerance) {
         spec.mode = contracts::Mode::kTolerance;
         spec.distance = shop_.distance();

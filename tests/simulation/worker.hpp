@@ -19,6 +19,7 @@
 #include <tests/simulation/gauge.hpp>
 #include <tests/simulation/pace.hpp>
 #include <tests/simulation/replica.hpp>
+#include <tests/simulation/together.hpp>
 #include <verifier/roles/finding.hpp>
 #include <verifier/roles/intent.hpp>
 
@@ -33,19 +34,34 @@ enum class Kind : std::uint8_t {
     kHonestSolver,
     kCheat,
     kWithholder,
+    kMisstater,  ///< these four train rightly, but lie to those with whom they compute each step together
+    kEquivocator,
+    kDeserter,
+    kSlanderer,
     kVerifier,
     kLazyVerifier,   ///< accepts what it is shown
     kFalseAccuser,   ///< a verifier that rejects whatever it is shown, and overstates what it measures
     kLyingProfiler,  ///< a verifier whose profiles have a false part
     kWhistleblower,
 };
+/// What it does wrong in sessions; the others do nothing wrong there.
+constexpr Wrong wrong_of(Kind kind) {
+    return kind == Kind::kMisstater     ? Wrong::kMisstates
+           : kind == Kind::kEquivocator ? Wrong::kEquivocates
+           : kind == Kind::kDeserter    ? Wrong::kDeserts
+           : kind == Kind::kSlanderer   ? Wrong::kSlanders
+                                        : Wrong::kNothing;
+}
 constexpr bool is_honest(Kind kind) {
-    return kind != Kind::kCheat && kind != Kind::kWithholder && kind != Kind::kLazyVerifier &&
-           kind != Kind::kFalseAccuser && kind != Kind::kLyingProfiler;
+    return wrong_of(kind) == Wrong::kNothing && kind != Kind::kCheat && kind != Kind::kWithholder &&
+           kind != Kind::kLazyVerifier && kind != Kind::kFalseAccuser && kind != Kind::kLyingProfiler;
 }
 constexpr bool is_solver(Kind kind) {
-    return kind == Kind::kHonestSolver || kind == Kind::kCheat || kind == Kind::kWithholder;
+    return kind == Kind::kHonestSolver || kind == Kind::kCheat || kind == Kind::kWithholder ||
+           wrong_of(kind) != Wrong::kNothing;
 }
+/// Whether it posts what it computes, and serves it.
+constexpr bool trains_rightly(Kind kind) { return is_honest(kind) || wrong_of(kind) != Wrong::kNothing; }
 const char* to_string(Kind kind) noexcept;
 
 /// What everybody can know: the tasks there are, the artifacts that can be had and from when on, and the moves made.
@@ -59,15 +75,17 @@ struct Bulletin {
     std::map<contracts::DisputeId, std::vector<dispute::NodeReveal>> reveals;
     std::map<Hash256, Bytes> shares;        ///< of keys of private tasks, by SHA-256
     std::map<Hash256, Bytes> sealed_files;  ///< checkpoints of private tasks, by their sealed roots
+    Company company;
 };
 
 /// A task that a submitter is to submit.
 struct Order {
     bool in_tolerance = false;
-    bool is_stacked = false;   ///< upon the last of the others that is fit (LIN-1)
-    std::uint64_t worth = 1;   ///< so many times the usual value, 26 coins
-    std::uint8_t members = 1;  ///< GRP-1, of a task in exact mode
-    bool is_private = false;   ///< PRV-1
+    bool is_stacked = false;         ///< upon the last of the others that is fit (LIN-1)
+    std::uint64_t worth = 1;         ///< so many times the usual value, 26 coins
+    std::uint8_t members = 1;        ///< GRP-1, of a task in exact mode
+    bool is_private = false;         ///< PRV-1
+    std::uint32_t spare_blocks = 0;  ///< to train it in, where it admits a group: sessions of members break off
 };
 
 class Worker {
@@ -88,6 +106,9 @@ class Worker {
     std::vector<const Worker*> colleagues;  ///< of a solver: who trains with it where a task admits a group
     std::uint64_t bonded = 200;             ///< coins, of others
     bool is_down = false;
+    /// GRP-11: in how many of a hundred tasks that admit a group it has the group compute each step together.
+    std::uint32_t together_percent = 0;
+    Together& together() { return together_; }
     std::uint64_t latency_ms = 0;  ///< where not 0: what its messages take at most, in the network's place; in order
     std::uint64_t fee_max = 0;  ///< where not 0: what is left out of blocks is sent again for twice as much, up to this
     /// Whether replays, measurements, training and fetches take as long as their stated work does on the slowest
@@ -155,6 +176,11 @@ class Worker {
     /// Of a task that admits a group: with the colleagues that sign.
     contracts::AcceptTask acceptance(const View& view, const contracts::Task& task) const;
     bool signs_seat(const View& view, const contracts::Task& task) const;
+    /// GRP-11: a list with a seat for each, and often room for more, or none if it does not want that.
+    std::vector<AccountId> seats_together(const contracts::Task& task, std::vector<AccountId> seats) const;
+    /// Whether the segment is being trained by a session of the group's members.
+    bool train_together(const View& view, const contracts::Task& task, std::uint32_t segment);
+    void keep_trained(const contracts::Task& task, std::uint32_t segment, const Hash256& root);
     void train_next(const View& view, const contracts::Task& task, std::uint32_t segment);
     /// A checkpoint that another member posted, fetched, or computed if nobody serves it for some blocks.
     void fetch_next(const View& view, const contracts::Task& task, std::uint32_t index);
@@ -284,6 +310,7 @@ class Worker {
     /// By dispute, round and whether a reveal is pending: a move is sent until it is in a block, and computed once.
     std::map<std::tuple<contracts::DisputeId, std::uint32_t, bool>, std::optional<contracts::Action>> moves_;
     std::map<JobName, std::uint64_t> begun_;  ///< when
+    Together together_;
 };
 
 }  // namespace assay::simulation

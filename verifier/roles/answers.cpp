@@ -44,8 +44,8 @@ bool may_answer(const contracts::Task& task, const contracts::Dispute& dispute, 
     if (!task.group || !task.group->is_together || dispute.claim.initialisation || dispute.position.is_at_proof()) {
         return false;
     }
-    const bool is_own_claim = is_of_claim(dispute) && dispute.responder == self &&
-                              dispute.segment <= contracts::segment_count(task.spec);
+    const bool is_own_claim =
+        is_of_claim(dispute) && dispute.responder == self && dispute.segment <= contracts::segment_count(task.spec);
     const bool is_own_statement = dispute.accusation() != nullptr && dispute.challenger == self;
     return is_own_claim || is_own_statement;
 }
@@ -91,9 +91,8 @@ std::optional<contracts::Accuse> answer(
     const TheirStatement& wrong, dispute::Replay& replay
 ) {
     const contracts::Accusation* accusation = dispute.accusation();
-    const bool is_late = accusation != nullptr &&
-                         dispute::order_of(wrong.stated.statement.step, wrong.stated.piece) >=
-                             dispute::order_of(accusation->step, accusation->piece);
+    const bool is_late = accusation != nullptr && dispute::order_of(wrong.stated.statement.step, wrong.stated.piece) >=
+                                                      dispute::order_of(accusation->step, accusation->piece);
     if (is_late) {
         return std::nullopt;
     }

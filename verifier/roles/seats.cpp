@@ -98,8 +98,8 @@ std::vector<AccountId> next_seats(
 bool are_offered(const contracts::Task& task, const contracts::SeatsTerms& terms, const AccountId& self) {
     const std::vector<AccountId>& seats = terms.seats;
     const bool is_training = task.state == contracts::TaskState::kTraining;
-    const bool is_timely = is_training ? terms.is_together && terms.from >= contracts::segment_in_training(task)
-                                       : terms.from == 0;
+    const bool is_timely =
+        is_training ? terms.is_together && terms.from >= contracts::segment_in_training(task) : terms.from == 0;
     return is_timely && seats.size() >= 2 && task.solver == seats.front() && seats.size() <= task.spec.members &&
            std::find(seats.begin(), seats.end(), self) != seats.end();
 }

@@ -14,11 +14,10 @@ bool Answers::may_answer(const contracts::Task& task, const contracts::Dispute& 
 std::optional<contracts::Accuse> Answers::find(
     const contracts::Task& task, const contracts::Dispute& dispute, EngineReplay& replay
 ) {
-    const auto wrong = roles::has_to_answer(dispute, replay)
-                           ? group::find_first_wrong(
-                                 *context_.statements->of(task.id), roles::replayed_claim(dispute), replay
-                             )
-                           : std::nullopt;
+    const auto wrong =
+        roles::has_to_answer(dispute, replay)
+            ? group::find_first_wrong(*context_.statements->of(task.id), roles::replayed_claim(dispute), replay)
+            : std::nullopt;
     auto out = wrong ? roles::answer(
                            task, dispute, context_.chain.chain_id(), context_.chain.self(),
                            {.stated = wrong->stated, .signature = wrong->signature}, replay

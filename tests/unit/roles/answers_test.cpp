@@ -59,11 +59,10 @@ TEST_CASE("STM-9: who is accused answers by what it was told before, and by noth
     ToyReplay truth = replay_of(honest(), accusation);
     CHECK(roles::has_to_answer(accusation, truth));
     const auto answer_to = [&](std::uint64_t step, const Actor& author, const Actor& self) {
-        const auto told =
-            contracts::test::make_statement(team.id, fraud, {.step = step, .index = 2}, author);
+        const auto told = contracts::test::make_statement(team.id, fraud, {.step = step, .index = 2}, author);
         return roles::answer(
-            task, accusation, contracts::test::kChainId, self.id,
-            {.stated = told.stated, .signature = told.signature}, truth
+            task, accusation, contracts::test::kChainId, self.id, {.stated = told.stated, .signature = told.signature},
+            truth
         );
     };
     const auto answer = answer_to(5, culprit, misled);
@@ -73,9 +72,7 @@ TEST_CASE("STM-9: who is accused answers by what it was told before, and by noth
     CHECK_FALSE(answer_to(6, culprit, misled));  // what it is accused of was not misled by it
     CHECK_FALSE(answer_to(5, misled, misled));   // nobody accuses itself
     CHECK_FALSE(answer_to(5, team.chain.whistleblower, misled));
-    CHECK(
-        roles::answered({dispute_of(team, disputed), accusation}) == std::set<DisputeId>{disputed}
-    );
+    CHECK(roles::answered({dispute_of(team, disputed), accusation}) == std::set<DisputeId>{disputed});
 }
 
 TEST_CASE("STM-9: all disputes of a claim stand still while one of them is answered") {
@@ -83,15 +80,10 @@ TEST_CASE("STM-9: all disputes of a claim stand still while one of them is answe
     Team team(honest());
     team.finish(fraud);
     const DisputeId first = team.dispute_segment(2);
-    REQUIRE(
-        team.chain.run(team.chain.verifier, contracts::OpenDispute{team.id, 2, contracts::Role::kVerifier}) == 0
-    );
+    REQUIRE(team.chain.run(team.chain.verifier, contracts::OpenDispute{team.id, 2, contracts::Role::kVerifier}) == 0);
     const DisputeId second = contracts::dispute_id(team.id, 2, team.chain.verifier.id);
-    REQUIRE(
-        team.chain.run(team.chain.solver, team.accuse(team.members[0], fraud, honest(), first)) == 0
-    );
+    REQUIRE(team.chain.run(team.chain.solver, team.accuse(team.members[0], fraud, honest(), first)) == 0);
     const DisputeId answer = team.answer(team.members[0], team.chain.solver, first);
-    const std::vector<Dispute> open{
-        dispute_of(team, first), dispute_of(team, second), dispute_of(team, answer)};
+    const std::vector<Dispute> open{dispute_of(team, first), dispute_of(team, second), dispute_of(team, answer)};
     CHECK(roles::answered(open) == std::set<DisputeId>{first, second});
 }
