@@ -33,7 +33,10 @@ namespace {
 // A lead in this process and members in others.
 class Machines {
   public:
-    Machines(const std::string& layout, std::uint32_t members, engine::EngineOptions engine = {})
+    Machines(
+        const std::string& layout, std::uint32_t members, engine::EngineOptions engine = {},
+        std::chrono::milliseconds first_wait = std::chrono::seconds(8)
+    )
         : home_(std::filesystem::temp_directory_path() / ("cell-" + std::to_string(::getpid()))) {
         std::filesystem::create_directories(home_);
         const auto nothing = [](const http::HttpRequest&) { return http::HttpResponse{}; };
@@ -49,7 +52,7 @@ class Machines {
         options_.engine = std::move(engine);
         options_.directory = home_;
         options_.wait = std::chrono::milliseconds(4'000);
-        options_.first_wait = std::chrono::milliseconds(8'000);
+        options_.first_wait = first_wait;
         options_.keep_steps = 3;
         lead_ = cell::make_lead(options_);
     }
@@ -87,6 +90,17 @@ class Machines {
     std::optional<plan::Layout> last_layout(const std::string& name) const {
         const auto text = last_of(name, "layout");
         return text ? plan::decode_layout(*text, 2) : std::nullopt;
+    }
+    // Whether it has logged a session of so many ranks.
+    bool has_begun(const std::string& name, std::uint32_t ranks) const {
+        std::ifstream log(home_ / (name + ".log"));
+        for (std::string line; std::getline(log, line);) {
+            if (line.find("a session begins") != std::string::npos &&
+                line.ends_with("ranks=" + std::to_string(ranks))) {
+                return true;
+            }
+        }
+        return false;
     }
     // What it has logged under this key of its last session.
     std::optional<std::string> last_of(const std::string& name, const std::string& key) const {
@@ -139,6 +153,9 @@ class Counting final : public engine::Pace {
     double multiply_adds_ = 0.0;
 };
 
+// For a member that has to be there when the first step begins.
+constexpr std::chrono::milliseconds kPatience{120'000};
+
 std::vector<Tensor> state_of(engine::StepMachine& machine, const SmallModel& model) {
     std::vector<Tensor> out;
     for (std::size_t i = 0; i < model.program.state.size(); ++i) {
@@ -169,7 +186,7 @@ void check_losses(const SmallModel& model) {
     const std::vector<Tensor> initial = model.initial();
     alone.set_state(initial);
 
-    Machines machines("zero2", 3);
+    Machines machines("zero2", 3, {}, std::chrono::seconds(120));  // all of them come
     for (const char* name : {"m0", "m1", "m2"}) {
         machines.start(name);
     }
@@ -195,6 +212,7 @@ void check_losses(const SmallModel& model) {
         CHECK(machine->loss() == alone.scalar(model.program.loss_node));
         CHECK(state_of(*machine, model) == alone.state());
     }
+    CHECK(machines.has_begun("m0", 4));
 }
 
 }  // namespace
@@ -216,7 +234,7 @@ TEST_CASE("NUM-1: a cell that divides its batches by measured speed has one mach
     const SmallModel model = small_char_model(program::OptimizerKind::kAdamW);
     engine::EngineOptions slow;
     slow.pace = std::make_shared<Slow>();
-    Machines machines("dp:auto", 1, slow);
+    Machines machines("dp:auto", 1, slow, kPatience);
     machines.start("m0");
     auto machine = machines.begin(model);
     REQUIRE(machine != nullptr);
@@ -239,7 +257,7 @@ TEST_CASE(
         const auto counting = std::make_shared<Counting>();
         engine::EngineOptions slow;
         slow.pace = counting;
-        Machines machines(name + ":auto", 1, slow);
+        Machines machines(name + ":auto", 1, slow, kPatience);
         machines.start("m0");
         auto machine = machines.begin(*model);
         REQUIRE(machine != nullptr);
