@@ -65,6 +65,19 @@ demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
     return options;
 }
 
+int play(const demo::DemoOptions& options) {
+    try {
+        demo::check_options(options);
+    } catch (const std::runtime_error& error) {
+        throw Failure(kExitUsage, "usage", error.what());
+    }
+    try {
+        return demo::run_demo(options);
+    } catch (const demo::NotHere& missing) {
+        throw Failure(kExitSkipped, "not_here", missing.what());
+    }
+}
+
 void add_group_options(CLI::App& command, const std::shared_ptr<DemoArguments>& a) {
     command.add_flag(
         "--accounts", a->options.accounts,
@@ -186,19 +199,7 @@ void add_demo_command(CLI::App& app, Session& session) {
         ->excludes(tokenizer);
     command->add_option("--home", a->home, "An empty directory to use and keep; default: a temporary one");
     command->callback([a, &session] {
-        session.command = [a, &session] {
-            const demo::DemoOptions options = demo_options_of(*a, session.json());
-            try {
-                demo::check_options(options);
-            } catch (const std::runtime_error& error) {
-                throw Failure(kExitUsage, "usage", error.what());
-            }
-            try {
-                return demo::run_demo(options);
-            } catch (const demo::NotHere& missing) {
-                throw Failure(kExitSkipped, "not_here", missing.what());
-            }
-        };
+        session.command = [a, &session] { return play(demo_options_of(*a, session.json())); };
     });
 }
 
