@@ -124,14 +124,14 @@ void set_shares(
     const plan::Layout given = plan.layout;
     plan::Layout& layout = plan.layout;
     if (given.stage_shares.empty() && given.stages > 1) {
-        layout.stage_shares = shares_by_speed(
-            slowest_of_parts(machines, plan, given.stages, [&](std::uint32_t rank) { return given.stage_index(rank); })
-        );
+        layout.stage_shares = shares_by_speed(slowest_of_parts(machines, plan, given.stages, [&](std::uint32_t rank) {
+            return given.stage_index(rank);
+        }));
     }
     if (given.tensor_shares.empty() && given.tensor > 1) {
-        layout.tensor_shares = shares_by_speed(
-            slowest_of_parts(machines, plan, given.tensor, [&](std::uint32_t rank) { return given.tensor_index(rank); })
-        );
+        layout.tensor_shares = shares_by_speed(slowest_of_parts(machines, plan, given.tensor, [&](std::uint32_t rank) {
+            return given.tensor_index(rank);
+        }));
     }
     for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
         if (memory_of_rank(profile, layout, rows, rank) > machines[plan.machines[rank]].memory_bytes) {
@@ -285,8 +285,9 @@ Prediction predict(
         const double tensor_part = share_of(
             profile.tensor, fraction(out.layout.tensor_shares, out.layout.tensor, out.layout.tensor_index(rank))
         );
-        const double stage_part =
-            share_of(profile.stages, fraction(out.layout.stage_shares, out.layout.stages, out.layout.stage_index(rank)));
+        const double stage_part = share_of(
+            profile.stages, fraction(out.layout.stage_shares, out.layout.stages, out.layout.stage_index(rank))
+        );
         const double part = static_cast<double>(rows[out.layout.data_index(rank)]) / profile.batch_rows;
         const double work = profile.work * share_of(profile.data_by(out.layout.zero), part) * tensor_part * stage_part;
         slowest[0].look_at(work / machines[out.machines[rank]].multiply_adds_per_s, {out.machines[rank]});
@@ -355,7 +356,7 @@ Prediction predict_turns(
         const double part = static_cast<double>(rows[i]) / profile.batch_rows;
         // A local replica does the optimizer's work by itself, as a replica without ZeRO does.
         const double work = profile.turn_replicas > 0
-                                ? profile.turn_work * ((profile.turn_replicas + count - 1) / count)
+                                ? profile.turn_work * static_cast<double>((profile.turn_replicas + count - 1) / count)
                                 : profile.work * share_of(profile.data[0], part);
         slowest[0].look_at(work / speeds[i], {out.machines[i]});
         // And keeps the parameters from which it began.

@@ -17,7 +17,6 @@ namespace {
 
 using canonical::Graph;
 using canonical::Node;
-using canonical::Op;
 using plan::Item;
 using plan::NodePlan;
 using plan::Plan;

@@ -23,8 +23,8 @@ inline constexpr std::uint32_t kTimedRanks = 16;
 
 /// Times the plans of a choice, and marks the fastest by that. Local replicas, and plans for more than kTimedRanks,
 /// keep what the formulas say. Plans whose stages or columns are divided by speed are timed with alike ones too, and
-/// the faster stays, since nodes and heads may follow no speed: unless these shares were asked for. `machines`, `network` and the others are those that the
-/// choice was made for.
+/// the faster stays, since nodes and heads may follow no speed: unless these shares were asked for. `machines`,
+/// `network` and the others are those that the choice was made for.
 void time_plans(
     Choice& choice, const program::Program& program, const StepProfile& profile, const std::vector<Machine>& machines,
     const Network& network, const ChoiceOptions& options
