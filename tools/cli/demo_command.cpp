@@ -31,7 +31,7 @@ constexpr const char* kFraudHelp =
     "One task with this fraud; without it, an honest task and a tile fraud. With --workers, what the account of "
     "a rank does: zeros@RANK, stale@RANK, withhold@RANK; where each step is computed together also shard@RANK, "
     "reduce@RANK, stage@RANK and equivocate@RANK; of replicas lane@RANK, and of the last rank outer@RANK and "
-    "fold@RANK";
+    "fold@RANK. With collude@RANK all accounts but that one cheat";
 
 demo::DemoOptions demo_options_of(const DemoArguments& arguments, bool json) {
     demo::DemoOptions options = arguments.options;

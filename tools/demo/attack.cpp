@@ -24,9 +24,7 @@ std::set<std::string> dishonest_of(const std::vector<Act>& acts, const Outsider*
         if (cast_of(act.fraud).solver != nullptr) {
             names.insert(act.solver);
         }
-        if (!act.culprit.empty()) {
-            names.insert(act.culprit);
-        }
+        names.insert(act.culprits.begin(), act.culprits.end());
         for (const Player& player : judges_of(act.fraud, act.tolerance)) {
             if (player.is_dishonest) {
                 names.insert(player.name);

@@ -409,7 +409,7 @@ void Demo::hire_group() {
         }
         if (rank == 0) {
             submit(Fraud::kNone, GroupCast::name_of(0));
-            acts_.back().culprit = group_->culprit();
+            acts_.back().culprits = group_->culprits();
             await_state(acts_.back(), TaskState::kDrawn);
         }
     }

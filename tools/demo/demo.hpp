@@ -74,20 +74,22 @@ enum class GroupFraud : std::uint8_t {
     kOuter = 5,     ///< it doubles the momentum of the outer step that its turn ends with
     kFold = 6,      ///< it leaves a member's change out of that outer step
     // Of members that compute each step together, as are zeros, stale values and withholding:
-    kShard = 7,       ///< it hands over wrong values of a node or of the state
-    kReduce = 8,      ///< it hands over a wrong part of a sum
-    kStage = 9,       ///< it hands a wrong activation to the next stage
-    kEquivocate = 10  ///< it tells one other member something else than the others
+    kShard = 7,        ///< it hands over wrong values of a node or of the state
+    kReduce = 8,       ///< it hands over a wrong part of a sum
+    kStage = 9,        ///< it hands a wrong activation to the next stage
+    kEquivocate = 10,  ///< it tells one other member something else than the others
+    // Of both kinds of groups:
+    kCollude = 11  ///< all others than this member are one coalition, and do what they do wrong
 };
 /// Whether members that compute each step together can cheat so, and those that train segments in turn.
 constexpr bool is_of_together(GroupFraud kind) {
     return kind >= GroupFraud::kShard || kind == GroupFraud::kZeros || kind == GroupFraud::kStale ||
            kind == GroupFraud::kWithhold;
 }
-constexpr bool is_of_turns(GroupFraud kind) { return kind < GroupFraud::kShard; }
+constexpr bool is_of_turns(GroupFraud kind) { return kind < GroupFraud::kShard || kind == GroupFraud::kCollude; }
 /// Whether the fraud is one of the outer step, which is made at the end of the last member's turn.
 constexpr bool is_of_outer_step(GroupFraud kind) { return kind == GroupFraud::kOuter || kind == GroupFraud::kFold; }
-/// Reads "lane@2": how the member of that rank cheats.
+/// Reads "lane@2": how the member of that rank cheats; "collude@2": all but that one do.
 std::optional<std::pair<GroupFraud, std::uint32_t>> decode_group_fraud(std::string_view text);
 
 struct DemoOptions {
@@ -100,7 +102,8 @@ struct DemoOptions {
     std::uint32_t workers = 1;              ///< machines of the solver; more than one are a cell
     std::string parallel = "zero1";         ///< how a cell, or a group that computes each step together, divides a step
     bool accounts = false;                  ///< each worker is an account of its own, and they train as a group
-    std::optional<std::uint32_t> culprit;   ///< of a group: the rank of the member that cheats
+    /// Of a group: the rank of the member that cheats; of kCollude, of the only one that does not.
+    std::optional<std::uint32_t> culprit;
     GroupFraud culprit_kind = GroupFraud::kLane;
     /// Of a group that computes each step together: the ranks that come once it trains, and that go before it is done.
     std::optional<std::uint32_t> joining;

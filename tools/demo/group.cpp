@@ -36,18 +36,23 @@ constexpr std::array kKinds{
     std::pair<std::string_view, GroupFraud>{"shard", GroupFraud::kShard},
     std::pair<std::string_view, GroupFraud>{"reduce", GroupFraud::kReduce},
     std::pair<std::string_view, GroupFraud>{"stage", GroupFraud::kStage},
-    std::pair<std::string_view, GroupFraud>{"equivocate", GroupFraud::kEquivocate}};
+    std::pair<std::string_view, GroupFraud>{"equivocate", GroupFraud::kEquivocate},
+    std::pair<std::string_view, GroupFraud>{"collude", GroupFraud::kCollude}};
 
-std::string name_of_kind(GroupFraud kind) {
-    const auto found =
-        std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& each) { return each.second == kind; });
+/// The option of assay-adversary for who computes with the others. Of a coalition the first one tells a wrong
+/// activation, which between stages the honest member alone is told, and the others whatever else.
+std::string misstatement_of(GroupFraud kind, bool is_first) {
+    const GroupFraud colluding = is_first ? GroupFraud::kStage : GroupFraud::kShard;
+    const GroupFraud own = kind == GroupFraud::kCollude ? colluding : kind;
+    const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& each) { return each.second == own; });
     return std::string(found->first);
 }
 
-/// The option of assay-adversary.
+/// The option of assay-adversary for who trains in turn.
 const char* dishonesty_of(GroupFraud kind) {
     switch (kind) {
         case GroupFraud::kLane:
+        case GroupFraud::kCollude:
             return "tile";
         case GroupFraud::kZeros:
             return "skip";
@@ -170,16 +175,39 @@ GroupCast::GroupCast(const DemoOptions& options)
       kind_(options.culprit_kind),
       together_(is_together(options) ? std::optional<TogetherCast>(options) : std::nullopt) {}
 
+std::set<std::string> GroupCast::culprits() const {
+    std::set<std::string> out;
+    for (std::uint32_t rank = 0; rank < members_; ++rank) {
+        if (cheats(rank)) {
+            out.insert(name_of(rank));
+        }
+    }
+    return out;
+}
+
+std::uint32_t GroupCast::first_culprit() const {
+    const std::uint32_t honest = culprit_.value_or(0);
+    if (!colludes()) {
+        return honest;
+    }
+    // Of those that compute together the one before the honest one, whom it misleads before all others between stages;
+    // of those that train in turn whoever has the first turn.
+    return together_ ? (honest + members_ - 1) % members_ : (honest == 0 ? 1 : 0);
+}
+
 std::vector<std::string> GroupCast::arguments_of(const Network& network, std::uint32_t rank, std::uint64_t interval) {
     std::vector<std::string> out{"solve"};
     if (together_) {
         const auto more = together_->arguments_of(rank);
         out.insert(out.end(), more.begin(), more.end());
     }
-    if (rank == culprit_ && together_) {
-        const std::uint64_t step = together_->lying_segment() * interval + interval / 2;
-        out.insert(out.end(), {"--misstates", name_of_kind(kind_), "--dishonest-step", std::to_string(step)});
-    } else if (rank == culprit_) {
+    if (cheats(rank) && together_) {
+        // The rest of a coalition follows a step later, so that it is known who was the first.
+        const bool is_first = rank == first_culprit();
+        const std::uint64_t within = std::min(interval / 2 + (is_first ? 0 : 1), interval - 1);
+        const std::string step = std::to_string(together_->lying_segment() * interval + within);
+        out.insert(out.end(), {"--misstates", misstatement_of(kind_, is_first), "--dishonest-step", step});
+    } else if (cheats(rank)) {
         // In the middle of its turn of the second round, so that something is left of the task.
         const std::uint64_t step = (members_ + rank) * interval + interval / 2;
         out.insert(out.end(), {"--dishonest", dishonesty_of(kind_), "--dishonest-step", std::to_string(step)});
@@ -220,16 +248,20 @@ json GroupCast::report(Network& network, const Story& story, const Crew::Roots& 
     out["segments"] = contracts::segment_count(*task);
     out["of_segments"] = contracts::segment_count(task->spec);
     out["convicted"] = json::array();
+    out["cheats"] = json::array();
     out["members"] = json::array();
     std::uint64_t honest_lost = 0;
     std::uint64_t honest_demanded = 0;
     for (std::uint32_t rank = 0; rank < members_; ++rank) {
         const Part part = part_of(network.key(name_of(rank)).account(), story.records());
+        if (cheats(rank)) {
+            out["cheats"].push_back(rank);
+        }
         if (part.slashed > 0) {
             out["convicted"].push_back(rank);
-            honest_lost += rank == culprit_ ? 0 : part.slashed;
+            honest_lost += cheats(rank) ? 0 : part.slashed;
         }
-        honest_demanded += rank == culprit_ ? 0 : part.demanded;
+        honest_demanded += cheats(rank) ? 0 : part.demanded;
         out["members"].push_back({{"rewarded", part.rewarded}, {"slashed", part.slashed}, {"demanded", part.demanded}});
     }
     out["honest_lost"] = honest_lost + honest_demanded;
@@ -278,9 +310,7 @@ std::vector<std::string> GroupCast::judge(const json& report) const {
     // Who tells two members different things is convicted by its signatures, and nothing is wrong with the segment,
     // which begins again.
     const bool is_wrong = culprit_ && kind_ != GroupFraud::kWithhold && kind_ != GroupFraud::kEquivocate;
-    const bool is_convicted = is_wrong || (culprit_ && kind_ == GroupFraud::kEquivocate);
-    const json convicted = is_convicted ? json::array({*culprit_}) : json::array();
-    expect(report.at("convicted") == convicted, "not the member that cheated, and nobody else, was convicted");
+    judge_convicted(report, is_wrong || (culprit_ && kind_ == GroupFraud::kEquivocate), out);
     expect(
         (report.at("segments") < report.at("of_segments")) == is_wrong,
         "the task was not cut exactly where somebody cheated"
@@ -291,17 +321,42 @@ std::vector<std::string> GroupCast::judge(const json& report) const {
     } else {
         judge_traffic(report, out);
     }
+    judge_pay(report, out);
+    return out;
+}
+
+/// Of a coalition whoever was the first, and nobody else but its other members, which may be found before it is.
+void GroupCast::judge_convicted(const json& report, bool is_convicted, std::vector<std::string>& out) const {
+    const json& convicted = report.at("convicted");
+    const std::uint32_t first = first_culprit();
+    const bool is_first_convicted = std::find(convicted.begin(), convicted.end(), first) != convicted.end();
+    const bool is_only_cheats = std::all_of(convicted.begin(), convicted.end(), [&](const json& rank) {
+        return cheats(rank.get<std::uint32_t>());
+    });
+    if (!is_only_cheats || is_first_convicted != is_convicted || (!is_convicted && !convicted.empty())) {
+        out.emplace_back(
+            colludes() ? "not the member that was the first to cheat, or somebody honest, was convicted"
+                       : "not the member that cheated, and nobody else, was convicted"
+        );
+    }
+}
+
+/// GRP-8, GRP-12: who was convicted earns nothing, and everybody else something for what counts.
+void GroupCast::judge_pay(const json& report, std::vector<std::string>& out) const {
+    const json& convicted = report.at("convicted");
     std::uint32_t rank = 0;
     for (const json& member : report.at("members")) {
-        const bool is_culprit = is_convicted && rank == culprit_;
+        const bool is_convicted = std::find(convicted.begin(), convicted.end(), rank) != convicted.end();
         const bool was_paid = member.at("rewarded") > 0;
         // A member whose first segment lies behind the cut has earned nothing.
-        const bool must_be_paid = !is_culprit && (together_ || rank < report.at("segments"));
-        expect(!is_culprit || !was_paid, "who cheated was paid");
-        expect(!must_be_paid || was_paid, GroupCast::name_of(rank) + " was not paid for what it trained");
+        const bool must_be_paid = !is_convicted && (together_ || rank < report.at("segments"));
+        if (is_convicted && was_paid) {
+            out.emplace_back("who cheated was paid");
+        } else if (must_be_paid && !was_paid) {
+            out.push_back(name_of(rank) + " was not paid for what it trained");
+        }
         ++rank;
     }
-    return out;
 }
 
 void GroupCast::judge_traffic(const json& report, std::vector<std::string>& out) {
@@ -331,6 +386,14 @@ std::string describe_group(const json& report) {
         return std::to_string(report.at(what).at(name).get<std::uint64_t>());
     };
     out += report.at("convicted").empty() ? " nobody" : "";
+    if (report.at("cheats").size() > 1) {
+        out += "; the coalition was of ranks";
+        for (const json& rank : report.at("cheats")) {
+            out += " " + std::to_string(rank.get<std::uint32_t>());
+        }
+        out += ", and the honest member lost " + std::to_string(report.at("honest_lost").get<std::uint64_t>()) +
+               " grains of its stake";
+    }
     if (report.contains("accusations")) {
         return out + describe_together(report);
     }

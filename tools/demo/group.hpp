@@ -23,7 +23,7 @@ namespace assay::demo {
 /// partners, each with a process, an account and a bond of its own.
 class GroupCast {
   public:
-    /// Of options.workers accounts, of which options.culprit, if there is one, cheats.
+    /// Of options.workers accounts, of which options.culprit, if there is one, cheats, or all but that one do.
     explicit GroupCast(const DemoOptions& options);
 
     /// How much longer a lead may take to accept: its partners start only when it is drawn.
@@ -31,8 +31,8 @@ class GroupCast {
 
     static std::string name_of(std::uint32_t rank) { return "solver-" + std::to_string(rank + 1); }
     std::uint32_t members() const { return members_; }
-    /// The name of who cheats; empty if nobody does.
-    std::string culprit() const { return culprit_ ? name_of(*culprit_) : std::string(); }
+    /// The names of those who cheat.
+    std::set<std::string> culprits() const;
     /// The worker's arguments of a member. The lead's must be asked for first: it listens where partners look for it.
     /// `interval` is the number of steps of a segment.
     std::vector<std::string> arguments_of(const Network& network, std::uint32_t rank, std::uint64_t interval);
@@ -52,6 +52,12 @@ class GroupCast {
     std::vector<std::string> judge(const nlohmann::json& report) const;
 
   private:
+    bool colludes() const { return culprit_ && kind_ == GroupFraud::kCollude; }
+    bool cheats(std::uint32_t rank) const { return culprit_ && (rank == *culprit_) != colludes(); }
+    /// The rank that is convicted first: of a coalition whoever does something wrong before the others do.
+    std::uint32_t first_culprit() const;
+    void judge_convicted(const nlohmann::json& report, bool is_convicted, std::vector<std::string>& out) const;
+    void judge_pay(const nlohmann::json& report, std::vector<std::string>& out) const;
     static void judge_traffic(const nlohmann::json& report, std::vector<std::string>& out);
 
     std::uint32_t members_;

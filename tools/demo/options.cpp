@@ -32,9 +32,19 @@ void check_group(const DemoOptions& options) {
         throw std::runtime_error(
             is_together(options)
                 ? "who computes each step together cheats by shard, zeros, stale, reduce, stage, "
-                  "equivocate or withhold; lane, outer and fold are of diloco, sparseloco and streaming"
-                : "who trains replicas in turn cheats by lane, zeros, stale, withhold, outer or fold; shard, "
-                  "reduce and stage are of dp, zero1, tp and the like"
+                  "equivocate, withhold or collude; lane, outer and fold are of diloco, sparseloco and streaming"
+                : "who trains replicas in turn cheats by lane, zeros, stale, withhold, outer, fold or collude; "
+                  "shard, reduce and stage are of dp, zero1, tp and the like"
+        );
+    }
+    // Of replicas each conviction cuts the task, which is cut at most redraws_max times (GRP-7).
+    const std::uint32_t colluders_max =
+        is_together(options) ? contracts::kMaxMembersTogether : contracts::Params{}.redraws_max;
+    if (options.culprit && options.culprit_kind == GroupFraud::kCollude &&
+        (options.workers < 3 || options.workers - 1 > colluders_max)) {
+        throw std::runtime_error(
+            "--fraud collude@RANK has all accounts but that one collude: give --workers 3 to " +
+            std::to_string(is_together(options) ? contracts::kMaxMembersTogether : colluders_max + 1)
         );
     }
     if (options.culprit && (!options.accounts || *options.culprit >= options.workers)) {

@@ -228,7 +228,7 @@ class ReportJudge {
 };
 
 void ReportJudge::judge_act(std::size_t index, const Act& act) {
-    if (!act.culprit.empty()) {
+    if (!act.culprits.empty()) {
         return;
     }
     const json& task = report_.at("tasks").at(index);

@@ -23,8 +23,8 @@ struct Act {
     Fraud fraud = Fraud::kNone;
     std::string solver;
     bool tolerance = false;
-    bool is_scored = false;  ///< the task has an evaluation
-    std::string culprit{};   ///< the member of the group that trains it who cheats: GroupCast judges how it ends
+    bool is_scored = false;            ///< the task has an evaluation
+    std::set<std::string> culprits{};  ///< members of the group that trains it who cheat: GroupCast judges how it ends
     std::unique_ptr<Story> story;
     contracts::TaskState state = contracts::TaskState::kOpen;
     std::optional<nlohmann::json> confession;  ///< what the dishonest worker reports that it did, and where

@@ -8,7 +8,8 @@
     demo_e2e.py BIN model NAME     the same with a larger model; gpt2-small on a text that is made in BIN/../gpt2-small,
                                    and skipped where that cannot be
     demo_e2e.py BIN cell PLAN      a solver of four machines that divide each step by PLAN
-    demo_e2e.py BIN group FRAUD [PARALLEL]  four accounts that train local replicas as a group, one of which may cheat
+    demo_e2e.py BIN group FRAUD [PARALLEL]  four accounts that train local replicas as a group, one of which may cheat,
+                                   or all but one
     demo_e2e.py BIN task           a user's own task directory
     demo_e2e.py BIN frozen         a fraud in a task with a frozen parameter, which checkpoints leave out
     demo_e2e.py BIN boundary       a fraud in a task whose activations cross a boundary, and two stages that train it
@@ -278,18 +279,24 @@ def check_group(binaries, folder, fraud, parallel="diloco"):
     check(report["state"] == "settled", "the task must be settled, for all or for what is left of it")
     check(report["honest_lost"] == 0, "an honest member lost stake")
     is_wrong = fraud is not None and not fraud.startswith("withhold")
-    culprit = int(fraud.partition("@")[2]) if is_wrong else None
-    check(report["convicted"] == ([culprit] if is_wrong else []), f"convicted were {report['convicted']}")
+    named = int(fraud.partition("@")[2]) if fraud is not None else None
+    colludes = fraud is not None and fraud.startswith("collude")
+    # Of a coalition of all but one the first turn is the first that is wrong; others of it may be convicted before.
+    culprit = (1 if named == 0 else 0) if colludes else named if is_wrong else None
+    cheating = [rank for rank in range(workers) if named is not None and (rank == named) != colludes]
+    convicted = report["convicted"]
+    check(report["cheats"] == cheating, f"{report['cheats']} cheated, not {cheating}")
+    check(convicted == ([culprit] if is_wrong else []) or (colludes and culprit in convicted and set(convicted) <= set(cheating)), f"convicted were {convicted}")
     # The member cheats in the second round, and only what precedes counts.
     segments = workers + culprit if is_wrong else 2 * workers
     check(report["segments"] == segments and report["of_segments"] == 2 * workers, f"{report['segments']} segments count")
     for rank, member in enumerate(report["members"]):
         posted = sum(1 for segment in range(segments) if segment % workers == rank)
-        earned = 0 if rank == culprit else 20_000_000_000 * posted // (2 * workers) * 96 // 100
+        earned = 0 if rank in convicted else 20_000_000_000 * posted // (2 * workers) * 96 // 100
         check(member["rewarded"] == earned, f"rank {rank} was paid {member['rewarded']}, not {earned}")
     if is_wrong:
-        dispute = next(d for d in report["disputes"] if d["verdict"] == "refuted")
-        check(dispute["segment"] == segments + 1 and dispute["pinpoint"]["op"], "the dispute was not bisected to a node of that turn")
+        refuted = [d for d in report["disputes"] if d["verdict"] == "refuted" and d["segment"] == segments + 1]
+        check(refuted and refuted[0]["pinpoint"]["op"], "the dispute was not bisected to a node of that turn")
     check("who was paid" in story, "the story was not told")
 
 

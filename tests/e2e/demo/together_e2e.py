@@ -3,7 +3,7 @@
 """Demos of four accounts that compute each step together.
 
     together_e2e.py BIN PLAN FRAUD [--join RANK] [--leave RANK] [--slow RANK] [--audit-every N]  one may lie to the
-                                   others or withhold, others may come late or go early
+                                   others or withhold, or all but one collude; others may come late or go early
     together_e2e.py BIN tied FRAUD four stages of a GPT with a tied head; one may lie
 """
 import pathlib
@@ -24,7 +24,12 @@ def check_together(binaries, folder, plan, fraud, *moves):
     check(len(report["root"]) == 64 and report["root"] == report["one_process_root"], "the group's root is not one process's")
     check(report["state"] == "settled", "the task must be settled, for all or for what is left of it")
     kind, _, rank = fraud.partition("@")
-    culprit = int(rank) if rank else None
+    named = int(rank) if rank else None
+    colludes = kind == "collude"
+    # Of a coalition of all but one whoever is before that one begins, and the others follow a step later.
+    culprit = (named - 1) % workers if colludes else named
+    cheating = [each for each in range(workers) if named is not None and (each == named) != colludes]
+    check(report["cheats"] == cheating, f"{report['cheats']} cheated, not {cheating}")
     withholds, equivocates = kind == "withhold", kind == "equivocate"
     is_wrong = culprit is not None and not withholds and not equivocates
     is_convicted = is_wrong or equivocates
@@ -44,6 +49,8 @@ def check_together(binaries, folder, plan, fraud, *moves):
     audits = "--audit-every" in moves
     # A liar may audit as well, and accuse whom it has misled.
     check((culprit in accused if audits else accused[-1:] == [culprit]) if is_wrong else not accused, f"members accused {accused}")
+    if colludes:
+        check_coalition(report, plan, named, culprit)
     found = [audit["auditor"] for audit in report["audits"] if audit["accused"] == culprit and culprit is not None]
     check(bool(found) == audits, f"ranks {found} found who was wrong, while the others trained")
     if "--slow" in moves:
@@ -53,6 +60,16 @@ def check_together(binaries, folder, plan, fraud, *moves):
         # Who is slow computes less of each step, not only earns less.
         check(any(":" in session["layout"] for session in report["sessions"]), f"the steps were divided by {report['sessions']}")
     check("who was paid" in story, "the story was not told")
+
+
+def check_coalition(report, plan, honest, first):
+    """The honest member of a coalition's group is not convicted, whoever accuses it, and shows who has misled it."""
+    member = report["members"][honest]
+    check(member["slashed"] == member["demanded"] == 0 and member["rewarded"] > 0, f"the honest member has {member}")
+    accusations = [(accusation["accuser"], accusation["accused"]) for accusation in report["accusations"]]
+    if plan == "pp":  # where whoever begins tells its neighbour alone something wrong
+        check(honest in [accused for _, accused in accusations], f"nobody accused the honest member: {accusations}")
+        check(accusations[-1] == (honest, first), f"the honest member did not show who misled it: {accusations}")
 
 
 def check_tied(binaries, folder, fraud):
