@@ -148,7 +148,7 @@ Counts shares_of(const Counts& seats) {
     });
     Counts out = seats;
     for (std::uint32_t& count : out) {
-        count /= divisor;
+        count /= std::max(divisor, 1U);
     }
     return out;
 }
