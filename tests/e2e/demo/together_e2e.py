@@ -5,6 +5,7 @@
     together_e2e.py BIN PLAN FRAUD [--join RANK] [--leave RANK] [--slow RANK] [--audit-every N]  one may lie to the
                                    others or withhold, or all but one collude; others may come late or go early
     together_e2e.py BIN tied FRAUD four stages of a GPT with a tied head; one may lie
+    together_e2e.py BIN stages     two stages, of which the one of a slow machine becomes smaller
 """
 import pathlib
 import sys
@@ -102,6 +103,42 @@ text = "{text}"
     check_together(binaries, folder, "pp", fraud, "--task", str(own))
 
 
+def check_stages(binaries, folder):
+    """Seats follow the speed of two stages, and stages follow the seats."""
+    own = folder / "own"
+    own.mkdir()
+    text = HERE.parents[2] / "LICENSE"
+    (own / "task.toml").write_text(f"""title = "a GPT of four blocks"
+steps = 64
+checkpoint_interval = 8
+members = 64
+reward = "20 ASY"
+verification_fee = "3 ASY"
+training_blocks = 4000
+[model]
+kind = "gpt"
+context = 32
+layers = 4
+heads = 1
+width = 32
+batch_size = 4
+[optimizer]
+kind = "adamw"
+learning_rate = 0.002
+[data]
+text = "{text}"
+""")
+    report, _ = run_demo(binaries, folder / "home", "--workers", "2", "--parallel", "pp", "--accounts", "--slow", "1", "--task", str(own), patience_s=600)
+    check_shape(report)
+    check(report["state"] == "settled" and report["root"] == report["one_process_root"], "the group's root is not one process's")
+    check(report["convicted"] == [] and report["honest_lost"] == 0, "an honest member lost something")
+    counts = [[reseat["seats"].count(each) for each in range(2)] for reseat in report["reseats"]]
+    check(counts and counts[0][0] > counts[0][1] > 0, f"seats were dealt as {counts}")
+    layouts = [session["layout"] for session in report["sessions"]]
+    check(layouts[0] == "pp2" and any(layout.startswith("pp:") for layout in layouts[1:]), f"the steps were divided by {layouts}")
+    check_pay(report, (), None, None)
+
+
 def check_pay(report, moves, convicted, out):
     """GRP-12 to GRP-14, less the tax: segment by segment, by the seats that there are for it."""
     workers, count = report["workers"], report["of_segments"]
@@ -129,6 +166,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="assay-e2e-") as folder:
         if plan == "tied":
             check_tied(pathlib.Path(binaries), pathlib.Path(folder), *rest)
+        elif plan == "stages":
+            check_stages(pathlib.Path(binaries), pathlib.Path(folder))
         else:
             check_together(pathlib.Path(binaries), pathlib.Path(folder), plan, *rest)
     print("ok")
