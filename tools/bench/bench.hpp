@@ -46,26 +46,29 @@ struct CanonicalOptions {
 /// Compares canonical matrix products with SGEMM.
 nlohmann::json run_canonical_bench(const CanonicalOptions& options);
 
-/// Programs of several replicas, in the place of native and canonical training with AdamW.
+/// Replicas that exchange by DGC, DiLoCo, Streaming DiLoCo and SparseLoCo, beside data parallelism over as many. All
+/// runs of a seed start from the same parameters, and the parameters that replicas share are judged by held-out rows.
 struct ReplicaOptions {
-    std::uint32_t count = 0;                             ///< 0: none
-    std::vector<std::string> exchanges{"dense", "dgc"};  ///< how their gradients are exchanged
-    std::uint32_t block = 1024;                          ///< of DGC
+    std::uint32_t count = 0;  ///< 0: none, and all other runs instead
+    /// dense: AdamW with the batches of all replicas, beside diloco, streaming and sparseloco. sgd: SGD with momentum,
+    /// beside dgc.
+    std::vector<std::string> exchanges{"dense", "diloco", "streaming", "sparseloco", "sgd", "dgc"};
+    std::uint32_t batch = 0;            ///< rows of a replica's batch; 0: the model's
+    std::uint64_t parent_steps = 1000;  ///< of AdamW with the batches of all, before all runs
+    std::uint32_t turn_steps = 100;     ///< that a local replica trains on its own, and between two judgements
+    std::uint32_t fragments = 4;        ///< of streaming, whose turns have so many times fewer steps
+    float learning_rate = 0.001F;       ///< of AdamW
+    float outer_rate = 0.7F;            ///< of diloco and streaming
+    float outer_momentum = 0.9F;
+    float sparse_outer_rate = 1.0F;  ///< of sparseloco, without momentum
+    float sgd_rate = 0.1F;           ///< of sgd and dgc
+    float momentum = 0.9F;
+    float clip_norm = 1.0F;      ///< of sgd
+    float dgc_clip_norm = 4.0F;  ///< of dgc, as the program has it: a replica's limit is this over sqrt(count)
+    std::uint32_t block = 384;   ///< of dgc
     /// The same in the first quarter of the steps, each for an equal part of it: the selection becomes sparser by and
     /// by.
     std::vector<std::uint32_t> warmup_blocks{4, 16, 64, 256};
-    float learning_rate = 0.1F;
-    float momentum = 0.9F;
-    float clip_norm = 1.0F;
-};
-
-/// Local replicas by DiLoCo, SparseLoCo and Streaming DiLoCo, with AdamW, beside data parallelism over as many.
-struct LocalOptions {
-    std::uint32_t count = 0;         ///< 0: none
-    std::uint32_t turn_steps = 100;  ///< between two exchanges of a parameter
-    std::uint32_t fragments = 4;     ///< of Streaming DiLoCo, whose turns have so many times fewer steps
-    float learning_rate = 0.001F;
-    std::vector<std::string> exchanges{"dense", "diloco", "sparseloco", "streaming"};
 };
 
 /// MLPs whose activations cross a boundary in few bits (AQ-SGD), with AdamW, beside the same without one.
@@ -83,11 +86,11 @@ struct CurveOptions {
     int threads = 1;
     std::uint64_t steps = 300;
     std::uint64_t seeds = 3;
-    bool all_seeds = false;  ///< each profile for each seed, not XG-21 alone
+    std::uint64_t first_seed = 1;  ///< of replicas
+    bool all_seeds = false;        ///< each profile for each seed, not XG-21 alone
     std::vector<std::string> profiles{"XG-21", "XG-11", "XG-8", "XG-7"};
     std::string out;  ///< where runs are kept, so that a later call goes on; empty: nowhere
     ReplicaOptions replicas{};
-    LocalOptions local{};
     BoundaryOptions boundary{};
     std::vector<std::string> moments{};  ///< of XG-21: f32, bf16, int8, instead of all other runs
 };

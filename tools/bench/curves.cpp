@@ -9,17 +9,15 @@
 #include <core/canonical/executor.hpp>
 #include <tools/bench/canonical_models.hpp>
 #include <tools/bench/curves_progress.hpp>
+#include <tools/bench/curves_replicas.hpp>
 #include <tools/bench/curves_tasks.hpp>
 #include <tools/bench/native_models.hpp>
 #include <tools/bench/rows_file.hpp>
 #include <verifier/artifacts/dataset.hpp>
 #include <verifier/artifacts/state_io.hpp>
 #include <verifier/engine/engine.hpp>
-#include <verifier/compile/program/distance.hpp>
-#include <verifier/compile/program/local_replicas.hpp>
 #include <verifier/compile/program/narrow_moments.hpp>
 #include <verifier/compile/program/program.hpp>
-#include <verifier/compile/program/replicas.hpp>
 
 namespace assay::bench {
 namespace {
@@ -123,153 +121,6 @@ json train_native(const Task& task, json run, const CurveOptions& options) {
     return run;
 }
 
-program::OptimizerConfig optimizer_of(const ReplicaOptions& options, const std::string& exchange, std::uint32_t block) {
-    program::OptimizerConfig out;
-    out.kind = program::OptimizerKind::kSgdMomentum;
-    out.learning_rate = options.learning_rate;
-    out.momentum = options.momentum;
-    out.clip_norm = options.clip_norm;
-    out.replicas.count = options.count;
-    out.replicas.exchange = exchange == "dgc" ? program::ExchangeKind::kDgc : program::ExchangeKind::kDense;
-    out.replicas.block = block;
-    return out;
-}
-
-/// A block of DGC, and the step before which another one takes its place.
-struct Selecting {
-    std::uint32_t block = 0;
-    std::uint64_t end = 0;
-};
-
-std::vector<Selecting> selections_of(const CurveOptions& options) {
-    const ReplicaOptions& replicas = options.replicas;
-    std::vector<Selecting> out;
-    for (std::size_t i = 0; i < replicas.warmup_blocks.size(); ++i) {
-        out.push_back({replicas.warmup_blocks[i], options.steps * (i + 1) / (4 * replicas.warmup_blocks.size())});
-    }
-    out.push_back({replicas.block, options.steps});
-    return out;
-}
-
-std::vector<Stage> stages_of(const Task& task, const CurveOptions& options, const std::string& exchange) {
-    const ReplicaOptions& replicas = options.replicas;
-    if (exchange != "dgc") {
-        return {{task.with_optimizer(optimizer_of(replicas, exchange, replicas.block), 1), options.steps}};
-    }
-    std::vector<Stage> out;
-    for (const Selecting& selecting : selections_of(options)) {
-        out.push_back({task.with_optimizer(optimizer_of(replicas, exchange, selecting.block), 1), selecting.end});
-    }
-    return out;
-}
-
-json traffic_of(const program::Program& program, const program::OptimizerConfig& optimizer) {
-    std::vector<program::StateTensor> parameters;
-    for (const program::StateTensor& tensor : program.state) {
-        if (!tensor.name.starts_with("momentum.") && !tensor.name.starts_with("accumulated.")) {
-            parameters.push_back(tensor);
-        }
-    }
-    const program::Traffic traffic = program::traffic_of(optimizer.replicas, parameters);
-    const auto times = [&](std::uint64_t bits) {
-        return static_cast<double>(traffic.dense) / static_cast<double>(bits);
-    };
-    return {{"block", optimizer.replicas.block},        {"dense_bytes", traffic.dense / 8},
-            {"packed_bytes", (traffic.packed + 7) / 8}, {"written_bytes", traffic.written / 8},
-            {"packed_ratio", times(traffic.packed)},    {"written_ratio", times(traffic.written)}};
-}
-
-/// Adds what one replica sends in a step of each stage, with indices.
-void describe_replicas(const Task& task, const CurveOptions& options, json& result) {
-    const ReplicaOptions& replicas = options.replicas;
-    if (!task.with_optimizer) {
-        throw std::runtime_error("--replicas is for GPTs and MLPs");
-    }
-    result["title"] = task.title + ", " + std::to_string(replicas.count) + " replicas";
-    result["replicas"] = {
-        {"count", replicas.count},
-        {"learning_rate", rounded(replicas.learning_rate)},
-        {"momentum", rounded(replicas.momentum)},
-        {"clip_norm", rounded(replicas.clip_norm)}};
-    json stages = json::array();
-    std::uint64_t first = 0;
-    double bytes = 0.0;
-    for (const Selecting& selecting : selections_of(options)) {
-        const program::OptimizerConfig optimizer = optimizer_of(replicas, "dgc", selecting.block);
-        json stage = traffic_of(task.with_optimizer(optimizer, 1), optimizer);
-        stage["steps"] = selecting.end - first;
-        bytes += stage.at("packed_bytes").get<double>() * static_cast<double>(selecting.end - first);
-        first = selecting.end;
-        stages.push_back(std::move(stage));
-    }
-    const double dense = stages.back().at("dense_bytes").get<double>() * static_cast<double>(options.steps);
-    result["replicas"]["packed_ratio_of_all_steps"] = dense / bytes;
-    result["replicas"]["dgc"] = std::move(stages);
-}
-
-program::OptimizerConfig optimizer_of(const LocalOptions& options) {
-    program::OptimizerConfig out;
-    out.kind = program::OptimizerKind::kAdamW;
-    out.learning_rate = options.learning_rate;
-    out.weight_decay = 0.1F;
-    out.clip_norm = 1.0F;
-    return out;
-}
-
-program::LocalReplicas replicas_of(const LocalOptions& options, const std::string& exchange) {
-    program::LocalReplicas out{.count = options.count, .turn_steps = options.turn_steps};
-    if (exchange == "sparseloco") {
-        out.sent = program::SentForm::kSparse;
-        out.outer_rate = 1.0F;
-        out.outer_momentum = 0.0F;
-    } else if (exchange == "streaming") {
-        out.fragments = options.fragments;
-        out.turn_steps = options.turn_steps / options.fragments;
-    }
-    return out;
-}
-
-/// Local replicas take as many steps each as the dense run has, which has the batches of all of them.
-std::vector<Stage> local_stages_of(const Task& task, const CurveOptions& options, const std::string& exchange) {
-    const LocalOptions& local = options.local;
-    const program::OptimizerConfig optimizer = optimizer_of(local);
-    if (exchange == "dense") {
-        return {{task.with_optimizer(optimizer, local.count), options.steps}};
-    }
-    auto made = program::with_local_replicas(task.with_optimizer(optimizer, 1), replicas_of(local, exchange));
-    if (!made) {
-        throw std::runtime_error("the program of local replicas would pass the limits of programs");
-    }
-    return {{*std::move(made), options.steps * local.count}};
-}
-
-/// Adds what one replica sends for each of its steps, beside the f32 gradients of one step.
-void describe_local(const Task& task, const CurveOptions& options, json& result) {
-    const LocalOptions& local = options.local;
-    if (!task.with_optimizer) {
-        throw std::runtime_error("--local-replicas is for GPTs and MLPs");
-    }
-    std::vector<program::StateTensor> parameters;
-    for (const program::StateTensor& tensor : task.with_optimizer(optimizer_of(local), 1).state) {
-        if (program::group_of(tensor) == program::StateGroup::kParameter) {
-            parameters.push_back(tensor);
-        }
-    }
-    result["title"] = task.title + ", " + std::to_string(local.count) + " local replicas";
-    result["local"] = {
-        {"count", local.count}, {"turn_steps", local.turn_steps}, {"learning_rate", rounded(local.learning_rate)}};
-    for (const std::string exchange : {"diloco", "sparseloco", "streaming"}) {
-        const program::RoundTraffic traffic = program::round_traffic(replicas_of(local, exchange), parameters);
-        const double ratio = static_cast<double>(traffic.whole) / static_cast<double>(traffic.packed);
-        result["local"][exchange] = {
-            {"round_bytes", traffic.packed / 8},
-            {"peak_bytes", traffic.peak / 8},
-            {"gradient_bytes", traffic.whole / 8},
-            {"ratio_of_a_round", ratio},
-            {"ratio_of_a_step", ratio * local.turn_steps}};
-    }
-}
-
 program::OptimizerConfig optimizer_of(const BoundaryOptions& options) {
     program::OptimizerConfig out;
     out.kind = program::OptimizerKind::kAdamW;
@@ -329,22 +180,6 @@ double final_loss(const json& run) {
     return sum / static_cast<double>(tail);
 }
 
-/// The losses of local replicas, whose turns follow each other, as their means at each of their own steps.
-json mean_over_replicas(const json& losses, const program::LocalReplicas& local) {
-    const std::size_t round = std::size_t{local.count} * local.turn_steps;
-    json out = json::array();
-    for (std::size_t first = 0; first + round <= losses.size(); first += round) {
-        for (std::size_t step = 0; step < local.turn_steps; ++step) {
-            double sum = 0.0;
-            for (std::size_t replica = 0; replica < local.count; ++replica) {
-                sum += losses[first + replica * local.turn_steps + step].get<double>();
-            }
-            out.push_back(std::round(sum / local.count * 1e6) / 1e6);
-        }
-    }
-    return out;
-}
-
 /// AdamW without a boundary, and with one for each number of bits, on the same rows.
 json run_boundary_curves(const CurveOptions& options) {
     const Task without = curve_task(options);
@@ -392,17 +227,14 @@ json run_curves(const CurveOptions& options) {
     if (options.boundary.after != 0) {
         return run_boundary_curves(options);
     }
+    if (options.replicas.count > 0) {
+        return run_replica_curves(options);
+    }
     const Task task = curve_task(options);
     json result{
         {"bench", "curves"},        {"model", options.model}, {"title", task.title},
         {"device", options.device}, {"steps", options.steps}, {"runs", json::array()},
     };
-    if (options.replicas.count > 0) {
-        describe_replicas(task, options, result);
-    }
-    if (options.local.count > 0) {
-        describe_local(task, options, result);
-    }
     CurvesProgress progress(options.out, std::move(result));
     const auto add = [&](json run, const auto& train) {
         run["losses"] = json::array();
@@ -415,37 +247,18 @@ json run_curves(const CurveOptions& options) {
                   << run.at("seed") << " " << run.value("moments", "") << ": " << run.at("final") << "\n";
         progress.add(std::move(run));
     };
-    const bool has_local = options.local.count > 0;
-    for (std::uint64_t seed = 1; seed <= options.seeds && has_local; ++seed) {
-        for (const std::string& exchange : options.local.exchanges) {
-            add({{"executor", exchange}, {"profile", "XG-21"}, {"seed", seed}}, [&](json run) {
-                run = train_stages(task, std::move(run), options, progress, local_stages_of(task, options, exchange));
-                if (exchange != "dense") {
-                    run["losses"] = mean_over_replicas(run["losses"], replicas_of(options.local, exchange));
-                }
-                return run;
-            });
-        }
-    }
     for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
         for (const std::string& moments : options.moments) {
             add({{"executor", "canonical"}, {"profile", "XG-21"}, {"moments", moments}, {"seed", seed}},
                 [&](json run) { return train_with_moments(task, std::move(run), options, progress); });
         }
     }
-    const bool has_replicas = options.replicas.count > 0 || has_local || !options.moments.empty();
-    for (std::uint64_t seed = 1; seed <= options.seeds && options.replicas.count > 0; ++seed) {
-        for (const std::string& exchange : options.replicas.exchanges) {
-            add({{"executor", exchange}, {"profile", "XG-21"}, {"seed", seed}}, [&](json run) {
-                return train_stages(task, std::move(run), options, progress, stages_of(task, options, exchange));
-            });
-        }
-    }
-    for (std::uint64_t seed = 1; seed <= options.seeds && !has_replicas; ++seed) {
+    const bool has_moments = !options.moments.empty();
+    for (std::uint64_t seed = 1; seed <= options.seeds && !has_moments; ++seed) {
         add({{"executor", "native"}, {"seed", seed}},
             [&](json run) { return train_native(task, std::move(run), options); });
     }
-    for (const std::string& profile : has_replicas ? std::vector<std::string>{} : options.profiles) {
+    for (const std::string& profile : has_moments ? std::vector<std::string>{} : options.profiles) {
         const std::uint64_t seeds = options.all_seeds || profile == "XG-21" ? options.seeds : 1;
         for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
             add({{"executor", "canonical"}, {"profile", profile}, {"seed", seed}},

@@ -84,6 +84,34 @@ void add_canonical(Commands& commands) {
     canonical->add_option("--torch-script", options.torch_script, "Where torch_steps.py is")->capture_default_str();
 }
 
+void add_replicas(CLI::App& curves, CurveOptions& options) {
+    ReplicaOptions& replicas = options.replicas;
+    const auto add = [&](const std::string& name, auto& value, const std::string& help) {
+        return curves.add_option(name, value, help)->capture_default_str();
+    };
+    add("--replicas", replicas.count,
+        "GPTs, MLPs: so many replicas, judged by held-out rows, instead of all other runs");
+    add("--exchanges", replicas.exchanges, "Which of dense, diloco, streaming, sparseloco, sgd and dgc")
+        ->check(CLI::IsMember({"dense", "diloco", "streaming", "sparseloco", "sgd", "dgc"}));
+    add("--first-seed", options.first_seed, "Of the replicas' --seeds seeds");
+    add("--replica-batch", replicas.batch, "Rows of a replica's batch; 0: the model's");
+    add("--parent-steps", replicas.parent_steps, "Steps of AdamW from which all runs of a seed start");
+    add("--turn-steps", replicas.turn_steps, "Steps of a local replica's turn, and between two judgements")
+        ->check(CLI::PositiveNumber);
+    add("--fragments", replicas.fragments, "Of streaming, which exchanges one in so many turns")
+        ->check(CLI::PositiveNumber);
+    add("--learning-rate", replicas.learning_rate, "Of AdamW");
+    add("--outer-rate", replicas.outer_rate, "Of diloco and streaming");
+    add("--outer-momentum", replicas.outer_momentum, "Of diloco and streaming");
+    add("--sparse-outer-rate", replicas.sparse_outer_rate, "Of sparseloco");
+    add("--sgd-rate", replicas.sgd_rate, "Learning rate of sgd and dgc");
+    add("--momentum", replicas.momentum, "Of sgd and dgc");
+    add("--clip-norm", replicas.clip_norm, "Of sgd");
+    add("--dgc-clip-norm", replicas.dgc_clip_norm, "Of dgc; a replica's limit is this over the root of their number");
+    add("--dgc-block", replicas.block, "One element is sent of so many");
+    add("--dgc-warmup-blocks", replicas.warmup_blocks, "The same in equal parts of the first quarter of the steps");
+}
+
 void add_curves(Commands& commands) {
     const auto held = std::make_shared<CurveOptions>();
     CurveOptions& options = *held;
@@ -92,7 +120,7 @@ void add_curves(Commands& commands) {
         [held] { return run_curves(*held).dump(2); }
     );
     curves->add_option("--model", options.model)
-        ->check(CLI::IsMember({"gpt", "gpt3m", "gpt10m", "cnn", "mlp"}))
+        ->check(CLI::IsMember({"gpt", "gpt-small", "gpt3m", "gpt10m", "cnn", "mlp"}))
         ->capture_default_str();
     curves->add_option("--data", options.data, "Text for GPTs; for the others what digits.py writes")
         ->capture_default_str();
@@ -102,34 +130,7 @@ void add_curves(Commands& commands) {
     curves->add_option("--seeds", options.seeds, "Native runs, and runs of XG-21")->capture_default_str();
     curves->add_option("--profiles", options.profiles)->capture_default_str();
     curves->add_flag("--all-seeds", options.all_seeds, "All profiles for each seed, not XG-21 alone");
-    ReplicaOptions& replicas = options.replicas;
-    curves->add_option("--replicas", replicas.count, "GPTs, MLPs: SGD over so many replicas instead of all other runs");
-    curves->add_option("--exchanges", replicas.exchanges, "Which of dense and dgc")
-        ->check(CLI::IsMember({"dense", "dgc"}))
-        ->capture_default_str();
-    curves->add_option("--dgc-block", replicas.block, "One element is sent of so many")->capture_default_str();
-    curves
-        ->add_option(
-            "--dgc-warmup-blocks", replicas.warmup_blocks, "The same in equal parts of the first quarter of the steps"
-        )
-        ->capture_default_str();
-    curves->add_option("--learning-rate", replicas.learning_rate, "Of the replicas")->capture_default_str();
-    curves->add_option("--momentum", replicas.momentum, "Of the replicas")->capture_default_str();
-    curves->add_option("--clip-norm", replicas.clip_norm, "Of the replicas")->capture_default_str();
-    LocalOptions& local = options.local;
-    curves->add_option(
-        "--local-replicas", local.count, "GPTs, MLPs: AdamW over so many replicas by DiLoCo and its relatives instead"
-    );
-    curves->add_option("--turn-steps", local.turn_steps, "Steps that a local replica trains on its own")
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber);
-    curves->add_option("--fragments", local.fragments, "Of Streaming DiLoCo, which exchanges one in so many turns")
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber);
-    curves->add_option("--local-exchanges", local.exchanges, "Which of dense, diloco, sparseloco and streaming")
-        ->check(CLI::IsMember({"dense", "diloco", "sparseloco", "streaming"}))
-        ->capture_default_str();
-    curves->add_option("--local-rate", local.learning_rate, "Learning rate of local replicas")->capture_default_str();
+    add_replicas(*curves, options);
     BoundaryOptions& boundary = options.boundary;
     curves->add_option("--boundary", boundary.after, "MLPs: AdamW with a boundary behind this hidden layer (AQ-SGD)");
     curves->add_option("--boundary-bits", boundary.bits, "Of an element of a change, each a run")
