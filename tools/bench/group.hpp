@@ -18,7 +18,6 @@ struct GroupOptions {
                                      "zero2/4",     "zero3/2",    "zero3/4",     "tp/2",           "pp/2",
                                      "pp/4",        "dp2tp2/4",   "dp2pp2/4",    "zero1+dp2tp2/4", "pp+1f1b4/2",
                                      "pp+gpipe4/2", "pp+1f1b8/4", "pp+gpipe8/4", "dp2pp2+1f1b4/4"};
-    std::string identity;  ///< file to which the roots are added; empty: none
 };
 /// Trains a model in cells of threads, in several layouts: whether the root is that of one process, the bytes that each
 /// rank sends in a step beside those of the plan and of a ring in fp32, the state that each rank has beside ZeRO's

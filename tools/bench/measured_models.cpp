@@ -67,6 +67,37 @@ Model resnet(const std::string& name) {
     };
 }
 
+program::Program llama_program(const program::Profile& profile) {
+    program::GptConfig model;
+    model.vocabulary = 96;
+    model.layers = 4;
+    model.heads = 4;
+    model.width = 128;
+    model.rotary = true;
+    model.tied_head = false;
+    model.dropout = 0.1F;
+    model.batch_size = 16;
+    model.dataset_rows = kDatasetRows;
+    model.profile = profile;
+    model.llama = {.key_heads = 2, .hidden = 352};
+    program::OptimizerConfig optimizer = adamw();
+    optimizer.clip_norm = 1.0F;
+    return build_gpt(model, optimizer);
+}
+
+// For cells: there is no native one to compare with.
+Model llama() {
+    return {
+        .name = "llama",
+        .size = {},
+        .limit = 96,
+        .canonical = llama_program,
+        .native = [](const std::string&) -> std::unique_ptr<NativeModel> {
+            throw std::runtime_error("llama has no native model: measure it with assay-bench group");
+        },
+    };
+}
+
 }  // namespace
 
 Model model_named(const std::string& name) {
@@ -81,6 +112,9 @@ Model model_named(const std::string& name) {
         config.batch = name == "gpt2" ? 1 : 8;
         return gpt(name, config);
     }
+    if (name == "llama") {
+        return llama();
+    }
     if (name == "cnn") {
         return cnn();
     }
@@ -91,7 +125,7 @@ Model model_named(const std::string& name) {
         return resnet(name);
     }
     throw std::runtime_error(
-        "no model is called " + name + "; there are gpt, gpt10m, gpt2, gpt2-batch8, cnn, mlp and resnet18"
+        "no model is called " + name + "; there are gpt, gpt10m, gpt2, gpt2-batch8, llama, cnn, mlp and resnet18"
     );
 }
 

@@ -16,7 +16,7 @@ namespace assay::bench {
 
 inline constexpr std::uint64_t kDatasetRows = 1024;  ///< of the datasets that measurements read
 
-/// One of the models that both sides know.
+/// One of the models that both sides know, or the Llama, which is canonical only: its `native` throws.
 struct Model {
     std::string name;
     nlohmann::json size;      ///< as torch_steps.py takes it

@@ -202,13 +202,10 @@ void add_group(Commands& commands) {
         commands.add("group", "Roots, bytes and state of a training that several ranks divide, by layout", [held] {
             return run_group_bench(*held).dump(2);
         });
-    group->add_option("--model", options.model, "Which of gpt, gpt10m, cnn, mlp")->capture_default_str();
+    group->add_option("--model", options.model, "Which of gpt, gpt10m, llama, cnn, mlp")->capture_default_str();
     group->add_option("--profile", options.profile)->capture_default_str();
     group->add_option("--steps", options.steps)->check(CLI::PositiveNumber)->capture_default_str();
     group->add_option("--layouts", options.layouts, "Layouts with their numbers of ranks, as in zero1/4 dp2tp2/4");
-    group->add_option(
-        "--identity", options.identity, "Add the roots to this file, such as docs/benchmarks/identity.json"
-    );
 }
 
 void add_links(Commands& commands) {
