@@ -95,6 +95,7 @@ void write_plans(const CorpusWriter& out) {
         {2, "dp"}, {4, "dp2tp2"},   {3, "zero3"},     {2, "zero1:5,3"}, {4, "zero2+dp2tp2"},           {5, "tp"},
         {4, "pp"}, {4, "pp+1f1b4"}, {2, "pp+gpipe2"}, {8, "dp2tp2pp2"}, {6, "zero1+dp2pp3+1f1b2:1,2"}, {3, "dp:1,0,7"},
         {1, "dp"}};
+    out.write("plan", "gpipe_alone", "\x08\x01pp+gpipe2");
     for (std::size_t i = 0; i < names.size(); ++i) {
         Bytes bytes{static_cast<std::uint8_t>(names[i].first - 1), static_cast<std::uint8_t>(i)};
         append(bytes, as_bytes(names[i].second));

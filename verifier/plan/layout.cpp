@@ -156,7 +156,10 @@ bool fill_open_part(Layout& out, bool has_zero, std::uint32_t ranks) {
         out.tensor = rest;
     } else if (out.stages == kOpen) {
         out.stages = rest;
-        out.micro_batches = rest == 1 ? 1 : out.micro_batches;  // a machine that is left alone
+        if (rest == 1) {  // a machine that is left alone
+            out.micro_batches = 1;
+            out.pipeline = Pipeline::kOneForwardOneBackward;
+        }
     } else if (rest != 1) {
         return false;
     }

@@ -28,6 +28,7 @@ TEST_CASE("a layout's name is read, and written so that it is read again") {
     CHECK(layout("pp4+1f1b8", 4).micro_batches == 8);
     CHECK(layout("pp+1f1b8", 4).pipeline == Pipeline::kOneForwardOneBackward);
     CHECK(layout("pp+1f1b8", 1).micro_batches == 1);
+    CHECK(layout("pp+gpipe8", 1) == layout("pp+1f1b8", 1));
     CHECK(layout("dp2pp2+gpipe4", 4).pipeline == Pipeline::kGPipe);
     CHECK(layout("zero1+dp2pp2+gpipe4:5,3", 4).shares.size() == 2);
     CHECK(layout("turns", 4).turns == 4);
