@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include <secp256k1.h>
 #include <secp256k1_extrakeys.h>
@@ -10,6 +11,7 @@
 
 #include <core/crypto/curve_context.hpp>
 #include <core/crypto/random.hpp>
+#include <core/crypto/signing_key.hpp>
 
 namespace assay::crypto {
 namespace {
@@ -23,6 +25,18 @@ struct Keypair {
     Keypair(const Keypair&) = delete;
     Keypair& operator=(const Keypair&) = delete;
 };
+
+Signature signature_of(const secp256k1_keypair& pair, ByteView message, std::array<std::uint8_t, 32> randomness) {
+    secp256k1_schnorrsig_extraparams extra = SECP256K1_SCHNORRSIG_EXTRAPARAMS_INIT;
+    extra.ndata = randomness.data();
+    Signature out;
+    ASSERT(
+        secp256k1_schnorrsig_sign_custom(
+            curve_context(), out.data.data(), message.data(), message.size(), &pair, &extra
+        ) == 1
+    );
+    return out;
+}
 
 }  // namespace
 
@@ -68,15 +82,22 @@ AccountId SecretKey::account() const noexcept {
 
 Signature SecretKey::sign(ByteView message, const std::array<std::uint8_t, 32>& aux) const noexcept {
     const Keypair keypair(secret_);
-    std::array<std::uint8_t, 32> randomness = aux;
-    secp256k1_schnorrsig_extraparams extra = SECP256K1_SCHNORRSIG_EXTRAPARAMS_INIT;
-    extra.ndata = randomness.data();
-    Signature out;
-    ASSERT(
-        secp256k1_schnorrsig_sign_custom(
-            curve_context(), out.data.data(), message.data(), message.size(), &keypair.pair, &extra
-        ) == 1
-    );
+    return signature_of(keypair.pair, message, aux);
+}
+
+SigningKey::SigningKey(const SecretKey& key) noexcept {
+    const Keypair keypair(key.bytes());
+    static_assert(sizeof keypair.pair.data == sizeof pair_);
+    std::copy(std::begin(keypair.pair.data), std::end(keypair.pair.data), pair_.begin());
+}
+
+SigningKey::~SigningKey() { wipe(pair_); }
+
+Signature SigningKey::sign(ByteView message) const noexcept {
+    secp256k1_keypair pair{};
+    std::copy(pair_.begin(), pair_.end(), std::begin(pair.data));
+    const Signature out = signature_of(pair, message, {});
+    wipe(pair.data);
     return out;
 }
 

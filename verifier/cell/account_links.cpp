@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/cell/account_links.hpp>
 
+#include <stdexcept>
 #include <string_view>
 
 #include <core/crypto/hash.hpp>
@@ -27,6 +28,19 @@ Hash256 link_digest(const Hash256& binding, const AccountId& signer, const Accou
     append(accounts, signer.view());
     append(accounts, other.view());
     return kTag(binding.view(), accounts);
+}
+
+Signature sign_channel(SSL* connection, const crypto::SecretKey& key, const AccountId& other) {
+    const auto binding = channel_binding(connection);
+    if (!binding) {
+        throw std::runtime_error("the cell: TLS has no exporter");
+    }
+    return key.sign(link_digest(*binding, key.account(), other).view());
+}
+
+bool is_channel_signed(SSL* connection, const AccountId& signer, const AccountId& other, const Signature& signature) {
+    const auto binding = channel_binding(connection);
+    return binding && crypto::verify_signature(signer, link_digest(*binding, signer, other).view(), signature);
 }
 
 }  // namespace assay::cell

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/cell/link_inbox.hpp>
 
+#include <string>
 #include <utility>
 
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
 
 namespace assay::cell {
+
+engine::RankError wrong_message(std::uint32_t rank, std::uint64_t asked, std::uint64_t came, InboxError error) {
+    const std::string wanted = std::to_string(asked);
+    const std::string in_place_of =
+        error == InboxError::kOtherLength
+            ? "in place of " + wanted
+            : "that the plan does not have, in front of the " + wanted + " that are waited for";
+    return {
+        rank, engine::RankFault::kOtherLength,
+        "rank " + std::to_string(rank) + " of the cell sends " + std::to_string(came) + " bytes " + in_place_of};
+}
 
 void LinkInbox::set_ahead(const engine::Ahead& ahead) {
     ahead_ = ahead;
@@ -43,6 +55,19 @@ Result<Bytes, InboxError> LinkInbox::answer() {
     }
     admit();
     return std::move(out.bytes);
+}
+
+ByteView LinkInbox::so_far() const {
+    if (!asked_) {
+        return {};
+    }
+    const auto list = kept_.find(asked_->tag);
+    const bool is_coming = list == kept_.end() && next_ && is_admitted_ && next_->tag == asked_->tag;
+    const Kept* const message = is_coming ? &coming_ : list != kept_.end() ? &list->second.front() : nullptr;
+    if (message == nullptr || message->bytes.size() != asked_->bytes) {
+        return {};
+    }
+    return ByteView(message->bytes).first(is_coming ? filled_ : message->bytes.size());
 }
 
 std::span<std::uint8_t> LinkInbox::room() {

@@ -22,6 +22,9 @@ enum class [[nodiscard]] InboxError : std::uint8_t{
     kUnasked = 2,      ///< it sends more than it may be ahead, in front of what this rank asks for
 };
 
+/// What to say of a message of that rank in place of one of `asked` bytes.
+engine::RankError wrong_message(std::uint32_t rank, std::uint64_t asked, std::uint64_t came, InboxError error);
+
 /// The messages of one other rank, which may be anybody's and lie about lengths. Memory is taken for a message once
 /// this rank asks for one of that tag and length, or if it fits into what the rank may be ahead. What does not fit is
 /// left in the link until it is asked for.
@@ -39,6 +42,9 @@ class LinkInbox {
     /// Whether answer() returns: the message is there, or cannot come any more.
     bool is_answered() const;
     Result<Bytes, InboxError> answer();
+    /// What is there of the message that was asked for, from its beginning; empty if that has another length. The bytes
+    /// stay where they are until answer().
+    ByteView so_far() const;
     /// After an error: how many bytes the message has that is wrong.
     std::uint64_t wrong_bytes() const { return wrong_bytes_; }
 

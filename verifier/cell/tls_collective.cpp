@@ -20,6 +20,7 @@
 #include <core/base/assert.hpp>
 #include <core/codec/borsh.hpp>
 #include <verifier/cell/account_links.hpp>
+#include <verifier/cell/greeted.hpp>
 #include <verifier/cell/link_frames.hpp>
 #include <verifier/cell/link_inbox.hpp>
 #include <verifier/cell/psk.hpp>
@@ -32,64 +33,28 @@ using asio::awaitable;
 using asio::use_awaitable;
 using asio::ip::tcp;
 using LinkClock = std::chrono::steady_clock;
-using Stream = asio::ssl::stream<tcp::socket>;
+using Stream = TlsStream;
 
 constexpr std::chrono::seconds kHandshake{10};
 constexpr std::chrono::seconds kFlush{5};
 constexpr std::chrono::milliseconds kLook{100};         // whether the rank shall stop
 constexpr std::chrono::milliseconds kAcceptAgain{100};  // after a connection could not be accepted
-constexpr std::size_t kGreetedMax = 128;                // that have connected and not shown yet who they are
+constexpr std::size_t kPartBytes = 65'536;              // of a message that comes: as much is shown at a time
+constexpr std::size_t kShortBytes = 16'000;             // fits into one record of TLS with what is before and after it
 
-struct OutgoingMessage {
-    Bytes header;
-    Bytes bytes;
+// What is written to a link at once: a message with its header, or a part of one.
+struct Outgoing {
+    Bytes head;
+    std::shared_ptr<const Bytes> rest{};  // nullptr: nothing
 };
 
 // A connection to another rank. Only the thread of the links touches it.
 struct Link {
     explicit Link(Stream connected) : stream(std::move(connected)), is_wanted(stream.get_executor()) {}
     Stream stream;
-    std::deque<OutgoingMessage> outbox;
+    std::deque<Outgoing> outbox;
     bool is_writing = false;
     asio::steady_timer is_wanted;  // ends once more may be read
-};
-
-// Those who have connected and have not shown yet who they are. If there are too many, the first one of the address
-// that has most of them gives way, so that a stranger keeps out nobody else.
-class Greeted {
-  public:
-    void add(const std::shared_ptr<Stream>& stream) {
-        std::erase_if(all_, [](const auto& greeted) { return !is_open(greeted.second.lock()); });
-        if (all_.size() >= kGreetedMax) {
-            boost::system::error_code error;
-            first_of_most()->lowest_layer().close(error);
-        }
-        all_.emplace_back(address_of(*stream), stream);
-    }
-
-  private:
-    using Address = asio::ip::address;
-
-    static bool is_open(const std::shared_ptr<Stream>& stream) {
-        return stream != nullptr && stream->lowest_layer().is_open();
-    }
-    static Address address_of(const Stream& stream) {
-        boost::system::error_code error;
-        return stream.lowest_layer().remote_endpoint(error).address();
-    }
-    std::shared_ptr<Stream> first_of_most() const {
-        std::map<Address, std::size_t> counts;
-        for (const auto& [address, stream] : all_) {
-            ++counts[address];
-        }
-        const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-            return a.second < b.second;
-        });
-        const auto of_most = [&](const auto& greeted) { return greeted.first == most->first; };
-        return std::find_if(all_.begin(), all_.end(), of_most)->second.lock();
-    }
-
-    std::vector<std::pair<Address, std::weak_ptr<Stream>>> all_;  // the oldest first
 };
 
 class TlsCollective final : public engine::Collective {
@@ -134,7 +99,9 @@ class TlsCollective final : public engine::Collective {
         }
         std::unique_lock lock(mutex_);
         // Who has connected may already be gone.
-        wait(lock, options_.connect, [&] { return came_.size() + 1 == options_.size || !gone_.empty(); });
+        wait(lock, LinkClock::now() + options_.connect, [&] {
+            return came_.size() + 1 == options_.size || !gone_.empty();
+        });
         if (came_.size() + 1 != options_.size) {
             throw engine::RankError(
                 missing(), engine::RankFault::kGone,
@@ -151,26 +118,12 @@ class TlsCollective final : public engine::Collective {
 
     std::vector<Bytes> exchange(std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag)
         override {
-        count(to);
-        for (std::uint32_t other = 0; other < options_.size; ++other) {
-            if (!to[other].empty()) {
-                send(other, tag, std::move(to[other]));
-            }
-        }
-        for (std::uint32_t other = 0; other < options_.size; ++other) {
-            if (expected[other] != 0) {
-                const std::scoped_lock lock(mutex_);
-                inboxes_[other].ask(tag, expected[other]);
-                read_on(other);
-            }
-        }
-        std::vector<Bytes> out(options_.size);
-        for (std::uint32_t other = 0; other < options_.size; ++other) {
-            if (expected[other] != 0) {
-                out[other] = receive(other, expected[other]);
-            }
-        }
-        return out;
+        return exchange_all(std::move(to), expected, tag, nullptr);
+    }
+    std::vector<Bytes> exchange_while(
+        std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag, engine::Crossing& crossing
+    ) override {
+        return exchange_all(std::move(to), expected, tag, &crossing);
     }
 
     void expect(const std::vector<engine::Ahead>& in_step) override {
@@ -186,7 +139,7 @@ class TlsCollective final : public engine::Collective {
 
     void settle() override {
         std::unique_lock lock(mutex_);
-        wait(lock, options_.timeout, [&] { return is_settled(); });
+        wait(lock, LinkClock::now() + options_.timeout, [&] { return is_settled(); });
         if (unsent_ != 0) {
             throw std::runtime_error("a rank of the cell is gone or too slow");
         }
@@ -206,26 +159,80 @@ class TlsCollective final : public engine::Collective {
         return first_gone_.value_or(out);
     }
 
-    // Waits until `is_done`, at most for so long, and not once the rank shall stop. Returns whether it is done.
+    // Waits until `is_done`, at most until `end`, and not once the rank shall stop. Returns whether it is done.
     template <class Done>
-    bool wait(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds limit, Done is_done) {
-        const auto end = std::chrono::steady_clock::now() + limit;
+    bool wait(std::unique_lock<std::mutex>& lock, LinkClock::time_point end, Done is_done) {
         while (!changed_.wait_for(lock, kLook, is_done)) {
-            if ((options_.stop != nullptr && *options_.stop) || std::chrono::steady_clock::now() > end) {
+            if ((options_.stop != nullptr && *options_.stop) || LinkClock::now() > end) {
                 return false;
             }
         }
         return true;
     }
 
-    void send(std::uint32_t other, std::uint32_t tag, Bytes bytes) {
-        const FrameHeader header{.tag = tag, .bytes = bytes.size()};
-        OutgoingMessage message{.header = codec::encode(header), .bytes = std::move(bytes)};
+    std::vector<Bytes> exchange_all(
+        std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag, engine::Crossing* crossing
+    ) {
+        std::map<std::uint32_t, std::size_t> awaited;  // ranks, and how much of their messages was shown
+        for (std::uint32_t other = 0; other < options_.size; ++other) {
+            if (expected[other] != 0) {
+                const std::scoped_lock lock(mutex_);
+                inboxes_[other].ask(tag, expected[other]);
+                read_on(other);
+                awaited[other] = 0;
+            }
+        }
+        send_all(std::move(to), tag, crossing);
+        std::vector<Bytes> out(options_.size);
+        auto end = LinkClock::now() + options_.timeout;
+        while (!awaited.empty()) {
+            const std::uint32_t next =
+                crossing == nullptr ? awaited.begin()->first : show_until_whole(awaited, end, *crossing);
+            out[next] = receive(next, expected[next], end);
+            awaited.erase(next);
+            end = LinkClock::now() + options_.timeout;
+            if (crossing != nullptr) {
+                crossing->arrived(next, out[next]);
+            }
+        }
+        return out;
+    }
+
+    // A long message is on its way while its ending is made. A short one is sent with its ending, in one record.
+    void send_all(std::vector<Bytes> to, std::uint32_t tag, engine::Crossing* crossing) {
+        std::vector<std::shared_ptr<const Bytes>> sent;  // until all endings are made
+        std::vector<std::size_t> endings(options_.size);
+        for (std::uint32_t other = 0; other < options_.size; ++other) {
+            endings[other] = crossing == nullptr || to[other].empty() ? 0 : crossing->ending_bytes(other);
+            count(to[other].size() + endings[other]);
+            sent.push_back(std::make_shared<const Bytes>(std::move(to[other])));
+            if (sent[other]->size() > kShortBytes) {
+                const FrameHeader header{.tag = tag, .bytes = sent[other]->size() + endings[other]};
+                send(other, {.head = codec::encode(header), .rest = sent[other]});
+            }
+        }
+        for (std::uint32_t other = 0; other < options_.size; ++other) {
+            const Bytes& bytes = *sent[other];
+            Bytes head;
+            if (!bytes.empty() && bytes.size() <= kShortBytes) {
+                head = codec::encode(FrameHeader{.tag = tag, .bytes = bytes.size() + endings[other]});
+                append(head, bytes);
+            }
+            if (endings[other] != 0) {
+                append(head, crossing->ending(other, bytes));
+            }
+            if (!head.empty()) {
+                send(other, {.head = std::move(head)});
+            }
+        }
+    }
+
+    void send(std::uint32_t other, Outgoing part) {
         {
             const std::scoped_lock lock(mutex_);
             ++unsent_;
         }
-        asio::post(io_, [this, other, held = std::move(message)]() mutable {
+        asio::post(io_, [this, other, held = std::move(part)]() mutable {
             Link& link = *links_[other];
             link.outbox.push_back(std::move(held));
             if (!link.is_writing) {
@@ -235,12 +242,38 @@ class TlsCollective final : public engine::Collective {
         });
     }
 
+    // Shows what comes of the messages that this rank awaits, until one of them is there or cannot come any more, or
+    // the time is over. Returns whose that is.
+    std::uint32_t show_until_whole(
+        std::map<std::uint32_t, std::size_t>& awaited, LinkClock::time_point end, engine::Crossing& crossing
+    ) {
+        const auto is_over = [&](std::uint32_t other) {
+            return inboxes_[other].is_answered() || gone_.contains(other);
+        };
+        for (;;) {
+            auto next = awaited.begin();
+            std::unique_lock lock(mutex_);
+            wait(lock, end, [&] {
+                next = std::find_if(awaited.begin(), awaited.end(), [&](const auto& shown) {
+                    return is_over(shown.first) || inboxes_[shown.first].so_far().size() > shown.second;
+                });
+                return next != awaited.end();
+            });
+            if (next == awaited.end() || is_over(next->first)) {
+                return next == awaited.end() ? awaited.begin()->first : next->first;
+            }
+            const ByteView so_far = inboxes_[next->first].so_far();
+            lock.unlock();
+            next->second = so_far.size();
+            crossing.arrived(next->first, so_far);
+        }
+    }
+
     // What has been asked for.
-    Bytes receive(std::uint32_t other, std::uint64_t size) {
+    Bytes receive(std::uint32_t other, std::uint64_t size, LinkClock::time_point end) {
         std::unique_lock lock(mutex_);
         LinkInbox& inbox = inboxes_[other];
-        const bool is_there =
-            wait(lock, options_.timeout, [&] { return inbox.is_answered() || gone_.contains(other); });
+        const bool is_there = wait(lock, end, [&] { return inbox.is_answered() || gone_.contains(other); });
         if (!inbox.is_answered()) {
             // Of several that are gone, the others left because of the first.
             const std::uint32_t lost = is_there ? *first_gone_ : other;
@@ -252,15 +285,7 @@ class TlsCollective final : public engine::Collective {
         }
         auto message = inbox.answer();
         if (!message) {
-            const bool is_other_length = message.error() == InboxError::kOtherLength;
-            throw engine::RankError(
-                other, engine::RankFault::kOtherLength,
-                "rank " + std::to_string(other) + " of the cell sends " + std::to_string(inbox.wrong_bytes()) +
-                    " bytes " +
-                    (is_other_length ? "in place of " + std::to_string(size)
-                                     : "that the plan does not have, in front of the " + std::to_string(size) +
-                                           " that are waited for")
-            );
+            throw wrong_message(other, size, inbox.wrong_bytes(), message.error());
         }
         read_on(other);
         return *std::move(message);
@@ -283,24 +308,14 @@ class TlsCollective final : public engine::Collective {
 
     // Signs the channel as this rank's account, for the other rank's.
     Signature own_signature(Stream& stream, std::uint32_t other) const {
-        const LinkAccounts& links = *options_.accounts;
-        const auto binding = channel_binding(stream.native_handle());
-        if (!binding) {
-            throw std::runtime_error("the cell: TLS has no exporter");
-        }
-        return links.key.sign(link_digest(*binding, links.key.account(), links.accounts[other]).view());
+        return sign_channel(stream.native_handle(), options_.accounts->key, options_.accounts->accounts[other]);
     }
 
     awaitable<bool> is_signed_by(Stream& stream, std::uint32_t other) const {
         const LinkAccounts& links = *options_.accounts;
         Signature signature;
         co_await asio::async_read(stream, asio::buffer(signature.data), use_awaitable);
-        const auto binding = channel_binding(stream.native_handle());
-        if (!binding) {
-            co_return false;
-        }
-        const Hash256 digest = link_digest(*binding, links.accounts[other], links.key.account());
-        co_return crypto::verify_signature(links.accounts[other], digest.view(), signature);
+        co_return is_channel_signed(stream.native_handle(), links.accounts[other], links.key.account(), signature);
     }
 
     // Who connected says that it is this rank.
@@ -409,7 +424,7 @@ class TlsCollective final : public engine::Collective {
         const std::scoped_lock lock(mutex_);
         const std::span<std::uint8_t> out = inboxes_[other].room();
         is_waiting_[other] = out.empty();
-        return out;
+        return out.first(std::min(out.size(), kPartBytes));
     }
 
     awaitable<void> read(std::uint32_t other, Link& link) {
@@ -435,10 +450,11 @@ class TlsCollective final : public engine::Collective {
     awaitable<void> write(std::uint32_t other, Link& link) {
         try {
             while (!link.outbox.empty()) {
-                const OutgoingMessage& message = link.outbox.front();
-                const std::array<asio::const_buffer, 2> buffers{
-                    asio::buffer(message.header), asio::buffer(message.bytes)};
-                co_await asio::async_write(link.stream, buffers, use_awaitable);
+                const Outgoing& part = link.outbox.front();
+                co_await asio::async_write(link.stream, asio::buffer(part.head), use_awaitable);
+                if (part.rest != nullptr) {
+                    co_await asio::async_write(link.stream, asio::buffer(*part.rest), use_awaitable);
+                }
                 link.outbox.pop_front();
                 const std::scoped_lock lock(mutex_);
                 --unsent_;

@@ -38,6 +38,95 @@ class Stopwatch {
 
 }  // namespace
 
+// Hashes the pieces of a message, as far as it is there.
+class SignedCollective::Pieces {
+  public:
+    explicit Pieces(const plan::MessagePieces& message) : message_(message) {
+        values_.reserve(message.pieces.size());
+        leaves_.reserve(message.pieces.size());
+    }
+    void hash(ByteView so_far) {
+        while (leaves_.size() < message_.pieces.size()) {
+            const plan::MessagePiece& place = message_.pieces[leaves_.size()];
+            if (plan::end_of(place) > so_far.size()) {
+                return;
+            }
+            values_.push_back(dispute::values_hash(plan::values_of(place, so_far)));
+            leaves_.push_back(dispute::piece_leaf(piece_of(place, values_.back())));
+        }
+    }
+    const std::vector<Hash256>& leaves() const { return leaves_; }
+    std::vector<Hash256> take_values() { return std::move(values_); }
+
+  private:
+    const plan::MessagePieces& message_;
+    std::vector<Hash256> values_;
+    std::vector<Hash256> leaves_;
+};
+
+// Signs the messages of one exchange and checks those of the others.
+class SignedCollective::Checked final : public engine::Crossing {
+  public:
+    Checked(SignedCollective& owner, const Contents& contents)
+        : owner_(owner), contents_(contents), arriving_(owner.size()), is_checked_(owner.size()) {
+        for (std::uint32_t other = 0; other < owner.size(); ++other) {
+            is_checked_[other] = contents.from[other] == nullptr;
+        }
+    }
+    bool is_checked(std::uint32_t from) const { return is_checked_[from]; }
+
+    std::size_t ending_bytes(std::uint32_t to) const override {
+        return is_signed(contents_.to[to]) ? kSignatureBytes : 0;
+    }
+    Bytes ending(std::uint32_t to, ByteView sent) override {
+        const Stopwatch watch(owner_.cost_->time);
+        const Contents::Message& message = contents_.to[to];
+        StatementCost& cost = *owner_.cost_;
+        ++cost.messages;
+        cost.pieces += message->pieces.size();
+        cost.value_bytes += sent.size();
+        cost.signature_bytes += kSignatureBytes;
+        // What all are told is signed once.
+        if (message != signed_ || !std::equal(sent.begin(), sent.end(), sent_.begin(), sent_.end())) {
+            signature_ = owner_.sign(*message, sent);
+            signed_ = message;
+            sent_ = sent;
+        }
+        const ByteView out = signature_.view();
+        return {out.begin(), out.end()};
+    }
+    void arrived(std::uint32_t from, ByteView so_far) override {
+        const Contents::Message& message = contents_.from[from];
+        if (message == nullptr || is_checked_[from]) {
+            return;
+        }
+        const Stopwatch watch(owner_.cost_->time);
+        std::optional<Pieces>& pieces = arriving_[from];
+        if (!pieces) {
+            pieces.emplace(*message);
+        }
+        const ByteView values = so_far.first(std::min<std::size_t>(so_far.size(), message->bytes));
+        pieces->hash(values);
+        if (so_far.size() < message->bytes + (is_signed(message) ? kSignatureBytes : 0)) {
+            return;
+        }
+        owner_.check_zeros(from, *message, values);
+        if (is_signed(message)) {
+            owner_.check(from, message, *pieces, so_far.subspan(message->bytes));
+        }
+        is_checked_[from] = true;
+    }
+
+  private:
+    SignedCollective& owner_;
+    const Contents& contents_;
+    std::vector<std::optional<Pieces>> arriving_;
+    std::vector<bool> is_checked_;
+    Contents::Message signed_{};  // what was signed last
+    ByteView sent_{};
+    Signature signature_{};
+};
+
 SignedCollective::SignedCollective(
     std::unique_ptr<engine::Collective> links, Signers signers, const crypto::SecretKey& key,
     std::shared_ptr<Ledger> ledger, SegmentCheck check, std::shared_ptr<Findings> findings
@@ -49,7 +138,7 @@ SignedCollective::SignedCollective(
       check_(std::move(check)),
       findings_(std::move(findings)) {
     ASSERT(signers_.accounts.size() == links_->size());
-    ASSERT(signers_.accounts[links_->rank()] == key_.account());
+    ASSERT(signers_.accounts[links_->rank()] == key.account());
     for (const AccountId& account : signers_.accounts) {
         keys_.push_back(crypto::PublicKey::of(account));
     }
@@ -136,49 +225,36 @@ std::vector<Bytes> SignedCollective::exchange_stated(
     std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag, const Contents& contents
 ) {
     ASSERT(contents.to.size() == size() && contents.from.size() == size());
+    if (!before_) {
+        throw std::runtime_error("ranks that answer for what they send exchange values before a segment has begun");
+    }
     std::vector<std::uint64_t> with_signatures = expected;
     for (std::uint32_t other = 0; other < size(); ++other) {
         ASSERT(to[other].size() == (contents.to[other] ? contents.to[other]->bytes : 0));
         ASSERT(expected[other] == (contents.from[other] ? contents.from[other]->bytes : 0));
-        if (is_signed(contents.to[other])) {
-            sign(*contents.to[other], to[other]);
-        }
         with_signatures[other] += is_signed(contents.from[other]) ? kSignatureBytes : 0;
+        count(to[other].size() + (is_signed(contents.to[other]) ? kSignatureBytes : 0));
     }
-    count(to);
-    std::vector<Bytes> out = links_->exchange(std::move(to), with_signatures, tag);
+    Checked checked(*this, contents);
+    std::vector<Bytes> out = links_->exchange_while(std::move(to), with_signatures, tag, checked);
     for (std::uint32_t other = 0; other < size(); ++other) {
-        if (contents.from[other] != nullptr) {
-            check(other, contents.from[other], out[other]);
-        }
+        ASSERT(checked.is_checked(other));
+        out[other].resize(expected[other]);
     }
     return out;
 }
 
-SignedCollective::Hashed SignedCollective::hashed(const plan::MessagePieces& message, ByteView bytes) const {
-    if (!before_) {
-        throw std::runtime_error("ranks that answer for what they send exchange values before a segment has begun");
-    }
-    Hashed out;
-    std::vector<Hash256> leaves;
-    out.values.reserve(message.pieces.size());
-    leaves.reserve(message.pieces.size());
-    for (const plan::MessagePiece& place : message.pieces) {
-        out.values.push_back(dispute::values_hash(plan::values_of(place, bytes)));
-        leaves.push_back(dispute::piece_leaf(piece_of(place, out.values.back())));
-    }
-    out.statement = {
+dispute::Statement SignedCollective::statement_of(const Pieces& pieces) const {
+    return {
         .task = signers_.task,
         .before = *before_,
         .session = session_,
         .step = step_,
-        .pieces = static_cast<std::uint32_t>(leaves.size()),
-        .root = merkle::root_of(leaves)};
-    return out;
+        .pieces = static_cast<std::uint32_t>(pieces.leaves().size()),
+        .root = merkle::root_of(pieces.leaves())};
 }
 
-void SignedCollective::sign(const plan::MessagePieces& message, Bytes& bytes) {
-    const Stopwatch watch(cost_->time);
+Signature SignedCollective::sign(const plan::MessagePieces& message, ByteView bytes) {
     const bool is_handed_on =
         step_ == first_step_ &&
         std::any_of(message.pieces.begin(), message.pieces.end(), [](const plan::MessagePiece& piece) {
@@ -190,47 +266,35 @@ void SignedCollective::sign(const plan::MessagePieces& message, Bytes& bytes) {
             " begins, and has not compared it with the checkpoint"
         );
     }
-    const Hashed own = hashed(message, bytes);
-    ++cost_->messages;
-    cost_->pieces += own.values.size();
-    cost_->value_bytes += bytes.size();
-    cost_->signature_bytes += kSignatureBytes;
-    append(bytes, key_.sign(dispute::statement_digest(signers_.chain_id, own.statement).view()).view());
+    Pieces pieces(message);
+    pieces.hash(bytes);
+    return key_.sign(dispute::statement_digest(signers_.chain_id, statement_of(pieces)).view());
 }
 
-// Checks what another rank sent, and takes the signature off.
-void SignedCollective::check(std::uint32_t from, const Contents::Message& message, Bytes& bytes) {
-    const Stopwatch watch(cost_->time);
-    const std::string author = "rank " + std::to_string(from);
-    Signature signature;
-    if (is_signed(message)) {
-        const ByteView end = ByteView(bytes).last(kSignatureBytes);
-        std::copy(end.begin(), end.end(), signature.data.begin());
-        bytes.resize(bytes.size() - kSignatureBytes);
-    }
-    for (const plan::MessagePiece& place : message->zeros) {
+void SignedCollective::check_zeros(std::uint32_t from, const plan::MessagePieces& message, ByteView bytes) const {
+    for (const plan::MessagePiece& place : message.zeros) {
         const Bytes values = plan::values_of(place, bytes);
         if (std::any_of(values.begin(), values.end(), [](std::uint8_t byte) { return byte != 0; })) {
-            throw RankError(from, RankFault::kNotSigned, author + " sends a maximum of what it does not have");
+            throw RankError(
+                from, RankFault::kNotSigned,
+                "rank " + std::to_string(from) + " sends a maximum of what it does not have"
+            );
         }
     }
-    if (!is_signed(message)) {
-        return;
-    }
-    Hashed theirs = hashed(*message, bytes);
-    const Hash256 digest = dispute::statement_digest(signers_.chain_id, theirs.statement);
-    if (!keys_[from] || !keys_[from]->verifies(digest.view(), signature)) {
+}
+
+void SignedCollective::check(std::uint32_t from, const Contents::Message& message, Pieces& pieces, ByteView signature) {
+    Told told{.author = from, .statement = statement_of(pieces), .signature = {}, .message = message, .values = {}};
+    std::copy(signature.begin(), signature.end(), told.signature.data.begin());
+    const Hash256 digest = dispute::statement_digest(signers_.chain_id, told.statement);
+    if (!keys_[from] || !keys_[from]->verifies(digest.view(), told.signature)) {
         throw RankError(
             from, RankFault::kNotSigned,
-            author + " did not sign what it sends of step " + std::to_string(step_) + " of the task"
+            "rank " + std::to_string(from) + " did not sign what it sends of step " + std::to_string(step_) +
+                " of the task"
         );
     }
-    const Told told{
-        .author = from,
-        .statement = theirs.statement,
-        .signature = signature,
-        .message = message,
-        .values = std::move(theirs.values)};
+    told.values = pieces.take_values();
     ledger_->add(first_step_, told);
     heard_.add(told);
 }

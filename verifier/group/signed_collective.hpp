@@ -11,6 +11,7 @@
 
 #include <core/base/bytes.hpp>
 #include <core/crypto/keys.hpp>
+#include <core/crypto/signing_key.hpp>
 #include <verifier/engine/cell/collective.hpp>
 #include <verifier/group/comparison.hpp>
 #include <verifier/group/first_state.hpp>
@@ -36,14 +37,16 @@ struct StatementCost {
     std::uint64_t value_bytes = 0;      ///< that they carry
     std::uint64_t signature_bytes = 0;  ///< that were added
     std::uint64_t compared = 0;         ///< segments in which it was compared what the ranks were told
-    std::chrono::nanoseconds time{};    ///< for hashing, signing and verifying, what it received included
+    /// For hashing, signing and verifying, what it received included. Much of it passes while messages cross.
+    std::chrono::nanoseconds time{};
 };
 
 /// Messages between ranks of several accounts. Each message with values of the execution carries its author's signature
 /// of a statement about them (STM-2), without which it is not handed on; what a rank was told is kept in its ledger.
 ///
 /// These messages have no values and carry no signature; none can make a rank accept a wrong state.
-/// - Rank 0's orders, layout and program: engine::Terms has a member refuse another program or seed, steps out of order,
+/// - Rank 0's orders, layout and program: engine::Terms has a member refuse another program or seed, steps out of
+/// order,
 ///   for a second time or behind the segment's end, and a second state; SegmentCheck compares the segment with the
 ///   chain.
 /// - Whether a rank's part of the next state is finite. A false "no" stops the step on all ranks, and rank 0 finds by
@@ -90,19 +93,18 @@ class SignedCollective final : public engine::Collective {
     std::shared_ptr<Findings> findings() const { return findings_; }
 
   private:
-    struct Hashed {
-        std::vector<Hash256> values;  // of each piece
-        dispute::Statement statement;
-    };
+    class Pieces;
+    class Checked;
     Hash256 agree_on_session();
-    Hashed hashed(const plan::MessagePieces& message, ByteView bytes) const;
-    void sign(const plan::MessagePieces& message, Bytes& bytes);
-    void check(std::uint32_t from, const engine::Contents::Message& message, Bytes& bytes);
+    dispute::Statement statement_of(const Pieces& pieces) const;
+    Signature sign(const plan::MessagePieces& message, ByteView bytes);
+    void check_zeros(std::uint32_t from, const plan::MessagePieces& message, ByteView bytes) const;
+    void check(std::uint32_t from, const engine::Contents::Message& message, Pieces& pieces, ByteView signature);
 
     std::unique_ptr<engine::Collective> links_;
     Signers signers_;
     std::vector<std::optional<crypto::PublicKey>> keys_;  // of each rank
-    crypto::SecretKey key_;
+    crypto::SigningKey key_;
     std::shared_ptr<Ledger> ledger_;
     SegmentCheck check_;
     std::optional<Hash256> before_;          // once a segment has begun

@@ -23,6 +23,7 @@ struct Passage {
     std::uint32_t width = 0;            ///< bytes of a value
     std::optional<IndexSet> positions;  ///< those that a part reduces, without a gap
     std::uint8_t hop = 0;               ///< 1: the sender may have been told it itself (STM-1)
+    bool operator==(const Passage&) const = default;
 };
 
 /// Consecutive partials of a tile (NUM-41).
@@ -53,6 +54,10 @@ struct MessagePiece {
             &MessagePiece::stride>{};
     }
 };
+/// How many bytes of the message have all of the piece. Of pieces_of() each ends after those before it.
+inline std::uint64_t end_of(const MessagePiece& piece) {
+    return piece.offset + (piece.rows - 1U) * piece.stride + std::uint64_t{piece.cols} * piece.width;
+}
 /// The piece's values, row by row.
 Bytes values_of(const MessagePiece& piece, ByteView message);
 

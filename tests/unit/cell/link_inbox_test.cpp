@@ -140,3 +140,25 @@ TEST_CASE("where a rank listens is read in digits alone") {
     }
     CHECK_FALSE(cell::decode_place(to_bytes(std::string(100, '1') + " 1")));
 }
+
+TEST_CASE("what has come of a message that is asked for is shown, and nothing of others") {
+    LinkInbox inbox = inbox_with(100, 10);
+    const Bytes sent = message_of(7, Bytes{1, 2, 3, 4});
+    CHECK(inbox.so_far().empty());
+    feed(inbox, ByteView(sent).first(sent.size() - 2));
+    CHECK(inbox.so_far().empty());  // nobody has asked
+    inbox.ask(8, 4);
+    CHECK(inbox.so_far().empty());
+    inbox.ask(7, 5);
+    CHECK(inbox.so_far().empty());  // it has another length
+    inbox.ask(7, 4);
+    const ByteView begun = inbox.so_far();
+    REQUIRE(begun.size() == 2);
+    CHECK(begun[1] == 2);
+    feed(inbox, ByteView(sent).last(2));
+    REQUIRE(inbox.is_answered());
+    CHECK(inbox.so_far().size() == 4);
+    CHECK(inbox.so_far().data() == begun.data());
+    CHECK(inbox.answer().value() == Bytes{1, 2, 3, 4});
+    CHECK(inbox.so_far().empty());
+}

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <stdexcept>
 #include <thread>
 
@@ -107,6 +108,55 @@ class WiredWords final : public TestWords {
 TEST_CASE("ranks exchange by TLS what they send, each tag in its order") {
     TestWords words;
     check_exchanges(4, [&](std::uint32_t rank) { return cell::connect_tls(words, options_of(rank, 4)); });
+}
+
+TEST_CASE("messages that end with what is made of them are shown as they come, and whole at last") {
+    // Ends each message with the sum of its bytes, and sums up those of the others as they come.
+    struct Sums final : engine::Crossing {
+        std::size_t ending_bytes(std::uint32_t to) const override { return to == 2 ? 0 : 1; }
+        Bytes ending(std::uint32_t, ByteView sent) override {
+            return {std::accumulate(sent.begin(), sent.end(), std::uint8_t{0})};
+        }
+        void arrived(std::uint32_t from, ByteView so_far) override {
+            CHECK(so_far.size() >= seen[from].size());
+            CHECK(std::equal(seen[from].begin(), seen[from].end(), so_far.begin()));
+            seen[from].assign(so_far.begin(), so_far.end());
+            ++calls;
+        }
+        std::map<std::uint32_t, Bytes> seen{};
+        std::size_t calls = 0;
+    };
+    constexpr std::uint32_t kRanks = 3;
+    TestWords words;
+    std::vector<std::jthread> threads;
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+        threads.emplace_back([&, rank] {
+            const auto collective = cell::connect_tls(words, options_of(rank, kRanks));
+            for (const std::size_t size : {1U, 15'999U, 16'001U, 3'000'000U}) {
+                std::vector<Bytes> to(kRanks);
+                std::vector<std::uint64_t> expected(kRanks);
+                for (std::uint32_t other = 0; other < kRanks; ++other) {
+                    if (other != rank) {
+                        to[other] = Bytes(size, static_cast<std::uint8_t>(1 + rank + other));
+                        expected[other] = size + (rank == 2 ? 0 : 1);
+                    }
+                }
+                Sums sums;
+                const auto from = collective->exchange_while(std::move(to), expected, 5, sums);
+                for (std::uint32_t other = 0; other < kRanks; ++other) {
+                    if (other == rank) {
+                        continue;
+                    }
+                    CHECK(sums.seen[other] == from[other]);
+                    const auto value = static_cast<std::uint8_t>(1 + rank + other);
+                    CHECK(from[other].front() == value);
+                    CHECK((rank == 2 ? value : static_cast<std::uint8_t>(size * value)) == from[other].back());
+                }
+                CHECK(sums.calls >= kRanks - 1);
+            }
+            collective->settle();
+        });
+    }
 }
 
 TEST_CASE("what crosses by TLS can neither be read nor altered") {

@@ -12,6 +12,7 @@
 #include <core/crypto/hash.hpp>
 #include <core/keys/keystore.hpp>
 #include <core/crypto/random.hpp>
+#include <core/crypto/signing_key.hpp>
 #include <core/crypto/siphash.hpp>
 
 #include <tests/unit/core/vectors.hpp>
@@ -180,6 +181,16 @@ TEST_CASE("generated keys differ and a signature binds key and message") {
     std::array<std::uint8_t, 32> secret = one.bytes();
     wipe(secret);
     CHECK(secret == std::array<std::uint8_t, 32>{});
+}
+
+TEST_CASE("ENC-2: a key that is made ready to sign signs as the secret key does") {
+    const SecretKey key = SecretKey::generate();
+    const SigningKey ready(key);
+    for (const std::size_t size : {0U, 32U, 100U}) {
+        const Bytes message(size, 7);
+        CHECK(ready.sign(message) == key.sign(message));
+        CHECK(verify_signature(key.account(), message, ready.sign(message)));
+    }
 }
 
 constexpr KeystoreCost kCheap{1024, 8, 1};

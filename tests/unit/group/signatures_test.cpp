@@ -37,6 +37,42 @@ class Altered : public Collective {
     Alter alter_;
 };
 
+// Shows what comes in small parts, as links between machines do, and the last byte of each message as late as it can.
+class Trickling final : public Altered {
+  public:
+    Trickling(std::unique_ptr<Collective> inner, Alter alter, std::size_t part)
+        : Altered(std::move(inner), std::move(alter)), part_(part) {}
+    std::vector<Bytes> exchange_while(
+        std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag, engine::Crossing& crossing
+    ) override {
+        for (std::uint32_t other = 0; other < size(); ++other) {
+            if (!to[other].empty() && crossing.ending_bytes(other) != 0) {
+                to[other].reserve(to[other].size() + crossing.ending_bytes(other));  // what is ended stays where it is
+                append(to[other], crossing.ending(other, to[other]));
+            }
+        }
+        std::vector<Bytes> out = exchange(std::move(to), expected, tag);
+        for (std::size_t shown = part_; shown < largest(out) + part_; shown += part_) {
+            for (std::uint32_t other = 0; other < size(); ++other) {
+                if (!out[other].empty()) {
+                    crossing.arrived(other, ByteView(out[other]).first(std::min(shown, out[other].size())));
+                }
+            }
+        }
+        return out;
+    }
+
+  private:
+    static std::size_t largest(const std::vector<Bytes>& messages) {
+        std::size_t out = 0;
+        for (const Bytes& message : messages) {
+            out = std::max(out, message.size());
+        }
+        return out;
+    }
+    std::size_t part_;
+};
+
 GroupRun run_altered(const Altered::Alter& alter, const plan::Layout& layout) {
     Doubles doubles;
     doubles.under = [&](std::unique_ptr<Collective> links) -> std::unique_ptr<Collective> {
@@ -72,6 +108,39 @@ TEST_CASE("STM-2: an altered byte under an honest signature is refused") {
     for (const char* const name : {"dp", "tp", "pp", "zero3"}) {
         CAPTURE(std::string(name));
         check_caught(run_altered(flip, *plan::decode_layout(name, 2)), RankFault::kNotSigned);
+    }
+}
+
+TEST_CASE("STM-2: what comes in parts is checked as what comes whole") {
+    const plan::Layout layout = *plan::decode_layout("zero1", 2);
+    const GroupRun whole = run_group(small_mlp(), layout, 2);
+    REQUIRE(whole.root.has_value());
+    for (const std::size_t part : {64U, 5'000U}) {
+        for (const bool is_altered : {false, true}) {
+            Doubles doubles;
+            doubles.under = [&](std::unique_ptr<Collective> links) -> std::unique_ptr<Collective> {
+                const bool lies = is_altered && links->rank() == 1;
+                const auto alter = [lies](Bytes& bytes, std::uint32_t, std::uint32_t) {
+                    bytes[bytes.size() / 3] ^= lies ? 4U : 0U;
+                };
+                return std::make_unique<Trickling>(std::move(links), alter, part);
+            };
+            const GroupRun run = run_group(small_mlp(), layout, 2, doubles);
+            if (is_altered) {
+                check_caught(run, RankFault::kNotSigned);
+                continue;
+            }
+            CHECK(run.root == whole.root);
+            for (std::uint32_t rank = 0; rank < 2; ++rank) {
+                const auto told = run.ledgers[rank]->told(0);
+                const auto expected = whole.ledgers[rank]->told(0);
+                REQUIRE(told.size() == expected.size());
+                for (std::size_t i = 0; i < told.size(); ++i) {
+                    CHECK(told[i]->values == expected[i]->values);
+                    CHECK(told[i]->statement.root == expected[i]->statement.root);
+                }
+            }
+        }
     }
 }
 

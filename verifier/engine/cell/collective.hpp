@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <core/base/bytes.hpp>
@@ -33,11 +35,26 @@ class RankError : public std::runtime_error {
     RankFault fault_;
 };
 
-/// What the messages of an exchange hold, by rank; nullptr stands for a message without values of the execution.
+/// What the messages of an exchange hold, by rank; nullptr stands for a message without values of the execution. What
+/// several ranks are told alike may be one object.
 struct Contents {
     using Message = std::shared_ptr<const plan::MessagePieces>;
     std::vector<Message> to;
     std::vector<Message> from;
+};
+
+/// What a rank does with messages while they cross. All functions are called by the thread that exchanges.
+class Crossing {
+  public:
+    virtual ~Crossing() = default;
+    /// Bytes that follow those for a rank, which are not counted in `to`; 0 if nothing does.
+    virtual std::size_t ending_bytes(std::uint32_t to) const = 0;
+    /// Returns what follows. The bytes before it may be on their way already; they stay where they are until all
+    /// endings are made.
+    virtual Bytes ending(std::uint32_t to, ByteView sent) = 0;
+    /// The beginning of a rank's message is there, each time more of it, at last all. What must not be handed on may
+    /// throw.
+    virtual void arrived(std::uint32_t from, ByteView so_far) = 0;
 };
 
 /// A tensor of the state that rank 0 gives.
@@ -68,6 +85,25 @@ class Collective {
     virtual std::vector<Bytes> exchange(
         std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag
     ) = 0;
+    /// exchange() of messages that have an ending, if they are not empty; `expected` counts it. Links that can call
+    /// `crossing` while bytes cross do; these here do so before and after.
+    virtual std::vector<Bytes> exchange_while(
+        std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag, Crossing& crossing
+    ) {
+        for (std::uint32_t other = 0; other < to.size(); ++other) {
+            if (!to[other].empty() && crossing.ending_bytes(other) != 0) {
+                to[other].reserve(to[other].size() + crossing.ending_bytes(other));
+                append(to[other], crossing.ending(other, to[other]));
+            }
+        }
+        std::vector<Bytes> out = exchange(std::move(to), expected, tag);
+        for (std::uint32_t other = 0; other < out.size(); ++other) {
+            if (!out[other].empty()) {
+                crossing.arrived(other, out[other]);
+            }
+        }
+        return out;
+    }
     /// Waits until other ranks have taken what was sent. Ranks that wait here for each other's later exchanges wait for
     /// ever. Throws as exchange() does.
     virtual void settle() = 0;
@@ -108,6 +144,7 @@ class Collective {
             sent_bytes_ += message.size();
         }
     }
+    void count(std::size_t bytes) { sent_bytes_ += bytes; }
 
   private:
     std::uint64_t sent_bytes_ = 0;

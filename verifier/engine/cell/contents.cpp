@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/engine/cell/contents.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -61,20 +62,24 @@ void check_statable(const plan::Plan& plan, const canonical::Graph& graph) {
 }
 
 Contents ContentsOf::build(const canonical::Graph& graph) const {
-    const auto described = [&](const Passages& passages) -> Contents::Message {
-        if (passages.empty()) {
-            return nullptr;
+    const auto described = [&](const std::vector<Passages>& all) {
+        std::vector<Contents::Message> out;
+        for (const Passages& passages : all) {
+            const auto same = std::find(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(out.size()), passages);
+            const auto index = static_cast<std::size_t>(same - all.begin());
+            if (passages.empty()) {
+                out.emplace_back();
+            } else if (index < out.size()) {
+                out.push_back(out[index]);
+            } else {
+                auto pieces = plan::pieces_of(passages, graph);
+                ASSERT(pieces.has_value());  // check_statable() has found no node
+                out.push_back(std::make_shared<const plan::MessagePieces>(*std::move(pieces)));
+            }
         }
-        auto pieces = plan::pieces_of(passages, graph);
-        ASSERT(pieces.has_value());  // check_statable() has found no node
-        return std::make_shared<const plan::MessagePieces>(*std::move(pieces));
+        return out;
     };
-    Contents out;
-    for (std::size_t rank = 0; rank < to_.size(); ++rank) {
-        out.to.push_back(described(to_[rank]));
-        out.from.push_back(described(from_[rank]));
-    }
-    return out;
+    return {.to = described(to_), .from = described(from_)};
 }
 
 }  // namespace cell

@@ -21,7 +21,7 @@ class ContentsOf {
     explicit ContentsOf(std::uint32_t ranks) : to_(ranks), from_(ranks) {}
     void send(std::uint32_t to, plan::Passage passage);
     void receive(std::uint32_t from, plan::Passage passage);
-    /// Parts must have whole partials.
+    /// Parts must have whole partials. What is said to several ranks alike is one object.
     Contents build(const canonical::Graph& graph) const;
 
   private:
