@@ -300,7 +300,8 @@ std::shared_ptr<engine::StepMachines> make_lead(const LeadOptions& options) {
             "the plan \"" + options.layout + "\" cannot be made for " +
             std::to_string(options.hosts.members.size() + 1) +
             " machines; dp, zero1, zero2, zero3, tp and pp can, and combinations such as dp2tp2 whose product that is; "
-            "pp+1f1b4 has stages with micro-batches, and turns trains the replicas of a task that has local ones"
+            "pp+1f1b4 has stages with micro-batches, pp:5,3 and tp:5,3 have unequal parts for two machines, and turns "
+            "trains the replicas of a task that has local ones"
         );
     }
     return std::make_shared<Lead>(options);

@@ -49,7 +49,9 @@ schedule::Choice choice_of(
             kExitUsage, "no_plan",
             "the plan \"" + a.plan + "\" cannot be made for " + std::to_string(members.machines.size()) +
                 " machines; dp, zero1, zero2, zero3, tp and pp can, and combinations such as dp2tp2 whose product that "
-                "is; pp+1f1b4 has stages with micro-batches, and turns trains local replicas"
+                "is; pp+1f1b4 has stages with micro-batches, pp:5,3 and tp:5,3 have unequal parts for two machines, "
+                "and "
+                "turns trains local replicas"
         );
     }
     schedule::Choice out;
