@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -124,8 +125,8 @@ std::vector<std::uint64_t> work_by_node(const program::Program& program) {
 }
 
 // By which stages are cut. Alike ones count forward products alone.
-std::vector<std::uint64_t> weights_of(const program::Program& program, const Layout& layout) {
-    if (!layout.stage_shares.empty()) {
+std::vector<std::uint64_t> weights_of(const program::Program& program, const std::vector<std::uint32_t>& shares) {
+    if (std::adjacent_find(shares.begin(), shares.end(), std::not_equal_to<>()) != shares.end()) {
         return work_by_node(program);
     }
     std::vector<std::uint64_t> out;
@@ -138,11 +139,11 @@ std::vector<std::uint64_t> weights_of(const program::Program& program, const Lay
 // The first node of each stage but the first.
 std::vector<std::uint32_t> cuts_of(const program::Program& program, const Layout& layout) {
     const std::uint32_t loss_node = program.loss_node;
-    std::vector<std::uint64_t> before = weights_of(program, layout);
+    const std::vector<std::uint32_t> shares = layout.shares_of_stages();
+    std::vector<std::uint64_t> before = weights_of(program, shares);
     const std::uint64_t total = std::accumulate(before.begin(), before.end(), std::uint64_t{0});
     std::exclusive_scan(before.begin(), before.end(), before.begin(), std::uint64_t{0});
     const std::vector<std::uint64_t> crossing = crossing_bytes(program.step, loss_node);
-    const std::vector<std::uint32_t> shares = layout.shares_of_stages();
     const std::uint64_t sum = std::accumulate(shares.begin(), shares.end(), std::uint64_t{0});
     std::uint64_t of_stages = 0;
     std::vector<std::uint32_t> out;

@@ -153,6 +153,16 @@ TEST_CASE("stages have about their shares of the multiply-adds, and every node a
     }
 }
 
+TEST_CASE("alike shares are none") {
+    for (const program::Program& program : {gpt(4, 2), mlp({256, 256, 256})}) {
+        for (const std::uint32_t parts : {2U, 3U, 4U}) {
+            const Layout without{.stages = parts};
+            const Layout alike{.stages = parts, .stage_shares = Shares(parts, 7)};
+            CHECK(stages_of(program, without) == stages_of(program, alike));
+        }
+    }
+}
+
 TEST_CASE("what cannot be cut as the shares ask is cut at the nearest node") {
     // One product has nearly all of the work.
     const program::Program program = mlp({32, 512, 32});
