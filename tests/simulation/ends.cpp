@@ -44,9 +44,8 @@ bool is_outvoted(const model::Task& task, const IsHonest& is_honest) {
 }
 
 std::string fault_of_convictions(const model::Task& task, const IsHonest& is_excused) {
-    const auto is_right = [&](const AccountId& account) { return is_excused(account); };
     const model::Team& team = task.team.value();
-    return std::all_of(team.convicted.begin(), team.convicted.end(), is_right)
+    return std::all_of(team.convicted.begin(), team.convicted.end(), is_excused)
                ? ""
                : "somebody honest was convicted in time";
 }
@@ -74,13 +73,19 @@ std::string fault_of_members(
     if (task.state == TaskState::kSettled && *team.last + 1 != *wrong && is_honest(*task.solver)) {
         return "a group's task was cut before its first wrong segment";
     }
+    // Of a lead whose conviction ends the task, the group does not say that it was convicted.
+    if (task.state != TaskState::kSettled && (task.state != TaskState::kConvicted || !is_honest(*task.solver))) {
+        return "";
+    }
     // Who lied in it, or, where nobody did, the lead that posted something else than came of it.
+    const auto is_convicted = [&](const AccountId& account) {
+        return team.convicted.contains(account) || std::count(team.culprits.begin(), team.culprits.end(), account) != 0;
+    };
     const auto liars = company.liars.find({id, *wrong});
-    const auto is_convicted = [&](const AccountId& account) { return team.convicted.contains(account); };
-    const bool is_found = liars == company.liars.end()
-                              ? is_convicted(*task.solver)
-                              : std::any_of(liars->second.begin(), liars->second.end(), is_convicted);
-    return is_found || is_convicted(*task.solver) ? "" : "whoever lied in a wrong segment was not convicted";
+    const bool has_liars = liars != company.liars.end();
+    const bool is_found = is_convicted(*task.solver) ||
+                          (has_liars && std::any_of(liars->second.begin(), liars->second.end(), is_convicted));
+    return is_found ? "" : "whoever lied in a wrong segment was not convicted";
 }
 
 std::string fault_of_group(model::Workshop& shop, const model::Task& task, const IsHonest& is_honest) {

@@ -296,6 +296,11 @@ class Simulation {
             return task.state;
         }
         const bool withholds = solver != nullptr && solver->kind() == Kind::kWithholder;
+        // A lead that lies may lose any of its segments, all of which are its own.
+        const bool is_leads_fault = solver != nullptr && !is_honest(solver->kind());
+        if (task.team && task.team->together && is_leads_fault && task.state == TaskState::kConvicted) {
+            return TaskState::kConvicted;
+        }
         // Where members take turns, each of them computes what is withheld, and serves it.
         if (task.team && !(withholds && task.team->together)) {
             return expected_end_of_group(shop_, task);
@@ -351,7 +356,7 @@ class Simulation {
         bool is_marked_by_ancestor = false;
         for (auto id = task.spec.parent; id;) {
             const model::Task& ancestor = mirror_.world.tasks.at(*id);
-            const bool is_cut = ancestor.team && !ancestor.team->convicted.empty();  // GRP-9
+            const bool is_cut = ancestor.team && ancestor.team->last && !ancestor.team->convicted.empty();  // GRP-9
             const bool convicted = ancestor.state == TaskState::kConvicted || is_cut;
             is_above = is_above || convicted;
             is_marked_by_ancestor = is_marked_by_ancestor || (convicted && task.tainted_by == id);

@@ -72,7 +72,7 @@ def run(source, test):
     done = subprocess.run([str(folder / test[0]), *test[1:]], capture_output=True, text=True, cwd=folder)
     found = ""
     for line in done.stdout.splitlines() + done.stderr.splitlines():
-        if re.search(r"law [123]|model / chain|^TEST CASE:|^[^ ]+:[0-9]+: ", line):
+        if re.search(r"law [123]|model / chain|^TEST CASE:|^[^ ]+:[0-9]+: |^test_simulation --seed", line):
             found = found or line.strip()
     return done.returncode, found
 

@@ -16,6 +16,11 @@ def search(last, plan=None):
     return ("test_liability", *(("--plan", plan) if plan else ()), "--search", "1", str(last))
 
 
+def networks(last):
+    """Simulated networks of seeds 1 to `last`."""
+    return ("test_simulation", "--seeds", "1", str(last))
+
+
 VERIFICATION = "contracts/verification/verification.cpp"
 MEMPOOL = "consensus/mempool.cpp"
 NO_RESERVED = (
@@ -211,6 +216,16 @@ MUTANTS = [
         ".answers = answers};",
         ".answers = answers ? std::nullopt : answers};"),),
         ("test_contracts", "--test-case=STM-9*"), "STM-9"),
+    Mutant("statements", "who was misled is convicted", ((
+        "contracts/arbitration/accusation_ending.cpp",
+        "refute_by(context, task, answered, culprit);",
+        "refute_by(context, task, answered, task.id.is_zero() ? culprit : answered.responder);"),),
+        networks(25), "convicted in time"),
+    Mutant("statements", "the last wrong thing is accused", ((
+        "verifier/group/first_wrong.cpp",
+        "std::stable_sort(entries.begin(), entries.end(), is_before);",
+        "std::stable_sort(entries.rbegin(), entries.rend(), is_before);"),),
+        networks(25), "convicted in time"),
     Mutant("environments", "any statement is accepted", ((
         "contracts/tasks/tasks.cpp",
         "if (!satisfies(action.environment, task.spec.environment)) {",
