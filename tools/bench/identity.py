@@ -35,7 +35,6 @@ BUILDS = {
     "g++": ("g++", None),
     "clang": ("clang++-14", None),
     "g++-torch2.11": ("g++", "2.11.0"),
-    "clang-torch2.11": ("clang++-14", "2.11.0"),
 }
 # The headers of libstdc++ that a compiler takes, if not the newest. In C++20 clang cannot compile libtorch 1.13 with those of
 # libstdc++ 12, whose vectors are constexpr: it instantiates their members before their elements are complete.
