@@ -56,6 +56,7 @@ class Reader {
             default:
                 allow(std::max<std::uint64_t>(ahead_.bytes, act.bytes), ahead_.messages);
         }
+        check_shown();
         // The bound: what a rank may be ahead, and what is asked for.
         ASSERT(inbox_.held_bytes() <= ahead_.bytes + (is_asked_ ? asked_.bytes : 0));
     }
@@ -74,6 +75,21 @@ class Reader {
             bytes -= size;
         }
     }
+    // The first message that was not handed out of the tag that is asked for.
+    std::vector<Sent>::iterator next_asked() {
+        return std::find_if(sent_.begin(), sent_.end(), [&](const Sent& sent) {
+            return !sent.is_taken && sent.tag == asked_.tag;
+        });
+    }
+    // What is shown of a message is its beginning.
+    void check_shown() {
+        const ByteView shown = inbox_.so_far();
+        if (!shown.empty()) {
+            const auto next = next_asked();
+            ASSERT(is_asked_ && next != sent_.end() && next->bytes == asked_.bytes);
+            ASSERT(shown.size() <= next->what.size() && same(shown, next->what.first(shown.size())));
+        }
+    }
     void answer() {
         if (!inbox_.is_answered()) {
             return;
@@ -86,9 +102,7 @@ class Reader {
             return;
         }
         ASSERT(!was_refused && is_asked_);
-        const auto next = std::find_if(sent_.begin(), sent_.end(), [&](const Sent& sent) {
-            return !sent.is_taken && sent.tag == asked_.tag;
-        });
+        const auto next = next_asked();
         ASSERT(next != sent_.end() && next->bytes == asked_.bytes && same(*message, next->what));
         next->is_taken = true;
         is_asked_ = false;

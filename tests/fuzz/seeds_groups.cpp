@@ -104,8 +104,9 @@ void write_plans(const CorpusWriter& out) {
 }
 
 void write_statements(const CorpusWriter& out) {
-    for (std::uint8_t message = 0; message < stated_messages().size(); ++message) {
-        const std::string number = std::to_string(message);
+    for (std::size_t i = 0; i < stated_messages().size(); ++i) {
+        const auto message = static_cast<std::uint8_t>(i);
+        const std::string number = std::to_string(i);
         StatedCase stated{
             .kind = StatedCase::kHonest, .message = message, .place = 0, .change = 0, .values = {1, 2, 3}};
         out.write("statement", "honest_" + number, codec::encode(stated));
