@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Step times of cells over emulated links, beside what `assay plan` predicts from what `assay-worker measure-links` measures.
 
-    sudo python3 tools/bench/links.py build/release/bin OUT.json [--cases dp-100-20 ...] [--steps N]
+    sudo python3 tools/bench/links.py build/release/bin OUT.json [--cases mlp-dp-4-100-20 ...] [--steps N]
+
+With `--signed` the ranks belong to several accounts, and steps whose messages are signed take turns with steps whose
+messages are not. They compute as fast as they can, so there should be a core for each rank.
 
 Each rank runs in a network namespace of its own, with `tbf` on its device for the rate, and a process that forwards frames
 between the devices, later by the delay. Ranks are held to a speed: they sleep until what they have computed has taken as long
@@ -221,6 +224,37 @@ class Bench:
         return [json.loads(each) for each in told], forwarded
 
 
+def train_signed(bench_program, case, folder):
+    """What the ranks of a case say, rank 0 first, and what the forwarder did."""
+    links = Links(bench_program, case["ranks"], case["mbit"], case["delay_ms"])
+    try:
+        command = [bench_program, "group-signed-rank", "--models", case["model"], "--layouts", f"{case['plan']}/{case['ranks']}",
+                   "--steps", case["steps"], "--warm-up", case["warm_up"], "--words", folder / "words"]
+        of_rank = lambda rank: command + ["--rank", rank, "--address", address(rank)]
+        told = all_ranks(links, of_rank(0), of_rank, folder, 3600)
+    finally:
+        forwarded = links.close()
+    return [json.loads(each) for each in told if each.strip()], forwarded
+
+
+def signed_result(case, told, forwarded, load):
+    """By how much signing makes a step of a case longer."""
+    lead = told[0]
+    share = lead["steps_s"]["signed_over_plain"]
+    return {"name": case["name"], "model": case["model"], "plan": case["plan"], "ranks": case["ranks"],
+            "links": {"mbit": case["mbit"], "delay_ms": case["delay_ms"]}, "load": round(load, 2), "forwarder": forwarded,
+            "is_one_state": lead["is_one_state"], "sent_bytes": lead["sent_bytes"], "steps_s": lead["steps_s"],
+            "longer_by": round(share["median"] - 1, 4), "statements_s": [each["statements_s"] for each in told],
+            "cpu_s": [each["cpu_s"] for each in told]}
+
+
+def run_signed_case(bench_program, case):
+    with tempfile.TemporaryDirectory(prefix="assay-links-") as path:
+        load = os.getloadavg()[0]
+        told, forwarded = train_signed(bench_program, case, pathlib.Path(path))
+        return signed_result(case, told, forwarded, load)
+
+
 MLP = """title = "layers"
 steps = 100
 checkpoint_interval = 10
@@ -350,6 +384,7 @@ def main():
     parser.add_argument("bin", help="folder with assay, assay-worker and assay-bench")
     parser.add_argument("out", help="JSON file to which results are added")
     parser.add_argument("--predict-again", action="store_true", help="only predict what OUT has once more")
+    parser.add_argument("--signed", action="store_true", help="steps with and without signatures of what ranks tell each other")
     parser.add_argument("--cases", nargs="+", default=[], help="MODEL-PLAN-RANKS-MBIT-MS, as in mlp-dp-4-100-20; or with "
                                                                "--slow gpt-pp:3,1+1f1b8-2-1000-1")
     parser.add_argument("--steps", type=int, default=5, help="that are timed")
@@ -372,9 +407,12 @@ def main():
     if lacking:
         sys.exit("links.py needs " + " and ".join(lacking))
     for name in arguments.cases:
-        result = run_case(bench, case_of(name, arguments), arguments.measured_ranks)
-        print(json.dumps({key: result.get(key) for key in ("name", "predicted", "measured_s", "predicted_over_measured", "utilisation",
-                                                           "computing", "load")}), flush=True)
+        if arguments.signed:
+            result = run_signed_case(bench.bin / "assay-bench", case_of(name, arguments) | {"warm_up": 2})
+        else:
+            result = run_case(bench, case_of(name, arguments), arguments.measured_ranks)
+        print(json.dumps({key: result[key] for key in ("name", "predicted", "measured_s", "predicted_over_measured", "utilisation",
+                                                           "computing", "longer_by", "load") if key in result}), flush=True)
         results["cases"] = [each for each in results["cases"] if each["name"] != name] + [result]
         out.write_text(json.dumps(results, indent=1) + "\n")
 

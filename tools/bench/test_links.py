@@ -99,5 +99,18 @@ class Links(unittest.TestCase):
             self.assertNotIn("replicas", (pathlib.Path(path) / "other/task.toml").read_text())
 
 
+class Signed(unittest.TestCase):
+    def test_a_step_is_longer_by_the_median_of_pairs(self):
+        case = {"name": "gpt-dp-2-1000-0.1", "model": "gpt", "plan": "dp", "ranks": 2, "mbit": 1000.0, "delay_ms": 0.1}
+        steps = {"plain": {}, "signed": {}, "signed_over_plain": {"median": 1.0256, "min": 0.9, "max": 1.5}}
+        told = [{"rank": 0, "steps_s": steps, "statements_s": 0.002, "cpu_s": {"plain": 1, "signed": 2}, "sent_bytes": 7,
+                 "is_one_state": True},
+                {"rank": 1, "statements_s": 0.003, "cpu_s": {"plain": 3, "signed": 4}, "sent_bytes": 7}]
+        result = links.signed_result(case, told, {"frames": 1}, 0.5)
+        self.assertEqual(result["longer_by"], 0.0256)
+        self.assertEqual(result["statements_s"], [0.002, 0.003])
+        self.assertEqual(result["links"], {"mbit": 1000.0, "delay_ms": 0.1})
+
+
 if __name__ == "__main__":
     unittest.main()

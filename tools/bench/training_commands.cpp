@@ -11,6 +11,7 @@
 #include <core/system/file.hpp>
 #include <tools/bench/bench.hpp>
 #include <tools/bench/group.hpp>
+#include <tools/bench/group_signed.hpp>
 #include <tools/bench/links.hpp>
 #include <tools/bench/drift.hpp>
 
@@ -208,6 +209,34 @@ void add_group(Commands& commands) {
     group->add_option("--layouts", options.layouts, "Layouts with their numbers of ranks, as in zero1/4 dp2tp2/4");
 }
 
+void add_signed_options(CLI::App& command, SignedOptions& options) {
+    command.add_option("--models", options.models, "Which of gpt, gpt10m, llama, cnn, mlp")->capture_default_str();
+    command.add_option("--profile", options.profile)->capture_default_str();
+    command.add_option("--layouts", options.layouts, "Layouts with their numbers of ranks, as in zero1/4 tp/2");
+    command.add_option("--steps", options.steps, "Of each kind")->check(CLI::PositiveNumber)->capture_default_str();
+    command.add_option("--warm-up", options.warm_up, "Steps before them")->check(CLI::PositiveNumber);
+}
+
+void add_signed(Commands& commands) {
+    const auto held = std::make_shared<SignedOptions>();
+    CLI::App* const all = commands.add(
+        "group-signed",
+        "What it costs that ranks of several accounts sign and check what they tell each other, by layout",
+        [held] { return run_signed_bench(*held).dump(2); }
+    );
+    add_signed_options(*all, *held);
+
+    const auto held_rank = std::make_shared<SignedRankOptions>();
+    CLI::App* const one = commands.add(
+        "group-signed-rank", "One rank of the same, in a process of its own; links.py starts them",
+        [held_rank] { return run_signed_rank(*held_rank).dump(); }
+    );
+    add_signed_options(*one, held_rank->what);
+    one->add_option("--rank", held_rank->rank)->required();
+    one->add_option("--address", held_rank->address, "At which the others connect to this one")->capture_default_str();
+    one->add_option("--words", held_rank->words, "A directory that all ranks share")->required();
+}
+
 void add_links(Commands& commands) {
     const auto held_rank = std::make_shared<CellRankOptions>();
     CellRankOptions& rank = *held_rank;
@@ -293,6 +322,7 @@ void add_training_commands(Commands& commands) {
     add_dispute(commands);
     add_memory(commands);
     add_group(commands);
+    add_signed(commands);
     add_links(commands);
     add_peak(commands);
     add_drift(commands);
