@@ -120,7 +120,9 @@ contracts::Params Demo::params() const {
     for (std::uint32_t* span : {&params.commit_blocks, &params.attest_blocks, &params.dispute_clock_blocks}) {
         *span *= workload_.span_factor;
     }
-    params.accept_blocks *= group_ ? GroupCast::kAcceptFactor : 1;  // partners start only when their lead is drawn
+    if (group_) {
+        group_->adjust(params);
+    }
     if (surroundings_) {
         surroundings_->adjust(params);
     }
@@ -367,7 +369,7 @@ void Demo::hire_all() {
             const auto more = replayers_->add(player.name);
             arguments.insert(arguments.end(), more.begin(), more.end());
         }
-        hire(player.name, player.role, player.stake, arguments);
+        hire(player.name, player.role, group_ ? group_->stake_of(player) : player.stake, arguments);
     }
     const char* cheat = cast_of(fraud_).solver;
     // Enough for one task at a time, so who is drawn is known, and for the draws that it declines (TASK-15).

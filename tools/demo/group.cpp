@@ -19,6 +19,10 @@ using nlohmann::json;
 
 namespace {
 
+constexpr std::uint32_t kAcceptFactor = 8;
+constexpr std::uint32_t kMostSegments = 16;  // as many as a demo's task has, and more
+constexpr Amount kStakeForAllSegments{150 * kGrainsPerAsy};
+
 /// A member's part in what the task's history says of money.
 struct Part {
     std::uint64_t rewarded = 0;
@@ -174,6 +178,18 @@ GroupCast::GroupCast(const DemoOptions& options)
       culprit_(options.culprit),
       kind_(options.culprit_kind),
       together_(is_together(options) ? std::optional<TogetherCast>(options) : std::nullopt) {}
+
+void GroupCast::adjust(contracts::Params& params) const {
+    params.accept_blocks *= kAcceptFactor;
+    if (culprit_) {
+        params.segments_checked = kMostSegments;
+        params.segments_checked_max = kMostSegments;
+    }
+}
+
+Amount GroupCast::stake_of(const Player& judge) const {
+    return culprit_ ? std::max(judge.stake, kStakeForAllSegments) : judge.stake;
+}
 
 std::set<std::string> GroupCast::culprits() const {
     std::set<std::string> out;

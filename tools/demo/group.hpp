@@ -10,6 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <contracts/state/params.hpp>
+#include <tools/demo/cast.hpp>
 #include <tools/demo/crew.hpp>
 #include <tools/demo/demo.hpp>
 #include <tools/demo/network.hpp>
@@ -26,8 +28,11 @@ class GroupCast {
     /// Of options.workers accounts, of which options.culprit, if there is one, cheats, or all but that one do.
     explicit GroupCast(const DemoOptions& options);
 
-    /// How much longer a lead may take to accept: its partners start only when it is drawn.
-    static constexpr std::uint32_t kAcceptFactor = 8;
+    /// Gives a lead the time to accept, since its partners start only when it is drawn, and has every segment checked
+    /// where a member cheats, so that somebody is drawn to see it.
+    void adjust(contracts::Params& params) const;
+    /// What a verifier or a whistleblower bonds, so that it can be drawn for all that is checked.
+    Amount stake_of(const Player& judge) const;
 
     static std::string name_of(std::uint32_t rank) { return "solver-" + std::to_string(rank + 1); }
     std::uint32_t members() const { return members_; }

@@ -16,11 +16,15 @@
 namespace assay::demo {
 namespace {
 
+/// Whether the parts of a sum are several members'. Replicas of DGC send values, and stages whole outputs.
+bool exchanges_sums(const DemoOptions& options) {
+    const auto layout = plan::decode_layout(layout_of(options.parallel), options.workers);
+    return options.parallel != kReplicasByDgc && layout && layout->data * layout->tensor > 1;
+}
+
 void check_group(const DemoOptions& options) {
-    if (options.accounts && (options.workers < 2 || options.parallel == kReplicasByDgc)) {
-        throw std::runtime_error(
-            "--accounts has several accounts train: give --workers 2 or more, and any --parallel but dgc"
-        );
+    if (options.accounts && options.workers < 2) {
+        throw std::runtime_error("--accounts has several accounts train: give --workers 2 or more");
     }
     if (is_together(options) && options.workers > contracts::kMaxMembersTogether) {
         throw std::runtime_error(
@@ -45,6 +49,11 @@ void check_group(const DemoOptions& options) {
         throw std::runtime_error(
             "--fraud collude@RANK has all accounts but that one collude: give --workers 3 to " +
             std::to_string(is_together(options) ? contracts::kMaxMembersTogether : colluders_max + 1)
+        );
+    }
+    if (options.culprit && options.culprit_kind == GroupFraud::kReduce && !exchanges_sums(options)) {
+        throw std::runtime_error(
+            "no member adds to a sum of another one with " + options.parallel + ": give --fraud shard@RANK"
         );
     }
     if (options.culprit && (!options.accounts || *options.culprit >= options.workers)) {

@@ -79,7 +79,7 @@ std::vector<std::string> TogetherCast::arguments_of(std::uint32_t rank) const {
         out.emplace_back("--admit");
     }
     if (rank == 0) {
-        out.insert(out.end(), {"--together", parallel_, "--demand"});
+        out.insert(out.end(), {"--together", layout_of(parallel_), "--demand"});
     }
     if (slow_) {
         out.insert(out.end(), {"--share-min", "1"});

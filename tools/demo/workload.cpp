@@ -119,7 +119,7 @@ std::string layout_of(std::string_view parallel) {
     return trains_replicas(parallel) ? "turns" : std::string(parallel);
 }
 
-bool is_together(const DemoOptions& options) { return options.accounts && !trains_replicas(options.parallel); }
+bool is_together(const DemoOptions& options) { return options.accounts && !is_local(options.parallel); }
 
 std::string settings_of(const Workload& workload, const DemoOptions& options) {
     const bool by_dgc = options.parallel == kReplicasByDgc;
