@@ -220,7 +220,7 @@ MUTANTS = [
         "contracts/arbitration/accusation_ending.cpp",
         "refute_by(context, task, answered, culprit);",
         "refute_by(context, task, answered, task.id.is_zero() ? culprit : answered.responder);"),),
-        networks(25), "convicted in time"),
+        networks(50), "convicted in time"),
     Mutant("statements", "the last wrong thing is accused", ((
         "verifier/group/first_wrong.cpp",
         "std::stable_sort(entries.begin(), entries.end(), is_before);",
