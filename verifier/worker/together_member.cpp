@@ -44,6 +44,10 @@ class TogetherMember::Serving {
     ~Serving() { stop_ = true; }
 
     void finish() { is_last_ = true; }
+    // Whether the state of this checkpoint was fetched last, and noting that it was, or that it cannot be for now.
+    bool has_state(std::uint32_t checkpoint) const { return states_ == checkpoint + 1; }
+    void note_state(std::uint32_t checkpoint) { states_ = checkpoint + 1; }
+    bool note_lack(std::uint32_t checkpoint) { return std::exchange(lacking_, checkpoint + 1) != checkpoint + 1; }
     void update(const contracts::Task& task) {
         const std::scoped_lock lock(mutex_);
         task_ = task;
@@ -166,8 +170,9 @@ class TogetherMember::Serving {
         return false;
     }
 
-    // Whether the chain has that state at the start of a segment, and the seats are as the lead divides the steps. What
-    // is stated of another state convicts nobody.
+    // Whether the chain has that state at the start of a segment, the seats are as the lead divides the steps, and this
+    // member has the whole state. What is stated of another state convicts nobody; and who is accused replays the
+    // segment from it (STM-9), which nobody else need let it have by then.
     bool is_posted(
         const Hash256& before, std::uint64_t first_step, const TogetherRank& rank, const plan::Layout& layout
     ) {
@@ -183,7 +188,7 @@ class TogetherMember::Serving {
                 return false;
             }
             const auto task = checkpoint ? rpc_.task(id_) : std::nullopt;
-            if (task && follows_seats(*task, index + 1, rank, layout)) {
+            if (task && follows_seats(*task, index + 1, rank, layout) && has_state(index)) {
                 return true;
             }
             std::this_thread::sleep_for(kAskAgain);
@@ -200,7 +205,9 @@ class TogetherMember::Serving {
     client::RpcClient rpc_;
     std::atomic<bool> stop_{false};
     std::atomic<bool> is_last_{false};
-    std::jthread thread_;  // the last one to be made, and the first one to end
+    std::atomic<std::uint32_t> states_{0};  ///< the checkpoint whose state was fetched last, and one
+    std::uint32_t lacking_ = 0;             ///< the last one of which it was said that it cannot be fetched, and one
+    std::jthread thread_;                   // the last one to be made, and the first one to end
 };
 
 TogetherMember::TogetherMember(WorkerContext& context) : context_(context) {}
@@ -214,11 +221,31 @@ void TogetherMember::finish(const contracts::TaskId& task) {
     }
 }
 
-void TogetherMember::serve(const contracts::Task& task, std::shared_ptr<const TaskArtifacts> artifacts) {
-    if (const auto serving = serving_.find(task.id); serving != serving_.end()) {
+void TogetherMember::serve(const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts) {
+    auto serving = serving_.find(task.id);
+    if (serving != serving_.end()) {
         serving->second->update(task);
     } else {
-        serving_.emplace(task.id, std::make_unique<Serving>(context_, task, std::move(artifacts)));
+        serving = serving_.emplace(task.id, std::make_unique<Serving>(context_, task, artifacts)).first;
+    }
+    fetch_first_state(task, *artifacts, *serving->second);
+}
+
+void TogetherMember::fetch_first_state(const contracts::Task& task, const TaskArtifacts& artifacts, Serving& serving) {
+    if (task.checkpoints == 0 || serving.has_state(task.checkpoints - 1)) {
+        return;
+    }
+    const std::uint32_t index = task.checkpoints - 1;
+    const auto fetched =
+        context_.has_state(artifacts, context_.chain.checkpoint(task.id, index), artifacts.frozen_in(index));
+    if (fetched) {
+        serving.note_state(index);
+    } else if (fetched.error().defect != Defect::kPending && serving.note_lack(index)) {
+        context_.reporter.trouble(
+            "task " + to_hex(task.id.view()) + ": this member takes no part in segment " + std::to_string(index + 1) +
+            " until it can fetch the state of checkpoint " + std::to_string(index) +
+            ", without which it could not answer for the segment: " + fetched.error().reason
+        );
     }
 }
 

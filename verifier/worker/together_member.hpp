@@ -20,9 +20,10 @@ class TogetherMember {
     TogetherMember(const TogetherMember&) = delete;
     TogetherMember& operator=(const TogetherMember&) = delete;
 
-    /// Takes part in the task's sessions until end(), however often they break off. Call it again when the task's
-    /// members change.
-    void serve(const contracts::Task& task, std::shared_ptr<const TaskArtifacts> artifacts);
+    /// Takes part in the task's sessions until end(), however often they break off. Call it again and again: it notes
+    /// when the task's members change, and fetches the state that the next segment begins with, before which it signs
+    /// nothing of that segment.
+    void serve(const contracts::Task& task, const std::shared_ptr<const TaskArtifacts>& artifacts);
     bool serves(const contracts::TaskId& task) const { return serving_.contains(task); }
     /// Takes part in no further session of the task. The one that goes on ends when its lead ends it.
     void finish(const contracts::TaskId& task);
@@ -31,6 +32,7 @@ class TogetherMember {
 
   private:
     class Serving;
+    void fetch_first_state(const contracts::Task& task, const TaskArtifacts& artifacts, Serving& serving);
 
     WorkerContext& context_;
     std::map<contracts::TaskId, std::unique_ptr<Serving>> serving_;
