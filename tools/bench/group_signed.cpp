@@ -28,7 +28,6 @@
 namespace assay::bench {
 namespace {
 
-using group::StatementCost;
 using nlohmann::json;
 
 constexpr std::uint64_t kSignedSeed = 5;
