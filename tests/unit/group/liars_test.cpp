@@ -179,13 +179,13 @@ TEST_CASE("STM-9: nobody states anything in the place of the order in which it w
         {"zero1+pp2", 4}, {"zero3+tp2", 4}, {"zero3+pp2", 4}, {"zero3+dp2pp2", 4}};
     std::uint32_t played = 0;
     for (const Model& model : models()) {
-        for (const auto& [name, ranks] : layouts) {
-            const auto layout = plan::decode_layout(name, ranks);
+        for (const auto& named : layouts) {
+            const auto layout = plan::decode_layout(named.first, named.second);
             if (!layout || plan::unstatable_node(plan::make_plan(model.program, *layout), model.program.step)) {
                 continue;
             }
             CAPTURE(model.name);
-            CAPTURE(std::string(name));
+            CAPTURE(std::string(named.first));
             ++played;
             CHECK(unanswerable(run_group(model, *layout, kSteps)) == "");
         }

@@ -334,7 +334,11 @@ std::string Play::after_wrong_root() {
 
 /// Exactly liars have lost, and those that are on record as culprits: of one liar that one.
 std::string Play::check_convicted() {
-    const auto culprits = at_.chain.task(at_.id).group->culprits;
+    const contracts::Task task = at_.chain.task(at_.id);
+    auto culprits = task.group->culprits;
+    if (culprits.empty() && task.state == TaskState::kConvicted) {
+        culprits.push_back(0);  // the lead, for the segment that it has posted and does not defend
+    }
     if (culprits.empty()) {
         return "nobody was convicted";
     }
@@ -346,7 +350,9 @@ std::string Play::check_convicted() {
             return "rank " + std::to_string(member) + " was convicted and lost nothing";
         }
     }
-    has_effect_ = true;
+    // Who has told no two members the same tells one something wrong instead, as others do.
+    const bool is_reported = std::find(outcomes_.begin(), outcomes_.end(), "reported") != outcomes_.end();
+    has_effect_ = plot_ != Misstatement::kEquivocate || is_reported;
     return check_honest();
 }
 

@@ -13,7 +13,8 @@
 #include <tests/shard.hpp>
 #include <tests/unit/group/misstatement_play.hpp>
 
-/// test_misstatements --seeds N M plays a range of seeds of each kind of misstatement; without it, a few.
+/// test_misstatements --seeds N M [KIND] plays a range of seeds of each kind of misstatement, or of one; without it, a
+/// few.
 
 using namespace assay;
 using namespace assay::group::testing;
@@ -77,12 +78,16 @@ std::string play(const Plot& plot, std::uint64_t number, std::uint64_t seed, Tal
     return "no misstatement came to anything";
 }
 
-int count_faults(std::uint64_t first, std::uint64_t last) {
+/// `only`: the name of one kind; empty: all.
+int count_faults(std::uint64_t first, std::uint64_t last, const std::string& only = {}) {
     int faults = 0;
     std::uint64_t number = 0;
     for (const Plot& plot : all_plots()) {
         Tally tally;
         ++number;
+        if (!only.empty() && to_string(plot) != only) {
+            continue;
+        }
         for (std::uint64_t seed = first; seed <= last; ++seed) {
             faults += play(plot, number, seed, tally).empty() ? 0 : 1;
         }
@@ -106,12 +111,12 @@ int main(int argc, char** argv) {
             std::abort();
         }
     });
-    if (argc == 4 && std::string(argv[1]) == "--seeds") {
+    if ((argc == 4 || argc == 5) && std::string(argv[1]) == "--seeds") {
         const assay::test::Seeds seeds = assay::test::seeds_of(
             assay::test::shard_from_environment(), std::strtoull(argv[2], nullptr, 10),
             std::strtoull(argv[3], nullptr, 10)
         );
-        return count_faults(seeds.first, seeds.last) == 0 ? 0 : 1;
+        return count_faults(seeds.first, seeds.last, argc == 5 ? argv[4] : "") == 0 ? 0 : 1;
     }
     return context.run();
 }

@@ -194,7 +194,7 @@ TEST_CASE("STM-3: nobody can make a member state two values of one thing, whatev
         std::string failure;  // of rank 1
     };
     const std::string given = "rank 0 of the cell gives tensor ";
-    for (const auto& [layout, more, denies_steps, failure] : std::vector<Trap>{
+    for (const Trap& trap : std::vector<Trap>{
              {"tp", Doubles::More::kNothing, false, ""},
              {"tp", Doubles::More::kSecondStates, false, given},
              {"zero1", Doubles::More::kSecondStates, false, given},
@@ -203,15 +203,15 @@ TEST_CASE("STM-3: nobody can make a member state two values of one thing, whatev
              // Rank 0 has gone on, and has another state when it orders the step again.
              {"dp", Doubles::More::kLastStep, true, "rank 0 of the cell orders step 0, which is not the task's next"},
              {"dp", Doubles::More::kSecondStates, true, given}}) {
-        CAPTURE(std::string(layout));
-        CAPTURE(static_cast<int>(more));
-        CAPTURE(denies_steps);
+        CAPTURE(std::string(trap.layout));
+        CAPTURE(static_cast<int>(trap.more));
+        CAPTURE(trap.denies_steps);
         Doubles doubles;
-        doubles.more = more;
-        doubles.denies_steps = denies_steps;
-        const GroupRun run = run_group(model, *plan::decode_layout(layout, 2), 1, doubles);
-        CHECK(run.failures[1].find(failure) == 0);
-        CHECK(run.failures[1].empty() == failure.empty());
+        doubles.more = trap.more;
+        doubles.denies_steps = trap.denies_steps;
+        const GroupRun run = run_group(model, *plan::decode_layout(trap.layout, 2), 1, doubles);
+        CHECK(run.failures[1].find(trap.failure) == 0);
+        CHECK(run.failures[1].empty() == trap.failure.empty());
         const auto told = run.ledgers[0]->told(0);
         REQUIRE_FALSE(told.empty());
         CHECK_FALSE(group::find_equivocation(told).has_value());
