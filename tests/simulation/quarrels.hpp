@@ -28,8 +28,7 @@ class Quarrels {
     /// After a block's last entry. Throws Broken if a demand cost the two different amounts, or has not ended the seats
     /// of who is out (GRP-14).
     void end_block(const model::World& world, const contracts::Params& params);
-    /// GRP-14: what is wrong about what `is_excused` says nobody must lose more of: empty if a member that did not
-    /// demand itself has paid for at most two demands.
+    /// GRP-14: says so if more than two demands were made of a member that is not excused; empty if not.
     std::string fault_of_demands(const contracts::TaskId& task, const IsHonest& is_excused) const;
     const std::map<std::string, std::uint64_t>& counts() const { return counts_; }
 

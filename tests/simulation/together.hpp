@@ -86,7 +86,7 @@ class Together final : public Fellow {
         std::uint32_t considered = 0;
         std::optional<std::uint32_t> segment{};
         std::uint64_t ready_at_ms = 0;
-        std::vector<contracts::Accuse> found{};  ///< and whether the chain has it, each time that it is looked at
+        std::vector<contracts::Accuse> found{};  ///< sent until the chain has them
     };
 
     bool can_reach(const Fellow& other) const;
