@@ -62,15 +62,11 @@ class TlsCollective final : public engine::Collective {
     explicit TlsCollective(const TlsOptions& options)
         : options_(options),
           context_(options.accounts ? http::make_own_certificate_context() : make_psk_context(options.key)),
-          acceptor_(io_),
+          acceptor_(io_, tcp::endpoint(asio::ip::make_address(options.address), 0)),
           links_(options.size),
           inboxes_(options.size),
           is_waiting_(options.size) {
         ASSERT(!options_.accounts || options_.accounts->accounts.size() == options_.size);
-        const tcp::endpoint at(asio::ip::make_address(options.address), 0);
-        acceptor_.open(at.protocol());
-        acceptor_.bind(at);
-        acceptor_.listen();
     }
     TlsCollective(const TlsCollective&) = delete;
     TlsCollective& operator=(const TlsCollective&) = delete;
@@ -98,16 +94,15 @@ class TlsCollective final : public engine::Collective {
             }
         }
         std::unique_lock lock(mutex_);
-        // Who has connected may already be gone.
-        wait(lock, LinkClock::now() + options_.connect, [&] {
-            return came_.size() + 1 == options_.size || !gone_.empty();
-        });
+        const auto end = LinkClock::now() + options_.connect;
+        wait(lock, end, [&] { return came_.size() + 1 == options_.size || lost_on_the_way(); });
         if (came_.size() + 1 != options_.size) {
+            const auto lost = lost_on_the_way();
             throw engine::RankError(
-                missing(), engine::RankFault::kGone,
+                lost.value_or(missing()), engine::RankFault::kGone,
                 "the ranks of the cell cannot connect: " +
-                    (gone_.empty() ? std::to_string(came_.size() + 1) + " of " + std::to_string(options_.size) + " came"
-                                   : gone_.at(*first_gone_))
+                    (lost ? gone_.at(*lost)
+                          : std::to_string(came_.size() + 1) + " of " + std::to_string(options_.size) + " came")
             );
         }
         asio::post(io_, [this] { acceptor_.close(); });
@@ -150,13 +145,21 @@ class TlsCollective final : public engine::Collective {
     // need is sent all the same. The mutex must be held.
     bool is_settled() const { return unsent_ == 0 || is_any_lost_; }
 
-    // The rank that left, or else the first one that did not come. The mutex must be held.
+    // A rank that cannot be reached. Who has connected may be gone already, with all that it needs, and keeps nobody
+    // from connecting. The mutex must be held.
+    std::optional<std::uint32_t> lost_on_the_way() const {
+        const auto found =
+            std::find_if(gone_.begin(), gone_.end(), [&](const auto& gone) { return !came_.contains(gone.first); });
+        return found == gone_.end() ? std::nullopt : std::optional(found->first);
+    }
+
+    // The first rank that did not come, of which there is one. The mutex must be held.
     std::uint32_t missing() const {
-        std::uint32_t out = options_.rank == 0 ? 1 : 0;
-        while (!first_gone_ && out + 1 < options_.size && (out == options_.rank || came_.contains(out))) {
+        std::uint32_t out = 0;
+        while (out == options_.rank || came_.contains(out)) {
             ++out;
         }
-        return first_gone_.value_or(out);
+        return out;
     }
 
     // Waits until `is_done`, at most until `end`, and not once the rank shall stop. Returns whether it is done.
@@ -357,9 +360,7 @@ class TlsCollective final : public engine::Collective {
             if (!error) {
                 asio::co_spawn(io_, greet(std::move(socket)), asio::detached);
             } else {
-                asio::steady_timer timer(
-                    io_, kAcceptAgain
-                );  // such as no descriptors left, which takes a while to pass
+                asio::steady_timer timer(io_, kAcceptAgain);  // until descriptors are left again
                 co_await timer.async_wait(use_awaitable);
             }
         }

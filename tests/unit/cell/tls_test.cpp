@@ -3,6 +3,7 @@
 #include <array>
 #include <condition_variable>
 #include <functional>
+#include <future>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -103,7 +104,49 @@ class WiredWords final : public TestWords {
     std::size_t flipped_;
 };
 
+/// Words that a rank is told of rank 0 only once it is released.
+class LateWords final : public engine::SharedWords {
+  public:
+    LateWords(engine::SharedWords& words, std::future<void> release) : words_(words), release_(std::move(release)) {}
+    void set(const std::string& key, const Bytes& value) override { words_.set(key, value); }
+    Bytes get(const std::string& key) override {
+        release_.wait();
+        return words_.get(key);
+    }
+
+  private:
+    engine::SharedWords& words_;
+    std::future<void> release_;
+};
+
 }  // namespace
+
+TEST_CASE("a rank that connected and left keeps the others from nothing") {
+    TestWords words;
+    std::promise<void> has_left;
+    LateWords late(words, has_left.get_future());
+    std::vector<std::jthread> threads;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        threads.emplace_back([&, rank] {
+            const std::uint32_t other = 1 - rank;
+            try {
+                engine::SharedWords& own = rank == 0 ? static_cast<engine::SharedWords&>(words) : late;
+                const auto links = cell::connect_tls(own, options_of(rank, 3));
+                std::vector<Bytes> to(3);
+                to[other] = {5, 6};
+                std::vector<std::uint64_t> expected(3);
+                expected[other] = 2;
+                CHECK(links->exchange(std::move(to), expected, 1)[other] == Bytes{5, 6});
+                links->settle();
+            } catch (const std::runtime_error& error) {
+                FAIL_CHECK("rank ", rank, ": ", std::string(error.what()));
+            }
+        });
+    }
+    cell::connect_tls(words, options_of(2, 3)).reset();
+    std::this_thread::sleep_for(milliseconds(200));  // for rank 0 to see it leave; the test passes without as well
+    has_left.set_value();
+}
 
 TEST_CASE("ranks exchange by TLS what they send, each tag in its order") {
     TestWords words;
