@@ -119,7 +119,11 @@ void NatCast::hear(const WorkerEvent& heard) {
 }
 
 void NatCast::act(const contracts::Task& task) {
-    if (was_killed_ || task.checkpoints == 0) {
+    // Who has not registered yet would do so once only.
+    const bool are_all_there = std::all_of(kAtHome.begin(), kAtHome.end(), [this](const char* name) {
+        return registered_[name] > 0;
+    });
+    if (was_killed_ || task.checkpoints == 0 || !are_all_there) {
         return;
     }
     was_killed_ = true;
