@@ -120,9 +120,8 @@ void NatCast::hear(const WorkerEvent& heard) {
 
 void NatCast::act(const contracts::Task& task) {
     // Who has not registered yet would do so once only.
-    const bool are_all_there = std::all_of(kAtHome.begin(), kAtHome.end(), [this](const char* name) {
-        return registered_[name] > 0;
-    });
+    const bool are_all_there =
+        std::all_of(kAtHome.begin(), kAtHome.end(), [this](const char* name) { return registered_[name] > 0; });
     if (was_killed_ || task.checkpoints == 0 || !are_all_there) {
         return;
     }
