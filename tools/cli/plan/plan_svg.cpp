@@ -209,10 +209,11 @@ class Drawing {
         if (!wires_.empty()) {
             out += label(at, top + 10.0, "start", "links: 0 s");
             at += 62.0;
-            for (int i = 0; i < kSwatches; ++i, at += kSwatch) {
+            for (int i = 0; i < kSwatches; ++i) {
                 out += "<rect x=\"" + one_decimal(at) + "\" y=\"" + one_decimal(top + 1.0) + "\" width=\"" +
                        one_decimal(kSwatch) + "\" height=\"10\" fill=\"" +
                        colour_of(i / static_cast<double>(kSwatches - 1)) + "\"/>\n";
+                at += kSwatch;
             }
             out += label(at + 6.0, top + 10.0, "start", seconds_text(longest_) + " a step");
             at += 140.0;
