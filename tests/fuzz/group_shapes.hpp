@@ -6,8 +6,6 @@
 
 #include <core/base/bytes.hpp>
 #include <core/base/fields.hpp>
-#include <core/dispute/statement.hpp>
-#include <verifier/plan/message.hpp>
 
 /// Inputs of the targets about groups that take more than bytes, as one Borsh struct each; make_corpus writes them too.
 namespace assay::fuzz {
@@ -42,30 +40,6 @@ struct StatedCase {
     static constexpr auto fields() {
         return Fields<
             &StatedCase::kind, &StatedCase::message, &StatedCase::place, &StatedCase::change, &StatedCase::values>{};
-    }
-};
-
-/// What ranks show each other of what they were told (verifier/group/comparison.cpp): a message without what it says,
-/// and one with it.
-struct HeardLine {
-    std::uint32_t author = 0;
-    std::uint64_t step = 0;
-    Hash256 pieces;
-    Hash256 root;
-    static constexpr auto fields() {
-        return Fields<&HeardLine::author, &HeardLine::step, &HeardLine::pieces, &HeardLine::root>{};
-    }
-};
-struct ShownMessage {
-    std::uint32_t author = 0;
-    dispute::Statement statement;
-    Signature signature;
-    std::vector<plan::MessagePiece> pieces;
-    std::vector<Hash256> values;
-    static constexpr auto fields() {
-        return Fields<
-            &ShownMessage::author, &ShownMessage::statement, &ShownMessage::signature, &ShownMessage::pieces,
-            &ShownMessage::values>{};
     }
 };
 

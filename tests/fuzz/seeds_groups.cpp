@@ -14,6 +14,7 @@
 #include <verifier/cell/link_frames.hpp>
 #include <verifier/engine/cell/opening.hpp>
 #include <verifier/engine/cell/orders.hpp>
+#include <verifier/group/shown.hpp>
 
 namespace assay::fuzz {
 namespace {
@@ -141,10 +142,12 @@ void write_told(const CorpusWriter& out) {
     const group::Told other = told_of(kAuthor, occasion, messages[1], Bytes(messages[1]->bytes, 9));
     const Hash256 pieces = crypto::sha256(codec::encode(messages[1]->pieces));
     Bytes shown;
-    append_list(shown, codec::encode(std::vector<HeardLine>{{kAuthor, kFirstStep, pieces, other.statement.root}}));
+    append_list(
+        shown, codec::encode(std::vector<group::HeardLine>{{kAuthor, kFirstStep, pieces, other.statement.root}})
+    );
     append_list(shown, codec::encode(std::vector<std::uint32_t>{0}));
     append_list(
-        shown, codec::encode(std::vector<ShownMessage>{
+        shown, codec::encode(std::vector<group::ShownMessage>{
                    {kAuthor, other.statement, other.signature, messages[1]->pieces, other.values}})
     );
     out.write("told", "shown", shown);

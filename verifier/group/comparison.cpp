@@ -8,6 +8,7 @@
 #include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <core/merkle/tree.hpp>
+#include <verifier/group/shown.hpp>
 
 namespace assay::group {
 
@@ -19,27 +20,6 @@ namespace {
 constexpr std::uint32_t kTag = 0x7ffffffe;                     // of no message of a step
 constexpr std::uint64_t kBytesMax = std::uint64_t{64} << 20U;  // from one rank
 constexpr std::size_t kAskedMax = 1;                           // of a rank: one is enough for a conviction
-
-/// One message that a rank was told, without what it says.
-struct Line {
-    std::uint32_t author = 0;
-    std::uint64_t step = 0;
-    Hash256 pieces;
-    Hash256 root;
-    static constexpr auto fields() { return Fields<&Line::author, &Line::step, &Line::pieces, &Line::root>{}; }
-};
-
-/// A whole message.
-struct Shown {
-    std::uint32_t author = 0;
-    dispute::Statement statement;
-    Signature signature;
-    std::vector<plan::MessagePiece> pieces;
-    std::vector<Hash256> values;
-    static constexpr auto fields() {
-        return Fields<&Shown::author, &Shown::statement, &Shown::signature, &Shown::pieces, &Shown::values>{};
-    }
-};
 
 Hash256 hash_of(const plan::MessagePieces& message) { return crypto::sha256(codec::encode(message.pieces)); }
 
@@ -75,7 +55,7 @@ std::vector<T> list_of(const Bytes& bytes) {
     return list ? *std::move(list) : std::vector<T>();
 }
 
-std::shared_ptr<const Told> told_of(Shown shown) {
+std::shared_ptr<const Told> told_of(ShownMessage shown) {
     auto message = std::make_shared<const plan::MessagePieces>(plan::MessagePieces{
         .pieces = std::move(shown.pieces), .zeros = {}, .bytes = 0});
     return std::make_shared<const Told>(Told{
@@ -88,10 +68,10 @@ std::shared_ptr<const Told> told_of(Shown shown) {
 
 /// Which of the lines that `other` shows differ from what this rank was told.
 template <class Roots>
-std::vector<std::uint32_t> differing(std::uint32_t other, const std::vector<Line>& lines, const Roots& roots) {
+std::vector<std::uint32_t> differing(std::uint32_t other, const std::vector<HeardLine>& lines, const Roots& roots) {
     std::vector<std::uint32_t> out;
     for (std::uint32_t i = 0; i < lines.size() && out.size() < kAskedMax; ++i) {
-        const Line& line = lines[i];
+        const HeardLine& line = lines[i];
         const auto heard = roots.find({line.author, line.step, line.pieces});
         if (line.author != other && heard != roots.end() && heard->second != line.root) {
             out.push_back(i);
@@ -147,7 +127,7 @@ std::vector<Equivocation> Heard::compare(
     engine::Collective& links, const Ledger& ledger, std::uint64_t first_step, const std::function<IsSigned>& is_signed
 ) const {
     const std::uint32_t size = links.size();
-    std::vector<Line> own;
+    std::vector<HeardLine> own;
     own.reserve(roots_.size());
     for (const auto& [place, root] : roots_) {
         own.push_back({std::get<0>(place), std::get<1>(place), std::get<2>(place), root});
@@ -155,7 +135,7 @@ std::vector<Equivocation> Heard::compare(
     const std::vector<Bytes> shown = exchange_any(links, std::vector<Bytes>(size, codec::encode(own)));
     std::vector<Bytes> asks(size);
     for (std::uint32_t other = 0; other < size; ++other) {
-        asks[other] = codec::encode(differing(other, list_of<Line>(shown[other]), roots_));
+        asks[other] = codec::encode(differing(other, list_of<HeardLine>(shown[other]), roots_));
     }
     const std::vector<Bytes> asked = exchange_any(links, std::move(asks));
     // The ledger is read only where somebody was told two things.
@@ -171,7 +151,7 @@ std::vector<Equivocation> Heard::compare(
     };
     std::vector<Bytes> answers(size);
     for (std::uint32_t other = 0; other < size; ++other) {
-        std::vector<Shown> out;
+        std::vector<ShownMessage> out;
         for (const std::uint32_t index : list_of<std::uint32_t>(asked[other])) {
             if (index >= own.size() || out.size() == kAskedMax) {
                 continue;
@@ -192,7 +172,7 @@ std::vector<Equivocation> Heard::compare(
     const std::vector<Bytes> answered = exchange_any(links, std::move(answers));
     std::vector<Equivocation> out;
     for (const Bytes& bytes : answered) {
-        for (Shown& theirs : list_of<Shown>(bytes)) {
+        for (ShownMessage& theirs : list_of<ShownMessage>(bytes)) {
             const auto told = told_of(std::move(theirs));
             const Hash256 pieces = hash_of(*told->message);
             const bool is_shown = told->author < size && is_whole(*told) &&
