@@ -25,6 +25,7 @@
 #include <node/api/genesis_file.hpp>
 #include <node/daemon/home.hpp>
 #include <tools/bench/chain_load.hpp>
+#include <tools/bench/scratch.hpp>
 #include <tools/bench/measure.hpp>
 
 namespace assay::bench {

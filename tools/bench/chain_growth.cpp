@@ -13,6 +13,7 @@
 #include <node/state/chunk.hpp>
 #include <node/state/store.hpp>
 #include <tools/bench/chain_load.hpp>
+#include <tools/bench/scratch.hpp>
 #include <tools/bench/measure.hpp>
 
 namespace assay::bench {

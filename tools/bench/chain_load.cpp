@@ -141,20 +141,6 @@ double cpu_seconds_of(int pid) {
     return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-Scratch::Scratch(const std::filesystem::path& parent) {
-    const auto where = parent.empty() ? std::filesystem::temp_directory_path() : parent;
-    std::string name = (where / "assay-bench-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-        throw std::runtime_error("cannot make a directory in " + where.string());
-    }
-    path_ = name;
-}
-
-Scratch::~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-}
-
 std::uint64_t size_on_disk(const std::filesystem::path& directory) {
     std::uint64_t bytes = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {

@@ -51,20 +51,6 @@ double own_cpu_seconds();
 double thread_cpu_seconds();
 double cpu_seconds_of(int pid);
 
-/// A temporary directory; the destructor removes it.
-class Scratch {
-  public:
-    /// Creates it in `parent`; empty: in the temporary directory.
-    explicit Scratch(const std::filesystem::path& parent);
-    ~Scratch();
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
-
 /// Returns the size in bytes of all files in a directory tree.
 std::uint64_t size_on_disk(const std::filesystem::path& directory);
 

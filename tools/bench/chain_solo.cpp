@@ -12,6 +12,7 @@
 #include <core/crypto/hash.hpp>
 #include <node/daemon/application.hpp>
 #include <tools/bench/chain_load.hpp>
+#include <tools/bench/scratch.hpp>
 #include <tools/bench/measure.hpp>
 
 namespace assay::bench {

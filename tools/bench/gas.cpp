@@ -18,6 +18,7 @@
 #include <tools/bench/commands.hpp>
 #include <tools/bench/gas_scenes.hpp>
 #include <tools/bench/measure.hpp>
+#include <tools/bench/scratch.hpp>
 
 namespace assay::bench {
 namespace {

@@ -12,12 +12,11 @@
 #include <thread>
 #include <utility>
 
-#include <unistd.h>
-
 #include <tools/bench/bench.hpp>
 #include <tools/bench/canonical_models.hpp>
 #include <tools/bench/cell_training.hpp>
 #include <tools/bench/measured_models.hpp>
+#include <tools/bench/scratch.hpp>
 #include <tools/bench/signed_links.hpp>
 #include <verifier/artifacts/hashing.hpp>
 #include <verifier/engine/cell/session.hpp>
@@ -33,28 +32,6 @@ using nlohmann::json;
 constexpr std::uint64_t kSignedSeed = 5;
 constexpr double kBitsPerSecond = 1e9;
 constexpr std::uint32_t kVocabulary = 128;  // of GPTs
-
-// A directory that is removed with what is in it.
-class Scratch {
-  public:
-    Scratch() {
-        std::string name = (std::filesystem::temp_directory_path() / "assay-signed-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw std::runtime_error("cannot make a directory in " + std::filesystem::temp_directory_path().string());
-        }
-        path_ = name;
-    }
-    ~Scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
 
 // One model by one layout.
 struct SignedCase {
