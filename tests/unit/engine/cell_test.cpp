@@ -119,10 +119,22 @@ TEST_CASE("NUM-6: a step that diverges on one rank has no next state on any") {
 
 TEST_CASE("a step sends what its plan says") {
     const SmallModel model = small_char_model(OptimizerKind::kAdamW);
-    for (const auto& [name, ranks] : {std::pair{"dp", 3U}, {"zero3", 2U}, {"tp", 2U}, {"pp", 2U}, {"pp+1f1b3", 2U}}) {
+    for (const auto& [name, ranks] :
+         {std::pair{"dp", 3U},
+          {"zero3", 2U},
+          {"tp", 2U},
+          {"pp", 2U},
+          {"pp+1f1b3", 2U},
+          {"pp:5,3", 2U},
+          {"tp:5,3", 2U},
+          {"pp:2,1+1f1b3", 2U},
+          {"pp:2,1+dp2", 4U}}) {
+        const std::string text = name;
+        CAPTURE(text);
         const plan::Layout layout = *plan::decode_layout(name, ranks);
         const plan::Plan plan = plan::make_plan(model.program, layout);
         const CellRun run = run_cell(model, layout, model.initial(), 0, 2);
+        CHECK(run.fault == std::string{});
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
             const std::uint64_t said = plan::traffic_of(plan, model.program.step, rank).bytes();
             const std::uint64_t votes = ranks - 1 + sizeof(float);  // whether all is finite, and the loss
@@ -134,7 +146,8 @@ TEST_CASE("a step sends what its plan says") {
 
 TEST_CASE("what a rank has at once in a step is what its plan says") {
     for (const SmallModel& model : small_models(kXg21)) {
-        for (const auto& entry : {std::pair{"dp", 2U}, {"zero3", 2U}, {"tp", 2U}, {"pp", 2U}}) {
+        for (const auto& entry :
+             {std::pair{"dp", 2U}, {"zero3", 2U}, {"tp", 2U}, {"pp", 2U}, {"pp:3,1", 2U}, {"tp:3,1", 2U}}) {
             CAPTURE(model.name);
             const std::string name = entry.first;
             const std::uint32_t ranks = entry.second;
