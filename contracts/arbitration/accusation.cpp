@@ -189,11 +189,11 @@ Result<void, TxError> execute(Context& context, const Accuse& action) noexcept {
     record(context, task, history::Accused{dispute.id, segment, context.actor, action.member, action.answers});
     // STM-9: what it answers stands still meanwhile, so that its place in the lane is free.
     hold_lane(context, dispute, action.answers.has_value());
-    DisputeGame game = fresh_game(context, task);
+    DisputeGame game = fresh_game(context, task, dispute);
     if (action.answers) {
         // STM-9: who answers has what is left of its clock.
         const Dispute answered = find_dispute(context.state, *action.answers).value();
-        game.responder_clock = clock_left(context, task.spec, *answered.game(), !answered.accusation());
+        game.responder_clock = clock_left(context, task, answered, !answered.accusation());
     }
     dispute.phase = game;
     store_opened(context, task, dispute, context.height_after(game.responder_clock));

@@ -70,8 +70,9 @@ Result<dispute::Position, TxError> next_position(const Dispute& dispute, const S
 void note_move(Context& context, Task& task, Dispute& dispute, bool by_responder) {
     const dispute::Position& position = dispute.position;
     record(context, task, history::DisputeMoved{dispute.id, position.rounds, position.level(), by_responder});
+    const std::uint32_t left = clock_left(context, task, dispute, by_responder);
     auto& game = std::get<DisputeGame>(dispute.phase);
-    (by_responder ? game.responder_clock : game.challenger_clock) = clock_left(context, task.spec, game, by_responder);
+    (by_responder ? game.responder_clock : game.challenger_clock) = left;
     game.last_move_at = context.height();
     dispute.onchain_bytes += context.tx_size_bytes;
 }
@@ -138,24 +139,15 @@ dispute::Claim make_claim(const StateView& view, const Task& task, std::uint32_t
     return claim;
 }
 
-std::uint32_t clock_left(const Context& context, const TaskSpec& spec, const DisputeGame& game, bool of_responder) {
-    // DSP-33
-    const std::uint32_t clock = of_responder ? game.responder_clock : game.challenger_clock;
-    const auto used = static_cast<std::uint32_t>(context.height().value - game.last_move_at.value);
-    return std::max(clock - std::min(clock, used), dispute_extension(context.params, spec));
-}
-
-DisputeGame fresh_game(const Context& context, const Task& task) {
-    const std::uint32_t clock = dispute_clock(context.params, task.spec);
-    return {.responder_clock = clock, .challenger_clock = clock, .last_move_at = context.height(), .deadline = {}};
-}
-
-void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline) {
+void enter_dispute(Context& context, Task& task, Dispute dispute, std::optional<Height> disclosure) {
     dispute.challenger = context.actor;
     hold_lane(context, dispute, has_place(context.state, task, dispute));
     take_bond(context, task, dispute);
+    Height deadline = disclosure.value_or(Height{});
     if (dispute.game()) {
-        dispute.phase = fresh_game(context, task);
+        const DisputeGame game = fresh_game(context, task, dispute);
+        dispute.phase = game;
+        deadline = context.height_after(game.responder_clock);
     }
     store_opened(context, task, std::move(dispute), deadline);
 }
@@ -180,7 +172,7 @@ void open_dispute(Context& context, Task& task, std::uint32_t segment, Role role
     dispute.responder = responder_of(task, segment);
     dispute.challenger_role = role;
     dispute.claim = make_claim(context.state, task, segment);
-    enter_dispute(context, task, dispute, context.height_after(dispute_clock(context.params, task.spec)));
+    enter_dispute(context, task, dispute);
     record(context, task, history::DisputeOpened{dispute.id, segment});
 }
 

@@ -154,7 +154,7 @@ void refute_verdict(Context& context, Task& task, Assignment& assignment, Refuta
 
 void begin_game(Context& context, const Task& task, Dispute dispute) {
     // DSP-42
-    DisputeGame game = fresh_game(context, task);
+    DisputeGame game = fresh_game(context, task, dispute);
     game.deadline = dispute.deadline();
     dispute.phase = game;
     set_dispute_deadline(context, dispute, context.height_after(game.responder_clock));

@@ -31,13 +31,14 @@ void take_bond(Context& context, Task& task, Dispute& dispute);
 bool answers_on_task(const Task& task, const Dispute& dispute) noexcept;
 
 /// DSP-33: what a party has left of its clock when it moves now, at least the extension.
-std::uint32_t clock_left(const Context& context, const TaskSpec& spec, const DisputeGame& game, bool of_responder);
-/// The game as it begins, with full clocks and no deadline yet.
-DisputeGame fresh_game(const Context& context, const Task& task);
+std::uint32_t clock_left(const Context& context, const Task& task, const Dispute& dispute, bool of_responder);
+/// DSP-32: the game as it begins, with no deadline yet. Parties and claim of `dispute` must be set.
+DisputeGame fresh_game(const Context& context, const Task& task, const Dispute& dispute);
 
-/// Opens and stores a dispute whose subject, role, claim and phase are set, and takes the actor's bond. The caller
-/// stores the task.
-void enter_dispute(Context& context, Task& task, Dispute dispute, Height deadline);
+/// Opens and stores a dispute whose responder, subject, role, claim and phase are set, and takes the actor's bond.
+/// `disclosure` is the deadline of a dispute that awaits one; the others' follows from the clock. The caller stores the
+/// task.
+void enter_dispute(Context& context, Task& task, Dispute dispute, std::optional<Height> disclosure = std::nullopt);
 
 /// Stores a dispute whose parties, subject, claim and phase are set, and for which the lane and the bond are taken. The
 /// caller stores the task.

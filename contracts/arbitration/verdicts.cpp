@@ -159,11 +159,11 @@ Result<void, TxError> execute(Context& context, const ChallengeVerdict& action) 
     if (waits) {
         dispute.phase = AwaitingDisclosure{};
     }
-    const Params& params = context.params;
-    const std::uint64_t span =
-        waits ? secret_blocks(params, task.spec) + params.disclose_blocks : dispute_clock(params, task.spec);
+    const std::uint64_t secret = secret_blocks(context.params, task.spec) + context.params.disclose_blocks;
     record(context, task, history::VerdictChallenged{dispute.id, action.segment, action.verifier});
-    enter_dispute(context, task, std::move(dispute), context.height_after(span));
+    enter_dispute(
+        context, task, std::move(dispute), waits ? std::optional(context.height_after(secret)) : std::nullopt
+    );
     set_task(context.state, task);
     return {};
 }

@@ -18,6 +18,10 @@ constexpr std::uint64_t kCheckedReplays = 2;          ///< PRV-13: segment 1, un
 
 std::uint64_t narrow(Wide number) { return number > kMaxU64 ? kMaxU64 : static_cast<std::uint64_t>(number); }
 
+std::uint32_t to_clock(Wide blocks) {
+    return static_cast<std::uint32_t>(std::min<Wide>(blocks, std::numeric_limits<std::uint32_t>::max()));
+}
+
 /// Whole blocks that a machine of such a speed takes (WRK-3).
 std::uint64_t blocks_for(const Params& params, Wide work, std::uint64_t speed) {
     return narrow(work / (Wide{speed} * kWorkPerUnit * params.block_ms));
@@ -122,13 +126,14 @@ std::uint64_t attest_span(const Params& params, const TaskSpec& spec) noexcept {
     return params.attest_blocks + replay_blocks(params, spec);
 }
 
-std::uint32_t dispute_clock(const Params& params, const TaskSpec& spec) noexcept {
-    const std::uint64_t answering = replay_blocks(params, spec) + hash_blocks(params, spec);
-    return params.dispute_clock_blocks + static_cast<std::uint32_t>(2 * answering);
+std::uint32_t dispute_clock(const Params& params, const TaskSpec& spec, const Games& games) noexcept {
+    const Wide replays = Wide{2} * games.claims * replay_blocks(params, spec);
+    const Wide hashing = Wide{2} * games.disputes * hash_blocks(params, spec);
+    return to_clock(params.dispute_clock_blocks + replays + hashing);
 }
 
-std::uint32_t dispute_extension(const Params& params, const TaskSpec& spec) noexcept {
-    return params.dispute_extension_blocks + static_cast<std::uint32_t>(replay_blocks(params, spec) / 8);
+std::uint32_t dispute_extension(const Params& params, const TaskSpec& spec, const Games& games) noexcept {
+    return to_clock(params.dispute_extension_blocks + Wide{games.claims} * (replay_blocks(params, spec) / 8));
 }
 
 bool pays(const Params& params, const TaskSpec& spec, std::uint64_t price) noexcept {

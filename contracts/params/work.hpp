@@ -43,8 +43,14 @@ std::uint64_t report_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t challenge_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t report_challenge_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t attest_span(const Params& params, const TaskSpec& spec) noexcept;
-std::uint32_t dispute_clock(const Params& params, const TaskSpec& spec) noexcept;
-std::uint32_t dispute_extension(const Params& params, const TaskSpec& spec) noexcept;
+/// What an account has to play at once in a task.
+struct Games {
+    std::uint64_t disputes = 1;
+    std::uint64_t claims = 1;  ///< that they are about: a claim is replayed once, whoever disputes it
+};
+/// What a party starts with that is in so many games, the new one included, and has at least after a move.
+std::uint32_t dispute_clock(const Params& params, const TaskSpec& spec, const Games& games = {}) noexcept;
+std::uint32_t dispute_extension(const Params& params, const TaskSpec& spec, const Games& games = {}) noexcept;
 
 /// WRK-6: whether the verification fee pays verifiers, and profilers if any, `price` grains per 10^9 multiply-adds.
 bool pays(const Params& params, const TaskSpec& spec, std::uint64_t price) noexcept;

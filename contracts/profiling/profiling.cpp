@@ -331,7 +331,7 @@ Result<void, TxError> execute(Context& context, const ChallengeProfile& action) 
     dispute.challenger_role = action.role;
     dispute.claim = make_profile_claim(task, report, action.part, action.segment, action.roots).value();
     record(context, task, history::ProfileChallenged{dispute.id, action.profiler, action.part, action.segment});
-    enter_dispute(context, task, std::move(dispute), context.height_after(dispute_clock(context.params, task.spec)));
+    enter_dispute(context, task, std::move(dispute));
     set_task(context.state, task);
     return {};
 }

@@ -240,7 +240,7 @@ class Arena {
     contracts::Genesis prepare() {
         kinds_ = choose_kinds(events_);
         contracts::Params params = make_params(events_);
-        if (seed_ % kSlowSeeds == 0) {
+        if (seed_ % kSlowSeeds == 0 || (plan_ && plan_->has_slow_machines())) {
             make_slow(params, shop_, kSlowBlocks);
         }
         if (is_dear()) {

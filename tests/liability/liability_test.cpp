@@ -28,6 +28,7 @@ constexpr std::uint64_t kQuickSeeds = 22;   ///< each plan of a seed once
 constexpr std::uint64_t kPrivateSeeds = 6;  ///< of each of three plans
 constexpr std::uint64_t kVotersSeeds = 6;   ///< with and without more than two thirds of the power
 constexpr std::uint64_t kThiefSeeds = 6;
+constexpr std::uint64_t kMobSeeds = 4;
 constexpr float kNoise = 0.1F;
 
 Report run_one(model::Workshop& shop, std::uint64_t seed, const Options& options) {
@@ -223,6 +224,22 @@ TEST_CASE("OPR-3: a stolen operator's key takes bonds of its owner and nothing e
         CAPTURE(outcome);
         CHECK(count(sum, outcome) > 0);
     }
+}
+
+TEST_CASE("DSP-32: a solver with one machine answers false disputes of all its segments at once") {
+    model::Workshop shop(kNoise);
+    Options options;
+    options.plan = PlanKind::kMob;
+    options.forks = Forks::kNone;
+    Report sum;
+    for (std::uint64_t seed = 1; seed <= kMobSeeds; ++seed) {
+        CAPTURE(seed);
+        const Report report = run_both(shop, seed, options);
+        CHECK(report.broken == std::string());
+        add(sum, report);
+    }
+    CHECK(count(sum, "a task was disputed in all segments") >= kMobSeeds);
+    CHECK(count(sum, "the attacker slashed for false_accusation") >= 3 * kMobSeeds);
 }
 
 TEST_CASE("Law 1: a seed gives the same run each time") {

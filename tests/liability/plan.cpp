@@ -45,6 +45,8 @@ const char* to_string(PlanKind kind) noexcept {
             return "reader";
         case PlanKind::kThief:
             return "thief";
+        case PlanKind::kMob:
+            return "mob";
     }
     return "";
 }
@@ -122,6 +124,8 @@ std::unique_ptr<Plan> make_plan(PlanKind kind, std::uint64_t seed, std::vector<M
             return make_scapegoat(seed, std::move(members));
         case PlanKind::kThief:
             return make_thief(seed, std::move(members));
+        case PlanKind::kMob:
+            return make_mob(seed, std::move(members));
         case PlanKind::kVoters:
             return make_voters(seed, std::move(members));
         case PlanKind::kKeeper:

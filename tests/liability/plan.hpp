@@ -41,8 +41,9 @@ enum class PlanKind : std::uint8_t {
     kTeaser,     ///< a submitter of private tasks that shares their keys with nobody, or others in their place
     kReader,     ///< a verifier of private tasks that says of right keys and files that they are wrong
     kThief,      ///< has an operator's key, and does its owner's duties as badly as it can until another one is named
+    kMob,        ///< whistleblowers that dispute all segments of an honest task at once
 };
-inline constexpr std::uint64_t kPlans = 17;
+inline constexpr std::uint64_t kPlans = 18;
 inline constexpr std::uint64_t kSeedPlans = 12;  ///< of these, the first ones, that seeds have; the others are named
 const char* to_string(PlanKind kind) noexcept;
 
@@ -103,6 +104,8 @@ class Plan {
     /// What the network has to be like for the attack to be worth trying.
     virtual void set_scene(contracts::Params& /*params*/, std::vector<simulation::Kind>& /*kinds*/) {}
     virtual void set_order(simulation::Order& /*order*/) {}
+    /// Whether all of its networks have machines for which replays take long, and not every fifth.
+    virtual bool has_slow_machines() const { return false; }
     /// Called twice a block.
     virtual void act(const Stage& stage) = 0;
     /// Called after each block, with the state after it. Throws simulation::Broken if what the plan is about does not
@@ -144,6 +147,7 @@ std::unique_ptr<Plan> make_reader_or_keeper(PlanKind kind, std::uint64_t seed, s
 std::unique_ptr<Plan> make_sender(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_scapegoat(std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_swindler(PlanKind kind, std::uint64_t seed, std::vector<Member> members);
+std::unique_ptr<Plan> make_mob(std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_thief(std::uint64_t seed, std::vector<Member> members);
 std::unique_ptr<Plan> make_voters(std::uint64_t seed, std::vector<Member> members);
 

@@ -172,7 +172,7 @@ void Model::act(const contracts::PublishVerdict& a) {
         dispute.segment = a.segment;
         dispute.responder = who_answers(task, a.segment);
         dispute.role = Role::kVerifier;
-        open(id, dispute, claim_of(a.task, a.segment), clock_of(task.spec));
+        open(id, dispute, claim_of(a.task, a.segment));
     }
     advance_verdicts(a.task, false);
 }
@@ -226,7 +226,7 @@ void Model::act(const contracts::DiscloseVerdict& a) {
             Dispute& dispute = world_.disputes.at(id);
             if (!forced) {
                 dispute.state = DisputeState::kActive;
-                start_clocks(dispute);
+                start_clocks(id, dispute);
                 set_deadline(
                     {contracts::DueKind::kDispute, Hash256{id.data}, {}}, dispute.deadline,
                     height_ + dispute.responder_clock
@@ -352,7 +352,7 @@ void Model::act(const contracts::ChallengeProfile& a) {
     dispute.responder = a.profiler;
     dispute.role = a.role;
     dispute.profile = contracts::DisputedProfile{a.profiler, a.part};
-    open(contracts::dispute_id(a.task, a.segment, who_, *dispute.profile), dispute, claim, clock_of(at(a.task).spec));
+    open(contracts::dispute_id(a.task, a.segment, who_, *dispute.profile), dispute, claim);
 }
 
 }  // namespace assay::model

@@ -2,6 +2,7 @@
 #include <tests/model/model.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/governance/params_rules.hpp>
@@ -36,15 +37,40 @@ void Model::take_bond(Dispute& dispute) {
     }
 }
 
-/// Both parties have the same time; nobody has while a verdict is not disclosed.
-void Model::start_clocks(Dispute& dispute) const {
+/// DSP-32: in how many disputes of the task `party` plays, `id` included, and over how many claims.
+std::pair<std::uint64_t, std::uint64_t> Model::played_by(const AccountId& party, const Task& task, const DisputeId& id)
+    const {
+    std::vector<DisputeId> played{id};
+    for (const DisputeId& other : task.disputes) {
+        const Dispute& open = world_.disputes.at(other);
+        if (other != id && (open.responder == party || open.challenger == party)) {
+            played.push_back(other);
+        }
+    }
+    std::set<Bytes> claims;
+    for (const DisputeId& each : played) {
+        claims.insert(codec::encode(games_.at(each).claim));
+    }
+    return {played.size(), claims.size()};
+}
+
+/// DSP-32: the time for what each party plays in the task, this dispute included; nobody has any while a verdict is not
+/// disclosed.
+void Model::start_clocks(const DisputeId& id, Dispute& dispute) const {
+    const Task& task = world_.tasks.at(dispute.task);
+    const auto time_of = [&](const AccountId& party) {
+        const auto [disputes, claims] = played_by(party, task, id);
+        return clock_of(task.spec, disputes, claims);
+    };
     dispute.last_move_at = height_;
-    dispute.responder_clock = clock_of(world_.tasks.at(dispute.task).spec);
-    dispute.challenger_clock = dispute.responder_clock;
+    dispute.responder_clock = time_of(dispute.responder);
+    dispute.challenger_clock = time_of(dispute.challenger);
 }
 
 /// What every dispute has. Without a claim of the model's own it takes the chain's: a distance program's (DSP-45).
-void Model::open(const DisputeId& id, Dispute dispute, std::optional<dispute::Claim> claim, std::uint64_t span) {
+void Model::open(
+    const DisputeId& id, Dispute dispute, std::optional<dispute::Claim> claim, std::optional<std::uint64_t> secret
+) {
     dispute.challenger = who_;
     dispute.lane = has_place(dispute) ? 0 : weight_of_dispute(params_);
     const bool shares = dispute.lane != 0 && is_kept_for(dispute);
@@ -54,9 +80,6 @@ void Model::open(const DisputeId& id, Dispute dispute, std::optional<dispute::Cl
                            : "dispute without a place"];
     take_bond(dispute);
     dispute.opened_at = height_;
-    if (dispute.state == DisputeState::kActive) {
-        start_clocks(dispute);
-    }
     dispute.bytes = size_;
     const auto chains = chain_->games.find(id);
     if (chains == chain_->games.end()) {
@@ -69,7 +92,11 @@ void Model::open(const DisputeId& id, Dispute dispute, std::optional<dispute::Cl
     const dispute::Claim& played = chains->second.claim;
     games_[id] = {played, dispute::start_position(played)};
     dispute.level = games_[id].position.level();
+    if (dispute.state == DisputeState::kActive) {
+        start_clocks(id, dispute);
+    }
     const TaskId task = dispute.task;
+    const std::uint64_t span = secret.value_or(dispute.responder_clock);
     world_.disputes[id] = std::move(dispute);
     set_deadline({DueKind::kDispute, Hash256{id.data}, {}}, world_.disputes.at(id).deadline, height_ + span);
     at(task).disputes.push_back(id);
@@ -81,9 +108,7 @@ void Model::act(const contracts::OpenDispute& a) {
     dispute.segment = a.segment;
     dispute.responder = who_answers(at(a.task), a.segment);
     dispute.role = a.role;
-    open(
-        contracts::dispute_id(a.task, a.segment, who_), dispute, claim_of(a.task, a.segment), clock_of(at(a.task).spec)
-    );
+    open(contracts::dispute_id(a.task, a.segment, who_), dispute, claim_of(a.task, a.segment));
 }
 
 void Model::act(const contracts::ChallengeVerdict& a) {
@@ -100,23 +125,31 @@ void Model::act(const contracts::ChallengeVerdict& a) {
     dispute.seal = a.seal;
     open(
         contracts::dispute_id(a.task, a.segment, who_, dispute.verdict), dispute, verdict_claim(a.task, duty, a.part),
-        waits ? challenge_window(at(a.task).spec) / 2 + params_.disclose_blocks : clock_of(at(a.task).spec)
+        waits ? std::optional(challenge_window(at(a.task).spec) / 2 + params_.disclose_blocks) : std::nullopt
     );
 }
 
 /// DSP-33
-void Model::note_move(Dispute& dispute, bool by_responder) {
-    std::uint64_t& clock = by_responder ? dispute.responder_clock : dispute.challenger_clock;
+std::uint64_t Model::clock_left(const DisputeId& id, bool by_responder) const {
+    const Dispute& dispute = world_.disputes.at(id);
+    const std::uint64_t clock = by_responder ? dispute.responder_clock : dispute.challenger_clock;
     const std::uint64_t used = height_ - dispute.last_move_at;
-    const std::uint64_t least = params_.dispute_extension_blocks + delay_of(at(dispute.task).spec) / 8;  // WRK-5
-    clock = std::max<std::uint64_t>(clock > used ? clock - used : 0, least);
+    const Task& task = world_.tasks.at(dispute.task);
+    const auto [disputes, claims] = played_by(by_responder ? dispute.responder : dispute.challenger, task, id);
+    const std::uint64_t most = flaw_ == Flaw::kOneGame ? 1 : claims;
+    const std::uint64_t least = params_.dispute_extension_blocks + most * (delay_of(task.spec) / 8);  // WRK-5
+    return std::max<std::uint64_t>(clock > used ? clock - used : 0, least);
+}
+
+void Model::note_move(const DisputeId& id, Dispute& dispute, bool by_responder) {
+    (by_responder ? dispute.responder_clock : dispute.challenger_clock) = clock_left(id, by_responder);
     dispute.bytes += size_;
     dispute.last_move_at = height_;
 }
 
 void Model::turn(const DisputeId& id, const dispute::Position& next, bool by_responder) {
     Dispute& dispute = world_.disputes.at(id);
-    note_move(dispute, by_responder);
+    note_move(id, dispute, by_responder);
     games_.at(id).position = next;
     dispute.rounds = next.rounds;
     dispute.level = next.level();
@@ -141,7 +174,7 @@ void Model::act(const contracts::ProveMove& a) {
     const Game& game = games_.at(a.dispute);
     const bool refuted = dispute::judge(game.claim, game.position, a.proof).value() == dispute::Ruling::kClaimRefuted;
     Dispute& dispute = world_.disputes.at(a.dispute);
-    note_move(dispute, who_ == dispute.responder);
+    note_move(a.dispute, dispute, who_ == dispute.responder);
     rule(a.dispute, refuted, refuted ? Reason::kLostDispute : Reason::kFalseAccusation);
 }
 

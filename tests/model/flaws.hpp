@@ -46,7 +46,8 @@ enum class Flaw : std::uint8_t {
     kTakesWholeBond,      ///< who withholds keys loses its whole bond
     kOpensUnread,         ///< the challenge window opens though watchers have no keys
     kProfilesUnread,      ///< a private task is refused though its profilers had no key
+    kOneGame,             ///< a party's clock is for one game, however many it plays at once
 };
-inline constexpr int kFlaws = 39;
+inline constexpr int kFlaws = 40;
 
 }  // namespace assay::model

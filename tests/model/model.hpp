@@ -187,9 +187,15 @@ class Model {
     void complete(const TaskId& id);
     void advance_verdicts(const TaskId& id, bool was_commit_phase);
     void advance_profiles(const TaskId& id);
-    void open(const DisputeId& id, Dispute dispute, std::optional<dispute::Claim> claim, std::uint64_t span);
-    void start_clocks(Dispute& dispute) const;
-    void note_move(Dispute& dispute, bool by_responder);
+    void open(
+        const DisputeId& id, Dispute dispute, std::optional<dispute::Claim> claim,
+        std::optional<std::uint64_t> secret = std::nullopt
+    );
+    std::pair<std::uint64_t, std::uint64_t> played_by(const AccountId& party, const Task& task, const DisputeId& id)
+        const;
+    void start_clocks(const DisputeId& id, Dispute& dispute) const;
+    std::uint64_t clock_left(const DisputeId& id, bool by_responder) const;
+    void note_move(const DisputeId& id, Dispute& dispute, bool by_responder);
     void turn(const DisputeId& id, const dispute::Position& next, bool by_responder);
     void rule(const DisputeId& id, bool refuted, contracts::Reason reason);
     void refute_segment(const DisputeId& id, contracts::Reason reason, const std::optional<AccountId>& culprit);
@@ -350,7 +356,7 @@ class Model {
     std::uint64_t accept_window(const contracts::TaskSpec& spec) const;
     std::uint64_t report_window(const contracts::TaskSpec& spec) const;
     std::uint64_t report_challenge_window(const contracts::TaskSpec& spec) const;
-    std::uint64_t clock_of(const contracts::TaskSpec& spec) const;
+    std::uint64_t clock_of(const contracts::TaskSpec& spec, std::uint64_t disputes = 1, std::uint64_t claims = 1) const;
     bool is_paid(const contracts::TaskSpec& spec, std::uint64_t price) const;
     Why why_work(const contracts::TaskSpec& spec) const;
     bool agrees(const std::map<StakeKey, Machine>& machines, const AccountId& verifier, const contracts::TaskSpec& spec)

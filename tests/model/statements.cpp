@@ -314,14 +314,9 @@ void Model::act(const contracts::Accuse& a) {
     dispute.level = games_.at(id).position.level();
     dispute.opened_at = height_;
     dispute.bytes = size_;
-    start_clocks(dispute);
+    start_clocks(id, dispute);
     if (a.answers) {  // STM-9
-        const Dispute& answered = world_.disputes.at(*a.answers);
-        const std::uint64_t had = answered.blame ? answered.challenger_clock : answered.responder_clock;
-        const std::uint64_t used = std::min<std::uint64_t>(had, height_ - answered.last_move_at);
-        dispute.responder_clock = static_cast<std::uint32_t>(
-            std::max<std::uint64_t>(had - used, params_.dispute_extension_blocks + delay_of(at(a.task).spec) / 8)
-        );
+        dispute.responder_clock = clock_left(*a.answers, !world_.disputes.at(*a.answers).blame);
     }
     ++seen_[a.answers ? "answered by an accusation" : "accused"];
     world_.disputes[id] = dispute;

@@ -9,9 +9,11 @@
 #include <contracts/params/by_value.hpp>
 #include <contracts/params/work.hpp>
 #include <contracts/verification/lottery.hpp>
+#include <core/codec/borsh.hpp>
 #include <core/crypto/hash.hpp>
 #include <verifier/roles/answers.hpp>
 #include <verifier/roles/dispute.hpp>
+#include <verifier/roles/order.hpp>
 #include <verifier/roles/solver.hpp>
 #include <verifier/roles/verifier.hpp>
 #include <verifier/roles/watch.hpp>
@@ -369,17 +371,40 @@ void Worker::add_moves(const View& view, const Task& task, Actions& out) {
         open.push_back(contracts::find_dispute(*view.state, id).value());
     }
     const std::set<contracts::DisputeId> resting = roles::answered(open);
-    for (const contracts::Dispute& dispute : open) {
+    std::vector<contracts::Dispute> due;
+    std::vector<Machine::Job> wanted;
+    for (contracts::Dispute& dispute : roles::by_deadline(std::move(open))) {
         const Intent decided = roles::decide_dispute(dispute, id_);
         if (as<roles::Wait>(decided) != nullptr || resting.contains(dispute.id)) {
             continue;
         }
+        const std::vector<Machine::Job> jobs = jobs_of(view, dispute, task);
+        wanted.insert(wanted.end(), jobs.begin(), jobs.end());
+        due.push_back(std::move(dispute));
+    }
+    machines_[task.id].work(events_.now(), wanted);
+    for (const contracts::Dispute& dispute : due) {
         if (const auto answer = together_.answer(task, dispute)) {
             out.push_back(*answer);
         } else if (const auto move = make_move(view, dispute, task)) {
             out.push_back(*move);
         }
     }
+}
+
+/// The first move executes the claim again; of later ones each is about a part of what the one before was.
+std::vector<Machine::Job> Worker::jobs_of(const View& view, const contracts::Dispute& dispute, const Task& task) const {
+    const auto takes = [&](Work work) {
+        return takes_time ? work_ms(view.state->params(), task.spec, work, Replica::kIntervalMs) : 0;
+    };
+    const Work whole = longest_work(task.spec);
+    std::vector<Machine::Job> out{{codec::encode(dispute.claim), takes(whole)}};
+    if (dispute.position.rounds != 0) {
+        Bytes move = codec::encode(dispute.id);
+        append(move, codec::encode(dispute.position.rounds));
+        out.push_back({std::move(move), takes(whole / 8)});
+    }
+    return out;
 }
 
 std::optional<contracts::Action> Worker::make_move(
@@ -393,10 +418,9 @@ std::optional<contracts::Action> Worker::make_move(
         return std::nullopt;
     }
     const dispute::Position& position = dispute.position;
-    // The first move executes the claim again; of later ones each is about a part of what the one before was.
-    const Work whole = longest_work(task.spec);
-    const bool is_first = position.rounds == 0;
-    if (!has_done(view, task.spec, job(Job::kMove, dispute.id, position.rounds, id_), is_first ? whole : whole / 8)) {
+    const Machine& machine = machines_[task.id];
+    const auto jobs = jobs_of(view, dispute, task);
+    if (!std::all_of(jobs.begin(), jobs.end(), [&](const Machine::Job& job) { return machine.has_done(job); })) {
         return std::nullopt;
     }
     const auto place = std::tuple{dispute.id, position.rounds, position.pending().empty()};

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
 
+#include <core/base/bytes.hpp>
 #include <contracts/transaction/transaction.hpp>
 #include <contracts/state/params.hpp>
 
@@ -42,5 +46,34 @@ inline Work longest_work(const contracts::TaskSpec& spec) {
     const Work scored = spec.evaluation ? spec.evaluation->work : 0;
     return std::max({steps, init, scored}) + (spec.distance ? spec.distance->work : 0);
 }
+
+/// A machine that does one thing at a time.
+class Machine {
+  public:
+    struct Job {
+        Bytes name;
+        std::uint64_t takes_ms = 0;
+    };
+    /// Gives the time since it was asked last to the first of `wanted` that is not done, what is left of it to the next
+    /// one, and so on. Time in which it was asked for nothing is lost.
+    void work(std::uint64_t now_ms, const std::vector<Job>& wanted) {
+        std::uint64_t left = now_ms - last_ms_.value_or(now_ms);
+        for (const Job& job : wanted) {
+            std::uint64_t& spent = spent_ms_[job.name];
+            const std::uint64_t given = std::min(left, job.takes_ms - std::min(spent, job.takes_ms));
+            spent += given;
+            left -= given;
+        }
+        last_ms_ = wanted.empty() ? std::nullopt : std::optional(now_ms);
+    }
+    bool has_done(const Job& job) const {
+        const auto spent = spent_ms_.find(job.name);
+        return job.takes_ms == 0 || (spent != spent_ms_.end() && spent->second >= job.takes_ms);
+    }
+
+  private:
+    std::optional<std::uint64_t> last_ms_;
+    std::map<Bytes, std::uint64_t> spent_ms_;
+};
 
 }  // namespace assay::simulation

@@ -196,6 +196,7 @@ void Worker::lose_disk() {
     judged_.clear();
     moves_.clear();
     begun_.clear();
+    machines_.clear();
     reports_.clear();
     checks_.clear();
     players_.clear();

@@ -112,7 +112,7 @@ class Worker {
     std::uint64_t latency_ms = 0;  ///< where not 0: what its messages take at most, in the network's place; in order
     std::uint64_t fee_max = 0;  ///< where not 0: what is left out of blocks is sent again for twice as much, up to this
     /// Whether replays, measurements, training and fetches take as long as their stated work does on the slowest
-    /// machine of the task's class. Each of its duties has a machine of its own.
+    /// machine of the task's class. Each of its duties has a machine of its own, all disputes of a task one together.
     bool takes_time = false;
     /// Forgets everything but its key, and serves nothing any more of what it had.
     void lose_disk();
@@ -159,7 +159,7 @@ class Worker {
     std::pair<Upon, contracts::TaskId> find_parent(const View& view) const;
 
     // Work that takes time.
-    enum class Job : std::uint8_t { kReplay, kProbe, kMeasure, kReport, kCheck, kFetch, kMove };
+    enum class Job : std::uint8_t { kReplay, kProbe, kMeasure, kReport, kCheck, kFetch };
     using JobName = std::tuple<Job, Hash256, std::uint32_t, AccountId>;
     template <class Tag>
     static JobName job(Job kind, const FixedBytes<Tag, 32>& about, std::uint32_t part, const AccountId& whose) {
@@ -218,6 +218,8 @@ class Worker {
     void add_watching(const View& view, const contracts::Task& task, Actions& out);
     void add_verdict_watching(const View& view, const contracts::Task& task, Actions& out);
     void add_moves(const View& view, const contracts::Task& task, Actions& out);
+    std::vector<Machine::Job> jobs_of(const View& view, const contracts::Dispute& dispute, const contracts::Task& task)
+        const;
     std::optional<contracts::Action> make_move(
         const View& view, const contracts::Dispute& dispute, const contracts::Task& task
     );
@@ -309,7 +311,8 @@ class Worker {
     std::map<contracts::DisputeId, model::Player> players_;
     /// By dispute, round and whether a reveal is pending: a move is sent until it is in a block, and computed once.
     std::map<std::tuple<contracts::DisputeId, std::uint32_t, bool>, std::optional<contracts::Action>> moves_;
-    std::map<JobName, std::uint64_t> begun_;  ///< when
+    std::map<JobName, std::uint64_t> begun_;         ///< when
+    std::map<contracts::TaskId, Machine> machines_;  ///< for the disputes of each task
     Together together_;
 };
 

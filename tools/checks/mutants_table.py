@@ -301,6 +301,21 @@ MUTANTS = [
         "    return Unexpected{EvidenceError::kRight};",
         "    return ChunkFault::kContents;"),),
         ("test_contracts", "--test-case=PRV-7: nobody*"), "PRV-7"),
+    Mutant("clocks", "one clock for many replays", ((
+        "contracts/arbitration/clocks.cpp",
+        "games.claims = claims.size();",
+        "games.claims = 1;"),),
+        ("test_contracts", "--test-case=DSP-32: a solver whose machine*"), "DSP-32"),
+    Mutant("clocks", "one clock against a mob", ((
+        "contracts/arbitration/clocks.cpp",
+        "games.claims = claims.size();",
+        "games.claims = 1;"),),
+        search(4, "mob"), "law 1"),
+    Mutant("clocks", "one clock for who is accused of much", ((
+        "contracts/arbitration/clocks.cpp",
+        "(each.responder == party || each.challenger == party)",
+        "each.responder == party"),),
+        ("test_contracts", "--test-case=STM-8, DSP-32*"), "STM-8"),
 ]
 
 NOT_APPLICABLE = [

@@ -72,9 +72,9 @@ Params all_segments() {
     return params;
 }
 
-Team::Team(const ToyRun& run, std::size_t partners) : chain(all_segments()) {
+Team::Team(const TaskSpec& spec, std::size_t partners, const Params& params) : chain(params) {
     chain.bond_all();
-    id = start_group(chain, run.spec(), partners, true);
+    id = start_group(chain, spec, partners, true);
     for (std::size_t i = chain.others.size() - partners; i < chain.others.size(); ++i) {
         members.push_back(chain.others[i]);
     }

@@ -40,7 +40,8 @@ Params all_segments();
 
 /// A group of the chain's solver and so many partners that compute `run` together.
 struct Team {
-    explicit Team(const ToyRun& run, std::size_t partners = 2);
+    explicit Team(const ToyRun& run, std::size_t partners = 2) : Team(run.spec(), partners, all_segments()) {}
+    Team(const TaskSpec& spec, std::size_t partners, const Params& params);
     void post(const ToyRun& run, std::uint32_t until);
     /// Through training and the verdicts, which all accept.
     void finish(const ToyRun& run);
