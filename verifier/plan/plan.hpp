@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -36,6 +37,27 @@ struct Item {
     bool operator==(const Item&) const = default;
 };
 
+/// What ranks send each other of an item.
+enum class Sent : std::uint8_t {
+    kInputs,  ///< what a rank lacks of its inputs, before it is computed
+    kParts,   ///< what ranks have of a divided reduction, before it is put together
+    kOutput,  ///< what a rank lacks of its output
+};
+struct Sending {
+    Item item;
+    Sent what = Sent::kInputs;
+    bool operator==(const Sending&) const = default;
+};
+/// Messages that ranks send each other at once, before they wait for those of others.
+struct Exchange {
+    std::size_t after = 0;  ///< how many items of the rank's order have been computed before
+    /// Each list is one message from each rank to each other one that any of it is for, in the order of its bytes. What
+    /// a rank tells several others alike is in other messages than what it tells one alone, so that these messages are
+    /// alike too and ranks can compare what they were told (STM-3).
+    std::vector<std::vector<Sending>> messages{};
+    bool operator==(const Exchange&) const = default;
+};
+
 /// How a step is executed by several ranks. Its result, the next state, has the bits that one machine computes,
 /// whatever the layout.
 struct Plan {
@@ -46,6 +68,10 @@ struct Plan {
     /// micro-batches. Ranks that follow it never wait for each other in a circle if what they send is on its way while
     /// they go on.
     std::vector<std::vector<Item>> order;
+    /// For each rank the exchanges that it takes part in, one after the other; those for the inputs of kCommit
+    /// excepted, which end a step. The same for all ranks without micro-batches. What is exchanged of an item is
+    /// complete then: a divided reduction is put together, and who has the output can compute with it.
+    std::vector<std::vector<Exchange>> exchanges;
 };
 
 /// Divides the program's step. What cannot be divided is gathered and computed by every rank: slow, never wrong.

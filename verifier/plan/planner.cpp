@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include <core/base/assert.hpp>
+#include <verifier/plan/grouping.hpp>
 #include <verifier/plan/pipeline.hpp>
 
 namespace assay::plan {
@@ -108,12 +109,16 @@ Plan Planner::run() {
     cut_into_pieces();
     if (layout_.micro_batches > 1) {
         plan_.order = order_of(plan_, program_);
-    } else {
+        exchange_at_once(plan_, graph_);
+    } else if (layout_.stages > 1) {
         std::vector<Item> nodes;
         for (std::uint32_t i = 0; i + 1 < graph_.size(); ++i) {
             nodes.push_back({i, Item::kWhole});
         }
         plan_.order.assign(ranks_, nodes);
+        exchange_at_once(plan_, graph_);
+    } else {
+        group_exchanges(plan_, program_);
     }
     return std::move(plan_);
 }

@@ -117,43 +117,6 @@ std::uint64_t zero_state_bytes(const program::Program& program, const Layout& la
     return out;
 }
 
-std::uint64_t step_bytes(const Plan& plan, const program::Program& program, std::uint32_t rank) {
-    const canonical::Graph& graph = program.step;
-    std::vector<std::uint32_t> last_reader(graph.size());
-    for (std::uint32_t i = 0; i < graph.size(); ++i) {
-        for (const Input& input : graph[i].inputs) {
-            if (input.source == Source::kNode) {
-                last_reader[input.index] = i;
-            }
-        }
-    }
-    const auto bytes_of = [&](const Placement& placement, canonical::DType dtype) {
-        return placement[rank].element_count() * canonical::size_of(dtype);
-    };
-    std::uint64_t held = state_bytes(plan, program, rank);
-    std::uint64_t peak = held;
-    for (std::uint32_t i = 0; i + 1 < graph.size(); ++i) {
-        std::uint64_t passing = 0;  // inputs that this rank has for this node alone, and sums
-        for (const Item& item : items_of(plan, graph, i)) {
-            const Share share = share_of(plan, graph, item);
-            for (std::size_t k = 0; k < graph[i].inputs.size(); ++k) {
-                const Input& input = graph[i].inputs[k];
-                const Placement& own =
-                    input.source == Source::kState ? plan.state[input.index] : plan.nodes[input.index].held;
-                const bool is_there = own[rank] == share.needs[k][rank] || share.needs[k][rank].is_empty();
-                passing += is_there ? 0 : bytes_of(share.needs[k], input.dtype);
-            }
-        }
-        held += bytes_of(plan.nodes[i].held, graph[i].dtype);
-        peak = std::max(peak, held + passing);
-        for (std::uint32_t node = 0; node < i; ++node) {
-            const bool ends = last_reader[node] == i && node != program.loss_node;
-            held -= ends ? bytes_of(plan.nodes[node].held, graph[node].dtype) : 0;
-        }
-    }
-    return peak;
-}
-
 Traffic traffic_of(const Plan& plan, const canonical::Graph& graph, std::uint32_t rank, bool is_stated) {
     Traffic out;
     const auto add = [&](const std::vector<Transfer>& all, canonical::DType dtype) {

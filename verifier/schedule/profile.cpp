@@ -2,10 +2,12 @@
 #include <verifier/schedule/profile.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <vector>
 
 #include <core/dispute/work.hpp>
+#include <verifier/plan/grouping.hpp>
 #include <verifier/plan/node_rules.hpp>
 #include <verifier/plan/plan.hpp>
 #include <verifier/plan/turns.hpp>
@@ -37,25 +39,11 @@ double share_of_work(const Plan& plan, const Graph& graph) {
     return static_cast<double>(plan::work_of(plan, graph, 0)) / static_cast<double>(dispute::work_of(graph));
 }
 
-// How many exchanges the ranks wait for, one node after the other.
+// How many exchanges the ranks wait for, one after the other.
 double rounds_of(const Plan& plan, const Graph& graph) {
-    std::uint32_t out = 0;
-    for (std::size_t i = 0; i < graph.size(); ++i) {
-        const plan::NodePlan& node = plan.nodes[i];
-        bool is_crossed = false;
-        for (std::size_t k = 0; k < graph[i].inputs.size(); ++k) {
-            const Input& input = graph[i].inputs[k];
-            const plan::Placement& held =
-                input.source == Source::kState ? plan.state[input.index] : plan.nodes[input.index].held;
-            is_crossed = is_crossed || !transfers(held, node.needs[k], input.shape).empty();
-        }
-        out += is_crossed ? 1 : 0;
-        out += node.is_divided ? 1 : 0;
-        const bool is_handed_out =
-            !node.finished.empty() && !transfers(node.finished, node.held, graph[i].shape).empty();
-        out += is_handed_out ? 1 : 0;
-    }
-    return out;
+    const auto last = input_transfers(plan, graph, {static_cast<std::uint32_t>(graph.size() - 1), plan::Item::kWhole});
+    const bool has_last = std::any_of(last.begin(), last.end(), [](const auto& all) { return !all.empty(); });
+    return static_cast<double>(plan.exchanges[0].size() + (has_last ? 1U : 0U));
 }
 
 Division planned(const program::Program& program, const plan::Layout& layout) {
@@ -145,9 +133,14 @@ void set_formulas(StepProfile& out, const program::Program& program, double para
     // Beside the sums: gradients or parameters come back once, and once more if both do.
     constexpr std::array<double, 4> kResults{1.0, 2.0, 1.0, 2.0};
     constexpr std::array<double, 4> kRounds{kRoundsOfSum, 4.0, kRoundsOfSum, 5.0};
+    // Tensors are exchanged together, as many as a message has room for; parameters that are divided only with those
+    // that the next products need.
+    const std::array<double, 4> least{5.0, 6.0, 5.0, 2.0 * tensors};
+    const auto message_bytes = static_cast<double>(plan::GroupLimits{}.message_bytes);
     for (std::size_t zero = 0; zero < out.data.size(); ++zero) {
         out.data[zero].bytes = parameter_count * (products.accumulator + kResults[zero] * kResult);
-        out.data[zero].rounds = kRounds[zero] * tensors;
+        const double messages = out.data[zero].bytes / 2.0 / message_bytes;  // of each of two machines
+        out.data[zero].rounds = std::min(kRounds[zero] * tensors, least[zero] + kRounds[zero] * messages);
     }
     out.tensor.bytes = products.sums * (products.accumulator + kResult);
     out.tensor.rounds = kRoundsOfSum * products.count;

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <core/base/assert.hpp>
@@ -77,7 +79,7 @@ class StepEvents {
         for (std::uint32_t rank = 1; rank < ranks_; ++rank) {
             order.add(0, rank, kOrderBytes);
         }
-        const Indices sent = send(order);
+        const std::vector<Indices> sent{send(order)};
         for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
             exchange(rank, sent);
         }
@@ -87,9 +89,7 @@ class StepEvents {
             }
         }
         for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-            for (const Item& item : plan_.order[rank]) {
-                run(rank, *find(item));
-            }
+            run(rank);
         }
         end();
     }
@@ -103,10 +103,8 @@ class StepEvents {
     struct Part {
         Item item;
         std::vector<double> multiply_adds;  // of each rank
-        Indices inputs;
-        Indices sums;
-        Indices output;
     };
+    using Key = std::tuple<std::uint32_t, std::uint32_t, plan::Sent>;
 
     Indices send(const Exchange& exchange) {
         Indices out;
@@ -123,34 +121,32 @@ class StepEvents {
     }
 
     // All of a rank's messages leave before it waits for others'.
-    void exchange(std::uint32_t rank, const Indices& messages) {
-        for (std::uint32_t other = 0; other < ranks_; ++other) {
-            if (const auto& sent = messages[rank * ranks_ + other]) {
-                events_[rank].push_back({.kind = Event::Kind::kSend, .message = *sent});
+    void exchange(std::uint32_t rank, const std::vector<Indices>& messages) {
+        for (const Indices& each : messages) {
+            for (std::uint32_t other = 0; other < ranks_; ++other) {
+                if (const auto& sent = each[rank * ranks_ + other]) {
+                    events_[rank].push_back({.kind = Event::Kind::kSend, .message = *sent});
+                }
             }
         }
-        for (std::uint32_t other = 0; other < ranks_; ++other) {
-            if (const auto& received = messages[other * ranks_ + rank]) {
-                events_[rank].push_back({.kind = Event::Kind::kWait, .message = *received});
+        for (const Indices& each : messages) {
+            for (std::uint32_t other = 0; other < ranks_; ++other) {
+                if (const auto& received = each[other * ranks_ + rank]) {
+                    events_[rank].push_back({.kind = Event::Kind::kWait, .message = *received});
+                }
             }
         }
     }
 
-    Exchange inputs_of(const Item& item) const {
-        Exchange out(ranks_);
+    void add_inputs(const Item& item, Exchange& out) const {
         const auto all = plan::input_transfers(plan_, graph_, item);
         for (std::size_t k = 0; k < all.size(); ++k) {
             out.add(all[k], graph_[item.node].inputs[k].dtype);
         }
-        return out;
     }
 
-    Exchange sums_of(const Item& item) const {
-        Exchange out(ranks_);
+    void add_sums(const Item& item, Exchange& out) const {
         const NodePlan& node = plan_.nodes[item.node];
-        if (!node.is_divided) {
-            return out;
-        }
         const double width = plan::accumulator_bytes(graph_, item.node);
         for (std::uint32_t from = 0; from < ranks_; ++from) {
             const auto chunks = static_cast<double>(plan::chunks_of_part(graph_[item.node], node.depth[from]).size());
@@ -160,15 +156,39 @@ class StepEvents {
                 }
             }
         }
-        return out;
     }
 
-    Part part_of(const Item& item) {
+    void add(const plan::Sending& sending, Exchange& out) const {
+        switch (sending.what) {
+            case plan::Sent::kInputs:
+                add_inputs(sending.item, out);
+                break;
+            case plan::Sent::kParts:
+                add_sums(sending.item, out);
+                break;
+            case plan::Sent::kOutput:
+                out.add(plan::output_transfers(plan_, graph_, sending.item), graph_[sending.item.node].dtype);
+                break;
+        }
+    }
+
+    // The messages of an exchange. All its ranks have them under the same first item.
+    const std::vector<Indices>& messages_of(const plan::Exchange& exchange) {
+        const plan::Sending& first = exchange.messages.front().front();
+        const auto [found, is_new] = exchanges_.try_emplace(Key(first.item.node, first.item.piece, first.what));
+        for (std::size_t i = 0; i < exchange.messages.size() && is_new; ++i) {
+            Exchange bytes(ranks_);
+            for (const plan::Sending& sending : exchange.messages[i]) {
+                add(sending, bytes);
+            }
+            found->second.push_back(send(bytes));
+        }
+        return found->second;
+    }
+
+    Part part_of(const Item& item) const {
         const Node& node = graph_[item.node];
-        Part out{item, std::vector<double>(ranks_), send(inputs_of(item)), send(sums_of(item)), {}};
-        Exchange output(ranks_);
-        output.add(plan::output_transfers(plan_, graph_, item), node.dtype);
-        out.output = send(output);
+        Part out{item, std::vector<double>(ranks_)};
         const plan::Share share = plan::share_of(plan_, graph_, item);
         const auto work = static_cast<double>(dispute::work_of(node));
         const auto all = static_cast<double>(node.shape.element_count());
@@ -190,16 +210,26 @@ class StepEvents {
         return &*at;
     }
 
-    void run(std::uint32_t rank, const Part& part) {
-        exchange(rank, part.inputs);
+    void run(std::uint32_t rank) {
+        const std::vector<Item>& order = plan_.order[rank];
+        auto next = plan_.exchanges[rank].begin();
+        for (std::size_t i = 0; i <= order.size(); ++i) {
+            for (; next != plan_.exchanges[rank].end() && next->after == i; ++next) {
+                exchange(rank, messages_of(*next));
+            }
+            if (i < order.size()) {
+                compute(rank, *find(order[i]));
+            }
+        }
+    }
+
+    void compute(std::uint32_t rank, const Part& part) {
         if (part.multiply_adds[rank] > 0.0) {
             events_[rank].push_back(
                 {.kind = Event::Kind::kCompute,
                  .seconds = part.multiply_adds[rank] / machines_[rank].multiply_adds_per_s}
             );
         }
-        exchange(rank, part.sums);
-        exchange(rank, part.output);
     }
 
     // Rank 0 is told the loss, all tell each other whether what follows is finite, and the next state is brought where
@@ -216,9 +246,10 @@ class StepEvents {
                 finite.add(from, to, 1.0);
             }
         }
-        const Exchange next = inputs_of({static_cast<std::uint32_t>(graph_.size() - 1), Item::kWhole});
+        Exchange next(ranks_);
+        add_inputs({static_cast<std::uint32_t>(graph_.size() - 1), Item::kWhole}, next);
         for (const Exchange& each : {told, finite, next}) {
-            const Indices sent = send(each);
+            const std::vector<Indices> sent{send(each)};
             for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
                 exchange(rank, sent);
             }
@@ -233,6 +264,7 @@ class StepEvents {
     std::vector<std::vector<Event>> events_;
     std::vector<Message> messages_;
     std::vector<Part> parts_;  // in the order of their items
+    std::map<Key, std::vector<Indices>> exchanges_;
 };
 
 // Ranks that follow their events, always the one that is the earliest.

@@ -86,15 +86,18 @@ class Double final : public Collective {
         return piece.part ? Lie::Kind::kPart : whole;
     }
 
+    // Of what a message says of one node, or of one tensor, the first piece may be altered.
     void tell(const plan::MessagePieces& message, std::uint32_t tag, Bytes& bytes) {
+        const plan::MessagePiece* last = nullptr;
         for (const plan::MessagePiece& piece : message.pieces) {
-            const Lie::Kind kind = kind_of(piece, tag);
-            if (kind == lie_->kind && lie_->skipped-- == 0) {
+            const bool is_new = last == nullptr || last->source != piece.source || last->index != piece.index;
+            last = &piece;
+            if (is_new && kind_of(piece, tag) == lie_->kind && lie_->skipped-- == 0) {
                 bytes[piece.offset + lie_->byte] ^= static_cast<std::uint8_t>(lie_->byte == 0 ? 0x01 : 0x10);
                 lie_.reset();
                 ++lies_;
+                return;
             }
-            return;  // of a message one piece is altered
         }
     }
 

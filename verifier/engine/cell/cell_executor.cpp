@@ -125,9 +125,6 @@ CellExecutor::Impl::Work CellExecutor::Impl::work_for(const plan::Item& item) {
     if (node.is_divided) {
         out.slices = slices_of(item.node, rank);
     }
-    if (is_stated) {
-        describe(out);
-    }
     return out;
 }
 
@@ -140,7 +137,9 @@ void CellExecutor::Impl::prepare() {
         works.push_back(work_for(item));
     }
     works.push_back(work_for({static_cast<std::uint32_t>(graph.size() - 1), plan::Item::kWhole}));
+    waiting.resize(works.size());
     find_expired();
+    prepare_meetings();
     collective.expect(incoming());
 }
 
@@ -166,43 +165,23 @@ void CellExecutor::Impl::find_expired() {
     for (Slot slot = 0; slot < first_state; ++slot) {
         const bool is_loss = slot / pieces == program.loss_node;
         const bool is_kept = last_use[slot] == kNever || last_use[slot] + 1 == works.size() || is_loss;
-        if (!is_kept) {
-            works[last_use[slot]].expired.push_back(slot);
+        if (is_kept) {
+            continue;
+        }
+        Work& last = works[last_use[slot]];
+        const bool is_own = slot_of(last.item) == slot;
+        last.is_unread = is_own && (plan.nodes[last.item.node].is_divided || !last.output.empty());
+        if (!last.is_unread) {
+            last.expired.push_back(slot);
         }
     }
-}
-
-std::vector<Bytes> CellExecutor::Impl::exchange_inputs(const Work& work) {
-    std::vector<Bytes> messages(collective.size());
-    std::vector<std::uint64_t> expected(collective.size());
-    bool is_crossed = false;
-    for (std::size_t k = 0; k < work.inputs.size(); ++k) {
-        const Input& input = graph[work.item.node].inputs[k];
-        const std::vector<Local> locals = locals_of(input);
-        std::optional<Tensor> only;  // loaded once for all that it is sent to
-        for (const Transfer& transfer : work.inputs[k]) {
-            is_crossed = true;
-            if (transfer.from != rank) {
-                expected[transfer.from] += transfer.block.element_count() * canonical::size_of(input.dtype);
-            } else if (locals.size() == 1) {
-                only = only ? std::move(only) : std::optional(backend->load(locals[0].slot));
-                cell::append_block(*only, *locals[0].block, transfer.block, messages[transfer.to]);
-            } else {
-                const Tensor part = take(input, transfer.block);
-                messages[transfer.to].insert(messages[transfer.to].end(), part.data.begin(), part.data.end());
-            }
-        }
-    }
-    const std::uint32_t tag = tag_of(work.item, Message::kInputs);
-    return is_crossed ? exchange(std::move(messages), expected, tag, work.sent_inputs)
-                      : std::vector<Bytes>(collective.size());
 }
 
 // What the item reads, as local tensors of exactly that: where a value is, or a copy of a part of it with what came
 // from other ranks.
-std::vector<Slot> CellExecutor::Impl::bring_inputs(const Work& work) {
+std::vector<Slot> CellExecutor::Impl::bring_inputs(std::size_t index) {
+    const Work& work = works[index];
     const std::vector<Input>& inputs = graph[work.item.node].inputs;
-    const std::vector<Bytes> received = exchange_inputs(work);
     std::vector<std::size_t> read(collective.size());
     std::vector<Slot> out;
     for (std::size_t k = 0; k < inputs.size(); ++k) {
@@ -226,15 +205,17 @@ std::vector<Slot> CellExecutor::Impl::bring_inputs(const Work& work) {
             for (const Transfer& transfer : work.inputs[k]) {
                 if (transfer.to == rank) {
                     const std::size_t size = transfer.block.element_count() * canonical::size_of(inputs[k].dtype);
-                    const ByteView message = ByteView(received[transfer.from]).subspan(read[transfer.from], size);
-                    cell::write_block(whole, wanted, transfer.block, message);
-                    read[transfer.from] += size;
+                    std::size_t& at = read[transfer.from];
+                    const ByteView values = waiting[index].inputs.from(transfer.from, at, size);
+                    cell::write_block(whole, wanted, transfer.block, values);
+                    at += size;
                 }
             }
         }
         out.back() = first_temporary + static_cast<Slot>(k);
         store(out.back(), whole);
     }
+    let_go(waiting[index]);
     return out;
 }
 
@@ -278,76 +259,21 @@ Slot CellExecutor::Impl::compute(const Work& work, const std::vector<Slot>& inpu
     return slot;
 }
 
-// Stores what this rank has of the node's output, of which it has finished a block.
-void CellExecutor::Impl::hand_out(const Work& work, const Tensor& finished) {
+void CellExecutor::Impl::run(std::size_t index, const StepContext& context) {
+    const Work& work = works[index];
     const std::uint32_t node = work.item.node;
-    const Slot slot = slot_of(work.item);
-    const Block& own = work.finished;
-    const Block& held = work.held;
-    const std::size_t size = canonical::size_of(graph[node].dtype);
-    std::vector<Bytes> messages(collective.size());
-    std::vector<std::uint64_t> expected(collective.size());
-    for (const Transfer& transfer : work.output) {
-        if (transfer.from == rank) {
-            cell::append_block(finished, own, transfer.block, messages[transfer.to]);
-        } else {
-            expected[transfer.from] += transfer.block.element_count() * size;
-        }
-    }
-    std::vector<Bytes> received(collective.size());
-    if (!work.output.empty()) {
-        received = exchange(std::move(messages), expected, tag_of(work.item, Message::kOutput), work.sent_output);
-    }
-    if (held.is_empty()) {
-        return;
-    }
-    if (held == own) {
-        return store(slot, finished);
-    }
-    Tensor out = canonical::make_tensor(graph[node].dtype, held.shape());
-    const Block kept = intersection(own, held);
-    if (!kept.is_empty()) {
-        cell::write_block(out, held, kept, cell::take_block(finished, own, kept).data);
-    }
-    std::vector<std::size_t> read(collective.size());
-    for (const Transfer& transfer : work.output) {
-        if (transfer.to == rank) {
-            const std::size_t bytes_read = transfer.block.element_count() * size;
-            cell::write_block(
-                out, held, transfer.block, ByteView(received[transfer.from]).subspan(read[transfer.from], bytes_read)
-            );
-            read[transfer.from] += bytes_read;
-        }
-    }
-    store(slot, out);
-}
-
-void CellExecutor::Impl::run(const Work& work, const StepContext& context) {
-    const std::uint32_t node = work.item.node;
-    const NodePlan& node_plan = plan.nodes[node];
-    const std::vector<Slot> inputs = bring_inputs(work);
+    const std::vector<Slot> inputs = bring_inputs(index);
     if (pace && work.part > 0.0) {
         pace->computed(graph[node], work.part);
     }
     if (graph[node].op == Op::kBatchRows) {
-        Tensor batch;
-        if (!work.block.is_empty()) {
-            batch = cell::run_positional(graph[node], work.block, {}, context, *rows);
-        }
-        hand_out(work, batch);
-    } else if (work.block.is_empty()) {
-        if (!work.output.empty()) {
-            hand_out(work, {});
-        }
-    } else if (node_plan.is_divided) {
-        const Parts parts = compute_parts(work, inputs, context);
-        const std::vector<Bytes> received = exchange_parts(work, parts);
-        hand_out(work, work.finished.is_empty() ? Tensor{} : finish(work, parts, received, inputs));
-    } else {
-        const Slot slot = compute(work, inputs, context);
-        if (!work.output.empty()) {
-            hand_out(work, backend->load(slot));
-        }
+        hand_out(
+            index, work.block.is_empty() ? Tensor{} : cell::run_positional(graph[node], work.block, {}, context, *rows)
+        );
+    } else if (!work.block.is_empty() && plan.nodes[node].is_divided) {
+        compute_parts(index, inputs, context);
+    } else if (!work.block.is_empty()) {
+        compute(work, inputs, context);
     }
     for (const Slot slot : inputs) {
         if (slot >= first_temporary) {
@@ -377,10 +303,11 @@ bool CellExecutor::Impl::is_next_finite() {
             expected[other] = 1;
         }
     }
-    const std::uint32_t tag = tag_of(works.back().item, Message::kParts);
+    const std::uint32_t tag = tag_of(works.back().item, plan::Sent::kParts);
     for (const Bytes& message : exchange(std::move(messages), expected, tag, std::nullopt)) {
         is_finite = is_finite && (message.empty() || message[0] == 1);
     }
+    settle();
     return is_finite;
 }
 
@@ -423,12 +350,13 @@ void CellExecutor::Impl::report_loss() {
             expected[transfer.from] = sizeof(float);
         }
     }
-    const std::uint32_t tag = tag_of(works.back().item, Message::kOutput);
+    const std::uint32_t tag = tag_of(works.back().item, plan::Sent::kOutput);
     for (Bytes& message : exchange(std::move(messages), expected, tag, sent_loss)) {
         if (!message.empty()) {
             value = std::move(message);
         }
     }
+    settle();
     loss.reset();
     if (!value.empty()) {
         loss.emplace();
@@ -469,13 +397,22 @@ Tensor CellExecutor::state(std::size_t index) const {
 Result<void, StepError> CellExecutor::run_step(const StepContext& context) {
     impl_->collective.begin_step(context.step);
     impl_->resume();
-    for (std::size_t i = 0; i + 1 < impl_->works.size(); ++i) {
-        impl_->run(impl_->works[i], context);
+    const std::size_t last = impl_->works.size() - 1;
+    auto next = impl_->meetings.begin();
+    for (std::size_t i = 0; i < last; ++i) {
+        for (; next->after == i; ++next) {
+            impl_->meet(*next);
+        }
+        impl_->run(i, context);
+    }
+    for (; next + 1 != impl_->meetings.end(); ++next) {
+        impl_->meet(*next);
     }
     impl_->report_loss();
     const bool is_finite = impl_->is_next_finite();
     if (is_finite) {
-        impl_->move_next(impl_->bring_inputs(impl_->works.back()));
+        impl_->meet(*next);
+        impl_->move_next(impl_->bring_inputs(last));
     } else {
         impl_->release_values();
     }

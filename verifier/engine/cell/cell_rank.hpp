@@ -28,32 +28,65 @@ struct CellExecutor::Impl {
         std::vector<std::vector<plan::Transfer>> inputs;  // for each input
         std::vector<plan::Transfer> output;               // from who finished it to who has it afterwards
         std::vector<Slot> expired;                        // values that this rank does not read afterwards
+        bool is_unread = false;                           // its own output is one, and is exchanged afterwards
         double part = 0.0;                                // of the node's work
         const cell::ViewTable* view = nullptr;
         std::vector<plan::PartSlice> slices;  // of a divided reduction: what it reduces, each by itself
-        // Where ranks answer for what they send: what their messages hold.
-        std::optional<Contents> sent_inputs{};
-        std::optional<Contents> sent_parts{};
-        std::optional<Contents> sent_output{};
+    };
+    // What the others sent for one item in an exchange: of each rank's message the bytes from `first` on.
+    struct Arrived {
+        std::shared_ptr<const std::vector<Bytes>> messages{};
+        std::vector<std::size_t> first{};
+        ByteView from(std::uint32_t other, std::size_t at, std::size_t count) const {
+            return ByteView((*messages)[other]).subspan(first[other] + at, count);
+        }
+    };
+    // What is kept of an item from one of its exchanges to the next.
+    struct Waiting {
+        Arrived inputs{};
+        std::vector<Bytes> parts{};            // for each other rank, what this one has of the slices that it finishes
+        std::vector<canonical::Tensor> own{};  // of each slice, what this rank finishes
+        std::vector<canonical::Tensor> exponents{};  // of a product's operands
+        std::optional<canonical::Tensor> finished{};
+        std::uint64_t bytes = 0;
+    };
+    // A part of an exchange that this rank takes part in.
+    struct Share {
+        std::size_t work = 0;
+        plan::Sent what = plan::Sent::kInputs;
+        std::vector<std::uint64_t> expected{};  // of each rank
+    };
+    struct Message {
+        std::vector<Share> shares{};
+        std::vector<std::uint64_t> sent{};  // to each rank
+        std::vector<std::uint64_t> expected{};
+        std::uint32_t tag = 0;
+        std::optional<Contents> contents{};  // where ranks answer for what they send
+    };
+    struct Meeting {
+        std::size_t after = 0;  // so many works
+        std::vector<Message> messages{};
+    };
+    struct Crossing {
+        std::vector<std::uint64_t> sent;
+        std::vector<std::uint64_t> expected;
     };
     // A local tensor and the block that it has.
     struct Local {
         const plan::Block* block;
         Slot slot;
     };
-    enum class Message : std::uint8_t { kInputs, kParts, kOutput };
-    // What this rank has of each of its slices.
-    using Parts = std::vector<canonical::Tensor>;
-
     const program::Program& program;
     const canonical::Graph& graph;
     plan::Plan plan;
     std::shared_ptr<const canonical::RowSource> rows;
     Collective& collective;
     std::uint32_t rank;
-    std::uint32_t pieces;     // of a node, at most
-    bool is_stated;           // ranks answer for what they send
-    std::vector<Work> works;  // in their order; the last is that of kCommit
+    std::uint32_t pieces;           // of a node, at most
+    bool is_stated;                 // ranks answer for what they send
+    std::vector<Work> works;        // in their order; the last is that of kCommit
+    std::vector<Waiting> waiting;   // of each
+    std::vector<Meeting> meetings;  // in their order; the last is for the inputs of kCommit
     std::vector<std::unique_ptr<cell::ViewTable>> tables;
     std::unique_ptr<Backend> backend;
     std::shared_ptr<Pace> pace;
@@ -81,10 +114,9 @@ struct CellExecutor::Impl {
     std::vector<Local> locals_of(const canonical::Input& input) const;
     // A block of which this rank has all elements.
     canonical::Tensor take(const canonical::Input& input, const plan::Block& wanted) const;
-    std::uint32_t tag_of(const plan::Item& item, Message message) const {
-        return 1 + 3 * slot_of(item) + static_cast<std::uint32_t>(message);
+    std::uint32_t tag_of(const plan::Item& item, plan::Sent what) const {
+        return 1 + 3 * slot_of(item) + static_cast<std::uint32_t>(what);
     }
-    // Ranks go on before what they send is taken if they work on several micro-batches.
     std::vector<Bytes> exchange(
         std::vector<Bytes> to, const std::vector<std::uint64_t>& expected, std::uint32_t tag,
         const std::optional<Contents>& contents
@@ -92,11 +124,16 @@ struct CellExecutor::Impl {
         rest();
         auto out = contents ? collective.exchange_stated(std::move(to), expected, tag, *contents)
                             : collective.exchange(std::move(to), expected, tag);
-        if (pieces == 1) {
-            collective.settle();
-        }
         resume();
         return out;
+    }
+    // Ranks go on before what they send is taken if they work on several micro-batches.
+    void settle() {
+        if (pieces == 1) {
+            rest();
+            collective.settle();
+            resume();
+        }
     }
     void resume() {
         computes_since = std::chrono::steady_clock::now();
@@ -120,6 +157,16 @@ struct CellExecutor::Impl {
         bytes += size;
         peak = std::max(peak, bytes);
     }
+    // Of what waits outside of slots.
+    void keep(Waiting& of, std::uint64_t size) {
+        of.bytes += size;
+        bytes += size;
+        peak = std::max(peak, bytes);
+    }
+    void let_go(Waiting& of) {
+        bytes -= of.bytes;
+        of = {};
+    }
     void release(Slot slot) {
         if (sizes[slot] != 0) {
             backend->release(slot);
@@ -129,35 +176,42 @@ struct CellExecutor::Impl {
     }
 
     void prepare();
+    void prepare_meetings();
+    Message message_of(const std::vector<plan::Sending>& sendings, const std::vector<std::size_t>& work_of_slot) const;
+    Crossing crossing_of(const Work& work, plan::Sent what) const;
     std::vector<Ahead> incoming() const;
     Work work_for(const plan::Item& item);
-    void describe(Work& work) const;
+    void describe(const Work& work, plan::Sent what, cell::ContentsOf& out) const;
+    void describe_parts(const Work& work, cell::ContentsOf& out) const;
     void describe_loss();
     void describe(const std::vector<plan::Transfer>& own, const canonical::Input& input, cell::ContentsOf& out) const;
-    Contents output_contents(std::uint32_t node, const std::vector<plan::Transfer>& own) const;
     void find_expired();
     const cell::ViewTable* table_for(const Work& work);
     std::vector<plan::Transfer> own(const std::vector<plan::Transfer>& all) const;
-    std::vector<Slot> bring_inputs(const Work& work);
-    std::vector<Bytes> exchange_inputs(const Work& work);
-    void run(const Work& work, const canonical::StepContext& context);
+    std::vector<Slot> bring_inputs(std::size_t index);
+    void append_inputs(const Work& work, std::vector<Bytes>& messages);
+    void append_output(const Work& work, const canonical::Tensor& finished, std::vector<Bytes>& messages) const;
+    canonical::Tensor computed(const Work& work) const;
+    std::vector<Bytes> bytes_of(const Message& message);
+    void meet(const Meeting& meeting);
+    void take_over(const Share& share, const Arrived& arrived);
+    void run(std::size_t index, const canonical::StepContext& context);
     Slot compute(const Work& work, const std::vector<Slot>& inputs, const canonical::StepContext& context);
     Task local_task(const Work& work, const std::vector<Slot>& inputs) const;
     std::vector<plan::PartSlice> slices_of(std::uint32_t node, std::uint32_t of) const;
+    bool shares_parts(std::uint32_t node, std::uint32_t other) const;
     canonical::Tensor compute_part(
         const Work& work, const std::vector<Slot>& inputs, const plan::PartSlice& slice,
         const canonical::StepContext& context
     );
-    Parts compute_parts(const Work& work, const std::vector<Slot>& inputs, const canonical::StepContext& context);
-    std::vector<Bytes> exchange_parts(const Work& work, const Parts& parts);
-    canonical::Tensor combine(const Work& work, const Parts& parts, const std::vector<Bytes>& received);
+    void compute_parts(std::size_t index, const std::vector<Slot>& inputs, const canonical::StepContext& context);
+    canonical::Tensor combine(const Work& work, const Waiting& parts, const Share& share, const Arrived& arrived) const;
     std::vector<std::vector<std::int64_t>> add_up(
-        const Work& work, const Parts& parts, const std::vector<Bytes>& received, std::size_t chunks
-    );
-    canonical::Tensor finish(
-        const Work& work, const Parts& parts, const std::vector<Bytes>& received, const std::vector<Slot>& inputs
-    );
-    void hand_out(const Work& work, const canonical::Tensor& finished);
+        const Work& work, const Waiting& parts, const Share& share, const Arrived& arrived, std::size_t chunks
+    ) const;
+    canonical::Tensor finish(const Work& work, const Waiting& parts, const Share& share, const Arrived& arrived) const;
+    void hand_out(std::size_t index, canonical::Tensor finished);
+    void store_held(const Work& work, const canonical::Tensor& finished, const Arrived& arrived);
     void report_loss();
     bool is_next_finite();
     void release_values();

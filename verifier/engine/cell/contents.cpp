@@ -101,73 +101,39 @@ void CellExecutor::Impl::describe(const std::vector<Transfer>& own, const Input&
     }
 }
 
-Contents CellExecutor::Impl::output_contents(std::uint32_t node, const std::vector<Transfer>& own) const {
-    const canonical::Node& n = graph[node];
-    cell::ContentsOf out(collective.size());
-    describe(own, {.source = Source::kNode, .index = node, .dtype = n.dtype, .shape = n.shape}, out);
-    return out.build(graph);
-}
-
-void CellExecutor::Impl::describe(Work& work) const {
+void CellExecutor::Impl::describe_parts(const Work& work, cell::ContentsOf& out) const {
     const std::uint32_t node = work.item.node;
-    cell::ContentsOf inputs(collective.size());
-    for (std::size_t k = 0; k < work.inputs.size(); ++k) {
-        describe(work.inputs[k], graph[node].inputs[k], inputs);
-    }
-    work.sent_inputs = inputs.build(graph);
-    work.sent_output = output_contents(node, work.output);
     const plan::NodePlan& node_plan = plan.nodes[node];
-    if (!node_plan.is_divided || node_plan.work[rank].is_empty()) {
-        return;
-    }
-    cell::ContentsOf parts(collective.size());
     const std::uint32_t width = plan::accumulator_bytes(graph, node);
     for (std::uint32_t other = 0; other < collective.size(); ++other) {
-        if (other == rank || node_plan.work[other] != node_plan.work[rank]) {
+        if (!shares_parts(node, other)) {
             continue;
         }
         for (const PartSlice& slice : work.slices) {
-            parts.send(other, {Source::kNode, node, node_plan.finished[other], width, slice.positions, kComputed});
+            out.send(other, {Source::kNode, node, node_plan.finished[other], width, slice.positions, kComputed});
         }
         for (const PartSlice& slice : slices_of(node, other)) {
-            parts.receive(other, {Source::kNode, node, node_plan.finished[rank], width, slice.positions, kComputed});
+            out.receive(other, {Source::kNode, node, node_plan.finished[rank], width, slice.positions, kComputed});
         }
     }
-    work.sent_parts = parts.build(graph);
 }
 
-// What other ranks send this one in a step, the loss and their word on whether the next state is finite excepted.
-std::vector<Ahead> CellExecutor::Impl::incoming() const {
-    std::vector<Ahead> out(collective.size(), Ahead{.bytes = 0, .messages = 0});
-    const auto add = [&out](std::uint32_t from, std::uint64_t message_bytes) {
-        out[from].bytes += message_bytes;
-        ++out[from].messages;
-    };
-    const auto add_all = [&](const std::vector<Transfer>& all, canonical::DType dtype) {
-        for (const Transfer& transfer : all) {
-            if (transfer.to == rank) {
-                add(transfer.from, transfer.block.element_count() * canonical::size_of(dtype));
+void CellExecutor::Impl::describe(const Work& work, plan::Sent what, cell::ContentsOf& out) const {
+    const std::uint32_t node = work.item.node;
+    const canonical::Node& n = graph[node];
+    switch (what) {
+        case plan::Sent::kInputs:
+            for (std::size_t k = 0; k < work.inputs.size(); ++k) {
+                describe(work.inputs[k], n.inputs[k], out);
             }
-        }
-    };
-    for (const Work& work : works) {
-        const std::uint32_t node = work.item.node;
-        for (std::size_t k = 0; k < work.inputs.size(); ++k) {
-            add_all(work.inputs[k], graph[node].inputs[k].dtype);
-        }
-        add_all(work.output, graph[node].dtype);
-        const plan::NodePlan& node_plan = plan.nodes[node];
-        if (!node_plan.is_divided || node_plan.work[rank].is_empty()) {
-            continue;
-        }
-        const std::uint64_t values = node_plan.finished[rank].element_count() * plan::accumulator_bytes(graph, node);
-        for (std::uint32_t other = 0; other < collective.size(); ++other) {
-            if (other != rank && node_plan.work[other] == node_plan.work[rank]) {
-                add(other, slices_of(node, other).size() * values);
-            }
-        }
+            break;
+        case plan::Sent::kParts:
+            describe_parts(work, out);
+            break;
+        case plan::Sent::kOutput:
+            describe(work.output, {.source = Source::kNode, .index = node, .dtype = n.dtype, .shape = n.shape}, out);
+            break;
     }
-    return out;
 }
 
 void CellExecutor::Impl::describe_loss() {
@@ -175,7 +141,10 @@ void CellExecutor::Impl::describe_loss() {
     const canonical::Shape shape = graph[node].shape;
     plan::Placement wanted(collective.size());
     wanted[0] = plan::whole(shape);
-    sent_loss = output_contents(node, own(plan::transfers(plan.nodes[node].held, wanted, shape)));
+    cell::ContentsOf out(collective.size());
+    const Input loss_value{.source = Source::kNode, .index = node, .dtype = graph[node].dtype, .shape = shape};
+    describe(own(plan::transfers(plan.nodes[node].held, wanted, shape)), loss_value, out);
+    sent_loss = out.build(graph);
 }
 
 }  // namespace assay::engine

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include <core/base/assert.hpp>
 #include <verifier/engine/cell/block_io.hpp>
@@ -71,66 +73,70 @@ Tensor CellExecutor::Impl::compute_part(
     return out;
 }
 
-// This rank's part of a divided reduction.
-CellExecutor::Impl::Parts CellExecutor::Impl::compute_parts(
-    const Work& work, const std::vector<Slot>& inputs, const StepContext& context
-) {
-    Parts out;
-    for (const plan::PartSlice& slice : work.slices) {
-        out.push_back(compute_part(work, inputs, slice, context));
-    }
-    return out;
+bool CellExecutor::Impl::shares_parts(std::uint32_t node, std::uint32_t other) const {
+    const plan::Placement& work = plan.nodes[node].work;
+    return other != rank && !work[rank].is_empty() && work[other] == work[rank];
 }
 
-std::vector<Bytes> CellExecutor::Impl::exchange_parts(const Work& work, const Parts& parts) {
+// This rank's part of a divided reduction, as it is sent and as it is added up.
+void CellExecutor::Impl::compute_parts(std::size_t index, const std::vector<Slot>& inputs, const StepContext& context) {
+    const Work& work = works[index];
     const std::uint32_t node = work.item.node;
-    const NodePlan& node_plan = plan.nodes[node];
+    const plan::Placement& finished = plan.nodes[node].finished;
     const std::uint32_t width = plan::accumulator_bytes(graph, node);
-    std::vector<Bytes> messages(collective.size());
-    std::vector<std::uint64_t> expected(collective.size());
+    Waiting& out = waiting[index];
+    out.parts.resize(collective.size());
+    std::vector<std::uint32_t> others;
     for (std::uint32_t other = 0; other < collective.size(); ++other) {
-        if (other == rank || node_plan.work[other] != node_plan.work[rank] || node_plan.work[rank].is_empty()) {
-            continue;
+        if (shares_parts(node, other) && !finished[other].is_empty()) {
+            others.push_back(other);
+            out.parts[other].reserve(work.slices.size() * finished[other].element_count() * width);
         }
-        for (const Tensor& tensor : parts) {
-            if (node_plan.finished[other].is_empty()) {
-                break;
-            }
-            const Tensor block = cell::take_block(tensor, node_plan.work[rank], node_plan.finished[other]);
+    }
+    std::uint64_t size = 0;
+    for (const plan::PartSlice& slice : work.slices) {
+        const Tensor part = compute_part(work, inputs, slice, context);
+        for (const std::uint32_t other : others) {
+            const Tensor block = cell::take_block(part, work.block, finished[other]);
             if (is_maximum(graph[node].op)) {
-                messages[other].insert(messages[other].end(), block.data.begin(), block.data.end());
+                append(out.parts[other], block.data);
             } else {
                 const auto* values = reinterpret_cast<const std::int64_t*>(block.data.data());
-                cell::append_narrow(values, block.shape.element_count(), width, messages[other]);
+                cell::append_narrow(values, block.shape.element_count(), width, out.parts[other]);
             }
         }
-        expected[other] = slices_of(node, other).size() * node_plan.finished[rank].element_count() * width;
+        if (!work.finished.is_empty()) {
+            out.own.push_back(cell::take_block(part, work.block, work.finished));
+            size += out.own.back().data.size();
+        }
     }
-    return exchange(std::move(messages), expected, tag_of(work.item, Message::kParts), work.sent_parts);
+    if (graph[node].op == Op::kContract && !work.finished.is_empty()) {
+        out.exponents = {backend->load(inputs[1]), backend->load(inputs[3])};
+    }
+    for (const Bytes& part : out.parts) {
+        size += part.size();
+    }
+    keep(out, size);
 }
 
 // The sums of each chunk over all ranks, of what this rank finishes.
 std::vector<std::vector<std::int64_t>> CellExecutor::Impl::add_up(
-    const Work& work, const Parts& parts, const std::vector<Bytes>& received, std::size_t chunks
-) {
+    const Work& work, const Waiting& parts, const Share& share, const Arrived& arrived, std::size_t chunks
+) const {
     const std::uint32_t node = work.item.node;
-    const NodePlan& node_plan = plan.nodes[node];
-    const Block& block = node_plan.finished[rank];
+    const std::size_t elements = work.finished.element_count();
     const std::uint32_t width = plan::accumulator_bytes(graph, node);
-    std::vector<std::vector<std::int64_t>> sums(chunks, std::vector<std::int64_t>(block.element_count()));
-    const std::size_t size = block.element_count() * width;
+    std::vector<std::vector<std::int64_t>> sums(chunks, std::vector<std::int64_t>(elements));
     for (std::uint32_t other = 0; other < collective.size(); ++other) {
         if (other == rank) {
-            for (std::size_t i = 0; i < parts.size(); ++i) {
-                const Tensor own = cell::take_block(parts[i], node_plan.work[rank], block);
-                cell::add_narrow(own.data, 8, sums[work.slices[i].chunk].data());
+            for (std::size_t i = 0; i < parts.own.size(); ++i) {
+                cell::add_narrow(parts.own[i].data, 8, sums[work.slices[i].chunk].data());
             }
-        } else if (!received[other].empty()) {
+        } else if (share.expected[other] != 0) {
             const auto theirs = slices_of(node, other);
             for (std::size_t i = 0; i < theirs.size(); ++i) {
-                cell::add_narrow(
-                    ByteView(received[other]).subspan(i * size, size), width, sums[theirs[i].chunk].data()
-                );
+                const ByteView part = arrived.from(other, i * elements * width, elements * width);
+                cell::add_narrow(part, width, sums[theirs[i].chunk].data());
             }
         }
     }
@@ -138,10 +144,10 @@ std::vector<std::vector<std::int64_t>> CellExecutor::Impl::add_up(
 }
 
 // The same of maxima: magnitudes order as integers.
-Tensor CellExecutor::Impl::combine(const Work& work, const Parts& parts, const std::vector<Bytes>& received) {
+Tensor CellExecutor::Impl::combine(const Work& work, const Waiting& parts, const Share& share, const Arrived& arrived)
+    const {
     const std::uint32_t node = work.item.node;
-    const NodePlan& node_plan = plan.nodes[node];
-    const Block& block = node_plan.finished[rank];
+    const Block& block = work.finished;
     std::optional<Tensor> out;
     const bool is_float = graph[node].op == Op::kRowMax && graph[node].dtype == canonical::DType::kF32;
     const auto take_larger = [&](Tensor other) {
@@ -163,13 +169,11 @@ Tensor CellExecutor::Impl::combine(const Work& work, const Parts& parts, const s
             );
         }
     };
-    for (const Tensor& tensor : parts) {
-        take_larger(cell::take_block(tensor, node_plan.work[rank], block));
-    }
-    for (const Bytes& message : received) {
-        const std::size_t size = block.element_count() * sizeof(std::uint32_t);
-        for (std::size_t at = 0; at < message.size(); at += size) {
-            const ByteView part = ByteView(message).subspan(at, size);
+    std::for_each(parts.own.begin(), parts.own.end(), take_larger);
+    const std::size_t size = block.element_count() * sizeof(std::uint32_t);
+    for (std::uint32_t other = 0; other < collective.size(); ++other) {
+        for (std::size_t at = 0; at < share.expected[other]; at += size) {
+            const ByteView part = arrived.from(other, at, size);
             take_larger(Tensor{graph[node].dtype, block.shape(), {part.begin(), part.end()}});
         }
     }
@@ -177,23 +181,19 @@ Tensor CellExecutor::Impl::combine(const Work& work, const Parts& parts, const s
     return graph[node].op == Op::kRowExponent ? cell::exponents_of(*out) : *std::move(out);
 }
 
-Tensor CellExecutor::Impl::finish(
-    const Work& work, const Parts& parts, const std::vector<Bytes>& received, const std::vector<Slot>& inputs
-) {
-    const std::uint32_t node = work.item.node;
-    const Node& n = graph[node];
-    const Block& block = plan.nodes[node].finished[rank];
+Tensor CellExecutor::Impl::finish(const Work& work, const Waiting& parts, const Share& share, const Arrived& arrived)
+    const {
+    const Node& n = graph[work.item.node];
     if (is_maximum(n.op)) {
-        return combine(work, parts, received);
+        return combine(work, parts, share, arrived);
     }
     if (n.op == Op::kContract) {
-        const Tensor exponent_a = backend->load(inputs[1]);
-        const Tensor exponent_b = backend->load(inputs[3]);
-        const auto sums = add_up(work, parts, received, exponent_a.shape.cols);
-        return cell::finish_product(n, block, sums, exponent_a, exponent_b);
+        const Tensor& exponent_a = parts.exponents[0];
+        const auto sums = add_up(work, parts, share, arrived, exponent_a.shape.cols);
+        return cell::finish_product(n, work.finished, sums, exponent_a, parts.exponents[1]);
     }
-    const auto sums = add_up(work, parts, received, 1);
-    Tensor out = canonical::make_tensor(n.dtype, block.shape());
+    const auto sums = add_up(work, parts, share, arrived, 1);
+    Tensor out = canonical::make_tensor(n.dtype, work.finished.shape());
     std::memcpy(out.data.data(), sums[0].data(), out.data.size());
     return out;
 }
