@@ -114,8 +114,8 @@ std::uint64_t report_span(const Params& params, const TaskSpec& spec) noexcept {
     return params.commit_blocks + 3 * (params.profile_segments + 1ULL) * replay_blocks(params, spec);
 }
 
-std::uint64_t challenge_span(const Params& params, const TaskSpec& spec) noexcept {
-    return params.challenge_blocks + 2 * replay_blocks(params, spec);
+std::uint64_t challenge_span(const Params& params, const TaskSpec& spec, std::uint64_t convicting) noexcept {
+    return params.challenge_blocks + 2 * std::max<std::uint64_t>(convicting, 1) * replay_blocks(params, spec);
 }
 
 std::uint64_t report_challenge_span(const Params& params, const TaskSpec& spec) noexcept {

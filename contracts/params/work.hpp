@@ -40,7 +40,8 @@ Result<void, TxError> check_work(const Params& params, const TaskSpec& spec) noe
 std::uint64_t accept_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t commit_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t report_span(const Params& params, const TaskSpec& spec) noexcept;
-std::uint64_t challenge_span(const Params& params, const TaskSpec& spec) noexcept;
+/// Of verdicts, by so many of whose segments the solver would be convicted by distance.
+std::uint64_t challenge_span(const Params& params, const TaskSpec& spec, std::uint64_t convicting = 0) noexcept;
 std::uint64_t report_challenge_span(const Params& params, const TaskSpec& spec) noexcept;
 std::uint64_t attest_span(const Params& params, const TaskSpec& spec) noexcept;
 /// What an account has to play at once in a task.

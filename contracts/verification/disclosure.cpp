@@ -29,9 +29,7 @@ bool needs_second_window(const Task& task) {
 void conclude(Context& context, Task& task) {
     if (needs_second_window(task)) {
         task.second_window = true;
-        enter_state(
-            context, task, TaskState::kChallenge, context.height_after(challenge_span(context.params, task.spec))
-        );
+        open_window(context, task);
         set_task(context.state, task);
     } else {
         decide(context, task);

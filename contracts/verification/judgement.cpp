@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <contracts/ledger/ledger.hpp>
 #include <contracts/settlement/settlement.hpp>
 #include <contracts/stake/staking.hpp>
 #include <contracts/lifecycle/lifecycle.hpp>
+#include <contracts/params/work.hpp>
 #include <contracts/verification/verification.hpp>
 
 /// What the verdicts of a task come to (AVL-1, AVL-7, VER-18 to VER-21).
@@ -99,6 +101,24 @@ bool is_within_threshold(const Task& task, const Verdict& verdict) noexcept {
     const Distances bound = task.tolerance.value().threshold.value();
     return verdict.measurement && dispute::relative_drift(verdict.measurement->parameters) <= bound.parameters &&
            dispute::relative_drift(verdict.measurement->other) <= bound.other;
+}
+
+std::set<std::uint32_t> convicting_segments(const Params& params, const Task& task) {
+    const bool is_beyond = is_beyond_budget(params, task);
+    std::set<std::uint32_t> out;
+    for (const Assignment& assignment : task.assignments) {
+        const bool rejects = assignment.status == VerdictStatus::kRejected;
+        if (counts(task, assignment) && (rejects || (is_beyond && assignment.measurement))) {
+            out.insert(assignment.segment);
+        }
+    }
+    return out;
+}
+
+void open_window(Context& context, Task& task) {
+    const std::uint64_t span =
+        challenge_span(context.params, task.spec, convicting_segments(context.params, task).size());
+    enter_state(context, task, TaskState::kChallenge, context.height_after(span));
 }
 
 void decide(Context& context, Task& task) {

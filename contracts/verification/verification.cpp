@@ -42,9 +42,7 @@ void advance_phase(Context& context, Task& task, bool was_commit_phase) {
         if (owes_keys(task)) {
             return;  // PRV-4: watchers have to be able to read before the window opens
         }
-        enter_state(
-            context, task, TaskState::kChallenge, context.height_after(challenge_span(context.params, task.spec))
-        );
+        open_window(context, task);
     } else if (was_commit_phase) {
         // VER-10
         await_draw(context, task);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include <core/base/result.hpp>
@@ -67,6 +68,10 @@ void lapse_disclosure(Context& context, Task& task);
 /// or in tolerance mode the solver may be convicted by distance. If a segment has no accepting verdict, the task waits
 /// for a committee or for other verifiers, or expires. Stores the task.
 void decide(Context& context, Task& task);
+/// TASK-10, VER-15: begins a window of challenges. The caller stores the task.
+void open_window(Context& context, Task& task);
+/// VER-19, VER-21: the segments by whose verdicts the solver would be convicted if none of them were challenged.
+std::set<std::uint32_t> convicting_segments(const Params& params, const Task& task);
 /// VER-18: whether a published verdict accepts a segment that is judged by distance.
 bool is_within_threshold(const Task& task, const Verdict& verdict) noexcept;
 

@@ -140,7 +140,7 @@ void Model::advance_verdicts(const TaskId& id, bool was_commit_phase) {
     }
     if (!any(VerdictStatus::kCommitted)) {
         const std::uint64_t off = flaw_ == Flaw::kDeadlineOff ? 1 : 0;
-        enter(id, TaskState::kChallenge, height_ + challenge_window(task.spec) + off);
+        enter(id, TaskState::kChallenge, height_ + window_over(task) + off);
     } else if (was_commit_phase) {
         task.suspended = false;
         set_task_deadline(id, 0);

@@ -328,7 +328,7 @@ void Model::conclude(const TaskId& id) {
     });
     if (forced && !task.second_window) {
         task.second_window = true;
-        enter(id, TaskState::kChallenge, height_ + challenge_window(task.spec));
+        enter(id, TaskState::kChallenge, height_ + window_over(task));
     } else {
         decide(id);
     }
@@ -356,6 +356,41 @@ std::set<std::uint32_t> Model::unaccepted(const Task& task) {
         }
     }
     return out;
+}
+
+/// VER-21: whether the solver would be convicted of what all measured segments have together.
+bool Model::drifts_add_up(const Task& task) const {
+    std::map<std::uint32_t, dispute::Measurement> measured;
+    for (const Duty& duty : task.duties) {
+        if (is_published(duty) && !is_exact(task, duty.segment) && duty.verdict.measurement) {
+            measured.emplace(duty.segment, *duty.verdict.measurement);
+        }
+    }
+    std::vector<dispute::GroupMeasurement> parameters;
+    std::vector<dispute::GroupMeasurement> other;
+    for (const auto& [segment, measurement] : measured) {
+        parameters.push_back(measurement.parameters);
+        other.push_back(measurement.other);
+    }
+    return task.profiling && (dispute::growth(parameters) > params_.growth_max_thousandths ||
+                              dispute::growth(other) > params_.growth_max_thousandths);
+}
+
+/// TASK-10, WRK-5: the window over verdicts that the solver has to check, or it is convicted by them.
+std::uint64_t Model::window_over(const Task& task) {
+    std::set<std::uint32_t> against;
+    for (const Duty& duty : task.duties) {
+        const bool is_measured = is_published(duty) && !is_exact(task, duty.segment);
+        if (is_measured &&
+            (duty.status == VerdictStatus::kRejected || (duty.verdict.measurement && drifts_add_up(task)))) {
+            against.insert(duty.segment);
+        }
+    }
+    const std::uint64_t more = against.size() > 1 && flaw_ != Flaw::kOneGame ? against.size() - 1 : 0;
+    if (more != 0) {
+        ++seen_["window for several replays"];
+    }
+    return challenge_window(task.spec) + more * 2 * delay_of(task.spec);
 }
 
 void Model::decide(const TaskId& id) {
@@ -409,20 +444,7 @@ void Model::decide(const TaskId& id) {
         complete(id);
         return;
     }
-    std::map<std::uint32_t, dispute::Measurement> measured;
-    for (const Duty& duty : task.duties) {
-        if (counts(duty) && duty.verdict.measurement) {
-            measured.emplace(duty.segment, *duty.verdict.measurement);
-        }
-    }
-    std::vector<dispute::GroupMeasurement> parameters;
-    std::vector<dispute::GroupMeasurement> other;
-    for (const auto& [segment, measurement] : measured) {
-        parameters.push_back(measurement.parameters);
-        other.push_back(measurement.other);
-    }
-    if (task.profiling && (dispute::growth(parameters) > params_.growth_max_thousandths ||
-                           dispute::growth(other) > params_.growth_max_thousandths)) {
+    if (drifts_add_up(task)) {
         convict(id, {Reason::kBeyondBudget, {}, std::nullopt});
         return;
     }

@@ -232,6 +232,8 @@ class Model {
     void settle(const TaskId& id);
     bool is_past(const TaskId& id, const Duty& duty) const;
     void conclude(const TaskId& id);
+    bool drifts_add_up(const Task& task) const;
+    std::uint64_t window_over(const Task& task);
     void decide(const TaskId& id);
     void pay_jackpots(const TaskId& id, const std::vector<AccountId>& winners);
     std::uint64_t pay_tax(const TaskId& id, std::uint64_t amount);

@@ -6,6 +6,7 @@
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/lifecycle/keys.hpp>
 #include <contracts/state/slots.hpp>
+#include <core/codec/borsh.hpp>
 #include <verifier/roles/watch.hpp>
 
 /// What workers do of tasks in tolerance mode only: profile, measure, and look after others who do.
@@ -220,12 +221,40 @@ void Worker::add_profile_watching(const View& view, const Task& task, Actions& o
 
 // --- verdicts by distance ------------------------------------------------------------------------------------
 
+Work Worker::work_measuring(const Task& task, std::uint32_t segment) {
+    return work_of(task, segment) + task.spec.distance->work;
+}
+
+Machine::Job Worker::measuring(const View& view, const Task& task, std::uint32_t segment) const {
+    const Work work = work_measuring(task, segment);
+    return {
+        codec::encode(segment), takes_time ? work_ms(view.state->params(), task.spec, work, Replica::kIntervalMs) : 0};
+}
+
+/// A solver replays what verdicts are about on one machine, one segment after the other.
+void Worker::let_solver_replay(const View& view, const Task& task, const std::vector<contracts::Assignment>& duties) {
+    if (role() != Role::kSolver || task.solver != id_) {
+        return;
+    }
+    std::vector<Machine::Job> wanted;
+    for (const contracts::Assignment& duty : duties) {
+        if (!judged_.contains({task.id, duty.segment})) {
+            wanted.push_back(measuring(view, task, duty.segment));
+        }
+    }
+    watching_[task.id].work(events_.now(), wanted);
+}
+
 void Worker::measure(const View& view, const Task& task, std::uint32_t segment, roles::Replays& replays) {
     if (!fetch(task.id, segment - 1, replays) || !fetch(task.id, segment, replays)) {
         return;
     }
-    const Work work = work_of(task, segment) + task.spec.distance->work;
-    if (!has_done(view, task.spec, job(Job::kMeasure, task.id, segment, id_), work)) {
+    const Machine::Job wanted = measuring(view, task, segment);
+    const bool has_measured =
+        role() == Role::kSolver
+            ? watching_[task.id].has_done(wanted)
+            : has_done(view, task.spec, job(Job::kMeasure, task.id, segment, id_), work_measuring(task, segment));
+    if (!has_measured) {
         return;
     }
     replays.fetch_failures = 0;
@@ -246,11 +275,12 @@ void Worker::add_distance_watching(const View& view, const Task& task, Actions& 
     if (!task.tolerance || !is_waiting_for_verdicts(task)) {
         return;
     }
-    for (const contracts::Assignment& duty : task.assignments) {
-        const bool by_distance = !contracts::is_exact(task, duty.segment) && contracts::is_published(duty);
-        if (!by_distance || duty.verifier == id_) {
-            continue;
-        }
+    std::vector<contracts::Assignment> duties = roles::in_order_of_harm(view.state->params(), task);
+    std::erase_if(duties, [&](const contracts::Assignment& duty) {
+        return contracts::is_exact(task, duty.segment) || !contracts::is_published(duty) || duty.verifier == id_;
+    });
+    let_solver_replay(view, task, duties);
+    for (const contracts::Assignment& duty : duties) {
         const auto own = judged_.find({task.id, duty.segment});
         if (own == judged_.end()) {
             if (roles::is_watchers_duty(task, duty, id_, role())) {

@@ -197,6 +197,7 @@ void Worker::lose_disk() {
     moves_.clear();
     begun_.clear();
     machines_.clear();
+    watching_.clear();
     reports_.clear();
     checks_.clear();
     players_.clear();

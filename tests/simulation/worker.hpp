@@ -112,7 +112,8 @@ class Worker {
     std::uint64_t latency_ms = 0;  ///< where not 0: what its messages take at most, in the network's place; in order
     std::uint64_t fee_max = 0;  ///< where not 0: what is left out of blocks is sent again for twice as much, up to this
     /// Whether replays, measurements, training and fetches take as long as their stated work does on the slowest
-    /// machine of the task's class. Each of its duties has a machine of its own, all disputes of a task one together.
+    /// machine of the task's class. Each of its duties has a machine of its own, all disputes of a task one together,
+    /// and all verdicts on its task that a solver checks.
     bool takes_time = false;
     /// Forgets everything but its key, and serves nothing any more of what it had.
     void lose_disk();
@@ -252,6 +253,11 @@ class Worker {
     );
     bool has_natives(const contracts::TaskId& task, const AccountId& profiler, std::size_t count) const;
     /// The verdict by distance that our replay of a segment gives.
+    static Work work_measuring(const contracts::Task& task, std::uint32_t segment);
+    Machine::Job measuring(const View& view, const contracts::Task& task, std::uint32_t segment) const;
+    void let_solver_replay(
+        const View& view, const contracts::Task& task, const std::vector<contracts::Assignment>& duties
+    );
     void measure(const View& view, const contracts::Task& task, std::uint32_t segment, roles::Replays& replays);
     void add_distance_watching(const View& view, const contracts::Task& task, Actions& out);
     model::Player make_player(const View& view, const contracts::Dispute& dispute, const contracts::Task& task);
@@ -313,6 +319,7 @@ class Worker {
     std::map<std::tuple<contracts::DisputeId, std::uint32_t, bool>, std::optional<contracts::Action>> moves_;
     std::map<JobName, std::uint64_t> begun_;         ///< when
     std::map<contracts::TaskId, Machine> machines_;  ///< for the disputes of each task
+    std::map<contracts::TaskId, Machine> watching_;  ///< of a solver, for the verdicts on each task
     Together together_;
 };
 

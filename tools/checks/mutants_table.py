@@ -311,6 +311,11 @@ MUTANTS = [
         "games.claims = claims.size();",
         "games.claims = 1;"),),
         search(4, "mob"), "law 1"),
+    Mutant("clocks", "one window for many false rejections", ((
+        "contracts/params/work.cpp",
+        "2 * std::max<std::uint64_t>(convicting, 1) * replay_blocks(params, spec)",
+        "2 * replay_blocks(params, spec) + 0 * convicting"),),
+        ("test_contracts", "--test-case=WRK-5: the window has the time*"), "WRK-5"),
     Mutant("clocks", "one clock for who is accused of much", ((
         "contracts/arbitration/clocks.cpp",
         "(each.responder == party || each.challenger == party)",

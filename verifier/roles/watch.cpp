@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <verifier/roles/watch.hpp>
 
+#include <algorithm>
+#include <set>
+
 #include <contracts/verification/lottery.hpp>
+#include <contracts/verification/verification.hpp>
 
 namespace assay::roles {
 namespace {
@@ -45,6 +49,15 @@ bool is_watchers_duty(
         default:
             return false;
     }
+}
+
+std::vector<contracts::Assignment> in_order_of_harm(const contracts::Params& params, const contracts::Task& task) {
+    const std::set<std::uint32_t> convicting = contracts::convicting_segments(params, task);
+    std::vector<contracts::Assignment> out = task.assignments;
+    std::stable_partition(out.begin(), out.end(), [&](const contracts::Assignment& assignment) {
+        return convicting.contains(assignment.segment);
+    });
+    return out;
 }
 
 Intent decide_verdict_watch(const VerdictView& view) {

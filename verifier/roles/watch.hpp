@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <core/base/integers.hpp>
+#include <contracts/state/params.hpp>
 #include <contracts/state/task.hpp>
 #include <verifier/roles/finding.hpp>
 #include <verifier/roles/intent.hpp>
@@ -40,6 +42,10 @@ enum class Membership : std::uint8_t { kJoin = 1, kStay = 2, kLeave = 3, kStayOu
 bool is_watchers_duty(
     const contracts::Task& task, const contracts::Assignment& assignment, const AccountId& self, contracts::Role role
 ) noexcept;
+
+/// The task's assignments, those of segments first by which its solver would be convicted if nobody challenged them
+/// (VER-19, VER-21): the window of challenges is for their replays.
+std::vector<contracts::Assignment> in_order_of_harm(const contracts::Params& params, const contracts::Task& task);
 
 /// Decides about a published probe root: replays again if the first result differs, and challenges if two replays agree
 /// that it is wrong. Forced errors look the same, and their true results are judged by the same replays. Accounts that

@@ -95,10 +95,10 @@ bool VerdictWatch::attend(const contracts::Task& task) {
         return false;
     }
     bool busy = false;
-    for (const contracts::Assignment& assignment : task.assignments) {
+    for (const contracts::Assignment& assignment : roles::in_order_of_harm(context_.chain.params(), task)) {
         const bool is_looked_at = !context_.stop && context_.behaviour.watches();
-        if (is_looked_at && !contracts::is_exact(task, assignment.segment)) {
-            busy = check_distance(task, assignment) || busy;
+        if (is_looked_at && !contracts::is_exact(task, assignment.segment) && check_distance(task, assignment)) {
+            return true;  // what was replayed now is challenged before another segment is replayed
         }
         if (!assignment.probe_root || context_.stop || !context_.behaviour.watches()) {
             continue;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tests/unit/contracts/distances.hpp>
 
+#include <algorithm>
 #include <bit>
 
 #include <doctest/doctest.h>
+
+#include <contracts/params/work.hpp>
 
 namespace assay::contracts::test {
 namespace {
@@ -115,6 +118,9 @@ TaskId profiling_task(Chain& chain, const std::optional<TaskId>& parent) {
     bond_for_tolerance(chain);
     TaskSpec spec = tolerance_spec();
     spec.parent = parent;
+    spec.training_blocks = static_cast<std::uint32_t>(
+        std::max<std::uint64_t>(spec.training_blocks, training_blocks_min(chain.params, spec))
+    );
     const TaskId id = task_id(chain.submitter.id, get_account(chain.view, chain.submitter.id).nonce);
     REQUIRE(chain.run(chain.submitter, SubmitTask{spec}) == 0);
     REQUIRE(chain.task(id).state == TaskState::kProfiling);
@@ -161,7 +167,7 @@ TaskId measured_task(
     ProfileReport report = report_of(drift, 31 * drift);
     report.start_root = root_of(checkpoint(0));
     report_all(chain, id, std::vector<ProfileReport>(4, report));
-    chain.skip(chain.params.challenge_blocks + 1);
+    chain.skip(report_challenge_span(chain.params, chain.task(id).spec) + 1);
     REQUIRE(chain.task(id).state == TaskState::kDrawn);
     REQUIRE(chain.run(chain.solver, AcceptTask{id}) == 0);
     for (std::uint32_t i = 0; i <= segment_count(chain.task(id)); ++i) {

@@ -11,6 +11,7 @@
 #include <contracts/verification/lottery.hpp>
 #include <contracts/verification/verification.hpp>
 #include <contracts/params/spec.hpp>
+#include <contracts/params/work.hpp>
 #include <tests/unit/contracts/verdicts.hpp>
 
 using namespace assay;
@@ -242,6 +243,38 @@ TEST_CASE("VER-21: drifts within the threshold that add up over the run convict 
         CHECK(chain.task(id).state == (convicted ? TaskState::kConvicted : TaskState::kSettled));
         CHECK(chain.slashed(id, Reason::kBeyondBudget).size() == (convicted ? 1 : 0));
         CHECK(chain.paid(id, Reason::kWonDispute).empty());
+    }
+}
+
+TEST_CASE("WRK-5: the window has the time of two replays for each segment by whose verdicts the solver is convicted") {
+    const ToyRun native(kNative);
+    for (const std::uint32_t wrong : {0U, 1U, 2U, 3U}) {
+        for (const bool adds_up : {false, true}) {
+            CAPTURE(wrong);
+            CAPTURE(adds_up);
+            Params params = tolerance_params();
+            params.hardware_classes = {{"cpu", 1'000}};
+            params.block_ms = 1;
+            params.growth_max_thousandths = adds_up ? 2'500 : 6'000;
+            Chain chain(params);
+            const TaskId id = measured_task(chain, kDrift, checkpoints_of(native));
+            Verdicts verdicts = true_verdicts(chain, id, native);
+            for (std::uint32_t segment = 1; segment <= wrong; ++segment) {
+                auto& measurement = verdicts[place_of(chain, id, segment)].measurement;
+                measurement = measurement_of(adds_up ? kDrift : 10.0F);
+                measurement->parameters.sketch.fill(std::bit_cast<std::uint32_t>(kDrift));
+            }
+            publish_verdicts(chain, id, verdicts);
+            const Task task = chain.task(id);
+            REQUIRE(task.state == TaskState::kChallenge);
+            const std::uint64_t replay = replay_blocks(params, task.spec);
+            REQUIRE(replay != 0);
+            // VER-21: each drift is within the threshold, and only three of them are beyond the budget.
+            const std::size_t convicting = adds_up && wrong < 3 ? 0 : wrong;
+            CHECK(convicting_segments(params, task).size() == convicting);
+            const std::uint64_t replays = std::max<std::size_t>(convicting, 1);
+            CHECK(task.deadline.value - chain.height.value == params.challenge_blocks + 2 * replays * replay);
+        }
     }
 }
 
