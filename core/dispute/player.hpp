@@ -39,7 +39,8 @@ class Replay {
     virtual const canonical::RowSource& rows() = 0;
     virtual const merkle::Tree& dataset_tree() = 0;
 
-    /// TRC-2: the commitments of the outputs of all nodes of `step` except kCommit, in order. They and the trees below
+    /// TRC-2: the commitments of the outputs of all nodes of `step` except kCommit, in order. Those of the last 64
+    /// steps that were asked about are kept, since disputes of one claim may lead to different steps. The trees below
     /// are kept until a step is asked about that is no neighbour.
     const std::vector<Hash256>& output_commitments(std::uint64_t step);
     /// The tree over the tiles of a node's output at `step`, and over those of one tensor of the state before `step`. A
@@ -58,7 +59,6 @@ class Replay {
 
   private:
     struct Trees {
-        std::optional<std::vector<Hash256>> commitments{};
         std::map<std::uint32_t, merkle::Tree> outputs{};
         std::map<std::uint32_t, merkle::Tree> tensors{};
         std::optional<merkle::Tree> state{};
@@ -69,6 +69,8 @@ class Replay {
     );
 
     std::map<std::uint64_t, Trees> trees_{};
+    std::map<std::uint64_t, std::vector<Hash256>> commitments_{};  // of steps
+    std::vector<std::uint64_t> committed_{};                       // the same steps, the first asked about first
     std::uint64_t tensors_hashed_ = 0;
 };
 

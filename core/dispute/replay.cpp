@@ -42,12 +42,18 @@ std::vector<Hash256> Replay::commit_outputs(std::uint64_t step) {
 }
 
 const std::vector<Hash256>& Replay::output_commitments(std::uint64_t step) {
-    std::optional<std::vector<Hash256>>& commitments = trees_at(step).commitments;
-    if (!commitments) {
-        commitments = commit_outputs(step);
-        tensors_hashed_ += commitments->size();
+    constexpr std::size_t kKept = 64;
+    if (const auto known = commitments_.find(step); known != commitments_.end()) {
+        return known->second;
     }
-    return *commitments;
+    std::vector<Hash256> commitments = commit_outputs(step);
+    tensors_hashed_ += commitments.size();
+    if (committed_.size() == kKept) {
+        commitments_.erase(committed_.front());
+        committed_.erase(committed_.begin());
+    }
+    committed_.push_back(step);
+    return commitments_.emplace(step, std::move(commitments)).first->second;
 }
 
 const merkle::Tree& Replay::output_tiles(std::uint64_t step, std::uint32_t node) {

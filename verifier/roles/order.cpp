@@ -40,6 +40,15 @@ std::vector<contracts::Dispute> by_deadline(std::vector<contracts::Dispute> disp
     return disputes;
 }
 
+bool gives_way(
+    const contracts::DisputeId& playing, const std::vector<contracts::Dispute>& due, const std::set<Turn>& tried
+) {
+    const auto first = std::find_if(due.begin(), due.end(), [&](const contracts::Dispute& dispute) {
+        return dispute.id == playing || !tried.contains({dispute.id, dispute.position.rounds});
+    });
+    return first == due.end() || first->id != playing;
+}
+
 bool is_long(const Intent& intent) noexcept {
     return std::holds_alternative<intent::Accept>(intent) || std::holds_alternative<intent::Train>(intent) ||
            std::holds_alternative<intent::Complete>(intent) || std::holds_alternative<intent::Replay>(intent) ||

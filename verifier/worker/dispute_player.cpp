@@ -54,34 +54,79 @@ std::vector<contracts::Dispute> DisputePlayer::open_disputes(const std::vector<c
                 out.push_back(*std::move(dispute));
             } else if (dispute) {
                 over_.insert(id);
-                answers_.forget(id);
-                replays_.drop(id);
+                ended_.push_back(id);
             }
         }
     }
     return roles::by_deadline(std::move(out));
 }
 
-bool DisputePlayer::attend(const std::vector<contracts::Task>& tasks) {
-    bool moved = false;
-    const std::vector<contracts::Dispute> open = open_disputes(tasks);
+std::vector<contracts::Dispute> DisputePlayer::due_disputes(const std::vector<contracts::Task>& tasks) {
+    std::vector<contracts::Dispute> open = open_disputes(tasks);
     if (context_.metrics != nullptr) {
         context_.metrics->set_disputes(open, context_.chain.self(), context_.chain.height());
     }
     const std::set<contracts::DisputeId> resting = roles::answered(open);
-    for (const contracts::Dispute& dispute : open) {
-        if (resting.contains(dispute.id) ||
-            !context_.behaviour.moves_at(Height{context_.chain.height()}, dispute.deadline())) {
-            continue;
-        }
+    std::erase_if(open, [&](const contracts::Dispute& dispute) {
+        const bool is_ours =
+            !std::holds_alternative<roles::Wait>(roles::decide_dispute(dispute, context_.chain.self())) ||
+            may_show_divergence(dispute);
+        return !is_ours || resting.contains(dispute.id) ||
+               !context_.behaviour.moves_at(Height{context_.chain.height()}, dispute.deadline());
+    });
+    return open;
+}
+
+bool DisputePlayer::attend(const std::vector<contracts::Task>& tasks) {
+    bool moved = false;
+    tried_.clear();
+    attended_.clear();
+    for (const contracts::Task& task : tasks) {
+        attended_.insert(task.id);
+    }
+    const std::vector<contracts::Dispute> due = due_disputes(tasks);
+    forget_ended();
+    for (const contracts::Dispute& dispute : due) {
         const auto task =
             std::find_if(tasks.begin(), tasks.end(), [&](const auto& item) { return item.id == dispute.task; });
-        const roles::Intent intent = roles::decide_dispute(dispute, context_.chain.self());
-        if (!std::holds_alternative<roles::Wait>(intent) || may_show_divergence(dispute)) {
-            moved = move(*task, dispute, intent) || moved;
+        playing_ = dispute.id;
+        tried_.emplace(dispute.id, dispute.position.rounds);
+        try {
+            moved = move(*task, dispute, roles::decide_dispute(dispute, context_.chain.self())) || moved;
+        } catch (const Preempted&) {
+            return true;
         }
     }
     return moved;
+}
+
+void DisputePlayer::forget_ended() {
+    for (const contracts::DisputeId& id : ended_) {
+        answers_.forget(id);
+        replays_.drop(id);
+    }
+    ended_.clear();
+}
+
+void DisputePlayer::give_way() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - looked_at_ < kLook) {
+        return;
+    }
+    std::vector<contracts::Dispute> due;
+    try {
+        std::vector<contracts::Task> tasks = roles::by_deadline(context_.chain.tasks());
+        std::erase_if(tasks, [&](const contracts::Task& task) { return !attended_.contains(task.id); });
+        due = due_disputes(tasks);
+    } catch (const http::NetError&) {
+        return;  // the replay goes on while the node is away
+    } catch (const client::RpcError&) {
+        return;
+    }
+    looked_at_ = std::chrono::steady_clock::now();
+    if (roles::gives_way(playing_, due, tried_)) {
+        throw Preempted{};
+    }
 }
 
 void DisputePlayer::note_missing(const contracts::Dispute& dispute, const Unavailable& why) {
@@ -187,6 +232,9 @@ std::optional<DisputePlayer::Ground> DisputePlayer::ground_of_report(
     return Ground{measuring.artifacts, {}, context_.behaviour.of_profile(measuring.artifacts)};
 }
 
+// Of states on disk for the first replay; others have less each, so that many together have some times as much.
+constexpr std::uint64_t kStatesBytes = std::uint64_t{1} << 30U;
+
 std::shared_ptr<EngineReplay> DisputePlayer::replay_of(const contracts::Task& task, const contracts::Dispute& dispute) {
     return replays_.of(dispute, [&]() -> std::shared_ptr<EngineReplay> {
         // A dispute about a profile may replay several segments.
@@ -204,8 +252,13 @@ std::shared_ptr<EngineReplay> DisputePlayer::replay_of(const contracts::Task& ta
             ground->artifacts, dispute.claim, std::move(ground->before), context_.options.engine,
             EngineReplay::Storage{
                 .directory = context_.options.home,
+                .budget_bytes = kStatesBytes / (1 + replays_.count()),
                 .stop = &context_.stop,
-                .between_steps = [this] { context_.interlude(); }},
+                .between_steps =
+                    [this] {
+                        context_.interlude();
+                        give_way();
+                    }},
             ground->alteration
         );
     });

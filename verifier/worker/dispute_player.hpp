@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <set>
 #include <vector>
 
 #include <contracts/state/dispute.hpp>
+#include <verifier/roles/order.hpp>
 #include <verifier/worker/answers.hpp>
 #include <verifier/worker/measuring.hpp>
 #include <verifier/worker/replay.hpp>
@@ -22,10 +24,22 @@ std::vector<dispute::NodeReveal> node_reveals(const dispute::Claim& claim, const
 class DisputePlayer {
   public:
     explicit DisputePlayer(WorkerContext& context) : context_(context), answers_(context) {}
-    /// Makes the moves that are due in the tasks' disputes, earliest deadline first. Returns whether any move was made.
+    /// Makes the moves that are due in the tasks' disputes, earliest deadline first. Returns whether any move was made,
+    /// or a replay was left for a move that is due earlier.
     bool attend(const std::vector<contracts::Task>& tasks);
 
+    static constexpr std::chrono::seconds kLook{2};
+
   private:
+    /// A replay was left between two steps.
+    struct Preempted {};
+    /// Throws Preempted if a move of ours has become due before that of the dispute that is played, or that dispute has
+    /// ended. Asks the node every kLook.
+    void give_way();
+    /// Frees what was kept for disputes that have ended. Not while one is played.
+    void forget_ended();
+    /// The disputes in which a move of ours is due, or we may show a divergence, earliest deadline first.
+    std::vector<contracts::Dispute> due_disputes(const std::vector<contracts::Task>& tasks);
     std::vector<contracts::Dispute> open_disputes(const std::vector<contracts::Task>& tasks);
     void note_missing(const contracts::Dispute& dispute, const Unavailable& why);
     bool move(const contracts::Task& task, const contracts::Dispute& dispute, const roles::Intent& intent);
@@ -57,6 +71,11 @@ class DisputePlayer {
     Answers answers_;
     std::set<contracts::DisputeId> lost_;  ///< disputes in which our proof would rule against us
     std::set<contracts::DisputeId> over_;
+    std::vector<contracts::DisputeId> ended_;  ///< of them, those whose replays are still there
+    std::set<contracts::TaskId> attended_;
+    contracts::DisputeId playing_;
+    std::set<roles::Turn> tried_;  ///< since attend() was called
+    std::chrono::steady_clock::time_point looked_at_{};
 };
 
 }  // namespace assay::worker

@@ -38,8 +38,10 @@ EngineReplay::EngineReplay(
 )
     : artifacts_(std::move(artifacts)),
       claim_(claim),
+      graph_(claim.initialisation ? artifacts_->program.init : artifacts_->program.step),
       storage_(storage),
-      runner_(artifacts_, claim.initialisation, without_cell(options), std::move(alteration)),
+      options_(without_cell(options)),
+      alteration_(std::move(alteration)),
       at_(claim.first_step) {
     const std::vector<canonical::Tensor>& first = claim.initialisation ? artifacts_->initial : before;
     const std::uint64_t affordable =
@@ -48,8 +50,28 @@ EngineReplay::EngineReplay(
     states_.emplace(claim.first_step, artifacts::SpilledState(storage_.directory, first.size(), [&](std::size_t i) {
                         return first[i];
                     }));
-    runner_.set_state(first);
+    runner_.emplace(artifacts_, claim_.initialisation, options_, alteration_).set_state(first);
     before = {};
+}
+
+// The engine, with the state before the step `at_`.
+Runner& EngineReplay::runner() {
+    if (!runner_) {
+        const artifacts::SpilledState& state = states_.at(at_);
+        runner_.emplace(artifacts_, claim_.initialisation, options_, alteration_);
+        runner_->set_state(state.size(), [&](std::size_t i) { return state.load(i); });
+    }
+    return *runner_;
+}
+
+void EngineReplay::rest() {
+    if (runner_) {
+        if (!states_.contains(at_)) {
+            pass(at_);
+            spill();
+        }
+        runner_.reset();
+    }
 }
 
 bool EngineReplay::advance(engine::OutputObserver* observer) {
@@ -61,10 +83,10 @@ bool EngineReplay::advance(engine::OutputObserver* observer) {
     }
     ++steps_run_;
     try {
-        runner_.run(at_, observer);
+        runner().run(at_, observer);
     } catch (const Diverged&) {
         if (!diverged_at_) {
-            const std::vector<canonical::Tensor> after = runner_.state_after_divergence(at_);
+            const std::vector<canonical::Tensor> after = runner().state_after_divergence(at_);
             after_divergence_.emplace(storage_.directory, after.size(), [&](std::size_t i) { return after[i]; });
             diverged_at_ = at_;
         }
@@ -79,9 +101,20 @@ bool EngineReplay::advance(engine::OutputObserver* observer) {
 bool EngineReplay::is_kept(std::uint64_t step) const { return (step - claim_.first_step) % stride_ == 0; }
 
 void EngineReplay::spill() {
-    states_.try_emplace(at_, storage_.directory, runner_.state_size(), [&](std::size_t i) {
-        return runner_.tensor(i);
-    });
+    const Runner& from = runner();
+    states_.try_emplace(at_, storage_.directory, from.state_size(), [&](std::size_t i) { return from.tensor(i); });
+}
+
+// Keeps the state before `step` until two others have been asked for, unless it is kept in any case.
+void EngineReplay::pass(std::uint64_t step) {
+    if (is_kept(step)) {
+        return;
+    }
+    passing_.push_back(step);
+    if (passing_.size() > 2) {
+        states_.erase(passing_.front());
+        passing_.pop_front();
+    }
 }
 
 bool EngineReplay::bring_to(std::uint64_t step) {
@@ -92,8 +125,10 @@ bool EngineReplay::bring_to(std::uint64_t step) {
     const auto nearest = std::prev(states_.upper_bound(step));
     if (at_ > step || nearest->first > at_) {
         const artifacts::SpilledState& state = nearest->second;
-        runner_.set_state(state.size(), [&](std::size_t i) { return state.load(i); });
         at_ = nearest->first;
+        if (runner_) {
+            runner_->set_state(state.size(), [&](std::size_t i) { return state.load(i); });
+        }
     }
     while (at_ < step) {
         if (!advance()) {
@@ -113,13 +148,7 @@ const artifacts::SpilledState* EngineReplay::spilled(std::uint64_t step) {
     if (!bring_to(step)) {
         return step == *diverged_at_ + 1 ? &*after_divergence_ : nullptr;
     }
-    if (!is_kept(step)) {
-        passing_.push_back(step);
-        if (passing_.size() > 2) {
-            states_.erase(passing_.front());
-            passing_.pop_front();
-        }
-    }
+    pass(step);
     spill();
     return &states_.at(step);
 }
@@ -132,7 +161,7 @@ Hash256 EngineReplay::state_root_after(std::uint64_t step) {
     if (const auto kept = states_.find(step + 1); kept != states_.end()) {
         root = artifacts::state_root_of(kept->second.size(), [&](std::size_t i) { return kept->second.load(i); });
     } else if (bring_to(step + 1)) {
-        root = runner_.state_root();
+        root = runner().state_root();
     } else if (step == *diverged_at_) {
         root = artifacts::state_root_of(after_divergence_->size(), [&](std::size_t i) {
             return after_divergence_->load(i);

@@ -40,6 +40,8 @@ class EngineReplay final : public dispute::Replay {
     );
 
     const dispute::Claim& claim() const { return claim_; }
+    /// Gives the engine's memory back, and keeps its state on disk to go on from.
+    void rest();
     /// How many steps the engine has executed, in whole or in part.
     std::uint64_t steps_run() const { return steps_run_; }
     Hash256 state_root_after(std::uint64_t step) override;
@@ -47,12 +49,14 @@ class EngineReplay final : public dispute::Replay {
     const canonical::Tensor& state_tensor(std::uint64_t step, std::uint32_t index) override;
     const canonical::Tensor& node_output(std::uint64_t step, std::uint32_t node) override;
     std::optional<std::uint64_t> diverged_at() override;
-    const canonical::Graph& graph() override { return runner_.graph(); }
+    const canonical::Graph& graph() override { return graph_; }
     const canonical::RowSource& rows() override { return *artifacts_->dataset; }
     const merkle::Tree& dataset_tree() override { return artifacts_->dataset_tree; }
 
   private:
     std::vector<Hash256> commit_outputs(std::uint64_t step) override;
+    Runner& runner();
+    void pass(std::uint64_t step);
     /// Runs the step whose state the engine has. Returns false if it diverged.
     bool advance(engine::OutputObserver* observer = nullptr);
     /// Executes `step`, until the observer is done.
@@ -66,8 +70,11 @@ class EngineReplay final : public dispute::Replay {
 
     std::shared_ptr<const TaskArtifacts> artifacts_;
     dispute::Claim claim_;
+    const canonical::Graph& graph_;
     Storage storage_;
-    Runner runner_;
+    engine::EngineOptions options_;
+    std::shared_ptr<const Alteration> alteration_;
+    std::optional<Runner> runner_;  ///< none while it rests
     std::uint64_t steps_run_ = 0;
     std::uint64_t stride_ = 1;                                 ///< every stride_-th state is kept
     std::uint64_t at_ = 0;                                     ///< the step before which is the engine's state

@@ -34,6 +34,23 @@ TEST_CASE("what ends first is done first, and what has no deadline last") {
     CHECK(by_deadline(std::vector<contracts::Dispute>{late, early}).front().deadline() == Height{5});
 }
 
+TEST_CASE("a replay for one dispute is left for a move that is due earlier in another, unless that was just tried") {
+    std::vector<contracts::Dispute> due(3);
+    for (std::uint8_t i = 0; i < 3; ++i) {
+        due[i].id = contracts::DisputeId{{i}};
+    }
+    const contracts::DisputeId playing = due[1].id;
+    CHECK(gives_way(playing, due, {{playing, 0}}));
+    CHECK_FALSE(gives_way(playing, due, {{playing, 0}, {due[0].id, 0}}));
+    due[0].position.rounds = 1;  // it was tried in the round before
+    CHECK(gives_way(playing, due, {{playing, 0}, {due[0].id, 0}}));
+    due.erase(due.begin());
+    CHECK_FALSE(gives_way(playing, due, {{playing, 0}}));  // the other one is due later
+    due.erase(due.begin());
+    CHECK(gives_way(playing, due, {{playing, 0}}));  // no move is due in it any more
+    CHECK(gives_way(playing, {}, {{playing, 0}}));
+}
+
 TEST_CASE("computations are long, and transactions are not") {
     CHECK(is_long(intent::Replay{}));
     CHECK(is_long(intent::ReplayProbe{}));

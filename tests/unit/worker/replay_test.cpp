@@ -79,6 +79,56 @@ TEST_CASE("NUM-1: the engine's replay of a segment is the scalar one, in any ord
     }
 }
 
+TEST_CASE("a replay goes on where it was left, without its engine or with it") {
+    const test::SmallTask task;
+    const auto state = task.state_after(1);
+    const dispute::Claim claim = task.claim(2);
+    struct Left {};
+    for (const std::uint64_t budget : {std::uint64_t{1} << 30U, std::uint64_t{1}}) {
+        for (const bool rests : {false, true}) {
+            CAPTURE(budget);
+            CAPTURE(rests);
+            bool leaves = true;  // before every second step
+            EngineReplay::Storage storage{.budget_bytes = budget};
+            storage.between_steps = [&leaves] {
+                leaves = !leaves;
+                if (leaves) {
+                    throw Left{};
+                }
+            };
+            EngineReplay replay(task.artifacts, claim, state, {}, storage);
+            int left = 0;
+            std::optional<Hash256> after;
+            while (!after && left < 10) {
+                try {
+                    after = replay.state_root_after(claim.first_step + claim.step_count - 1);
+                } catch (const Left&) {
+                    ++left;
+                }
+                if (rests) {
+                    replay.rest();
+                }
+            }
+            CHECK(after == claim.after);
+            CHECK(left == static_cast<int>(claim.step_count) - 1);
+            CHECK(replay.steps_run() == claim.step_count);  // none of them twice
+        }
+    }
+}
+
+TEST_CASE("a replay keeps the commitments of the steps that disputes of its claim lead to") {
+    const test::SmallTask task;
+    const dispute::Claim claim = task.claim(2);
+    EngineReplay replay(task.artifacts, claim, task.state_after(1), {}, {});
+    const auto last = claim.first_step + claim.step_count - 1;
+    const std::vector<Hash256> first = replay.output_commitments(claim.first_step);
+    static_cast<void>(replay.output_commitments(last));
+    const std::uint64_t hashed = replay.tensors_hashed();
+    CHECK(replay.output_commitments(claim.first_step) == first);
+    CHECK(replay.output_commitments(last) != first);
+    CHECK(replay.tensors_hashed() == hashed);
+}
+
 TEST_CASE("NUM-1: the engine's replay of the initialisation is the scalar one") {
     const test::SmallTask task;
     EngineReplay replay(task.artifacts, task.claim(0), {}, {}, {});
