@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <condition_variable>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -24,6 +23,8 @@
 #include <verifier/cell/link_frames.hpp>
 #include <verifier/cell/link_inbox.hpp>
 #include <verifier/cell/psk.hpp>
+#include <verifier/cell/tls_link.hpp>
+#include <verifier/cell/unsent.hpp>
 
 namespace assay::cell {
 namespace {
@@ -34,6 +35,8 @@ using asio::use_awaitable;
 using asio::ip::tcp;
 using LinkClock = std::chrono::steady_clock;
 using Stream = TlsStream;
+using Link = TlsLink;
+using Outgoing = TlsLink::Outgoing;
 
 constexpr std::chrono::seconds kHandshake{10};
 constexpr std::chrono::seconds kFlush{5};
@@ -41,21 +44,6 @@ constexpr std::chrono::milliseconds kLook{100};         // whether the rank shal
 constexpr std::chrono::milliseconds kAcceptAgain{100};  // after a connection could not be accepted
 constexpr std::size_t kPartBytes = 65'536;              // of a message that comes: as much is shown at a time
 constexpr std::size_t kShortBytes = 16'000;             // fits into one record of TLS with what is before and after it
-
-// What is written to a link at once: a message with its header, or a part of one.
-struct Outgoing {
-    Bytes head;
-    std::shared_ptr<const Bytes> rest{};  // nullptr: nothing
-};
-
-// A connection to another rank. Only the thread of the links touches it.
-struct Link {
-    explicit Link(Stream connected) : stream(std::move(connected)), is_wanted(stream.get_executor()) {}
-    Stream stream;
-    std::deque<Outgoing> outbox;
-    bool is_writing = false;
-    asio::steady_timer is_wanted;  // ends once more may be read
-};
 
 class TlsCollective final : public engine::Collective {
   public:
@@ -65,7 +53,8 @@ class TlsCollective final : public engine::Collective {
           acceptor_(io_, tcp::endpoint(asio::ip::make_address(options.address), 0)),
           links_(options.size),
           inboxes_(options.size),
-          is_waiting_(options.size) {
+          is_waiting_(options.size),
+          unsent_(options.size) {
         ASSERT(!options_.accounts || options_.accounts->accounts.size() == options_.size);
     }
     TlsCollective(const TlsCollective&) = delete;
@@ -73,7 +62,7 @@ class TlsCollective final : public engine::Collective {
     ~TlsCollective() override {
         {
             std::unique_lock lock(mutex_);
-            changed_.wait_for(lock, kFlush, [&] { return is_settled(); });
+            changed_.wait_for(lock, kFlush, [&] { return unsent_.is_over(); });
         }
         io_.stop();
         if (thread_.joinable()) {
@@ -134,16 +123,21 @@ class TlsCollective final : public engine::Collective {
 
     void settle() override {
         std::unique_lock lock(mutex_);
-        wait(lock, LinkClock::now() + options_.timeout, [&] { return is_settled(); });
-        if (unsent_ != 0) {
-            throw std::runtime_error("a rank of the cell is gone or too slow");
+        wait(lock, LinkClock::now() + options_.timeout, [&] { return unsent_.is_none() || unsent_.lost(); });
+        if (!unsent_.is_none()) {
+            const auto lost = unsent_.lost();
+            throw gone_or_slow(lost.value_or(*unsent_.first()), lost.has_value());
         }
     }
 
   private:
-    // Whether nothing is left that can still be sent. A rank that has all that it needs may be gone, and what others
-    // need is sent all the same. The mutex must be held.
-    bool is_settled() const { return unsent_ == 0 || is_any_lost_; }
+    // The mutex must be held.
+    engine::RankError gone_or_slow(std::uint32_t rank, bool is_gone) const {
+        const std::string why = is_gone ? ": " + gone_.at(rank) : std::string();
+        return {
+            rank, engine::RankFault::kGone,
+            "a rank of the cell is gone or too slow: rank " + std::to_string(rank) + why};
+    }
 
     // A rank that cannot be reached. Who has connected may be gone already, with all that it needs, and keeps nobody
     // from connecting. The mutex must be held.
@@ -233,7 +227,7 @@ class TlsCollective final : public engine::Collective {
     void send(std::uint32_t other, Outgoing part) {
         {
             const std::scoped_lock lock(mutex_);
-            ++unsent_;
+            unsent_.add(other);
         }
         asio::post(io_, [this, other, held = std::move(part)]() mutable {
             Link& link = *links_[other];
@@ -279,12 +273,7 @@ class TlsCollective final : public engine::Collective {
         const bool is_there = wait(lock, end, [&] { return inbox.is_answered() || gone_.contains(other); });
         if (!inbox.is_answered()) {
             // Of several that are gone, the others left because of the first.
-            const std::uint32_t lost = is_there ? *first_gone_ : other;
-            throw engine::RankError(
-                lost, engine::RankFault::kGone,
-                "a rank of the cell is gone or too slow: rank " + std::to_string(lost) +
-                    (is_there ? ": " + gone_[lost] : std::string())
-            );
+            throw gone_or_slow(is_there ? *first_gone_ : other, is_there);
         }
         auto message = inbox.answer();
         if (!message) {
@@ -445,6 +434,10 @@ class TlsCollective final : public engine::Collective {
             }
         } catch (const std::exception& error) {
             note_gone(other, error.what());
+            // Who sends no more takes nothing either, though it may leave its end open: what is being written to it
+            // ends as well.
+            boost::system::error_code ignored;
+            link.stream.lowest_layer().close(ignored);
         }
     }
 
@@ -458,16 +451,15 @@ class TlsCollective final : public engine::Collective {
                 }
                 link.outbox.pop_front();
                 const std::scoped_lock lock(mutex_);
-                --unsent_;
+                unsent_.note_sent(other);
                 changed_.notify_all();
             }
             link.is_writing = false;
         } catch (const std::exception& error) {
-            {
-                const std::scoped_lock lock(mutex_);
-                is_any_lost_ = true;
-            }
             note_gone(other, error.what());
+            const std::scoped_lock lock(mutex_);
+            unsent_.note_lost(other);
+            changed_.notify_all();
         }
     }
 
@@ -484,8 +476,7 @@ class TlsCollective final : public engine::Collective {
     std::map<std::uint32_t, std::string> gone_;  // ranks, and why
     std::optional<std::uint32_t> first_gone_;
     std::set<std::uint32_t> came_;  // the ranks that have connected
-    std::uint64_t unsent_ = 0;
-    bool is_any_lost_ = false;  // a message could not be sent, since its rank is gone
+    Unsent unsent_;
     std::thread thread_;
 };
 

@@ -5,8 +5,10 @@
 #include <functional>
 #include <future>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -15,10 +17,12 @@
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 
+#include <core/codec/borsh.hpp>
 #include <tests/unit/cell/link_doubles.hpp>
 #include <verifier/cell/psk.hpp>
 #include <verifier/cell/seal.hpp>
 #include <verifier/cell/tls_collective.hpp>
+#include <verifier/cell/unsent.hpp>
 #include <verifier/engine/cell/gloo_collective.hpp>
 
 using namespace assay;
@@ -119,7 +123,109 @@ class LateWords final : public engine::SharedWords {
     std::future<void> release_;
 };
 
+/// The last of some ranks, which connects to the others, and after that takes nothing. Who deserts says that it sends
+/// nothing more, and leaves its connections open.
+class Deserter {
+  public:
+    Deserter(TestWords& words, std::uint32_t rank) {
+        for (std::uint32_t other = 0; other < rank; ++other) {
+            const std::string place = string_of(ByteView(words.get("tls/" + std::to_string(other))));
+            Stream& stream = *streams_.emplace_back(std::make_unique<Stream>(io_, context_));
+            stream.next_layer().connect(
+                {boost::asio::ip::address_v4::loopback(),
+                 static_cast<std::uint16_t>(std::stoul(place.substr(place.find(' ') + 1)))}
+            );
+            stream.handshake(boost::asio::ssl::stream_base::client);
+            boost::asio::write(stream, boost::asio::buffer(codec::encode(rank)));
+        }
+    }
+    void desert() {
+        for (const auto& stream : streams_) {
+            stream->next_layer().shutdown(tcp::socket::shutdown_send);
+        }
+    }
+
+  private:
+    using Stream = boost::asio::ssl::stream<tcp::socket>;
+    boost::asio::io_context io_;
+    boost::asio::ssl::context context_ = cell::make_psk_context(key_of(7));
+    std::vector<std::unique_ptr<Stream>> streams_;
+};
+
+constexpr std::size_t kLong = std::size_t{32} << 20U;  // more than sockets keep
+
 }  // namespace
+
+TEST_CASE("a rank that has left is named by whoever has sent it something, also if its connection stays open") {
+    TestWords words;
+    std::optional<Deserter> deserter;
+    std::jthread other([&] { deserter.emplace(words, 1); });
+    const auto links = cell::connect_tls(words, options_of(0, 2));
+    other.join();
+    links->exchange({{}, Bytes(kLong)}, {0, 0}, 1);
+    deserter->desert();
+    try {
+        links->settle();
+        FAIL_CHECK("what nobody takes was sent");
+    } catch (const engine::RankError& error) {
+        CHECK(error.rank() == 1);
+        CHECK(error.fault() == engine::RankFault::kGone);
+        CHECK(std::string(error.what()).find("a rank of the cell is gone or too slow: rank 1: ") == 0);
+    }
+}
+
+TEST_CASE("a rank that takes nothing for as long as one waits is named") {
+    TestWords words;
+    std::optional<Deserter> deserter;
+    std::jthread other([&] { deserter.emplace(words, 1); });
+    const auto links = cell::connect_tls(words, options_of(0, 2, milliseconds(1'500)));
+    other.join();
+    links->exchange({{}, Bytes(kLong)}, {0, 0}, 1);
+    try {
+        links->settle();
+        FAIL_CHECK("what nobody takes was sent");
+    } catch (const engine::RankError& error) {
+        CHECK(error.rank() == 1);
+        CHECK(std::string(error.what()) == "a rank of the cell is gone or too slow: rank 1");
+    }
+}
+
+TEST_CASE("what other ranks need is sent to them although one has left") {
+    TestWords words;
+    std::optional<Deserter> deserter;
+    std::promise<void> has_failed;
+    std::jthread last([&] { deserter.emplace(words, 2); });
+    std::jthread first([&] {
+        auto links = cell::connect_tls(words, options_of(0, 3));
+        last.join();
+        links->exchange({{}, Bytes(kLong, 1), Bytes(kLong, 2)}, {0, 0, 0}, 1);
+        deserter->desert();
+        CHECK_THROWS_AS(links->settle(), engine::RankError);
+        has_failed.set_value();
+    });
+    const auto links = cell::connect_tls(words, options_of(1, 3));
+    has_failed.get_future().wait();  // until then rank 0 could not send all of it
+    CHECK(links->exchange({{}, {}, {}}, {kLong, 0, 0}, 1)[0] == Bytes(kLong, 1));
+}
+
+TEST_CASE("what is not sent yet is counted by receiver, and a lost one keeps the others from nothing") {
+    cell::Unsent unsent(3);
+    CHECK(unsent.is_none());
+    unsent.note_lost(2);
+    CHECK(unsent.is_none());
+    CHECK_FALSE(unsent.lost().has_value());
+    unsent.add(1);
+    CHECK_FALSE(unsent.is_over());
+    CHECK(unsent.first() == 1);
+    CHECK_FALSE(unsent.lost().has_value());
+    unsent.add(2);
+    CHECK_FALSE(unsent.is_over());
+    CHECK(unsent.lost() == 2);
+    unsent.note_sent(1);
+    CHECK(unsent.is_over());
+    CHECK_FALSE(unsent.is_none());
+    CHECK(unsent.first() == 2);
+}
 
 TEST_CASE("a rank that connected and left keeps the others from nothing") {
     TestWords words;
