@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <core/base/assert.hpp>
+#include <tests/fuzz/exchange_checks.hpp>
 #include <verifier/compile/program/models.hpp>
 #include <verifier/plan/message.hpp>
 #include <verifier/plan/node_rules.hpp>
@@ -188,6 +189,7 @@ void check_plan(const program::Program& program, const plan::Layout& layout) {
         check_node(plan, program.step, i);
     }
     check_order(plan, program.step);
+    ASSERT(exchange_fault(plan, program.step).empty());
     for (const std::uint32_t rank : {0U, layout.ranks() - 1}) {
         ASSERT(plan::state_bytes(plan, program, rank) <= program::size_bytes(program.state));
         static_cast<void>(plan::step_bytes(plan, program, rank));

@@ -51,7 +51,7 @@ class SignedCollective::Pieces {
             if (plan::end_of(place) > so_far.size()) {
                 return;
             }
-            values_.push_back(dispute::values_hash(plan::values_of(place, so_far)));
+            values_.push_back(dispute::values_hash(plan::view_values(place, so_far, buffer_)));
             leaves_.push_back(dispute::piece_leaf(piece_of(place, values_.back())));
         }
     }
@@ -60,6 +60,7 @@ class SignedCollective::Pieces {
 
   private:
     const plan::MessagePieces& message_;
+    Bytes buffer_;
     std::vector<Hash256> values_;
     std::vector<Hash256> leaves_;
 };

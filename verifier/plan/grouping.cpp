@@ -118,7 +118,7 @@ class Grouping {
             } else {
                 advance(*ready_.begin());
             }
-            if (most(sent_) >= limits_.message_bytes) {
+            while (most(sent_) >= limits_.message_bytes) {
                 exchange();
             }
             while (first_ < courses_.size() && courses_[first_].is_computed) {

@@ -98,13 +98,23 @@ Result<void, MessageError> add(const Passage& passage, const canonical::Graph& g
 }  // namespace
 
 Bytes values_of(const MessagePiece& piece, ByteView message) {
-    Bytes out;
-    const std::size_t bytes = std::size_t{piece.cols} * piece.width;
-    out.reserve(piece.rows * bytes);
-    for (std::size_t i = 0; i < piece.rows; ++i) {
-        append(out, message.subspan(piece.offset + i * piece.stride, bytes));
+    Bytes buffer;
+    const ByteView values = view_values(piece, message, buffer);
+    return buffer.empty() ? Bytes(values.begin(), values.end()) : buffer;
+}
+
+ByteView view_values(const MessagePiece& piece, ByteView message, Bytes& buffer) {
+    const std::size_t row_bytes = std::size_t{piece.cols} * piece.width;
+    const std::size_t bytes = piece.rows * row_bytes;
+    if (piece.stride == row_bytes || piece.rows == 1) {
+        return message.subspan(piece.offset, bytes);
     }
-    return out;
+    buffer.resize(bytes);
+    for (std::size_t i = 0; i < piece.rows; ++i) {
+        const ByteView row = message.subspan(piece.offset + i * piece.stride, row_bytes);
+        std::copy(row.begin(), row.end(), buffer.begin() + static_cast<std::ptrdiff_t>(i * row_bytes));
+    }
+    return buffer;
 }
 
 Result<MessagePieces, MessageError> pieces_of(std::span<const Passage> message, const canonical::Graph& graph) {
