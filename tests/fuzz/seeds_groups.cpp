@@ -14,7 +14,9 @@
 #include <verifier/cell/link_frames.hpp>
 #include <verifier/engine/cell/opening.hpp>
 #include <verifier/engine/cell/orders.hpp>
+#include <verifier/group/equivocation.hpp>
 #include <verifier/group/shown.hpp>
+#include <verifier/group/topics.hpp>
 
 namespace assay::fuzz {
 namespace {
@@ -140,17 +142,30 @@ void write_told(const CorpusWriter& out) {
     std::filesystem::remove_all(directory);
 
     const group::Told other = told_of(kAuthor, occasion, messages[1], Bytes(messages[1]->bytes, 9));
-    const Hash256 pieces = crypto::sha256(codec::encode(messages[1]->pieces));
+    const group::Topic topic = group::topics_of(*messages[1]).front();
+    const group::HeardLine line{kAuthor, kFirstStep, topic.pieces, group::said_of(topic, other.values)};
     Bytes shown;
-    append_list(
-        shown, codec::encode(std::vector<group::HeardLine>{{kAuthor, kFirstStep, pieces, other.statement.root}})
-    );
+    append_list(shown, codec::encode(std::vector<group::HeardLine>{line}));
     append_list(shown, codec::encode(std::vector<std::uint32_t>{0}));
     append_list(
         shown, codec::encode(std::vector<group::ShownMessage>{
                    {kAuthor, other.statement, other.signature, messages[1]->pieces, other.values}})
     );
+    append_list(shown, codec::encode(std::vector<group::Equivocation>{}));
     out.write("told", "shown", shown);
+    const group::Told first = told_of(kAuthor, occasion, messages[1], Bytes(messages[1]->bytes, 1));
+    const group::Equivocation evidence{
+        .author = kAuthor,
+        .one = first.stated(0),
+        .one_signature = first.signature,
+        .other = other.stated(0),
+        .other_signature = other.signature};
+    Bytes learned;
+    append_list(learned, codec::encode(std::vector<group::HeardLine>{}));
+    append_list(learned, codec::encode(std::vector<std::uint32_t>{}));
+    append_list(learned, codec::encode(std::vector<group::ShownMessage>{}));
+    append_list(learned, codec::encode(std::vector<group::Equivocation>{evidence}));
+    out.write("told", "evidence", learned);
 }
 
 }  // namespace

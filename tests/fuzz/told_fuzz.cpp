@@ -81,8 +81,9 @@ void check_comparison(ByteView input) {
         const Hash256 digest = dispute::statement_digest(kGroupChain, statement);
         return crypto::verify_signature(member_key(author).account(), digest.view(), signature);
     };
+    const group::Occasion occasion{.task = {}, .before = {}, .session = {}, .first_step = kFirstStep};
     try {
-        for (const group::Equivocation& found : kHeard.heard.compare(links, kHeard.ledger, kFirstStep, is_signed)) {
+        for (const group::Equivocation& found : kHeard.heard.compare(links, kHeard.ledger, occasion, is_signed)) {
             // Only what its author has signed convicts it, and rank 1 signs for nobody.
             ASSERT(found.author == kAuthor);
             ASSERT(is_signed(found.author, found.one.statement, found.one_signature));

@@ -58,6 +58,9 @@ std::string fault_of_members(
     if (std::any_of(team.convicted.begin(), team.convicted.end(), is_honest)) {
         return "an honest member was convicted";
     }
+    if (company.missed.contains(id)) {
+        return "a lead posted a segment in which a member had found an equivocator";
+    }
     for (const auto& [of, account] : company.caught) {
         if (of == id && std::count(team.culprits.begin(), team.culprits.end(), account) == 0) {
             return "an equivocator was caught and not convicted";

@@ -279,49 +279,6 @@ void Session::take(
     advance(rank);
 }
 
-// --- comparing -----------------------------------------------------------------------------------------------
-
-/// STM-3: at the end of a segment members show each other what they were told.
-void Session::finish(std::size_t rank) {
-    Rank& own = ranks_[rank];
-    own.is_done = true;
-    own.since_ms = events_.now();
-    for (std::size_t other = 0; other < ranks_.size(); ++other) {
-        if (other != rank) {
-            post(rank, other, [this, rank, other, heard = own.heard] {
-                ranks_[other].shown[rank] = heard;
-                compare(other, rank);
-            });
-        }
-    }
-    const auto shown = own.shown;
-    for (const auto& [other, messages] : shown) {
-        compare(rank, other);
-    }
-}
-
-void Session::compare(std::size_t rank, std::size_t with) {
-    Rank& own = ranks_[rank];
-    if (!own.is_done) {
-        return;
-    }
-    own.since_ms = events_.now();
-    for (const auto& theirs : own.shown.at(with)) {
-        const auto ours = std::find_if(own.heard.begin(), own.heard.end(), [&](const auto& told) {
-            return told->author == theirs->author && told->statement.step == theirs->statement.step &&
-                   told->message == theirs->message && told->statement.root != theirs->statement.root;
-        });
-        const bool differs = theirs->author != with && ours != own.heard.end();
-        const auto found = differs ? group::find_equivocation({*ours, theirs}) : std::nullopt;
-        if (found) {
-            own.fellow->find(terms_.task, ranks_[found->author].fellow->account(), *found);
-        }
-    }
-    if (rank == 0 && own.shown.size() + 1 == ranks_.size()) {
-        end(Phase::kFinished, std::nullopt);
-    }
-}
-
 // --- links ---------------------------------------------------------------------------------------------------
 
 void Session::post(std::size_t from, std::size_t to, std::function<void()> arrive) {
@@ -369,7 +326,7 @@ void Session::watch() {
             if (const auto place = awaited(0)) {
                 late = author(*place);
             } else {
-                while (late + 1 < ranks_.size() && own.shown.contains(late)) {
+                while (late + 1 < ranks_.size() && own.shown.contains(late) && own.has_evidence_of.contains(late)) {
                     ++late;
                 }
             }

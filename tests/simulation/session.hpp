@@ -63,6 +63,8 @@ struct Company {
     std::map<SegmentName, std::set<AccountId>> liars;
     /// Of whom an honest member has found two signed values of one thing.
     std::set<std::pair<contracts::TaskId, AccountId>> caught;
+    /// Where an honest lead has posted a segment although an honest member had found somebody so in the same session.
+    std::set<contracts::TaskId> missed;
     std::map<std::string, std::uint64_t> counts;
 };
 
@@ -91,6 +93,8 @@ class Session : public std::enable_shared_from_this<Session> {
     /// Of one that broke off: whom the lead takes for the first that was gone; nobody if that was the lead itself.
     const std::optional<AccountId>& blamed() const { return blamed_; }
     bool has(const AccountId& account) const;
+    /// Of whom an honest member has found in it that it told two things.
+    const std::set<AccountId>& caught() const { return caught_; }
     /// Of a finished one: the state after the segment, as the lead was told it.
     model::State result() const;
 
@@ -107,6 +111,9 @@ class Session : public std::enable_shared_from_this<Session> {
         std::map<Place, canonical::Tensor> has{};
         std::vector<std::shared_ptr<const group::Told>> heard{};
         std::map<std::size_t, std::vector<std::shared_ptr<const group::Told>>> shown{};  ///< by others, to it
+        std::map<std::uint32_t, group::Equivocation> found{};                            ///< by author
+        std::set<std::size_t> has_evidence_of{};  ///< others that have shown what they found, which may be nothing
+        bool has_shown = false;                   ///< what it found
         std::uint64_t step = 0;
         std::uint32_t node = 0;      ///< that it looks at next
         std::uint64_t since_ms = 0;  ///< of its last progress
@@ -138,6 +145,11 @@ class Session : public std::enable_shared_from_this<Session> {
     );
     void finish(std::size_t rank);
     void compare(std::size_t rank, std::size_t with);
+    bool is_finished(const Rank& rank) const;
+    void show_evidence(std::size_t rank);
+    std::optional<group::Equivocation> forge_evidence(std::size_t rank) const;
+    void look_at(std::size_t rank, const std::vector<group::Equivocation>& shown);
+    void find(Rank& rank, const group::Equivocation& found);
     void post(std::size_t from, std::size_t to, std::function<void()> arrive);
     void send_again(
         std::size_t from, std::size_t to, std::uint64_t message, const std::function<void()>& arrive, int tries
@@ -156,6 +168,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::vector<std::size_t> owners_;                                       ///< of each node
     std::map<Place, std::set<std::size_t>> readers_;                        ///< the ranks that are told it
     std::map<Place, std::shared_ptr<const plan::MessagePieces>> messages_;  ///< by source and index; step is 0
+    std::set<AccountId> caught_;
     std::set<std::uint64_t> arrived_;
     std::uint64_t sent_ = 0;
     Phase phase_ = Phase::kRuns;

@@ -74,6 +74,8 @@ constexpr const char* kReached[] = {
     "misstater convicted while the task went on",
     "equivocator convicted while the task went on",
     "segments begun again without an equivocator",
+    "equivocators shown to a lead that was told neither value",
+    "evidence that a member made up",
     "demand of deserter, which is out",
     "honest solver slashed for demand",
     "lists with somebody new",

@@ -221,6 +221,9 @@ Together::Progress Together::finish(const Task& task, Team& team, std::uint32_t 
         note_break(team, segment);
         return {};
     }
+    if (!team.session->caught().empty() && self_.wrong == Wrong::kNothing) {
+        company_.missed.insert(task.id);
+    }
     const Hash256 root = shop_.keep(team.session->result());
     team.session.reset();
     team.breaks = 0;

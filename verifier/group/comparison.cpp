@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <core/codec/borsh.hpp>
-#include <core/crypto/hash.hpp>
 #include <core/merkle/tree.hpp>
 #include <verifier/group/shown.hpp>
 
@@ -20,11 +19,10 @@ namespace {
 constexpr std::uint32_t kTag = 0x7ffffffe;                     // of no message of a step
 constexpr std::uint64_t kBytesMax = std::uint64_t{64} << 20U;  // from one rank
 constexpr std::size_t kAskedMax = 1;                           // of a rank: one is enough for a conviction
+constexpr std::uint64_t kListBytes = sizeof(std::uint32_t);    // of its length
 
-Hash256 hash_of(const plan::MessagePieces& message) { return crypto::sha256(codec::encode(message.pieces)); }
-
-/// Messages whose length the receiver does not know.
-std::vector<Bytes> exchange_any(engine::Collective& links, std::vector<Bytes> to) {
+/// Messages whose length the receiver does not know: from one rank at most `bytes_max`.
+std::vector<Bytes> exchange_any(engine::Collective& links, std::vector<Bytes> to, std::uint64_t bytes_max = kBytesMax) {
     const std::uint32_t size = links.size();
     std::vector<Bytes> lengths(size);
     std::vector<std::uint64_t> expected(size, sizeof(std::uint64_t));
@@ -37,11 +35,11 @@ std::vector<Bytes> exchange_any(engine::Collective& links, std::vector<Bytes> to
     const std::vector<Bytes> said = links.exchange(std::move(lengths), expected, kTag);
     for (std::uint32_t other = 0; other < size; ++other) {
         expected[other] = other == links.rank() ? 0 : codec::decode<std::uint64_t>(said[other]).value();
-        if (expected[other] > kBytesMax) {
+        if (expected[other] > bytes_max) {
             throw RankError(
                 other, RankFault::kOtherLength,
                 "rank " + std::to_string(other) + " shows " + std::to_string(expected[other]) +
-                    " bytes of what it was told, more than the " + std::to_string(kBytesMax) + " that one may"
+                    " bytes of what it was told, more than the " + std::to_string(bytes_max) + " that one may"
             );
         }
     }
@@ -67,13 +65,13 @@ std::shared_ptr<const Told> told_of(ShownMessage shown) {
 }
 
 /// Which of the lines that `other` shows differ from what this rank was told.
-template <class Roots>
-std::vector<std::uint32_t> differing(std::uint32_t other, const std::vector<HeardLine>& lines, const Roots& roots) {
+template <class Said>
+std::vector<std::uint32_t> differing(std::uint32_t other, const std::vector<HeardLine>& lines, const Said& said) {
     std::vector<std::uint32_t> out;
     for (std::uint32_t i = 0; i < lines.size() && out.size() < kAskedMax; ++i) {
         const HeardLine& line = lines[i];
-        const auto heard = roots.find({line.author, line.step, line.pieces});
-        if (line.author != other && heard != roots.end() && heard->second != line.root) {
+        const auto heard = said.find({line.author, line.step, line.pieces});
+        if (line.author != other && heard != said.end() && heard->second != line.said) {
             out.push_back(i);
         }
     }
@@ -90,6 +88,64 @@ bool is_whole(const Told& told) {
         leaves.push_back(dispute::piece_leaf(told.piece(i)));
     }
     return told.statement.pieces == leaves.size() && merkle::root_of(leaves) == told.statement.root;
+}
+
+/// What a rank was told on one occasion, from its ledger, which is read once the first message is looked for. What it
+/// was told in earlier runs of the segment is there too, the same if nobody lied, and convicts nobody together with
+/// what was told in this one.
+class Kept {
+  public:
+    Kept(const Ledger& ledger, const Occasion& occasion) : ledger_(ledger), occasion_(occasion) {}
+
+    /// The first message that says so; nullptr if the ledger has none, or its disk has damaged it.
+    std::shared_ptr<const Told> find(const HeardLine& line) {
+        if (!is_read_) {
+            read();
+        }
+        const auto found = messages_.find({line.author, line.step, line.pieces, line.said});
+        return found == messages_.end() ? nullptr : found->second;
+    }
+
+  private:
+    void read() {
+        is_read_ = true;
+        TopicsByMessage topics;
+        for (const auto& told : ledger_.told(occasion_.first_step)) {
+            if (!is_of(told->statement, occasion_)) {
+                continue;
+            }
+            for (const Topic& topic : topics.of(told->message)) {
+                messages_.try_emplace(
+                    {told->author, told->statement.step, topic.pieces, said_of(topic, told->values)}, told
+                );
+            }
+        }
+    }
+
+    const Ledger& ledger_;
+    const Occasion& occasion_;
+    bool is_read_ = false;
+    std::map<std::tuple<std::uint32_t, std::uint64_t, Hash256, Hash256>, std::shared_ptr<const Told>> messages_;
+};
+
+/// What another rank asks for of this rank's lines.
+Bytes answer_to(const Bytes& asked, const std::vector<HeardLine>& lines, Kept& kept) {
+    std::vector<ShownMessage> out;
+    for (const std::uint32_t index : list_of<std::uint32_t>(asked)) {
+        if (index >= lines.size() || out.size() == kAskedMax) {
+            continue;
+        }
+        if (const auto told = kept.find(lines[index])) {
+            out.push_back(
+                {.author = told->author,
+                 .statement = told->statement,
+                 .signature = told->signature,
+                 .pieces = told->message->pieces,
+                 .values = told->values}
+            );
+        }
+    }
+    return codec::encode(out);
 }
 
 }  // namespace
@@ -111,77 +167,107 @@ std::vector<Finding> Findings::take() {
 }
 
 void Heard::add(const Told& told) {
-    const auto [hash, is_new] = hashes_.try_emplace(told.message);
-    if (is_new) {
-        hash->second = hash_of(*told.message);
+    for (const Topic& topic : topics_.of(told.message)) {
+        const Place place(told.author, told.statement.step, topic.pieces);
+        const Hash256 said = said_of(topic, told.values);
+        const auto [first, is_first] = said_.try_emplace(place, said);
+        if (first->second != said || contradicts_itself(topic, told.values)) {
+            contradicted_.try_emplace(told.author, place, said);
+        }
     }
-    roots_.try_emplace(Place(told.author, told.statement.step, hash->second), told.statement.root);
 }
 
 void Heard::clear() {
-    roots_.clear();
-    hashes_.clear();
+    said_.clear();
+    contradicted_.clear();
+    topics_.clear();
 }
 
-std::vector<Equivocation> Heard::compare(
-    engine::Collective& links, const Ledger& ledger, std::uint64_t first_step, const std::function<IsSigned>& is_signed
+Heard::Found Heard::find(
+    engine::Collective& links, const Ledger& ledger, const Occasion& occasion, const std::function<IsSigned>& is_signed
 ) const {
     const std::uint32_t size = links.size();
+    const auto line_of = [](const Place& place, const Hash256& said) {
+        return HeardLine{std::get<0>(place), std::get<1>(place), std::get<2>(place), said};
+    };
     std::vector<HeardLine> own;
-    own.reserve(roots_.size());
-    for (const auto& [place, root] : roots_) {
-        own.push_back({std::get<0>(place), std::get<1>(place), std::get<2>(place), root});
+    own.reserve(said_.size());
+    for (const auto& [place, said] : said_) {
+        own.push_back(line_of(place, said));
     }
     const std::vector<Bytes> shown = exchange_any(links, std::vector<Bytes>(size, codec::encode(own)));
     std::vector<Bytes> asks(size);
     for (std::uint32_t other = 0; other < size; ++other) {
-        asks[other] = codec::encode(differing(other, list_of<HeardLine>(shown[other]), roots_));
+        asks[other] = codec::encode(differing(other, list_of<HeardLine>(shown[other]), said_));
     }
     const std::vector<Bytes> asked = exchange_any(links, std::move(asks));
-    // The ledger is read only where somebody was told two things.
-    std::vector<std::shared_ptr<const Told>> all;
-    const auto find = [&](std::uint32_t author, std::uint64_t step, const Hash256& pieces) {
-        if (all.empty()) {
-            all = ledger.told(first_step);
-        }
-        return std::find_if(all.begin(), all.end(), [&](const auto& told) {
-            return told->author == author && told->statement.step == step && hash_of(*told->message) == pieces &&
-                   roots_.at({author, step, pieces}) == told->statement.root;
-        });
-    };
+    Kept kept(ledger, occasion);
     std::vector<Bytes> answers(size);
     for (std::uint32_t other = 0; other < size; ++other) {
-        std::vector<ShownMessage> out;
-        for (const std::uint32_t index : list_of<std::uint32_t>(asked[other])) {
-            if (index >= own.size() || out.size() == kAskedMax) {
-                continue;
-            }
-            const auto told = find(own[index].author, own[index].step, own[index].pieces);
-            if (told != all.end()) {
-                out.push_back(
-                    {.author = (*told)->author,
-                     .statement = (*told)->statement,
-                     .signature = (*told)->signature,
-                     .pieces = (*told)->message->pieces,
-                     .values = (*told)->values}
-                );
-            }
-        }
-        answers[other] = codec::encode(out);
+        answers[other] = answer_to(asked[other], own, kept);
     }
     const std::vector<Bytes> answered = exchange_any(links, std::move(answers));
-    std::vector<Equivocation> out;
+    Found out;
+    const auto note = [&](const std::shared_ptr<const Told>& one, const std::shared_ptr<const Told>& other) {
+        const auto found = one && other ? find_equivocation({one, other}) : std::nullopt;
+        if (found) {
+            out.try_emplace(found->author, *found);
+        }
+    };
+    for (const auto& [author, both] : contradicted_) {
+        const auto& [place, said] = both;
+        note(kept.find(line_of(place, said_.at(place))), kept.find(line_of(place, said)));
+    }
     for (const Bytes& bytes : answered) {
-        for (ShownMessage& theirs : list_of<ShownMessage>(bytes)) {
+        auto messages = list_of<ShownMessage>(bytes);
+        messages.resize(std::min(messages.size(), kAskedMax));
+        for (ShownMessage& theirs : messages) {
             const auto told = told_of(std::move(theirs));
-            const Hash256 pieces = hash_of(*told->message);
-            const bool is_shown = told->author < size && is_whole(*told) &&
-                                  roots_.contains({told->author, told->statement.step, pieces}) &&
+            const bool is_shown = told->author < size && is_of(told->statement, occasion) && is_whole(*told) &&
                                   is_signed(told->author, told->statement, told->signature);
-            const auto ours = is_shown ? find(told->author, told->statement.step, pieces) : all.end();
-            const auto found = ours != all.end() ? find_equivocation({*ours, told}) : std::nullopt;
-            if (found) {
-                out.push_back(*found);
+            if (!is_shown) {
+                continue;
+            }
+            if (const auto ours = contradicted_by(*told)) {
+                note(kept.find(line_of(ours->first, ours->second)), told);
+            }
+        }
+    }
+    return out;
+}
+
+// The first of what was said to this rank that the message says otherwise.
+std::optional<std::pair<Heard::Place, Hash256>> Heard::contradicted_by(const Told& told) const {
+    for (const Topic& topic : topics_of(*told.message)) {
+        const auto ours = said_.find({told.author, told.statement.step, topic.pieces});
+        if (ours != said_.end() && ours->second != said_of(topic, told.values)) {
+            return *ours;
+        }
+    }
+    return std::nullopt;
+}
+
+// STM-3: who was told nothing of the piece learns it only so. What another rank shows costs this one two signatures for
+// each rank at most, and what is not proven is as if it was not shown.
+std::vector<Equivocation> Heard::compare(
+    engine::Collective& links, const Ledger& ledger, const Occasion& occasion, const std::function<IsSigned>& is_signed
+) const {
+    const std::uint32_t size = links.size();
+    Found found = find(links, ledger, occasion, is_signed);
+    std::vector<Equivocation> out;
+    for (const auto& [author, evidence] : found) {
+        out.push_back(evidence);
+    }
+    const std::vector<Bytes> shown =
+        exchange_any(links, std::vector<Bytes>(size, codec::encode(out)), kListBytes + size * kEquivocationBytesMax);
+    for (const Bytes& bytes : shown) {
+        std::set<std::uint32_t> authors{links.rank()};  // who knows best whether it has signed two things
+        for (Equivocation& each : list_of<Equivocation>(bytes)) {
+            const bool is_new =
+                each.author < size && authors.insert(each.author).second && !found.contains(each.author);
+            if (is_new && is_proven(each, occasion, is_signed)) {
+                found.emplace(each.author, each);
+                out.push_back(std::move(each));
             }
         }
     }

@@ -9,12 +9,14 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <core/base/bytes.hpp>
 #include <verifier/engine/cell/collective.hpp>
 #include <verifier/group/equivocation.hpp>
 #include <verifier/group/ledger.hpp>
+#include <verifier/group/topics.hpp>
 
 namespace assay::group {
 
@@ -39,28 +41,39 @@ class Findings {
     std::set<AccountId> members_;
 };
 
-/// What a rank was told in a segment, message by message, to be compared with what others were told: a rank that has
-/// told two others different things of one has signed both (STM-7). Messages that say something of the same pieces are
-/// compared, by their roots; evidence travels only where these differ.
+/// What a rank was told in a segment, to be compared with what others were told: a rank that has told two others
+/// different things of one has signed both (STM-7). What messages say of the same pieces of a node or a tensor is
+/// compared by its hash, whatever else they say; evidence travels only where these differ, and then to all ranks.
 class Heard {
   public:
     void add(const Told& told);
     void clear();
 
-    /// Compares with the other ranks: all of them call it at the same time. `is_signed` tells whether the author has
-    /// signed the statement. Throws as Collective::exchange() does, and engine::RankError if a rank shows more than it
-    /// can have been told.
-    using IsSigned = bool(std::uint32_t author, const dispute::Statement& statement, const Signature& signature);
+    /// Compares with the other ranks, and shows them what it found: all of them call it at the same time. `is_signed`
+    /// is asked of ranks of the session. Returns the evidence against each rank that was found to equivocate, by this
+    /// rank or by another that shows it: one for each. Nobody is found by what another rank makes up. Throws as
+    /// Collective::exchange() does, and engine::RankError if a rank shows more than it can have been told or found.
     std::vector<Equivocation> compare(
-        engine::Collective& links, const Ledger& ledger, std::uint64_t first_step,
+        engine::Collective& links, const Ledger& ledger, const Occasion& occasion,
         const std::function<IsSigned>& is_signed
     ) const;
 
   private:
-    /// Author, step, and the pieces by their hash.
+    /// Author, step, and the topic's pieces by their hash.
     using Place = std::tuple<std::uint32_t, std::uint64_t, Hash256>;
-    std::map<Place, Hash256> roots_;  ///< of what was told first there
-    std::map<std::shared_ptr<const plan::MessagePieces>, Hash256> hashes_;
+    using Found = std::map<std::uint32_t, Equivocation>;  // by author
+
+    Found find(
+        engine::Collective& links, const Ledger& ledger, const Occasion& occasion,
+        const std::function<IsSigned>& is_signed
+    ) const;
+    std::optional<std::pair<Place, Hash256>> contradicted_by(const Told& told) const;
+
+    std::map<Place, Hash256> said_;  ///< what was said first there
+    /// Of each author that has told this rank itself two things in one place, the first such place and what it said
+    /// then.
+    std::map<std::uint32_t, std::pair<Place, Hash256>> contradicted_;
+    TopicsByMessage topics_;
 };
 
 }  // namespace assay::group

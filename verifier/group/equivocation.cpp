@@ -43,4 +43,17 @@ std::optional<Equivocation> find_equivocation(const std::vector<std::shared_ptr<
     return std::nullopt;
 }
 
+bool is_of(const dispute::Statement& statement, const Occasion& occasion) {
+    return statement.task == occasion.task && statement.before == occasion.before &&
+           statement.session == occasion.session && statement.step >= occasion.first_step;
+}
+
+bool is_proven(const Equivocation& shown, const Occasion& occasion, const std::function<IsSigned>& is_signed) {
+    // The other statement is of the same occasion if the two equivocate.
+    const dispute::Statement& one = shown.one.statement;
+    return is_of(one, occasion) && dispute::check_equivocation(shown.one, shown.other).has_value() &&
+           is_signed(shown.author, one, shown.one_signature) &&
+           is_signed(shown.author, shown.other.statement, shown.other_signature);
+}
+
 }  // namespace assay::group

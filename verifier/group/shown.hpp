@@ -12,14 +12,14 @@
 /// What ranks show each other, at the end of a segment, of what they were told (STM-3).
 namespace assay::group {
 
-/// One message that a rank was told, without what it says.
+/// What a rank was told of one topic in a message.
 struct HeardLine {
     std::uint32_t author = 0;
     std::uint64_t step = 0;
-    Hash256 pieces;
-    Hash256 root;
+    Hash256 pieces;  ///< of the topic
+    Hash256 said;    ///< said_of()
     static constexpr auto fields() {
-        return Fields<&HeardLine::author, &HeardLine::step, &HeardLine::pieces, &HeardLine::root>{};
+        return Fields<&HeardLine::author, &HeardLine::step, &HeardLine::pieces, &HeardLine::said>{};
     }
 };
 

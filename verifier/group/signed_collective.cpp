@@ -170,11 +170,15 @@ void SignedCollective::compare_state(const engine::GivenTensor& given, const can
 }
 
 void SignedCollective::end_segment() {
+    if (!before_) {
+        throw std::runtime_error("rank 0 ends a segment before one has begun");
+    }
     const auto is_signed = [&](std::uint32_t author, const dispute::Statement& statement, const Signature& signature) {
         const Hash256 digest = dispute::statement_digest(signers_.chain_id, statement);
         return keys_[author] && keys_[author]->verifies(digest.view(), signature);
     };
-    for (Equivocation& found : heard_.compare(*links_, *ledger_, first_step_, is_signed)) {
+    const Occasion occasion{.task = signers_.task, .before = *before_, .session = session_, .first_step = first_step_};
+    for (Equivocation& found : heard_.compare(*links_, *ledger_, occasion, is_signed)) {
         const AccountId member = signers_.accounts[found.author];
         findings_->add({.member = member, .evidence = std::move(found)});
     }

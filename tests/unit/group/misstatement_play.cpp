@@ -2,6 +2,7 @@
 #include <tests/unit/group/misstatement_play.hpp>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -141,12 +142,13 @@ Evasion Play::choose_evasion() {
 std::string Play::find_fault() {
     Doubles doubles;
     doubles.misstated = lies_;
+    doubles.ends = true;
     run_ = at_.train(doubles);
     at_.post_start();
     if (plot_ == Misstatement::kWithhold) {
         return after_withholding();
     }
-    for (const auto& step : {&Play::accuse_honest, &Play::report_equivocation}) {
+    for (const auto& step : {&Play::look_at_findings, &Play::accuse_honest, &Play::report_equivocation}) {
         const std::string fault = (this->*step)();
         if (!fault.empty()) {
             return fault;
@@ -231,6 +233,42 @@ std::string Play::accuse_honest() {
         }
     }
     return check_honest();
+}
+
+/// STM-3: whom one honest member finds to equivocate when the segment ends, all others know as well, and the lead
+/// before it posts anything.
+std::string Play::look_at_findings() {
+    std::map<AccountId, std::uint32_t> finders;  // honest ones
+    std::uint32_t honest = 0;
+    for (std::uint32_t rank = 0; rank < at_.ranks(); ++rank) {
+        honest += is_liar(rank) ? 0U : 1U;
+        for (const group::Finding& found : run_.findings[rank]) {
+            const bool is_right = is_liar(found.evidence.author) &&
+                                  found.member == at_.accounts[found.evidence.author].id &&
+                                  dispute::check_equivocation(found.evidence.one, found.evidence.other).has_value();
+            if (!is_right) {
+                return "rank " + std::to_string(rank) + " has found what nobody did";
+            }
+            finders[found.member] += is_liar(rank) ? 0U : 1U;
+        }
+    }
+    for (const auto& [member, times] : finders) {
+        if (times != 0 && times != honest) {
+            return "an honest member does not know of an equivocator whom another one has found";
+        }
+        note("found when the segment ended");
+    }
+    const auto lead = is_liar(0) ? nullptr : run_.ledgers[0];
+    for (const group::Finding& found : lead ? run_.findings[0] : std::vector<group::Finding>()) {
+        const auto all = lead->told(0);
+        const bool was_told = std::any_of(all.begin(), all.end(), [&](const auto& told) {
+            return told->statement == found.evidence.one.statement || told->statement == found.evidence.other.statement;
+        });
+        if (!was_told) {
+            note("shown to a lead that was told neither");
+        }
+    }
+    return {};
 }
 
 /// STM-7, STM-11: two honest members, or three, compare what they were told.

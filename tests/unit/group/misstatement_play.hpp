@@ -63,6 +63,7 @@ class Play {
 
     std::string after_withholding();
     std::string after_demands(std::uint32_t liar);
+    std::string look_at_findings();
     std::string report_equivocation();
     std::string accuse_honest();
     std::string after_right_root();
