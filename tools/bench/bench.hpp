@@ -52,7 +52,7 @@ struct ReplicaOptions {
     std::uint32_t count = 0;  ///< 0: none, and all other runs instead
     /// dense: AdamW with the batches of all replicas, beside diloco, streaming and sparseloco. sgd: SGD with momentum,
     /// beside dgc.
-    std::vector<std::string> exchanges{"dense", "diloco", "streaming", "sparseloco", "sgd", "dgc"};
+    std::vector<std::string> exchanges{"dense", "diloco", "diloco-int4", "streaming", "sparseloco", "sgd", "dgc"};
     std::uint32_t batch = 0;            ///< rows of a replica's batch; 0: the model's
     std::uint64_t parent_steps = 1000;  ///< of AdamW with the batches of all, before all runs
     std::uint32_t turn_steps = 100;     ///< that a local replica trains on its own, and between two judgements

@@ -40,7 +40,7 @@ constexpr float kLastRate = 0.1F;
 double rounded(double x) { return std::round(x * 1e6) / 1e6; }
 
 bool is_local(const std::string& exchange) {
-    return exchange == "diloco" || exchange == "streaming" || exchange == "sparseloco";
+    return exchange == "diloco" || exchange == "diloco-int4" || exchange == "streaming" || exchange == "sparseloco";
 }
 
 std::uint32_t batch_of(const CurveTask& task, const ReplicaOptions& replicas) {
@@ -96,6 +96,7 @@ program::LocalReplicas local_of(const ReplicaOptions& replicas, const std::strin
     }
     out.outer_rate = replicas.outer_rate;
     out.outer_momentum = replicas.outer_momentum;
+    out.bits = exchange == "diloco-int4" ? 4 : 8;
     if (exchange == "streaming") {
         out.fragments = replicas.fragments;
         out.turn_steps = replicas.turn_steps / replicas.fragments;
@@ -367,7 +368,7 @@ json describe(const CurveTask& task, const CurveOptions& options) {
         {"gradient_bytes", program::size_bytes(parameters)},
         {"dgc", traffic_of_dgc(options, parameters)},
     };
-    for (const std::string exchange : {"diloco", "streaming", "sparseloco"}) {
+    for (const std::string exchange : {"diloco", "diloco-int4", "streaming", "sparseloco"}) {
         out[exchange] = traffic_of_local(replicas, parameters, exchange);
     }
     return out;

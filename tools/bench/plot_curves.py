@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, BOTTOM = 60, 190, 40, 45
 COLOURS = {"XG-21": "#1b6ca8", "XG-24": "#6a3d9a", "XG-11": "#e7298a", "XG-8": "#d95f02", "XG-7": "#1b9e77",
-           "dense": "#1b6ca8", "sgd": "#666666", "dgc": "#d95f02", "diloco": "#6a3d9a", "sparseloco": "#1b9e77",
+           "dense": "#1b6ca8", "sgd": "#666666", "dgc": "#d95f02", "diloco": "#6a3d9a", "diloco-int4": "#b15928", "sparseloco": "#1b9e77",
            "streaming": "#e7298a",
            "aqsgd-2": "#d95f02", "aqsgd-3": "#6a3d9a", "aqsgd-4": "#1b9e77",
            "f32 moments": "#1b6ca8", "bf16 moments": "#d95f02", "int8 moments": "#1b9e77"}

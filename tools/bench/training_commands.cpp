@@ -92,8 +92,8 @@ void add_replicas(CLI::App& curves, CurveOptions& options) {
     };
     add("--replicas", replicas.count,
         "GPTs, MLPs: so many replicas, judged by held-out rows, instead of all other runs");
-    add("--exchanges", replicas.exchanges, "Which of dense, diloco, streaming, sparseloco, sgd and dgc")
-        ->check(CLI::IsMember({"dense", "diloco", "streaming", "sparseloco", "sgd", "dgc"}));
+    add("--exchanges", replicas.exchanges, "Which of dense, diloco, diloco-int4, streaming, sparseloco, sgd and dgc")
+        ->check(CLI::IsMember({"dense", "diloco", "diloco-int4", "streaming", "sparseloco", "sgd", "dgc"}));
     add("--first-seed", options.first_seed, "Of the replicas' --seeds seeds");
     add("--replica-batch", replicas.batch, "Rows of a replica's batch; 0: the model's");
     add("--parent-steps", replicas.parent_steps, "Steps of AdamW from which all runs of a seed start");

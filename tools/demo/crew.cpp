@@ -57,7 +57,7 @@ Work read_log(const std::filesystem::path& path) {
 PlanFormulas formulas_of_turns(const program::Program& program, const std::string& parallel, std::uint32_t workers) {
     const plan::Turns turns = plan::find_turns(program).value();
     program::LocalReplicas local;
-    local.sent = parallel == kSparseLoco ? program::SentForm::kSparse : program::SentForm::kInt8;
+    local.sent = parallel == kSparseLoco ? program::SentForm::kSparse : program::SentForm::kIntegers;
     local.fragments = turns.cycle;
     std::vector<program::StateTensor> parameters;
     std::copy_if(

@@ -18,6 +18,7 @@ const char* explain(program::LocalError error) {
             return "a round, which is count times turn_steps, would have more than 2^24 steps";
         case program::LocalError::kRate:
         case program::LocalError::kBlock:
+        case program::LocalError::kBits:
             return "a number is out of range";
         case program::LocalError::kState:
             return "the model trains nothing, or its state has integers that change";
@@ -112,8 +113,10 @@ program::LocalReplicas read_local_replicas(
     }
     if (is_sparse && section.has("sent")) {
         section.fail("sent", "is for the exchanges diloco and streaming");
-    } else if (!is_sparse && section.choice_or("sent", {"int8", "f32"}, "int8") == "f32") {
-        local.sent = program::SentForm::kWhole;
+    } else if (!is_sparse) {
+        const std::string sent = section.choice_or("sent", {"int8", "int4", "f32"}, "int8");
+        local.sent = sent == "f32" ? program::SentForm::kWhole : program::SentForm::kIntegers;
+        local.bits = sent == "int4" ? 4 : 8;
     }
     local.count = section.number("count", 2U, program::kMaxReplicas);
     local.turn_steps = std::max(spec.checkpoint_interval, 1U);

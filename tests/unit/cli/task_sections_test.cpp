@@ -65,7 +65,7 @@ TEST_CASE("a section of local replicas makes a program of them, for models of an
         .turn_steps = diloco.spec.checkpoint_interval,
         .outer_rate = 0.5F,
         .outer_momentum = 0.25F,
-        .sent = program::SentForm::kInt8};
+        .sent = program::SentForm::kIntegers};
     CHECK(diloco.file.local == expected);
     CHECK(diloco.file.optimizer.replicas.count == 1);
     CHECK(std::any_of(diloco.program.state.begin(), diloco.program.state.end(), [](const program::StateTensor& tensor) {
@@ -86,6 +86,8 @@ TEST_CASE("a section of local replicas makes a program of them, for models of an
     CHECK((streaming.file.local->fragments == 3 && streaming.file.local->mixing == 0.25F));
     CHECK(streaming.file.local->sent == program::SentForm::kWhole);
     CHECK(streaming.file.local->outer_momentum == 0.9F);
+    const BuiltTask coarse = with("count = 2\nexchange = \"diloco\"\nsent = \"int4\"\n").build();
+    CHECK((coarse.file.local->sent == program::SentForm::kIntegers && coarse.file.local->bits == 4));
     with("count = 2\nexchange = \"diloco\"\nfragments = 2\n").check_refused("fragments: is for the exchange streaming");
     with("count = 2\nexchange = \"streaming\"\nfragments = 1\n").check_refused("[replicas] fragments");
     with("count = 2\nexchange = \"streaming\"\nfragments = 40\n")

@@ -152,20 +152,20 @@ void check_rounds(const Program& base, const LocalReplicas& local) {
 }  // namespace
 
 TEST_CASE("turns: replicas trained apart leave the states of one machine" * doctest::test_suite("unsanitized")) {
-    for (const SentForm sent : {SentForm::kWhole, SentForm::kInt8, SentForm::kSparse}) {
+    for (const SentForm sent : {SentForm::kWhole, SentForm::kIntegers, SentForm::kSparse}) {
         CAPTURE(static_cast<int>(sent));
         const LocalReplicas local{.count = 3, .turn_steps = 2, .sent = sent, .block = 16};
         check_rounds(cnn(), local);
     }
     check_rounds(gpt(false), {.count = 2, .turn_steps = 3, .sent = SentForm::kSparse});
-    check_rounds(gpt(true), {.count = 2, .turn_steps = 2, .outer_momentum = 0.0F, .sent = SentForm::kInt8});
+    check_rounds(gpt(true), {.count = 2, .turn_steps = 2, .outer_momentum = 0.0F, .sent = SentForm::kIntegers});
     check_rounds(cnn(), {.count = 3, .turn_steps = 2, .sent = SentForm::kWhole, .fragments = 2});
     check_rounds(gpt(false), {.count = 2, .turn_steps = 2, .sent = SentForm::kSparse, .fragments = 3});
 }
 
 TEST_CASE("turns: a replica has its own slots, and sends nothing else") {
     const Program program =
-        program::with_local_replicas(gpt(false), {.count = 4, .turn_steps = 5, .sent = SentForm::kInt8}).value();
+        program::with_local_replicas(gpt(false), {.count = 4, .turn_steps = 5, .sent = SentForm::kIntegers}).value();
     const Turns turns = plan::find_turns(program).value();
     for (std::uint32_t replica = 0; replica < 4; ++replica) {
         for (const std::uint32_t tensor : turns.own[replica]) {

@@ -168,10 +168,16 @@ TEST_CASE("local replicas: rounds are those of plain loops over a program withou
     SUBCASE("SGD, which has no state") { check_rounds_against_plain_loops(OptimizerKind::kSgd); }
 }
 
-TEST_CASE("local replicas: a change sent in 8 bits is within half a level of the change, in at most 255 levels a row") {
+TEST_CASE(
+    "local replicas: a change sent in B bits is within half a level of the change, in at most 2^B - 1 levels a row"
+) {
     const auto rows = test::labelled_rows(kRows, 6);
     Trainer whole(with_local_replicas(mlp(OptimizerKind::kAdam), local(SentForm::kWhole)).value(), rows);
-    Trainer coded(with_local_replicas(mlp(OptimizerKind::kAdam), local(SentForm::kInt8)).value(), rows);
+    LocalReplicas replicas = local(SentForm::kIntegers);
+    SUBCASE("8") { replicas.bits = 8; }
+    SUBCASE("4") { replicas.bits = 4; }
+    const auto most = static_cast<float>(1U << (replicas.bits - 1U));
+    Trainer coded(with_local_replicas(mlp(OptimizerKind::kAdam), replicas).value(), rows);
     for (std::uint64_t step = 0; step < kSteps; ++step) {
         whole.train(step);
         coded.train(step);
@@ -191,10 +197,10 @@ TEST_CASE("local replicas: a change sent in 8 bits is within half a level of the
             std::set<float> levels;
             for (std::size_t i = row * cols; i < (row + 1) * cols; ++i) {
                 levels.insert(sent[i]);
-                // A level is at most the largest power of two up to `largest` over 64; the outermost is cut to 127.
-                CHECK(std::abs(sent[i] - change[i]) <= largest / 64.0F);
+                // Of 8 bits: a level is at most the largest power of two up to `largest` over 64; the outermost is 127.
+                CHECK(std::abs(sent[i] - change[i]) <= 2.0F * largest / most);
             }
-            CHECK(levels.size() <= 255);
+            CHECK(levels.size() <= (std::size_t{1} << replicas.bits) - 1);
         }
     }
 }
@@ -291,7 +297,7 @@ TEST_CASE("local replicas: step counts are a replica's own") {
 TEST_CASE("local replicas: what cannot be trained so is refused") {
     const Program base = mlp(OptimizerKind::kAdam);
     const auto error = [&](auto change) {
-        LocalReplicas replicas = local(SentForm::kInt8);
+        LocalReplicas replicas = local(SentForm::kIntegers);
         change(replicas);
         return with_local_replicas(base, replicas).error();
     };
@@ -303,15 +309,17 @@ TEST_CASE("local replicas: what cannot be trained so is refused") {
     CHECK(error([](LocalReplicas& r) { r.outer_momentum = 1.0F; }) == LocalError::kRate);
     CHECK(error([](LocalReplicas& r) { r.kept_share = NAN; }) == LocalError::kRate);
     CHECK(error([](LocalReplicas& r) { r.block = 0; }) == LocalError::kBlock);
+    CHECK(error([](LocalReplicas& r) { r.bits = 1; }) == LocalError::kBits);
+    CHECK(error([](LocalReplicas& r) { r.bits = 9; }) == LocalError::kBits);
     CHECK(error([](LocalReplicas& r) { r.count = 256; }) == LocalError::kLimits);
-    const Program once = with_local_replicas(base, local(SentForm::kInt8)).value();
-    CHECK(with_local_replicas(once, local(SentForm::kInt8)).error() == LocalError::kNames);
+    const Program once = with_local_replicas(base, local(SentForm::kIntegers)).value();
+    CHECK(with_local_replicas(once, local(SentForm::kIntegers)).error() == LocalError::kNames);
     Program frozen = base;
     frozen.step.back().inputs.clear();
     for (std::uint32_t i = 0; i < frozen.state.size(); ++i) {
         frozen.step.back().inputs.push_back(GraphBuilder::state(i, frozen.state[i].type));
     }
-    CHECK(with_local_replicas(frozen, local(SentForm::kInt8)).error() == LocalError::kState);
+    CHECK(with_local_replicas(frozen, local(SentForm::kIntegers)).error() == LocalError::kState);
 }
 
 TEST_CASE("local replicas: bits of a round's traffic") {
@@ -321,8 +329,10 @@ TEST_CASE("local replicas: bits of a round's traffic") {
     LocalReplicas replicas = local(SentForm::kWhole);
     CHECK(round_traffic(replicas, parameters).whole == 32 * elements);
     CHECK(round_traffic(replicas, parameters).packed == 32 * elements);
-    replicas.sent = SentForm::kInt8;
+    replicas.sent = SentForm::kIntegers;
     CHECK(round_traffic(replicas, parameters).packed == 8 * (elements + 65 + 2));
+    replicas.bits = 4;
+    CHECK(round_traffic(replicas, parameters).packed == 4 * elements + 8 * (65 + 2));
     replicas.sent = SentForm::kSparse;
     // 128 blocks with 6 bits of place and a table of two magnitudes; and one block of 40 elements, whose value is a
     // word.

@@ -26,7 +26,8 @@ using canonical::Source;
 namespace {
 
 constexpr Shape kOne{1, 1};
-constexpr std::uint32_t kInt8 = 8;           // bits of a number, with its sign
+constexpr std::uint32_t kMinBits = 2;  // of an integer, with its sign
+constexpr std::uint32_t kMaxBits = 8;
 constexpr std::uint64_t kLevelBits = 2;      // a sign and one of two magnitudes, while no value is 0
 constexpr std::uint64_t kLineBlocks = 4096;  // whose values share a table of the magnitudes
 constexpr std::uint64_t kRowBits = 8;        // the exponent of a row beside the one before; the first has its width too
@@ -311,7 +312,7 @@ void Writer::write_sent(Trained& trained, const Value& updated) {
     } else if (local_.sent == SentForm::kWhole) {
         sent.values = change;
     } else {
-        sent.values = in_bits(step_, change, kInt8);
+        sent.values = in_bits(step_, change, local_.bits);
     }
     for (std::uint32_t i = 0; i < local_.count; ++i) {
         trained.sent[i].next = at_end_of_turn(trained, sent.values, i, trained.sent[i].before);
@@ -448,6 +449,9 @@ Result<void, LocalError> check_local_replicas(const LocalReplicas& local) {
         !is_share(local.kept_share) || !is_share(local.mixing)) {
         return fail(LocalError::kRate);
     }
+    if (local.bits < kMinBits || local.bits > kMaxBits) {
+        return fail(LocalError::kBits);
+    }
     if (local.fragments == 0 || std::uint64_t{local.fragments} * local.count * local.turn_steps > kMaxRound) {
         return fail(LocalError::kFragments);
     }
@@ -484,8 +488,8 @@ RoundTraffic round_traffic(const LocalReplicas& local, const std::vector<StateTe
             const auto size = std::min<std::uint64_t>(local.block, shape.element_count());
             const auto place_bits = static_cast<std::uint64_t>(std::bit_width(size - 1));
             rounds[fragments[i]] += 8 * sparse_bytes(block_count(shape, local.block), place_bits);
-        } else if (local.sent == SentForm::kInt8) {
-            rounds[fragments[i]] += 8 * shape.element_count() + kRowBits * (shape.rows + std::uint64_t{1});
+        } else if (local.sent == SentForm::kIntegers) {
+            rounds[fragments[i]] += local.bits * shape.element_count() + kRowBits * (shape.rows + std::uint64_t{1});
         } else {
             rounds[fragments[i]] += whole;
         }

@@ -22,9 +22,9 @@ namespace assay::program {
 
 /// How a replica's change of a parameter over a turn is sent.
 enum class SentForm : std::uint8_t {
-    kWhole = 1,   ///< as it is
-    kInt8 = 2,    ///< 8 bits an element, and one exponent for each row
-    kSparse = 3,  ///< of each block the largest element, with 2 bits; what is not sent is kept for the next round
+    kWhole = 1,     ///< as it is
+    kIntegers = 2,  ///< `bits` an element, and one exponent for each row
+    kSparse = 3,    ///< of each block the largest element, with 2 bits; what is not sent is kept for the next round
 };
 
 struct LocalReplicas {
@@ -32,7 +32,8 @@ struct LocalReplicas {
     std::uint32_t turn_steps = 100;  ///< H
     float outer_rate = 0.7F;
     float outer_momentum = 0.9F;  ///< Nesterov's
-    SentForm sent = SentForm::kInt8;
+    SentForm sent = SentForm::kIntegers;
+    std::uint32_t bits = 8;       ///< kIntegers: of each, with its sign; 2 to 8
     std::uint32_t block = 64;     ///< kSparse: one element is sent of so many
     float kept_share = 0.95F;     ///< kSparse: of what was not sent, as it is in the next round
     std::uint32_t fragments = 1;  ///< P; with more than 1, each round exchanges one of them
@@ -47,6 +48,7 @@ enum class [[nodiscard]] LocalError : std::uint8_t{
     kState = 4,      ///< a state tensor that changes and is not f32, or nothing that is trained
     kLimits = 5,     ///< more state tensors or nodes than a program may have (PRG-4, PRG-6)
     kNames = 6,      ///< a state tensor has the name of one that is to be added
+    kBits = 8,       ///< integers of fewer than 2 bits or more than 8
     kFragments = 7,  ///< no fragment, more than there are trained parameters, or more than 2^24 rounds' steps
 };
 Result<void, LocalError> check_local_replicas(const LocalReplicas& local);
