@@ -166,6 +166,7 @@ void write_told(const CorpusWriter& out) {
     append_list(learned, codec::encode(std::vector<group::ShownMessage>{}));
     append_list(learned, codec::encode(std::vector<group::Equivocation>{evidence}));
     out.write("told", "evidence", learned);
+    out.write("told", "one_evidence", codec::encode(evidence));
 }
 
 }  // namespace

@@ -95,11 +95,34 @@ void check_comparison(ByteView input) {
     }
 }
 
+/// What a rank shows as evidence, by somebody who says that everybody has signed everything.
+void check_evidence(ByteView input) {
+    const auto shown = codec::decode<group::Equivocation>(input);
+    if (!shown) {
+        return;
+    }
+    std::uint32_t asked = 0;
+    const auto is_signed = [&](std::uint32_t author, const dispute::Statement&, const Signature&) {
+        ASSERT(author == shown->author);
+        ++asked;
+        return true;
+    };
+    const group::Occasion occasion{.task = {}, .before = {}, .session = {}, .first_step = kFirstStep};
+    if (group::is_proven(*shown, occasion, is_signed)) {
+        ASSERT(asked == 2 && input.size() <= group::kEquivocationBytesMax);
+        ASSERT(dispute::check_equivocation(shown->one, shown->other).has_value());
+        for (const dispute::StatedPiece* stated : {&shown->one, &shown->other}) {
+            ASSERT(group::is_of(stated->statement, occasion));
+        }
+    }
+}
+
 }  // namespace
 
 void run(ByteView input) {
     check_file(input);
     check_comparison(input);
+    check_evidence(input);
 }
 
 }  // namespace assay::fuzz
