@@ -2,6 +2,7 @@
 #include <verifier/plan/grouping.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
@@ -73,7 +74,7 @@ std::vector<std::uint32_t> alike_receivers(const Plan& plan, const Graph& graph,
     }
     std::vector<std::uint32_t> out;
     for (std::uint32_t from = 0; from < ranks; ++from) {
-        const auto begin = told.begin() + from * ranks;
+        const auto begin = told.begin() + std::ptrdiff_t{from} * ranks;
         for (auto to = begin; to != begin + ranks; ++to) {
             out.push_back(to->empty() ? ranks : static_cast<std::uint32_t>(std::find(begin, to, *to) - begin));
         }

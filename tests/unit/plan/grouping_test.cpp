@@ -180,8 +180,9 @@ TEST_CASE("whatever the layout, nobody reads or sends what is not there, and all
           {"dp:3,1", 2U},
           {"pp+1f1b4", 2U},
           {"dp2pp2+gpipe2", 4U}}) {
-        CAPTURE(std::string(name));
-        Plan plan = make_plan(program, *decode_layout(name, ranks));
+        const std::string layout = name;
+        CAPTURE(layout);
+        Plan plan = make_plan(program, *decode_layout(layout, ranks));
         CHECK(exchange_fault(plan, program.step) == std::string());
         for (const GroupLimits& limits : {kUnlimited, kNoRoom}) {
             if (plan.layout.stages == 1) {
@@ -195,8 +196,9 @@ TEST_CASE("whatever the layout, nobody reads or sends what is not there, and all
 TEST_CASE("a rank needs little more memory than by the order of the program") {
     const program::Program program = clipped_gpt();
     for (const auto& [name, ranks] : {std::pair{"dp", 2U}, {"zero1", 2U}, {"zero3", 2U}, {"tp", 2U}}) {
-        CAPTURE(std::string(name));
-        Plan plan = make_plan(program, *decode_layout(name, ranks));
+        const std::string layout = name;
+        CAPTURE(layout);
+        Plan plan = make_plan(program, *decode_layout(layout, ranks));
         const Plan before = at_once(plan, program.step);
         CHECK(plan.exchanges[0].size() * 2 < before.exchanges[0].size());
         for (const std::uint64_t waiting : {std::uint64_t{0}, std::uint64_t{100'000}, std::uint64_t{1'000'000}}) {

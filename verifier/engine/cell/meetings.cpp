@@ -12,7 +12,6 @@
 namespace assay::engine {
 
 using canonical::Input;
-using canonical::Op;
 using canonical::Tensor;
 using plan::Block;
 using plan::Sent;
