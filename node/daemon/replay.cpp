@@ -4,41 +4,15 @@
 #include <chrono>
 #include <string>
 
-#include <unistd.h>
-
 #include <consensus/solo/block_log.hpp>
 #include <consensus/solo/engine.hpp>
+#include <core/system/temporary_directory.hpp>
 #include <node/daemon/application.hpp>
 #include <node/daemon/home.hpp>
 #include <node/daemon/log_base.hpp>
 #include <node/state/store.hpp>
 
 namespace assay::node {
-namespace {
-
-/// A directory of its own that goes with it.
-class ScratchDirectory {
-  public:
-    ScratchDirectory() {
-        std::string name = (std::filesystem::temp_directory_path() / "assayd-replay-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw HomeError("cannot make a temporary directory " + name);
-        }
-        path_ = name;
-    }
-    ~ScratchDirectory() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    ScratchDirectory(const ScratchDirectory&) = delete;
-    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
-
-}  // namespace
 
 ReplayReport replay_log(
     const contracts::Genesis& genesis, const std::filesystem::path& file, const std::filesystem::path& base,
@@ -47,7 +21,7 @@ ReplayReport replay_log(
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::seconds kBetween{2};
     const solo::BlockLog log(file, solo::BlockLog::Mode::kReadOnly);
-    const ScratchDirectory scratch;
+    const system::TemporaryDirectory scratch("assayd-replay");
     storage::Store store(scratch.path(), {.in_memory = false, .fault = {}});
     Application application(store, [] { return std::uint64_t{0}; });
     application.init(genesis);

@@ -3,20 +3,15 @@
 
 #include <filesystem>
 
+#include <core/system/temporary_directory.hpp>
+
 namespace assay::bench {
 
 /// A temporary directory; the destructor removes it.
-class Scratch {
+class Scratch : public system::TemporaryDirectory {
   public:
     /// Creates it in `parent`; empty: in the temporary directory.
-    explicit Scratch(const std::filesystem::path& parent = {});
-    ~Scratch();
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
+    explicit Scratch(const std::filesystem::path& parent = {}) : TemporaryDirectory("assay-bench", parent) {}
 };
 
 }  // namespace assay::bench

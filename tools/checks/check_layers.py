@@ -68,7 +68,7 @@ ROOMS = {
     "verifier/roles": (RULES, [], True),
     "verifier/launcher": (RULES + ["core/system"], ["json", "system"], False),
     "verifier/ui": (RULES + ["core/keys", "core/system"] + CLIENT, ["json", "system"], False),
-    "verifier/cell": (CORE + ["core/canonical", "core/system/log", "client/http", "verifier/compile/program", "verifier/plan",
+    "verifier/cell": (CORE + ["core/canonical", "core/system", "core/system/log", "client/http", "verifier/compile/program", "verifier/plan",
                       "verifier/engine", "verifier/artifacts"], ["json", "toml", "boost", "openssl"], False),
     "verifier/group": (CORE + ["core/canonical", "core/dispute", "verifier/compile/program", "verifier/plan", "verifier/engine"],
                        [], False),

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <optional>
 
+#include <core/system/temporary_directory.hpp>
+
 namespace assay::demo {
 
 /// The directory in which a demo's processes have their homes: one that the user gave, which stays, or a temporary one,
@@ -12,17 +14,18 @@ class TemporaryHome {
   public:
     /// Throws std::runtime_error if the given directory is not empty, or none can be made.
     explicit TemporaryHome(const std::optional<std::filesystem::path>& given);
-    ~TemporaryHome();
-    TemporaryHome(const TemporaryHome&) = delete;
-    TemporaryHome& operator=(const TemporaryHome&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
     /// Leaves the directory in place: after a failure somebody wants to read the logs.
-    void keep() { kept_ = true; }
+    void keep() {
+        if (temporary_) {
+            temporary_->keep();
+        }
+    }
 
   private:
     std::filesystem::path path_;
-    bool kept_;
+    std::optional<system::TemporaryDirectory> temporary_;  ///< unless one was given
 };
 
 }  // namespace assay::demo

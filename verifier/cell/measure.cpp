@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -20,6 +19,7 @@
 
 #include <client/http/http.hpp>
 #include <core/base/bytes.hpp>
+#include <core/system/temporary_directory.hpp>
 #include <verifier/cell/seal.hpp>
 
 namespace assay::cell {
@@ -38,22 +38,14 @@ const char* const kLeadName = "lead";
 // What the others fetch: zeros, most of which take no room.
 class FileOfZeros {
   public:
-    FileOfZeros() {
-        std::random_device random;
-        path_ = std::filesystem::temp_directory_path() /
-                ("assay-measure-" + std::to_string(random()) + std::to_string(random()));
+    FileOfZeros() : path_(directory_.path() / "zeros") {
         std::ofstream(path_).close();
         std::filesystem::resize_file(path_, kFileBytes);
     }
-    ~FileOfZeros() {
-        std::error_code ignored;
-        std::filesystem::remove(path_, ignored);
-    }
-    FileOfZeros(const FileOfZeros&) = delete;
-    FileOfZeros& operator=(const FileOfZeros&) = delete;
     const std::filesystem::path& path() const { return path_; }
 
   private:
+    system::TemporaryDirectory directory_{"assay-measure"};
     std::filesystem::path path_;
 };
 

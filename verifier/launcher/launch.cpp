@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include <core/system/file.hpp>
+#include <core/system/temporary_directory.hpp>
 #include <verifier/launcher/statement.hpp>
 
 namespace assay::launcher {
@@ -23,28 +24,6 @@ CommandLine command(const LaunchOptions& options, const std::vector<std::string>
     out.insert(out.end(), arguments.begin(), arguments.end());
     return out;
 }
-
-/// A directory of this process alone, which goes with it.
-class Scratch {
-  public:
-    Scratch() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "assay-run-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) {
-            throw std::runtime_error("cannot make a directory in " + std::filesystem::temp_directory_path().string());
-        }
-        path_ = pattern;
-    }
-    ~Scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
 
 void check_allowed(const LaunchOptions& options) {
     const Hash256 image = options.environment.image.value();
@@ -122,7 +101,7 @@ Image find_image(const LaunchOptions& options) {
 
 int launch(const LaunchOptions& options, const std::atomic<bool>& stop) {
     const Image image = find_image(options);
-    const Scratch scratch;
+    const system::TemporaryDirectory scratch("assay-run");
     const std::filesystem::path statement = scratch.path() / "environment.json";
     if (!system::write_file(statement, statement_text(options.environment))) {
         throw std::runtime_error("cannot write " + statement.string());

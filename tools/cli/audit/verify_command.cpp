@@ -24,6 +24,7 @@
 #include <verifier/stores/location.hpp>
 #include <contracts/state/members.hpp>
 #include <core/system/process.hpp>
+#include <core/system/temporary_directory.hpp>
 
 namespace assay::cli {
 namespace {
@@ -37,26 +38,6 @@ struct VerifyArguments {
     std::string device = "cpu";
     int threads = 1;
     std::shared_ptr<Trusting> trusting;
-};
-
-/// A directory of our own, gone afterwards.
-class Workspace {
-  public:
-    Workspace() : directory_((std::filesystem::temp_directory_path() / "assay-verify-XXXXXX").string()) {
-        if (::mkdtemp(directory_.data()) == nullptr) {
-            throw std::runtime_error("cannot make a temporary directory " + directory_);
-        }
-    }
-    ~Workspace() {
-        std::error_code ignored;
-        std::filesystem::remove_all(directory_, ignored);
-    }
-    Workspace(const Workspace&) = delete;
-    Workspace& operator=(const Workspace&) = delete;
-    std::filesystem::path path() const { return directory_; }
-
-  private:
-    std::string directory_;
 };
 
 /// Beside this program, or on the PATH.
@@ -153,7 +134,7 @@ std::vector<std::string> other_locations(client::RpcClient& rpc, const contracts
 }
 
 json replay(const Session& session, const VerifyArguments& a, const artifacts::SegmentRecords& records) {
-    const Workspace workspace;
+    const system::TemporaryDirectory workspace("assay-verify");
     const auto file = workspace.path() / "segment.borsh";
     const auto log = workspace.path() / "worker.log";
     write_records(file, records);

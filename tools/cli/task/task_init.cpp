@@ -17,6 +17,7 @@
 #include <core/base/amount.hpp>
 #include <core/base/integers.hpp>
 #include <core/system/file.hpp>
+#include <core/system/temporary_directory.hpp>
 #include <tools/cli/common/session.hpp>
 #include <tools/cli/task/task_estimate.hpp>
 #include <tools/cli/task/task_lint.hpp>
@@ -187,29 +188,6 @@ std::string compose(const Answers& answers) {
 
 // --- the directory ---
 
-class TemporaryDirectory {
-  public:
-    TemporaryDirectory() {
-        std::string pattern = (fs::temp_directory_path() / "assay-init-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) {
-            throw Failure(
-                kExitFailure, "io", "cannot make a temporary directory in " + fs::temp_directory_path().string()
-            );
-        }
-        path_ = pattern;
-    }
-    ~TemporaryDirectory() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-    const fs::path& path() const { return path_; }
-
-  private:
-    fs::path path_;
-};
-
 void write(const fs::path& file, const std::string& text) {
     if (!system::write_file(file, text)) {
         throw Failure(kExitFailure, "io", "cannot write " + file.string());
@@ -303,7 +281,7 @@ NewTask write_task(const fs::path& directory, const Answers& answers) {
     Answers complete = with_paths_from({}, answers);
     complete.try_emplace("verification-fee", "1 ASY");
     complete.try_emplace("training-blocks", "1");
-    const TemporaryDirectory trial;
+    const system::TemporaryDirectory trial("assay-init");
     const fs::path file = taskdir::task_file_name(trial.path());
     write(file, compose(complete));
     taskdir::Findings findings(file.string());
