@@ -97,7 +97,8 @@ class Kept {
   public:
     Kept(const Ledger& ledger, const Occasion& occasion) : ledger_(ledger), occasion_(occasion) {}
 
-    /// The first message that says so; nullptr if the ledger has none, or its disk has damaged it.
+    /// A message that says so, one that also says otherwise if there is one; nullptr if the ledger has none, or its
+    /// disk has damaged it.
     std::shared_ptr<const Told> find(const HeardLine& line) {
         if (!is_read_) {
             read();
@@ -115,9 +116,12 @@ class Kept {
                 continue;
             }
             for (const Topic& topic : topics.of(told->message)) {
-                messages_.try_emplace(
+                const auto [first, is_first] = messages_.try_emplace(
                     {told->author, told->statement.step, topic.pieces, said_of(topic, told->values)}, told
                 );
+                if (!is_first && contradicts_itself(topic, told->values)) {
+                    first->second = told;
+                }
             }
         }
     }

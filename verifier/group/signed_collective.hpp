@@ -83,7 +83,8 @@ class SignedCollective final : public engine::Collective {
     ) override;
     void begin_segment(const Hash256& before, std::uint64_t first_step) override;
     void compare_state(const engine::GivenTensor& given, const canonical::Tensor& tensor) override;
-    /// Compares what the ranks were told in the segment, and notes who has told two of them different things.
+    /// Compares what the ranks were told in the segment, and notes who has told two of them different things, whether
+    /// this rank has found it or another one that shows the evidence.
     void end_segment() override;
     void begin_step(std::uint64_t step) override;
 
