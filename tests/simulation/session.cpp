@@ -53,13 +53,39 @@ bool Session::has(const AccountId& account) const {
     });
 }
 
-/// Gives each node to a rank, and finds out who reads what.
+/// Gives each node to a rank at random. Who equivocates may wait for a division that suits it.
 void Session::divide() {
+    const std::size_t size = ranks_.size();
+    const std::size_t first = events_.below(size);
+    divide(first, 1);
+    for (std::size_t rank = 1; rank < size; ++rank) {
+        if (ranks_[rank].fellow->wrong() != Wrong::kEquivocates || !events_.chance(50)) {
+            continue;
+        }
+        for (std::size_t i = 1; i < 2 * size && hidden_from_lead(rank).empty(); ++i) {
+            divide((first + i) % size, i < size ? 1 : size - 1);
+        }
+    }
+}
+
+/// What the rank tells several others, and not the lead.
+std::vector<Session::Place> Session::hidden_from_lead(std::size_t rank) const {
+    std::vector<Place> out;
+    for (const auto& [place, readers] : readers_) {
+        if (author(place) == rank && readers.size() > 1 && !readers.contains(0)) {
+            out.push_back(place);
+        }
+    }
+    return out;
+}
+
+/// Gives each node to a rank, the next one to that rank and `stride`, and finds out who reads what.
+void Session::divide(std::size_t shift, std::size_t stride) {
     const std::size_t nodes = graph_.size() - 1;  // without kCommit
     owners_.assign(nodes, 0);
-    const std::size_t shift = events_.below(ranks_.size());
+    readers_.clear();
     for (std::size_t node = 0; node < nodes; ++node) {
-        owners_[node] = (node + shift) % ranks_.size();
+        owners_[node] = (node * stride + shift) % ranks_.size();
     }
     for (std::size_t node = nodes; node-- > 0;) {
         for (const Input& input : graph_[node].inputs) {
@@ -89,7 +115,12 @@ void Session::plan_wrongs() {
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
         Rank& rank = ranks_[i];
         const Wrong wrong = rank.fellow->wrong();
-        if (wrong == Wrong::kNothing || !events_.chance(kWrongPercent)) {
+        const auto hidden = wrong == Wrong::kEquivocates && i != 0 ? hidden_from_lead(i) : std::vector<Place>();
+        if (wrong == Wrong::kNothing || (hidden.empty() && !events_.chance(kWrongPercent))) {
+            continue;
+        }
+        if (!hidden.empty()) {
+            rank.lies_at = hidden[events_.below(hidden.size())];  // the lead is told neither value
             continue;
         }
         if (wrong == Wrong::kDeserts) {

@@ -125,6 +125,8 @@ class Session : public std::enable_shared_from_this<Session> {
     };
 
     void divide();
+    void divide(std::size_t shift, std::size_t stride);
+    std::vector<Place> hidden_from_lead(std::size_t rank) const;
     void plan_wrongs();
     Place origin(std::uint64_t step, const canonical::Input& input) const;
     Place origin_of_state(std::uint64_t step, std::uint32_t tensor) const;

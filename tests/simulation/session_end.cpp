@@ -124,7 +124,9 @@ void Session::look_at(std::size_t rank, const std::vector<group::Equivocation>& 
         const bool is_new = each.author < ranks_.size() && each.author != rank && !own.found.contains(each.author);
         if (is_new && group::is_proven(each, occasion, is_signed)) {
             find(own, each);
-            company_.counts["equivocators shown to a lead that was told neither value"] += rank == 0 ? 1 : 0;
+            if (rank == 0) {
+                ++company_.counts["equivocators shown to a lead that was told neither value"];
+            }
         }
     }
     if (rank == 0 && is_finished(own)) {
