@@ -2,7 +2,6 @@
 #include <verifier/compile/program/local_replicas.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <set>
 #include <string>
@@ -28,28 +27,10 @@ namespace {
 constexpr Shape kOne{1, 1};
 constexpr std::uint32_t kMinBits = 2;  // of an integer, with its sign
 constexpr std::uint32_t kMaxBits = 8;
-constexpr std::uint64_t kLevelBits = 2;      // a sign and one of two magnitudes, while no value is 0
-constexpr std::uint64_t kLineBlocks = 4096;  // whose values share a table of the magnitudes
-constexpr std::uint64_t kRowBits = 8;        // the exponent of a row beside the one before; the first has its width too
 constexpr std::uint64_t kMaxRound = std::uint64_t{1} << 24U;
-
-bool is_sparse(const LocalReplicas& local, Shape shape) {
-    return local.sent == SentForm::kSparse && shape.element_count() <= kMaxCompressed;
-}
 
 std::uint32_t block_count(Shape shape, std::uint32_t block) {
     return static_cast<std::uint32_t>(div_ceil(shape.element_count(), std::uint64_t{block}));
-}
-
-/// Bytes of the values and places of so many blocks, as the ranks of a cell pack them.
-std::uint64_t sparse_bytes(std::uint64_t blocks, std::uint64_t place_bits) {
-    std::uint64_t out = 0;
-    for (std::uint64_t first = 0; first < blocks; first += kLineBlocks) {
-        const std::uint64_t count = std::min(blocks - first, kLineBlocks);
-        out += std::min(1 + 4 * count, 2 + 2 * 4 + div_ceil(count * kLevelBits, std::uint64_t{8}));
-        out += std::min(1 + 4 * count, 2 + div_ceil(count * place_bits, std::uint64_t{8}));
-    }
-    return out;
 }
 
 /// What replica `replica` has of a tensor; the name begins and ends as the tensor's own (TOL-3).
@@ -459,6 +440,10 @@ Result<void, LocalError> check_local_replicas(const LocalReplicas& local) {
                                                                        : fail(LocalError::kBlock);
 }
 
+bool is_sparse(const LocalReplicas& local, Shape shape) {
+    return local.sent == SentForm::kSparse && shape.element_count() <= kMaxCompressed;
+}
+
 std::vector<std::uint32_t> fragments_of(const std::vector<StateTensor>& parameters, std::uint32_t fragments) {
     std::vector<std::uint64_t> elements(fragments, 0);
     std::vector<std::uint32_t> out;
@@ -473,32 +458,6 @@ std::vector<std::uint32_t> fragments_of(const std::vector<StateTensor>& paramete
 Result<Program, LocalError> with_local_replicas(const Program& program, const LocalReplicas& local) {
     TRY(check_local_replicas(local));
     return Writer(program, local).write();
-}
-
-RoundTraffic round_traffic(const LocalReplicas& local, const std::vector<StateTensor>& parameters) {
-    constexpr std::uint64_t kWord = 32;
-    RoundTraffic out;
-    std::vector<std::uint64_t> rounds(local.fragments, 0);
-    const std::vector<std::uint32_t> fragments = fragments_of(parameters, local.fragments);
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-        const Shape shape = parameters[i].type.shape;
-        const std::uint64_t whole = kWord * shape.element_count();
-        out.whole += whole;
-        if (is_sparse(local, shape)) {
-            const auto size = std::min<std::uint64_t>(local.block, shape.element_count());
-            const auto place_bits = static_cast<std::uint64_t>(std::bit_width(size - 1));
-            rounds[fragments[i]] += 8 * sparse_bytes(block_count(shape, local.block), place_bits);
-        } else if (local.sent == SentForm::kIntegers) {
-            rounds[fragments[i]] += local.bits * shape.element_count() + kRowBits * (shape.rows + std::uint64_t{1});
-        } else {
-            rounds[fragments[i]] += whole;
-        }
-    }
-    for (const std::uint64_t bits : rounds) {
-        out.packed += bits;
-        out.peak = std::max(out.peak, bits);
-    }
-    return out;
 }
 
 }  // namespace assay::program

@@ -53,6 +53,9 @@ enum class [[nodiscard]] LocalError : std::uint8_t{
 };
 Result<void, LocalError> check_local_replicas(const LocalReplicas& local);
 
+/// Whether a change of a parameter of this shape is sent sparsely; one of too many elements is sent as it is.
+bool is_sparse(const LocalReplicas& local, canonical::Shape shape);
+
 /// Which fragment each of these parameters belongs to: taken in order, each goes to the one that has the fewest
 /// elements so far, the first of equal ones.
 std::vector<std::uint32_t> fragments_of(const std::vector<StateTensor>& parameters, std::uint32_t fragments);
