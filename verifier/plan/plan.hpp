@@ -52,8 +52,8 @@ struct Sending {
 struct Exchange {
     std::size_t after = 0;  ///< how many items of the rank's order have been computed before
     /// Each list is one message from each rank to each other one that any of it is for, in the order of its bytes. What
-    /// a rank tells several others alike is in other messages than what it tells one alone, so that these messages are
-    /// alike too and ranks can compare what they were told (STM-3).
+    /// a rank tells several others alike is in other messages than what it tells one alone, so that it is hashed and
+    /// signed once.
     std::vector<std::vector<Sending>> messages{};
     bool operator==(const Exchange&) const = default;
 };
