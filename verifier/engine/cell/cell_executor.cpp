@@ -139,7 +139,7 @@ void CellExecutor::Impl::prepare() {
     works.push_back(work_for({static_cast<std::uint32_t>(graph.size() - 1), plan::Item::kWhole}));
     waiting.resize(works.size());
     find_expired();
-    prepare_meetings();
+    prepare_exchanges();
     collective.expect(incoming());
 }
 
@@ -398,20 +398,20 @@ Result<void, StepError> CellExecutor::run_step(const StepContext& context) {
     impl_->collective.begin_step(context.step);
     impl_->resume();
     const std::size_t last = impl_->works.size() - 1;
-    auto next = impl_->meetings.begin();
+    auto next = impl_->exchanges.begin();
     for (std::size_t i = 0; i < last; ++i) {
         for (; next->after == i; ++next) {
-            impl_->meet(*next);
+            impl_->carry_out(*next);
         }
         impl_->run(i, context);
     }
-    for (; next + 1 != impl_->meetings.end(); ++next) {
-        impl_->meet(*next);
+    for (; next + 1 != impl_->exchanges.end(); ++next) {
+        impl_->carry_out(*next);
     }
     impl_->report_loss();
     const bool is_finite = impl_->is_next_finite();
     if (is_finite) {
-        impl_->meet(*next);
+        impl_->carry_out(*next);
         impl_->move_next(impl_->bring_inputs(last));
     } else {
         impl_->release_values();

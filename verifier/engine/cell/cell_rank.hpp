@@ -63,11 +63,13 @@ struct CellExecutor::Impl {
         std::uint32_t tag = 0;
         std::optional<Contents> contents{};  // where ranks answer for what they send
     };
-    struct Meeting {
-        std::size_t after = 0;  // so many works
+    // A plan::Exchange as this rank takes part in it.
+    struct Exchange {
+        std::size_t after = 0;  // how many works have been computed before
         std::vector<Message> messages{};
     };
-    struct Crossing {
+    // What one item adds to the messages to and from each rank.
+    struct MessageSizes {
         std::vector<std::uint64_t> sent;
         std::vector<std::uint64_t> expected;
     };
@@ -82,11 +84,11 @@ struct CellExecutor::Impl {
     std::shared_ptr<const canonical::RowSource> rows;
     Collective& collective;
     std::uint32_t rank;
-    std::uint32_t pieces;           // of a node, at most
-    bool is_stated;                 // ranks answer for what they send
-    std::vector<Work> works;        // in their order; the last is that of kCommit
-    std::vector<Waiting> waiting;   // of each
-    std::vector<Meeting> meetings;  // in their order; the last is for the inputs of kCommit
+    std::uint32_t pieces;             // of a node, at most
+    bool is_stated;                   // ranks answer for what they send
+    std::vector<Work> works;          // in their order; the last is that of kCommit
+    std::vector<Waiting> waiting;     // of each
+    std::vector<Exchange> exchanges;  // in their order; the last is for the inputs of kCommit
     std::vector<std::unique_ptr<cell::ViewTable>> tables;
     std::unique_ptr<Backend> backend;
     std::shared_ptr<Pace> pace;
@@ -176,9 +178,9 @@ struct CellExecutor::Impl {
     }
 
     void prepare();
-    void prepare_meetings();
+    void prepare_exchanges();
     Message message_of(const std::vector<plan::Sending>& sendings, const std::vector<std::size_t>& work_of_slot) const;
-    Crossing crossing_of(const Work& work, plan::Sent what) const;
+    MessageSizes message_sizes(const Work& work, plan::Sent what) const;
     std::vector<Ahead> incoming() const;
     Work work_for(const plan::Item& item);
     void describe(const Work& work, plan::Sent what, cell::ContentsOf& out) const;
@@ -193,7 +195,7 @@ struct CellExecutor::Impl {
     void append_output(const Work& work, const canonical::Tensor& finished, std::vector<Bytes>& messages) const;
     canonical::Tensor computed(const Work& work) const;
     std::vector<Bytes> bytes_of(const Message& message);
-    void meet(const Meeting& meeting);
+    void carry_out(const Exchange& planned);
     void take_over(const Share& share, const Arrived& arrived);
     void run(std::size_t index, const canonical::StepContext& context);
     Slot compute(const Work& work, const std::vector<Slot>& inputs, const canonical::StepContext& context);

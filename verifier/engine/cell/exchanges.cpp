@@ -37,9 +37,9 @@ void append_whole(Bytes& to, Bytes&& bytes) {
 
 }  // namespace
 
-CellExecutor::Impl::Crossing CellExecutor::Impl::crossing_of(const Work& work, Sent what) const {
+CellExecutor::Impl::MessageSizes CellExecutor::Impl::message_sizes(const Work& work, Sent what) const {
     const std::uint32_t node = work.item.node;
-    Crossing out{std::vector<std::uint64_t>(collective.size()), std::vector<std::uint64_t>(collective.size())};
+    MessageSizes out{std::vector<std::uint64_t>(collective.size()), std::vector<std::uint64_t>(collective.size())};
     const auto add_all = [&](const std::vector<Transfer>& all, canonical::DType dtype) {
         for (const Transfer& transfer : all) {
             const std::uint64_t size = transfer.block.element_count() * canonical::size_of(dtype);
@@ -75,13 +75,13 @@ CellExecutor::Impl::Message CellExecutor::Impl::message_of(
     cell::ContentsOf contents(collective.size());
     for (const plan::Sending& sending : sendings) {
         const std::size_t index = work_of_slot[slot_of(sending.item)];
-        Crossing crossing = crossing_of(works[index], sending.what);
-        add(out.sent, crossing.sent);
-        add(out.expected, crossing.expected);
+        MessageSizes of_share = message_sizes(works[index], sending.what);
+        add(out.sent, of_share.sent);
+        add(out.expected, of_share.expected);
         if (is_stated) {
             describe(works[index], sending.what, contents);
         }
-        out.shares.push_back({.work = index, .what = sending.what, .expected = std::move(crossing.expected)});
+        out.shares.push_back({.work = index, .what = sending.what, .expected = std::move(of_share.expected)});
     }
     if (is_stated) {
         out.contents = contents.build(graph);
@@ -89,18 +89,18 @@ CellExecutor::Impl::Message CellExecutor::Impl::message_of(
     return out;
 }
 
-void CellExecutor::Impl::prepare_meetings() {
+void CellExecutor::Impl::prepare_exchanges() {
     std::vector<std::size_t> work_of_slot(first_state);
     for (std::size_t i = 0; i < works.size(); ++i) {
         work_of_slot[slot_of(works[i].item)] = i;
     }
     for (const plan::Exchange& exchange : plan.exchanges[rank]) {
-        Meeting& meeting = meetings.emplace_back(Meeting{.after = exchange.after});
+        Exchange& own = exchanges.emplace_back(Exchange{.after = exchange.after});
         for (const std::vector<plan::Sending>& sendings : exchange.messages) {
-            meeting.messages.push_back(message_of(sendings, work_of_slot));
+            own.messages.push_back(message_of(sendings, work_of_slot));
         }
     }
-    meetings.push_back(
+    exchanges.push_back(
         {.after = works.size() - 1, .messages = {message_of({{works.back().item, Sent::kInputs}}, work_of_slot)}}
     );
 }
@@ -108,8 +108,8 @@ void CellExecutor::Impl::prepare_meetings() {
 // What other ranks send this one in a step, the loss and their word on whether the next state is finite excepted.
 std::vector<Ahead> CellExecutor::Impl::incoming() const {
     std::vector<Ahead> out(collective.size(), Ahead{.bytes = 0, .messages = 0});
-    for (const Meeting& meeting : meetings) {
-        for (const Message& message : meeting.messages) {
+    for (const Exchange& each : exchanges) {
+        for (const Message& message : each.messages) {
             for (std::uint32_t other = 0; other < collective.size(); ++other) {
                 out[other].bytes += message.expected[other];
                 out[other].messages += message.expected[other] > 0 ? 1U : 0U;
@@ -168,11 +168,11 @@ std::vector<Bytes> CellExecutor::Impl::bytes_of(const Message& message) {
 }
 
 // All messages leave before this rank waits for one.
-void CellExecutor::Impl::meet(const Meeting& meeting) {
+void CellExecutor::Impl::carry_out(const Exchange& planned) {
     const std::vector<std::uint64_t> nothing(collective.size());
     const std::vector<Contents::Message> silence(collective.size());
-    const bool is_one = meeting.messages.size() == 1;
-    for (const Message& message : meeting.messages) {
+    const bool is_one = planned.messages.size() == 1;
+    for (const Message& message : planned.messages) {
         if (!is_one && sum_of(message.sent) > 0) {
             std::optional<Contents> contents = message.contents;
             if (contents) {
@@ -181,7 +181,7 @@ void CellExecutor::Impl::meet(const Meeting& meeting) {
             exchange(bytes_of(message), nothing, message.tag, contents);
         }
     }
-    for (const Message& message : meeting.messages) {
+    for (const Message& message : planned.messages) {
         Arrived arrived;
         if (sum_of(message.expected) > 0 || (is_one && sum_of(message.sent) > 0)) {
             std::optional<Contents> contents = message.contents;
