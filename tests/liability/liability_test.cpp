@@ -155,22 +155,28 @@ PlanKind plan_named(const std::string& name) {
     std::exit(2);
 }
 
-}  // namespace
-
-TEST_CASE("Laws 1 to 3 hold whatever attackers send") { CHECK(run_range({.last = kQuickSeeds}, {}) == 0); }
-
-TEST_CASE("GOV-6: votes take nothing from whoever is under way, and two thirds of the power pass none") {
+/// The sum of the seeds' reports, none of which may break a law.
+Report play(PlanKind plan, std::uint64_t seeds) {
     model::Workshop shop(kNoise);
     Options options;
-    options.plan = PlanKind::kVoters;
+    options.plan = plan;
     options.forks = Forks::kNone;
     Report sum;
-    for (std::uint64_t seed = 1; seed <= kVotersSeeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         CAPTURE(seed);
         const Report report = run_both(shop, seed, options);
         CHECK(report.broken == std::string());
         add(sum, report);
     }
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("Laws 1 to 3 hold whatever attackers send") { CHECK(run_range({.last = kQuickSeeds}, {}) == 0); }
+
+TEST_CASE("GOV-6: votes take nothing from whoever is under way, and two thirds of the power pass none") {
+    const Report sum = play(PlanKind::kVoters, kVotersSeeds);
     for (const char* outcome :
          {"vote: passed parameters", "vote: passed an upgrade", "vote: passed a halt", "vote: dropped with two thirds",
           "went on after a halt", "task: settled"}) {
@@ -227,17 +233,7 @@ TEST_CASE("OPR-3: a stolen operator's key takes bonds of its owner and nothing e
 }
 
 TEST_CASE("DSP-32: a solver with one machine answers false disputes of all its segments at once") {
-    model::Workshop shop(kNoise);
-    Options options;
-    options.plan = PlanKind::kMob;
-    options.forks = Forks::kNone;
-    Report sum;
-    for (std::uint64_t seed = 1; seed <= kMobSeeds; ++seed) {
-        CAPTURE(seed);
-        const Report report = run_both(shop, seed, options);
-        CHECK(report.broken == std::string());
-        add(sum, report);
-    }
+    const Report sum = play(PlanKind::kMob, kMobSeeds);
     CHECK(count(sum, "a task was disputed in all segments") >= kMobSeeds);
     CHECK(count(sum, "the attacker slashed for false_accusation") >= 3 * kMobSeeds);
 }

@@ -46,6 +46,26 @@ TEST_CASE("VER-12: a watcher replays up to the probe, again when it differs, and
     CHECK(decide_verdict_watch(view_of(kMine, Hash256{{3}})) == Intent{Wait::kUnable});
 }
 
+TEST_CASE("VER-19: a solver replays first the segments by whose verdicts it would be convicted, in the task's order") {
+    contracts::Task task;
+    task.tolerance.emplace();
+    task.spec.steps = 40;
+    task.spec.checkpoint_interval = 10;
+    const VerdictStatus says[] = {
+        VerdictStatus::kAccepted, VerdictStatus::kRejected, VerdictStatus::kRefuted, VerdictStatus::kRejected};
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        contracts::Assignment assignment;
+        assignment.segment = i + 1;
+        assignment.status = says[i];
+        task.assignments.push_back(assignment);
+    }
+    std::vector<std::uint32_t> order;
+    for (const contracts::Assignment& assignment : in_order_of_harm(contracts::Params(), task)) {
+        order.push_back(assignment.segment);
+    }
+    CHECK(order == std::vector<std::uint32_t>{2, 4, 1, 3});
+}
+
 TEST_CASE("VER-12: a verdict is watched by who is drawn, by every whistleblower where nobody is, and by the solver") {
     contracts::Task task;
     contracts::Assignment assignment;
