@@ -48,8 +48,8 @@ enum class [[nodiscard]] LocalError : std::uint8_t{
     kState = 4,      ///< a state tensor that changes and is not f32, or nothing that is trained
     kLimits = 5,     ///< more state tensors or nodes than a program may have (PRG-4, PRG-6)
     kNames = 6,      ///< a state tensor has the name of one that is to be added
-    kBits = 8,       ///< integers of fewer than 2 bits or more than 8
     kFragments = 7,  ///< no fragment, more than there are trained parameters, or more than 2^24 rounds' steps
+    kBits = 8,       ///< integers of fewer than 2 bits or more than 8
 };
 Result<void, LocalError> check_local_replicas(const LocalReplicas& local);
 
