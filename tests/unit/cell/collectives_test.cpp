@@ -62,6 +62,20 @@ std::vector<Kind> kinds() {
         {"ordered", test::connect_ordered}};
 }
 
+// Words that take a rank long to read.
+class SlowWords final : public TestWords {
+  public:
+    explicit SlowWords(std::shared_ptr<TestWords> words) : words_(std::move(words)) {}
+    void set(const std::string& key, const Bytes& value) override { words_->set(key, value); }
+    Bytes get(const std::string& key) override {
+        std::this_thread::sleep_for(milliseconds(50));
+        return words_->get(key);
+    }
+
+  private:
+    std::shared_ptr<TestWords> words_;
+};
+
 // So many ranks, or as many as there are GPUs.
 std::uint32_t ranks_of(std::uint32_t wanted) { return std::min(wanted, test::linked_ranks_max()); }
 
@@ -218,6 +232,20 @@ TEST_CASE("collectives: a rank that leaves with all that it needs keeps nobody f
             CHECK(from[0] == Bytes(expected[0], 5));
             collective.settle();
         });
+    }
+}
+
+TEST_CASE("collectives: gloo connects a rank that is late, though the other needs nothing and leaves") {
+    if (test::test_links() == "nccl") {
+        return;
+    }
+    // Which of two ranks waits for the other one's connection is chance.
+    for (unsigned round = 0; round < 10; ++round) {
+        const auto words = std::make_shared<TestWords>();
+        const std::jthread other([&] { engine::connect_gloo(words, {.rank = 1, .size = 2, .timeout = kPatience}); });
+        CHECK_NOTHROW(
+            engine::connect_gloo(std::make_shared<SlowWords>(words), {.rank = 0, .size = 2, .timeout = kPatience})
+        );
     }
 }
 

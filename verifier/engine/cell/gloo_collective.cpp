@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -81,6 +82,16 @@ class GlooCollective final : public Collective {
     std::deque<Sending> sent_;  // its elements stay where they are
 };
 
+// Waits until every rank has connected. To gloo, a rank that has connected and leaves with all that it needs, while
+// this one still waits for a third, is a failure to connect.
+void wait_for_all(SharedWords& words, const GlooOptions& options) {
+    const auto word = [](std::uint32_t rank) { return "connected." + std::to_string(rank); };
+    words.set(word(options.rank), {});
+    for (std::uint32_t other = 0; other < options.size; ++other) {
+        words.get(word(other));
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<Collective> connect_gloo(std::shared_ptr<SharedWords> words, const GlooOptions& options) {
@@ -88,10 +99,11 @@ std::unique_ptr<Collective> connect_gloo(std::shared_ptr<SharedWords> words, con
         const auto gloo = c10d::ProcessGroupGloo::Options::create(options.timeout);
         gloo->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(options.address));
         gloo->threads = 2;
-        const auto store = c10::make_intrusive<cell::WordStore>(std::move(words));
+        const auto store = c10::make_intrusive<cell::WordStore>(words);
         auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(
             store, static_cast<int>(options.rank), static_cast<int>(options.size), gloo
         );
+        wait_for_all(*words, options);
         return std::make_unique<GlooCollective>(std::move(group), options);
     } catch (const std::exception& error) {
         throw std::runtime_error(std::string("the ranks of the cell cannot connect: ") + error.what());
