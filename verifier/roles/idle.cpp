@@ -97,6 +97,12 @@ std::optional<Misfit> misfit_of(const contracts::Params& params, const IdleView&
     return has_stake ? std::nullopt : std::optional(Misfit::kStake);
 }
 
+/// Whether the account has left this task to others, or is about to, because its machine has enough to defend.
+bool is_too_many(const IdleView& view, const Task& task) {
+    const auto declined = view.declined.find(task.id);
+    return declined != view.declined.end() && declined->second == Offer::kTooMany && task.state <= TaskState::kDrawn;
+}
+
 /// What the misfits of the open tasks are, and the least that would end them.
 Idleness judge_tasks(const contracts::Params& params, const IdleView& view) {
     Idleness out{.reason = Idle::kNoTask, .stake_missing = {}};
@@ -162,6 +168,8 @@ const char* to_string(Idle reason) noexcept {
             return "not_drawn";
         case Idle::kClosed:
             return "closed";
+        case Idle::kFull:
+            return "full";
     }
     return "";
 }
@@ -262,7 +270,9 @@ Idleness decide_idle(const contracts::Params& params, const IdleView& view) {
     }
     Idleness out = because(Idle::kInWork);
     for (const auto& [id, task] : view.tasks) {
-        out.tasks += is_in_work(task, view.self, view.role) ? 1U : 0U;
+        const bool is_left = is_too_many(view, task);
+        out.reason = is_left ? Idle::kFull : out.reason;
+        out.tasks += !is_left && is_in_work(task, view.self, view.role) ? 1U : 0U;
     }
     if (out.tasks != 0) {
         return out;

@@ -34,6 +34,8 @@ const char* to_string(Offer offer) noexcept {
             return "too_little";
         case Offer::kMisprofiled:
             return "misprofiled";
+        case Offer::kTooMany:
+            return "too_many";
     }
     return "";
 }

@@ -319,6 +319,13 @@ void add_roles(CLI::App& app, Arguments& args, const Flavour& flavour) {
     add_group_options(*solve, args.worker);
     solve->add_option("--max-tasks", args.worker.tasks_max, "Accept no more than this many; 0: no limit")
         ->capture_default_str();
+    solve
+        ->add_option(
+            "--tasks-at-once", args.worker.tasks_at_once,
+            "Answer for no more than this many, and for as many, whatever disputes this machine could play at once; 0: "
+            "as many as it could"
+        )
+        ->capture_default_str();
     add_prices(*solve, args);
     add_environment_option(*solve, args.worker);
     auto* verify = app.add_subcommand("verify", "Replay the segments that this verifier is drawn for");

@@ -142,6 +142,11 @@ std::string explain_idle(const roles::Idleness& idleness, const roles::IdleView&
                              ", and this worker was not drawn for any of them so far";
         case Idle::kClosed:
             return "its owner's limits admit no new work now";
+        case Idle::kFull:
+            return in_words(idleness.tasks, "task is", "tasks are") +
+                   " in work, and another one was left to others: somebody who disputed all of them at once would " +
+                   "win by the clock against this machine. It takes more when one of them has ended; " +
+                   "--tasks-at-once N takes up to N whatever this machine can play";
     }
     return "";
 }
@@ -248,7 +253,11 @@ void IdleWatch::note_idle(const Role& role) {
     for (const auto& [misfit, count] : idleness.misfits) {
         event["misfits"][roles::to_string(misfit)] = count;
     }
-    const std::string text = explain_idle(idleness, view);
+    std::string text = explain_idle(idleness, view);
+    if (!context_.exposure.empty()) {
+        text += "; " + context_.exposure;
+        event["exposure"] = context_.exposure;
+    }
     event["text"] = text;
     context_.reporter.notice("idle: " + text, event);
 }

@@ -115,6 +115,12 @@ std::uint64_t block_us(Chain& chain) {
 
 }  // namespace
 
+std::uint64_t clock_block_us(Chain& chain) {
+    const std::uint64_t assumed = chain.params().block_ms * std::uint64_t{1'000};
+    const std::uint64_t recent = block_us(chain);
+    return recent == 0 ? assumed : std::min(recent, assumed);
+}
+
 std::uint64_t memory_of(const TaskArtifacts& artifacts, const engine::EngineOptions& options) {
     const program::Program& program = artifacts.program;
     const std::uint64_t state = size_bytes(program.state);
@@ -206,7 +212,7 @@ std::uint64_t OfferDesk::queued_us() const {
         }
         const std::uint64_t all = contracts::segment_count(task.spec) + 1ULL;
         const std::uint64_t left = all - std::min<std::uint64_t>(all, task.checkpoints);
-        out += taken->second / all * left;
+        out += taken->second.duration_us / all * left;
     }
     return out;
 }
@@ -286,7 +292,8 @@ bool OfferDesk::takes(
     if (const roles::Offer offer = roles::decide_offer(view); offer != roles::Offer::kTake) {
         return decline(task, offer, view);
     }
-    estimates_[task.id] = roles::estimated_us(view);
+    estimates_[task.id] = {
+        .duration_us = roles::estimated_us(view), .trial = {.start_us = view.start_us, .step_us = view.step_us}};
     return true;
 }
 
@@ -307,6 +314,16 @@ bool OfferDesk::list_again() {
     }
     context_.reporter.event({{"event", "listed"}, {"hardware_class", listing.terms.hardware_class}});
     return true;
+}
+
+roles::Measured OfferDesk::measured(const contracts::Task& task) const {
+    const auto found = estimates_.find(task.id);
+    if (found == estimates_.end()) {
+        return {};
+    }
+    const Trial& trial = found->second.trial;
+    const std::uint64_t steps = std::min<std::uint64_t>(task.spec.steps, task.spec.checkpoint_interval);
+    return {.segment_us = checked_mul(trial.step_us, steps).value_or(kMaxU64), .start_us = trial.start_us};
 }
 
 void OfferDesk::forget(const contracts::TaskId& task) {

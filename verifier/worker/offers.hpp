@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <contracts/state/task.hpp>
+#include <verifier/roles/defence.hpp>
 #include <verifier/roles/offer.hpp>
 #include <verifier/worker/worker_context.hpp>
 
@@ -30,6 +31,10 @@ struct Trial {
     bool has_diverged = false;    ///< the initialisation or a step diverged, or the loss is not finite
     bool is_misprofiled = false;  ///< PRV-13: is_misprofiled() was true
 };
+/// Returns the time that a clock in blocks is taken to give for each, in microseconds: that between the last blocks,
+/// and no more than the chain assumes, since a chain may make none while nothing happens.
+std::uint64_t clock_block_us(Chain& chain);
+
 /// Runs a task's initialisation, unless `state` is its start state, and then its first step, repeatedly if it is quick,
 /// and times both. Divergence is reported in the result. Throws std::runtime_error if the engine fails.
 Trial try_step(
@@ -64,6 +69,8 @@ class OfferDesk {
     /// TASK-6: registers the solver again after a task of it lapsed, with the terms that were registered before.
     /// Returns whether it did.
     bool list_again();
+    /// What the trial of the task has measured; nothing if there was none.
+    roles::Measured measured(const contracts::Task& task) const;
     void forget(const contracts::TaskId& task);
 
   private:
@@ -85,7 +92,12 @@ class OfferDesk {
     WorkerContext& context_;
     std::optional<Trying> trying_{};
     std::map<contracts::TaskId, std::optional<roles::Offer>> declined_{};
-    std::map<contracts::TaskId, std::uint64_t> estimates_{};  ///< estimated duration of accepted tasks, in microseconds
+    /// Of the tasks that were not declined: the estimated duration in microseconds, and what it follows from.
+    struct Estimate {
+        std::uint64_t duration_us = 0;
+        Trial trial{};
+    };
+    std::map<contracts::TaskId, Estimate> estimates_{};
 };
 
 }  // namespace assay::worker

@@ -47,6 +47,7 @@ struct WorkerOptions {
     engine::EngineOptions engine;
     std::uint64_t seed = 0;           ///< seed of a whistleblower's checking order
     std::uint32_t tasks_max = 0;      ///< 0: no limit
+    std::uint32_t tasks_at_once = 0;  ///< that a solver answers for; 0: as many as its machine can defend
     bool contributes = true;          ///< whether a verifier with enough stake takes a seat in the beacon
     std::uint64_t join_grains = 0;    ///< bond that a whistleblower joins with and withdraws by itself; 0: neither
     std::uint32_t others_max = 4;     ///< it joins while at most this many others watch

@@ -129,7 +129,7 @@ Amount Seating::member_bond_of(const contracts::Task& task) const {
     return contracts::member_bond(context_.chain.params(), contracts::task_value(task.spec));
 }
 
-bool Seating::sign_one(const OfferDesk& offers) {
+bool Seating::sign_one(const OfferDesk& offers, DefenceDesk& defence) {
     const std::vector<std::string>& leads = context_.options.lead_urls;
     if (leads.empty()) {
         return false;
@@ -138,7 +138,7 @@ bool Seating::sign_one(const OfferDesk& offers) {
         // Once a block: a lead that has not offered yet is asked again.
         const bool asks = is_open(task, offers) &&
                           std::exchange(asked_at_[task.id], context_.chain.height()) != context_.chain.height();
-        const auto signs = [&](const std::string& lead_url) { return sign_seat(task, lead_url); };
+        const auto signs = [&](const std::string& lead_url) { return sign_seat(task, lead_url, defence); };
         if (asks && std::any_of(leads.begin(), leads.end(), signs)) {
             return true;
         }
@@ -167,9 +167,14 @@ bool Seating::may_join(const contracts::Task& task, const OfferDesk& offers) {
            context_.chain.free_stake(contracts::Role::kSolver) >= member_bond_of(task);
 }
 
-bool Seating::sign_seat(const contracts::Task& task, const std::string& lead_url) {
+bool Seating::sign_seat(const contracts::Task& task, const std::string& lead_url, DefenceDesk& defence) {
     const auto offered = ask(task, lead_url);
-    const bool is_member = contracts::is_member(task, context_.chain.self());
+    const AccountId& self = context_.chain.self();
+    const bool is_member = contracts::is_member(task, self);
+    const std::uint64_t claims = offered ? roles::claims_of(task.spec, *offered, self) : roles::claims_alone(task.spec);
+    if (!is_member && !signed_.contains(task.id) && !defence.admits(task, claims)) {
+        return false;
+    }
     if (!offered) {
         if (task.state == contracts::TaskState::kTraining) {
             ask_to_join(task, lead_url);
@@ -195,6 +200,7 @@ bool Seating::sign_seat(const contracts::Task& task, const std::string& lead_url
         context_.journal.note_accepted(task.id);
     }
     signed_[task.id] = claim;
+    defence.pledge(task.id, claims);
     context_.reporter.event(
         {{"event", "seat"},
          {"task", to_hex(task.id.view())},

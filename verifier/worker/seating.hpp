@@ -10,6 +10,7 @@
 #include <contracts/state/task.hpp>
 #include <contracts/tasks/actions/task_actions.hpp>
 #include <contracts/tasks/seats.hpp>
+#include <verifier/worker/defence_desk.hpp>
 #include <verifier/worker/offers.hpp>
 #include <verifier/worker/worker_context.hpp>
 
@@ -27,7 +28,7 @@ class Seating {
     std::optional<contracts::AcceptTask> acceptance(const contracts::Task& task);
     /// Signs seats of a task that was drawn for our lead or that its group trains, if we can answer for them; asks to
     /// join where it trains without us. Returns whether it has signed.
-    bool sign_one(const OfferDesk& offers);
+    bool sign_one(const OfferDesk& offers, DefenceDesk& defence);
     void forget(const contracts::TaskId& task);
 
   private:
@@ -37,7 +38,7 @@ class Seating {
     Amount member_bond_of(const contracts::Task& task) const;
     bool is_open(const contracts::Task& task, const OfferDesk& offers);
     bool may_join(const contracts::Task& task, const OfferDesk& offers);
-    bool sign_seat(const contracts::Task& task, const std::string& lead_url);
+    bool sign_seat(const contracts::Task& task, const std::string& lead_url, DefenceDesk& defence);
     /// The seats that the lead at `lead_url` offers, if they are its own to give and one of them is ours.
     std::optional<contracts::SeatsTerms> ask(const contracts::Task& task, const std::string& lead_url);
     /// Signs them. Returns whether the lead has taken the signature.

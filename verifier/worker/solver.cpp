@@ -20,6 +20,7 @@
 #include <core/dispute/player.hpp>
 #include <verifier/worker/checkpoint_poster.hpp>
 #include <verifier/worker/checkpoint_shelf.hpp>
+#include <verifier/worker/defence_desk.hpp>
 #include <verifier/worker/dispute_player.hpp>
 #include <verifier/worker/evaluating.hpp>
 #include <verifier/worker/group_training.hpp>
@@ -46,6 +47,7 @@ class Solver final : public Role {
           disputes_(context),
           watch_(context, contracts::Role::kSolver),
           offers_(context),
+          defence_(context, offers_),
           shelf_(context),
           poster_(context),
           group_(context, shelf_),
@@ -79,7 +81,7 @@ class Solver final : public Role {
                 return true;
             }
         }
-        return !context_.closed() && (seating_.sign_one(offers_) || offers_.list_again());
+        return !context_.closed() && (seating_.sign_one(offers_, defence_) || offers_.list_again());
     }
 
     void forget(const contracts::TaskId& task) override {
@@ -91,9 +93,14 @@ class Solver final : public Role {
         stopped_.erase(task);
         reports_.forget(task);
         offers_.forget(task);
+        defence_.forget(task);
     }
 
-    std::map<contracts::TaskId, std::optional<roles::Offer>> declined() const override { return offers_.declined(); }
+    std::map<contracts::TaskId, std::optional<roles::Offer>> declined() const override {
+        auto out = defence_.refused();
+        out.insert(offers_.declined().begin(), offers_.declined().end());
+        return out;
+    }
 
   private:
     static artifacts::Urgency urgency_of(const contracts::Task& task) {
@@ -174,8 +181,9 @@ class Solver final : public Role {
             can_start = parents.has_value();
             state = can_start ? *std::move(parents) : std::move(state);
         }
-        if (!can_start || !offers_.takes(task, artifacts, state)) {
-            // Who lets it lapse is not drawn any more.
+        if (!can_start || !offers_.takes(task, artifacts, state) ||
+            !defence_.admits(task, roles::claims_alone(task.spec))) {
+            // Who lets it lapse is not drawn any more. Until then a task in work may end.
             const bool is_late = context_.chain.height() + kDeclinesBefore >= task.deadline.value;
             return (is_late || offers_.has_declined(task.id)) && decline(task);
         }
@@ -202,6 +210,8 @@ class Solver final : public Role {
             {"event", "decline"}, {"task", to_hex(task.id.view())}, {"title", task.spec.title}};
         if (!contracts::satisfies(context_.options.environment, task.spec.environment)) {
             event["reason"] = "it asks for another environment";
+        } else if (defence_.refused().contains(task.id)) {
+            event["reason"] = "disputes of it and of the tasks in work could be more than this machine plays in time";
         }
         context_.reporter.event(event);
         return true;
@@ -466,6 +476,7 @@ class Solver final : public Role {
     DisputePlayer disputes_;
     VerdictWatch watch_;
     OfferDesk offers_;
+    DefenceDesk defence_;
     CheckpointShelf shelf_;
     CheckpointPoster poster_;
     GroupTraining group_;

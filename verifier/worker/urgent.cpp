@@ -76,6 +76,7 @@ bool Urgent::attend() {
          [this] { return results_.attend(); },
          [this] {
              terms_.look();
+             exposure_.look();
              return false;
          }}
     );

@@ -10,6 +10,7 @@
 #include <verifier/worker/key_desk.hpp>
 #include <verifier/worker/result_keeper.hpp>
 #include <verifier/worker/role.hpp>
+#include <verifier/worker/exposure_watch.hpp>
 #include <verifier/worker/terms_keeper.hpp>
 #include <verifier/worker/worker_context.hpp>
 
@@ -21,7 +22,7 @@ namespace assay::worker {
 class Urgent {
   public:
     Urgent(WorkerContext& context, Role& role)
-        : context_(context), role_(role), keys_(context), results_(context), terms_(context) {}
+        : context_(context), role_(role), keys_(context), results_(context), terms_(context), exposure_(context) {}
     Urgent(const Urgent&) = delete;
     Urgent& operator=(const Urgent&) = delete;
 
@@ -44,6 +45,7 @@ class Urgent {
     KeyDesk keys_;
     ResultKeeper results_;
     TermsKeeper terms_;
+    ExposureWatch exposure_;
     Phase phase_ = Phase::kIdle;
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };

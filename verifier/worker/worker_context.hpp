@@ -155,6 +155,7 @@ struct WorkerContext {
     std::map<Journal::Place, Judged> judged{};
     std::map<Journal::Place, std::uint32_t> checked{};    ///< CHK-3: the report on each segment that was replayed
     std::map<contracts::TaskId, std::string> unusable{};  ///< tasks with unusable artifacts, with the reason
+    std::string exposure{};                               ///< of a verifier's stake, in words; empty: none
     std::map<contracts::TaskId, std::string> told{};      ///< the last reported reason why a task waits
     /// How often a parser of a task's files was too slow or took too much memory.
     std::map<contracts::TaskId, std::uint32_t> stopped_parsers{};

@@ -157,6 +157,32 @@ TEST_CASE("a solver that was told to take no more, or let a task lapse, says tha
     CHECK(reason_of(view) == Idle::kNotDrawn);
 }
 
+TEST_CASE("a solver that leaves tasks to others because it has enough to defend says so, while it is so") {
+    Task held = task_in(TaskState::kChallenge, 1);
+    held.solver = kIdler;
+    IdleView view = view_of(Role::kSolver, {held, task_in(TaskState::kOpen, 2)});
+    CHECK(reason_of(view) == Idle::kInWork);
+    view.declined[contracts::TaskId{{2}}] = Offer::kTooLong;
+    CHECK(reason_of(view) == Idle::kInWork);
+    view.declined[contracts::TaskId{{2}}] = Offer::kTooMany;
+    CHECK(reason_of(view) == Idle::kFull);
+    CHECK(decide_idle(kParams, view).tasks == 1);
+    // Drawn for it and waiting for room: it is none of those in work.
+    view.tasks[contracts::TaskId{{2}}].state = TaskState::kDrawn;
+    view.tasks[contracts::TaskId{{2}}].solver = kIdler;
+    CHECK(reason_of(view) == Idle::kFull);
+    CHECK(decide_idle(kParams, view).tasks == 1);
+    // Somebody else trains it.
+    view.tasks[contracts::TaskId{{2}}].state = TaskState::kTraining;
+    view.tasks[contracts::TaskId{{2}}].solver = kStranger;
+    CHECK(reason_of(view) == Idle::kInWork);
+    // Alone it is too much for this machine.
+    view.tasks.erase(contracts::TaskId{{1}});
+    view.tasks[contracts::TaskId{{2}}] = task_in(TaskState::kOpen, 2);
+    CHECK(misfit_of(view) == Misfit::kDeclined);
+    CHECK(decide_idle(kParams, view).offers == std::set<Offer>{Offer::kTooMany});
+}
+
 TEST_CASE("what is open depends on the role") {
     CHECK(reason_of(view_of(Role::kSolver, {task_in(TaskState::kTraining)})) == Idle::kNoTask);
     CHECK(reason_of(view_of(Role::kVerifier, {task_in(TaskState::kTraining)})) == Idle::kNotDrawn);

@@ -119,6 +119,9 @@ json ChainNode::call(const std::string& method, const json& params) {
     if (method == "account_get") {
         return account(params);
     }
+    if (method == "stake_get") {
+        return stakes(params);
+    }
     if (method == "tx_submit") {
         return submit(params);
     }
@@ -152,7 +155,9 @@ json ChainNode::block(std::uint64_t height) const {
     header.height = Height{height};
     header.time_ms = kTimeMs + height;
     header.app_hash = states_.at(height - 1).root;
-    return raw_of(solo::sign_block(header, {}, proposer().key));
+    json out = raw_of(solo::sign_block(header, {}, proposer().key));
+    out["time_ms"] = header.time_ms;
+    return out;
 }
 
 json ChainNode::prove(const json& params) const {
@@ -208,6 +213,30 @@ json ChainNode::history(const json& params) {
 json ChainNode::account(const json& params) const {
     const auto nonce = contracts::get_account(chain_.view, id_of<AccountId>(params, "account")).nonce;
     return {{"nonce", nonce}, {"next_nonce", nonce}};
+}
+
+json ChainNode::stakes(const json& params) const {
+    using contracts::Role;
+    const auto account = id_of<AccountId>(params, "account");
+    json roles = json::object();
+    for (const Role role : {Role::kSolver, Role::kVerifier, Role::kWhistleblower}) {
+        const contracts::Stake stake = contracts::get_stake(chain_.view, role, account);
+        const auto [terms, score, at] = contracts::get_terms(chain_.view, role, account);
+        roles[contracts::to_string(role)] = {
+            {"free", std::to_string(stake.free.grains)},
+            {"locked", std::to_string(stake.locked.grains)},
+            {"unbonding", json::array()},
+            {"is_unlisted", stake.is_unlisted},
+            {"declined_until", json()},
+            {"score", score},
+            {"terms",
+             {{"hardware_class", terms.hardware_class},
+              {"price", terms.price},
+              {"memory", terms.memory},
+              {"replay_blocks", terms.replay_blocks},
+              {"offers", json::array()}}}};
+    }
+    return {{"roles", roles}};
 }
 
 json ChainNode::submit(const json& params) {

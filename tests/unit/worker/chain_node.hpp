@@ -53,6 +53,7 @@ class ChainNode {
     nlohmann::json history(const nlohmann::json& params);
     nlohmann::json submit(const nlohmann::json& params);
     nlohmann::json account(const nlohmann::json& params) const;
+    nlohmann::json stakes(const nlohmann::json& params) const;
     std::uint64_t tip() const { return states_.size() - 1; }
 
     struct State {

@@ -25,7 +25,7 @@ namespace assay::worker_test {
 class ChainWorker {
   public:
     ChainWorker(const ChainNode& node, const contracts::test::Actor& who, const std::filesystem::path& home)
-        : options_(options_at(node, home)),
+        : options(options_at(node, home)),
           reporter_(
               true, [this](const auto& event) { events.push_back(event); }, printed_
           ),
@@ -33,11 +33,12 @@ class ChainWorker {
           store_(home / "store"),
           cache_(home / "fetched"),
           fetcher_(store_, cache_),
-          chain_(options_.node, home, {}, who.key, std::nullopt, reporter_),
+          chain_(options.node, home, {}, who.key, std::nullopt, reporter_),
           privates_(home / worker::kPrivateName) {}
     ChainWorker(const ChainWorker&) = delete;
     ChainWorker& operator=(const ChainWorker&) = delete;
 
+    worker::WorkerOptions options;  ///< those of the context; a test may change them
     std::vector<nlohmann::ordered_json> events{};
 
     /// How often an event with this name was reported.
@@ -49,14 +50,13 @@ class ChainWorker {
 
   private:
     static worker::WorkerOptions options_at(const ChainNode& node, const std::filesystem::path& home) {
-        worker::WorkerOptions options;
-        options.node.url = node.url();
-        options.home = home;
-        return options;
+        worker::WorkerOptions out;
+        out.node.url = node.url();
+        out.home = home;
+        return out;
     }
 
     std::ostringstream printed_;
-    worker::WorkerOptions options_;
     worker::Reporter reporter_;
     worker::Journal journal_;
     artifacts::ContentStore store_;
@@ -69,7 +69,7 @@ class ChainWorker {
 
   public:
     worker::WorkerContext context{
-        .options = options_,
+        .options = options,
         .reporter = reporter_,
         .journal = journal_,
         .store = store_,

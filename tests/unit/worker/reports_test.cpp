@@ -53,11 +53,11 @@ TEST_CASE("tasks that do not fit are told with what each kind needs") {
 
 TEST_CASE("every reason and every misfit has words of its own") {
     std::set<std::string> said;
-    for (int i = 1; i <= 11; ++i) {
+    for (int i = 1; i <= 14; ++i) {
         const auto reason = static_cast<Idle>(i);
         roles::Idleness idleness{.reason = reason, .stake_missing = Amount{1}, .tasks = 1};
         if (reason == Idle::kNoneFits) {
-            for (int m = 1; m <= 10; ++m) {
+            for (int m = 1; m <= 11; ++m) {
                 idleness.misfits = {{static_cast<Misfit>(m), 1}};
                 if (static_cast<Misfit>(m) == Misfit::kDeclined) {
                     CHECK(!explain_idle(idleness, {}).empty());
