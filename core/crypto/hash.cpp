@@ -35,18 +35,24 @@ Hash256 Sha256::finish() noexcept {
     return out;
 }
 
+struct TaggedHash::Begun {
+    CryptoPP::SHA256 hash;
+};
+
 TaggedHash::TaggedHash(std::string_view tag) noexcept {
     const Hash256 digest = sha256(as_bytes(tag));
     std::copy(digest.data.begin(), digest.data.end(), prefix_.begin());
     std::copy(digest.data.begin(), digest.data.end(), prefix_.begin() + 32);
+    const auto begun = std::make_shared<Begun>();
+    begun->hash.Update(prefix_.data(), prefix_.size());
+    begun_ = begun;
 }
 
 Hash256 TaggedHash::operator()(ByteView data) const noexcept { return (*this)(data, ByteView{}); }
 
 Hash256 TaggedHash::operator()(ByteView first, ByteView second) const noexcept {
     Hash256 out;
-    CryptoPP::SHA256 hash;
-    hash.Update(prefix_.data(), prefix_.size());
+    CryptoPP::SHA256 hash = begun_->hash;
     hash.Update(first.data(), first.size());
     hash.Update(second.data(), second.size());
     hash.Final(out.data.data());

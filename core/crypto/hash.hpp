@@ -31,14 +31,18 @@ class Sha256 {
 /// four exceptions that ENC-1 lists, so that different kinds of objects cannot share a digest.
 class TaggedHash {
   public:
-    /// `tag` is hashed once here: keep a TaggedHash constant and reuse it.
+    /// `tag` is hashed once here, and the block that begins each hash: keep a TaggedHash constant and reuse it.
     explicit TaggedHash(std::string_view tag) noexcept;
     Hash256 operator()(ByteView data) const noexcept;
     /// The hash of the concatenation of two parts.
     Hash256 operator()(ByteView first, ByteView second) const noexcept;
+    /// What is hashed before the parts: SHA256(tag) || SHA256(tag).
+    ByteView prefix() const noexcept { return prefix_; }
 
   private:
+    struct Begun;
     std::array<std::uint8_t, 64> prefix_{};
+    std::shared_ptr<const Begun> begun_;  // with the prefix
 };
 
 }  // namespace assay::crypto

@@ -26,10 +26,12 @@ merkle::Tree tree_over(const Items& items, Leaf leaf) {
 
 }  // namespace
 
-Hash256 tile_leaf(const canonical::Tile& tile) noexcept {
+const crypto::TaggedHash& tile_tag() noexcept {
     static const crypto::TaggedHash kHash("assay/tile");
-    return kHash(tile.data);
+    return kHash;
 }
+
+Hash256 tile_leaf(const canonical::Tile& tile) noexcept { return tile_tag()(tile.data); }
 
 Hash256 tensor_commitment(const canonical::TensorType& type, const Hash256& tile_root) noexcept {
     static const crypto::TaggedHash kHash("assay/tensor");

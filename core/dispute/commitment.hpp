@@ -13,11 +13,16 @@
 #include <core/canonical/partial.hpp>
 #include <core/canonical/tile.hpp>
 
+namespace assay::crypto {
+class TaggedHash;
+}
+
 /// Hash commitments to tensors, states, programs and datasets (TRC rules). All are tagged hashes.
 namespace assay::dispute {
 
 /// TRC-1: "assay/tile" over the tile's padded bytes.
 Hash256 tile_leaf(const canonical::Tile& tile) noexcept;
+const crypto::TaggedHash& tile_tag() noexcept;
 /// TRC-2: "assay/tensor" over Borsh(TensorType) and the Merkle root of the tensor's tiles.
 Hash256 tensor_commitment(const canonical::TensorType& type, const Hash256& tile_root) noexcept;
 /// The commitment of a whole tensor. For a tensor without elements: 32 zero bytes, the mark of an empty place in a

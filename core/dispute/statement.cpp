@@ -175,10 +175,12 @@ bool is_well_formed(const Piece& piece) noexcept {
     return canonical::is_valid(piece.source) && has_values && is_in_tile && (!piece.part || is_part);
 }
 
-Hash256 values_hash(ByteView values) noexcept {
+const crypto::TaggedHash& values_tag() noexcept {
     static const crypto::TaggedHash kTag("assay/values");
-    return kTag(values);
+    return kTag;
 }
+
+Hash256 values_hash(ByteView values) noexcept { return values_tag()(values); }
 
 Hash256 piece_leaf(const Piece& piece) noexcept {
     static const crypto::TaggedHash kTag("assay/piece");

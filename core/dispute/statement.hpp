@@ -15,6 +15,10 @@
 #include <core/dispute/bisection.hpp>
 #include <core/dispute/opening.hpp>
 
+namespace assay::crypto {
+class TaggedHash;
+}
+
 /// What members of a group tell each other while they compute a step together (STM rules). A *statement* says what
 /// values of the task's one true execution are, from the state at the start of its segment on. So it is right or wrong
 /// whatever else was told and however the step was divided, and whoever signed it answers for it.
@@ -53,6 +57,7 @@ struct Piece {
 bool is_well_formed(const Piece& piece) noexcept;
 /// STM-1: "assay/values" over the values row by row, little-endian: of sums of a part the low `width` bytes.
 Hash256 values_hash(ByteView values) noexcept;
+const crypto::TaggedHash& values_tag() noexcept;
 /// STM-1: "assay/piece" over Borsh(Piece).
 Hash256 piece_leaf(const Piece& piece) noexcept;
 

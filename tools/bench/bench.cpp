@@ -16,6 +16,7 @@ int run(int argc, char** argv) {
     add_transfers_command(commands);
     add_gas_command(commands);
     add_tables_command(commands);
+    add_hashes_command(commands);
     add_artifacts_command(commands);
     add_sealed_command(commands);
 #ifdef ASSAY_BENCH_TRAINING

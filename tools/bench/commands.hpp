@@ -50,5 +50,7 @@ void add_artifacts_command(Commands& commands);
 void add_sealed_command(Commands& commands);
 /// Compares the node's tables in memory with the library's.
 void add_tables_command(Commands& commands);
+/// Compares hashes that are computed several at once with as many one by one.
+void add_hashes_command(Commands& commands);
 
 }  // namespace assay::bench

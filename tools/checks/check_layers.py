@@ -23,7 +23,7 @@ EVERYTHING = ["*"]
 ROOMS = {
     "core/base": ([], [], True),
     "core/codec": (["core/base"], [], True),
-    "core/crypto": (["core/base"], ["secp256k1", "cryptopp", "system"], False),
+    "core/crypto": (["core/base"], ["secp256k1", "cryptopp", "multi_buffer", "system"], False),
     "core/keys": (["core/base", "core/crypto"], ["cryptopp", "json", "system"], False),
     "core/merkle": (["core/base", "core/codec", "core/crypto"], [], True),
     "core/system": (["core/base"], ["system"], False),
@@ -83,6 +83,7 @@ ROOMS = {
 THIRD_PARTIES = {
     "secp256k1": r"secp256k1.*\.h",
     "cryptopp": r"cryptopp/.*|crypto\+\+/.*",
+    "multi_buffer": r"intel-ipsec-mb\.h",
     "onnx": r"onnx/.*|google/protobuf/.*",
     "protobuf": r"google/protobuf/.*",
     "torch": r"torch/.*|ATen/.*|c10/.*",

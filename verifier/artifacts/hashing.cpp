@@ -10,7 +10,9 @@
 #include <vector>
 
 #include <core/base/assert.hpp>
+#include <core/crypto/hash_batch.hpp>
 #include <core/dispute/commitment.hpp>
+#include <core/dispute/tile_leaves.hpp>
 #include <core/merkle/tree.hpp>
 
 namespace assay::artifacts {
@@ -40,9 +42,10 @@ std::vector<std::vector<Hash256>> hash_tiles(std::span<const Tensor* const> tens
         for (std::size_t i = next++; i < parts.size(); i = next++) {
             std::vector<Hash256>& out = leaves[parts[i].tensor];
             const std::uint64_t end = std::min<std::uint64_t>(parts[i].first + kTilesAtOnce, out.size());
-            for (std::uint64_t tile = parts[i].first; tile < end; ++tile) {
-                out[tile] = dispute::tile_leaf(canonical::tile_of(*tensors[parts[i].tensor], tile));
-            }
+            std::ranges::copy(
+                dispute::tile_leaves(*tensors[parts[i].tensor], parts[i].first, end),
+                out.begin() + static_cast<std::ptrdiff_t>(parts[i].first)
+            );
         }
     };
     {
@@ -71,6 +74,7 @@ void hash_rows(const canonical::TensorType& rows, const std::byte* data, std::sp
     const std::uint64_t count = canonical::tile_count(rows.shape);
     const std::uint32_t across = canonical::tile_cols(rows.shape);
     ASSERT(leaves.size() >= count);
+    crypto::HashBatch batch(dispute::tile_tag());
     canonical::Tile tile = canonical::make_tile(rows.dtype);
     for (std::uint64_t i = 0; i < count; ++i) {
         const std::size_t row = i / across * canonical::kTileDim;
@@ -84,8 +88,9 @@ void hash_rows(const canonical::TensorType& rows, const std::byte* data, std::sp
             const std::byte* from = data + ((row + r) * rows.shape.cols + col) * size;
             std::memcpy(tile.data.data() + r * canonical::kTileDim * size, from, width * size);
         }
-        leaves[i] = dispute::tile_leaf(tile);
+        batch.add(tile.data);
     }
+    std::ranges::copy(batch.finish(), leaves.begin());
 }
 
 Hash256 commit_tensor(const Tensor& tensor, int threads) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <core/base/assert.hpp>
-#include <core/dispute/commitment.hpp>
+#include <core/dispute/tile_leaves.hpp>
 
 namespace assay::artifacts {
 namespace {
@@ -72,11 +72,11 @@ bool StateParts::is_right(const Row& row, const File& file) const {
                 std::span(piece.data).subspan(i * line, line)
             );
         }
-        for (std::uint64_t tile = 0; tile < canonical::tile_count(piece.shape); ++tile) {
-            if (dispute::tile_leaf(canonical::tile_of(piece, tile)) != *expected++) {
-                return false;
-            }
+        const std::vector<Hash256> leaves = dispute::tile_leaves(piece);
+        if (!std::equal(leaves.begin(), leaves.end(), expected)) {
+            return false;
         }
+        expected += static_cast<std::ptrdiff_t>(leaves.size());
     }
     return true;
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 #include <verifier/cell/seal.hpp>
 #include <verifier/cell/tls_collective.hpp>
@@ -30,12 +29,11 @@ std::chrono::milliseconds connect_limit(const Hosts& hosts, std::chrono::millise
 }
 
 std::unique_ptr<engine::Collective> connect_ranks(
-    const Hosts& hosts, std::shared_ptr<engine::SharedWords> words, const RankOptions& options
+    const Hosts& hosts, const std::shared_ptr<engine::SharedWords>& words, const RankOptions& options
 ) {
     if (hosts.links == Links::kPlain) {
         return engine::connect_gloo(
-            std::move(words),
-            {.rank = options.rank, .size = options.size, .address = options.address, .timeout = options.timeout}
+            words, {.rank = options.rank, .size = options.size, .address = options.address, .timeout = options.timeout}
         );
     }
     if (hosts.links == Links::kNccl) {

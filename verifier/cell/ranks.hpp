@@ -32,7 +32,7 @@ std::chrono::milliseconds connect_limit(const Hosts& hosts, std::chrono::millise
 /// Connects this machine with the other ranks of a session, by the links that the hosts ask for. Throws
 /// std::runtime_error if not all come in time.
 std::unique_ptr<engine::Collective> connect_ranks(
-    const Hosts& hosts, std::shared_ptr<engine::SharedWords> words, const RankOptions& options
+    const Hosts& hosts, const std::shared_ptr<engine::SharedWords>& words, const RankOptions& options
 );
 
 }  // namespace assay::cell

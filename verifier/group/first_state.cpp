@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <core/dispute/commitment.hpp>
+#include <core/dispute/tile_leaves.hpp>
 #include <core/merkle/tree.hpp>
 #include <verifier/engine/cell/block_io.hpp>
 #include <verifier/engine/cell/orders.hpp>
@@ -52,15 +53,6 @@ std::vector<std::uint32_t> tiles_of(const IndexSet& indices) {
     return out;
 }
 
-/// The hashes of the tiles of a tensor, or of a part of one that consists of whole tiles.
-std::vector<Hash256> leaves_of(const Tensor& tensor) {
-    std::vector<Hash256> out;
-    for (std::uint64_t tile = 0; tile < canonical::tile_count(tensor.shape); ++tile) {
-        out.push_back(dispute::tile_leaf(canonical::tile_of(tensor, tile)));
-    }
-    return out;
-}
-
 std::uint64_t bytes_of(const Block& block, const canonical::TensorType& type) {
     return block.element_count() * canonical::size_of(type.dtype);
 }
@@ -71,7 +63,7 @@ std::uint64_t bytes_of(const Block& block, const canonical::TensorType& type) {
 
 /// Whether the tiles of a cover are those with these hashes.
 bool has_leaves(const Tensor& tiles, const Block& cover, const GivenTensor& given, const std::vector<Hash256>& leaves) {
-    const std::vector<Hash256> own = leaves_of(tiles);
+    const std::vector<Hash256> own = dispute::tile_leaves(tiles);
     std::size_t next = 0;
     for (const std::uint32_t row : tiles_of(cover.rows)) {
         for (const std::uint32_t col : tiles_of(cover.cols)) {
@@ -88,7 +80,7 @@ bool has_leaves(const Tensor& tiles, const Block& cover, const GivenTensor& give
 
 void FirstState::show(engine::Collective& links, const GivenTensor& given, const Tensor& whole) const {
     Bytes hashes;
-    for (const Hash256& leaf : leaves_of(whole)) {
+    for (const Hash256& leaf : dispute::tile_leaves(whole)) {
         append(hashes, leaf.view());
     }
     const Block all = plan::whole(given.type.shape);

@@ -7,6 +7,7 @@
 
 #include <core/base/assert.hpp>
 #include <core/crypto/hash.hpp>
+#include <core/crypto/hash_batch.hpp>
 #include <core/crypto/random.hpp>
 #include <core/merkle/tree.hpp>
 
@@ -38,7 +39,7 @@ class Stopwatch {
 
 }  // namespace
 
-// Hashes the pieces of a message, as far as it is there.
+// Hashes the pieces of a message, as far as it is there: many at once, or the last ones.
 class SignedCollective::Pieces {
   public:
     explicit Pieces(const plan::MessagePieces& message) : message_(message) {
@@ -46,20 +47,31 @@ class SignedCollective::Pieces {
         leaves_.reserve(message.pieces.size());
     }
     void hash(ByteView so_far) {
-        while (leaves_.size() < message_.pieces.size()) {
-            const plan::MessagePiece& place = message_.pieces[leaves_.size()];
-            if (plan::end_of(place) > so_far.size()) {
-                return;
-            }
-            values_.push_back(dispute::values_hash(plan::view_values(place, so_far, buffer_)));
-            leaves_.push_back(dispute::piece_leaf(piece_of(place, values_.back())));
+        while (next_ < message_.pieces.size() && plan::end_of(message_.pieces[next_]) <= so_far.size()) {
+            const ByteView values = plan::view_values(message_.pieces[next_], so_far, buffer_);
+            batch_.add(values);
+            waiting_bytes_ += values.size();
+            ++next_;
         }
+        if (waiting_bytes_ < kAtOnce && next_ < message_.pieces.size()) {
+            return;
+        }
+        for (const Hash256& hash : batch_.finish()) {
+            leaves_.push_back(dispute::piece_leaf(piece_of(message_.pieces[leaves_.size()], hash)));
+            values_.push_back(hash);
+        }
+        waiting_bytes_ = 0;
     }
     const std::vector<Hash256>& leaves() const { return leaves_; }
     std::vector<Hash256> take_values() { return std::move(values_); }
 
   private:
+    static constexpr std::size_t kAtOnce = std::size_t{64} << 10U;
+
     const plan::MessagePieces& message_;
+    crypto::HashBatch batch_{dispute::values_tag()};
+    std::size_t next_ = 0;           // of the pieces, to be hashed
+    std::size_t waiting_bytes_ = 0;  // in the batch
     Bytes buffer_;
     std::vector<Hash256> values_;
     std::vector<Hash256> leaves_;

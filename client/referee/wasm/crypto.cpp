@@ -32,16 +32,23 @@ Sha256& Sha256::update(ByteView data) noexcept {
 
 Hash256 Sha256::finish() noexcept { return impl_->hash.finish(); }
 
+struct TaggedHash::Begun {
+    referee::PlainSha256 hash;
+};
+
 TaggedHash::TaggedHash(std::string_view tag) noexcept {
     const Hash256 digest = sha256(as_bytes(tag));
     std::copy(digest.data.begin(), digest.data.end(), prefix_.begin());
     std::copy(digest.data.begin(), digest.data.end(), prefix_.begin() + 32);
+    const auto begun = std::make_shared<Begun>();
+    begun->hash.update(prefix_);
+    begun_ = begun;
 }
 
 Hash256 TaggedHash::operator()(ByteView data) const noexcept { return (*this)(data, ByteView{}); }
 
 Hash256 TaggedHash::operator()(ByteView first, ByteView second) const noexcept {
-    return referee::PlainSha256().update(prefix_).update(first).update(second).finish();
+    return referee::PlainSha256(begun_->hash).update(first).update(second).finish();
 }
 
 bool verify_signature(const AccountId& signer, ByteView message, const Signature& signature) noexcept {

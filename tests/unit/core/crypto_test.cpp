@@ -4,12 +4,14 @@
 #include <array>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include <core/crypto/ed25519.hpp>
 #include <core/crypto/hash.hpp>
+#include <core/crypto/hash_batch.hpp>
 #include <core/keys/keystore.hpp>
 #include <core/crypto/random.hpp>
 #include <core/crypto/signing_key.hpp>
@@ -128,6 +130,30 @@ TEST_CASE("ENC-1: a tagged hash is SHA-256 over the tag digest twice and the dat
         }()
                                                                          .view())
     );
+}
+
+TEST_CASE("ENC-1: many hashes at once are those of one at a time, in every thread") {
+    const TaggedHash tag("assay/example");
+    // Lengths around a block and padding, and one that no batch holds; numbers around lanes, and more than any queue.
+    const std::vector<std::size_t> lengths{0, 1, 31, 54, 55, 56, 63, 64, 65, 119, 120, 4'096, 8'192, 200'000};
+    const std::vector<std::size_t> counts{0, 1, 2, 3, 15, 16, 17, 300};
+    const auto work = [&](std::uint8_t salt) {
+        HashBatch batch(tag);
+        for (const std::size_t count : counts) {
+            std::vector<Hash256> expected;
+            for (std::size_t i = 0; i < count; ++i) {
+                const Bytes data(lengths[(i + count) % lengths.size()], static_cast<std::uint8_t>(i + salt));
+                batch.add(data);
+                expected.push_back(tag(data));
+            }
+            CHECK(batch.finish() == expected);
+            CHECK(batch.finish().empty());
+        }
+    };
+    std::vector<std::jthread> threads;
+    for (std::uint8_t salt = 0; salt < 4; ++salt) {
+        threads.emplace_back(work, salt);
+    }
 }
 
 TEST_CASE("ENC-2: signatures agree with all nineteen vectors of BIP-340") {

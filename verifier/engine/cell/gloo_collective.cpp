@@ -94,7 +94,7 @@ void wait_for_all(SharedWords& words, const GlooOptions& options) {
 
 }  // namespace
 
-std::unique_ptr<Collective> connect_gloo(std::shared_ptr<SharedWords> words, const GlooOptions& options) {
+std::unique_ptr<Collective> connect_gloo(const std::shared_ptr<SharedWords>& words, const GlooOptions& options) {
     try {
         const auto gloo = c10d::ProcessGroupGloo::Options::create(options.timeout);
         gloo->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(options.address));

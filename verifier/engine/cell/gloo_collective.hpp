@@ -20,6 +20,6 @@ struct GlooOptions {
 
 /// Connects the ranks of a session by TCP with libtorch's c10d and gloo. Whoever is on the way can read and alter
 /// what crosses: the machines of a cell need a network of their own. Throws std::runtime_error if not all come in time.
-std::unique_ptr<Collective> connect_gloo(std::shared_ptr<SharedWords> words, const GlooOptions& options);
+std::unique_ptr<Collective> connect_gloo(const std::shared_ptr<SharedWords>& words, const GlooOptions& options);
 
 }  // namespace assay::engine
