@@ -9,8 +9,8 @@
 #include <tests/unit/artifacts/files.hpp>
 #include <tests/unit/worker/chain_worker.hpp>
 #include <tests/unit/worker/small_task.hpp>
+#include <verifier/worker/defence_desk.hpp>
 #include <verifier/worker/exposure_watch.hpp>
-#include <verifier/worker/idle_watch.hpp>
 #include <verifier/worker/role.hpp>
 #include <verifier/worker/seat_desk.hpp>
 
@@ -119,6 +119,42 @@ TEST_CASE("a solver that was told how many tasks it may answer for takes as many
     REQUIRE(at.node->submitted.size() == 1);
     CHECK(std::get<contracts::AcceptTask>(at.node->submitted.front()).task == at.offered);
     CHECK(at.chain.task(at.offered).state == TaskState::kTraining);
+}
+
+TEST_CASE("GRP-2: a seat that was signed counts until its task has another state, and a task in work counts once") {
+    Scene at;
+    const OfferDesk offers(at.worker->context);
+    DefenceDesk desk(at.worker->context, offers);
+    const auto admits = [&] {
+        at.worker->context.chain.refresh();
+        return desk.admits(at.worker->context.chain.tasks().at(at.offered), 4);
+    };
+    CHECK_FALSE(admits());
+    CHECK(desk.refused().contains(at.offered));
+    // What it accepts anyway is not counted against itself.
+    CHECK(desk.admits(at.worker->context.chain.tasks().at(at.held), 4));
+    // Another account leads the long task, and this one has no seat of it.
+    at.node->lie = [&](contracts::Task& task) {
+        task.solver = task.id == at.held ? at.chain.stranger.id : task.solver;
+    };
+    CHECK(admits());
+    CHECK(desk.refused().empty());
+    desk.pledge(at.held, 4);
+    CHECK_FALSE(admits());
+    at.node->lie = [&](contracts::Task& task) {
+        if (task.id == at.held) {
+            task.solver = at.chain.stranger.id;
+            task.state = TaskState::kCompleted;
+        }
+    };
+    CHECK(admits());
+    // It begins again without us.
+    at.node->lie = [&](contracts::Task& task) {
+        task.solver = task.id == at.held ? at.chain.stranger.id : task.solver;
+    };
+    CHECK_FALSE(admits());
+    desk.forget(at.held);
+    CHECK(admits());
 }
 
 TEST_CASE("WRK-5: a verifier with bonds for more than its machine can replay is warned once, with what ends it") {
