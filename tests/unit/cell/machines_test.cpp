@@ -36,14 +36,14 @@ class Machines {
   public:
     Machines(
         const std::string& layout, std::uint32_t members, engine::EngineOptions engine = {},
-        std::chrono::milliseconds first_wait = std::chrono::seconds(8)
+        std::chrono::milliseconds first_wait = std::chrono::seconds(8), const std::string& links = "tls"
     )
         : home_(std::filesystem::temp_directory_path() / ("cell-" + std::to_string(::getpid()))) {
         std::filesystem::create_directories(home_);
         const auto nothing = [](const http::HttpRequest&) { return http::HttpResponse{}; };
         const std::uint16_t port = http::HttpServer({}, http::HttpServer::Handler(nothing)).port();
         std::ofstream file(home_ / "hosts.toml");
-        file << "lead = \"127.0.0.1:" << port << "\"\nsecret = \"sixteen letters!\"\n";
+        file << "lead = \"127.0.0.1:" << port << "\"\nsecret = \"sixteen letters!\"\nlinks = \"" << links << "\"\n";
         for (std::uint32_t i = 0; i < members; ++i) {
             file << "[[members]]\nname = \"m" << i << "\"\naddress = \"127.0.0.1\"\n";
         }
@@ -312,6 +312,17 @@ TEST_CASE("NUM-1: a cell with a limit of memory computes outputs a second time, 
     }
     CHECK(nodes[0] == std::to_string(model->program.step.size()));
     CHECK(nodes[1] != nodes[0]);
+}
+
+TEST_CASE("NUM-1: a cell with plain links has one machine's state") {
+    const SmallModel model = small_char_model(program::OptimizerKind::kAdamW);
+    Machines machines("zero1", 2, {}, kPatience, "plain");
+    machines.start("m0");
+    machines.start("m1");
+    const auto machine = machines.begin(model);
+    REQUIRE(machine != nullptr);
+    check_steps(*machine, model, 2);
+    CHECK(machines.has_begun("m0", 3));
 }
 
 TEST_CASE("a lead whose members never come works alone") {
