@@ -289,8 +289,10 @@ class Clocks {
         double now = 0.0;
         std::size_t step = 0;
         std::size_t event = 0;
-        double out_free = 0.0;  // when its link has sent, and received, what it had to
-        double in_free = 0.0;
+        bool is_sending = false;  // messages that leave together
+        double begun = 0.0;       // when its link began with them
+        double out_free = 0.0;    // when its link has sent what it had to
+        double in_free = 0.0;     // when what it receives has left, as far as its own link allows
     };
 
     std::size_t index_of(const Rank& rank, const Event& event) const {
@@ -317,6 +319,7 @@ class Clocks {
         Rank& rank = ranks_[index];
         const std::vector<Event>& events = step_.events()[index];
         const Event& event = events[rank.event];
+        rank.is_sending = rank.is_sending && event.kind == Event::Kind::kSend;
         switch (event.kind) {
             case Event::Kind::kCompute:
                 rank.now += event.seconds;
@@ -337,16 +340,20 @@ class Clocks {
         }
     }
 
+    // Messages that leave together share the sender's link, and that of a receiver with what others send it meanwhile.
     double send(Rank& from, const Message& message) {
         const Link& link = network_.between(message.from, message.to);
         Rank& to = ranks_[message.to];
         const double crossing = message.bytes / link.bytes_per_s;
-        const double begin = std::max(from.now, from.out_free);
-        from.out_free = begin + crossing;
+        if (!from.is_sending) {
+            from.begun = std::max(from.now, from.out_free);
+            from.is_sending = true;
+        }
+        from.out_free = std::max(from.now, from.out_free) + crossing;
+        to.in_free = std::max(from.begun, to.in_free) + crossing;
         const double allowed =
             from.now + connections_[message.from * network_.size() + message.to].send(message.bytes, link, from.now);
-        to.in_free = std::max({from.out_free, allowed, to.in_free - link.delay_s + crossing}) + link.delay_s;
-        return to.in_free;
+        return std::max({from.out_free, to.in_free, allowed}) + link.delay_s;
     }
 
     const StepEvents& step_;
