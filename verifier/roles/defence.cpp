@@ -14,9 +14,6 @@ __extension__ using Wide = unsigned __int128;
 /// A replay, and as much again for the moves: a party whose states do not fit on its disk replays the segment up to the
 /// disputed step once more.
 constexpr std::uint64_t kReplaysPerClaim = 2;
-/// Of the time of its class, for one task alone: then the replays take no more than the clocks give for them, however
-/// many claims are disputed. The first measured step may be as slow where later ones are not.
-constexpr std::uint64_t kSlownessAlone = 2;
 constexpr std::uint64_t kTimeMax = std::uint64_t{1} << 44U;  ///< microseconds: half a year
 
 std::uint64_t capped(Wide us) { return us > kTimeMax ? kTimeMax : static_cast<std::uint64_t>(us); }
@@ -89,18 +86,17 @@ Burden burden_of(
     const std::uint64_t scored = time_of(params, spec, spec.evaluation ? spec.evaluation->work : 0);
     const std::uint64_t distance = time_of(params, spec, spec.distance ? spec.distance->work : 0);
     const std::uint64_t in_class = time_of(params, spec, contracts::segment_work(spec));
+    // What takes less than a block is mostly not arithmetic, and its measure says more of what else the machine did.
+    const bool is_short = contracts::replay_blocks(params, spec) == 0;
+    const bool is_in_class = measured.segment_us == 0 || is_short;
     const std::uint64_t replay =
-        measured.segment_us == 0 ? in_class : std::max({measured.segment_us, measured.start_us, scored}) + distance;
+        is_in_class ? in_class : std::max({measured.segment_us, measured.start_us, scored}) + distance;
     const std::uint32_t clock = contracts::dispute_clock(params, spec) - params.dispute_clock_blocks;
-    return {
-        .claims = claims,
-        .replay_us = capped(Wide{replay} + hashing),
-        .class_us = capped(Wide{in_class} + hashing),
-        .clock_us = capped(Wide{clock} * block_us)};
+    return {.claims = claims, .replay_us = capped(Wide{replay} + hashing), .clock_us = capped(Wide{clock} * block_us)};
 }
 
 bool can_defend(std::uint64_t fixed_us, const std::vector<Burden>& burdens) {
-    if (burdens.size() == 1 && burdens.front().replay_us <= kSlownessAlone * burdens.front().class_us) {
+    if (burdens.size() <= 1) {
         return true;
     }
     // What is demanded beyond the time that there is, is concave: where it is greatest, some task's last claim is due.

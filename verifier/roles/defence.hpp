@@ -24,7 +24,6 @@ struct Measured {
 struct Burden {
     std::uint64_t claims = 0;     ///< that can be disputed and that the account plays
     std::uint64_t replay_us = 0;  ///< one replay and one hashing of a step's outputs, on this machine
-    std::uint64_t class_us = 0;   ///< the same at the speed of the task's class
     std::uint64_t clock_us = 0;   ///< what each claim adds to the clock (WRK-5)
 };
 
@@ -42,15 +41,15 @@ std::uint64_t claims_alone(const contracts::TaskSpec& spec);
 std::uint64_t claims_of(const contracts::TaskSpec& spec, const contracts::SeatsTerms& terms, const AccountId& account);
 
 /// `block_us` is the time between blocks in microseconds. What was not measured is taken to run at the speed of the
-/// task's class.
+/// task's class, and so is a replay that takes less than a block at that speed.
 Burden burden_of(
     const contracts::Params& params, const contracts::TaskSpec& spec, std::uint64_t claims, const Measured& measured,
     std::uint64_t block_us
 );
 
 /// Whether a machine that plays whatever is due first can play disputes of all claims at once. `fixed_us` is the part
-/// of each clock that does not depend on the task (dispute_clock_blocks). A task that is alone also counts as played if
-/// the machine takes at most twice the time of its class for a replay.
+/// of each clock that does not depend on the task (dispute_clock_blocks). A task that is alone always counts as played:
+/// its clocks give what the class asks for, however many claims are disputed, and the account has registered the class.
 bool can_defend(std::uint64_t fixed_us, const std::vector<Burden>& burdens);
 
 /// What decides whether a solver takes another task.

@@ -48,7 +48,6 @@ TEST_CASE("WRK-5: what a task asks for is counted by the chain's clock, and by w
     const Burden unmeasured = burden_of(kChain, spec, claims_alone(spec), {}, kSecond);
     CHECK(unmeasured.claims == 13);
     CHECK(unmeasured.replay_us == 100 * kSecond);
-    CHECK(unmeasured.class_us == 100 * kSecond);
     CHECK(unmeasured.clock_us == 200 * kSecond);
     CHECK(burden_of(kChain, spec, 13, {}, kSecond / 2).clock_us == 100 * kSecond);
     CHECK(burden_of(kChain, spec, 13, {.segment_us = 7, .start_us = 3}, kSecond).replay_us == 7);
@@ -114,14 +113,18 @@ TEST_CASE("DSP-32: the last claim of a short task may be what cannot be played, 
     CHECK(!can_defend(kFixed, {at(long_one, 50), at(short_one, 100)}));
 }
 
-TEST_CASE("a task alone is left only by a machine that takes twice the time of its class, and too long at that") {
-    const TaskSpec spec = spec_of(12, 1'000'000);
-    CHECK(can_defend_each(1, spec, 200));
-    CHECK(!can_defend_each(1, spec, 201));
-    // Half a second a thousand times is more than the fixed part, and what the class is asked for.
+TEST_CASE("a task alone is taken, and no second beside one that asks for all that there is") {
+    CHECK(can_defend(kFixed, {}));
+    CHECK(can_defend_each(1, spec_of(12, 1'000'000), 201));
+    // Half a second a thousand times is more than the fixed part.
     CHECK(can_defend_each(1, spec_of(1'000, 500), 100));
     CHECK(!can_defend_each(2, spec_of(1'000, 500), 100));
-    CHECK(can_defend(kFixed, {}));
+}
+
+TEST_CASE("WRK-5: a replay of less than a block counts at the speed of its class, whatever was measured") {
+    const Measured slow{.segment_us = 100 * kSecond, .start_us = kSecond};
+    CHECK(burden_of(kChain, spec_of(12, 999), 13, slow, kSecond).replay_us == 999'000);
+    CHECK(burden_of(kChain, spec_of(12, 1'000), 13, slow, kSecond).replay_us == 100 * kSecond);
 }
 
 TEST_CASE("numbers that a submitter chose do not overflow into a task that can be defended") {
@@ -165,7 +168,7 @@ TEST_CASE("DSP-32: what can be defended is played in time, and what is refused i
         std::int64_t one_of_each = 0;
         for (Burden& burden : burdens) {
             const std::uint64_t in_class = draw(3) == 0 ? draw(10) : draw(500);
-            burden = {.claims = 1 + draw(20), .replay_us = in_class * draw(120) / 100, .class_us = in_class};
+            burden = {.claims = 1 + draw(20), .replay_us = in_class * draw(120) / 100};
             burden.clock_us = draw(4) == 0 ? 0 : 2 * in_class;
             one_of_each += static_cast<std::int64_t>(2 * burden.replay_us + 1);
         }
