@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -100,11 +101,11 @@ TEST_CASE("where only delays cost anything, a step takes whole rounds") {
 TEST_CASE("where only bytes cost anything, a step takes those of the machine with most") {
     const program::Program program = small_mlp();
     for (const auto& [name, ranks] : {std::pair{"dp", 4U}, {"dp", 8U}, {"zero1", 2U}, {"zero1", 4U}, {"zero1", 8U}}) {
-        CAPTURE(name);
-        CAPTURE(ranks);
+        const std::string layout = name + std::to_string(ranks);
+        CAPTURE(layout);
         const plan::Plan plan = plan::make_plan(program, *plan::decode_layout(name, ranks));
         double most = 0.0;
-        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        for (std::uint32_t rank = 0; rank < plan.layout.ranks(); ++rank) {
             most = std::max(most, static_cast<double>(plan::traffic_of(plan, program.step, rank).bytes()));
         }
         const double found = seconds_of(name, ranks, kFast, {0.0, 1e6});
