@@ -20,7 +20,7 @@ packages=(
   libonnx-dev libprotobuf-dev protobuf-compiler
   clang-14 lld-14 wasi-libc libclang-rt-14-dev-wasm32 libc++-14-dev-wasm32 libc++abi-14-dev-wasm32
 )
-[ "$(dpkg --print-architecture)" = amd64 ] && packages+=(libipsec-mb-dev)
+[ "$(dpkg --print-architecture)" = amd64 ] && packages+=(libipsec-mb-dev) # Debian has it for amd64 alone
 test_packages=(
   iproute2 nftables # for the demo with home routers
   libonnx-testdata python3-torch python3-venv nodejs libclang-rt-14-dev clang-format-14 clang-tidy-14
