@@ -31,8 +31,8 @@ enum class Idle : std::uint8_t {
     kNoneFits = 10,     ///< tasks are open, and each has a Misfit
     kNotDrawn = 11,     ///< a task is open that this worker can be drawn for
     kClosed = 13,       ///< looked for after kInWork: the owner's limits admit no new work now
-    /// In the place of kInWork: a solver leaves an open task to others, whose disputes its machine could not play
-    /// beside those of the tasks in work.
+    /// In the place of kInWork: a solver leaves an open task to others, since it answers for no more at once
+    /// (Offer::kTooMany).
     kFull = 14,
 };
 const char* to_string(Idle reason) noexcept;

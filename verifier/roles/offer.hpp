@@ -34,7 +34,7 @@ enum class Offer : std::uint8_t {
     kTooLong = 4,      ///< it and the queued tasks would take more than two thirds of the training window
     kTooLittle = 5,    ///< the reward does not cover the cost plus the minimum profit, or the least price
     kMisprofiled = 6,  ///< its threshold is smaller than it may be, so honest work would be rejected
-    kTooMany = 7,      ///< the machine could not play disputes of it and of the tasks in work at once
+    kTooMany = 7,      ///< may_take(): it would be one too many beside the tasks in work
 };
 const char* to_string(Offer offer) noexcept;
 

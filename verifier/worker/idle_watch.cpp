@@ -144,9 +144,10 @@ std::string explain_idle(const roles::Idleness& idleness, const roles::IdleView&
             return "its owner's limits admit no new work now";
         case Idle::kFull:
             return in_words(idleness.tasks, "task is", "tasks are") +
-                   " in work, and another one is left to others: if all their segments were disputed at once, this " +
-                   "machine could not play all of it in time. It takes more when one of them has ended; " +
-                   "`--tasks-at-once N` takes up to N whatever it can play";
+                   " in work, and another one is left to others until one of them has ended: this worker answers for "
+                   "no " +
+                   "more at once than its machine could play if all their segments were disputed, or for N with " +
+                   "`--tasks-at-once N`";
     }
     return "";
 }

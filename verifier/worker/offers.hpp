@@ -31,8 +31,9 @@ struct Trial {
     bool has_diverged = false;    ///< the initialisation or a step diverged, or the loss is not finite
     bool is_misprofiled = false;  ///< PRV-13: is_misprofiled() was true
 };
-/// Returns the time that a clock in blocks is taken to give for each, in microseconds: that between the last blocks,
-/// and no more than the chain assumes, since a chain may make none while nothing happens.
+
+/// Returns the time of a block in microseconds, as clocks in blocks are counted: that between the last blocks, at most
+/// what the chain assumes, since a chain may make no blocks while nothing happens.
 std::uint64_t clock_block_us(Chain& chain);
 
 /// Runs a task's initialisation, unless `state` is its start state, and then its first step, repeatedly if it is quick,

@@ -211,7 +211,7 @@ class Solver final : public Role {
         if (!contracts::satisfies(context_.options.environment, task.spec.environment)) {
             event["reason"] = "it asks for another environment";
         } else if (defence_.refused().contains(task.id)) {
-            event["reason"] = "disputes of it and of the tasks in work could be more than this machine plays in time";
+            event["reason"] = "this worker answers for no more tasks at once than it has";
         }
         context_.reporter.event(event);
         return true;

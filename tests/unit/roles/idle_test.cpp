@@ -176,7 +176,7 @@ TEST_CASE("a solver that leaves tasks to others because it has enough to defend 
     view.tasks[contracts::TaskId{{2}}].state = TaskState::kTraining;
     view.tasks[contracts::TaskId{{2}}].solver = kStranger;
     CHECK(reason_of(view) == Idle::kInWork);
-    // Alone it is too much for this machine.
+    // It is too much beside a seat that was signed, whose task is not in work yet.
     view.tasks.erase(contracts::TaskId{{1}});
     view.tasks[contracts::TaskId{{2}}] = task_in(TaskState::kOpen, 2);
     CHECK(misfit_of(view) == Misfit::kDeclined);
