@@ -43,19 +43,14 @@ class Managers {
   public:
     // Null if this processor cannot have one.
     Manager take() {
-        {
-            const std::scoped_lock lock(mutex_);
-            if (!free_.empty() || !can_make_) {
-                Manager manager = free_.empty() ? nullptr : std::move(free_.back());
-                free_.resize(free_.empty() ? 0 : free_.size() - 1);
-                return manager;
-            }
+        const std::scoped_lock lock(mutex_);
+        if (!free_.empty()) {
+            Manager manager = std::move(free_.back());
+            free_.pop_back();
+            return manager;
         }
-        Manager manager = make_manager();
-        if (!manager) {
-            const std::scoped_lock lock(mutex_);
-            can_make_ = false;
-        }
+        Manager manager = can_make_ ? make_manager() : nullptr;
+        can_make_ = manager != nullptr;
         return manager;
     }
     void give_back(Manager manager) {
