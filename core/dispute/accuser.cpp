@@ -12,12 +12,7 @@ using canonical::Source;
 using canonical::Tensor;
 
 PartClaim part_of(const Piece& piece, const canonical::Node& node) {
-    return {
-        .node = piece.index,
-        .tile = tile_of(node.shape, piece),
-        .first_partial = piece.part->first_partial,
-        .partial_count = piece.part->partial_count,
-        .accumulator = {}};
+    return {.node = piece.index, .tile = tile_of(node.shape, piece), .partials = *piece.part, .accumulator = {}};
 }
 
 canonical::Accumulator own_part(const Claim& segment, std::uint64_t step, const Piece& piece, Replay& replay) {

@@ -163,30 +163,31 @@ At at_steps(const AtSteps& steps) {
 }
 
 /// DSP-12: a tile of one partial goes straight to the proof.
-At at_partials(AtPartials partials) {
+At at_partials(const Claim& claim, AtPartials partials) {
     if (partials.partial_count > 1) {
         return bisect(std::move(partials));
     }
+    const std::uint32_t partial = partial_at(claim, partials.tile, partials.first_partial);
     return AtPartial{
         .tile = std::move(partials.tile),
-        .partial = partials.first_partial,
+        .partial = partial,
         .accumulator_before = partials.accumulator_before,
         .accumulator_after = partials.accumulator_after};
 }
 
-At at_tiles(AtTiles tiles) {
+At at_tiles(const Claim& claim, AtTiles tiles) {
     if (tiles.tile_height > 0) {
         return bisect(std::move(tiles));
     }
     DisputedTile tile{.node = std::move(tiles.node), .index = tiles.first_tile, .claim = tiles.claim};
     const std::uint32_t partials = partial_total(tile);
-    return at_partials({
+    AtPartials all{
         .tile = std::move(tile),
         .first_partial = 0,
         .partial_count = partials,
         .accumulator_before = {},
-        .accumulator_after = tiles.claim,
-    });
+        .accumulator_after = tiles.claim};
+    return at_partials(claim, std::move(all));
 }
 
 At at_tensors(AtTensors tensors) {
@@ -238,12 +239,12 @@ Result<At, MoveError> select_part(
         .step = step, .trace_root = claim.trace->root, .index = part.node, .claim = {}, .node = opening->node};
     AtPartials partials{
         .tile = {.node = std::move(node), .index = part.tile, .claim = part.accumulator, .is_part = true},
-        .first_partial = part.first_partial,
-        .partial_count = part.partial_count,
+        .first_partial = 0,
+        .partial_count = part.partials.count,
         .accumulator_before = {},
         .accumulator_after = part.accumulator};
     TRY(require(is_part_possible(claim, partials.tile), MoveError::kNodeNotInProgram));
-    return at_partials(std::move(partials));
+    return at_partials(claim, std::move(partials));
 }
 
 Result<At, MoveError> select_child(
@@ -272,7 +273,7 @@ Result<At, MoveError> select_child(
 }
 
 Result<At, MoveError> select_child(
-    const Claim& /*claim*/, const AtNode& at, const Revealed& r, const Selection& selection
+    const Claim& claim, const AtNode& at, const Revealed& r, const Selection& selection
 ) {
     const std::uint64_t first = r.offset(selection.child);
     const std::uint32_t height = r.split.child_height;
@@ -280,18 +281,18 @@ Result<At, MoveError> select_child(
     if (std::holds_alternative<CommitNode>(at.node.node)) {
         return at_tensors({at.node, static_cast<std::uint32_t>(first), height, claimed});
     }
-    return at_tiles({at.node, first, height, claimed});
+    return at_tiles(claim, {at.node, first, height, claimed});
 }
 
 Result<At, MoveError> select_child(
-    const Claim& /*claim*/, const AtTiles& at, const Revealed& r, const Selection& selection
+    const Claim& claim, const AtTiles& at, const Revealed& r, const Selection& selection
 ) {
-    return at_tiles({
+    AtTiles selected{
         .node = at.node,
         .first_tile = at.first_tile + r.offset(selection.child),
         .tile_height = r.split.child_height,
-        .claim = r.children[selection.child],
-    });
+        .claim = r.children[selection.child]};
+    return at_tiles(claim, std::move(selected));
 }
 
 Result<At, MoveError> select_child(
@@ -306,17 +307,17 @@ Result<At, MoveError> select_child(
 }
 
 Result<At, MoveError> select_child(
-    const Claim& /*claim*/, const AtPartials& at, const Revealed& r, const Selection& selection
+    const Claim& claim, const AtPartials& at, const Revealed& r, const Selection& selection
 ) {
     const std::uint32_t child = selection.child;
     const auto offset = static_cast<std::uint32_t>(r.offset(child));
-    return at_partials({
+    AtPartials selected{
         .tile = at.tile,
         .first_partial = at.first_partial + offset,
         .partial_count = static_cast<std::uint32_t>(items_within(at.partial_count, offset, r.split.child_height)),
         .accumulator_before = child > 0 ? std::optional(r.children[child - 1]) : at.accumulator_before,
-        .accumulator_after = r.children[child],
-    });
+        .accumulator_after = r.children[child]};
+    return at_partials(claim, std::move(selected));
 }
 
 const DisputedNode* node_of(const AtSteps& /*at*/) { return nullptr; }

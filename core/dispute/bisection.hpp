@@ -11,6 +11,7 @@
 #include <core/base/fields.hpp>
 #include <core/base/result.hpp>
 #include <core/canonical/node.hpp>
+#include <core/canonical/part_range.hpp>
 #include <core/canonical/partial.hpp>
 #include <core/dispute/commitment.hpp>
 
@@ -31,13 +32,10 @@ namespace assay::dispute {
 struct PartClaim {
     std::uint32_t node = 0;
     std::uint64_t tile = 0;
-    std::uint32_t first_partial = 0;
-    std::uint32_t partial_count = 0;
+    canonical::PartRange partials;
     Hash256 accumulator;  ///< accumulator_hash after the last of them
     static constexpr auto fields() {
-        return Fields<
-            &PartClaim::node, &PartClaim::tile, &PartClaim::first_partial, &PartClaim::partial_count,
-            &PartClaim::accumulator>{};
+        return Fields<&PartClaim::node, &PartClaim::tile, &PartClaim::partials, &PartClaim::accumulator>{};
     }
 };
 
@@ -191,7 +189,7 @@ struct AtTensors {
     }
 };
 
-/// Several partials of one tile are in question.
+/// Several partials of one tile are in question. Of a part they are counted within it.
 struct AtPartials {
     DisputedTile tile;
     std::uint32_t first_partial = 0;
@@ -209,7 +207,7 @@ struct AtPartials {
 /// One partial is disputed: either party proves what it leaves.
 struct AtPartial {
     DisputedTile tile;
-    std::uint32_t partial = 0;
+    std::uint32_t partial = 0;  ///< of the tile, also in a part
     std::optional<Hash256> accumulator_before;
     Hash256 accumulator_after;
     static constexpr auto fields() {

@@ -82,19 +82,15 @@ PartialResult run_one(
         .accumulator = std::move(output->accumulator)};
 }
 
-/// The first partial of the chain that the tile's partials in question belong to.
-std::uint32_t chain_start(const Claim& claim, const DisputedTile& tile) {
-    return tile.is_part ? claim.trace->part->first_partial : 0;
-}
-
-/// The party's own chain of partials of the disputed tile, from its start up to and excluding `end`.
+/// The party's own chain of the first `count` partials that the disputed tile's claim is of.
 std::vector<PartialResult> run_partials(
-    const Claim& claim, const DisputedTile& tile, std::uint32_t end, Replay& replay
+    const Claim& claim, const DisputedTile& tile, std::uint32_t count, Replay& replay
 ) {
     const StepContext context = context_of(claim, tile.node.step);
     std::vector<PartialResult> results;
     std::optional<Accumulator> before;
-    for (std::uint32_t partial = chain_start(claim, tile); partial < end; ++partial) {
+    for (std::uint32_t position = 0; position < count; ++position) {
+        const std::uint32_t partial = partial_at(claim, tile, position);
         Reads reads = gather_reads(claim, tile, partial, replay);
         reads.input.before = std::move(before);
         results.push_back(run_one(tile, partial, context, reads.input));
@@ -165,10 +161,9 @@ class OwnChildren {
     std::vector<Hash256> operator()(const AtTensors& at) const { return below(at.node, at.first_tensor); }
     std::vector<Hash256> operator()(const AtPartials& at) const {
         const auto results = run_partials(claim_, at.tile, at.first_partial + at.partial_count, replay_);
-        const std::uint32_t before = at.first_partial - chain_start(claim_, at.tile);
         std::vector<Hash256> children;
         for (std::uint32_t i = 0; i < split_.count; ++i) {
-            children.push_back(results[before + last_of_child(at.partial_count, split_, i)].hash);
+            children.push_back(results[at.first_partial + last_of_child(at.partial_count, split_, i)].hash);
         }
         return children;
     }
@@ -294,8 +289,10 @@ class ProofMaker {
 
     PartialProof make(const AtPartial& at) {
         PartialProof proof;
-        if (at.partial > chain_start(claim_, at.tile)) {
-            proof.before = run_partials(claim_, at.tile, at.partial, replay_).back().accumulator;
+        if (at.accumulator_before) {
+            const std::uint32_t before =
+                at.tile.is_part ? claim_.trace->part->partials.position(at.partial) : at.partial;
+            proof.before = run_partials(claim_, at.tile, before, replay_).back().accumulator;
         }
         Reads reads = gather_reads(claim_, at.tile, at.partial, replay_);
         for (std::size_t i = 0; i < reads.refs.size(); ++i) {
@@ -378,7 +375,7 @@ Accumulator make_part(const Claim& claim, const PartClaim& part, Replay& replay)
         .is_part = true};
     Claim claimed = claim;
     claimed.trace = ClaimedTrace{.root = {}, .part = part};
-    auto results = run_partials(claimed, tile, part.first_partial + part.partial_count, replay);
+    auto results = run_partials(claimed, tile, part.partials.count, replay);
     return *std::move(results.back().accumulator);
 }
 

@@ -58,20 +58,6 @@ bool can_be(const Claim& claim, const DisputedTile& tile) {
            (!tile.is_part || is_part_possible(claim, tile));
 }
 
-/// The partials of the tile that may be in question.
-struct PartialRange {
-    std::uint64_t first = 0;
-    std::uint64_t end = 0;
-};
-
-PartialRange range_of(const Claim& claim, const DisputedTile& tile) {
-    if (!tile.is_part) {
-        return {.first = 0, .end = partial_total(tile)};
-    }
-    const PartClaim& part = *claim.trace->part;
-    return {.first = part.first_partial, .end = std::uint64_t{part.first_partial} + part.partial_count};
-}
-
 bool can_be(const Claim& /*claim*/, const AtSteps& at) { return at.step_count > 1; }
 
 bool can_be(const Claim& claim, const AtStep& /*at*/) { return entry_count(claim) > 0; }
@@ -93,22 +79,18 @@ bool can_be(const Claim& claim, const AtTensors& at) {
 }
 
 bool can_be(const Claim& claim, const AtPartials& at) {
-    if (!can_be(claim, at.tile)) {
-        return false;
-    }
-    const PartialRange range = range_of(claim, at.tile);
-    return at.partial_count > 1 && at.first_partial >= range.first &&
-           std::uint64_t{at.first_partial} + at.partial_count <= range.end &&
-           at.accumulator_before.has_value() == (at.first_partial > range.first);
+    return can_be(claim, at.tile) && at.partial_count > 1 &&
+           std::uint64_t{at.first_partial} + at.partial_count <= partials_claimed(claim, at.tile) &&
+           at.accumulator_before.has_value() == (at.first_partial > 0);
 }
 
 bool can_be(const Claim& claim, const AtPartial& at) {
     if (!can_be(claim, at.tile)) {
         return false;
     }
-    const PartialRange range = range_of(claim, at.tile);
-    return at.partial >= range.first && at.partial < range.end &&
-           at.accumulator_before.has_value() == (at.partial > range.first);
+    const bool is_claimed =
+        at.tile.is_part ? claim.trace->part->partials.contains(at.partial) : at.partial < partial_total(at.tile);
+    return is_claimed && at.accumulator_before.has_value() == (at.partial != partial_at(claim, at.tile, 0));
 }
 
 bool can_be(const Claim& claim, const AtTensor& at) {
@@ -142,6 +124,14 @@ std::uint32_t partial_total(const DisputedTile& tile) noexcept {
     return canonical::partial_count(std::get<Node>(tile.node.node), tile.index);
 }
 
+std::uint32_t partials_claimed(const Claim& claim, const DisputedTile& tile) noexcept {
+    return tile.is_part ? claim.trace->part->partials.count : partial_total(tile);
+}
+
+std::uint32_t partial_at(const Claim& claim, const DisputedTile& tile, std::uint32_t position) noexcept {
+    return tile.is_part ? static_cast<std::uint32_t>(claim.trace->part->partials.partial(position)) : position;
+}
+
 bool fits_program(const Claim& claim, std::uint32_t index, const OpenedNode& node) noexcept {
     const std::uint32_t entries = entry_count(claim);
     const Node* computed = std::get_if<Node>(&node);
@@ -164,8 +154,8 @@ bool is_part_possible(const Claim& claim, const DisputedTile& tile) noexcept {
     const PartClaim& part = *claim.trace->part;
     const Node& node = std::get<Node>(tile.node.node);
     return tile.node.step.number == last_step(claim) && tile.node.index == part.node && tile.index == part.tile &&
-           canonical::has_parts(node.op) && tile.index < canonical::tile_count(node.shape) && part.partial_count > 0 &&
-           std::uint64_t{part.first_partial} + part.partial_count <= partial_total(tile);
+           canonical::has_parts(node.op) && tile.index < canonical::tile_count(node.shape) &&
+           part.partials.is_well_formed() && part.partials.partial(part.partials.count - 1) < partial_total(tile);
 }
 
 bool is_program_node(const Claim& claim, std::uint32_t index, const NodeOpening& opening) noexcept {

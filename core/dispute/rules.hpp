@@ -46,6 +46,10 @@ ChunkRange chunks_of(const canonical::DatasetShape& shape, const canonical::Data
 std::uint64_t tile_total(const Claim& claim, const OpenedNode& node) noexcept;
 /// Number of partials of tile `tile` of the node that computes it.
 std::uint32_t partial_total(const DisputedTile& tile) noexcept;
+/// The number of partials that the tile's claim is of, which are all or those of the claim's part, and the one at a
+/// position among them.
+std::uint32_t partials_claimed(const Claim& claim, const DisputedTile& tile) noexcept;
+std::uint32_t partial_at(const Claim& claim, const DisputedTile& tile, std::uint32_t position) noexcept;
 
 /// STM-6: whether all entries of a step are in question whose claim has a part, so that it can be selected.
 bool has_part(const Claim& claim, const Position& position) noexcept;

@@ -110,8 +110,7 @@ Accusation accuse(const Claim& segment, const Contradiction& at, const PartEvide
         .part = PartClaim{
             .node = piece.index,
             .tile = tile_of(node->shape, piece),
-            .first_partial = piece.part->first_partial,
-            .partial_count = piece.part->partial_count,
+            .partials = *piece.part,
             .accumulator = accumulator_hash(evidence.accumulator)}};
     const DisputedStep step{.number = at.stated.statement.step, .state_before = {}, .state_after = {}};
     DisputedTile tile{
@@ -171,7 +170,7 @@ bool is_well_formed(const Piece& piece) noexcept {
     const bool has_values = piece.rows > 0 && piece.cols > 0 && piece.width > 0 && piece.width <= kMaxValueBytes;
     const bool is_in_tile =
         piece.row % kTileDim + piece.rows <= kTileDim && piece.col % kTileDim + piece.cols <= kTileDim;
-    const bool is_part = piece.source == Source::kNode && piece.part && piece.part->partial_count > 0;
+    const bool is_part = piece.source == Source::kNode && piece.part && piece.part->is_well_formed();
     return canonical::is_valid(piece.source) && has_values && is_in_tile && (!piece.part || is_part);
 }
 

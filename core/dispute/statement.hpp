@@ -24,21 +24,13 @@ class TaggedHash;
 /// whatever else was told and however the step was divided, and whoever signed it answers for it.
 namespace assay::dispute {
 
-/// NUM-41: consecutive partials of a tile that were executed apart from the others.
-struct PartRange {
-    std::uint32_t first_partial = 0;
-    std::uint32_t partial_count = 0;
-    bool operator==(const PartRange&) const = default;
-    static constexpr auto fields() { return Fields<&PartRange::first_partial, &PartRange::partial_count>{}; }
-};
-
 /// Values of a rectangle within one tile: of the output of a node of the step, of a tensor of the state before the
 /// step, or what a part has of a node's output. The values themselves are told beside it: who was told can keep this
 /// instead.
 struct Piece {
     canonical::Source source = canonical::Source::kNode;
     std::uint32_t index = 0;  ///< of the node, or of the tensor
-    std::optional<PartRange> part;
+    std::optional<canonical::PartRange> part;
     std::uint8_t hop = 0;   ///< 0: its author has computed it, or begins the segment with it; 1: it may have been told
     std::uint32_t row = 0;  ///< in the tensor
     std::uint32_t col = 0;
@@ -53,7 +45,8 @@ struct Piece {
             &Piece::cols, &Piece::width, &Piece::values>{};
     }
 };
-/// STM-1: whether the piece is a rectangle within one tile, of values of 1 to 8 bytes.
+/// STM-1: whether the piece is a rectangle within one tile, of values of 1 to 8 bytes, and its part, if any, has the
+/// form of one.
 bool is_well_formed(const Piece& piece) noexcept;
 /// STM-1: "assay/values" over the values row by row, little-endian: of sums of a part the low `width` bytes.
 Hash256 values_hash(ByteView values) noexcept;

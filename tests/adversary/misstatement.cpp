@@ -89,10 +89,8 @@ void alter_piece(const MessagePiece& piece, Bytes& message) {
 bool is_output(const MessagePiece& piece) { return !piece.part && piece.source == Source::kNode; }
 
 auto place_of(const MessagePiece& piece) {
-    const plan::PartialRange part = piece.part.value_or(plan::PartialRange{});
     return std::tuple(
-        piece.source, piece.index, part.first, part.count, piece.hop, piece.row, piece.col, piece.rows, piece.cols,
-        piece.width
+        piece.source, piece.index, piece.part, piece.hop, piece.row, piece.col, piece.rows, piece.cols, piece.width
     );
 }
 

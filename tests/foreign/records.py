@@ -104,7 +104,7 @@ Proof = Variant({
 
 # Statements (docs/protocol/statements.md)
 
-PartRange = Struct(first_partial=U32, partial_count=U32)
+PartRange = Struct(first=U32, count=U32, run=U32, period=U32)
 Piece = Struct(source=Source, index=U32, part=Optional(PartRange), hop=U8, row=U32, col=U32, rows=U8, cols=U8, width=U8, values=HASH)
 Statement = Struct(task=HASH, before=HASH, session=HASH, step=U64, pieces=U32, root=HASH)
 StatedPiece = Struct(statement=Statement, piece=Piece, index=U32, path=List(HASH))

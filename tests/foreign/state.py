@@ -35,7 +35,7 @@ Task = Struct(id=r.HASH, submitter=r.ACCOUNT, spec=r.TaskSpec, state=r.TaskState
               evaluation=Optional(r.Evaluation), room=r.AMOUNT, redraws=U32, committee=Optional(Committee), lane=U64,
               group=Optional(Group), keeping=Optional(Keeping), secrecy=Optional(Secrecy))
 Checkpoint = Struct(state_root=r.HASH, location=String(), height=r.HEIGHT, sealed=Optional(r.SealedFile))
-PartClaim = Struct(node=U32, tile=U64, first_partial=U32, partial_count=U32, accumulator=r.HASH)
+PartClaim = Struct(node=U32, tile=U64, partials=r.PartRange, accumulator=r.HASH)
 ClaimedTrace = Struct(root=r.HASH, part=Optional(PartClaim))
 Claim = Struct(program=r.ProgramCommitment, dataset_root=r.HASH, seed=U64, initialisation=Bool(), first_step=U64,
                step_count=U32, before=r.HASH, after=r.HASH, diverges=Bool(),

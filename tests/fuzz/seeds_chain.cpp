@@ -61,7 +61,7 @@ ProfileReport make_report() {
 }
 
 /// One piece of a statement, of a tensor's tile or of a part.
-dispute::StatedPiece make_stated(std::optional<dispute::PartRange> part = std::nullopt) {
+dispute::StatedPiece make_stated(std::optional<canonical::PartRange> part = std::nullopt) {
     dispute::StatedPiece stated;
     stated.piece.index = 3;
     stated.piece.part = part;
@@ -183,7 +183,7 @@ std::vector<Action> all_actions() {
             dispute::StateEvidence{.type = {.dtype = canonical::DType::kF32, .shape = {4, 4}}, .opening = opening}
         ),
         make_accuse(
-            make_stated(dispute::PartRange{.first_partial = 1, .partial_count = 2}),
+            make_stated(canonical::PartRange{.first = 1, .count = 3, .run = 2, .period = 4}),
             dispute::PartEvidence{
                 .trace_root = {},
                 .node = {.node = node, .path = std::vector<Hash256>(6)},

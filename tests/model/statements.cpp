@@ -27,11 +27,24 @@ using dispute::Piece;
 
 constexpr std::uint32_t kTile = 32;
 
+/// NUM-41: some partials, each with a number of 32 bits, in the one form that these have.
+bool is_part(const canonical::PartRange& part) {
+    if (part.count == 0 || part.run == 0) {
+        return false;
+    }
+    if (part.count <= part.run) {
+        return part.count == part.run && part.period == 0 && std::uint64_t{part.first} + part.count <= 1ULL << 32U;
+    }
+    const std::uint64_t whole_runs = (part.count - 1) / part.run;
+    const std::uint64_t last = part.first + whole_runs * part.period + (part.count - 1) % part.run;
+    return part.run < part.period && last < 1ULL << 32U;
+}
+
 /// STM-1
 bool is_piece(const Piece& piece) {
     const bool is_rectangle = piece.rows != 0 && piece.cols != 0 && piece.row % kTile + piece.rows <= kTile &&
                               piece.col % kTile + piece.cols <= kTile;
-    const bool is_whole = !piece.part || (piece.source == Source::kNode && piece.part->partial_count != 0);
+    const bool is_whole = !piece.part || (piece.source == Source::kNode && is_part(*piece.part));
     return is_rectangle && is_whole && piece.width >= 1 && piece.width <= 8;
 }
 

@@ -183,7 +183,7 @@ std::optional<contracts::Accuse> Crowd::make_accusation(
     Piece piece = place.piece;
     piece.rows = static_cast<std::uint8_t>(1 + below(std::min(32 - piece.row % 32, place.shape.rows - piece.row)));
     if (piece.source == Source::kNode && canonical::has_parts(ours.graph()[piece.index].op) && chance(40)) {
-        piece.part = dispute::PartRange{0, 1};
+        piece.part = canonical::PartRange::consecutive(0, 1);
         piece.width = static_cast<std::uint8_t>(4 + below(5));
         piece.rows = 1;
     }

@@ -149,7 +149,7 @@ std::optional<Action> accuse_of_part(Stage& stage, const Player& player) {
         merkle::root_from_path(dispute::node_hash(node), 0, canonical::kMaxNodes, path).value();
     put(stage, task);
     dispute::Piece piece = make_piece(canonical::Source::kNode, DType::kI64);
-    piece.part = dispute::PartRange{.first_partial = 0, .partial_count = 1};
+    piece.part = canonical::PartRange::consecutive(0, 1);
     const Told told = tell(stage, task, accused, piece, "wrong");
     return make_accuse(
         task, accused, told, hash_numbered("after", 0),
@@ -189,7 +189,7 @@ std::optional<Action> accuse_of_state(Stage& stage, const Player& player) {
     Stake stake = get_stake(stage.state, Role::kWhistleblower, account_numbered(0));
     stake.locked = kMuch;
     set_stake(stage.state, Role::kWhistleblower, account_numbered(0), stake);
-    set_bookkeeping(stage.state, task.id, {.open_until = {}, .disputes = {dispute.id}});
+    set_bookkeeping(stage.state, task.id, {.open_until = {}, .disputes = {note_of(dispute)}});
     put(stage, task);
     const Told told = tell(stage, task, accused, make_piece(canonical::Source::kState, DType::kI64), "wrong");
     Action action = make_accuse(

@@ -27,7 +27,7 @@ struct Equivocation {
     }
 };
 /// The longest encoding of one: a path has 32 hashes at most.
-inline constexpr std::uint64_t kEquivocationBytesMax = 2'592;
+inline constexpr std::uint64_t kEquivocationBytesMax = 2'608;
 
 /// Returns the first piece that contradicts one before it; nullopt if there is none. Members find more together: what
 /// only one rank is told differently is seen beside what the others were told.

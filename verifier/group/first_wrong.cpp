@@ -26,10 +26,9 @@ struct Entry {
 bool is_before(const Entry& a, const Entry& b) {
     const auto key = [](const Entry& entry) {
         const plan::MessagePiece& place = entry.place();
-        const plan::PartialRange part = place.part.value_or(plan::PartialRange{});
         return std::tuple(
             dispute::order_of(entry.told->statement.step, piece_of(place, {})), place.row / canonical::kTileDim,
-            place.col / canonical::kTileDim, part.first, part.count
+            place.col / canonical::kTileDim, place.part
         );
     };
     return key(a) < key(b);
@@ -45,18 +44,12 @@ class Own {
             return dispute::own_values(segment_, step, piece, replay_) == piece.values;
         }
         const canonical::Node& node = replay_.graph()[piece.index];
-        const std::tuple key(
-            step, piece.index, dispute::tile_of(node.shape, piece), piece.part->first_partial, piece.part->partial_count
-        );
+        const std::tuple key(step, piece.index, dispute::tile_of(node.shape, piece), *piece.part);
         if (key != key_) {
             Claim claim = segment_;
             claim.step_count = static_cast<std::uint32_t>(step - segment_.first_step + 1);
             const dispute::PartClaim part{
-                .node = piece.index,
-                .tile = std::get<2>(key),
-                .first_partial = piece.part->first_partial,
-                .partial_count = piece.part->partial_count,
-                .accumulator = {}};
+                .node = piece.index, .tile = std::get<2>(key), .partials = *piece.part, .accumulator = {}};
             part_ = dispute::make_part(claim, part, replay_);
             key_ = key;
         }
@@ -66,7 +59,7 @@ class Own {
   private:
     const Claim& segment_;
     Replay& replay_;
-    std::optional<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint32_t>> key_;
+    std::optional<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t, canonical::PartRange>> key_;
     canonical::Accumulator part_;
 };
 

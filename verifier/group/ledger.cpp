@@ -61,10 +61,10 @@ std::vector<Hash256> leaves_of(const Told& told) {
 }  // namespace
 
 dispute::Piece piece_of(const plan::MessagePiece& place, const Hash256& values) {
-    dispute::Piece out{
+    return {
         .source = place.source,
         .index = place.index,
-        .part = {},
+        .part = place.part,
         .hop = place.hop,
         .row = place.row,
         .col = place.col,
@@ -72,10 +72,6 @@ dispute::Piece piece_of(const plan::MessagePiece& place, const Hash256& values) 
         .cols = place.cols,
         .width = place.width,
         .values = values};
-    if (place.part) {
-        out.part = dispute::PartRange{.first_partial = place.part->first, .partial_count = place.part->count};
-    }
-    return out;
 }
 
 dispute::Piece Told::piece(std::size_t index) const { return piece_of(message->pieces[index], values[index]); }

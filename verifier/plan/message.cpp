@@ -12,6 +12,7 @@ namespace assay::plan {
 using canonical::kTileDim;
 using canonical::Node;
 using canonical::Op;
+using canonical::PartRange;
 
 namespace {
 
@@ -36,37 +37,58 @@ std::vector<Run> runs_of(const IndexSet& set) {
     return out;
 }
 
-bool is_whole_partials(const IndexSet& positions, std::uint32_t depth) {
-    if (positions.ranges().size() != 1) {
-        return false;
+// How many positions one tile column of the output reduces.
+std::uint64_t reduced_by_column(const Node& node) {
+    return node.op == Op::kRowExponent ? std::uint64_t{node.attributes[0]} * kTileDim : depth_of(node);
+}
+
+// How many of the ranges, from the first on, make one part (NUM-41): of equal length at equal distances, but for the
+// last, which may be shorter, and all reduced by one tile column, since each column would have other runs of them.
+std::size_t ranges_of_part(const Node& node, std::span<const IndexSet::Range> ranges) {
+    const auto length = [&](std::size_t i) { return ranges[i].end - ranges[i].begin; };
+    const auto distance = [&](std::size_t i) { return ranges[i].begin - ranges[i - 1].begin; };
+    const std::uint64_t column = reduced_by_column(node);
+    std::size_t count = 1;
+    while (count < ranges.size() && length(count - 1) == length(0) && length(count) <= length(0) &&
+           distance(count) == distance(1) && ranges[0].begin / column == (ranges[count].end - 1) / column) {
+        ++count;
     }
-    const IndexSet::Range& range = positions.ranges().front();
-    return range.begin % kTileDim == 0 && (range.end % kTileDim == 0 || range.end == depth);
+    return count;
+}
+
+bool is_whole_partials(const Node& node, const IndexSet& positions) {
+    const auto is_whole = [&](const IndexSet::Range& range) {
+        return range.begin % kTileDim == 0 && (range.end % kTileDim == 0 || range.end == depth_of(node));
+    };
+    const std::vector<IndexSet::Range>& ranges = positions.ranges();
+    return !ranges.empty() && std::all_of(ranges.begin(), ranges.end(), is_whole) &&
+           ranges_of_part(node, ranges) == ranges.size();
 }
 
 // The partials of a tile in that tile column which reduce the positions (NUM-23); none if the tile has none of them.
-std::optional<PartialRange> partials_of(const Node& node, std::uint32_t tile_col, const IndexSet& positions) {
-    const IndexSet::Range& range = positions.ranges().front();
-    std::uint64_t begin = range.begin;
-    std::uint64_t end = range.end;
-    if (node.op == Op::kRowExponent) {
-        const std::uint64_t span = std::uint64_t{node.attributes[0]} * kTileDim;
-        const std::uint64_t first = tile_col * span;
-        begin = std::max(begin, first) - first;
-        end = std::clamp(end, first, first + span) - first;
-        if (begin >= end) {
-            return std::nullopt;
-        }
+std::optional<PartRange> partials_of(const Node& node, std::uint32_t tile_col, const IndexSet& positions) {
+    const std::uint64_t column = reduced_by_column(node);
+    const std::uint64_t first =
+        node.op == Op::kRowExponent ? std::min<std::uint64_t>(tile_col * column, depth_of(node)) : 0;
+    const std::uint64_t end = std::min<std::uint64_t>(first + column, depth_of(node));
+    const IndexSet reduced =
+        intersection(positions, IndexSet(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end)));
+    if (reduced.is_empty()) {
+        return std::nullopt;
     }
     const std::uint32_t each = node.op == Op::kScatterAddRows ? node.inputs[1].shape.cols : 1;
-    return PartialRange{
-        .first = static_cast<std::uint32_t>(begin / kTileDim) * each,
-        .count = static_cast<std::uint32_t>((end - begin + kTileDim - 1) / kTileDim) * each};
+    const auto partials = [&](std::uint32_t count) { return (count + kTileDim - 1) / kTileDim * each; };
+    const std::vector<IndexSet::Range>& runs = reduced.ranges();
+    return PartRange{
+        .first = partials(runs[0].begin - static_cast<std::uint32_t>(first)),
+        .count = partials(reduced.count()),
+        .run = partials(runs[0].end - runs[0].begin),
+        .period = runs.size() > 1 ? partials(runs[1].begin - runs[0].begin) : 0};
 }
 
 Result<void, MessageError> add(const Passage& passage, const canonical::Graph& graph, MessagePieces& out) {
     const Node* node = passage.positions ? &graph[passage.index] : nullptr;
-    if (node != nullptr && !is_whole_partials(*passage.positions, depth_of(*node))) {
+    if (node != nullptr && !is_whole_partials(*node, *passage.positions)) {
         return Unexpected{MessageError::kBrokenPartial};
     }
     const std::uint64_t stride = std::uint64_t{passage.block.cols.count()} * passage.width;
@@ -125,7 +147,7 @@ Result<MessagePieces, MessageError> pieces_of(std::span<const Passage> message, 
     return out;
 }
 
-std::vector<PartSlice> slices_of_part(const Node& node, const IndexSet& depth, bool by_runs) {
+std::vector<PartSlice> slices_of_part(const Node& node, const IndexSet& depth, bool is_stated) {
     std::vector<PartSlice> chunks;
     for (const std::uint32_t chunk : chunks_of_part(node, depth)) {
         IndexSet positions = depth;
@@ -137,13 +159,20 @@ std::vector<PartSlice> slices_of_part(const Node& node, const IndexSet& depth, b
         }
         chunks.push_back({chunk, std::move(positions)});
     }
-    if (!by_runs) {
+    if (!is_stated) {
         return chunks;
     }
     std::vector<PartSlice> out;
     for (const PartSlice& slice : chunks) {
-        for (const IndexSet::Range& range : slice.positions.ranges()) {
-            out.push_back({slice.chunk, IndexSet(range.begin, range.end)});
+        std::span<const IndexSet::Range> left = slice.positions.ranges();
+        while (!left.empty()) {
+            const std::size_t count = ranges_of_part(node, left);
+            IndexSet positions;
+            for (const IndexSet::Range& range : left.first(count)) {
+                positions.add(range.begin, range.end);
+            }
+            out.push_back({slice.chunk, std::move(positions)});
+            left = left.subspan(count);
         }
     }
     return out;
@@ -153,7 +182,7 @@ std::optional<std::uint32_t> unstatable_node(const Plan& plan, const canonical::
     for (std::uint32_t i = 0; i < graph.size(); ++i) {
         for (const IndexSet& depth : plan.nodes[i].depth) {
             for (const PartSlice& slice : slices_of_part(graph[i], depth, true)) {
-                if (!is_whole_partials(slice.positions, depth_of(graph[i]))) {
+                if (!is_whole_partials(graph[i], slice.positions)) {
                     return i;
                 }
             }

@@ -10,6 +10,7 @@
 #include <core/base/fields.hpp>
 #include <core/base/result.hpp>
 #include <core/canonical/node.hpp>
+#include <core/canonical/part_range.hpp>
 #include <verifier/plan/plan.hpp>
 
 /// What a message between ranks holds, piece by piece, so that whoever sends it can answer for each (STM-1).
@@ -21,24 +22,16 @@ struct Passage {
     std::uint32_t index = 0;  ///< of the node, or of the tensor
     Block block;
     std::uint32_t width = 0;            ///< bytes of a value
-    std::optional<IndexSet> positions;  ///< those that a part reduces, without a gap
+    std::optional<IndexSet> positions;  ///< those that a part reduces, as slices_of_part() has them
     std::uint8_t hop = 0;               ///< 1: the sender may have been told it itself (STM-1)
     bool operator==(const Passage&) const = default;
-};
-
-/// Consecutive partials of a tile (NUM-41).
-struct PartialRange {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-    bool operator==(const PartialRange&) const = default;
-    static constexpr auto fields() { return Fields<&PartialRange::first, &PartialRange::count>{}; }
 };
 
 /// A rectangle within one tile, and where the message has its values.
 struct MessagePiece {
     canonical::Source source = canonical::Source::kNode;
     std::uint32_t index = 0;
-    std::optional<PartialRange> part;
+    std::optional<canonical::PartRange> part;
     std::uint8_t hop = 0;
     std::uint32_t row = 0;
     std::uint32_t col = 0;
@@ -71,7 +64,7 @@ struct MessagePieces {
 };
 
 enum class [[nodiscard]] MessageError : std::uint8_t{
-    kBrokenPartial = 1,  ///< a part does not reduce whole partials of the tile, one after the other
+    kBrokenPartial = 1,  ///< a part does not reduce whole partials of the tile, in runs that NUM-41 allows
 };
 
 /// Returns the pieces of a message that holds these passages one after the other.
@@ -82,9 +75,9 @@ struct PartSlice {
     std::uint32_t chunk = 0;  ///< of a product; else 0
     IndexSet positions;
 };
-/// Divides what a rank reduces of a node: by the chunks of a product, and with `by_runs` also wherever there is a gap
-/// between positions. Without it there is one slice of another reduction, if any.
-std::vector<PartSlice> slices_of_part(const canonical::Node& node, const IndexSet& depth, bool by_runs);
+/// Divides what a rank reduces of a node: by the chunks of a product, and with `is_stated` also into parts that a
+/// statement can name (NUM-41). Without it there is one slice of another reduction, if any.
+std::vector<PartSlice> slices_of_part(const canonical::Node& node, const IndexSet& depth, bool is_stated);
 
 /// The first node whose parts are not whole partials, so that what ranks send of them cannot be stated; nothing if the
 /// plan has none.

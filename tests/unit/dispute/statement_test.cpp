@@ -14,6 +14,7 @@
 using namespace assay;
 using namespace assay::dispute;
 using namespace assay::dispute::testing;
+using canonical::PartRange;
 using canonical::Source;
 
 namespace {
@@ -103,7 +104,7 @@ Ruling judge_piece(const Claim& segment, std::uint64_t step, const Piece& told, 
 
 /// A part of a node's tile as `replay` has it, without the upper bytes of sums.
 Piece tell_part(
-    const Claim& segment, std::uint64_t step, std::uint32_t node, const PartRange& range, const Place& at,
+    const Claim& segment, std::uint64_t step, std::uint32_t node, const canonical::PartRange& range, const Place& at,
     Replay& replay
 ) {
     const bool is_sum =
@@ -120,6 +121,26 @@ Piece tell_part(
         .values = {}};
     piece.values = own_values(segment, step, piece, replay).value();
     return piece;
+}
+
+/// A part of the partials, with gaps where there is room for them.
+PartRange some_part(std::uint32_t partials, std::mt19937_64& random) {
+    const auto below = [&](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
+    const std::uint32_t first = below(partials - 1);
+    const std::uint32_t left = partials - first;
+    if (left < 3) {
+        return PartRange::consecutive(first, 1 + below(left));
+    }
+    const std::uint32_t run = 1 + below(left - 2);
+    const std::uint32_t period = run + 1 + below(left - run - 1);
+    std::uint32_t count = run + 1;
+    const auto fits = [&](std::uint32_t more) {
+        return PartRange{.first = first, .count = more, .run = run, .period = period}.partial(more - 1) < partials;
+    };
+    while (fits(count + 1) && below(4) != 0) {
+        ++count;
+    }
+    return {.first = first, .count = count, .run = run, .period = period};
 }
 
 std::uint32_t first_product(const World& world) {
@@ -160,8 +181,9 @@ TEST_CASE("STM-6: a wrong part of a reduction convicts its author, and a right o
     const World chars = char_world();
     const World long_product = contraction_world(300);
     std::set<canonical::Op> seen;
+    bool has_runs = false;
     std::mt19937_64 random(2);
-    for (const World* world : {&chars, &long_product}) {
+    for (const World* world : {&chars, &long_product, &long_product, &long_product}) {
         ScalarReplay honest(*world, false, kSeed);
         const Claim segment = make_claim(*world, honest, false, 0, 2, kSeed);
         for (std::uint32_t node = 0; node + 1 < world->step.size(); ++node) {
@@ -172,9 +194,8 @@ TEST_CASE("STM-6: a wrong part of a reduction convicts its author, and a right o
             }
             seen.insert(n.op);
             CAPTURE(node);
-            const auto first = static_cast<std::uint32_t>(random() % (partials - 1));
-            const PartRange range{
-                .first_partial = first, .partial_count = 1 + static_cast<std::uint32_t>(random() % (partials - first))};
+            const canonical::PartRange range = some_part(partials, random);
+            has_runs = has_runs || range.period != 0;
             const Place at{
                 .row = static_cast<std::uint32_t>(random() % std::min(32U, n.shape.rows)),
                 .col = static_cast<std::uint32_t>(random() % std::min(32U, n.shape.cols))};
@@ -196,9 +217,11 @@ TEST_CASE("STM-6: a wrong part of a reduction convicts its author, and a right o
             const Pinpoint pinned = pinpoint(outcome.position);
             CHECK(pinned.step == 1);
             CHECK(pinned.node == node);
-            CHECK(pinned.partial >= range.first_partial);
+            REQUIRE(pinned.partial.has_value());
+            CHECK(range.contains(*pinned.partial));
         }
     }
+    CHECK(has_runs);
     CHECK(seen.contains(canonical::Op::kContract));
     CHECK(seen.contains(canonical::Op::kRowSum));
     CHECK(seen.contains(canonical::Op::kRowExponent));
@@ -268,13 +291,13 @@ TEST_CASE("STM-4: evidence that does not belong together is refused") {
     CHECK(restated([](Piece& p) { p.rows = 0; }) == E::kNotStated);
     CHECK(restated([](Piece& p) { p.cols = 33; }) == E::kNotStated);
     CHECK(restated([](Piece& p) { p.width = 9; }) == E::kNotStated);
-    CHECK(restated([](Piece& p) { p.part = PartRange{.first_partial = 0, .partial_count = 0}; }) == E::kNotStated);
+    CHECK(restated([](Piece& p) { p.part = PartRange::consecutive(0, 0); }) == E::kNotStated);
     CHECK(restated([](Piece& p) { p.width = 2; }) == E::kNotOpened);
     CHECK(restated([](Piece& p) { p.row = 1U << 30U; }) == E::kNotOpened);
     CHECK(restated([](Piece& p) { p.index = 21; }) == E::kNotOpened);
     CHECK(restated([](Piece& p) { p.index = 0xffffffffU; }) == E::kNotOpened);
     CHECK(restated([](Piece& p) { p.source = Source::kState; }) == E::kNotOpened);
-    CHECK(restated([](Piece& p) { p.part = PartRange{.first_partial = 0, .partial_count = 1}; }) == E::kNotOpened);
+    CHECK(restated([](Piece& p) { p.part = PartRange::consecutive(0, 1); }) == E::kNotOpened);
     CHECK(refused([](auto& c) { c.stated.statement.step = 3; }) == E::kWrongStep);
     CHECK(refused([](auto& c) { c.stated.statement.before = some_hash(4); }) == E::kWrongStep);
     CHECK(opened([](OutputEvidence& e) { e.trace_root = some_hash(4); }) == E::kNotOpened);
@@ -292,7 +315,7 @@ TEST_CASE("STM-4: a part is one of the program's node, within its partials") {
     const World world = contraction_world(300);
     ScalarReplay honest(world, false, kSeed);
     const Claim segment = make_claim(world, honest, false, 0, 2, kSeed);
-    const PartRange range{.first_partial = 2, .partial_count = 3};
+    const auto range = PartRange::consecutive(2, 3);
     Piece told = tell_part(segment, 1, first_product(world), range, {.row = 33, .col = 1}, honest);
     told.values = some_hash(8);
     const Contradiction good = make_contradiction(segment, state(segment, 1, told), honest);
@@ -305,9 +328,16 @@ TEST_CASE("STM-4: a part is one of the program's node, within its partials") {
         const auto claim = make_accusation(segment, bad);
         return claim ? std::optional<StatementError>() : std::optional(claim.error());
     };
-    CHECK(refused([](auto& c) { c.stated.piece.part->partial_count = 9; }) == E::kNotInProgram);
-    CHECK(refused([](auto& c) { c.stated.piece.part->first_partial = 0xffffffffU; }) == E::kNotInProgram);
-    CHECK(refused([](auto& c) { c.stated.piece.part->partial_count = 0; }) == E::kNotStated);
+    const auto with_part = [&](const PartRange& part) { return refused([&](auto& c) { c.stated.piece.part = part; }); };
+    CHECK(with_part(PartRange::consecutive(2, 9)) == E::kNotInProgram);
+    CHECK(with_part({.first = 2, .count = 3, .run = 1, .period = 4}) == E::kNotInProgram);
+    CHECK(with_part(PartRange::consecutive(0xffffffffU, 1)) == E::kNotInProgram);
+    CHECK(with_part(PartRange::consecutive(0xffffffffU, 2)) == E::kNotStated);
+    CHECK(with_part(PartRange::consecutive(2, 0)) == E::kNotStated);
+    CHECK(with_part({.first = 2, .count = 3, .run = 0, .period = 0}) == E::kNotStated);
+    CHECK(with_part({.first = 2, .count = 3, .run = 2, .period = 2}) == E::kNotStated);
+    // Other partials than those of the accumulator: STM-6 has the accused bisect it.
+    CHECK(with_part({.first = 2, .count = 3, .run = 2, .period = 3}) == std::nullopt);
     CHECK(refused([](auto& c) { c.stated.piece.index = 0; }) == E::kNotInProgram);
     CHECK(refused([](auto& c) { c.stated.piece.part.reset(); }) == E::kNotOpened);
     CHECK(refused([](auto& c) { c.stated.piece.row = 40; }) == E::kNotOpened);
@@ -341,7 +371,7 @@ TEST_CASE("STM-7: two values of one rectangle, signed by one member, need no gam
     elsewhere.index = 5;
     CHECK(check_equivocation(first, state(segment, 1, elsewhere)).error() == E::kWrongStep);
     elsewhere = other;
-    elsewhere.part = PartRange{.first_partial = 0, .partial_count = 1};
+    elsewhere.part = PartRange::consecutive(0, 1);
     CHECK(check_equivocation(first, state(segment, 1, elsewhere)).error() == E::kWrongStep);
     auto restarted = second;
     restarted.statement.session = some_hash(5);
@@ -363,7 +393,7 @@ TEST_CASE("STM-6: a part cannot be selected where the claim has none, or before 
 
     const std::uint32_t node = first_product(world);
     const Claim segment = make_claim(world, honest, false, 0, 2, kSeed);
-    const PartRange range{.first_partial = 2, .partial_count = 3};
+    const auto range = PartRange::consecutive(2, 3);
     Piece wrong = tell_part(segment, 1, node, range, {.row = 1, .col = 1}, honest);
     wrong.values = some_hash(8);
     const auto accusation = make_accusation(segment, make_contradiction(segment, state(segment, 1, wrong), honest));

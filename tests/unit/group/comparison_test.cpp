@@ -335,7 +335,7 @@ TEST_CASE("STM-3: evidence is proven by two signatures of this task, session and
 TEST_CASE("STM-3: the longest evidence has the length that a rank makes room for") {
     Equivocation longest;
     for (dispute::StatedPiece* const stated : {&longest.one, &longest.other}) {
-        stated->piece.part = dispute::PartRange{};
+        stated->piece.part = canonical::PartRange{};
         stated->path.assign(32, Hash256{});
     }
     CHECK(codec::encode(longest).size() == group::kEquivocationBytesMax);

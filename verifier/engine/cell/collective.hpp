@@ -112,7 +112,7 @@ class Collective {
     virtual void expect(const std::vector<Ahead>& /*in_step*/) {}
 
     /// Whether ranks answer to each other for what they send. Then messages with values are sent by exchange_stated(),
-    /// each part of a reduction has whole partials (plan::slices_of_part by runs), and the functions below are called.
+    /// each part of a reduction has whole partials (plan::slices_of_part), and the functions below are called.
     /// Else none of it costs anything.
     virtual bool is_stated() const { return false; }
     /// exchange() of messages that hold values of the execution at the current step.
