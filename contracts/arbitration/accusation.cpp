@@ -88,8 +88,11 @@ Result<void, TxError> check_answered(
 
 /// STM-11: who was the first to open what is open against the member.
 std::optional<AccountId> first_accuser(const StateView& view, const Task& task, const AccountId& member) {
-    for (const DisputeId& id : get_bookkeeping(view, task.id).disputes) {
-        const Dispute each = find_dispute(view, id).value();
+    for (const NotedDispute& open : get_bookkeeping(view, task.id).disputes) {
+        if (open.challenger != member && open.responder != member) {
+            continue;
+        }
+        const Dispute each = find_dispute(view, open.id).value();
         if (each.accusation() && each.challenger == member) {
             return each.responder;
         }
@@ -103,9 +106,8 @@ std::optional<AccountId> first_accuser(const StateView& view, const Task& task, 
 /// STM-8: whether an accusation of this member is open that answers nothing.
 bool accuses_already(const StateView& view, const Task& task, const AccountId& member) {
     const auto disputes = get_bookkeeping(view, task.id).disputes;
-    return std::any_of(disputes.begin(), disputes.end(), [&](const DisputeId& id) {
-        const Dispute each = find_dispute(view, id).value();
-        return each.accusation() && !each.accusation()->answers && each.responder == member;
+    return std::any_of(disputes.begin(), disputes.end(), [&](const NotedDispute& open) {
+        return open.responder == member && !open.is_answer && find_dispute(view, open.id).value().accusation();
     });
 }
 

@@ -52,12 +52,12 @@ PenaltyOutcome charge_accuser(Context& context, Task& task, const Dispute& accus
 }  // namespace
 
 bool is_answered(const StateView& view, const Dispute& dispute) {
-    for (const DisputeId& id : get_bookkeeping(view, dispute.task).disputes) {
-        const Dispute each = find_dispute(view, id).value();
-        if (!each.accusation() || !each.accusation()->answers) {
+    for (const NotedDispute& open : get_bookkeeping(view, dispute.task).disputes) {
+        if (!open.is_answer) {
             continue;
         }
-        const Dispute answered = find_dispute(view, *each.accusation()->answers).value();
+        const DisputeId id = find_dispute(view, open.id).value().accusation()->answers.value();
+        const Dispute answered = find_dispute(view, id).value();
         if (answered.id == dispute.id || is_of_one_claim(answered, dispute)) {
             return true;
         }

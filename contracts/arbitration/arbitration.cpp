@@ -161,7 +161,7 @@ void store_opened(Context& context, Task& task, Dispute dispute, Height deadline
     set_dispute(context.state, dispute);
     ++task.open_disputes;
     TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
-    bookkeeping.disputes.push_back(dispute.id);
+    bookkeeping.disputes.push_back(note_of(dispute));
     set_bookkeeping(context.state, task.id, bookkeeping);
 }
 

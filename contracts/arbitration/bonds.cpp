@@ -66,8 +66,11 @@ bool share_place(const Dispute& one, const Dispute& other) {
 bool has_place(const StateView& view, const Task& task, const Dispute& dispute) {
     // DTY-6
     const auto open = get_bookkeeping(view, task.id).disputes;
-    return stands(task, dispute) && std::none_of(open.begin(), open.end(), [&](const DisputeId& id) {
-               const Dispute other = find_dispute(view, id).value();
+    return stands(task, dispute) && std::none_of(open.begin(), open.end(), [&](const NotedDispute& each) {
+               if (each.challenger != dispute.challenger) {
+                   return false;
+               }
+               const Dispute other = find_dispute(view, each.id).value();
                return other.lane == 0 && share_place(dispute, other);
            });
 }

@@ -5,7 +5,6 @@
 #include <contracts/arbitration/ending.hpp>
 #include <contracts/params/work.hpp>
 #include <contracts/state/slots.hpp>
-#include <core/codec/borsh.hpp>
 
 /// The time that parties to a dispute have (DSP-32, DSP-33).
 namespace assay::contracts {
@@ -14,12 +13,11 @@ namespace {
 /// DSP-32: what `party` plays at once in the task, `dispute` included, which may be stored already or not yet.
 Games games_of(const StateView& view, const Task& task, const AccountId& party, const Dispute& dispute) {
     Games games;
-    std::set<Bytes> claims{codec::encode(dispute.claim)};
-    for (const DisputeId& id : get_bookkeeping(view, task.id).disputes) {
-        const Dispute each = find_dispute(view, id).value();
+    std::set<Hash256> claims{claim_hash(dispute.claim)};
+    for (const NotedDispute& each : get_bookkeeping(view, task.id).disputes) {
         if (each.id != dispute.id && (each.responder == party || each.challenger == party)) {
             ++games.disputes;
-            claims.insert(codec::encode(each.claim));
+            claims.insert(each.claim);
         }
     }
     games.claims = claims.size();

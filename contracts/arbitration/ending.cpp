@@ -42,8 +42,11 @@ bool is_same_subject(const Dispute& one, const Dispute& other) {
 /// one block, the segment's verifiers precede, since they committed before anybody could see what they found.
 std::vector<AccountId> accusers_of(const StateView& view, const Task& task, const Dispute& won) {
     std::vector<Dispute> disputes;
-    for (const DisputeId& id : get_bookkeeping(view, task.id).disputes) {
-        Dispute dispute = find_dispute(view, id).value();
+    for (const NotedDispute& open : get_bookkeeping(view, task.id).disputes) {
+        if (open.responder != won.responder) {
+            continue;
+        }
+        Dispute dispute = find_dispute(view, open.id).value();
         if (fall_together(won, dispute)) {
             disputes.push_back(std::move(dispute));
         }
@@ -87,10 +90,10 @@ void refute_profile(Context& context, Task& task, Dispute won, Reason reason) {
     record(context, task, history::DisputeEnded{won.id, true, reason});
     note_outcome(won, drop_profile(context, task, won.responder, reason, winner));
     set_dispute(context.state, won);
-    for (const DisputeId& id : get_bookkeeping(context.state, task.id).disputes) {
-        if (find_dispute(context.state, id).value().responder == won.responder) {
-            end_dispute_as_moot(context, task, id);
-            forget_dispute(context, task, id);
+    for (const NotedDispute& open : get_bookkeeping(context.state, task.id).disputes) {
+        if (open.responder == won.responder) {
+            end_dispute_as_moot(context, task, open.id);
+            forget_dispute(context, task, open.id);
         }
     }
     resume_deadline(context, task);
@@ -122,7 +125,7 @@ void note_outcome(Dispute& dispute, const PenaltyOutcome& outcome) {
 void forget_dispute(Context& context, Task& task, const DisputeId& id) {
     --task.open_disputes;
     TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
-    std::erase(bookkeeping.disputes, id);
+    std::erase_if(bookkeeping.disputes, [&](const NotedDispute& open) { return open.id == id; });
     set_bookkeeping(context.state, task.id, bookkeeping);
 }
 

@@ -89,8 +89,11 @@ Height disclosed_from(const Params& params, const TaskSpec& spec, const Dispute&
 
 std::vector<Dispute> disputes_of(const StateView& view, const TaskId& task, const Assignment& assignment) {
     std::vector<Dispute> found;
-    for (const DisputeId& id : get_bookkeeping(view, task).disputes) {
-        Dispute dispute = find_dispute(view, id).value();
+    for (const NotedDispute& open : get_bookkeeping(view, task).disputes) {
+        if (open.responder != assignment.verifier) {
+            continue;
+        }
+        Dispute dispute = find_dispute(view, open.id).value();
         const bool matches = dispute.segment == assignment.segment && dispute.verdict() &&
                              dispute.verdict()->verifier == assignment.verifier;
         if (matches) {

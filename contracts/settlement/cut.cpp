@@ -32,16 +32,16 @@ void drop_verdicts(Context& context, Task& task, std::uint32_t first) {
 /// places that its task had for its verifiers (DTY-6).
 void end_moot_disputes(Context& context, Task& task, std::uint32_t first) {
     TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
-    std::vector<DisputeId> left;
+    std::vector<NotedDispute> left;
     left.reserve(bookkeeping.disputes.size());
-    for (const DisputeId& id : bookkeeping.disputes) {
-        Dispute dispute = find_dispute(context.state, id).value();
+    for (const NotedDispute& open : bookkeeping.disputes) {
+        Dispute dispute = find_dispute(context.state, open.id).value();
         if (dispute.verdict() || dispute.segment >= first) {
-            end_dispute_as_moot(context, task, id);
+            end_dispute_as_moot(context, task, open.id);
             --task.open_disputes;
             continue;
         }
-        left.push_back(id);
+        left.push_back(open);
         if (dispute.lane == 0) {
             hold_lane(context, dispute, false);
             set_dispute(context.state, dispute);

@@ -161,8 +161,8 @@ AccountId culprit_of(const Task& task, const Conviction& conviction) {
 
 void end_disputes(Context& context, Task& task) {
     TaskBookkeeping bookkeeping = get_bookkeeping(context.state, task.id);
-    for (const DisputeId& dispute : bookkeeping.disputes) {
-        end_dispute_as_moot(context, task, dispute);
+    for (const NotedDispute& dispute : bookkeeping.disputes) {
+        end_dispute_as_moot(context, task, dispute.id);
     }
     task.open_disputes = 0;
     if (!bookkeeping.disputes.empty()) {

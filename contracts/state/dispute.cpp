@@ -66,6 +66,11 @@ DisputeId accusation_id(
     return retag<DisputeId>(kTag(codec::encode(name)));
 }
 
+Hash256 claim_hash(const dispute::Claim& claim) noexcept {
+    static const crypto::TaggedHash kTag("assay/claim");
+    return kTag(codec::encode(claim));
+}
+
 DisputeState Dispute::state() const noexcept {
     const auto* ended = end();
     if (ended == nullptr) {

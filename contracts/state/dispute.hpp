@@ -163,6 +163,9 @@ DisputeId accusation_id(
     const std::optional<DisputeId>& answers = std::nullopt
 ) noexcept;
 
+/// DSP-32: "assay/claim" over the disputed claim. Whoever plays several disputes of one claim replays it once.
+Hash256 claim_hash(const dispute::Claim& claim) noexcept;
+
 /// DSP-41: "assay/seal" over the dispute and the probe root that its challenger computed.
 Hash256 challenge_seal(const DisputeId& dispute, const Hash256& found) noexcept;
 

@@ -154,6 +154,15 @@ std::optional<Checkpoint> find_checkpoint(const StateView& view, const TaskId& t
     return read_slot<Checkpoint>(view, keys::checkpoint(task, index));
 }
 
+NotedDispute note_of(const Dispute& dispute) noexcept {
+    return {
+        .id = dispute.id,
+        .responder = dispute.responder,
+        .challenger = dispute.challenger,
+        .claim = claim_hash(dispute.claim),
+        .is_answer = dispute.accusation() && dispute.accusation()->answers};
+}
+
 std::optional<Dispute> find_dispute(const StateView& view, const DisputeId& dispute) {
     return read_slot<Dispute>(view, keys::dispute(dispute));
 }

@@ -123,13 +123,29 @@ struct Lane {
     static constexpr auto fields() { return Fields<&Lane::tasks, &Lane::disputes>{}; }
 };
 
+/// What every move of a task's disputes asks of all that are open, so that it need not read each of them (DSP-32,
+/// STM-9). None of it changes.
+struct NotedDispute {
+    DisputeId id;
+    AccountId responder;
+    AccountId challenger;
+    Hash256 claim;           ///< claim_hash of the disputed claim
+    bool is_answer = false;  ///< an accusation that answers a dispute (STM-9)
+    static constexpr auto fields() {
+        return Fields<
+            &NotedDispute::id, &NotedDispute::responder, &NotedDispute::challenger, &NotedDispute::claim,
+            &NotedDispute::is_answer>{};
+    }
+};
+NotedDispute note_of(const Dispute& dispute) noexcept;
+
 /// Internal data about a task that has not ended, besides its public record (STA-4).
 struct TaskBookkeeping {
     std::uint32_t draws = 0;  ///< TASK-18: draws that failed, or whose solver did not accept
     Height open_until;        ///< TASK-17: deadline for finding a solver; 0 before the task is open
     bool suspended = false;   ///< whether the task's deadline has passed and is suspended until its open disputes end
-    std::uint32_t stood_still = 0;    ///< DTY-8: number of blocks by which its windows were extended
-    std::vector<DisputeId> disputes;  ///< open disputes, in the order in which they were opened
+    std::uint32_t stood_still = 0;       ///< DTY-8: number of blocks by which its windows were extended
+    std::vector<NotedDispute> disputes;  ///< in the order in which they were opened
     static constexpr auto fields() {
         return Fields<
             &TaskBookkeeping::draws, &TaskBookkeeping::open_until, &TaskBookkeeping::suspended,

@@ -70,8 +70,8 @@ class Mob final : public Plan {
     }
 
     void play(const Stage& stage, const contracts::StateView& state, const Task& task) {
-        for (const contracts::DisputeId& id : contracts::get_bookkeeping(state, task.id).disputes) {
-            const Dispute dispute = contracts::find_dispute(state, id).value();
+        for (const contracts::NotedDispute& open : contracts::get_bookkeeping(state, task.id).disputes) {
+            const Dispute dispute = contracts::find_dispute(state, open.id).value();
             for (std::size_t i = 0; i < kMembers; ++i) {
                 const bool is_to_select = dispute.challenger == member(i).id() && !dispute.position.is_at_proof() &&
                                           !contracts::is_responders_turn(dispute);

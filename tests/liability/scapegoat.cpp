@@ -134,8 +134,8 @@ class Scapegoat final : public Plan {
         if (task.state == TaskState::kChallenge && last > 1) {
             member(2).send_once(stage, contracts::OpenDispute{task.id, last, Role::kWhistleblower});
         }
-        for (const contracts::DisputeId& id : contracts::get_bookkeeping(state, task.id).disputes) {
-            const Dispute dispute = contracts::find_dispute(state, id).value();
+        for (const contracts::NotedDispute& open : contracts::get_bookkeeping(state, task.id).disputes) {
+            const Dispute dispute = contracts::find_dispute(state, open.id).value();
             if (dispute.responder != member(0).id() || dispute.verdict() || dispute.profile()) {
                 continue;
             }

@@ -122,7 +122,10 @@ void read_docket(Task& task, const contracts::TaskBookkeeping& record) {
     task.open_until = record.open_until.value;
     task.suspended = record.suspended;
     task.stood_still = record.stood_still;
-    task.disputes = record.disputes;
+    task.disputes.clear();
+    for (const contracts::NotedDispute& dispute : record.disputes) {
+        task.disputes.push_back(dispute.id);
+    }
 }
 
 std::optional<Blame> blame_of(const contracts::Dispute& record) {

@@ -232,8 +232,8 @@ void Worker::add_verifying(const View& view, const Task& task, Actions& out) {
         }
         const auto kept = openings_.find(part);
         verifier.has_kept_verdict = kept != openings_.end() && roles::is_opening_of(duty, task.id, kept->second);
-        for (const auto& id : contracts::get_bookkeeping(*view.state, task.id).disputes) {
-            const auto dispute = contracts::find_dispute(*view.state, id).value();
+        for (const auto& noted : contracts::get_bookkeeping(*view.state, task.id).disputes) {
+            const auto dispute = contracts::find_dispute(*view.state, noted.id).value();
             verifier.is_challenged =
                 verifier.is_challenged ||
                 (dispute.state() == contracts::DisputeState::kAwaiting && dispute.responder == id_ &&
@@ -367,8 +367,8 @@ void Worker::add_verdict_watching(const View& view, const Task& task, Actions& o
 
 void Worker::add_moves(const View& view, const Task& task, Actions& out) {
     std::vector<contracts::Dispute> open;
-    for (const auto& id : contracts::get_bookkeeping(*view.state, task.id).disputes) {
-        open.push_back(contracts::find_dispute(*view.state, id).value());
+    for (const auto& noted : contracts::get_bookkeeping(*view.state, task.id).disputes) {
+        open.push_back(contracts::find_dispute(*view.state, noted.id).value());
     }
     const std::set<contracts::DisputeId> resting = roles::answered(open);
     std::vector<contracts::Dispute> due;

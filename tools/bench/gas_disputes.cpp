@@ -57,7 +57,7 @@ Dispute make_dispute(Stage& stage, const Player& player, bool is_responder) {
     const Due due{DueKind::kDispute, retag<Hash256>(dispute.id)};
     set_deadline(stage.state, due, game.deadline, Height{stage.height.value + 10});
     dispute.phase = game;
-    set_bookkeeping(stage.state, task.id, {.open_until = {}, .disputes = {dispute.id}});
+    set_bookkeeping(stage.state, task.id, {.open_until = {}, .disputes = {note_of(dispute)}});
     return dispute;
 }
 

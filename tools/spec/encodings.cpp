@@ -148,6 +148,8 @@ void add_disputes(Digests& d) {
         {bytes_of(task), segment, bytes_of(challenger), Bytes{2}, bytes_of(accuser), Bytes{1}, bytes_of(plain)},
         Hash256{accusation_id(task, 2, challenger, accuser, plain).data}
     );
+    const auto claim = d.make<dispute::Claim>();
+    d.add("disputed claim", "assay/claim", {bytes_of(claim)}, claim_hash(claim));
     const auto found = d.make<Hash256>();
     d.add("seal of a challenge", "assay/seal", {bytes_of(plain), bytes_of(found)}, challenge_seal(plain, found));
 }

@@ -16,6 +16,7 @@ std::vector<Tag> first_tags() {
         {"assay/chunk-point",
          {task, {"artifact", "Hash256"}, {"group", "u32"}, {"chunk", "u32"}, {"counter", "u32"}},
          "x coordinate of the point that a sealed chunk's name is hashed to, if there is such a point"},
+        {"assay/claim", {{"claim", "Claim"}}, "what two disputes of one claim have in common"},
         {"assay/commit", {{"inputs", "u32"}, {"merkle_root", "Hash256"}}, "the node commit, leaf of a program's tree"},
         {"assay/diverged", {{"step", "u64"}, {"state_root", "Hash256"}}, "end root of a replay that diverged"},
         {"assay/dispute",

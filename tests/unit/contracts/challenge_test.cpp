@@ -133,7 +133,7 @@ TEST_CASE("DTY-2: who would disclose a challenged verdict too early has no answe
     const TaskId id = published_task(chain, honest, honest);
     challenge(chain, chain.solver, id, 1, Role::kSolver);
     const Assignment challenged = chain.task(id).assignments[1];
-    const Dispute dispute = find_dispute(chain.view, get_bookkeeping(chain.view, id).disputes.front()).value();
+    const Dispute dispute = find_dispute(chain.view, get_bookkeeping(chain.view, id).disputes.front().id).value();
     const DiscloseVerdict disclosure{id, challenged.segment, {}};
     const TxBody body{kChainId, challenged.verifier, dispute.deadline().value, {}, disclosure};
     const std::uint64_t from = dispute.opened_at.value + chain.params.challenge_blocks / 2;

@@ -119,8 +119,8 @@ class Table {
             txs.push_back(chain_.make_tx(chain_.actor_of(from), action, nonce, {kFee}));
         };
         std::vector<Dispute> due;
-        for (const DisputeId& id : get_bookkeeping(chain_.view, task_).disputes) {
-            Dispute dispute = find_dispute(chain_.view, id).value();
+        for (const NotedDispute& open : get_bookkeeping(chain_.view, task_).disputes) {
+            Dispute dispute = find_dispute(chain_.view, open.id).value();
             const AccountId& mover = is_responders_turn(dispute) ? dispute.responder : dispute.challenger;
             if (mover == slow_.id || dispute.position.is_at_proof()) {
                 due.push_back(std::move(dispute));
@@ -184,6 +184,29 @@ TEST_CASE("DSP-32, WRK-5: a party has the time of two replays for each claim tha
         find_dispute(chain.view, dispute_id(id, 3, chain.stranger.id))->deadline() ==
         Height{chain.height.value + least + 6 * replay}
     );
+}
+
+TEST_CASE("DSP-32: a move reads its own dispute alone, however many others of the task are open") {
+    Chain chain(slow_params());
+    const TaskId id = challenged_task(chain);
+    REQUIRE(chain.run(chain.stranger, Bond{Role::kWhistleblower, {100 * kCoin}}) == 0);
+    const auto reads_of_reveal = [&](const Actor& challenger, std::uint32_t segment) {
+        REQUIRE(chain.run(challenger, OpenDispute{id, segment, Role::kWhistleblower}) == 0);
+        const Dispute opened = find_dispute(chain.view, dispute_id(id, segment, challenger.id)).value();
+        ToyReplay truth(honest(), opened.claim, honest().state(opened.claim.first_step));
+        const RevealMove move{opened.id, 0, dispute::make_reveal(opened.claim, opened.position, truth)};
+        const std::uint8_t kind = keys::dispute(opened.id)[0];
+        const std::uint64_t before = chain.view.reads(kind);
+        REQUIRE(chain.run(chain.solver, move) == 0);
+        return chain.view.reads(kind) - before;
+    };
+    const std::uint64_t alone = reads_of_reveal(chain.whistleblower, 1);
+    CHECK(alone > 0);
+    for (const Actor* challenger : {&chain.whistleblower, &chain.stranger}) {
+        for (const std::uint32_t segment : {2U, 3U}) {
+            CHECK(reads_of_reveal(*challenger, segment) == alone);
+        }
+    }
 }
 
 TEST_CASE("DSP-32: a solver whose machine takes all of a replay's time answers false disputes of all its segments") {

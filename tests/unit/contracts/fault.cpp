@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <contracts/arbitration/arbitration.hpp>
 #include <contracts/state/slots.hpp>
@@ -27,7 +29,7 @@ struct Scan {
     std::map<std::pair<Role, AccountId>, std::uint64_t> locked;
     std::map<std::pair<Role, AccountId>, std::uint64_t> held;
     std::map<TaskId, Task> tasks;
-    std::map<TaskId, std::uint32_t> open_disputes;
+    std::map<TaskId, std::set<Bytes>> open_disputes;  ///< as the bookkeeping has to have them
     std::string fault;
 
     void blame(const std::string& what) {
@@ -40,6 +42,18 @@ struct Scan {
 template <class T>
 T decode_slot(const Bytes& value) {
     return codec::decode<T>(value).value();
+}
+
+/// What of a dispute never changes while it is open.
+NotedDispute noted(const Dispute& dispute) {
+    static const crypto::TaggedHash kTag("assay/claim");
+    const auto* blame = dispute.accusation();
+    return {
+        .id = dispute.id,
+        .responder = dispute.responder,
+        .challenger = dispute.challenger,
+        .claim = kTag(codec::encode(dispute.claim)),
+        .is_answer = blame != nullptr && blame->answers.has_value()};
 }
 
 void scan_stake(Scan& scan, const Bytes& key, const Stake& stake) {
@@ -100,7 +114,9 @@ void scan_slot(Scan& scan, const Bytes& key, const Bytes& value) {
         case SlotKind::kDispute: {
             const auto dispute = decode_slot<Dispute>(value);
             scan_hold(scan, dispute.challenger_role, dispute.challenger, dispute.challenger_bond);
-            scan.open_disputes[dispute.task] += is_open(dispute.state()) ? 1U : 0U;
+            if (is_open(dispute.state())) {
+                scan.open_disputes[dispute.task].insert(codec::encode(noted(dispute)));
+            }
             break;
         }
         case SlotKind::kBeacon:
@@ -143,8 +159,12 @@ bool waits(const MapView& view, const TaskId& id) {
 
 void check_tasks(Scan& scan, const MapView& view, Height height) {
     for (const auto& [id, task] : scan.tasks) {
-        if (task.open_disputes != scan.open_disputes[id]) {
-            scan.blame("a wrong number of open disputes");
+        std::set<Bytes> open;
+        for (const NotedDispute& each : get_bookkeeping(view, id).disputes) {
+            open.insert(codec::encode(each));
+        }
+        if (task.open_disputes != scan.open_disputes[id].size() || open != scan.open_disputes[id]) {
+            scan.blame("a wrong number of open disputes, or others in the bookkeeping");
         }
         if (is_terminal(task.state) == view.get(keys::bookkeeping(id)).has_value()) {
             scan.blame("a bookkeeping without a task, or the reverse");

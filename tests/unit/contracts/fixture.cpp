@@ -18,6 +18,7 @@
 namespace assay::contracts::test {
 
 std::optional<Bytes> MapView::get(const Bytes& key) const {
+    ++reads_[key.at(0)];
     const auto found = slots_.find(key);
     return found == slots_.end() ? std::nullopt : std::optional{found->second};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -20,8 +21,11 @@ class MapView final : public StateView {
     std::optional<Bytes> get(const Bytes& key) const override;
     void apply(const Changes& changes);
     const std::map<Bytes, Bytes>& slots() const { return slots_; }
+    /// How many slots of this kind (the first byte of a key) were asked for so far.
+    std::uint64_t reads(std::uint8_t kind) const { return reads_[kind]; }
 
   private:
+    mutable std::array<std::uint64_t, 256> reads_{};
     std::map<Bytes, Bytes> slots_;
 };
 
