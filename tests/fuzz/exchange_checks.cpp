@@ -78,11 +78,21 @@ class Walk {
         const bool is_handed_out = needs(plan_, graph_, item, Sent::kOutput);
         return is_finished(item) && (!is_handed_out || passed_.contains(key_of(item, Sent::kOutput)));
     }
+    bool is_there(const Input& input) const {
+        return input.source == Source::kState || is_complete({input.index, Item::kWhole});
+    }
     bool has_inputs(const Item& item) const {
         const std::vector<Input>& inputs = graph_[item.node].inputs;
-        return std::all_of(inputs.begin(), inputs.end(), [&](const Input& input) {
-            return input.source == Source::kState || is_complete({input.index, Item::kWhole});
-        });
+        return std::all_of(inputs.begin(), inputs.end(), [&](const Input& input) { return is_there(input); });
+    }
+    // The inputs of which ranks send each other something.
+    bool has_sent_inputs(const Item& item) const {
+        const auto sent = input_transfers(plan_, graph_, item);
+        bool has_all = true;
+        for (std::size_t k = 0; k < sent.size(); ++k) {
+            has_all = has_all && (sent[k].empty() || is_there(graph_[item.node].inputs[k]));
+        }
+        return has_all;
     }
 
     void compute(const Item& item) {
@@ -100,7 +110,7 @@ class Walk {
                 note("a message of nothing", {});
             }
             for (const Sending& sending : message) {
-                const bool is_known = sending.what == Sent::kInputs  ? has_inputs(sending.item)
+                const bool is_known = sending.what == Sent::kInputs  ? has_sent_inputs(sending.item)
                                       : sending.what == Sent::kParts ? computed_.contains(sending.item.node)
                                                                      : is_finished(sending.item);
                 if (is_walked() && !is_known) {

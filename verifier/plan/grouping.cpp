@@ -35,10 +35,16 @@ std::uint64_t most(const RankBytes& bytes) { return *std::max_element(bytes.begi
 struct Course {
     NodeBytes bytes;
     std::vector<std::uint32_t> readers{};
-    std::uint32_t missing = 0;  // nodes that it reads and that are not complete
-    std::uint32_t unread = 0;   // readers that are not computed yet
-    bool is_asked_for = false;  // what ranks lack of its inputs
+    std::vector<std::uint32_t> lent_to{};  // nodes for which ranks lack some of this one
+    std::uint32_t missing = 0;             // nodes that it reads and that are not complete
+    std::uint32_t not_lent = 0;            // the same, of those that ranks lack something of
+    std::uint32_t unread = 0;              // readers that are not computed yet
+    bool is_asked_for = false;             // what ranks lack of its inputs
+    bool is_there = false;                 // likewise
     bool is_computed = false;
+
+    bool needs_others() const { return !bytes.received.empty() && !is_asked_for; }
+    bool is_ready() const { return missing == 0 && (bytes.received.empty() || !is_asked_for || is_there); }
 };
 
 // For each sender and receiver the first receiver that is sent the same by that sender, which is the number of ranks if
@@ -91,6 +97,7 @@ class Grouping {
           limits_(limits),
           courses_(graph_.size() - 1),
           live_(plan.layout.ranks()),
+          asked_(plan.layout.ranks()),
           sent_(plan.layout.ranks()) {
         for (std::uint32_t i = 0; i < courses_.size(); ++i) {
             courses_[i].bytes = bytes_of(plan_, graph_, i);
@@ -98,6 +105,7 @@ class Grouping {
                 courses_[read].readers.push_back(i);
                 ++courses_[i].missing;
             });
+            find_lenders(i);
         }
         for_each_read(graph_.back(), [&](std::uint32_t read) { ++courses_[read].unread; });
         for (Course& course : courses_) {
@@ -111,6 +119,9 @@ class Grouping {
         for (std::uint32_t i = 0; i < courses_.size(); ++i) {
             if (courses_[i].missing == 0) {
                 ready_.insert(i);
+            }
+            if (courses_[i].needs_others() && courses_[i].not_lent == 0) {
+                askable_.insert(i);
             }
         }
         while (first_ < courses_.size()) {
@@ -134,6 +145,20 @@ class Grouping {
     }
 
   private:
+    void find_lenders(std::uint32_t node) {
+        if (courses_[node].bytes.received.empty()) {
+            return;
+        }
+        const auto inputs = input_transfers(plan_, graph_, {node, Item::kWhole});
+        for (std::size_t k = 0; k < inputs.size(); ++k) {
+            const canonical::Input& input = graph_[node].inputs[k];
+            if (!inputs[k].empty() && input.source == canonical::Source::kNode) {
+                courses_[input.index].lent_to.push_back(node);
+                ++courses_[node].not_lent;
+            }
+        }
+    }
+
     // What ranks have of values before each node, if nodes are executed in the order of the program.
     void find_program_order() {
         RankBytes live(live_.size());
@@ -158,18 +183,19 @@ class Grouping {
         room_ = std::max(limits_.waiting_bytes, peak / limits_.peak_share);
     }
 
-    bool needs_others(const Course& course) const { return !course.bytes.received.empty() && !course.is_asked_for; }
-
     // Whether ranks may go on with a node before those ahead of it in the program.
     bool has_room_for(std::uint32_t node) const {
         if (node == first_) {
             return true;
         }
         const Course& course = courses_[node];
-        const RankBytes& more = needs_others(course) ? course.bytes.received : course.bytes.computed;
+        return is_room_for(course.needs_others() ? course.bytes.received : course.bytes.computed);
+    }
+
+    bool is_room_for(const RankBytes& more) const {
         for (std::size_t rank = 0; rank < live_.size(); ++rank) {
             const std::uint64_t added = more.empty() ? 0 : more[rank];
-            if (live_[rank] + added > in_program_order_[first_][rank] + room_) {
+            if (live_[rank] + asked_[rank] + added > in_program_order_[first_][rank] + room_) {
                 return false;
             }
         }
@@ -179,9 +205,8 @@ class Grouping {
     void advance(std::uint32_t node) {
         Course& course = courses_[node];
         ready_.erase(node);
-        if (needs_others(course)) {
-            course.is_asked_for = true;
-            put_off(node, Sent::kInputs, course.bytes.sent_inputs);
+        if (course.needs_others()) {
+            ask_for(node);
             return;
         }
         order_.push_back({node, Item::kWhole});
@@ -197,6 +222,23 @@ class Grouping {
             put_off(node, Sent::kParts, course.bytes.sent_parts);
         } else {
             hand_out(node);
+        }
+    }
+
+    void ask_for(std::uint32_t node) {
+        Course& course = courses_[node];
+        course.is_asked_for = true;
+        askable_.erase(node);
+        add(asked_, course.bytes.received);
+        put_off(node, Sent::kInputs, course.bytes.sent_inputs);
+    }
+
+    // Since ranks exchange anyway: what nodes further on need, of which the rest is not there yet. By ZeRO-3 these are
+    // the parameters of the next layers.
+    void ask_ahead() {
+        while (!askable_.empty() && most(sent_) < limits_.message_bytes &&
+               is_room_for(courses_[*askable_.begin()].bytes.received)) {
+            ask_for(*askable_.begin());
         }
     }
 
@@ -216,8 +258,14 @@ class Grouping {
         if (course.unread == 0) {
             subtract(live_, course.bytes.held);
         }
+        for (const std::uint32_t borrower : course.lent_to) {
+            if (--courses_[borrower].not_lent == 0 && !courses_[borrower].is_asked_for) {
+                askable_.insert(borrower);
+            }
+        }
         for (const std::uint32_t reader : course.readers) {
-            if (--courses_[reader].missing == 0) {
+            --courses_[reader].missing;
+            if (courses_[reader].is_ready()) {
                 ready_.insert(reader);
             }
         }
@@ -240,9 +288,11 @@ class Grouping {
 
     void exchange() {
         ASSERT(!pending_.empty());
+        ask_ahead();
         const std::vector<Pending> exchanged = std::exchange(pending_, {});
         exchanges_.push_back({.after = order_.size()});
         std::fill(sent_.begin(), sent_.end(), 0);
+        std::fill(asked_.begin(), asked_.end(), 0);
         for (const Pending& message : exchanged) {
             exchanges_.back().messages.push_back(message.sendings);
             std::for_each(message.sendings.begin(), message.sendings.end(), [&](const Sending& each) { pass(each); });
@@ -254,7 +304,10 @@ class Grouping {
         switch (sending.what) {
             case Sent::kInputs:
                 add(live_, courses_[node].bytes.received);
-                ready_.insert(node);
+                courses_[node].is_there = true;
+                if (courses_[node].is_ready()) {
+                    ready_.insert(node);
+                }
                 break;
             case Sent::kParts:
                 subtract(live_, courses_[node].bytes.computed);
@@ -279,10 +332,12 @@ class Grouping {
     std::uint64_t room_ = 0;  // for values that ranks have only since exchanges were put off
     std::vector<Course> courses_;
     std::vector<RankBytes> in_program_order_;
-    std::set<std::uint32_t> ready_;  // nodes that can be computed, or asked for
-    std::uint32_t first_ = 0;        // the first node of the program that is not computed
+    std::set<std::uint32_t> ready_;    // nodes that can be computed, or asked for
+    std::set<std::uint32_t> askable_;  // nodes of which ranks have all that they lack of its inputs
+    std::uint32_t first_ = 0;          // the first node of the program that is not computed
     RankBytes live_;
-    RankBytes sent_;  // in what is put off
+    RankBytes asked_;  // that ranks will have by what is put off
+    RankBytes sent_;   // in what is put off
     std::vector<Pending> pending_;
     std::map<std::vector<std::uint32_t>, std::uint32_t> alikes_;
     std::vector<Item> order_;

@@ -79,6 +79,33 @@ Sums sums(std::uint32_t count, bool is_chain) {
     return out;
 }
 
+/// Nodes of which each reads the one before, and a tensor of the state that two ranks have halves of.
+Sums layers(std::uint32_t count) {
+    Sums out;
+    out.plan.layout = {.data = 2};
+    const canonical::Shape shape{kSumRows, 1};
+    const Placement both(2, whole(shape));
+    for (std::uint32_t i = 0; i < count; ++i) {
+        out.program.state.push_back({.name = "w" + std::to_string(i), .type = {DType::kI64, shape}});
+        out.plan.state.push_back({{IndexSet(0, 32), IndexSet(0, 1)}, {IndexSet(32, 64), IndexSet(0, 1)}});
+        const Input weights{.source = Source::kState, .index = i, .dtype = DType::kI64, .shape = shape};
+        const Input before = i == 0 ? weights : sums_of(i - 1);
+        out.program.step.push_back(
+            {.op = Op::kAdd, .dtype = DType::kI64, .shape = shape, .attributes = {}, .inputs = {before, weights}}
+        );
+        NodePlan layer;
+        layer.work = layer.held = both;
+        layer.needs = {both, both};
+        out.plan.nodes.push_back(layer);
+    }
+    out.program.loss_node = count - 1;
+    Node commit{.op = Op::kCommit, .dtype = DType::kI64, .shape = {}, .attributes = {}, .inputs = {}};
+    commit.inputs.assign(count, sums_of(count - 1));
+    out.program.step.push_back(commit);
+    out.plan.nodes.emplace_back();
+    return out;
+}
+
 std::size_t grouped(Sums& of, const GroupLimits& limits) {
     group_exchanges(of.plan, of.program, limits);
     CHECK(exchange_fault(of.plan, of.program.step) == std::string());
@@ -145,6 +172,23 @@ TEST_CASE("what nobody needs yet is exchanged together, first all parts and then
     CHECK(exchanges[1].after == 10);
     CHECK(exchanges[1].messages[0].front() == Sending{{0, Item::kWhole}, Sent::kOutput});
     // Where each sum waits for the one before, nothing can be put off.
+    Sums chain = sums(10, true);
+    CHECK(grouped(chain, kUnlimited) == 20);
+}
+
+TEST_CASE("what nodes further on lack of the state is asked for ahead, as far as there is room") {
+    const auto exchanges_at = [](const GroupLimits& limits) {
+        Sums of = layers(10);
+        return grouped(of, limits);
+    };
+    CHECK(exchanges_at(kUnlimited) == 1);
+    CHECK(exchanges_at(kNoRoom) == 10);
+    // Of each a rank receives 32 values of 8 bytes.
+    const std::size_t some = exchanges_at({.message_bytes = 1U << 30U, .waiting_bytes = 800, .peak_share = 1U << 30U});
+    CHECK(some > 2);
+    CHECK(some < 10);
+    CHECK(exchanges_at({.message_bytes = 1, .waiting_bytes = 1U << 30U, .peak_share = 16}) == 10);
+    // What is computed further on cannot be asked for before it is there.
     Sums chain = sums(10, true);
     CHECK(grouped(chain, kUnlimited) == 20);
 }
